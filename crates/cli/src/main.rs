@@ -1,0 +1,2 @@
+//! The `carrick` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! carrick-emit-c

@@ -1,0 +1,291 @@
+//! The syntax tree: what was written, before any name or type is known.
+//!
+//! Plain data. Every node that a diagnostic may point at has a [`Span`]. Comments are not in the
+//! tree: the formatter takes them from the token stream, by position.
+
+use crate::Span;
+
+/// A name as written, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Ident {
+    pub name: String,
+    pub span: Span,
+}
+
+/// A whole file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct File {
+    pub items: Vec<Item>,
+}
+
+/// One declaration with its doc comment (`///` lines, joined by newlines, without the slashes).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    pub doc: String,
+    pub kind: ItemKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ItemKind {
+    /// `const T NAME = e;`
+    Const { ty: Type, name: Ident, value: Expr },
+    /// `param T name = e in lo..hi;`
+    Param { ty: Type, name: Ident, value: Expr, lo: Expr, hi: Expr },
+    /// `enum E : uint8 { A, B = 4 }`
+    Enum { name: Ident, repr: Type, variants: Vec<Variant> },
+    /// `struct S { fields }`
+    Struct { name: Ident, fields: Vec<Field> },
+    /// `id K(T a, ...);`
+    Id { name: Ident, parts: Vec<Param> },
+    /// `event E : kind { fields }`
+    Event { name: Ident, kind: Ident, fields: Vec<Field> },
+    /// `context C by K { members }`; `by` is `None` where it was forgotten (an error that sema reports)
+    Context { name: Ident, by: Option<Ident>, fields: Vec<Field>, timers: Vec<Timer> },
+    /// `scratchpad S { fields }`
+    Scratchpad { name: Ident, fields: Vec<Field> },
+    /// `net_header H { fields }`
+    NetHeader { name: Ident, fields: Vec<Field> },
+    /// `opt_t O { fields }`
+    Opt { name: Ident, fields: Vec<Field> },
+    /// `opt_union U { O, ... }`
+    OptUnion { name: Ident, members: Vec<Ident> },
+    /// `opt_list L { fields }`
+    OptList { name: Ident, fields: Vec<Field> },
+    /// `pkt_bp B over H { fields }`
+    Blueprint { name: Ident, over: Option<Ident>, fields: Vec<Field> },
+    /// `seg_rule r [B::f, first, mid, last];` or, with parameters, `seg_rule r(x) [...]`
+    SegRule {
+        name: Ident,
+        params: Vec<Ident>,
+        blueprint: Ident,
+        field: Ident,
+        first: Expr,
+        mid: Expr,
+        last: Option<Expr>,
+    },
+    /// `T f(params) { body }`
+    Function { ret: Type, name: Ident, params: Vec<Param>, body: Block },
+    /// `dispatch D { arms }`
+    Dispatch { name: Ident, arms: Vec<Arm> },
+    /// `interface I { calls }`
+    Interface { name: Ident, calls: Vec<InterfaceCall> },
+    /// `deploy { calls }`: each is `register_...(...)`
+    Deploy { calls: Vec<Expr> },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    pub name: Ident,
+    pub value: Option<Expr>,
+}
+
+/// `T name[N] : bits = init;` (array, bits and init optional)
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    pub doc: String,
+    pub ty: Type,
+    pub name: Ident,
+    pub array: Option<Expr>,
+    pub bits: Option<Expr>,
+    pub init: Option<Expr>,
+    pub span: Span,
+}
+
+/// `timer_t name -> event;`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timer {
+    pub doc: String,
+    pub name: Ident,
+    pub event: Ident,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Param {
+    pub ty: Type,
+    pub name: Ident,
+}
+
+/// `E -> { a, b } absent { c };`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arm {
+    pub event: Ident,
+    pub chain: Vec<Ident>,
+    pub absent: Option<Vec<Ident>>,
+    pub span: Span,
+}
+
+/// `call -> E at K(args);` or `call -> E on C;`
+#[derive(Debug, Clone, PartialEq)]
+pub struct InterfaceCall {
+    pub doc: String,
+    pub name: Ident,
+    pub event: Ident,
+    pub target: CallTarget,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallTarget {
+    At {
+        id: Ident,
+        args: Vec<Expr>,
+    },
+    On {
+        context: Ident,
+    },
+    /// neither was written
+    None,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Type {
+    pub kind: TypeKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum TypeKind {
+    /// built-in or declared
+    Name(String),
+    /// `list<T>` or `list<T, N>`
+    List(Box<Type>, Option<Box<Expr>>),
+    /// `sliding_wnd`, `sliding_wnd(N)`, `sliding_wnd(N, R)`
+    SlidingWnd(Option<Box<Expr>>, Option<Box<Expr>>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    pub stmts: Vec<Stmt>,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum StmtKind {
+    /// `T x;`, `T x = e;`, `T x(args);`, `T x[N];`
+    Let {
+        ty: Type,
+        name: Ident,
+        array: Option<Expr>,
+        init: LetInit,
+    },
+    /// `place op= e;` (`op` is `None` for `=`). `x++;` is `x += 1;` with `incdec` set
+    Assign {
+        place: Expr,
+        op: Option<BinOp>,
+        value: Expr,
+        incdec: bool,
+    },
+    /// a call for its effect
+    Expr(Expr),
+    If {
+        cond: Expr,
+        then: Block,
+        otherwise: Option<Box<Stmt>>,
+    },
+    Block(Block),
+    /// `for (T i in a..b max N) { }`
+    ForRange {
+        ty: Type,
+        var: Ident,
+        from: Expr,
+        to: Expr,
+        max: Option<Expr>,
+        body: Block,
+    },
+    /// `for (T x in list) { }`
+    ForEach {
+        ty: Type,
+        var: Ident,
+        list: Expr,
+        body: Block,
+    },
+    Break,
+    Continue,
+    Return(Option<Expr>),
+    Stop,
+    Raise(Expr),
+    /// what could not be parsed; already reported
+    Error,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum LetInit {
+    None,
+    Value(Expr),
+    /// `flow k(a, b);`
+    Args(Vec<Expr>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// value, and how it was written (for the formatter)
+    Int {
+        value: u64,
+        text: String,
+    },
+    /// `10ms`: the number and the unit, as written
+    Unit {
+        value: u64,
+        unit: String,
+        text: String,
+    },
+    Bool(bool),
+    None,
+    Inf,
+    Name(String),
+    /// `e.f`
+    Field(Box<Expr>, Ident),
+    /// `e[i]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `f(args)`, where f is a name or a field (`l.add(x)`)
+    Call(Box<Expr>, Vec<Expr>),
+    Unary(UnOp, Box<Expr>),
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    Cond(Box<Expr>, Box<Expr>, Box<Expr>),
+    Paren(Box<Expr>),
+    /// what could not be parsed; already reported
+    Error,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnOp {
+    Neg,
+    Not,
+    BitNot,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinOp {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    BitAnd,
+    BitXor,
+    BitOr,
+    And,
+    Or,
+}

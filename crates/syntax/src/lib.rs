@@ -1,0 +1,26 @@
+//! Text to syntax tree, and back again.
+//!
+//! *Architecture invariant:* this crate does no I/O and knows no name or type of a program.
+#![allow(missing_docs, reason = "the tree's fields are named for what they hold")]
+
+pub mod ast;
+pub mod diag;
+
+/// A half-open range of byte offsets in the source text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    pub fn new(start: u32, end: u32) -> Self {
+        Span { start, end }
+    }
+
+    /// The smallest span that covers both.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
