@@ -1,1 +1,24 @@
-//! carrick-ir
+//! The intermediate representation: a checked program as plain data.
+//!
+//! Everything below the front end meets here: the interpreter gives it meaning, the emitters
+//! translate it, the printer shows it, the validator says what must hold. It is a tree, typed and
+//! with every name resolved, close enough to the source that generated code stays readable.
+//!
+//! *Architecture invariant:* this crate has no dependency, does no I/O, and holds no name of a
+//! protocol or a target.
+//!
+//! Rules that every program in this form keeps (the validator checks them):
+//! - Expressions have no effects. What has one (a call of an impure function, `pop`, `random`) is a
+//!   statement with a destination local, in source order.
+//! - Conversions are explicit ([`ExprKind::Cast`]). Both operands of a [`BinOp`] have the same type,
+//!   but for shifts (any unsigned count) and the two unit operators.
+//! - A value of a scalar type is carried in 64 bits: unsigned zero-extended, signed sign-extended.
+#![allow(missing_docs, reason = "fields are named for what they hold; types carry the docs")]
+
+pub mod program;
+pub mod stmt;
+pub mod ty;
+
+pub use program::*;
+pub use stmt::*;
+pub use ty::*;

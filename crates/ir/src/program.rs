@@ -1,0 +1,310 @@
+//! Declarations.
+
+use crate::stmt::{Block, Expr};
+use crate::ty::*;
+
+/// A whole checked program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    /// the file's stem; the prefix of generated names
+    pub name: String,
+    /// the file as it was named to the compiler, for `#line` and messages
+    pub file: String,
+    /// FNV-1a 64 of the source text
+    pub source_hash: u64,
+    pub consts: Vec<ConstDef>,
+    pub params: Vec<ParamDef>,
+    pub enums: Vec<EnumDef>,
+    pub structs: Vec<StructDef>,
+    pub ids: Vec<IdDef>,
+    pub events: Vec<EventDef>,
+    pub contexts: Vec<ContextDef>,
+    pub scratchpads: Vec<StructDef>,
+    pub net_header: NetHeaderDef,
+    pub opts: Vec<OptDef>,
+    pub opt_lists: Vec<OptListDef>,
+    pub blueprints: Vec<BlueprintDef>,
+    pub seg_rules: Vec<SegRule>,
+    /// callees before callers
+    pub functions: Vec<Function>,
+    pub parser: FuncId,
+    /// the most events that the parser raises for one packet
+    pub max_parsed: u32,
+    /// one for each event, in the order of `events`; `None` if nothing is dispatched for it
+    pub chains: Vec<Option<Chain>>,
+    pub interface: Option<Interface>,
+    /// the most blueprints that one outside event (a packet, a call, a timer, a sent event) can issue,
+    /// with all flow events that it raises
+    pub max_blueprints: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConstDef {
+    pub name: String,
+    pub doc: String,
+    pub ty: Ty,
+    pub value: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParamDef {
+    pub name: String,
+    pub doc: String,
+    pub ty: Ty,
+    pub default: u64,
+    pub lo: u64,
+    pub hi: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EnumDef {
+    pub name: String,
+    pub doc: String,
+    /// an unsigned integer type
+    pub repr: Ty,
+    pub variants: Vec<(String, u64)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldDef {
+    pub name: String,
+    pub doc: String,
+    pub ty: Ty,
+    /// may use constants, parameters and built-ins, no locals; absent: zero
+    pub init: Option<Expr>,
+}
+
+/// A struct or a scratchpad.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StructDef {
+    pub name: String,
+    pub doc: String,
+    pub fields: Vec<FieldDef>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct IdDef {
+    pub name: String,
+    pub doc: String,
+    /// scalar types
+    pub parts: Vec<FieldDef>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    App,
+    Net,
+    Timer,
+    Sent,
+    Flow,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventDef {
+    pub name: String,
+    pub doc: String,
+    pub kind: EventKind,
+    pub fields: Vec<FieldDef>,
+    /// the type of the id that `set_flow_id` gives it (or its call computes); `None` if its chain takes no context
+    pub id: Option<IdId>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimerDef {
+    pub name: String,
+    pub doc: String,
+    pub event: EventId,
+}
+
+/// Deployment facts that a constant or a parameter gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextDef {
+    pub name: String,
+    pub doc: String,
+    pub id: IdId,
+    pub fields: Vec<FieldDef>,
+    pub timers: Vec<TimerDef>,
+    /// how many instances at most (an integer expression over constants and parameters)
+    pub capacity: Expr,
+    /// octets in the TX and RX data units of an instance, before rounding up to a power of two;
+    /// `None` if the program makes no such unit
+    pub tx_capacity: Option<Expr>,
+    pub rx_capacity: Option<Expr>,
+}
+
+/// What a network header's field is; the network layer knows these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NetField {
+    SrcIp,
+    DstIp,
+    Protocol,
+    Ttl,
+    Tos,
+    PayloadLen,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetHeaderDef {
+    /// `ipv4`
+    pub name: String,
+    pub fields: Vec<NetFieldDef>,
+    /// the protocol number that the stack listens for and sends
+    pub protocol: u8,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NetFieldDef {
+    pub field: NetField,
+    pub name: String,
+    pub ty: Ty,
+    pub init: Option<Expr>,
+}
+
+/// One kind of TLV option: the octet `kind`, the octet `len` (unless `len` is 1), then its value fields, big-endian.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OptDef {
+    pub name: String,
+    pub doc: String,
+    pub kind: u8,
+    /// octets on the wire, kind and length octets included
+    pub len: u8,
+    /// the fields after kind and len
+    pub fields: Vec<OptField>,
+}
+
+/// A value field of an option; `fixed` if its declaration gives the value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OptField {
+    pub name: String,
+    pub ty: Ty,
+    pub fixed: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct OptListDef {
+    pub name: String,
+    pub doc: String,
+    /// the options that it can hold, in the order in which they are sent
+    pub members: Vec<OptId>,
+    /// octets in a received packet, over [`ExprKind::BpField`](crate::ExprKind::BpField); type `Bytes`
+    pub len: Expr,
+    /// 1, 2, 4 or 8: each option ends on this multiple (from the list's beginning)
+    pub align: u32,
+    /// the octet that stands in front of an option to align it
+    pub pad: u8,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum BpFieldKind {
+    Plain {
+        init: Option<Expr>,
+    },
+    /// over `HeaderLen`, `PayloadLen`, `BpField`
+    Computed(Expr),
+    /// the Internet checksum (RFC 1071) over those parts
+    Checksum {
+        pseudo: bool,
+        header: bool,
+        payload: bool,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct BpField {
+    pub name: String,
+    pub doc: String,
+    pub ty: Ty,
+    /// 1..=64, most significant bit first; the field's offset in bits from the header's beginning
+    pub bits: u32,
+    pub bit_offset: u32,
+    pub kind: BpFieldKind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlueprintDef {
+    pub name: String,
+    pub doc: String,
+    pub fields: Vec<BpField>,
+    /// octets of the fields, without options
+    pub fixed_len: u32,
+    pub options: Option<OptListId>,
+    /// the most octets that fields and options take together
+    pub max_header_len: u32,
+    /// the name of the options field, the name of the payload field
+    pub options_name: Option<String>,
+    pub payload_name: Option<String>,
+}
+
+/// `[blueprint::field, first, mid, last]` over `BpField`, `PrevField`, `PrevPayloadLen`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SegRule {
+    pub name: String,
+    pub blueprint: BpId,
+    pub field: u32,
+    pub first: Expr,
+    pub mid: Expr,
+    pub last: Expr,
+}
+
+/// A local variable or a parameter (parameters come first).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Local {
+    pub name: String,
+    pub ty: Ty,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    pub name: String,
+    pub doc: String,
+    pub loc: Loc,
+    /// how many of the locals are parameters
+    pub params: u32,
+    pub locals: Vec<Local>,
+    pub ret: Ty,
+    pub body: Block,
+    /// no effect but its result: no instruction, no write through a reference, no `random`
+    pub pure: bool,
+    /// `stop` can be reached, here or in a callee
+    pub may_stop: bool,
+    /// the most flow events raised by one run (for a parser: events), callees included
+    pub max_raised: u32,
+}
+
+/// What happens for an event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    /// the context that the processors take
+    pub context: Option<CtxId>,
+    pub present: Vec<FuncId>,
+    pub absent: Option<Vec<FuncId>>,
+    /// those that any processor takes
+    pub scratchpads: Vec<ScratchId>,
+    /// the most flow events that one run raises
+    pub max_raised: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interface {
+    /// the shape: `stream`, ...
+    pub name: String,
+    pub calls: Vec<InterfaceCall>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct InterfaceCall {
+    pub name: String,
+    pub doc: String,
+    pub event: EventId,
+    pub target: CallTarget,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallTarget {
+    /// the parts of the id, over [`ExprKind::CallArg`](crate::ExprKind::CallArg)
+    At { id: IdId, parts: Vec<Expr> },
+    /// a handle of an instance of this context
+    On(CtxId),
+    /// the event's chain takes no context
+    Nowhere,
+}

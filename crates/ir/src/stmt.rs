@@ -1,0 +1,323 @@
+//! Statements, expressions and instructions.
+
+use crate::ty::*;
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Block {
+    pub stmts: Vec<Stmt>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub loc: Loc,
+}
+
+/// An argument of a call: by value, or the caller's own local passed on by reference.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arg {
+    Value(Expr),
+    Ref(LocalId),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum StmtKind {
+    /// the local begins to live here: with the value, or with its type's initial value
+    Let {
+        local: LocalId,
+        init: Option<Expr>,
+    },
+    Assign {
+        place: Place,
+        value: Expr,
+    },
+    /// if the callee stops, so does the caller
+    Call {
+        dest: Option<LocalId>,
+        func: FuncId,
+        args: Vec<Arg>,
+    },
+    Random {
+        dest: LocalId,
+    },
+    ListAdd {
+        list: Place,
+        value: Expr,
+    },
+    ListRemove {
+        list: Place,
+        index: Expr,
+    },
+    ListPop {
+        dest: Option<LocalId>,
+        list: Place,
+    },
+    ListClear {
+        list: Place,
+    },
+    WndReset {
+        wnd: Place,
+        at: Expr,
+    },
+    WndSet {
+        dest: Option<LocalId>,
+        wnd: Place,
+        from: Expr,
+        to: Expr,
+    },
+    /// to the first unset number, or forward to `to`
+    WndSlide {
+        wnd: Place,
+        to: Option<Expr>,
+    },
+    If {
+        cond: Expr,
+        then: Block,
+        otherwise: Block,
+    },
+    /// a plain nested block
+    Block(Block),
+    /// `from` and `to` are of the variable's type, evaluated once; at most `max` turns
+    ForRange {
+        var: LocalId,
+        from: Expr,
+        to: Expr,
+        max: u64,
+        body: Block,
+    },
+    ForEach {
+        var: LocalId,
+        list: Place,
+        body: Block,
+    },
+    Break,
+    Continue,
+    Return(Option<Expr>),
+    Stop,
+    SetFlowId {
+        event: LocalId,
+        id: Expr,
+    },
+    /// parser: read the packet into the blueprint, or drop the packet and end the parser
+    Extract {
+        bp: LocalId,
+    },
+    /// `bp.payload = data(ctx.id, offset, len, mss)`
+    SetPayload {
+        bp: LocalId,
+        ctx: LocalId,
+        offset: Expr,
+        len: Expr,
+        mss: Option<Expr>,
+    },
+    /// `args` for the option's fields that are not fixed, in order
+    OptAdd {
+        bp: LocalId,
+        opt: OptId,
+        args: Vec<Expr>,
+    },
+    Instr(Instr),
+}
+
+/// The transport instructions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Instr {
+    NewCtx {
+        ctx: CtxId,
+        value: LocalId,
+        id: Expr,
+    },
+    DelCtx {
+        ctx: LocalId,
+    },
+    NewTxOrderedData {
+        ctx: LocalId,
+        size: Expr,
+    },
+    NewRxOrderedData {
+        ctx: LocalId,
+        size: Expr,
+    },
+    AddTxData {
+        ctx: LocalId,
+        addr: Expr,
+        len: Expr,
+    },
+    TxFlushAndNotify {
+        ctx: LocalId,
+        len: Expr,
+    },
+    AddRxDataSeg {
+        ctx: LocalId,
+        addr: Expr,
+        len: Expr,
+        offset: Expr,
+    },
+    RxFlushAndNotify {
+        ctx: LocalId,
+        len: Expr,
+        addr: Expr,
+    },
+    PktGen {
+        bp: LocalId,
+        rules: Vec<RuleId>,
+        sent: Option<LocalId>,
+    },
+    TimerStart {
+        ctx: LocalId,
+        timer: TimerId,
+        after: Expr,
+    },
+    TimerRestart {
+        ctx: LocalId,
+        timer: TimerId,
+        after: Expr,
+    },
+    TimerStop {
+        ctx: LocalId,
+        timer: TimerId,
+    },
+    Notify {
+        token: Expr,
+        status: Expr,
+        value: Option<Expr>,
+    },
+    /// in a parser the event is a net event
+    Raise {
+        event: LocalId,
+    },
+}
+
+/// Something that can be read, and mostly written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub root: LocalId,
+    pub path: Vec<Proj>,
+    /// of the place as a whole
+    pub ty: Ty,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Proj {
+    /// of a struct, id, event, context, scratchpad or blueprint (declared order; not options, payload)
+    Field(u32),
+    /// of an array; outside: reads zero, writes nothing
+    Index(Expr),
+    /// of a list; outside the elements it has: reads zero, writes nothing
+    Elem(Expr),
+    /// `c.id` of a context reference (read only)
+    CtxId,
+    /// `e.token` (read only)
+    Token,
+    /// `get_flow_id(e)` (read only)
+    FlowId,
+    /// of a blueprint's network header or of the parser's network header parameter
+    Net(NetFieldIndex),
+    /// a received option's field: (option, index in its `fields`) (read only)
+    OptField(OptId, u32),
+    /// read only
+    PayloadLen,
+    /// read only
+    PayloadAddr,
+}
+
+/// Index into [`NetHeaderDef::fields`](crate::NetHeaderDef::fields).
+pub type NetFieldIndex = u32;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: Ty,
+    pub loc: Loc,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// any scalar type, or `none` of `Addr` (0)
+    Lit(u64),
+    Const(ConstId),
+    Param(ParamId),
+    Load(Place),
+    Unary(UnOp, Box<Expr>),
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// between scalar types: keeps the value's bits, truncates or extends by the source's sign; to `Bool`: not zero
+    Cast(Box<Expr>),
+    Cond(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// of a pure function
+    Call(FuncId, Vec<Arg>),
+    MakeId(IdId, Vec<Expr>),
+    Builtin(Builtin, Vec<Expr>),
+    ListLen(Place),
+    ListFull(Place),
+    WndHead(Place),
+    WndTest(Place, Box<Expr>),
+    WndFirstUnset(Place),
+    TimerArmed(LocalId, TimerId),
+    Handle(LocalId),
+    /// the local is a blueprint
+    OptPresent(LocalId, OptId),
+    /// in blueprint declarations, option lists and segmentation rules only:
+    BpField(u32),
+    HeaderLen,
+    PayloadLen,
+    PrevField(u32),
+    PrevPayloadLen,
+    /// in interface calls only: field of the event
+    CallArg(u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    Now,
+    Min,
+    Max,
+    Abs,
+    SeqMin,
+    SeqMax,
+    /// arguments: scalars and ids
+    KeyedHash,
+    Mtu,
+    /// (addr, n as uint64)
+    AddrSkip,
+    /// (addr) -> bool
+    AddrIsNone,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnOp {
+    Neg,
+    Not,
+    BitNot,
+}
+
+/// On operands of one type; the result has that type, `Bool` for comparisons, or what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinOp {
+    /// wraps. With `Seq32` on the left the right is `uint32`; `Time` and `Duration` mix as the language says
+    /// (both are 64 bits, the result's type is the expression's)
+    Add,
+    Sub,
+    Mul,
+    /// by 0: 0
+    Div,
+    /// by 0: the left operand
+    Rem,
+    Shl,
+    Shr,
+    And,
+    Or,
+    Xor,
+    Eq,
+    Ne,
+    /// of `Seq32`: serial order
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    LogicalAnd,
+    LogicalOr,
+    /// bytes / rate -> duration: (bytes * 8 * 10^9) / rate through 128 bits, truncated to 64; by 0: 0
+    BytesPerRate,
+    /// rate * duration -> bytes: (rate * duration) / (8 * 10^9) through 128 bits; a negative duration counts as 0
+    RateTimesDuration,
+}

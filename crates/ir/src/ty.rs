@@ -1,0 +1,139 @@
+//! Types and the numbered names of declarations.
+
+/// Line and column in the source, both from 1. Line 0: nowhere in particular.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Loc {
+    pub line: u32,
+    pub col: u32,
+}
+
+macro_rules! index {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+index! {
+    /// into [`Program::consts`](crate::Program::consts)
+    ConstId,
+    ParamId,
+    EnumId,
+    StructId,
+    IdId,
+    EventId,
+    CtxId,
+    ScratchId,
+    OptId,
+    OptListId,
+    BpId,
+    RuleId,
+    FuncId,
+    /// into [`Function::locals`](crate::Function::locals)
+    LocalId,
+    /// into [`ContextDef::timers`](crate::ContextDef::timers)
+    TimerId,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Ty {
+    Void,
+    Bool,
+    /// `bits` is 8, 16, 32 or 64
+    Int {
+        bits: u8,
+        signed: bool,
+    },
+    Seq32,
+    /// signed 64-bit nanoseconds
+    Duration,
+    /// unsigned 64-bit nanoseconds
+    Time,
+    /// unsigned 64-bit bits per second
+    Rate,
+    /// unsigned 64-bit octets
+    Bytes,
+    Addr,
+    /// 64 bits; 0 is `none`
+    Token,
+    /// 64 bits; 0 is `none`
+    Handle,
+    /// 8 bits; the numbers of [`STATUS_NAMES`]
+    Status,
+    Enum(EnumId),
+    Struct(StructId),
+    Id(IdId),
+    Array(Box<Ty>, u32),
+    /// at most so many elements
+    List(Box<Ty>, u32),
+    /// a sliding window over `seq32`: how many numbers, and how many runs if that is limited
+    Wnd {
+        size: u64,
+        runs: Option<u32>,
+    },
+    Event(EventId),
+    /// by reference in parameters; by value only as the initial values for `new_ctx`
+    Context(CtxId),
+    /// by reference
+    Scratch(ScratchId),
+    Blueprint(BpId),
+    /// the packet that a parser reads (a parser's first parameter)
+    Packet,
+    /// the network header of that packet (a parser's second parameter)
+    NetHeader,
+}
+
+/// The names of `status_t`, by number.
+pub const STATUS_NAMES: [&str; 12] = [
+    "OK",
+    "END_OF_STREAM",
+    "REFUSED",
+    "RESET",
+    "TIMED_OUT",
+    "CLOSED",
+    "NO_ROOM",
+    "IN_USE",
+    "INVALID",
+    "UNREACHABLE",
+    "BUSY",
+    "ABORTED",
+];
+
+impl Ty {
+    pub const U8: Ty = Ty::Int { bits: 8, signed: false };
+    pub const U16: Ty = Ty::Int { bits: 16, signed: false };
+    pub const U32: Ty = Ty::Int { bits: 32, signed: false };
+    pub const U64: Ty = Ty::Int { bits: 64, signed: false };
+    pub const I64: Ty = Ty::Int { bits: 64, signed: true };
+
+    /// Held in one 64-bit cell (everything but aggregates; not [`Ty::Addr`]).
+    pub fn is_scalar(&self) -> bool {
+        matches!(
+            self,
+            Ty::Bool
+                | Ty::Int { .. }
+                | Ty::Seq32
+                | Ty::Duration
+                | Ty::Time
+                | Ty::Rate
+                | Ty::Bytes
+                | Ty::Token
+                | Ty::Handle
+                | Ty::Status
+                | Ty::Enum(_)
+        )
+    }
+
+    /// Parameters of these types are references to what the chain works on.
+    pub fn is_by_ref(&self) -> bool {
+        matches!(self, Ty::Event(_) | Ty::Context(_) | Ty::Scratch(_) | Ty::Packet | Ty::NetHeader)
+    }
+}
