@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a host (a port loop, a simulator, a test) knows of a compiled transport program.
+ *
+ * A core is sans-I/O: packets, calls and time go in; packets, completions and the next deadline come out.
+ * It lives in one block of memory that the host gives it and never allocates. It is not thread-safe:
+ * one core, one thread. The meaning of every function is in docs/reference/execution.md.
+ */
+#ifndef CARRICK_PROGRAM_H
+#define CARRICK_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CARRICK_ABI 1u
+#define CARRICK_NEVER UINT64_MAX /* no deadline */
+
+/* status_t: how a request ended. */
+enum carrick_status {
+    CARRICK_OK = 0,
+    CARRICK_END_OF_STREAM,
+    CARRICK_REFUSED,
+    CARRICK_RESET,
+    CARRICK_TIMED_OUT,
+    CARRICK_CLOSED,
+    CARRICK_NO_ROOM,
+    CARRICK_IN_USE,
+    CARRICK_INVALID,
+    CARRICK_UNREACHABLE,
+    CARRICK_BUSY,
+    CARRICK_ABORTED,
+};
+
+/* Results of host calls, negative. */
+enum carrick_error {
+    CARRICK_AGAIN = -1,   /* nothing happened: drain tx (or completions), then call again */
+    CARRICK_DROPPED = -2, /* rx: the packet was refused; a counter says why */
+    CARRICK_BAD_ARG = -3, /* call: no such call, or token 0; init: configuration outside its range */
+};
+
+/* addr_t: where a contiguous region starts, how long it is, and the request that it belongs to. */
+struct carrick_addr {
+    uint8_t *ptr;   /* NULL: none */
+    uint64_t len;   /* octets */
+    uint64_t token; /* 0: belongs to no request */
+};
+
+/* One finished request. */
+struct carrick_completion {
+    uint64_t token;
+    uint64_t value; /* octets, or a handle: what the call says */
+    uint8_t status; /* enum carrick_status */
+};
+
+/* One application request. */
+struct carrick_request {
+    uint64_t handle;             /* for calls on a context */
+    uint64_t token;              /* chosen by the application, not 0; unique among its open requests */
+    struct carrick_addr data;    /* the event's addr_t field, if it has one (token is set by the core) */
+    uint64_t args[16];           /* the event's other fields, in declared order */
+};
+
+enum carrick_trace_kind {
+    CARRICK_TRACE_EVENT = 0,
+    CARRICK_TRACE_INSTR,
+    CARRICK_TRACE_CONTEXT,
+    CARRICK_TRACE_SEGMENT,
+    CARRICK_TRACE_DROP,
+};
+
+/* Takes one trace record; only called in builds with CARRICK_TRACE defined. */
+typedef void (*carrick_trace_fn)(void *user, uint32_t kind, uint32_t number, const uint64_t *words, uint32_t count);
+
+struct carrick_config {
+    uint64_t seed;          /* randomness and the secret key */
+    uint32_t address;       /* the core's IPv4 address, host order */
+    uint32_t mtu;           /* octets of an IP packet, 68..65535 */
+    uint32_t completions;   /* most open requests, a power of two; 0: 1024 */
+    const uint64_t *params; /* a value for each of the program's parameters, in order; NULL: the defaults */
+    carrick_trace_fn trace; /* NULL: none */
+    void *trace_user;
+};
+
+struct carrick_param_info {
+    const char *name;
+    uint64_t initial, lo, hi; /* as the bits of the parameter's type; signed types in two's complement */
+    bool is_signed;
+};
+
+struct carrick_field_info {
+    const char *name;
+    bool is_addr;
+};
+
+struct carrick_call_info {
+    const char *name;
+    const struct carrick_field_info *fields; /* of the event, addr_t included */
+    uint32_t field_count;
+    bool on_handle; /* goes to a handle */
+};
+
+struct carrick_core;
+
+/* A compiled program. The functions are grouped so that a host pays one indirect call for a batch of work. */
+struct carrick_program {
+    uint32_t abi;
+    const char *name;
+    const char *interface_name; /* "stream", ...; NULL: none */
+    uint64_t source_hash;
+    uint8_t protocol; /* of the IPv4 header */
+    const struct carrick_param_info *params;
+    uint32_t param_count;
+    const struct carrick_call_info *calls;
+    uint32_t call_count;
+    const char *const *counter_names;
+    uint32_t counter_count;
+
+    /* Octets of memory for this configuration (64-octet aligned), 0 if the configuration is invalid. Pages of data buffers are only
+     * touched when used, so give it memory that the system zeroes on demand (mmap). */
+    size_t (*footprint)(const struct carrick_config *config);
+    /* Makes a core in `memory`, which must be zeroed. Returns NULL if the configuration is invalid. */
+    struct carrick_core *(*init)(void *memory, const struct carrick_config *config);
+    /* One packet from the network: 0, CARRICK_DROPPED or CARRICK_AGAIN. The octets are not used after the return. */
+    int (*rx)(struct carrick_core *core, const uint8_t *packet, uint32_t len, uint64_t now);
+    /* Takes packets until one is refused with CARRICK_AGAIN; returns how many were taken (dropped ones included). */
+    uint32_t (*rx_burst)(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens, uint32_t count, uint64_t now);
+    /* The next packet: its length, 0 if there is none. `buffer` has at least `cap` octets. */
+    uint32_t (*tx)(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uint64_t now);
+    /* Up to `count` packets into buffers[i], lengths into lens[i]; returns how many. */
+    uint32_t (*tx_burst)(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens, uint32_t count, uint64_t now);
+    /* One application request: 0, CARRICK_AGAIN or CARRICK_BAD_ARG. */
+    int (*call)(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now);
+    /* Fires the timers that are due: 0, or CARRICK_AGAIN if some are left because the blueprint queue is full. */
+    int (*advance)(struct carrick_core *core, uint64_t now);
+    /* When the next timer is due (nanoseconds, exact), or CARRICK_NEVER. */
+    uint64_t (*next_deadline)(const struct carrick_core *core);
+    /* The oldest completion: true if there was one. */
+    bool (*next_completion)(struct carrick_core *core, struct carrick_completion *out);
+    /* counter_count values. */
+    const uint64_t *(*counters)(const struct carrick_core *core);
+    /* Open instances over all contexts. */
+    uint32_t (*open_contexts)(const struct carrick_core *core);
+};
+
+/* The symbol that a shared library of a compiled program exports. */
+const struct carrick_program *carrick_program_entry(void);
+
+#endif
