@@ -15,10 +15,12 @@
 //! - A value of a scalar type is carried in 64 bits: unsigned zero-extended, signed sign-extended.
 #![allow(missing_docs, reason = "fields are named for what they hold; types carry the docs")]
 
+pub mod counters;
 pub mod program;
 pub mod stmt;
 pub mod ty;
 
+pub use counters::{COUNTERS, REFUSALS, counter};
 pub use program::*;
 pub use stmt::*;
 pub use ty::*;

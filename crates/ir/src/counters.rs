@@ -1,0 +1,39 @@
+//! The counters of every core, by number; see docs/reference/execution.md.
+
+/// Names in the order of their numbers (a `DROP` trace record carries the number).
+pub const COUNTERS: [&str; 24] = [
+    "ip_short",
+    "ip_version",
+    "ip_length",
+    "ip_checksum",
+    "ip_fragment",
+    "ip_protocol",
+    "ip_address",
+    "short",
+    "bad_checksum",
+    "bad_options",
+    "unparsed",
+    "no_context",
+    "ctx_refused",
+    "tx_cut",
+    "payload_cut",
+    "rx_cut",
+    "rx_runs_full",
+    "no_unit",
+    "tx_queue_full",
+    "tx_too_long",
+    // a request completed when the completion queue was full (the program completed one twice)
+    "completion_lost",
+    // not refusals: packets that entered the parser, packets made, events whose chain ran
+    "rx_packets",
+    "tx_packets",
+    "events",
+];
+
+/// How many of [`COUNTERS`], from the first, count something that was refused or lost.
+pub const REFUSALS: usize = 21;
+
+/// The number of the counter with this name, which must be one of [`COUNTERS`].
+pub fn counter(name: &str) -> usize {
+    COUNTERS.iter().position(|c| *c == name).expect("a name from COUNTERS")
+}
