@@ -8,17 +8,19 @@
 //! protocol or a target.
 //!
 //! Rules that every program in this form keeps (the validator checks them):
-//! - Expressions have no effects. What has one (a call of an impure function, `pop`, `random`) is a
-//!   statement with a destination local, in source order.
+//! - Expressions have no effects. What may have one (a call of a function, `pop`, `random`) is a statement
+//!   with a destination local, in source order.
 //! - Conversions are explicit ([`ExprKind::Cast`]). Both operands of a [`BinOp`] have the same type,
 //!   but for shifts (any unsigned count) and the two unit operators.
 //! - A value of a scalar type is carried in 64 bits: unsigned zero-extended, signed sign-extended.
 #![allow(missing_docs, reason = "fields are named for what they hold; types carry the docs")]
 
+pub mod arith;
 pub mod counters;
 pub mod program;
 pub mod stmt;
 pub mod ty;
+pub mod uses;
 
 pub use counters::{COUNTERS, REFUSALS, counter};
 pub use program::*;

@@ -243,8 +243,6 @@ pub enum ExprKind {
     /// between scalar types: keeps the value's bits, truncates or extends by the source's sign; to `Bool`: not zero
     Cast(Box<Expr>),
     Cond(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// of a pure function
-    Call(FuncId, Vec<Arg>),
     MakeId(IdId, Vec<Expr>),
     Builtin(Builtin, Vec<Expr>),
     ListLen(Place),

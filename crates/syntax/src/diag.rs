@@ -92,3 +92,28 @@ impl Diagnostic {
         self
     }
 }
+
+/// One kind of diagnostic: its number, what it is about, and its page for `carrick explain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code {
+    pub number: u16,
+    pub title: &'static str,
+    /// Markdown: what it means, a program that provokes it, the mend
+    pub explain: &'static str,
+}
+
+/// Declares the constants of a range of codes and the table `CODES` of them, in ascending order; each
+/// takes its page from `docs/errors`.
+#[macro_export]
+macro_rules! code_table_ {
+    ($($name:ident = $number:literal, $title:literal, $page:literal;)*) => {
+        $(#[doc = $title] pub const $name: u16 = $number;)*
+        /// All of them, ascending.
+        pub const CODES: &[Code] = &[$(Code {
+            number: $number,
+            title: $title,
+            explain: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors/MTP", $page, ".md")),
+        }),*];
+    };
+}
+pub use code_table_ as code_table;

@@ -4,7 +4,15 @@
 #![allow(missing_docs, reason = "the tree's fields are named for what they hold")]
 
 pub mod ast;
+pub mod codes;
 pub mod diag;
+pub mod lexer;
+pub mod lines;
+mod parser;
+pub mod suggest;
+
+pub use lines::{LineCol, LineIndex};
+pub use parser::parse;
 
 /// A half-open range of byte offsets in the source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

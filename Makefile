@@ -1,0 +1,31 @@
+# The few commands there are. `make help` lists them.
+
+CARGO ?= cargo
+export SECONDS ?= 60
+
+.PHONY: help demo test fmt lint bench fuzz docs
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
+
+demo: ## one program, two hosts, a real peer on the Linux kernel's stack; ends with a table
+	@demo/demo
+
+test: ## all tests (as root also those in network namespaces)
+	@scripts/test
+
+fmt: ## bring Rust, C and .mtp into the one layout
+	$(CARGO) fmt --all
+	$(CARGO) run -q --bin carrick -- fmt $$(git ls-files 'protocols/*.mtp')
+
+lint: ## formatting and warnings, as CI sees them
+	@scripts/lint
+
+bench: ## measure, side by side with peers, and write docs/benchmarks.md
+	@bench/run
+
+fuzz: ## fuzz the front end and generated code for SECONDS (60)
+	@fuzz/run $(SECONDS)
+
+docs: ## API documentation
+	$(CARGO) doc --workspace --no-deps

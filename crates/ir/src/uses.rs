@@ -1,0 +1,63 @@
+//! What a program uses of a target.
+
+use std::collections::BTreeSet;
+
+use crate::{Block, EventKind, Instr, Program, StmtKind};
+
+/// The name of an instruction in the language.
+pub fn instruction_name(instr: &Instr) -> &'static str {
+    match instr {
+        Instr::NewCtx { .. } => "new_ctx",
+        Instr::DelCtx { .. } => "del_ctx",
+        Instr::NewTxOrderedData { .. } => "new_tx_ordered_data",
+        Instr::NewRxOrderedData { .. } => "new_rx_ordered_data",
+        Instr::AddTxData { .. } => "add_tx_data",
+        Instr::TxFlushAndNotify { .. } => "tx_flush_and_notify",
+        Instr::AddRxDataSeg { .. } => "add_rx_data_seg",
+        Instr::RxFlushAndNotify { .. } => "rx_flush_and_notify",
+        Instr::PktGen { .. } => "pkt_gen",
+        Instr::TimerStart { .. } => "timer_start",
+        Instr::TimerRestart { .. } => "timer_restart",
+        Instr::TimerStop { .. } => "timer_stop",
+        Instr::Notify { .. } => "notify",
+        Instr::Raise { .. } => "raise",
+    }
+}
+
+/// The name of an event kind in the language.
+pub fn event_kind_name(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::App => "app_event",
+        EventKind::Net => "net_event",
+        EventKind::Timer => "timer_event",
+        EventKind::Sent => "sent_event",
+        EventKind::Flow => "flow_event",
+    }
+}
+
+/// The instructions that the program can issue, by name, in alphabetical order.
+pub fn instructions(program: &Program) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    for function in &program.functions {
+        collect(&function.body, &mut found);
+    }
+    found
+}
+
+fn collect(block: &Block, found: &mut BTreeSet<&'static str>) {
+    for stmt in &block.stmts {
+        match &stmt.kind {
+            StmtKind::Instr(instr) => {
+                found.insert(instruction_name(instr));
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                collect(then, found);
+                collect(otherwise, found);
+            }
+            StmtKind::Block(body) | StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
+                collect(body, found);
+            }
+            _ => {}
+        }
+    }
+}

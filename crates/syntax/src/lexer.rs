@@ -1,0 +1,332 @@
+//! Text to tokens. Comments are tokens too: the formatter needs them, the parser skips them.
+
+use crate::Span;
+use crate::codes;
+use crate::diag::Diagnostic;
+
+/// What a token is; its text is found by its span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    Ident,
+    Int(u64),
+    /// a number with a unit, as in `10ms`; how many octets of the text are the number
+    Unit(u64, u32),
+    /// one of [`PUNCTUATION`]
+    Punct(&'static str),
+    LineComment,
+    DocComment,
+    BlockComment,
+    Eof,
+}
+
+impl TokenKind {
+    /// A comment that is not documentation.
+    pub fn is_comment(self) -> bool {
+        matches!(self, TokenKind::LineComment | TokenKind::BlockComment)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token {
+    pub kind: TokenKind,
+    pub span: Span,
+}
+
+/// The units that a number may carry.
+pub const UNITS: [&str; 17] = [
+    "ns", "us", "ms", "s", "min", "h", "B", "KB", "MB", "GB", "KiB", "MiB", "GiB", "bps", "Kbps", "Mbps",
+    "Gbps",
+];
+
+/// Longest first, so that the first that fits is right.
+const PUNCTUATION: [&str; 50] = [
+    "<<=", ">>=", "->", "..", "::", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
+    "<=", ">=", "==", "!=", "&&", "||", "{", "}", "(", ")", "[", "]", ";", ",", ".", ":", "?", "=", "<", ">",
+    "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "@", "#", "$",
+];
+
+/// The table's own copy of a piece of punctuation.
+pub(crate) fn punctuation(text: &str) -> Option<&'static str> {
+    PUNCTUATION.iter().copied().find(|p| *p == text)
+}
+
+/// All tokens, the last of which is [`TokenKind::Eof`], and what was wrong with the text.
+pub fn lex(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diagnostics: Vec::new() };
+    while lexer.at < text.len() {
+        lexer.next();
+    }
+    lexer.push(TokenKind::Eof, text.len());
+    (lexer.tokens, lexer.diagnostics)
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    tokens: Vec<Token>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Lexer<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn push(&mut self, kind: TokenKind, start: usize) {
+        self.tokens.push(Token { kind, span: span(start, self.at) });
+    }
+
+    /// Advances while the characters satisfy `wanted`.
+    fn skip(&mut self, wanted: impl Fn(char) -> bool) {
+        let rest = self.rest();
+        self.at += rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+    }
+
+    fn next(&mut self) {
+        let start = self.at;
+        let c = self.rest().chars().next().unwrap_or('\0');
+        if c.is_ascii_whitespace() {
+            self.skip(|c| c.is_ascii_whitespace());
+        } else if self.rest().starts_with("//") {
+            self.line_comment();
+        } else if self.rest().starts_with("/*") {
+            self.block_comment();
+        } else if c.is_ascii_alphabetic() || c == '_' {
+            self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+            self.push(TokenKind::Ident, start);
+        } else if c.is_ascii_digit() {
+            self.number();
+        } else if c == '"' || c == '\'' {
+            self.string(c);
+        } else if let Some(p) = PUNCTUATION.iter().find(|p| self.rest().starts_with(**p)) {
+            self.at += p.len();
+            if matches!(*p, "@" | "#" | "$") {
+                self.unexpected(start, c);
+            } else {
+                self.push(TokenKind::Punct(p), start);
+            }
+        } else {
+            self.at += c.len_utf8();
+            self.unexpected(start, c);
+        }
+    }
+
+    fn unexpected(&mut self, start: usize, c: char) {
+        // A run of strange characters is one mistake.
+        if let Some(last) = self.diagnostics.last_mut()
+            && last.code == codes::STRANGE_CHARACTER
+            && last.primary.span.end as usize == start
+        {
+            last.primary.span.end = self.at as u32;
+            return;
+        }
+        self.diagnostics.push(
+            Diagnostic::error(
+                codes::STRANGE_CHARACTER,
+                format!("the character {c:?} is not part of the language"),
+                span(start, self.at),
+                "not expected anywhere but in a comment",
+            )
+            .mend("remove it"),
+        );
+    }
+
+    fn line_comment(&mut self) {
+        let start = self.at;
+        let doc = self.rest().starts_with("///") && !self.rest().starts_with("////");
+        self.skip(|c| c != '\n');
+        self.push(if doc { TokenKind::DocComment } else { TokenKind::LineComment }, start);
+    }
+
+    fn block_comment(&mut self) {
+        let start = self.at;
+        match self.rest().find("*/") {
+            Some(end) if end >= 2 => self.at += end + 2,
+            _ => match self.rest().get(2..).and_then(|r| r.find("*/")) {
+                Some(end) => self.at += 2 + end + 2,
+                None => {
+                    self.at = self.text.len();
+                    self.diagnostics.push(
+                        Diagnostic::error(
+                            codes::UNTERMINATED_COMMENT,
+                            "this comment has no end",
+                            span(start, start + 2),
+                            "it begins here",
+                        )
+                        .mend("end it with `*/`"),
+                    );
+                }
+            },
+        }
+        self.push(TokenKind::BlockComment, start);
+    }
+
+    fn string(&mut self, quote: char) {
+        let start = self.at;
+        self.at += 1;
+        self.skip(|c| c != quote && c != '\n');
+        if self.rest().starts_with(quote) {
+            self.at += 1;
+        }
+        self.diagnostics.push(
+            Diagnostic::error(
+                codes::STRING,
+                "there are no strings or character literals",
+                span(start, self.at),
+                "a string",
+            )
+            .note("a transport program has no text: packets carry numbers, and applications their own data")
+            .mend("use a number, or a name declared with `const` or `enum`"),
+        );
+        // A value stands here, so that the parser has nothing to add.
+        self.push(TokenKind::Int(0), start);
+    }
+
+    fn number(&mut self) {
+        let start = self.at;
+        let radix = match self.rest().get(..2) {
+            Some("0x" | "0X") => 16,
+            Some("0b" | "0B") => 2,
+            _ => 10,
+        };
+        if radix != 10 {
+            self.at += 2;
+            self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+            let value = self.value(start, start + 2, radix);
+            self.push(TokenKind::Int(value), start);
+            return;
+        }
+        self.skip(|c| c.is_ascii_digit() || c == '_');
+        let digits_end = self.at;
+        if self.rest().starts_with('.') && self.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) {
+            return self.fraction(start);
+        }
+        self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+        let value = self.value_of(start, &self.text[start..digits_end].to_owned(), 10);
+        let unit = &self.text[digits_end..self.at];
+        if unit.is_empty() {
+            self.push(TokenKind::Int(value), start);
+        } else if UNITS.contains(&unit) {
+            self.push(TokenKind::Unit(value, (digits_end - start) as u32), start);
+        } else {
+            self.unknown_unit(start, digits_end);
+            self.push(TokenKind::Int(value), start);
+        }
+    }
+
+    fn unknown_unit(&mut self, start: usize, digits_end: usize) {
+        let unit = &self.text[digits_end..self.at];
+        let mut diagnostic = Diagnostic::error(
+            codes::UNKNOWN_UNIT,
+            format!("`{unit}` is not a unit"),
+            span(digits_end, self.at),
+            "follows a number",
+        )
+        .note(format!("the units are {}", UNITS.join(", ")));
+        if let Some(near) = UNITS.iter().find(|u| u.eq_ignore_ascii_case(unit)) {
+            let number = &self.text[start..digits_end];
+            diagnostic = diagnostic.fix(
+                format!("write `{number}{near}`"),
+                span(digits_end, self.at),
+                (*near).to_owned(),
+            );
+        } else {
+            diagnostic = diagnostic.mend("use one of the units, or separate the number from the name");
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn fraction(&mut self, start: usize) {
+        self.at += 1;
+        self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+        self.diagnostics.push(
+            Diagnostic::error(
+                codes::FLOATING_POINT,
+                "there is no floating point",
+                span(start, self.at),
+                "a number with a fraction",
+            )
+            .note("targets in a kernel or in hardware have no floating-point unit, and results must be the same everywhere")
+            .mend("use a smaller unit (1500us for 1.5ms), or multiply before dividing (x * 5 / 4)"),
+        );
+        self.push(TokenKind::Int(0), start);
+    }
+
+    fn value(&mut self, start: usize, digits: usize, radix: u32) -> u64 {
+        let text = self.text[digits..self.at].to_owned();
+        self.value_of(start, &text, radix)
+    }
+
+    fn value_of(&mut self, start: usize, digits: &str, radix: u32) -> u64 {
+        let digits: String = digits.chars().filter(|c| *c != '_').collect();
+        let here = span(start, self.at);
+        if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+            let what = if radix == 16 { "hexadecimal (0-9, a-f)" } else { "binary (0, 1)" };
+            self.diagnostics.push(
+                Diagnostic::error(codes::MALFORMED_NUMBER, "this number is malformed", here, "here")
+                    .mend(format!("after the prefix come {what} digits only")),
+            );
+            return 0;
+        }
+        u64::from_str_radix(&digits, radix).unwrap_or_else(|_| {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    codes::NUMBER_TOO_LARGE,
+                    "this number does not fit 64 bits",
+                    here,
+                    "too large",
+                )
+                .note(format!("the largest number is {}", u64::MAX))
+                .mend("use a smaller number"),
+            );
+            0
+        })
+    }
+}
+
+fn span(start: usize, end: usize) -> Span {
+    Span::new(start as u32, end as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<TokenKind> {
+        let (tokens, diagnostics) = lex(text);
+        assert_eq!(diagnostics, [], "{text}");
+        tokens.into_iter().map(|t| t.kind).collect()
+    }
+
+    #[test]
+    fn numbers_and_units() {
+        use TokenKind::{Eof, Int, Punct, Unit};
+        assert_eq!(kinds("1_000 0xff 0b101"), [Int(1000), Int(255), Int(5), Eof]);
+        assert_eq!(kinds("10ms 64KiB 25Gbps"), [Unit(10, 2), Unit(64, 2), Unit(25, 2), Eof]);
+        assert_eq!(kinds("0..8"), [Int(0), Punct(".."), Int(8), Eof]);
+        assert_eq!(kinds("1ms..60s"), [Unit(1, 1), Punct(".."), Unit(60, 2), Eof]);
+    }
+
+    #[test]
+    fn comments_are_tokens() {
+        use TokenKind::{BlockComment, DocComment, Eof, LineComment};
+        assert_eq!(
+            kinds("// a\n/// b\n//// c\n/* d */ /**/"),
+            [LineComment, DocComment, LineComment, BlockComment, BlockComment, Eof]
+        );
+    }
+
+    #[test]
+    fn mistakes_have_codes() {
+        let codes = |text| lex(text).1.iter().map(|d| d.code).collect::<Vec<_>>();
+        assert_eq!(codes("a § b"), [codes::STRANGE_CHARACTER]);
+        assert_eq!(codes("@@"), [codes::STRANGE_CHARACTER]);
+        assert_eq!(codes("/* a"), [codes::UNTERMINATED_COMMENT]);
+        assert_eq!(codes("/*/"), [codes::UNTERMINATED_COMMENT]);
+        assert_eq!(codes("18446744073709551616"), [codes::NUMBER_TOO_LARGE]);
+        assert_eq!(codes("10Ms"), [codes::UNKNOWN_UNIT]);
+        assert_eq!(codes("0x"), [codes::MALFORMED_NUMBER]);
+        assert_eq!(codes("1.5"), [codes::FLOATING_POINT]);
+        assert_eq!(codes("\"a\""), [codes::STRING]);
+    }
+}

@@ -1,0 +1,45 @@
+//! Offsets to lines and columns.
+
+/// A place as people count: both from 1, columns in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineCol {
+    pub line: u32,
+    pub col: u32,
+}
+
+/// Where each line of a text begins.
+#[derive(Debug, Clone)]
+pub struct LineIndex<'a> {
+    text: &'a str,
+    starts: Vec<u32>,
+}
+
+impl<'a> LineIndex<'a> {
+    pub fn new(text: &'a str) -> Self {
+        let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let starts = std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect();
+        LineIndex { text, starts }
+    }
+
+    /// The line and column of a byte offset; an offset past the end counts as the end.
+    pub fn line_col(&self, offset: u32) -> LineCol {
+        let offset = (offset as usize).min(self.text.len());
+        let line = self.starts.partition_point(|s| *s as usize <= offset) - 1;
+        let before = self.text.get(self.starts[line] as usize..offset).unwrap_or_default();
+        LineCol { line: line as u32 + 1, col: before.chars().count() as u32 + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LineCol, LineIndex};
+
+    #[test]
+    fn lines_and_columns_count_from_one_in_characters() {
+        let index = LineIndex::new("aé\nb\n");
+        assert_eq!(index.line_col(0), LineCol { line: 1, col: 1 });
+        assert_eq!(index.line_col(3), LineCol { line: 1, col: 3 });
+        assert_eq!(index.line_col(4), LineCol { line: 2, col: 1 });
+        assert_eq!(index.line_col(99), LineCol { line: 3, col: 1 });
+    }
+}

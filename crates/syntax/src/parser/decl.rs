@@ -1,0 +1,480 @@
+//! Declarations.
+
+use super::{Parsed, Parser, Reported};
+use crate::Span;
+use crate::ast::*;
+use crate::codes;
+use crate::diag::Diagnostic;
+use crate::lexer::TokenKind;
+use crate::suggest::nearest;
+
+/// The words that begin a declaration.
+const KEYWORDS: [&str; 19] = [
+    "const",
+    "param",
+    "enum",
+    "struct",
+    "id",
+    "event",
+    "context",
+    "scratchpad",
+    "scratchpad_t",
+    "net_header",
+    "opt_t",
+    "opt_union",
+    "opt_list",
+    "pkt_bp",
+    "seg_rule",
+    "dispatch",
+    "interface",
+    "deploy",
+    "void",
+];
+
+impl Parser<'_> {
+    pub(super) fn file(&mut self) -> File {
+        let mut file = File::default();
+        while self.token().kind != TokenKind::Eof {
+            let before = self.at;
+            match self.item() {
+                Ok(item) => file.items.push(item),
+                Err(Reported) => self.skip_item(before),
+            }
+        }
+        file
+    }
+
+    /// To the next word that begins a declaration outside braces, or past the `}` that ends this one.
+    fn skip_item(&mut self, before: usize) {
+        let mut depth = 0_u32;
+        // What was read of the declaration may have opened braces.
+        for token in &self.tokens[before..self.at] {
+            match token.kind {
+                TokenKind::Punct("{") => depth += 1,
+                TokenKind::Punct("}") => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        if self.at == before {
+            self.advance();
+        }
+        loop {
+            match self.token().kind {
+                TokenKind::Eof => return,
+                TokenKind::Punct("{") => depth += 1,
+                TokenKind::Punct("}") => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        self.advance();
+                        self.eat(";");
+                        return;
+                    }
+                }
+                TokenKind::Punct(";") if depth == 0 => {
+                    self.advance();
+                    return;
+                }
+                TokenKind::DocComment if depth == 0 => return,
+                TokenKind::Ident
+                    if depth == 0 && self.begins_line() && KEYWORDS.contains(&self.text_of(self.span())) =>
+                {
+                    return;
+                }
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    fn begins_line(&self) -> bool {
+        let before = &self.text[..self.span().start as usize];
+        before.rsplit('\n').next().is_some_and(|line| line.trim().is_empty())
+    }
+
+    fn doc(&mut self) -> String {
+        let mut lines = Vec::new();
+        while self.token().kind == TokenKind::DocComment {
+            let span = self.advance().span;
+            let line = self.text_of(span).trim_start_matches('/');
+            lines.push(line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned());
+        }
+        lines.join("\n")
+    }
+
+    fn item(&mut self) -> Parsed<Item> {
+        let doc = self.doc();
+        let start = self.span();
+        let kind = self.item_kind()?;
+        Ok(Item { doc, kind, span: self.span_from(start) })
+    }
+
+    fn item_kind(&mut self) -> Parsed<ItemKind> {
+        if self.token().kind != TokenKind::Ident {
+            return Err(self.not_a_declaration());
+        }
+        // A word that begins a declaration, unless it is the type of a function: `id f(...)` has a name then `(`,
+        // and so has the declaration of an id, which ends in `;` instead of a body.
+        let word = self.text_of(self.span()).to_owned();
+        match word.as_str() {
+            "const" => self.const_decl(),
+            "param" => self.param_decl(),
+            "enum" => self.enum_decl(),
+            "id" => self.id_decl(),
+            "event" => self.event_decl(),
+            "context" => self.context_decl(),
+            "struct" => self.plain(|name, fields| ItemKind::Struct { name, fields }),
+            "scratchpad" | "scratchpad_t" => self.plain(|name, fields| ItemKind::Scratchpad { name, fields }),
+            "net_header" => self.plain(|name, fields| ItemKind::NetHeader { name, fields }),
+            "opt_t" => self.plain(|name, fields| ItemKind::Opt { name, fields }),
+            "opt_list" => self.plain(|name, fields| ItemKind::OptList { name, fields }),
+            "opt_union" => self.opt_union_decl(),
+            "pkt_bp" => self.blueprint_decl(),
+            "seg_rule" => self.seg_rule_decl(),
+            "dispatch" => self.dispatch_decl(),
+            "interface" => self.interface_decl(),
+            "deploy" => self.deploy_decl(),
+            _ => self.function_decl(),
+        }
+    }
+
+    fn not_a_declaration(&mut self) -> Reported {
+        let found = self.found();
+        let here = self.span();
+        let mut diagnostic = Diagnostic::error(
+            codes::NOT_A_DECLARATION,
+            format!("a declaration cannot begin with {found}"),
+            here,
+            "not the beginning of a declaration",
+        );
+        let word = self.text_of(here).to_owned();
+        diagnostic = match nearest(&word, KEYWORDS) {
+            Some(near) => diagnostic.fix(format!("did you mean `{near}`?"), here, near),
+            None => diagnostic.mend("begin with const, param, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, dispatch, interface, deploy, or the type of a function"),
+        };
+        self.report(diagnostic)
+    }
+
+    /// `keyword name { fields }`
+    fn plain(&mut self, make: impl FnOnce(Ident, Vec<Field>) -> ItemKind) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        let fields = self.fields()?;
+        Ok(make(name, fields))
+    }
+
+    fn open_brace(&mut self) -> Parsed<Span> {
+        let open = self.span();
+        self.expect("{")?;
+        Ok(open)
+    }
+
+    fn fields(&mut self) -> Parsed<Vec<Field>> {
+        let open = self.open_brace()?;
+        let lists = self.braced(open, Self::field)?;
+        self.eat(";");
+        Ok(lists.into_iter().flatten().collect())
+    }
+
+    /// One declaration of fields: `T a, b;` declares two.
+    fn field(&mut self) -> Parsed<Vec<Field>> {
+        let doc = self.doc();
+        if self.is("}") {
+            return Ok(Vec::new());
+        }
+        let start = self.span();
+        let ty = self.ty()?;
+        let mut fields = Vec::new();
+        loop {
+            let name = self.ident("a field's name")?;
+            let array = self.array_suffix()?;
+            let bits = if self.eat(":") { Some(self.expr_above_cond()?) } else { None };
+            let init = if self.eat("=") { Some(self.expr()?) } else { None };
+            let span = self.span_from(start);
+            fields.push(Field { doc: doc.clone(), ty: ty.clone(), name, array, bits, init, span });
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.semicolon()?;
+        Ok(fields)
+    }
+
+    pub(super) fn array_suffix(&mut self) -> Parsed<Option<Expr>> {
+        if !self.eat("[") {
+            return Ok(None);
+        }
+        let length = self.expr()?;
+        self.expect("]")?;
+        Ok(Some(length))
+    }
+
+    pub(super) fn ty(&mut self) -> Parsed<Type> {
+        let start = self.span();
+        let name = self.ident("a type")?;
+        let kind = match name.name.as_str() {
+            "list" if self.is("<") => self.list_type()?,
+            "sliding_wnd" => self.window_type()?,
+            "float" | "double" => return Err(self.floating_type(start)),
+            _ => TypeKind::Name(name.name),
+        };
+        if self.is("*") {
+            let here = self.span();
+            return Err(self.report(
+                Diagnostic::error(codes::POINTER, "there are no pointers", here, "a pointer type")
+                    .note("state lives in contexts, data in data units; `addr_t` refers to data without an address")
+                    .mend("use the value itself, `addr_t` for data, or an id for another context"),
+            ));
+        }
+        Ok(Type { kind, span: self.span_from(start) })
+    }
+
+    fn floating_type(&mut self, span: Span) -> Reported {
+        self.report(
+            Diagnostic::error(codes::FLOATING_POINT, "there is no floating point", span, "not a type here")
+                .note("targets in a kernel or in hardware have no floating-point unit, and results must be the same everywhere")
+                .mend("use an integer of a smaller unit, and multiply before dividing"),
+        )
+    }
+
+    fn list_type(&mut self) -> Parsed<TypeKind> {
+        self.expect("<")?;
+        let element = self.nested(Self::ty)?;
+        // An additive expression, so that `>` ends the type.
+        let bound = if self.eat(",") { Some(Box::new(self.expr_additive()?)) } else { None };
+        self.expect(">")?;
+        Ok(TypeKind::List(Box::new(element), bound))
+    }
+
+    fn window_type(&mut self) -> Parsed<TypeKind> {
+        if !self.eat("(") {
+            return Ok(TypeKind::SlidingWnd(None, None));
+        }
+        let mut arguments = self.comma_list(")", Self::expr)?.into_iter().map(Box::new);
+        Ok(TypeKind::SlidingWnd(arguments.next(), arguments.next()))
+    }
+
+    fn const_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let ty = self.ty()?;
+        let name = self.ident("a name")?;
+        self.expect("=")?;
+        let value = self.expr()?;
+        self.semicolon()?;
+        Ok(ItemKind::Const { ty, name, value })
+    }
+
+    fn param_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let ty = self.ty()?;
+        let name = self.ident("a name")?;
+        self.expect("=")?;
+        let value = self.expr()?;
+        if !self.eat_word("in") {
+            return Err(self.expected("`in` and the parameter's range"));
+        }
+        let lo = self.expr()?;
+        self.expect("..")?;
+        let hi = self.expr()?;
+        self.semicolon()?;
+        Ok(ItemKind::Param { ty, name, value, lo, hi })
+    }
+
+    fn enum_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        self.expect(":")?;
+        let repr = self.ty()?;
+        self.open_brace()?;
+        let variants = self.comma_list("}", |p| {
+            p.doc();
+            let name = p.ident("a name")?;
+            let value = if p.eat("=") { Some(p.expr()?) } else { None };
+            Ok(Variant { name, value })
+        })?;
+        self.eat(";");
+        Ok(ItemKind::Enum { name, repr, variants })
+    }
+
+    fn params(&mut self) -> Parsed<Vec<Param>> {
+        self.expect("(")?;
+        self.comma_list(")", |p| Ok(Param { ty: p.ty()?, name: p.ident("a parameter's name")? }))
+    }
+
+    fn id_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        let parts = self.params()?;
+        self.semicolon()?;
+        Ok(ItemKind::Id { name, parts })
+    }
+
+    fn event_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        self.expect(":")?;
+        let kind =
+            self.ident("the kind of event: app_event, net_event, timer_event, sent_event or flow_event")?;
+        let fields = self.fields()?;
+        Ok(ItemKind::Event { name, kind, fields })
+    }
+
+    fn context_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        let by = if self.eat_word("by") { Some(self.ident("the name of an id")?) } else { None };
+        let open = self.open_brace()?;
+        let mut fields = Vec::new();
+        let mut timers = Vec::new();
+        let members = self.braced(open, |p| {
+            if p.timer_ahead() { p.timer().map(Member::Timer) } else { p.field().map(Member::Fields) }
+        })?;
+        for member in members {
+            match member {
+                Member::Timer(timer) => timers.push(timer),
+                Member::Fields(more) => fields.extend(more),
+            }
+        }
+        self.eat(";");
+        Ok(ItemKind::Context { name, by, fields, timers })
+    }
+
+    /// Whether, after documentation, `timer_t` follows.
+    fn timer_ahead(&self) -> bool {
+        let docs = (0..).take_while(|n| self.ahead(*n).kind == TokenKind::DocComment).count();
+        self.is_word_at(docs, "timer_t")
+    }
+
+    fn timer(&mut self) -> Parsed<Timer> {
+        let doc = self.doc();
+        let start = self.advance().span;
+        let name = self.ident("the timer's name")?;
+        if !self.eat("->") {
+            return Err(self.expected("`->` and the event that the timer raises"));
+        }
+        let event = self.ident("a timer event")?;
+        self.semicolon()?;
+        Ok(Timer { doc, name, event, span: self.span_from(start) })
+    }
+
+    fn opt_union_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        self.open_brace()?;
+        let members = self.comma_list("}", |p| p.ident("the name of an option"))?;
+        self.eat(";");
+        Ok(ItemKind::OptUnion { name, members })
+    }
+
+    fn blueprint_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        let over = if self.eat_word("over") { Some(self.ident("the name of a net_header")?) } else { None };
+        let fields = self.fields()?;
+        Ok(ItemKind::Blueprint { name, over, fields })
+    }
+
+    fn seg_rule_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        let params = if self.eat("(") { self.comma_list(")", |p| p.ident("a name"))? } else { Vec::new() };
+        self.expect("[")?;
+        let blueprint = self.ident("a blueprint")?;
+        self.expect("::")?;
+        let field = self.ident("a field of the blueprint")?;
+        self.expect(",")?;
+        let first = self.expr()?;
+        self.expect(",")?;
+        let mid = self.expr()?;
+        let last = if self.eat(",") { Some(self.expr()?) } else { None };
+        self.expect("]")?;
+        self.semicolon()?;
+        Ok(ItemKind::SegRule { name, params, blueprint, field, first, mid, last })
+    }
+
+    fn dispatch_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        let open = self.open_brace()?;
+        let arms = self.braced(open, Self::arm)?;
+        self.eat(";");
+        Ok(ItemKind::Dispatch { name, arms })
+    }
+
+    fn arm(&mut self) -> Parsed<Arm> {
+        self.doc();
+        let start = self.span();
+        let event = self.ident("an event")?;
+        self.expect("->")?;
+        let chain = self.chain()?;
+        let absent = if self.eat_word("absent") { Some(self.chain()?) } else { None };
+        self.semicolon()?;
+        Ok(Arm { event, chain, absent, span: self.span_from(start) })
+    }
+
+    fn chain(&mut self) -> Parsed<Vec<Ident>> {
+        self.expect("{")?;
+        self.comma_list("}", |p| p.ident("an event processor"))
+    }
+
+    fn interface_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        let open = self.open_brace()?;
+        let calls = self.braced(open, Self::interface_call)?;
+        self.eat(";");
+        Ok(ItemKind::Interface { name, calls })
+    }
+
+    fn interface_call(&mut self) -> Parsed<InterfaceCall> {
+        let doc = self.doc();
+        let start = self.span();
+        let name = self.ident("the call's name")?;
+        self.expect("->")?;
+        let event = self.ident("an app event")?;
+        let target = if self.eat_word("at") {
+            let id = self.ident("an id")?;
+            self.expect("(")?;
+            CallTarget::At { id, args: self.comma_list(")", Self::expr)? }
+        } else if self.eat_word("on") {
+            CallTarget::On { context: self.ident("a context")? }
+        } else {
+            CallTarget::None
+        };
+        self.semicolon()?;
+        Ok(InterfaceCall { doc, name, event, target, span: self.span_from(start) })
+    }
+
+    fn deploy_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let open = self.open_brace()?;
+        let calls = self.braced(open, |p| {
+            let call = p.expr()?;
+            p.semicolon()?;
+            Ok(call)
+        })?;
+        self.eat(";");
+        Ok(ItemKind::Deploy { calls })
+    }
+
+    fn function_decl(&mut self) -> Parsed<ItemKind> {
+        let looks_like_one =
+            self.is_ident_at(1) || self.is_at(1, "<") || self.is_at(1, "*") || self.is_at(1, "(");
+        let near = nearest(self.text_of(self.span()), KEYWORDS).is_some();
+        if !looks_like_one || (near && !self.is_at(2, "(") && !self.is_at(1, "<")) {
+            return Err(self.not_a_declaration());
+        }
+        let ret = self.ty()?;
+        let name = self.ident("the function's name")?;
+        if !self.is("(") {
+            return Err(self.expected("`(` and the function's parameters"));
+        }
+        let params = self.params()?;
+        let body = self.block()?;
+        Ok(ItemKind::Function { ret, name, params, body })
+    }
+}
+
+enum Member {
+    Timer(Timer),
+    Fields(Vec<Field>),
+}

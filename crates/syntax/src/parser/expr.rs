@@ -1,0 +1,180 @@
+//! Expressions.
+
+use super::{Parsed, Parser};
+use crate::ast::*;
+use crate::codes;
+use crate::diag::Diagnostic;
+use crate::lexer::TokenKind;
+
+/// Binding strengths, loosest first; see the reference's list of operators.
+const COND: u8 = 0;
+const OR: u8 = 1;
+const ADDITIVE: u8 = 9;
+
+fn binary_operator(punct: &str) -> Option<(BinOp, u8)> {
+    Some(match punct {
+        "||" => (BinOp::Or, OR),
+        "&&" => (BinOp::And, 2),
+        "|" => (BinOp::BitOr, 3),
+        "^" => (BinOp::BitXor, 4),
+        "&" => (BinOp::BitAnd, 5),
+        "==" => (BinOp::Eq, 6),
+        "!=" => (BinOp::Ne, 6),
+        "<" => (BinOp::Lt, 7),
+        "<=" => (BinOp::Le, 7),
+        ">" => (BinOp::Gt, 7),
+        ">=" => (BinOp::Ge, 7),
+        "<<" => (BinOp::Shl, 8),
+        ">>" => (BinOp::Shr, 8),
+        "+" => (BinOp::Add, ADDITIVE),
+        "-" => (BinOp::Sub, ADDITIVE),
+        "*" => (BinOp::Mul, 10),
+        "/" => (BinOp::Div, 10),
+        "%" => (BinOp::Rem, 10),
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        let expr = self.expr_no_assignment()?;
+        if self.is("=") {
+            let here = self.span();
+            return Err(self.report(
+                Diagnostic::error(
+                    codes::ASSIGNMENT_IN_EXPRESSION,
+                    "an assignment is a statement, not a value",
+                    here,
+                    "assigns",
+                )
+                .fix("compare with `==`", here, "=="),
+            ));
+        }
+        Ok(expr)
+    }
+
+    pub(super) fn expr_no_assignment(&mut self) -> Parsed<Expr> {
+        self.binary(COND)
+    }
+
+    /// Without `?:`, for the width of a bit field.
+    pub(super) fn expr_above_cond(&mut self) -> Parsed<Expr> {
+        self.binary(OR)
+    }
+
+    /// Only `+` and tighter, for bounds inside `< >`.
+    pub(super) fn expr_additive(&mut self) -> Parsed<Expr> {
+        self.binary(ADDITIVE)
+    }
+
+    fn binary(&mut self, weakest: u8) -> Parsed<Expr> {
+        self.nested(|p| {
+            let mut left = p.unary()?;
+            while let TokenKind::Punct(punct) = p.token().kind {
+                let Some((op, strength)) = binary_operator(punct).filter(|(_, s)| *s >= weakest.max(OR))
+                else {
+                    break;
+                };
+                p.advance();
+                let right = p.binary(strength + 1)?;
+                let span = left.span.to(right.span);
+                left = Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span };
+            }
+            if weakest == COND && p.eat("?") {
+                let then = p.binary(COND)?;
+                p.expect(":")?;
+                let otherwise = p.binary(COND)?;
+                let span = left.span.to(otherwise.span);
+                left =
+                    Expr { kind: ExprKind::Cond(Box::new(left), Box::new(then), Box::new(otherwise)), span };
+            }
+            Ok(left)
+        })
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        let start = self.span();
+        let op = match self.token().kind {
+            TokenKind::Punct("!") => UnOp::Not,
+            TokenKind::Punct("-") => UnOp::Neg,
+            TokenKind::Punct("~") => UnOp::BitNot,
+            TokenKind::Punct(p @ ("*" | "&")) => {
+                return Err(self.report(
+                    Diagnostic::error(
+                        codes::POINTER,
+                        "there are no pointers",
+                        start,
+                        format!("`{p}` before a value"),
+                    )
+                    .note("contexts, events and scratchpads are passed by reference without being asked to")
+                    .mend("remove it"),
+                ));
+            }
+            _ => return self.postfix(),
+        };
+        self.advance();
+        let operand = self.nested(Self::unary)?;
+        let span = start.to(operand.span);
+        Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span })
+    }
+
+    fn postfix(&mut self) -> Parsed<Expr> {
+        let mut expr = self.primary()?;
+        loop {
+            let start = expr.span;
+            let kind = if self.eat(".") {
+                let name = self.ident("a field or a method")?;
+                ExprKind::Field(Box::new(expr), name)
+            } else if self.is("->") {
+                let here = self.span();
+                return Err(self.report(
+                    Diagnostic::error(
+                        codes::ARROW,
+                        "fields are reached with `.`",
+                        here,
+                        "there are no pointers",
+                    )
+                    .fix("write `.`", here, "."),
+                ));
+            } else if self.eat("[") {
+                let index = self.expr()?;
+                self.expect("]")?;
+                ExprKind::Index(Box::new(expr), Box::new(index))
+            } else if self.eat("(") {
+                let args = self.comma_list(")", Self::expr)?;
+                ExprKind::Call(Box::new(expr), args)
+            } else {
+                return Ok(expr);
+            };
+            expr = Expr { kind, span: self.span_from(start) };
+        }
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let token = self.token();
+        let text = self.text_of(token.span).to_owned();
+        let kind = match token.kind {
+            TokenKind::Int(value) => ExprKind::Int { value, text },
+            TokenKind::Unit(value, digits) => {
+                ExprKind::Unit { value, unit: text[digits as usize..].to_owned(), text }
+            }
+            TokenKind::Ident => match text.as_str() {
+                "true" => ExprKind::Bool(true),
+                "false" => ExprKind::Bool(false),
+                "none" => ExprKind::None,
+                "INF" => ExprKind::Inf,
+                _ => ExprKind::Name(text),
+            },
+            TokenKind::Punct("(") => {
+                self.advance();
+                let inner = self.nested(Self::expr)?;
+                self.expect(")")?;
+                let span = self.span_from(token.span);
+                return Ok(Expr { kind: ExprKind::Paren(Box::new(inner)), span });
+            }
+            _ => return Err(self.expected("an expression")),
+        };
+        self.advance();
+        Ok(Expr { kind, span: token.span })
+    }
+}

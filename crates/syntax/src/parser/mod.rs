@@ -1,0 +1,282 @@
+//! Tokens to tree: recursive descent for declarations and statements, precedence climbing for expressions.
+//!
+//! A function that meets a mistake reports it once and returns [`Reported`]; the loop over the
+//! enclosing list (of declarations, fields or statements) then skips to where the next element can begin.
+
+mod decl;
+mod expr;
+mod stmt;
+
+use crate::Span;
+use crate::ast::{File, Ident};
+use crate::codes;
+use crate::diag::Diagnostic;
+use crate::lexer::{Token, TokenKind, lex};
+
+/// A mistake was found and has been reported.
+#[derive(Debug, Clone, Copy)]
+struct Reported;
+
+type Parsed<T> = Result<T, Reported>;
+
+/// How deeply blocks and expressions may nest.
+const DEPTH_MAX: u32 = 128;
+
+/// Parses a file. The tree holds whatever could be understood; if any diagnostic is an error, it is not
+/// to be taken further.
+pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
+    let (tokens, diagnostics) = lex(text);
+    let tokens = tokens.into_iter().filter(|t| !t.kind.is_comment()).collect();
+    let mut parser = Parser { text, tokens, at: 0, diagnostics, depth: 0 };
+    let file = parser.file();
+    let mut diagnostics = parser.diagnostics;
+    diagnostics.sort_by_key(|d| d.primary.span.start);
+    (file, diagnostics)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    /// without comments; documentation stays
+    tokens: Vec<Token>,
+    at: usize,
+    diagnostics: Vec<Diagnostic>,
+    depth: u32,
+}
+
+impl Parser<'_> {
+    fn token(&self) -> Token {
+        self.ahead(0)
+    }
+
+    fn ahead(&self, n: usize) -> Token {
+        let last = self.tokens.len() - 1;
+        self.tokens[(self.at + n).min(last)]
+    }
+
+    fn span(&self) -> Span {
+        self.token().span
+    }
+
+    /// From `start` to the end of the last token taken.
+    fn span_from(&self, start: Span) -> Span {
+        Span::new(start.start, self.previous_end().max(start.start))
+    }
+
+    fn previous_end(&self) -> u32 {
+        if self.at == 0 { 0 } else { self.tokens[self.at - 1].span.end }
+    }
+
+    fn text_of(&self, span: Span) -> &str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    fn advance(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != TokenKind::Eof {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn is(&self, punct: &str) -> bool {
+        self.is_at(0, punct)
+    }
+
+    fn is_at(&self, n: usize, punct: &str) -> bool {
+        self.ahead(n).kind == TokenKind::Punct(punct_static(punct))
+    }
+
+    fn is_ident_at(&self, n: usize) -> bool {
+        self.ahead(n).kind == TokenKind::Ident
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.is_word_at(0, word)
+    }
+
+    fn is_word_at(&self, n: usize, word: &str) -> bool {
+        let token = self.ahead(n);
+        token.kind == TokenKind::Ident && self.text_of(token.span) == word
+    }
+
+    fn eat(&mut self, punct: &str) -> bool {
+        let found = self.is(punct);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) -> Reported {
+        self.diagnostics.push(diagnostic);
+        Reported
+    }
+
+    /// What stands here, for a message.
+    fn found(&self) -> String {
+        match self.token().kind {
+            TokenKind::Eof => "the end of the file".into(),
+            TokenKind::DocComment => "a doc comment".into(),
+            _ => format!("`{}`", self.text_of(self.span())),
+        }
+    }
+
+    fn expected(&mut self, what: &str) -> Reported {
+        let found = self.found();
+        let mut here = self.span();
+        if self.token().kind == TokenKind::Eof {
+            here = Span::new(self.previous_end().saturating_sub(1), self.previous_end());
+        }
+        self.report(
+            Diagnostic::error(
+                codes::EXPECTED,
+                format!("expected {what}, found {found}"),
+                here,
+                format!("{what} should be here"),
+            )
+            .mend(format!("write {what} here")),
+        )
+    }
+
+    fn expect(&mut self, punct: &'static str) -> Parsed<()> {
+        if self.eat(punct) { Ok(()) } else { Err(self.expected(&format!("`{punct}`"))) }
+    }
+
+    /// The `;` that ends a declaration or a statement: the common mistake is to forget it.
+    fn semicolon(&mut self) -> Parsed<()> {
+        if self.eat(";") {
+            return Ok(());
+        }
+        let end = self.previous_end();
+        let next = self.span();
+        let new_line = self.text.get(end as usize..next.start as usize).is_some_and(|gap| gap.contains('\n'));
+        if !(new_line || self.is("}") || self.token().kind == TokenKind::Eof) {
+            return Err(self.expected("`;`"));
+        }
+        self.report(
+            Diagnostic::error(
+                codes::MISSING_SEMICOLON,
+                "a `;` is missing",
+                Span::new(end.saturating_sub(1), end),
+                "after this",
+            )
+            .fix("add it", Span::new(end, end), ";"),
+        );
+        // The rest of the list can be read as if it were there.
+        Ok(())
+    }
+
+    fn ident(&mut self, what: &str) -> Parsed<Ident> {
+        if self.token().kind != TokenKind::Ident {
+            return Err(self.expected(what));
+        }
+        let span = self.advance().span;
+        Ok(Ident { name: self.text_of(span).to_owned(), span })
+    }
+
+    /// Counts one level of nesting for as long as `inner` runs.
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= DEPTH_MAX {
+            let here = self.span();
+            let reported = self.report(
+                Diagnostic::error(codes::TOO_DEEP, "this nests too deeply", here, "one level too many")
+                    .note(format!("blocks and expressions nest at most {DEPTH_MAX} levels"))
+                    .mend("name a part of it: a local variable or a function"),
+            );
+            // All that is left would only repeat it.
+            self.at = self.tokens.len() - 1;
+            return Err(reported);
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Elements separated by commas up to `close`, which is taken; a comma may stand before it.
+    fn comma_list<T>(
+        &mut self,
+        close: &'static str,
+        element: impl Fn(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        let mut elements = Vec::new();
+        while !self.is(close) {
+            elements.push(element(self)?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        if self.eat(close) { Ok(elements) } else { Err(self.expected(&format!("`,` or `{close}`"))) }
+    }
+
+    /// The elements of a `{ }` list, whose opening brace has been taken at `open`: each mistake costs one element.
+    fn braced<T>(&mut self, open: Span, element: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut elements = Vec::new();
+        while !self.is("}") {
+            if self.token().kind == TokenKind::Eof {
+                return Err(self.unclosed(open));
+            }
+            let before = self.at;
+            match element(self) {
+                Ok(e) => elements.push(e),
+                Err(Reported) => self.skip_element(before),
+            }
+        }
+        self.advance();
+        Ok(elements)
+    }
+
+    fn unclosed(&mut self, open: Span) -> Reported {
+        if self.diagnostics.iter().any(|d| d.code == codes::TOO_DEEP) {
+            return Reported;
+        }
+        self.report(
+            Diagnostic::error(codes::UNCLOSED, "this `{` is not closed", open, "opened here")
+                .mend("add the `}` that closes it"),
+        )
+    }
+
+    /// After a mistake in an element that began at token `before`: past the next `;` of this level, or up to the
+    /// `}` that ends the list.
+    fn skip_element(&mut self, before: usize) {
+        let mut depth = 0_u32;
+        if self.at == before && !self.is("}") {
+            depth += u32::from(self.is("{"));
+            self.advance();
+        }
+        loop {
+            match self.token().kind {
+                TokenKind::Eof => return,
+                TokenKind::Punct("{") => depth += 1,
+                TokenKind::Punct("}") if depth == 0 => return,
+                TokenKind::Punct("}") => {
+                    depth -= 1;
+                    if depth == 0 {
+                        self.advance();
+                        self.eat(";");
+                        return;
+                    }
+                }
+                TokenKind::Punct(";") if depth == 0 => {
+                    self.advance();
+                    return;
+                }
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+}
+
+/// Punctuation compares by value; this only satisfies the type.
+fn punct_static(punct: &str) -> &'static str {
+    crate::lexer::punctuation(punct).unwrap_or("")
+}

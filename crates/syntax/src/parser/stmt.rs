@@ -1,0 +1,231 @@
+//! Statements.
+
+use super::{Parsed, Parser, Reported};
+use crate::Span;
+use crate::ast::*;
+use crate::codes;
+use crate::diag::Diagnostic;
+use crate::lexer::TokenKind;
+
+impl Parser<'_> {
+    pub(super) fn block(&mut self) -> Parsed<Block> {
+        let open = self.span();
+        if !self.is("{") {
+            return Err(self.expected("`{`"));
+        }
+        self.advance();
+        let stmts = self.nested(|p| p.braced(open, Self::stmt))?;
+        Ok(Block { stmts, span: self.span_from(open) })
+    }
+
+    fn stmt(&mut self) -> Parsed<Stmt> {
+        let start = self.span();
+        let kind = self.nested(Self::stmt_kind)?;
+        Ok(Stmt { kind, span: self.span_from(start) })
+    }
+
+    fn stmt_kind(&mut self) -> Parsed<StmtKind> {
+        if self.is("{") {
+            return Ok(StmtKind::Block(self.block()?));
+        }
+        if self.token().kind == TokenKind::Ident && !self.is_at(1, "=") && !self.is_at(1, ".") {
+            let word = self.text_of(self.span()).to_owned();
+            match word.as_str() {
+                "if" => return self.if_stmt(),
+                "for" => return self.for_stmt(),
+                "break" => return self.word(StmtKind::Break),
+                "continue" => return self.word(StmtKind::Continue),
+                "stop" if self.is_at(1, ";") => return self.word(StmtKind::Stop),
+                "return" => return self.return_stmt(),
+                "raise" => return self.raise_stmt(),
+                "while" | "do" => return Err(self.no_loop()),
+                "goto" | "switch" | "case" | "default" => return Err(self.not_in_the_language(&word)),
+                "else" => return Err(self.stray_else()),
+                _ => {}
+            }
+        }
+        if self.declaration_ahead() { self.let_stmt() } else { self.expr_stmt() }
+    }
+
+    fn word(&mut self, kind: StmtKind) -> Parsed<StmtKind> {
+        self.advance();
+        self.semicolon()?;
+        Ok(kind)
+    }
+
+    /// `T x`, `list<`, `sliding_wnd(..) x`: a declaration; all else is an expression.
+    fn declaration_ahead(&self) -> bool {
+        if !self.is_ident_at(0) {
+            return false;
+        }
+        self.is_ident_at(1)
+            || (self.is_word("list") && self.is_at(1, "<"))
+            || (self.is_word("sliding_wnd") && self.is_at(1, "("))
+            || (self.is_at(1, "*") && self.is_ident_at(2) && (self.is_at(3, ";") || self.is_at(3, "=")))
+    }
+
+    fn let_stmt(&mut self) -> Parsed<StmtKind> {
+        let ty = self.ty()?;
+        let name = self.ident("a variable's name")?;
+        let array = self.array_suffix()?;
+        let init = if self.eat("=") {
+            LetInit::Value(self.expr()?)
+        } else if self.eat("(") {
+            LetInit::Args(self.comma_list(")", Self::expr)?)
+        } else {
+            LetInit::None
+        };
+        self.semicolon()?;
+        Ok(StmtKind::Let { ty, name, array, init })
+    }
+
+    fn expr_stmt(&mut self) -> Parsed<StmtKind> {
+        let place = self.expr_no_assignment()?;
+        let here = self.span();
+        for step in ["++", "--"] {
+            if self.eat(step) {
+                let op = if step == "++" { BinOp::Add } else { BinOp::Sub };
+                let one = Expr { kind: ExprKind::Int { value: 1, text: "1".into() }, span: here };
+                self.semicolon()?;
+                return Ok(StmtKind::Assign { place, op: Some(op), value: one, incdec: true });
+            }
+        }
+        let Some(op) = self.assignment_operator() else {
+            self.semicolon()?;
+            return Ok(StmtKind::Expr(place));
+        };
+        self.advance();
+        let value = self.expr()?;
+        self.semicolon()?;
+        Ok(StmtKind::Assign { place, op, value, incdec: false })
+    }
+
+    /// The operator that `=`, `+=` ... apply, if one of them is here.
+    fn assignment_operator(&self) -> Option<Option<BinOp>> {
+        let TokenKind::Punct(punct) = self.token().kind else { return None };
+        Some(match punct {
+            "=" => None,
+            "+=" => Some(BinOp::Add),
+            "-=" => Some(BinOp::Sub),
+            "*=" => Some(BinOp::Mul),
+            "/=" => Some(BinOp::Div),
+            "%=" => Some(BinOp::Rem),
+            "&=" => Some(BinOp::BitAnd),
+            "|=" => Some(BinOp::BitOr),
+            "^=" => Some(BinOp::BitXor),
+            "<<=" => Some(BinOp::Shl),
+            ">>=" => Some(BinOp::Shr),
+            _ => return None,
+        })
+    }
+
+    fn condition(&mut self) -> Parsed<Expr> {
+        self.expect("(")?;
+        let cond = self.expr()?;
+        self.expect(")")?;
+        Ok(cond)
+    }
+
+    /// A block, or one statement, which then stands for a block.
+    fn body(&mut self) -> Parsed<Block> {
+        if self.is("{") {
+            return self.block();
+        }
+        let stmt = self.stmt()?;
+        let span = stmt.span;
+        Ok(Block { stmts: vec![stmt], span })
+    }
+
+    fn if_stmt(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let cond = self.condition()?;
+        let then = self.body()?;
+        let otherwise = if self.eat_word("else") {
+            if self.is_word("if") {
+                Some(Box::new(self.stmt()?))
+            } else {
+                let block = self.body()?;
+                let span = block.span;
+                Some(Box::new(Stmt { kind: StmtKind::Block(block), span }))
+            }
+        } else {
+            None
+        };
+        Ok(StmtKind::If { cond, then, otherwise })
+    }
+
+    fn for_stmt(&mut self) -> Parsed<StmtKind> {
+        let start = self.advance().span;
+        self.expect("(")?;
+        let ty = self.ty()?;
+        let var = self.ident("the loop's variable")?;
+        if self.is("=") || self.is(";") {
+            return Err(self.c_style_for(start));
+        }
+        if !self.eat_word("in") {
+            return Err(self.expected("`in` and what the loop runs over"));
+        }
+        let from = self.expr()?;
+        if !self.eat("..") {
+            self.expect(")")?;
+            return Ok(StmtKind::ForEach { ty, var, list: from, body: self.body()? });
+        }
+        let to = self.expr()?;
+        let max = if self.eat_word("max") { Some(self.expr()?) } else { None };
+        self.expect(")")?;
+        Ok(StmtKind::ForRange { ty, var, from, to, max, body: self.body()? })
+    }
+
+    fn c_style_for(&mut self, start: Span) -> Reported {
+        let here = self.span_from(start);
+        self.report(
+            Diagnostic::error(codes::C_STYLE_FOR, "this loop has no visible bound", here, "a C-style for")
+                .note("a loop runs over a range or a list, so that every target can bound it")
+                .mend("write `for (uint32 i in 0..n max 16) { }`, or `for (T x in a_list) { }`"),
+        )
+    }
+
+    fn no_loop(&mut self) -> Reported {
+        let here = self.span();
+        self.report(
+            Diagnostic::error(codes::NO_LOOP, "there are no unbounded loops", here, "may never end")
+                .note("a chain of event processors is one bounded step on every target")
+                .mend("use `for (T i in a..b) { }` with `break`"),
+        )
+    }
+
+    fn not_in_the_language(&mut self, word: &str) -> Reported {
+        let here = self.span();
+        self.report(
+            Diagnostic::error(
+                codes::NOT_IN_THE_LANGUAGE,
+                format!("there is no `{word}`"),
+                here,
+                "not a statement of the language",
+            )
+            .mend("use `if` and `else if`"),
+        )
+    }
+
+    fn stray_else(&mut self) -> Reported {
+        let here = self.span();
+        self.report(
+            Diagnostic::error(codes::ELSE_WITHOUT_IF, "this `else` has no `if`", here, "here")
+                .mend("put it right after the block of its `if`"),
+        )
+    }
+
+    fn return_stmt(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let value = if self.is(";") || self.is("}") { None } else { Some(self.expr()?) };
+        self.semicolon()?;
+        Ok(StmtKind::Return(value))
+    }
+
+    fn raise_stmt(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let event = self.expr()?;
+        self.semicolon()?;
+        Ok(StmtKind::Raise(event))
+    }
+}

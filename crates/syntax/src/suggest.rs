@@ -1,0 +1,46 @@
+//! "Did you mean": the nearest of some names.
+
+/// The name nearest to `word` by edit distance, if it is near enough to be a slip.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.len() / 3).max(1);
+    names
+        .into_iter()
+        .filter(|n| *n != word)
+        .map(|n| (distance(word, n), n))
+        .filter(|(d, _)| *d <= limit)
+        .min()
+        .map(|(_, n)| n)
+}
+
+/// Levenshtein distance with adjacent transposition (optimal string alignment), over bytes.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut before: Vec<usize> = Vec::new();
+    let mut previous: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let substitute = previous[j - 1] + usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
+            let mut best = substitute.min(previous[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut previous, row);
+    }
+    previous[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn slips_are_found_and_other_words_are_not() {
+        assert_eq!(nearest("contxt", ["context", "const"]), Some("context"));
+        assert_eq!(nearest("evnet", ["event", "even_later"]), Some("event"));
+        assert_eq!(nearest("banana", ["context", "const"]), None);
+        assert_eq!(nearest("event", ["event"]), None);
+    }
+}
