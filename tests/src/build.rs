@@ -1,0 +1,59 @@
+//! Where the things under test come from.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the root").to_path_buf()
+}
+
+/// The `carrick` command, built from this tree.
+///
+/// # Panics
+/// If it does not build.
+pub fn carrick() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built =
+            Command::new(cargo).args(["build", "-q", "-p", "carrick-cli"]).current_dir(root()).status();
+        assert!(built.is_ok_and(|s| s.success()), "carrick does not build");
+        target_dir().join("debug/carrick")
+    })
+}
+
+/// The host executable of a program, by the path of its source below the root; built once a run.
+///
+/// # Panics
+/// If it does not build.
+pub fn host(program: &str) -> PathBuf {
+    static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    // A build that failed in another test fails here as well: there is nothing half-made to be wary of.
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.entry(program.to_owned()).or_insert_with(|| build_host(program)).clone()
+}
+
+/// Whether the tree has what [`host`] needs.
+pub fn can_build_host(program: &str) -> bool {
+    root().join(program).exists() && root().join("targets/native").exists()
+}
+
+fn build_host(program: &str) -> PathBuf {
+    let name = Path::new(program).file_stem().expect("a program has a name").to_string_lossy().into_owned();
+    let dir = target_dir().join(format!("tests-{name}"));
+    let built = Command::new(carrick())
+        .args(["build", program, "--target", "native", "-o"])
+        .arg(&dir)
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    assert!(built.status.success(), "{program}: {}", String::from_utf8_lossy(&built.stderr));
+    dir.join(format!("{name}-host"))
+}
+
+fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}

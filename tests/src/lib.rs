@@ -1,0 +1,8 @@
+//! What tests against real peers stand on: two network namespaces joined by a veth pair, and processes in
+//! them that are driven a line at a time. Everything made here is removed again when it is dropped, also when a test fails.
+#![warn(missing_docs)]
+
+pub mod build;
+pub mod net;
+pub mod pattern;
+pub mod scripted;

@@ -1,0 +1,135 @@
+//! Two network namespaces joined by a veth pair.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// One of the two ends of a [`Net`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where the stack under test runs.
+    Ours,
+    /// Where the peer runs.
+    Peer,
+}
+
+/// A pair of namespaces, removed when dropped.
+///
+/// The peer's end has the address [`Net::PEER`]; ours has none in the kernel, so that the kernel answers nothing
+/// for the stack, unless [`Net::kernel_on_both`] made it.
+pub struct Net {
+    names: [String; 2],
+}
+
+/// The device's name in either namespace. (Names that begin like a keyword confuse iproute2.)
+pub const DEVICE: &str = "wire0";
+
+impl Net {
+    /// The address of the stack under test.
+    pub const OURS: &'static str = "10.77.0.1";
+    /// The address of the peer.
+    pub const PEER: &'static str = "10.77.0.2";
+
+    /// Makes the pair, with every offload off so that each packet is one segment with its checksum.
+    /// `None`, said on standard error, where this machine does not let us.
+    pub fn new() -> Option<Net> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let stem = format!("carrick-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let net = Net { names: [format!("{stem}-a"), format!("{stem}-b")] };
+        match net.set_up() {
+            Ok(()) => Some(net),
+            Err(why) => {
+                skip(&why);
+                None
+            }
+        }
+    }
+
+    /// Like [`Net::new`], with the kernel's own stack at our end too: what a test expects of the
+    /// stack is first held against the kernel.
+    pub fn kernel_on_both() -> Option<Net> {
+        let net = Net::new()?;
+        net.ip(End::Ours, &format!("addr add {}/24 dev {DEVICE}", Net::OURS)).ok()?;
+        Some(net)
+    }
+
+    /// The namespace's name.
+    pub fn name(&self, end: End) -> &str {
+        &self.names[end as usize]
+    }
+
+    /// A command that will run `program` in a namespace.
+    pub fn command(&self, end: End, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", self.name(end), program]);
+        command
+    }
+
+    /// Runs `ip -n NAMESPACE ARGS`; the error is what it said.
+    pub fn ip(&self, end: End, args: &str) -> Result<(), String> {
+        run(Command::new("ip").arg("-n").arg(self.name(end)).args(args.split(' ')))
+    }
+
+    /// Sets a kernel parameter in a namespace, for example `net.ipv4.tcp_timestamps=0`.
+    pub fn sysctl(&self, end: End, setting: &str) -> Result<(), String> {
+        run(self.command(end, "sysctl").args(["-q", "-w", setting]))
+    }
+
+    /// A counter of a namespace's kernel, as `/proc/net/snmp` and `/proc/net/netstat` name them; 0 if there is none.
+    pub fn counter(&self, end: End, group: &str, name: &str) -> u64 {
+        let output = self.command(end, "cat").args(["/proc/net/snmp", "/proc/net/netstat"]).output();
+        let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+        let mut lines = text.lines().filter_map(|l| l.strip_prefix(group)?.strip_prefix(": "));
+        let (Some(names), Some(values)) = (lines.next(), lines.next()) else { return 0 };
+        let mut columns = names.split(' ').zip(values.split(' '));
+        columns.find(|&(n, _)| n == name).and_then(|(_, v)| v.parse().ok()).unwrap_or(0)
+    }
+
+    /// Takes the wire up or down, as seen from one end.
+    pub fn link(&self, end: End, up: bool) -> Result<(), String> {
+        self.ip(end, &format!("link set {DEVICE} {}", if up { "up" } else { "down" }))
+    }
+
+    fn set_up(&self) -> Result<(), String> {
+        let [ours, peer] = &self.names;
+        for name in &self.names {
+            run(Command::new("ip").args(["netns", "add", name]))?;
+            run(Command::new("ip").args(["-n", name, "link", "set", "lo", "up"]))?;
+        }
+        self.ip(End::Ours, &format!("link add {DEVICE} type veth peer name {DEVICE} netns {peer}"))?;
+        for (end, name) in [(End::Ours, ours), (End::Peer, peer)] {
+            // IPv6's own chatter would be noise in the captures.
+            run(self.command(end, "sysctl").args(["-q", "-w", "net.ipv6.conf.all.disable_ipv6=1"]))?;
+            run(Command::new("ip")
+                .args(["netns", "exec", name, "ethtool", "-K", DEVICE])
+                .args("tso off gso off gro off tx off rx off".split(' ')))?;
+        }
+        self.ip(End::Peer, &format!("addr add {}/24 dev {DEVICE}", Net::PEER))?;
+        self.link(End::Ours, true)?;
+        self.link(End::Peer, true)
+    }
+}
+
+impl Drop for Net {
+    fn drop(&mut self) {
+        for name in &self.names {
+            // A failure means that it was never made.
+            let _ = run(Command::new("ip").args(["netns", "del", name]));
+        }
+    }
+}
+
+/// Says on standard error, past the test harness's capture, that a test did not run.
+pub fn skip(why: &str) {
+    use std::io::Write;
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let shown = format!("{command:?}");
+    let output = command.output().map_err(|e| format!("{shown}: {e}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{shown}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}

@@ -1,0 +1,54 @@
+//! The compiled transport against the Linux kernel's own, over a veth pair.
+//!
+//! Each scenario runs twice: with the kernel in our place, which shows that the scenario asks for what a real
+//! stack does, and with ours.
+
+mod pair;
+mod scenarios;
+
+use pair::{Pair, Setting};
+
+/// Declares for each scenario a test with the kernel on both sides and one with ours.
+macro_rules! scenarios {
+    ($($name:ident),* $(,)?) => {
+        mod kernel_with_kernel {
+            $(#[test] fn $name() { super::run(super::Setting::Control, super::scenarios::$name); })*
+        }
+        mod ours_with_kernel {
+            $(#[test] fn $name() { super::run(super::Setting::Ours(&[]), super::scenarios::$name); })*
+        }
+    };
+}
+
+scenarios!(
+    we_open_they_close,
+    they_open_we_close,
+    both_close_at_once,
+    we_half_close_and_still_receive,
+    they_half_close_and_still_receive,
+    we_abort,
+    they_abort,
+    we_are_refused,
+    they_are_refused,
+    data_both_ways_at_once,
+    a_reader_who_stops_and_resumes,
+    we_stop_reading_and_resume,
+    without_window_scaling,
+    without_timestamps,
+    with_neither_option,
+    they_accept_only_small_segments,
+    many_connections,
+    a_full_backlog,
+    they_leave_data_unread,
+    a_port_is_used_again,
+    nobody_answers_a_connect,
+    the_wire_is_cut,
+    they_die_with_data_unread,
+    they_fall_silent,
+);
+
+fn run(setting: Setting, scenario: fn(&mut Pair)) {
+    if let Some(mut pair) = Pair::new(setting) {
+        scenario(&mut pair);
+    }
+}

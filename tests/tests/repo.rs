@@ -1,0 +1,193 @@
+//! The rules of the house that a program can check.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use carrick_tests::build::root;
+
+/// Crates, in the order in which data flows: each may use only those before it.
+const ORDER: [&str; 10] =
+    ["syntax", "sema", "ir", "lower", "interp", "sim", "emit-c", "verify", "driver", "cli"];
+
+/// Lines of the longest function there may be.
+const FUNCTION_LINES_MAX: usize = 70;
+
+/// Targets whose names are English words that a protocol's prose needs.
+const ALSO_ENGLISH: [&str; 2] = ["native", "sim"];
+
+#[test]
+fn no_protocol_is_named_outside_its_folder() {
+    let names = folders("protocols");
+    let mut found = Vec::new();
+    for place in ["crates", "runtime", "targets"] {
+        for file in text_files(&root().join(place)) {
+            found.extend(mentions(&file, &names));
+        }
+    }
+    assert!(found.is_empty(), "protocols are named:\n{}", found.join("\n"));
+}
+
+#[test]
+fn no_target_is_named_in_a_program() {
+    let names = folders("targets");
+    let words = names.into_iter().filter(|n| !ALSO_ENGLISH.contains(&n.as_str())).collect();
+    let mut found = Vec::new();
+    for file in text_files(&root().join("protocols")) {
+        if file.extension().is_some_and(|e| e == "mtp") {
+            found.extend(mentions(&file, &words));
+        }
+    }
+    assert!(found.is_empty(), "targets are named:\n{}", found.join("\n"));
+}
+
+#[test]
+fn crates_depend_in_one_direction() {
+    let mut wrong = Vec::new();
+    for name in folders("crates") {
+        let place = ORDER.iter().position(|&n| n == name);
+        let place = place.unwrap_or_else(|| panic!("say where crates/{name} stands in ORDER"));
+        for dependency in dependencies(&name) {
+            if !ORDER[..place].contains(&dependency.as_str()) {
+                wrong.push(format!("{name} uses {dependency}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn functions_fit_a_screen() {
+    let mut long = Vec::new();
+    for place in ["crates", "runtime", "targets", "tests", "bench", "fuzz"] {
+        for file in text_files(&root().join(place)) {
+            let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
+            if ["rs", "c", "h", "cc"].contains(&extension) {
+                long.extend(long_functions(&file));
+            }
+        }
+    }
+    assert!(long.is_empty(), "longer than {FUNCTION_LINES_MAX} lines:\n{}", long.join("\n"));
+}
+
+#[test]
+fn the_checks_find_what_they_look_for() {
+    let names = BTreeSet::from(["tcp".to_owned(), "quic-lite".to_owned()]);
+    assert!(names_in("is it Tcp?", &names).eq(["tcp"]));
+    assert!(names_in("TCP_NODELAY", &names).eq(["tcp"]));
+    assert!(names_in("a quic-lite packet", &names).eq(["quic-lite"]));
+    assert_eq!(names_in("ntcpd and quic", &names).count(), 0);
+    let body = "    x += 1;\n".repeat(FUNCTION_LINES_MAX);
+    assert_eq!(function_lengths(&format!("fn long() {{\n{body}}}\n")), [(1, FUNCTION_LINES_MAX + 2)]);
+    assert_eq!(function_lengths(&format!("int\nf(void)\n{{\n{body}}}\n")), [(3, FUNCTION_LINES_MAX + 2)]);
+    assert_eq!(function_lengths("fn f() {\n    let s = \"{\";\n    // }\n}\nfn g() {}\n"), [(1, 4), (5, 1)]);
+    assert_eq!(function_lengths("mod a {\n    fn f() {\n    }\n}\n"), [(2, 2)]);
+}
+
+/// The folders in a folder of the root; none if it is missing.
+fn folders(place: &str) -> BTreeSet<String> {
+    let Ok(entries) = fs::read_dir(root().join(place)) else { return BTreeSet::new() };
+    let folders = entries.flatten().filter(|e| e.path().is_dir());
+    folders.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Every file below a folder that is text, build products excepted.
+fn text_files(place: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut places = vec![place.to_path_buf()];
+    while let Some(place) = places.pop() {
+        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() && entry.file_name() != "target" {
+                places.push(path);
+            } else if path.is_file() && is_text(&path).unwrap_or(false) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn is_text(path: &Path) -> io::Result<bool> {
+    Ok(std::str::from_utf8(&fs::read(path)?).is_ok())
+}
+
+fn mentions(file: &Path, names: &BTreeSet<String>) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let shown = file.strip_prefix(root()).unwrap_or(file).display().to_string();
+    let lines = (1..).zip(text.lines());
+    let in_text = lines.flat_map(|(n, line)| {
+        let shown = &shown;
+        names_in(line, names).map(move |name| format!("{shown}:{n}: {name}"))
+    });
+    let in_path = names_in(&shown, names).map(|name| format!("{shown}: {name}, in its path"));
+    in_text.chain(in_path).collect()
+}
+
+/// The names that stand in a line as words. An underscore separates words: `TCP_NODELAY` names a protocol.
+fn names_in<'a>(line: &str, names: &'a BTreeSet<String>) -> impl Iterator<Item = &'a str> {
+    let line = line.to_lowercase();
+    names.iter().map(String::as_str).filter(move |name| {
+        line.match_indices(name).any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            let after = line[at + name.len()..].chars().next();
+            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+        })
+    })
+}
+
+/// The crates of this house that a crate uses, tests included.
+fn dependencies(name: &str) -> Vec<String> {
+    let file = root().join("crates").join(name).join("Cargo.toml");
+    let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let manifest: toml::Table = text.parse().unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let tables = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let keys = tables.iter().filter_map(|t| manifest.get(*t)?.as_table()).flat_map(toml::Table::keys);
+    keys.filter_map(|k| k.strip_prefix("carrick-")).map(str::to_owned).collect()
+}
+
+fn long_functions(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let shown = file.strip_prefix(root()).unwrap_or(file).display().to_string();
+    let long = function_lengths(&text).into_iter().filter(|&(_, lines)| lines > FUNCTION_LINES_MAX);
+    long.map(|(at, lines)| format!("{shown}:{at}: {lines} lines")).collect()
+}
+
+/// Line and number of lines of each function, of Rust or C as formatters leave them: a body begins with a line that
+/// ends in `{` (or `{}`) and ends with the first `}` at the same indentation.
+fn function_lengths(text: &str) -> Vec<(usize, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    let mut header = None;
+    for (at, line) in lines.iter().enumerate() {
+        if begins_function(line) {
+            header = Some(at);
+        }
+        let Some(first) = header else { continue };
+        let code = line.trim_end();
+        if code.ends_with(';') && !code.contains('{') {
+            header = None; // a declaration
+        } else if code.ends_with('}') && code.contains('{') {
+            found.push((first + 1, at + 1 - first));
+            header = None;
+        } else if code.ends_with('{') {
+            let indent = line.len() - line.trim_start().len();
+            let close = format!("{}}}", " ".repeat(indent));
+            let end = lines[at..].iter().position(|l| l.trim_end() == close).unwrap_or(0);
+            found.push((first + 1, at + end + 1 - first));
+            header = None;
+        }
+    }
+    found
+}
+
+/// A Rust `fn`, or a line at the left margin that opens a C function.
+fn begins_function(line: &str) -> bool {
+    let code = line.trim_start();
+    let rust = code.split(['(', '<']).next().unwrap_or("").split(' ').any(|word| word == "fn");
+    let c = !line.starts_with(char::is_whitespace)
+        && (line == "{" || (line.ends_with('{') && line.contains('(') && !line.contains(" = ")));
+    let comment = code.starts_with("//") || code.starts_with('*');
+    !comment && (rust || (c && !line.starts_with("extern")))
+}
