@@ -21,6 +21,7 @@ pub mod program;
 pub mod stmt;
 pub mod ty;
 pub mod uses;
+pub mod walk;
 
 pub use counters::{COUNTERS, REFUSALS, counter};
 pub use program::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Block, EventKind, Instr, Program, StmtKind};
+use crate::{EventKind, Instr, Program, StmtKind, walk};
 
 /// The name of an instruction in the language.
 pub fn instruction_name(instr: &Instr) -> &'static str {
@@ -39,25 +39,11 @@ pub fn event_kind_name(kind: EventKind) -> &'static str {
 pub fn instructions(program: &Program) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     for function in &program.functions {
-        collect(&function.body, &mut found);
-    }
-    found
-}
-
-fn collect(block: &Block, found: &mut BTreeSet<&'static str>) {
-    for stmt in &block.stmts {
-        match &stmt.kind {
-            StmtKind::Instr(instr) => {
+        walk::statements(&function.body, &mut |stmt| {
+            if let StmtKind::Instr(instr) = &stmt.kind {
                 found.insert(instruction_name(instr));
             }
-            StmtKind::If { then, otherwise, .. } => {
-                collect(then, found);
-                collect(otherwise, found);
-            }
-            StmtKind::Block(body) | StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-                collect(body, found);
-            }
-            _ => {}
-        }
+        });
     }
+    found
 }

@@ -1,1 +1,132 @@
-//! carrick-sema
+//! Names, types, units and bounds; all diagnostics of a program that parses.
+//!
+//! The checker elaborates: it turns the syntax tree into the typed tree of `carrick-ir` as it goes, so
+//! that no second typed tree has to be kept in step. What comes out is not finished: `carrick-lower` orders
+//! the functions and computes what depends on the whole program.
+//!
+//! *Architecture invariant:* no I/O; one mistake gives one diagnostic: what depends on it is silent.
+
+mod body;
+pub mod codes;
+mod consts;
+mod decls;
+mod deploy;
+mod dispatch;
+mod env;
+mod graph;
+mod headers;
+mod interface;
+mod types;
+mod usage;
+
+use carrick_ir as ir;
+use carrick_syntax::ast;
+use carrick_syntax::diag::{Diagnostic, Severity};
+use carrick_syntax::{LineIndex, Span};
+
+use env::Env;
+
+/// Checks a file that parsed without an error. The program is there iff no diagnostic is an error.
+///
+/// `name` is the prefix of generated names, `path` the file in messages and `#line`, `text` its text.
+pub fn check(file: &ast::File, name: &str, path: &str, text: &str) -> (Option<ir::Program>, Vec<Diagnostic>) {
+    let mut checker = Checker::new(file, name, path, text);
+    checker.run();
+    let ok = checker.diagnostics.iter().all(|d| d.severity != Severity::Error);
+    (ok.then_some(checker.program), checker.diagnostics)
+}
+
+/// The state of one check: the program as far as it is known, and what is wrong.
+struct Checker<'a> {
+    file: &'a ast::File,
+    lines: LineIndex<'a>,
+    env: Env,
+    program: ir::Program,
+    /// what the chains take, by event
+    event_context: Vec<Option<ir::CtxId>>,
+    /// the members of the option unions, by the union's number
+    unions: Vec<Vec<ir::OptId>>,
+    /// what the values of constants are, or that one is being computed
+    const_states: Vec<consts::State>,
+    usage: usage::Usage,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(file: &'a ast::File, name: &str, path: &str, text: &'a str) -> Self {
+        Checker {
+            file,
+            lines: LineIndex::new(text),
+            env: Env::default(),
+            program: empty_program(name, path, text),
+            event_context: Vec::new(),
+            unions: Vec::new(),
+            const_states: Vec::new(),
+            usage: usage::Usage::default(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// The phases; each needs only what those before it found.
+    fn run(&mut self) {
+        self.collect_names();
+        self.check_constants();
+        self.declare_enums();
+        self.declare_params();
+        self.declare_records();
+        self.declare_headers();
+        self.declare_functions();
+        self.declare_chains();
+        self.check_initialisers();
+        self.check_bodies();
+        self.check_graphs();
+        self.check_interface();
+        self.check_deploy();
+        self.report_unused();
+        self.diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
+        self.diagnostics.dedup();
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn loc(&self, span: Span) -> ir::Loc {
+        let at = self.lines.line_col(span.start);
+        ir::Loc { line: at.line, col: at.col }
+    }
+}
+
+fn empty_program(name: &str, path: &str, text: &str) -> ir::Program {
+    ir::Program {
+        name: name.to_owned(),
+        file: path.to_owned(),
+        source_hash: fnv1a(text.as_bytes()),
+        consts: Vec::new(),
+        params: Vec::new(),
+        enums: Vec::new(),
+        structs: Vec::new(),
+        ids: Vec::new(),
+        events: Vec::new(),
+        contexts: Vec::new(),
+        scratchpads: Vec::new(),
+        net_header: ir::NetHeaderDef { name: String::new(), fields: Vec::new(), protocol: 0 },
+        opts: Vec::new(),
+        opt_lists: Vec::new(),
+        blueprints: Vec::new(),
+        seg_rules: Vec::new(),
+        functions: Vec::new(),
+        parser: ir::FuncId(0),
+        max_parsed: 0,
+        chains: Vec::new(),
+        interface: None,
+        max_blueprints: 0,
+    }
+}
+
+/// FNV-1a, 64 bits.
+fn fnv1a(octets: &[u8]) -> u64 {
+    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
+        (hash ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

@@ -1,0 +1,65 @@
+//! Renumbers functions so that callees come before callers.
+
+use carrick_ir::{Block, FuncId, Program, StmtKind, walk};
+
+/// Orders `functions` and rewrites every reference to one.
+pub fn callees_first(program: &mut Program) {
+    let calls: Vec<Vec<usize>> = program
+        .functions
+        .iter()
+        .map(|f| {
+            let mut found = Vec::new();
+            walk::statements(&f.body, &mut |stmt| {
+                if let StmtKind::Call { func, .. } = &stmt.kind {
+                    found.push(func.index());
+                }
+            });
+            found
+        })
+        .collect();
+    let mut order = Vec::new();
+    let mut placed = vec![false; calls.len()];
+    for start in 0..calls.len() {
+        place(start, &calls, &mut placed, &mut order);
+    }
+    let mut new_number = vec![FuncId(0); calls.len()];
+    for (new, old) in order.iter().enumerate() {
+        new_number[*old] = FuncId(new as u32);
+    }
+    let mut old: Vec<_> = std::mem::take(&mut program.functions).into_iter().map(Some).collect();
+    program.functions = order.iter().filter_map(|i| old[*i].take()).collect();
+    for function in &mut program.functions {
+        renumber(&mut function.body, &new_number);
+    }
+    program.parser = new_number[program.parser.index()];
+    for chain in program.chains.iter_mut().flatten() {
+        let all = chain.present.iter_mut().chain(chain.absent.iter_mut().flatten());
+        all.for_each(|f| *f = new_number[f.index()]);
+    }
+}
+
+fn place(node: usize, calls: &[Vec<usize>], placed: &mut [bool], order: &mut Vec<usize>) {
+    if std::mem::replace(&mut placed[node], true) {
+        return;
+    }
+    for callee in &calls[node] {
+        place(*callee, calls, placed, order);
+    }
+    order.push(node);
+}
+
+fn renumber(block: &mut Block, new_number: &[FuncId]) {
+    for stmt in &mut block.stmts {
+        match &mut stmt.kind {
+            StmtKind::Call { func, .. } => *func = new_number[func.index()],
+            StmtKind::If { then, otherwise, .. } => {
+                renumber(then, new_number);
+                renumber(otherwise, new_number);
+            }
+            StmtKind::Block(body) | StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
+                renumber(body, new_number);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,544 @@
+//! Calls that have a value: conversions, ids, built-in functions, methods, functions of the program.
+
+use carrick_ir::{self as ir, Arg, Builtin, ExprKind, StmtKind, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{self, Ident};
+use carrick_syntax::diag::Diagnostic;
+
+use super::place::Node;
+use super::{Body, Val};
+use crate::codes;
+use crate::env::Def;
+use crate::types::{built_in, is_int};
+
+impl Body<'_, '_> {
+    pub(super) fn call_value(
+        &mut self,
+        callee: &ast::Expr,
+        args: &[ast::Expr],
+        span: Span,
+        want: Option<&Ty>,
+    ) -> Option<Val> {
+        match &callee.kind {
+            ast::ExprKind::Name(name) => {
+                let name = Ident { name: name.clone(), span: callee.span };
+                self.named_call(&name, args, span, want)
+            }
+            ast::ExprKind::Field(base, method) => {
+                let node = self.node(base)?;
+                self.method(node, method, args, span)?
+                    .map_or_else(|| self.no_value(span), |v| Some(Val::Typed(v)))
+            }
+            ast::ExprKind::Error => None,
+            _ => self.report(
+                Diagnostic::error(
+                    codes::UNKNOWN_FUNCTION,
+                    "this cannot be called",
+                    callee.span,
+                    "not a function",
+                )
+                .mend("call a function by its name"),
+            ),
+        }
+    }
+
+    fn no_value<T>(&mut self, span: Span) -> Option<T> {
+        self.report(
+            Diagnostic::error(codes::RETURN_VALUE, "this call has no value", span, "used as a value")
+                .mend("call it in a statement of its own"),
+        )
+    }
+
+    fn named_call(&mut self, name: &Ident, args: &[ast::Expr], span: Span, want: Option<&Ty>) -> Option<Val> {
+        if let Some(ty) = self.conversion_target(&name.name) {
+            return self.conversion(&ty, args, span).map(Val::Typed);
+        }
+        match self.cx.env.get(&name.name) {
+            Some(Def::Id(id)) => return self.make_id(id, args, span).map(Val::Typed),
+            Some(Def::Function(func)) => {
+                let value = self.user_call(func, name, args, span, true)?;
+                return value.map_or_else(|| self.no_value(span), |v| Some(Val::Typed(v)));
+            }
+            _ => {}
+        }
+        self.built_in_call(name, args, span, want).map(Val::Typed)
+    }
+
+    fn conversion_target(&self, name: &str) -> Option<Ty> {
+        match self.cx.env.get(name) {
+            Some(Def::Enum(id)) => Some(Ty::Enum(id)),
+            _ => built_in(name),
+        }
+    }
+
+    fn conversion(&mut self, ty: &Ty, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        self.count(args, 1, span)?;
+        let value = match self.val(&args[0], None)? {
+            // A literal converts as the widest integer, so that `uint8(300)` truncates as asked.
+            Val::Int(v) => self.make(ExprKind::Lit(v as u64), if v < 0 { Ty::I64 } else { Ty::U64 }, span),
+            other => self.with_own_type(other, args[0].span)?,
+        };
+        let number = |t: &Ty| t.is_scalar() && !matches!(t, Ty::Token | Ty::Handle);
+        if !number(&value.ty) || !number(ty) {
+            let (from, to) = (self.name(&value.ty), self.name(ty));
+            return self.report(
+                Diagnostic::error(
+                    codes::CONVERSION,
+                    format!("a `{from}` does not convert to a `{to}`"),
+                    span,
+                    "here",
+                )
+                .note("integers, seq32, units, bool, enums and status_t convert to each other by their bits")
+                .mend("use the value as it is"),
+            );
+        }
+        Some(self.cast(value, ty))
+    }
+
+    /// Checks the number of arguments.
+    pub(super) fn count(&mut self, args: &[ast::Expr], wanted: usize, span: Span) -> Option<()> {
+        if args.len() == wanted {
+            return Some(());
+        }
+        self.wrong_count(args.len(), &wanted.to_string(), span)
+    }
+
+    pub(super) fn wrong_count<T>(&mut self, found: usize, wanted: &str, span: Span) -> Option<T> {
+        self.report(
+            Diagnostic::error(
+                codes::ARGUMENT_COUNT,
+                format!("{wanted} arguments are wanted, {found} are given"),
+                span,
+                "this call",
+            )
+            .mend("give as many as are wanted"),
+        )
+    }
+
+    pub(super) fn make_id(&mut self, id: ir::IdId, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        let values = self.id_parts(id, args, span)?;
+        Some(self.make(ExprKind::MakeId(id, values), Ty::Id(id), span))
+    }
+
+    /// The parts of an id, in order.
+    pub(crate) fn id_parts(&mut self, id: ir::IdId, args: &[ast::Expr], span: Span) -> Option<Vec<ir::Expr>> {
+        let parts: Vec<Ty> = self.cx.program.ids[id.index()].parts.iter().map(|p| p.ty.clone()).collect();
+        self.count(args, parts.len(), span)?;
+        let typed: Vec<_> = args.iter().zip(parts).map(|(e, ty)| (e, Some(ty))).collect();
+        self.arguments(&typed)
+    }
+
+    /// A call of a function of the program: a statement whose result, if any, is kept in a temporary.
+    pub(super) fn user_call(
+        &mut self,
+        func: ir::FuncId,
+        name: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+        wants_value: bool,
+    ) -> Option<Option<ir::Expr>> {
+        self.cx.usage.mark(&name.name);
+        let def = self.cx.program.functions[func.index()].clone();
+        let params: Vec<Ty> = def.locals[..def.params as usize].iter().map(|l| l.ty.clone()).collect();
+        self.count(args, params.len(), span)?;
+        if params.contains(&Ty::Packet) {
+            return self.report(
+                Diagnostic::error(codes::IN_PARSER, "a parser is not called", span, "runs for each packet")
+                    .mend("put what both need into a function"),
+            );
+        }
+        let mut values = Vec::new();
+        for (arg, ty) in args.iter().zip(&params) {
+            let mark = self.out.len();
+            let value = if ty.is_by_ref() {
+                Arg::Ref(self.reference(arg, ty)?)
+            } else {
+                Arg::Value(self.value_of_type(arg, ty)?)
+            };
+            if self.out.len() > mark {
+                self.spill_arguments(&mut values, mark, span);
+            }
+            values.push(value);
+        }
+        let dest = (wants_value && def.ret != Ty::Void).then(|| self.temporary(def.ret.clone()));
+        self.emit(StmtKind::Call { dest, func, args: values });
+        Some(dest.map(|d| self.load(d, span)))
+    }
+
+    fn spill_arguments(&mut self, values: &mut [Arg], mark: usize, span: Span) {
+        let mut at = mark;
+        for value in values {
+            if let Arg::Value(v) = value {
+                let before = self.out.len();
+                let kept = self.spill(v.clone(), at, span);
+                at += self.out.len() - before;
+                *value = Arg::Value(kept);
+            }
+        }
+    }
+
+    /// An argument that is passed by reference: a parameter or an event of the caller, as it is.
+    fn reference(&mut self, arg: &ast::Expr, ty: &Ty) -> Option<ir::LocalId> {
+        if let ast::ExprKind::Name(name) = &arg.kind
+            && let Some(super::Binding::Local(local)) = self.find(name)
+            && self.locals[local.index()].ty == *ty
+            && (self.is_parameter(local) || matches!(ty, Ty::Event(_)))
+        {
+            return Some(local);
+        }
+        let wanted = self.name(ty);
+        self.report(
+            Diagnostic::error(
+                codes::TYPE_MISMATCH,
+                format!("expected the `{wanted}` of this chain"),
+                arg.span,
+                "passed by reference",
+            )
+            .mend("pass on the processor's own parameter"),
+        )
+    }
+
+    fn built_in_call(
+        &mut self,
+        name: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+        want: Option<&Ty>,
+    ) -> Option<ir::Expr> {
+        match name.name.as_str() {
+            "now" => {
+                self.count(args, 0, span)?;
+                Some(self.make(ExprKind::Builtin(Builtin::Now, Vec::new()), Ty::Time, span))
+            }
+            "mtu" => {
+                self.count(args, 0, span)?;
+                Some(self.make(ExprKind::Builtin(Builtin::Mtu, Vec::new()), Ty::Bytes, span))
+            }
+            "random" => {
+                self.count(args, 0, span)?;
+                self.needs_statements(span)?;
+                let dest = self.temporary(Ty::U32);
+                self.emit(StmtKind::Random { dest });
+                Some(self.load(dest, span))
+            }
+            "min" | "max" | "seq_min" | "seq_max" => self.extreme(&name.name, args, span, want),
+            "abs" => self.absolute(args, span),
+            "keyed_hash" => self.keyed_hash(args, span),
+            "handle" => self.handle(args, span),
+            "get_flow_id" => self.flow_id(args, span),
+            "data" => self.report(
+                Diagnostic::error(codes::PAYLOAD, "data is only put into a payload", span, "not here")
+                    .mend("write `bp.payload = data(c.id, offset, len);`"),
+            ),
+            _ => {
+                let functions: Vec<String> = self
+                    .cx
+                    .env
+                    .names()
+                    .filter(|n| matches!(self.cx.env.get(n), Some(Def::Function(_) | Def::Id(_))))
+                    .map(str::to_owned)
+                    .collect();
+                let mut candidates: Vec<&str> = functions.iter().map(String::as_str).collect();
+                candidates.extend(["now", "min", "max", "abs", "random", "keyed_hash", "handle", "mtu"]);
+                candidates.extend(super::instr::NAMES);
+                self.cx.unknown(codes::UNKNOWN_FUNCTION, "function", name, &candidates);
+                None
+            }
+        }
+    }
+
+    /// Effects need statements before them, which declarations do not have.
+    fn needs_statements(&mut self, span: Span) -> Option<()> {
+        if matches!(self.scope, super::Scope::Function | super::Scope::Parser) {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::error(codes::NOT_CONSTANT, "this cannot be computed here", span, "has an effect")
+                .mend("set the field in an event processor"),
+        )
+    }
+
+    fn extreme(&mut self, name: &str, args: &[ast::Expr], span: Span, want: Option<&Ty>) -> Option<ir::Expr> {
+        self.count(args, 2, span)?;
+        let sequence = name.starts_with("seq_");
+        let a = self.val(&args[0], want)?;
+        let b = self.val(&args[1], want)?;
+        let ty = match (&a, &b) {
+            (Val::Typed(x), Val::Typed(y)) if crate::types::converts(&x.ty, &y.ty) => y.ty.clone(),
+            (Val::Typed(x), _) | (_, Val::Typed(x)) => x.ty.clone(),
+            _ => want.cloned().unwrap_or(Ty::U32),
+        };
+        let (a, b) = (self.coerce(a, &ty, args[0].span)?, self.coerce(b, &ty, args[1].span)?);
+        let ordered = is_int(&ty) || matches!(ty, Ty::Duration | Ty::Time | Ty::Rate | Ty::Bytes);
+        if (sequence && ty != Ty::Seq32) || (!sequence && !ordered) {
+            let found = self.name(&ty);
+            return self.report(
+                Diagnostic::error(
+                    codes::TYPE_MISMATCH,
+                    format!("`{name}` is not for a `{found}`"),
+                    span,
+                    "here",
+                )
+                .mend("min and max are for numbers and units, seq_min and seq_max for seq32"),
+            );
+        }
+        let builtin = match name {
+            "min" => Builtin::Min,
+            "max" => Builtin::Max,
+            "seq_min" => Builtin::SeqMin,
+            _ => Builtin::SeqMax,
+        };
+        Some(self.make(ExprKind::Builtin(builtin, vec![a, b]), ty, span))
+    }
+
+    fn absolute(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        self.count(args, 1, span)?;
+        let value = self.typed(&args[0])?;
+        if !matches!(value.ty, Ty::Int { signed: true, .. } | Ty::Duration) {
+            let found = self.name(&value.ty);
+            return self.report(
+                Diagnostic::error(
+                    codes::TYPE_MISMATCH,
+                    format!("a `{found}` is never negative"),
+                    args[0].span,
+                    "no sign",
+                )
+                .mend("abs is for signed integers and durations"),
+            );
+        }
+        let ty = value.ty.clone();
+        Some(self.make(ExprKind::Builtin(Builtin::Abs, vec![value]), ty, span))
+    }
+
+    fn keyed_hash(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        if args.is_empty() {
+            return self.wrong_count(0, "one or more", span);
+        }
+        let typed: Vec<_> = args.iter().map(|e| (e, None)).collect();
+        let values = self.arguments(&typed)?;
+        if let Some(bad) = values.iter().find(|v| !(v.ty.is_scalar() || matches!(v.ty, Ty::Id(_)))) {
+            let found = self.name(&bad.ty);
+            return self.report(
+                Diagnostic::error(
+                    codes::TYPE_MISMATCH,
+                    format!("a `{found}` is not hashed"),
+                    span,
+                    "scalars and ids only",
+                )
+                .mend("hash its parts"),
+            );
+        }
+        Some(self.make(ExprKind::Builtin(Builtin::KeyedHash, values), Ty::U32, span))
+    }
+
+    fn handle(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        self.count(args, 1, span)?;
+        match self.context_local(&args[0]) {
+            Some(local) => Some(self.make(ExprKind::Handle(local), Ty::Handle, span)),
+            None => self.report(
+                Diagnostic::error(
+                    codes::INSTRUCTION_ARGUMENT,
+                    "only a context has a handle",
+                    args[0].span,
+                    "not a context",
+                )
+                .mend("pass the processor's context parameter"),
+            ),
+        }
+    }
+
+    fn flow_id(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        self.count(args, 1, span)?;
+        let mut place = self.readable_place(&args[0])?;
+        let id = match place.ty {
+            Ty::Event(event) if place.path.is_empty() => self.cx.program.events[event.index()].id,
+            _ => None,
+        };
+        let Some(id) = id else {
+            return self.report(
+                Diagnostic::error(
+                    codes::FLOW_ID,
+                    "this has no flow id",
+                    args[0].span,
+                    "not an event of a context",
+                )
+                .mend("pass an event whose chain takes a context"),
+            );
+        };
+        place.path.push(ir::Proj::FlowId);
+        place.ty = Ty::Id(id);
+        Some(self.make(ExprKind::Load(place), Ty::Id(id), span))
+    }
+
+    /// A method; `Some(None)` if it has no value.
+    pub(super) fn method(
+        &mut self,
+        node: Node,
+        method: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Option<ir::Expr>> {
+        match node {
+            Node::Timer(ctx, timer) if method.name == "armed" => {
+                self.count(args, 0, span)?;
+                Some(Some(self.make(ExprKind::TimerArmed(ctx, timer), Ty::Bool, span)))
+            }
+            Node::Option(bp, opt) if method.name == "valid" => {
+                self.count(args, 0, span)?;
+                Some(Some(self.make(ExprKind::OptPresent(bp, opt), Ty::Bool, span)))
+            }
+            Node::Options(bp, list) if method.name == "add" => {
+                self.count(args, 1, span)?;
+                self.option_add(bp, list, &args[0]).map(|()| None)
+            }
+            Node::Place(place) | Node::ReadOnly(place, _) => match place.ty.clone() {
+                Ty::List(element, _) => self.list_method(place, &element, method, args, span),
+                Ty::Wnd { .. } => self.window_method(place, method, args, span),
+                _ => self.no_method(method),
+            },
+            _ => self.no_method(method),
+        }
+    }
+
+    fn no_method<T>(&mut self, method: &Ident) -> Option<T> {
+        let known = [
+            "len",
+            "full",
+            "add",
+            "get",
+            "set",
+            "remove",
+            "pop",
+            "clear",
+            "reset",
+            "head",
+            "test",
+            "first_unset",
+            "slide",
+            "armed",
+            "valid",
+        ];
+        self.cx.unknown(codes::UNKNOWN_FIELD, "method", method, &known);
+        None
+    }
+
+    fn option_add(&mut self, bp: ir::LocalId, list: ir::OptListId, arg: &ast::Expr) -> Option<()> {
+        let members = self.cx.program.opt_lists[list.index()].members.clone();
+        let (name, args): (&ast::Expr, &[ast::Expr]) = match &arg.kind {
+            ast::ExprKind::Call(callee, args) => (callee, args),
+            _ => (arg, &[]),
+        };
+        let ast::ExprKind::Name(text) = &name.kind else {
+            return self.report(
+                Diagnostic::error(codes::UNKNOWN_FIELD, "only options are added", arg.span, "not an option")
+                    .mend("write `bp.opts.add(an_option(value))`"),
+            );
+        };
+        let ident = Ident { name: text.clone(), span: name.span };
+        let opt = self.cx.lookup("option", &ident, |d| match d {
+            Def::Opt(opt) if members.contains(&opt) => Some(opt),
+            _ => None,
+        })?;
+        let fields = self.cx.program.opts[opt.index()].fields.clone();
+        let wanted: Vec<Ty> = fields.into_iter().filter(|f| f.fixed.is_none()).map(|f| f.ty).collect();
+        self.count(args, wanted.len(), arg.span)?;
+        let typed: Vec<_> = args.iter().zip(wanted).map(|(e, ty)| (e, Some(ty))).collect();
+        let args = self.arguments(&typed)?;
+        self.emit(StmtKind::OptAdd { bp, opt, args });
+        Some(())
+    }
+
+    fn list_method(
+        &mut self,
+        list: ir::Place,
+        element: &Ty,
+        method: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Option<ir::Expr>> {
+        let (name, wanted) = match method.name.as_str() {
+            name @ ("len" | "full" | "pop" | "clear") => (name, 0),
+            name @ ("add" | "get" | "remove") => (name, 1),
+            name @ "set" => (name, 2),
+            _ => return self.no_method(method),
+        };
+        self.count(args, wanted, span)?;
+        match name {
+            "len" => return Some(Some(self.make(ExprKind::ListLen(list), Ty::U32, span))),
+            "full" => return Some(Some(self.make(ExprKind::ListFull(list), Ty::Bool, span))),
+            "pop" => {
+                let dest = self.temporary(element.clone());
+                self.emit(StmtKind::ListPop { dest: Some(dest), list });
+                return Some(Some(self.load(dest, span)));
+            }
+            "clear" => self.emit(StmtKind::ListClear { list }),
+            "add" => {
+                let value = self.value_of_type(&args[0], element)?;
+                self.emit(StmtKind::ListAdd { list, value });
+            }
+            "remove" => {
+                let index = self.index_value(&args[0])?;
+                self.emit(StmtKind::ListRemove { list, index });
+            }
+            _ => {
+                let index = self.index_value(&args[0])?;
+                let mut place = list;
+                place.path.push(ir::Proj::Elem(index));
+                place.ty = element.clone();
+                if name == "get" {
+                    return Some(Some(self.make(ExprKind::Load(place), element.clone(), span)));
+                }
+                let value = self.value_of_type(&args[1], element)?;
+                self.emit(StmtKind::Assign { place, value });
+            }
+        }
+        Some(None)
+    }
+
+    fn window_method(
+        &mut self,
+        wnd: ir::Place,
+        method: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Option<ir::Expr>> {
+        let sequence = |body: &mut Self, i: usize| body.value_of_type(&args[i], &Ty::Seq32);
+        match (method.name.as_str(), args.len()) {
+            ("head", 0) => Some(Some(self.make(ExprKind::WndHead(wnd), Ty::Seq32, span))),
+            ("first_unset", 0) => Some(Some(self.make(ExprKind::WndFirstUnset(wnd), Ty::Seq32, span))),
+            ("test", 1) => {
+                let at = Box::new(sequence(self, 0)?);
+                Some(Some(self.make(ExprKind::WndTest(wnd, at), Ty::Bool, span)))
+            }
+            ("reset", 1) => {
+                let at = sequence(self, 0)?;
+                self.emit(StmtKind::WndReset { wnd, at });
+                Some(None)
+            }
+            ("slide", 0) => {
+                self.emit(StmtKind::WndSlide { wnd, to: None });
+                Some(None)
+            }
+            ("slide", 1) => {
+                let to = Some(sequence(self, 0)?);
+                self.emit(StmtKind::WndSlide { wnd, to });
+                Some(None)
+            }
+            ("set", 2) => {
+                let (from, to) = (sequence(self, 0)?, sequence(self, 1)?);
+                let dest = self.temporary(Ty::Bool);
+                self.emit(StmtKind::WndSet { dest: Some(dest), wnd, from, to });
+                Some(Some(self.load(dest, span)))
+            }
+            ("head" | "first_unset" | "test" | "reset" | "set", n) => {
+                let wanted = match method.name.as_str() {
+                    "test" | "reset" => "1",
+                    "set" => "2",
+                    _ => "0",
+                };
+                self.wrong_count(n, wanted, span)
+            }
+            _ => self.no_method(method),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Instructions.
+
+use carrick_ir::{self as ir, Instr, LocalId, StmtKind, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{self, Ident};
+use carrick_syntax::diag::Diagnostic;
+
+use super::place::Node;
+use super::{Binding, Body};
+use crate::codes;
+use crate::env::Def;
+
+/// The instructions that are written as calls.
+pub(super) const NAMES: [&str; 13] = [
+    "new_ctx",
+    "del_ctx",
+    "new_tx_ordered_data",
+    "new_rx_ordered_data",
+    "add_tx_data",
+    "tx_flush_and_notify",
+    "add_rx_data_seg",
+    "rx_flush_and_notify",
+    "pkt_gen",
+    "timer_start",
+    "timer_restart",
+    "timer_stop",
+    "notify",
+];
+
+impl Body<'_, '_> {
+    pub(super) fn instruction(&mut self, name: &Ident, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        if self.in_parser() {
+            return self.report(
+                Diagnostic::error(codes::IN_PARSER, "a parser issues no instructions", span, "in a parser")
+                    .note("it only says which events a packet is")
+                    .mend("raise an event, and issue the instruction in its processor"),
+            );
+        }
+        match name.name.as_str() {
+            "new_ctx" => self.new_ctx(args, span),
+            "del_ctx" => {
+                self.count(args, 1, span)?;
+                Some(Instr::DelCtx { ctx: self.own_context(&args[0])? })
+            }
+            "new_tx_ordered_data" | "new_rx_ordered_data" => self.new_unit(&name.name, args, span),
+            "timer_start" | "timer_restart" | "timer_stop" => self.timer(&name.name, args, span),
+            "notify" => self.notify(args, span),
+            "pkt_gen" => self.pkt_gen(args, span),
+            _ => self.data_instruction(&name.name, args, span),
+        }
+    }
+
+    fn wrong_argument<T>(&mut self, message: &str, span: Span, mend: &str) -> Option<T> {
+        self.report(Diagnostic::error(codes::INSTRUCTION_ARGUMENT, message, span, "this argument").mend(mend))
+    }
+
+    fn own_context(&mut self, e: &ast::Expr) -> Option<LocalId> {
+        match self.context_local(e) {
+            Some(local) => Some(local),
+            None => self.wrong_argument(
+                "this is not the chain's context",
+                e.span,
+                "pass the processor's context parameter",
+            ),
+        }
+    }
+
+    fn new_ctx(&mut self, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        self.count(args, 2, span)?;
+        if let ast::ExprKind::Name(name) = &args[0].kind
+            && let Some(Binding::Local(value)) = self.find(name)
+            && let Ty::Context(ctx) = self.locals[value.index()].ty
+            && !self.is_parameter(value)
+        {
+            let id = Ty::Id(self.cx.program.contexts[ctx.index()].id);
+            let id = self.value_of_type(&args[1], &id)?;
+            return Some(Instr::NewCtx { ctx, value, id });
+        }
+        self.wrong_argument(
+            "the initial values of a context are a variable of its type",
+            args[0].span,
+            "declare `the_context v;`, set its fields, then `new_ctx(v, an_id(...));`",
+        )
+    }
+
+    fn new_unit(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        if !(2..=3).contains(&args.len()) {
+            return self.wrong_count(args.len(), "2 or 3", span);
+        }
+        let size = self.value_of_type(&args[0], &Ty::Bytes);
+        let ctx = self.unit_context(&args[1])?;
+        if let Some(addr) = args.get(2)
+            && !matches!(addr.kind, ast::ExprKind::Int { value: 0, .. } | ast::ExprKind::None)
+        {
+            return self.wrong_argument(
+                "placing a unit at an address is not possible here",
+                addr.span,
+                "leave it out",
+            );
+        }
+        let size = size?;
+        Some(if name == "new_tx_ordered_data" {
+            Instr::NewTxOrderedData { ctx, size }
+        } else {
+            Instr::NewRxOrderedData { ctx, size }
+        })
+    }
+
+    fn timer(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        let stop = name == "timer_stop";
+        self.count(args, if stop { 1 } else { 2 }, span)?;
+        let Node::Timer(ctx, timer) = self.node(&args[0])? else {
+            return self.wrong_argument(
+                "this is not a timer",
+                args[0].span,
+                "name a timer of the context: `c.a_timer`",
+            );
+        };
+        if !self.is_parameter(ctx) {
+            return self.wrong_argument(
+                "a context that is not made yet has no timers",
+                args[0].span,
+                "raise a flow event to the new context and start the timer in its processor",
+            );
+        }
+        if stop {
+            return Some(Instr::TimerStop { ctx, timer });
+        }
+        let after = self.value_of_type(&args[1], &Ty::Duration)?;
+        Some(if name == "timer_start" {
+            Instr::TimerStart { ctx, timer, after }
+        } else {
+            Instr::TimerRestart { ctx, timer, after }
+        })
+    }
+
+    fn notify(&mut self, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        if !(2..=3).contains(&args.len()) {
+            return self.wrong_count(args.len(), "2 or 3", span);
+        }
+        let mut typed = vec![(&args[0], Some(Ty::Token)), (&args[1], Some(Ty::Status))];
+        typed.extend(args.get(2).map(|e| (e, None)));
+        let mut values = self.arguments(&typed)?.into_iter();
+        let (token, status, value) = (values.next()?, values.next()?, values.next());
+        let value = match value {
+            Some(v) if v.ty == Ty::Handle => Some(v),
+            Some(v) if matches!(v.ty, Ty::Int { .. } | Ty::Bytes) => Some(self.cast(v, &Ty::U64)),
+            Some(_) => {
+                return self.wrong_argument(
+                    "a request completes with an integer or a handle",
+                    args[2].span,
+                    "convert it: `uint64(x)`",
+                );
+            }
+            None => None,
+        };
+        Some(Instr::Notify { token, status, value })
+    }
+
+    fn data_instruction(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        // (which argument is the unit's id, the types of the others)
+        let (uid, types): (usize, &[Ty]) = match name {
+            "add_tx_data" => (2, &[Ty::Addr, Ty::Bytes]),
+            "tx_flush_and_notify" => (0, &[Ty::Bytes]),
+            "add_rx_data_seg" => (2, &[Ty::Addr, Ty::Bytes, Ty::U64]),
+            _ => (0, &[Ty::Bytes, Ty::Addr]),
+        };
+        self.count(args, types.len() + 1, span)?;
+        let ctx = self.unit_context(&args[uid])?;
+        let others = args.iter().enumerate().filter(|(i, _)| *i != uid).map(|(_, e)| e);
+        let typed: Vec<_> = others.zip(types).map(|(e, ty)| (e, Some(ty.clone()))).collect();
+        let mut v = self.arguments(&typed)?.into_iter();
+        let mut next = || v.next();
+        Some(match name {
+            "add_tx_data" => Instr::AddTxData { ctx, addr: next()?, len: next()? },
+            "tx_flush_and_notify" => Instr::TxFlushAndNotify { ctx, len: next()? },
+            "add_rx_data_seg" => Instr::AddRxDataSeg { ctx, addr: next()?, len: next()?, offset: next()? },
+            _ => Instr::RxFlushAndNotify { ctx, len: next()?, addr: next()? },
+        })
+    }
+
+    fn pkt_gen(&mut self, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        let Some((first, rest)) = args.split_first() else {
+            return self.wrong_count(0, "one or more", span);
+        };
+        let bp = self.variable(first, |ty| matches!(ty, Ty::Blueprint(_)));
+        let Some(bp) = bp else {
+            return self.wrong_argument(
+                "packets are made from a blueprint variable",
+                first.span,
+                "declare `a_blueprint bp;` and pass it",
+            );
+        };
+        let Ty::Blueprint(kind) = self.locals[bp.index()].ty else { return None };
+        let (mut rules, mut sent) = (Vec::new(), None);
+        for arg in rest {
+            if let ast::ExprKind::Name(name) = &arg.kind
+                && let Some(Def::SegRule(rule)) = self.cx.env.get(name)
+            {
+                self.cx.usage.mark(name);
+                if self.cx.program.seg_rules[rule.index()].blueprint != kind {
+                    return self.report(
+                        Diagnostic::error(
+                            codes::SEG_RULE,
+                            format!("`{name}` is a rule of another blueprint"),
+                            arg.span,
+                            "does not fit",
+                        )
+                        .mend("use a rule for this blueprint"),
+                    );
+                }
+                rules.push(rule);
+                continue;
+            }
+            sent = self.variable(arg, |ty| matches!(ty, Ty::Event(_)));
+            let is_sent = sent.is_some_and(|l| self.event_kind(l) == Some(ir::EventKind::Sent));
+            if !is_sent {
+                return self.wrong_argument(
+                    "after the blueprint come segmentation rules and a sent event",
+                    arg.span,
+                    "name a seg_rule, or a variable of a sent_event",
+                );
+            }
+        }
+        Some(Instr::PktGen { bp, rules, sent })
+    }
+
+    fn variable(&mut self, e: &ast::Expr, wanted: impl Fn(&Ty) -> bool) -> Option<LocalId> {
+        let ast::ExprKind::Name(name) = &e.kind else { return None };
+        match self.find(name) {
+            Some(Binding::Local(local)) if wanted(&self.locals[local.index()].ty) => Some(local),
+            _ => None,
+        }
+    }
+
+    fn event_kind(&self, local: LocalId) -> Option<ir::EventKind> {
+        match self.locals[local.index()].ty {
+            Ty::Event(event) => Some(self.cx.program.events[event.index()].kind),
+            _ => None,
+        }
+    }
+
+    pub(super) fn raise(&mut self, e: &ast::Expr) -> Option<()> {
+        let event = self.variable(e, |ty| matches!(ty, Ty::Event(_)));
+        let wanted = if self.in_parser() { ir::EventKind::Net } else { ir::EventKind::Flow };
+        let Some(event) = event.filter(|l| self.event_kind(*l) == Some(wanted) && !self.is_parameter(*l))
+        else {
+            let what = if self.in_parser() { "a net_event" } else { "a flow_event" };
+            return self.report(
+                Diagnostic::error(codes::RAISE_KIND, format!("only {what} is raised here"), e.span, format!("not a variable of {what}"))
+                    .note("parsers raise net events, event processors flow events; timers and packets raise theirs by themselves")
+                    .mend(format!("declare a variable of {what}, set its fields and raise it")),
+            );
+        };
+        self.emit(StmtKind::Instr(Instr::Raise { event }));
+        Some(())
+    }
+
+    pub(super) fn set_flow_id(&mut self, args: &[ast::Expr], span: Span) -> Option<()> {
+        self.count(args, 2, span)?;
+        let event = self.variable(&args[0], |ty| matches!(ty, Ty::Event(_)));
+        let Some(event) = event.filter(|l| !self.is_parameter(*l)) else {
+            return self.wrong_argument(
+                "only an event that is being made gets an id",
+                args[0].span,
+                "pass a variable of an event type",
+            );
+        };
+        let Ty::Event(kind) = self.locals[event.index()].ty else { return None };
+        let def = &self.cx.program.events[kind.index()];
+        let Some(id) = def.id else {
+            let name = def.name.clone();
+            return self.report(
+                Diagnostic::error(
+                    codes::FLOW_ID,
+                    format!("`{name}` goes to no context"),
+                    args[1].span,
+                    "no id is wanted",
+                )
+                .note("the context of an event is the one that its processors take")
+                .mend("remove this, or let a processor of the event take a context"),
+            );
+        };
+        let id_ty = Ty::Id(id);
+        let value = self.typed(&args[1])?;
+        if value.ty != id_ty {
+            let (found, wanted) = (self.name(&value.ty), self.name(&id_ty));
+            return self.report(
+                Diagnostic::error(
+                    codes::FLOW_ID,
+                    format!("this event's context is found by a `{wanted}`, not by a `{found}`"),
+                    args[1].span,
+                    "another id",
+                )
+                .mend(format!("make a `{wanted}(...)`")),
+            );
+        }
+        self.emit(StmtKind::SetFlowId { event, id: value });
+        Some(())
+    }
+}

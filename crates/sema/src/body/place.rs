@@ -1,0 +1,438 @@
+//! What can be read and assigned: locals and the parts of them.
+
+use carrick_ir::{self as ir, LocalId, Proj, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{self, Ident};
+use carrick_syntax::diag::Diagnostic;
+use carrick_syntax::suggest::nearest;
+
+use super::{Binding, Body, Scope};
+use crate::codes;
+use crate::env::Def;
+use crate::types::is_int;
+
+/// What an expression of names, fields and indices denotes.
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    Place(ir::Place),
+    /// the same, but it cannot be assigned: why
+    ReadOnly(ir::Place, &'static str),
+    Timer(LocalId, ir::TimerId),
+    /// a blueprint's options
+    Options(LocalId, ir::OptListId),
+    /// one option of a received blueprint
+    Option(LocalId, ir::OptId),
+    /// a blueprint's payload
+    Payload(LocalId),
+    /// a blueprint's network header
+    Net(LocalId),
+}
+
+impl Body<'_, '_> {
+    pub(super) fn readable_place(&mut self, e: &ast::Expr) -> Option<ir::Place> {
+        match self.node(e)? {
+            Node::Place(place) | Node::ReadOnly(place, _) => Some(place),
+            Node::Timer(..) => self.not_a_value(e.span, "a timer", "ask `armed()`, or start and stop it"),
+            Node::Options(..) | Node::Option(..) => {
+                self.not_a_value(e.span, "an option", "use its fields, `valid()`, or `add`")
+            }
+            Node::Payload(_) => self.not_a_value(e.span, "a payload", "use `.len` and `.addr`"),
+            Node::Net(_) => self.not_a_value(e.span, "a network header", "use its fields"),
+        }
+    }
+
+    fn not_a_value<T>(&mut self, span: Span, what: &str, mend: &str) -> Option<T> {
+        self.report(
+            Diagnostic::error(codes::TYPE_MISMATCH, format!("{what} is not a value"), span, "not a value")
+                .mend(mend),
+        )
+    }
+
+    pub(super) fn writable_place(&mut self, e: &ast::Expr) -> Option<ir::Place> {
+        match self.node(e)? {
+            Node::Place(place) => Some(place),
+            Node::ReadOnly(_, why) => self.report(
+                Diagnostic::error(
+                    if why == COMPUTED { codes::COMPUTED_FIELD } else { codes::READ_ONLY },
+                    "this cannot be assigned",
+                    e.span,
+                    why,
+                )
+                .mend("assign something else"),
+            ),
+            _ => self.report(
+                Diagnostic::error(
+                    codes::NOT_A_PLACE,
+                    "this cannot be assigned",
+                    e.span,
+                    "not a variable or a field",
+                )
+                .mend("assign a variable, or a field of one"),
+            ),
+        }
+    }
+
+    pub(super) fn node(&mut self, e: &ast::Expr) -> Option<Node> {
+        match &e.kind {
+            ast::ExprKind::Name(name) => self.local_node(name, e.span),
+            ast::ExprKind::Paren(inner) => self.node(inner),
+            ast::ExprKind::Field(base, field) => {
+                let base = self.node(base)?;
+                self.field(base, field)
+            }
+            ast::ExprKind::Index(base, index) => {
+                let base = self.node(base)?;
+                self.index(base, index, e.span)
+            }
+            ast::ExprKind::Error => None,
+            _ => self.report(
+                Diagnostic::error(
+                    codes::NOT_A_PLACE,
+                    "this is not a variable",
+                    e.span,
+                    "a computed value has no fields",
+                )
+                .mend("put it into a variable first"),
+            ),
+        }
+    }
+
+    fn local_node(&mut self, name: &str, span: Span) -> Option<Node> {
+        match self.find(name) {
+            Some(Binding::Local(local)) => {
+                let place = self.local_place(local);
+                Some(if place.ty.is_by_ref() {
+                    Node::ReadOnly(place, "passed by reference")
+                } else {
+                    Node::Place(place)
+                })
+            }
+            Some(_) => {
+                self.not_a_value(span, "a collection of instructions or events", "only `add` and `return` it")
+            }
+            None => self.unknown_local(name, span),
+        }
+    }
+
+    fn unknown_local<T>(&mut self, name: &str, span: Span) -> Option<T> {
+        if self.cx.env.get(name).is_some() {
+            if let Some(Def::Const(_)) = self.cx.env.get(name) {
+                return None; // a constant that is wrong itself
+            }
+            return self.not_a_value(
+                span,
+                &format!("`{name}`"),
+                "name a variable, a constant or a parameter",
+            );
+        }
+        let locals = self.names.iter().flat_map(|scope| scope.keys().map(String::as_str));
+        let candidates: Vec<&str> = locals.chain(self.cx.env.names()).chain(ir::STATUS_NAMES).collect();
+        let near = nearest(name, candidates).map(str::to_owned);
+        let mut diagnostic = Diagnostic::error(
+            codes::UNKNOWN_NAME,
+            format!("there is no `{name}` here"),
+            span,
+            "not declared",
+        );
+        diagnostic = match near {
+            Some(near) => diagnostic.fix(format!("did you mean `{near}`?"), span, near),
+            None => diagnostic.mend("declare it, or use a name that is declared"),
+        };
+        self.report(diagnostic)
+    }
+
+    pub(super) fn unknown_field<'n, T>(
+        &mut self,
+        name: &str,
+        span: Span,
+        fields: impl Iterator<Item = &'n str>,
+    ) -> Option<T> {
+        let fields: Vec<&str> = fields.collect();
+        let ident = Ident { name: name.to_owned(), span };
+        self.cx.unknown(codes::UNKNOWN_FIELD, "field", &ident, &fields);
+        None
+    }
+
+    fn field(&mut self, base: Node, field: &Ident) -> Option<Node> {
+        match base {
+            Node::Place(place) => self.place_field(place, field, None),
+            Node::ReadOnly(place, why) => {
+                // What is referred to can be written, though the reference itself cannot be replaced.
+                let by_ref = place.path.is_empty() && place.ty.is_by_ref();
+                self.place_field(place, field, if by_ref { None } else { Some(why) })
+            }
+            Node::Option(bp, opt) => {
+                let fields = self.cx.program.opts[opt.index()].fields.clone();
+                match fields.iter().position(|f| f.name == field.name) {
+                    Some(at) => {
+                        let path = vec![Proj::OptField(opt, at as u32)];
+                        let place = ir::Place { root: bp, path, ty: fields[at].ty.clone() };
+                        Some(Node::ReadOnly(place, "options are given with `add`"))
+                    }
+                    None => {
+                        self.unknown_field(&field.name, field.span, fields.iter().map(|f| f.name.as_str()))
+                    }
+                }
+            }
+            Node::Payload(bp) => match field.name.as_str() {
+                "len" => Some(payload_part(bp, Proj::PayloadLen, Ty::Bytes)),
+                "addr" => Some(payload_part(bp, Proj::PayloadAddr, Ty::Addr)),
+                _ => self.unknown_field(&field.name, field.span, ["len", "addr"].into_iter()),
+            },
+            Node::Net(bp) => self.net_field(bp, field, false),
+            Node::Timer(..) | Node::Options(..) => {
+                self.unknown_field(&field.name, field.span, ["armed", "add"].into_iter())
+            }
+        }
+    }
+
+    fn net_field(&mut self, root: LocalId, field: &Ident, received: bool) -> Option<Node> {
+        let fields = self.cx.program.net_header.fields.clone();
+        let Some(at) = fields.iter().position(|f| f.name == field.name) else {
+            return self.unknown_field(&field.name, field.span, fields.iter().map(|f| f.name.as_str()));
+        };
+        let place = ir::Place { root, path: vec![Proj::Net(at as u32)], ty: fields[at].ty.clone() };
+        let fixed = matches!(fields[at].field, ir::NetField::PayloadLen | ir::NetField::Protocol);
+        Some(if received {
+            Node::ReadOnly(place, "of a received packet")
+        } else if fixed {
+            Node::ReadOnly(place, "set by the network layer")
+        } else {
+            Node::Place(place)
+        })
+    }
+
+    fn place_field(&mut self, place: ir::Place, field: &Ident, why: Option<&'static str>) -> Option<Node> {
+        let p = &self.cx.program;
+        let fields: Vec<(String, Ty)> = match &place.ty {
+            Ty::Struct(id) => named(&p.structs[id.index()].fields),
+            Ty::Scratch(id) => named(&p.scratchpads[id.index()].fields),
+            Ty::Id(id) => named(&p.ids[id.index()].parts),
+            Ty::Event(id) => named(&p.events[id.index()].fields),
+            Ty::Context(id) => named(&p.contexts[id.index()].fields),
+            Ty::Blueprint(id) => return self.blueprint_field(place.root, *id, field),
+            Ty::NetHeader => return self.net_field(place.root, field, true),
+            other => {
+                let name = self.name(other);
+                return self.report(
+                    Diagnostic::error(
+                        codes::UNKNOWN_FIELD,
+                        format!("a `{name}` has no fields"),
+                        field.span,
+                        "not a field",
+                    )
+                    .mend("use the value itself"),
+                );
+            }
+        };
+        if let Some(at) = fields.iter().position(|(n, _)| *n == field.name) {
+            let ty = fields[at].1.clone();
+            if ty == Ty::Void {
+                return None; // reported where it is declared
+            }
+            let read_only = why.or(matches!(place.ty, Ty::Id(_)).then_some("part of an id"));
+            let place = extended(place, Proj::Field(at as u32), ty);
+            return Some(match read_only {
+                Some(why) => Node::ReadOnly(place, why),
+                None => Node::Place(place),
+            });
+        }
+        self.special_field(place, field, &fields)
+    }
+
+    /// `c.id`, `c.timer`, `e.token`.
+    fn special_field(&mut self, place: ir::Place, field: &Ident, fields: &[(String, Ty)]) -> Option<Node> {
+        match (place.ty.clone(), field.name.as_str()) {
+            (Ty::Context(ctx), name) => {
+                let def = &self.cx.program.contexts[ctx.index()];
+                if name == "id" {
+                    let id = Ty::Id(def.id);
+                    return Some(Node::ReadOnly(
+                        extended(place, Proj::CtxId, id),
+                        "an instance keeps its id",
+                    ));
+                }
+                if let Some(timer) = def.timers.iter().position(|t| t.name == name) {
+                    return Some(Node::Timer(place.root, ir::TimerId(timer as u32)));
+                }
+            }
+            (Ty::Event(event), "token")
+                if self.cx.program.events[event.index()].kind == ir::EventKind::App =>
+            {
+                return Some(Node::ReadOnly(
+                    extended(place, Proj::Token, Ty::Token),
+                    "given by the application",
+                ));
+            }
+            _ => {}
+        }
+        self.unknown_field(&field.name, field.span, fields.iter().map(|(n, _)| n.as_str()))
+    }
+
+    fn blueprint_field(&mut self, root: LocalId, bp: ir::BpId, field: &Ident) -> Option<Node> {
+        let def = self.cx.program.blueprints[bp.index()].clone();
+        if field.name == "net" {
+            return Some(Node::Net(root));
+        }
+        if def.payload_name.as_deref() == Some(&field.name) {
+            return Some(Node::Payload(root));
+        }
+        if let (Some(list), Some(name)) = (def.options, &def.options_name)
+            && *name == field.name
+        {
+            return Some(Node::Options(root, list));
+        }
+        let Some(at) = def.fields.iter().position(|f| f.name == field.name) else {
+            return self.unknown_field(&field.name, field.span, def.fields.iter().map(|f| f.name.as_str()));
+        };
+        let place = ir::Place { root, path: vec![Proj::Field(at as u32)], ty: def.fields[at].ty.clone() };
+        Some(match def.fields[at].kind {
+            ir::BpFieldKind::Plain { .. } => Node::Place(place),
+            _ => Node::ReadOnly(place, COMPUTED),
+        })
+    }
+
+    fn index(&mut self, base: Node, index: &ast::Expr, span: Span) -> Option<Node> {
+        if let Node::Options(bp, list) = base {
+            return self.option(bp, list, index);
+        }
+        let (place, why) = match base {
+            Node::Place(place) => (place, None),
+            Node::ReadOnly(place, why) => (place, Some(why)),
+            _ => return self.not_a_value(span, "this", "index an array or a list"),
+        };
+        let (element, length) = match &place.ty {
+            Ty::Array(element, n) => ((**element).clone(), Some(*n)),
+            Ty::List(element, _) => ((**element).clone(), None),
+            other => {
+                let name = self.name(other);
+                return self.report(
+                    Diagnostic::error(
+                        codes::UNKNOWN_FIELD,
+                        format!("a `{name}` has no elements"),
+                        span,
+                        "indexed",
+                    )
+                    .mend("index an array or a list"),
+                );
+            }
+        };
+        let at = self.index_value(index)?;
+        if let (Some(n), Some(constant)) = (length, self.cx.fold(&at))
+            && constant >= u64::from(n)
+        {
+            return self.report(
+                Diagnostic::error(
+                    codes::INDEX_OUTSIDE,
+                    format!("the index {constant} is outside an array of {n}"),
+                    index.span,
+                    "outside",
+                )
+                .mend(format!("the last element is {}", n - 1)),
+            );
+        }
+        let proj = if length.is_some() { Proj::Index(at) } else { Proj::Elem(at) };
+        let place = extended(place, proj, element);
+        Some(match why {
+            Some(why) => Node::ReadOnly(place, why),
+            None => Node::Place(place),
+        })
+    }
+
+    /// An index, as `uint64` so that no value wraps into the array.
+    pub(super) fn index_value(&mut self, index: &ast::Expr) -> Option<ir::Expr> {
+        let at = self.typed(index)?;
+        if !is_int(&at.ty) {
+            let found = format!("a `{}`", self.name(&at.ty));
+            return self.mismatch(&found, &Ty::U32, index.span);
+        }
+        Some(self.cast(at, &Ty::U64))
+    }
+
+    fn option(&mut self, bp: LocalId, list: ir::OptListId, index: &ast::Expr) -> Option<Node> {
+        let members = self.cx.program.opt_lists[list.index()].members.clone();
+        let ast::ExprKind::Name(name) = &index.kind else {
+            return self.report(
+                Diagnostic::error(
+                    codes::UNKNOWN_FIELD,
+                    "options are chosen by their name",
+                    index.span,
+                    "not the name of an option",
+                )
+                .mend("write `bp.opts[an_option]`"),
+            );
+        };
+        let ident = Ident { name: name.clone(), span: index.span };
+        let opt = self.cx.lookup("option", &ident, |d| match d {
+            Def::Opt(opt) if members.contains(&opt) => Some(opt),
+            _ => None,
+        })?;
+        Some(Node::Option(bp, opt))
+    }
+
+    /// The context that stands for the chain's: `c.id`, or `get_flow_id(e)` where there is one context.
+    pub(super) fn unit_context(&mut self, e: &ast::Expr) -> Option<LocalId> {
+        if let ast::ExprKind::Call(callee, _) = &e.kind
+            && matches!(&callee.kind, ast::ExprKind::Name(n) if n == "get_flow_id")
+        {
+            let contexts: Vec<usize> =
+                (0..self.locals.len()).filter(|i| self.is_context_reference(LocalId(*i as u32))).collect();
+            if let [only] = contexts[..] {
+                return Some(LocalId(only as u32));
+            }
+        }
+        if let ast::ExprKind::Field(base, field) = &e.kind
+            && field.name == "id"
+            && let Some(local) = self.context_local(base)
+        {
+            return Some(local);
+        }
+        self.report(
+            Diagnostic::error(
+                codes::INSTRUCTION_ARGUMENT,
+                "a data unit is named by the id of the chain's context",
+                e.span,
+                "not `c.id`",
+            )
+            .note("a context has at most one unit in each direction")
+            .mend("write `c.id`, with c the processor's context parameter"),
+        )
+    }
+
+    fn is_context_reference(&self, local: LocalId) -> bool {
+        matches!(self.locals[local.index()].ty, Ty::Context(_)) && self.is_parameter(local)
+    }
+
+    pub(super) fn is_parameter(&self, local: LocalId) -> bool {
+        local.index() < self.parameters
+    }
+
+    /// The local that the name denotes, if it is a reference to a context.
+    pub(super) fn context_local(&mut self, e: &ast::Expr) -> Option<LocalId> {
+        let ast::ExprKind::Name(name) = &e.kind else { return None };
+        match self.find(name) {
+            Some(Binding::Local(local)) if self.is_context_reference(local) => Some(local),
+            _ => None,
+        }
+    }
+
+    pub(super) fn in_parser(&self) -> bool {
+        self.scope == Scope::Parser
+    }
+}
+
+const COMPUTED: &str = "computed for each packet";
+
+fn payload_part(root: LocalId, proj: Proj, ty: Ty) -> Node {
+    Node::ReadOnly(ir::Place { root, path: vec![proj], ty }, "set as a whole: `bp.payload = data(...)`")
+}
+
+fn extended(mut place: ir::Place, proj: Proj, ty: Ty) -> ir::Place {
+    place.path.push(proj);
+    place.ty = ty;
+    place
+}
+
+fn named(fields: &[ir::FieldDef]) -> Vec<(String, Ty)> {
+    fields.iter().map(|f| (f.name.clone(), f.ty.clone())).collect()
+}

@@ -1,0 +1,549 @@
+//! Statements and whole bodies.
+
+use carrick_ir::{self as ir, ExprKind, StmtKind, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{self, Ident, LetInit, TypeKind};
+use carrick_syntax::diag::Diagnostic;
+
+use super::place::Node;
+use super::{Binding, Body, Scope, Val};
+use crate::codes;
+use crate::types::is_int;
+
+/// The most turns of a loop.
+const TURNS_MAX: u64 = 65_536;
+
+impl Body<'_, '_> {
+    /// Elaborates the function with this number; its signature is known.
+    pub(crate) fn function(
+        &mut self,
+        index: usize,
+        (name, ret): (&Ident, &ast::Type),
+        params: &[&Ident],
+        body: &ast::Block,
+    ) {
+        let def = self.cx.program.functions[index].clone();
+        self.ret = def.ret.clone();
+        self.collects = is_list_of(ret, "instr_t") || is_list_of(ret, "event_t");
+        if def.locals.iter().any(|l| l.ty == Ty::Packet) {
+            self.scope = Scope::Parser;
+        }
+        for (param, local) in params.iter().zip(&def.locals) {
+            let declared = self.declare(param, local.ty.clone());
+            // A processor may take what it does not need: the chain passes it.
+            self.used[declared.index()] = true;
+        }
+        self.parameters = def.locals.len();
+        let block = self.block(body);
+        if self.ret != Ty::Void && !always_leaves(&block) {
+            let ret_name = self.name(&self.ret.clone());
+            self.cx.report(
+                Diagnostic::error(
+                    codes::MISSING_RETURN,
+                    format!("`{}` may end without a value", name.name),
+                    name.span,
+                    format!("returns a `{ret_name}`"),
+                )
+                .mend("end every path with `return`"),
+            );
+        }
+        self.close_scope();
+        let function = &mut self.cx.program.functions[index];
+        function.locals = std::mem::take(&mut self.locals);
+        function.body = block;
+    }
+
+    fn block(&mut self, block: &ast::Block) -> ir::Block {
+        let outer = std::mem::take(&mut self.out);
+        self.names.push(std::collections::BTreeMap::new());
+        let mut left = false;
+        for stmt in &block.stmts {
+            if left {
+                self.cx.report(
+                    Diagnostic::warning(
+                        codes::UNREACHABLE,
+                        "this is never reached",
+                        stmt.span,
+                        "after a statement that leaves",
+                    )
+                    .mend("remove it"),
+                );
+                break;
+            }
+            self.at = self.cx.loc(stmt.span);
+            let before = self.out.len();
+            self.stmt(stmt);
+            left = self.out.len() > before && self.out.last().is_some_and(leaves);
+        }
+        self.close_scope();
+        ir::Block { stmts: std::mem::replace(&mut self.out, outer) }
+    }
+
+    /// `None` if something was reported.
+    fn stmt(&mut self, stmt: &ast::Stmt) -> Option<()> {
+        use ast::StmtKind as S;
+        match &stmt.kind {
+            S::Let { ty, name, array, init } => self.let_stmt(ty, name, array.as_ref(), init, stmt.span),
+            S::Assign { place, op, value, .. } => self.assign(place, *op, value, stmt.span),
+            S::Expr(e) => self.expr_stmt(e),
+            S::If { cond, then, otherwise } => {
+                let cond = self.condition(cond);
+                let at = self.at;
+                let then = self.block(then);
+                let otherwise = otherwise.as_ref().map_or_else(ir::Block::default, |o| self.branch(o));
+                self.at = at;
+                self.emit(StmtKind::If { cond: cond?, then, otherwise });
+                Some(())
+            }
+            S::Block(block) => {
+                let block = self.block(block);
+                self.emit(StmtKind::Block(block));
+                Some(())
+            }
+            S::ForRange { ty, var, from, to, max, body } => {
+                self.for_range(ty, var, (from, to), max.as_ref(), body)
+            }
+            S::ForEach { ty, var, list, body } => self.for_each(ty, var, list, body),
+            S::Break | S::Continue => self.loop_jump(matches!(stmt.kind, S::Break), stmt.span),
+            S::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
+            S::Stop => self.stop(stmt.span),
+            S::Raise(event) => self.raise(event),
+            S::Error => None,
+        }
+    }
+
+    /// The other branch of an `if`: a block, or another `if` in a block of its own.
+    fn branch(&mut self, stmt: &ast::Stmt) -> ir::Block {
+        match &stmt.kind {
+            ast::StmtKind::Block(block) => self.block(block),
+            _ => self.block(&ast::Block { stmts: vec![stmt.clone()], span: stmt.span }),
+        }
+    }
+
+    fn let_stmt(
+        &mut self,
+        ty: &ast::Type,
+        name: &Ident,
+        array: Option<&ast::Expr>,
+        init: &LetInit,
+        span: Span,
+    ) -> Option<()> {
+        if let Some(done) = self.let_collected(ty, name, init) {
+            return done;
+        }
+        let element = self.cx.resolve(ty);
+        let resolved = match (element, array) {
+            (Some(element), Some(length)) => self.cx.length(length).map(|n| Ty::Array(Box::new(element), n)),
+            (element, _) => element,
+        };
+        let Some(ty) = resolved.and_then(|t| self.variable_type(t, ty.span)) else {
+            // Uses of the name are not to be reported as unknown.
+            self.bind(name, Binding::EventList);
+            return None;
+        };
+        let value = match init {
+            LetInit::None => Some(None),
+            LetInit::Value(e) => self.value_of_type(e, &ty).map(Some),
+            LetInit::Args(args) => match ty {
+                Ty::Id(id) => self.make_id(id, args, span).map(Some),
+                _ => self.report(
+                    Diagnostic::error(
+                        codes::TYPE_MISMATCH,
+                        "only ids are made from their parts",
+                        span,
+                        "not an id",
+                    )
+                    .mend("give the value with `=`"),
+                ),
+            },
+        };
+        let local = self.declare(name, ty);
+        self.emit(StmtKind::Let { local, init: value? });
+        Some(())
+    }
+
+    fn variable_type(&mut self, ty: Ty, span: Span) -> Option<Ty> {
+        let in_parser = self.in_parser();
+        let possible = match &ty {
+            Ty::Void | Ty::Scratch(_) | Ty::Packet | Ty::NetHeader | Ty::Wnd { .. } => false,
+            Ty::Event(event) => {
+                let kind = self.cx.program.events[event.index()].kind;
+                if in_parser {
+                    kind == ir::EventKind::Net
+                } else {
+                    matches!(kind, ir::EventKind::Flow | ir::EventKind::Sent)
+                }
+            }
+            Ty::Context(_) => !in_parser,
+            _ => true,
+        };
+        if possible {
+            return Some(ty);
+        }
+        let name = self.name(&ty);
+        self.report(
+            Diagnostic::error(codes::VARIABLE_TYPE, format!("there are no variables of type `{name}` here"), span, "here")
+                .note("parsers make net events; event processors make flow and sent events; scratchpads and packets are passed to them; windows live in contexts")
+                .mend("use another type"),
+        )
+    }
+
+    fn assign(
+        &mut self,
+        place: &ast::Expr,
+        op: Option<ast::BinOp>,
+        value: &ast::Expr,
+        span: Span,
+    ) -> Option<()> {
+        if let ast::ExprKind::Field(..) = &place.kind
+            && op.is_none()
+            && is_data_call(value)
+        {
+            return self.set_payload(place, value);
+        }
+        let Some(op) = op else {
+            let mark = self.out.len();
+            let target = self.writable_place(place);
+            let value = match &target {
+                Some(target) => self.value_of_type(value, &target.ty.clone()),
+                None => self.val(value, None).and(None),
+            };
+            let (target, value) = (self.settled(target?, mark), value?);
+            self.emit(StmtKind::Assign { place: target, value });
+            return Some(());
+        };
+        let mark = self.out.len();
+        let target = self.writable_place(place)?;
+        let target = self.settled(target, mark);
+        let right = self.val(value, Some(&target.ty))?;
+        let left = self.make(ExprKind::Load(target.clone()), target.ty.clone(), place.span);
+        let result = self.combine(op, (Val::Typed(left), place.span), (right, value.span), span)?;
+        let value = self.coerce(result, &target.ty, span)?;
+        self.emit(StmtKind::Assign { place: target, value });
+        Some(())
+    }
+
+    /// Indices of a place that are not simple are computed once, before the value.
+    fn settled(&mut self, mut place: ir::Place, _mark: usize) -> ir::Place {
+        for proj in &mut place.path {
+            if let ir::Proj::Index(index) | ir::Proj::Elem(index) = proj
+                && !matches!(
+                    index.kind,
+                    ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Load(_) | ExprKind::Cast(_)
+                )
+            {
+                let local = self.temporary(index.ty.clone());
+                self.emit(StmtKind::Let { local, init: Some(index.clone()) });
+                *index = self.load(local, Span::default());
+            }
+        }
+        place
+    }
+
+    /// `bp.payload = data(c.id, offset, len[, mss]);`
+    fn set_payload(&mut self, place: &ast::Expr, value: &ast::Expr) -> Option<()> {
+        let ast::ExprKind::Call(_, args) = &value.kind else { return None };
+        let Node::Payload(bp) = self.node(place)? else {
+            return self.report(
+                Diagnostic::error(
+                    codes::PAYLOAD,
+                    "data is only put into a payload",
+                    place.span,
+                    "not a payload",
+                )
+                .mend("assign it to the blueprint's `data_t` field"),
+            );
+        };
+        if !(3..=4).contains(&args.len()) {
+            return self.wrong_count(args.len(), "3 or 4", value.span);
+        }
+        let ctx = self.unit_context(&args[0])?;
+        let mut typed = vec![(&args[1], Some(Ty::U64)), (&args[2], Some(Ty::Bytes))];
+        typed.extend(args.get(3).map(|e| (e, Some(Ty::Bytes))));
+        let mut values = self.arguments(&typed)?.into_iter();
+        let (offset, len) = (values.next()?, values.next()?);
+        self.emit(StmtKind::SetPayload { bp, ctx, offset, len, mss: values.next() });
+        Some(())
+    }
+
+    fn expr_stmt(&mut self, e: &ast::Expr) -> Option<()> {
+        if let ast::ExprKind::Call(callee, args) = &e.kind {
+            match &callee.kind {
+                ast::ExprKind::Name(name) => {
+                    let ident = Ident { name: name.clone(), span: callee.span };
+                    return self.call_stmt(&ident, args, e);
+                }
+                ast::ExprKind::Field(base, method) => return self.method_stmt(base, method, args, e.span),
+                _ => {}
+            }
+        }
+        if !matches!(e.kind, ast::ExprKind::Error) {
+            self.val(e, None)?;
+            self.cx.report(
+                Diagnostic::warning(
+                    codes::UNUSED,
+                    "this value is not used",
+                    e.span,
+                    "computed and forgotten",
+                )
+                .mend("remove it, or assign it"),
+            );
+        }
+        Some(())
+    }
+
+    fn call_stmt(&mut self, name: &Ident, args: &[ast::Expr], e: &ast::Expr) -> Option<()> {
+        if super::instr::NAMES.contains(&name.name.as_str()) {
+            let instr = self.instruction(name, args, e.span)?;
+            self.emit(StmtKind::Instr(instr));
+            return Some(());
+        }
+        if name.name == "set_flow_id" {
+            return self.set_flow_id(args, e.span);
+        }
+        if let Some(crate::env::Def::Function(func)) = self.cx.env.get(&name.name) {
+            return self.user_call(func, name, args, e.span, false).map(|_| ());
+        }
+        self.val(e, None)?;
+        self.cx.report(
+            Diagnostic::warning(codes::UNUSED, "this value is not used", e.span, "computed and forgotten")
+                .mend("remove it, or assign it"),
+        );
+        Some(())
+    }
+
+    fn method_stmt(
+        &mut self,
+        base: &ast::Expr,
+        method: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<()> {
+        if let ast::ExprKind::Name(name) = &base.kind {
+            match self.find(name) {
+                Some(Binding::InstrList) => return self.add_instruction(method, args, span),
+                Some(Binding::EventList) if method.name == "add" => {
+                    self.count(args, 1, span)?;
+                    return self.raise(&args[0]);
+                }
+                Some(Binding::Local(p)) if self.locals[p.index()].ty == Ty::Packet => {
+                    return self.extract(method, args, span);
+                }
+                _ => {}
+            }
+        }
+        let node = self.node(base)?;
+        self.method(node, method, args, span).map(|_| ())
+    }
+
+    fn extract(&mut self, method: &Ident, args: &[ast::Expr], span: Span) -> Option<()> {
+        if method.name != "extract" {
+            self.cx.unknown(codes::UNKNOWN_FIELD, "method of a packet", method, &["extract"]);
+            return None;
+        }
+        self.count(args, 1, span)?;
+        if let ast::ExprKind::Name(name) = &args[0].kind
+            && let Some(Binding::Local(bp)) = self.find(name)
+            && matches!(self.locals[bp.index()].ty, Ty::Blueprint(_))
+        {
+            self.emit(StmtKind::Extract { bp });
+            return Some(());
+        }
+        self.report(
+            Diagnostic::error(
+                codes::EXTRACT,
+                "a packet is extracted into a blueprint",
+                args[0].span,
+                "not a blueprint variable",
+            )
+            .mend("declare `a_blueprint h;` and write `p.extract(h);`"),
+        )
+    }
+
+    fn for_range(
+        &mut self,
+        ty: &ast::Type,
+        var: &Ident,
+        (from, to): (&ast::Expr, &ast::Expr),
+        max: Option<&ast::Expr>,
+        body: &ast::Block,
+    ) -> Option<()> {
+        let ty = self.cx.resolve(ty)?;
+        if !is_int(&ty) {
+            let found = self.name(&ty);
+            return self.mismatch(&format!("a `{found}`"), &Ty::U32, var.span);
+        }
+        let values = self.arguments(&[(from, Some(ty.clone())), (to, Some(ty.clone()))])?;
+        let turns = match max {
+            Some(max) => self.cx.constant(max, &Ty::U64)?,
+            None => match (self.cx.fold(&values[0]), self.cx.fold(&values[1])) {
+                (Some(a), Some(b)) if ir::arith::less(&ty, a, b) => b.wrapping_sub(a),
+                (Some(_), Some(_)) => 0,
+                _ => {
+                    return self.report(
+                        Diagnostic::error(
+                            codes::UNBOUNDED_LOOP,
+                            "this loop's bound is not known",
+                            from.span.to(to.span),
+                            "not constant",
+                        )
+                        .note("a chain of event processors is one bounded step on every target")
+                        .mend("say how many turns there are at most: `for (uint32 i in 0..n max 16)`"),
+                    );
+                }
+            },
+        };
+        if turns > TURNS_MAX {
+            return self.report(
+                Diagnostic::error(
+                    codes::LOOP_TOO_LONG,
+                    format!("a loop of {turns} turns"),
+                    from.span.to(to.span),
+                    "too many",
+                )
+                .note(format!("a loop has at most {TURNS_MAX} turns"))
+                .mend("spread the work over several events"),
+            );
+        }
+        let at = self.at;
+        self.names.push(std::collections::BTreeMap::new());
+        let local = self.declare(var, ty);
+        self.used[local.index()] = true;
+        let body = self.loop_body(body);
+        self.close_scope();
+        self.at = at;
+        let mut values = values.into_iter();
+        let (from, to) = (values.next()?, values.next()?);
+        self.emit(StmtKind::ForRange { var: local, from, to, max: turns, body });
+        Some(())
+    }
+
+    fn loop_body(&mut self, body: &ast::Block) -> ir::Block {
+        self.loops += 1;
+        let body = self.block(body);
+        self.loops -= 1;
+        body
+    }
+
+    fn for_each(&mut self, ty: &ast::Type, var: &Ident, list: &ast::Expr, body: &ast::Block) -> Option<()> {
+        let ty = self.cx.resolve(ty)?;
+        let place = self.readable_place(list)?;
+        match &place.ty {
+            Ty::List(element, _) | Ty::Array(element, _) if **element == ty => {}
+            other => {
+                let (found, wanted) = (self.name(other), self.name(&ty));
+                return self.report(
+                    Diagnostic::error(
+                        codes::TYPE_MISMATCH,
+                        format!("expected a list of `{wanted}`, found a `{found}`"),
+                        list.span,
+                        "runs over this",
+                    )
+                    .mend("name a list or an array of this type"),
+                );
+            }
+        }
+        let at = self.at;
+        self.names.push(std::collections::BTreeMap::new());
+        let local = self.declare(var, ty);
+        let body = self.loop_body(body);
+        self.close_scope();
+        self.at = at;
+        self.emit(StmtKind::ForEach { var: local, list: place, body });
+        Some(())
+    }
+
+    fn loop_jump(&mut self, is_break: bool, span: Span) -> Option<()> {
+        if self.loops == 0 {
+            return self.report(
+                Diagnostic::error(
+                    codes::OUTSIDE_LOOP,
+                    "there is no loop to leave here",
+                    span,
+                    "outside a loop",
+                )
+                .mend("use `return` to end the processor, or `stop` to end the chain"),
+            );
+        }
+        self.emit(if is_break { StmtKind::Break } else { StmtKind::Continue });
+        Some(())
+    }
+
+    fn return_stmt(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<()> {
+        if self.collects && self.returns_collection(value, span)? {
+            self.emit(StmtKind::Return(None));
+            return Some(());
+        }
+        let value = match (value, self.ret.clone()) {
+            (None, Ty::Void) => None,
+            (Some(value), Ty::Void) => {
+                return self.report(
+                    Diagnostic::error(
+                        codes::RETURN_VALUE,
+                        "this function returns nothing",
+                        value.span,
+                        "a value",
+                    )
+                    .mend("write `return;`, or change the function's type"),
+                );
+            }
+            (None, ty) => {
+                let name = self.name(&ty);
+                return self.report(
+                    Diagnostic::error(
+                        codes::RETURN_VALUE,
+                        format!("this function returns a `{name}`"),
+                        span,
+                        "no value",
+                    )
+                    .mend("return a value"),
+                );
+            }
+            (Some(value), ty) => Some(self.value_of_type(value, &ty)?),
+        };
+        self.emit(StmtKind::Return(value));
+        Some(())
+    }
+
+    fn stop(&mut self, span: Span) -> Option<()> {
+        if self.in_parser() {
+            return self.report(
+                Diagnostic::error(codes::IN_PARSER, "a parser has no chain to stop", span, "in a parser")
+                    .mend("use `return`"),
+            );
+        }
+        self.emit(StmtKind::Stop);
+        Some(())
+    }
+}
+
+pub(super) fn is_list_of(ty: &ast::Type, element: &str) -> bool {
+    let TypeKind::List(inner, _) = &ty.kind else { return false };
+    matches!(&inner.kind, TypeKind::Name(n) if n == element || (element == "instr_t" && n == "instr"))
+}
+
+fn is_data_call(e: &ast::Expr) -> bool {
+    matches!(&e.kind, ast::ExprKind::Call(callee, _) if matches!(&callee.kind, ast::ExprKind::Name(n) if n == "data"))
+}
+
+/// Whether what follows the statement in its block is never reached.
+fn leaves(stmt: &ir::Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Return(_) | StmtKind::Stop | StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::If { then, otherwise, .. } => {
+            then.stmts.last().is_some_and(leaves) && otherwise.stmts.last().is_some_and(leaves)
+        }
+        StmtKind::Block(block) => block.stmts.last().is_some_and(leaves),
+        _ => false,
+    }
+}
+
+/// Whether every path through the block ends in `return` or `stop`.
+fn always_leaves(block: &ir::Block) -> bool {
+    block.stmts.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Return(_) | StmtKind::Stop => true,
+        StmtKind::If { then, otherwise, .. } => always_leaves(then) && always_leaves(otherwise),
+        StmtKind::Block(block) => always_leaves(block),
+        _ => false,
+    })
+}

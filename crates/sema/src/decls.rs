@@ -1,0 +1,464 @@
+//! Enums, parameters, and everything made of fields: structs, ids, events, contexts, scratchpads.
+
+use carrick_ir::{self as ir, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{Expr, Field, Ident, ItemKind, Param, Timer, Type, Variant};
+use carrick_syntax::diag::Diagnostic;
+
+use crate::body::Body;
+use crate::env::Def;
+use crate::types::{fits, is_int};
+use crate::{Checker, codes};
+
+impl Checker<'_> {
+    pub(crate) fn declare_enums(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            if let ItemKind::Enum { name, repr, variants } = &item.kind {
+                let repr = self.enum_repr(repr);
+                let values = self.variants(&repr, variants);
+                self.program.enums.push(ir::EnumDef {
+                    name: name.name.clone(),
+                    doc: item.doc.clone(),
+                    repr,
+                    variants: values,
+                });
+            }
+        }
+    }
+
+    fn enum_repr(&mut self, repr: &Type) -> Ty {
+        match self.resolve(repr) {
+            Some(ty @ Ty::Int { signed: false, .. }) => ty,
+            Some(_) => {
+                self.report(
+                    Diagnostic::error(
+                        codes::ENUM_REPR,
+                        "an enum is over an unsigned integer",
+                        repr.span,
+                        "not one",
+                    )
+                    .mend("use uint8, uint16, uint32 or uint64"),
+                );
+                Ty::U64
+            }
+            None => Ty::U64,
+        }
+    }
+
+    fn variants(&mut self, repr: &Ty, variants: &[Variant]) -> Vec<(String, u64)> {
+        let mut values: Vec<(String, u64)> = Vec::new();
+        let mut next = 0;
+        for variant in variants {
+            let value = match &variant.value {
+                Some(expr) => self.constant(expr, &Ty::U64).unwrap_or(next),
+                None => next,
+            };
+            let twin = values.iter().find(|(_, v)| *v == value).map(|(n, _)| n.clone());
+            if twin.is_some() || !fits(repr, i128::from(value)) {
+                let message = match twin {
+                    Some(twin) => format!("{value} is the value of `{twin}` already"),
+                    None => format!("{value} does not fit the enum's type"),
+                };
+                self.report(
+                    Diagnostic::error(codes::ENUM_VALUE, message, variant.name.span, "this variant")
+                        .mend("give it a value of its own that fits"),
+                );
+            }
+            next = value.wrapping_add(1);
+            values.push((variant.name.name.clone(), value));
+        }
+        values
+    }
+
+    pub(crate) fn declare_params(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            if let ItemKind::Param { ty, name, value, lo, hi } = &item.kind {
+                let param = self.param(&item.doc, ty, name, [value, lo, hi]);
+                self.program.params.push(param);
+            }
+        }
+    }
+
+    fn param(&mut self, doc: &str, ty: &Type, name: &Ident, [value, lo, hi]: [&Expr; 3]) -> ir::ParamDef {
+        let resolved = self.resolve(ty);
+        if resolved.as_ref().is_some_and(|t| !t.is_scalar()) {
+            self.report(
+                Diagnostic::error(
+                    codes::FIELD_TYPE,
+                    "a parameter has a scalar type",
+                    ty.span,
+                    "not a scalar type",
+                )
+                .mend("use an integer, a unit, bool or an enum"),
+            );
+        }
+        let known = resolved.is_some();
+        let t = resolved.filter(Ty::is_scalar).unwrap_or(Ty::U64);
+        let bounds = known.then(|| (self.constant(value, &t), self.constant(lo, &t), self.constant(hi, &t)));
+        let (default, low, high) = match bounds {
+            Some((Some(default), Some(low), Some(high))) => (default, low, high),
+            _ => (0, 0, u64::MAX),
+        };
+        let less = |a, b| ir::arith::less(&t, a, b);
+        if matches!(bounds, Some((Some(_), Some(_), Some(_)))) && (less(default, low) || less(high, default))
+        {
+            self.report(
+                Diagnostic::error(
+                    codes::PARAM_RANGE,
+                    format!("the default of `{}` is outside its range", name.name),
+                    value.span,
+                    "the default",
+                )
+                .cause(lo.span.to(hi.span), "the range")
+                .mend("widen the range or change the default"),
+            );
+        }
+        ir::ParamDef { name: name.name.clone(), doc: doc.to_owned(), ty: t, default, lo: low, hi: high }
+    }
+
+    pub(crate) fn declare_records(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            let doc = item.doc.clone();
+            match &item.kind {
+                ItemKind::Struct { name, fields } => {
+                    let fields = self.fields(fields, "struct");
+                    self.program.structs.push(ir::StructDef { name: name.name.clone(), doc, fields });
+                }
+                ItemKind::Scratchpad { name, fields } => {
+                    let fields = self.fields(fields, "scratchpad");
+                    self.program.scratchpads.push(ir::StructDef { name: name.name.clone(), doc, fields });
+                }
+                ItemKind::Id { name, parts } => {
+                    let parts = self.id_parts(parts);
+                    self.program.ids.push(ir::IdDef { name: name.name.clone(), doc, parts });
+                }
+                ItemKind::Event { name, kind, fields } => self.event(doc, name, kind, fields),
+                ItemKind::Context { name, by, fields, timers } => {
+                    self.context(doc, name, by.as_ref(), fields, timers);
+                }
+                _ => {}
+            }
+        }
+        self.check_recursive_types();
+    }
+
+    /// Fields without their initialisers, which need all names first.
+    fn fields(&mut self, fields: &[Field], of: &str) -> Vec<ir::FieldDef> {
+        let mut defs: Vec<ir::FieldDef> = Vec::new();
+        for field in fields {
+            let ty = self.field_type(field, of).unwrap_or(Ty::Void);
+            self.check_twin(fields, field);
+            if let Some(bits) = &field.bits {
+                self.report(
+                    Diagnostic::error(
+                        codes::BIT_WIDTH,
+                        "only blueprints have bit fields",
+                        bits.span,
+                        "a width in bits",
+                    )
+                    .mend("remove it"),
+                );
+            }
+            defs.push(ir::FieldDef { name: field.name.name.clone(), doc: field.doc.clone(), ty, init: None });
+        }
+        defs
+    }
+
+    /// Reports a field that has the name of one before it.
+    pub(crate) fn check_twin(&mut self, fields: &[Field], field: &Field) {
+        let first = fields.iter().find(|f| f.name.name == field.name.name);
+        if let Some(first) = first.filter(|f| f.name.span != field.name.span) {
+            self.report(
+                Diagnostic::error(
+                    codes::DUPLICATE_NAME,
+                    format!("the field `{}` is declared twice", field.name.name),
+                    field.name.span,
+                    "again here",
+                )
+                .cause(first.name.span, "declared first here")
+                .mend("give one of them another name"),
+            );
+        }
+    }
+
+    fn field_type(&mut self, field: &Field, of: &str) -> Option<Ty> {
+        let element = self.resolve(&field.ty)?;
+        let allowed = match &element {
+            Ty::Wnd { .. } => of == "context",
+            Ty::List(inner, _) => {
+                of != "event"
+                    && (inner.is_scalar() || matches!(**inner, Ty::Struct(_) | Ty::Id(_) | Ty::Addr))
+            }
+            Ty::Struct(_) | Ty::Id(_) | Ty::Addr => true,
+            other => other.is_scalar(),
+        };
+        if !allowed {
+            let name = self.name(&element);
+            self.report(
+                Diagnostic::error(
+                    codes::FIELD_TYPE,
+                    format!("a field of a {of} cannot be of type `{name}`"),
+                    field.ty.span,
+                    "not possible here",
+                )
+                .note("fields are scalars, ids, structs, addr_t, and arrays and lists of these; windows and timers live in contexts")
+                .mend("use another type"),
+            );
+            return None;
+        }
+        match &field.array {
+            Some(length) if matches!(element, Ty::List(..) | Ty::Wnd { .. }) || of == "event" => {
+                self.report(
+                    Diagnostic::error(
+                        codes::FIELD_TYPE,
+                        "an array of this is not possible here",
+                        length.span,
+                        "here",
+                    )
+                    .mend("put it into a struct, or use a list"),
+                );
+                None
+            }
+            Some(length) => Some(Ty::Array(Box::new(element), self.length(length)?)),
+            None => Some(element),
+        }
+    }
+
+    fn id_parts(&mut self, parts: &[Param]) -> Vec<ir::FieldDef> {
+        let mut defs = Vec::new();
+        for part in parts {
+            let ty = self.resolve(&part.ty);
+            if ty.as_ref().is_some_and(|t| !t.is_scalar()) {
+                self.report(
+                    Diagnostic::error(
+                        codes::FIELD_TYPE,
+                        "an id is made of scalars",
+                        part.ty.span,
+                        "not a scalar type",
+                    )
+                    .mend("use an integer type"),
+                );
+            }
+            let ty = ty.filter(Ty::is_scalar).unwrap_or(Ty::U64);
+            defs.push(ir::FieldDef { name: part.name.name.clone(), doc: String::new(), ty, init: None });
+        }
+        defs
+    }
+
+    fn event(&mut self, doc: String, name: &Ident, kind: &Ident, fields: &[Field]) {
+        const KINDS: [(&str, &str, ir::EventKind); 5] = [
+            ("app_event", "APP_EVENT", ir::EventKind::App),
+            ("net_event", "NET_EVENT", ir::EventKind::Net),
+            ("timer_event", "TIMER_EVENT", ir::EventKind::Timer),
+            ("sent_event", "SENT_EVENT", ir::EventKind::Sent),
+            ("flow_event", "FLOW_EVENT", ir::EventKind::Flow),
+        ];
+        let found = KINDS.iter().find(|(a, b, _)| *a == kind.name || *b == kind.name);
+        if found.is_none() {
+            self.unknown(codes::EVENT_KIND, "kind of event", kind, &KINDS.map(|(n, ..)| n));
+        }
+        let event_kind = found.map_or(ir::EventKind::Net, |(.., k)| *k);
+        let defs = self.fields(fields, "event");
+        if event_kind == ir::EventKind::Timer && !fields.is_empty() {
+            self.report(
+                Diagnostic::error(
+                    codes::TIMER_FIELDS,
+                    "a timer event has no fields",
+                    fields[0].span,
+                    "nobody would set it",
+                )
+                .note("a timer only says that it fired; what it means is in its context")
+                .mend("keep the value in the context"),
+            );
+        }
+        let addrs: Vec<Span> =
+            fields.iter().zip(&defs).filter(|(_, d)| d.ty == Ty::Addr).map(|(f, _)| f.span).collect();
+        if event_kind == ir::EventKind::App && addrs.len() > 1 {
+            self.report(
+                Diagnostic::error(
+                    codes::EVENT_ADDR,
+                    "an app event refers to one piece of data",
+                    addrs[1],
+                    "the second addr_t",
+                )
+                .cause(addrs[0], "the first")
+                .mend("make two requests of it"),
+            );
+        }
+        self.program.events.push(ir::EventDef {
+            name: name.name.clone(),
+            doc,
+            kind: event_kind,
+            fields: defs,
+            id: None,
+        });
+    }
+
+    fn context(&mut self, doc: String, name: &Ident, by: Option<&Ident>, fields: &[Field], timers: &[Timer]) {
+        let id = match by {
+            Some(by) => self.lookup("id", by, |d| if let Def::Id(id) = d { Some(id) } else { None }),
+            None => {
+                self.report(
+                    Diagnostic::error(
+                        codes::CONTEXT_ID,
+                        format!("the context `{}` has no id", name.name),
+                        name.span,
+                        "how are its instances told apart?",
+                    )
+                    .mend("declare an id and write `context C by id_name { }`"),
+                );
+                None
+            }
+        };
+        let fields = self.fields(fields, "context");
+        let timers = timers.iter().map(|t| self.timer(t)).collect();
+        let zero = ir::Expr { kind: ir::ExprKind::Lit(0), ty: Ty::U64, loc: ir::Loc::default() };
+        self.program.contexts.push(ir::ContextDef {
+            name: name.name.clone(),
+            doc,
+            id: id.unwrap_or(ir::IdId(0)),
+            fields,
+            timers,
+            capacity: zero,
+            tx_capacity: None,
+            rx_capacity: None,
+        });
+    }
+
+    fn timer(&mut self, timer: &Timer) -> ir::TimerDef {
+        let event =
+            self.lookup("event", &timer.event, |d| if let Def::Event(e) = d { Some(e) } else { None });
+        let declared_kind = event.and_then(|e| self.written_kind(e));
+        if declared_kind.is_some_and(|k| !matches!(k.as_str(), "timer_event" | "TIMER_EVENT")) {
+            self.report(
+                Diagnostic::error(
+                    codes::TIMER_EVENT,
+                    format!("`{}` is not a timer event", timer.event.name),
+                    timer.event.span,
+                    "raised by a timer",
+                )
+                .mend("declare it as `: timer_event`"),
+            );
+        }
+        ir::TimerDef {
+            name: timer.name.name.clone(),
+            doc: timer.doc.clone(),
+            event: event.unwrap_or(ir::EventId(0)),
+        }
+    }
+
+    /// The kind as written: events may be declared after the context.
+    fn written_kind(&self, event: ir::EventId) -> Option<String> {
+        let events = self.file.items.iter().filter_map(|i| match &i.kind {
+            ItemKind::Event { kind, .. } => Some(kind.name.clone()),
+            _ => None,
+        });
+        events.clone().nth(event.index())
+    }
+
+    fn check_recursive_types(&mut self) {
+        let file = self.file;
+        let names: Vec<&Ident> = file
+            .items
+            .iter()
+            .filter_map(|i| if let ItemKind::Struct { name, .. } = &i.kind { Some(name) } else { None })
+            .collect();
+        for (index, name) in names.into_iter().enumerate() {
+            if self.contains(&Ty::Struct(ir::StructId(index as u32)), index, 0) {
+                self.report(
+                    Diagnostic::error(
+                        codes::RECURSIVE_TYPE,
+                        format!("`{}` contains itself", name.name),
+                        name.span,
+                        "would have no size",
+                    )
+                    .mend("keep an index instead"),
+                );
+                for field in &mut self.program.structs[index].fields {
+                    field.ty = Ty::Void;
+                }
+            }
+        }
+    }
+
+    fn contains(&self, ty: &Ty, wanted: usize, depth: usize) -> bool {
+        match ty {
+            Ty::Array(element, _) | Ty::List(element, _) => self.contains(element, wanted, depth),
+            Ty::Struct(id) => {
+                (id.index() == wanted && depth > 0)
+                    || depth <= self.program.structs.len()
+                        && self.program.structs[id.index()]
+                            .fields
+                            .iter()
+                            .any(|f| self.contains(&f.ty, wanted, depth + 1))
+            }
+            _ => false,
+        }
+    }
+
+    /// The initial values of all fields, now that every name is known.
+    pub(crate) fn check_initialisers(&mut self) {
+        let file = self.file;
+        let (mut structs, mut scratchpads, mut contexts) = (0, 0, 0);
+        for item in &file.items {
+            match &item.kind {
+                ItemKind::Struct { fields, .. } => {
+                    let defs = self.program.structs[structs].fields.clone();
+                    self.program.structs[structs].fields = self.initialised(fields, defs);
+                    structs += 1;
+                }
+                ItemKind::Scratchpad { fields, .. } => {
+                    let defs = self.program.scratchpads[scratchpads].fields.clone();
+                    self.program.scratchpads[scratchpads].fields = self.initialised(fields, defs);
+                    scratchpads += 1;
+                }
+                ItemKind::Context { fields, .. } => {
+                    let defs = self.program.contexts[contexts].fields.clone();
+                    self.program.contexts[contexts].fields = self.initialised(fields, defs);
+                    contexts += 1;
+                }
+                ItemKind::Event { fields, .. } => {
+                    for field in fields.iter().filter(|f| f.init.is_some()) {
+                        self.report(
+                            Diagnostic::error(
+                                codes::FIELD_TYPE,
+                                "a field of an event has no initial value",
+                                field.span,
+                                "set by whoever raises the event",
+                            )
+                            .mend("set it where the event is raised"),
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.check_header_initialisers();
+    }
+
+    fn initialised(&mut self, fields: &[Field], mut defs: Vec<ir::FieldDef>) -> Vec<ir::FieldDef> {
+        for (field, def) in fields.iter().zip(&mut defs) {
+            let Some(init) = &field.init else { continue };
+            if def.ty == Ty::Void {
+                continue;
+            }
+            if !(def.ty.is_scalar() || is_int(&def.ty)) {
+                self.report(
+                    Diagnostic::error(
+                        codes::FIELD_TYPE,
+                        "only scalars have an initial value",
+                        init.span,
+                        "here",
+                    )
+                    .mend("it starts empty; set it in an event processor"),
+                );
+                continue;
+            }
+            def.init = Body::for_declaration(self).value_of_type(init, &def.ty);
+        }
+        defs
+    }
+}

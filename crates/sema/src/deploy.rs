@@ -1,0 +1,166 @@
+//! `deploy`: what is registered, how many instances there may be, how much data they hold.
+
+use carrick_ir::{self as ir, Instr, StmtKind, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{Expr, ExprKind, Ident, ItemKind};
+use carrick_syntax::diag::Diagnostic;
+
+use crate::body::Body;
+use crate::env::Def;
+use crate::{Checker, codes};
+
+const CALLS: [&str; 6] = [
+    "register_ep_chains",
+    "register_ctx_spec",
+    "register_data_spec",
+    "register_ev_parser",
+    "register_interface",
+    "register_seg_rule",
+];
+
+impl Checker<'_> {
+    pub(crate) fn check_deploy(&mut self) {
+        let file = self.file;
+        let mut blocks = file.items.iter().filter_map(|i| match &i.kind {
+            ItemKind::Deploy { calls } => Some((calls, i.span)),
+            _ => None,
+        });
+        let Some((calls, span)) = blocks.next() else {
+            return self.report(
+                Diagnostic::error(
+                    codes::DEPLOY,
+                    "the program is not deployed",
+                    Span::new(0, 1),
+                    "in this file",
+                )
+                .mend("add `deploy { register_ep_chains(...); register_ctx_spec(...); ... }`"),
+            );
+        };
+        if let Some((_, second)) = blocks.next() {
+            self.report(
+                Diagnostic::error(codes::DEPLOY, "the program is deployed twice", second, "again here")
+                    .cause(span, "first here")
+                    .mend("make one block of the two"),
+            );
+        }
+        let mut registered: Vec<String> = Vec::new();
+        for call in calls {
+            self.deploy_call(call, &mut registered);
+        }
+        self.check_registered(&registered, Span::new(span.start, span.start + 6));
+    }
+
+    fn deploy_call(&mut self, call: &Expr, registered: &mut Vec<String>) -> Option<()> {
+        let wrong = |message: String| {
+            Diagnostic::error(codes::DEPLOY_CALL, message, call.span, "in deploy")
+                .note(format!("what can be said here: {}", CALLS.join(", ")))
+                .mend("see the reference's section on deploy")
+        };
+        let ExprKind::Call(callee, args) = &call.kind else {
+            self.report(wrong("this registers nothing".into()));
+            return None;
+        };
+        let ExprKind::Name(what) = &callee.kind else {
+            self.report(wrong("this registers nothing".into()));
+            return None;
+        };
+        if !CALLS.contains(&what.as_str()) {
+            let name = Ident { name: what.clone(), span: callee.span };
+            self.unknown(codes::DEPLOY_CALL, "registration", &name, &CALLS);
+            return None;
+        }
+        let wanted = match what.as_str() {
+            "register_ctx_spec" => 2,
+            "register_data_spec" => 3,
+            _ => 1,
+        };
+        let name = args.first().and_then(|a| match &a.kind {
+            ExprKind::Name(n) => Some(Ident { name: n.clone(), span: a.span }),
+            _ => None,
+        });
+        let Some(name) = name.filter(|_| args.len() == wanted) else {
+            self.report(wrong(format!(
+                "`{what}` takes the name of a declaration and {} more arguments",
+                wanted - 1
+            )));
+            return None;
+        };
+        registered.push(what.clone());
+        let found = self.lookup("such declaration", &name, |d| registers(what, d).then_some(d))?;
+        let Def::Context(ctx) = found else { return Some(()) };
+        let ty = if what == "register_ctx_spec" { Ty::U64 } else { Ty::Bytes };
+        let numbers: Option<Vec<ir::Expr>> = args[1..].iter().map(|a| self.deploy_number(a, &ty)).collect();
+        let mut numbers = numbers?.into_iter();
+        let def = &mut self.program.contexts[ctx.index()];
+        if what == "register_ctx_spec" {
+            registered.push(format!("{what} {}", ctx.0));
+            def.capacity = numbers.next()?;
+        } else {
+            def.tx_capacity = numbers.next();
+            def.rx_capacity = numbers.next();
+        }
+        Some(())
+    }
+
+    /// A number that is known when the stack starts.
+    fn deploy_number(&mut self, e: &Expr, ty: &Ty) -> Option<ir::Expr> {
+        Body::for_declaration(self).value_of_type(e, ty)
+    }
+
+    fn check_registered(&mut self, registered: &[String], span: Span) {
+        let mut missing = Vec::new();
+        for what in ["register_ep_chains", "register_ev_parser"] {
+            if !registered.iter().any(|r| r == what) {
+                missing.push(format!("{what}(...)"));
+            }
+        }
+        if self.program.interface.is_some() && !registered.iter().any(|r| r == "register_interface") {
+            missing.push("register_interface(...)".into());
+        }
+        for (index, context) in self.program.contexts.iter().enumerate() {
+            if !registered.contains(&format!("register_ctx_spec {index}")) {
+                missing.push(format!("register_ctx_spec({}, how_many)", context.name));
+            }
+            let uses = |wanted: fn(&Instr) -> bool| uses_unit(&self.program, ir::CtxId(index as u32), wanted);
+            let tx = uses(|i| matches!(i, Instr::NewTxOrderedData { .. }));
+            let rx = uses(|i| matches!(i, Instr::NewRxOrderedData { .. }));
+            if (tx || rx) && context.tx_capacity.is_none() {
+                missing.push(format!("register_data_spec({}, tx_octets, rx_octets)", context.name));
+            }
+        }
+        for what in missing {
+            self.report(
+                Diagnostic::error(
+                    codes::DEPLOY_MISSING,
+                    format!("`{what}` is missing"),
+                    span,
+                    "not said here",
+                )
+                .mend(format!("add `{what};`")),
+            );
+        }
+    }
+}
+
+fn registers(what: &str, def: Def) -> bool {
+    match what {
+        "register_ep_chains" => def == Def::Dispatch,
+        "register_ctx_spec" | "register_data_spec" => matches!(def, Def::Context(_)),
+        "register_ev_parser" => matches!(def, Def::Function(_)),
+        "register_interface" => def == Def::Interface,
+        _ => matches!(def, Def::SegRule(_)),
+    }
+}
+
+/// Whether some function issues such an instruction on this context.
+fn uses_unit(program: &ir::Program, ctx: ir::CtxId, wanted: fn(&Instr) -> bool) -> bool {
+    program.functions.iter().any(|f| {
+        let mut found = false;
+        if f.locals.iter().any(|l| l.ty == Ty::Context(ctx)) {
+            ir::walk::statements(&f.body, &mut |s| {
+                found |= matches!(&s.kind, StmtKind::Instr(instr) if wanted(instr));
+            });
+        }
+        found
+    })
+}

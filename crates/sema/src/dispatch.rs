@@ -1,0 +1,335 @@
+//! Signatures of functions, the parser, and which processors react to which event.
+
+use carrick_ir::{self as ir, EventId, EventKind, FuncId, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{Arm, Ident, ItemKind, Param, Type, TypeKind};
+use carrick_syntax::diag::Diagnostic;
+
+use crate::env::Def;
+use crate::{Checker, codes};
+
+impl Checker<'_> {
+    pub(crate) fn declare_functions(&mut self) {
+        let file = self.file;
+        let mut parsers: Vec<(FuncId, Span)> = Vec::new();
+        for item in &file.items {
+            if let ItemKind::Function { ret, name, params, .. } = &item.kind {
+                let loc = self.loc(name.span);
+                let locals: Vec<ir::Local> = params.iter().map(|p| self.parameter(p)).collect();
+                let id = FuncId(self.program.functions.len() as u32);
+                if locals.first().is_some_and(|l| l.ty == Ty::Packet) {
+                    self.usage.mark(&name.name);
+                    self.check_parser_params(&locals, name);
+                    parsers.push((id, name.span));
+                }
+                let ret = self.return_type(ret);
+                self.program.functions.push(ir::Function {
+                    name: name.name.clone(),
+                    doc: item.doc.clone(),
+                    loc,
+                    params: locals.len() as u32,
+                    locals,
+                    ret,
+                    body: ir::Block::default(),
+                    pure: false,
+                    may_stop: false,
+                    max_raised: 0,
+                });
+            }
+        }
+        self.choose_parser(&parsers);
+    }
+
+    fn parameter(&mut self, param: &Param) -> ir::Local {
+        let ty = self.resolve(&param.ty).unwrap_or(Ty::Void);
+        if matches!(ty, Ty::Wnd { .. })
+            || (ty == Ty::Void && matches!(&param.ty.kind, TypeKind::Name(n) if n == "void"))
+        {
+            self.report(
+                Diagnostic::error(
+                    codes::VARIABLE_TYPE,
+                    "a parameter cannot have this type",
+                    param.ty.span,
+                    "here",
+                )
+                .mend("pass the context that holds it"),
+            );
+        }
+        ir::Local { name: param.name.name.clone(), ty }
+    }
+
+    /// `list<instr_t>` and `list<event_t>` are the collected spelling of nothing.
+    fn return_type(&mut self, ret: &Type) -> Ty {
+        if let TypeKind::List(element, _) = &ret.kind
+            && matches!(&element.kind, TypeKind::Name(n) if n == "instr_t" || n == "event_t")
+        {
+            return Ty::Void;
+        }
+        match self.resolve(ret) {
+            Some(ty) if ty.is_by_ref() || matches!(ty, Ty::Wnd { .. }) => {
+                self.report(
+                    Diagnostic::error(
+                        codes::VARIABLE_TYPE,
+                        "a function cannot return this",
+                        ret.span,
+                        "passed by reference only",
+                    )
+                    .mend("return a value, or nothing"),
+                );
+                Ty::Void
+            }
+            other => other.unwrap_or(Ty::Void),
+        }
+    }
+
+    fn check_parser_params(&mut self, params: &[ir::Local], name: &Ident) {
+        let tys: Vec<&Ty> = params.iter().map(|l| &l.ty).collect();
+        if !matches!(tys[..], [Ty::Packet, Ty::NetHeader]) {
+            self.report(
+                Diagnostic::error(
+                    codes::PARSER_PARAMS,
+                    "a parser takes a packet and its network header",
+                    name.span,
+                    "other parameters",
+                )
+                .mend("write `void parse(pkt_t p, ipv4 ip) { }` with the net_header's name"),
+            );
+        }
+    }
+
+    fn choose_parser(&mut self, parsers: &[(FuncId, Span)]) {
+        match parsers {
+            [(only, _)] => self.program.parser = *only,
+            [] => self.report(
+                Diagnostic::error(
+                    codes::PARSER,
+                    "the program has no parser",
+                    Span::new(0, 1),
+                    "in this file",
+                )
+                .note("without one no packet becomes an event")
+                .mend("add `void parse(pkt_t p, ipv4 ip) { }`"),
+            ),
+            [(_, first), (_, second), ..] => self.report(
+                Diagnostic::error(codes::PARSER, "the program has two parsers", *second, "another parser")
+                    .cause(*first, "the first")
+                    .mend("make one of them"),
+            ),
+        }
+    }
+
+    /// The chains, and from them which context each event needs.
+    pub(crate) fn declare_chains(&mut self) {
+        let events = self.program.events.len();
+        self.program.chains = vec![None; events];
+        self.event_context = vec![None; events];
+        let mut dispatched: Vec<Option<Span>> = vec![None; events];
+        let file = self.file;
+        for item in &file.items {
+            let ItemKind::Dispatch { name, arms } = &item.kind else { continue };
+            let _ = name;
+            for arm in arms {
+                let event =
+                    self.lookup("event", &arm.event, |d| if let Def::Event(e) = d { Some(e) } else { None });
+                let Some(event) = event else { continue };
+                if let Some(first) = dispatched[event.index()] {
+                    self.report(
+                        Diagnostic::error(
+                            codes::DISPATCHED_TWICE,
+                            format!("`{}` is dispatched twice", arm.event.name),
+                            arm.event.span,
+                            "again here",
+                        )
+                        .cause(first, "first here")
+                        .mend("make one chain of the two"),
+                    );
+                    continue;
+                }
+                dispatched[event.index()] = Some(arm.event.span);
+                let chain = self.chain(event, arm);
+                self.event_context[event.index()] = chain.context;
+                self.program.chains[event.index()] = Some(chain);
+            }
+        }
+        self.check_dispatched(&dispatched);
+        self.event_ids();
+    }
+
+    fn chain(&mut self, event: EventId, arm: &Arm) -> ir::Chain {
+        let mut chain = ir::Chain {
+            context: None,
+            present: Vec::new(),
+            absent: None,
+            scratchpads: Vec::new(),
+            max_raised: 0,
+        };
+        let mut context_from = None;
+        for name in &arm.chain {
+            let Some(func) = self.processor(event, name, &mut chain) else { continue };
+            let context = self.context_of(func);
+            if let (Some(found), Some((known, from))) = (context, context_from)
+                && found != known
+            {
+                self.report(
+                    Diagnostic::error(
+                        codes::CHAIN_CONTEXTS,
+                        "this chain needs two contexts",
+                        name.span,
+                        "takes another context",
+                    )
+                    .cause(from, "this processor takes the first")
+                    .note("a chain is one step on one context")
+                    .mend("raise a flow event to the other context"),
+                );
+                continue;
+            }
+            if let Some(context) = context {
+                context_from.get_or_insert((context, name.span));
+                chain.context = Some(context);
+            }
+            chain.present.push(func);
+        }
+        chain.absent = arm.absent.as_ref().map(|names| self.absent(event, names, &mut chain));
+        chain
+    }
+
+    fn absent(&mut self, event: EventId, names: &[Ident], chain: &mut ir::Chain) -> Vec<FuncId> {
+        let mut found = Vec::new();
+        for name in names {
+            let Some(func) = self.processor(event, name, chain) else { continue };
+            if self.context_of(func).is_some() {
+                self.report(
+                    Diagnostic::error(
+                        codes::ABSENT_CONTEXT,
+                        format!("`{}` takes the context that is absent", name.name),
+                        name.span,
+                        "in `absent`",
+                    )
+                    .mend("use a processor without a context parameter"),
+                );
+                continue;
+            }
+            found.push(func);
+        }
+        found
+    }
+
+    fn context_of(&self, func: FuncId) -> Option<ir::CtxId> {
+        let def = &self.program.functions[func.index()];
+        def.locals.iter().find_map(|l| if let Ty::Context(c) = l.ty { Some(c) } else { None })
+    }
+
+    /// A function that can stand in a chain of this event; notes the scratchpads that it takes.
+    fn processor(&mut self, event: EventId, name: &Ident, chain: &mut ir::Chain) -> Option<FuncId> {
+        let func =
+            self.lookup("event processor", name, |d| if let Def::Function(f) = d { Some(f) } else { None })?;
+        let params: Vec<Ty> =
+            self.program.functions[func.index()].locals.iter().map(|l| l.ty.clone()).collect();
+        for ty in params {
+            match ty {
+                Ty::Event(e) if e == event => {}
+                Ty::Event(_) => {
+                    let wanted = self.program.events[event.index()].name.clone();
+                    let found = self.name(&ty);
+                    self.report(
+                        Diagnostic::error(
+                            codes::PROCESSOR_EVENT,
+                            format!("`{}` processes `{found}`, not `{wanted}`", name.name),
+                            name.span,
+                            "another event",
+                        )
+                        .mend("take the event of the chain, or no event at all"),
+                    );
+                    return None;
+                }
+                Ty::Scratch(s) => {
+                    if !chain.scratchpads.contains(&s) {
+                        chain.scratchpads.push(s);
+                    }
+                }
+                Ty::Context(_) => {}
+                other => {
+                    let found = self.name(&other);
+                    self.report(
+                        Diagnostic::error(codes::NOT_A_PROCESSOR, format!("`{}` takes a `{found}`", name.name), name.span, "not an event processor")
+                            .note("a processor takes the event, its context, and scratchpads; the chain has nothing else to give")
+                            .mend("call it from a processor"),
+                    );
+                    return None;
+                }
+            }
+        }
+        if self.program.functions[func.index()].ret != Ty::Void {
+            self.report(
+                Diagnostic::error(
+                    codes::NOT_A_PROCESSOR,
+                    format!("`{}` returns a value", name.name),
+                    name.span,
+                    "not an event processor",
+                )
+                .mend("call it from a processor"),
+            );
+            return None;
+        }
+        Some(func)
+    }
+
+    fn check_dispatched(&mut self, dispatched: &[Option<Span>]) {
+        let file = self.file;
+        let names = file.items.iter().filter_map(|i| match &i.kind {
+            ItemKind::Event { name, .. } => Some(name),
+            _ => None,
+        });
+        for (name, at) in names.zip(dispatched) {
+            if at.is_none() {
+                self.report(
+                    Diagnostic::warning(
+                        codes::NOT_DISPATCHED,
+                        format!("nothing reacts to `{}`", name.name),
+                        name.span,
+                        "not dispatched",
+                    )
+                    .mend("add a line to `dispatch`, or remove the event"),
+                );
+            }
+        }
+    }
+
+    /// The id type of each event: that of its chain's context.
+    fn event_ids(&mut self) {
+        for event in 0..self.program.events.len() {
+            let context = self.event_context[event];
+            self.program.events[event].id = context.map(|c| self.program.contexts[c.index()].id);
+        }
+        let contexts = self.program.contexts.clone();
+        for (index, context) in contexts.iter().enumerate() {
+            for timer in &context.timers {
+                let expected = ir::CtxId(index as u32);
+                let found = self.event_context.get(timer.event.index()).copied().flatten();
+                let is_timer =
+                    self.program.events.get(timer.event.index()).is_some_and(|e| e.kind == EventKind::Timer);
+                if is_timer && found.is_some_and(|c| c != expected) {
+                    let file = self.file;
+                    let span = file.items.iter().find_map(|i| match &i.kind {
+                        ItemKind::Context { timers, .. } => {
+                            timers.iter().find(|t| t.name.name == timer.name).map(|t| t.span)
+                        }
+                        _ => None,
+                    });
+                    self.report(
+                        Diagnostic::error(
+                            codes::TIMER_EVENT,
+                            format!(
+                                "`{}` is processed on another context than the timer's",
+                                self.program.events[timer.event.index()].name
+                            ),
+                            span.unwrap_or_default(),
+                            "raised on this context",
+                        )
+                        .mend("declare a timer event for each context"),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Who calls whom and who raises what: neither may go round in a circle.
+
+use carrick_ir::{self as ir, Instr, StmtKind, Ty};
+use carrick_syntax::ast::{Ident, ItemKind};
+use carrick_syntax::diag::Diagnostic;
+
+use crate::{Checker, codes};
+
+impl Checker<'_> {
+    pub(crate) fn check_graphs(&mut self) {
+        let calls: Vec<Vec<usize>> = self.program.functions.iter().map(callees).collect();
+        let file = self.file;
+        let functions: Vec<&Ident> = file
+            .items
+            .iter()
+            .filter_map(|i| if let ItemKind::Function { name, .. } = &i.kind { Some(name) } else { None })
+            .collect();
+        let recursive = in_circles(&calls);
+        for (name, _) in functions.iter().zip(&recursive).filter(|(_, r)| **r) {
+            self.report(
+                Diagnostic::error(codes::RECURSION, format!("`{}` calls itself, directly or not", name.name), name.span, "recursive")
+                    .note("a chain of event processors is one bounded step, and targets in a kernel have 512 octets of stack")
+                    .mend("use a loop with a bound"),
+            );
+        }
+        if recursive.contains(&true) {
+            return;
+        }
+        self.check_raises(&calls);
+    }
+
+    fn check_raises(&mut self, calls: &[Vec<usize>]) {
+        let raises: Vec<Vec<usize>> = (0..calls.len()).map(|f| raised_by(&self.program, calls, f)).collect();
+        let events: Vec<Vec<usize>> = self
+            .program
+            .chains
+            .iter()
+            .map(|chain| {
+                let processors = chain.iter().flat_map(|c| c.present.iter().chain(c.absent.iter().flatten()));
+                processors.flat_map(|f| raises[f.index()].clone()).collect()
+            })
+            .collect();
+        let file = self.file;
+        let names = file
+            .items
+            .iter()
+            .filter_map(|i| if let ItemKind::Event { name, .. } = &i.kind { Some(name) } else { None });
+        let circles = in_circles(&events);
+        for (name, _) in names.zip(&circles).filter(|(_, r)| **r) {
+            self.report(
+                Diagnostic::error(
+                    codes::RAISE_CYCLE,
+                    format!("`{}` leads to itself", name.name),
+                    name.span,
+                    "raised again while it is processed",
+                )
+                .note("a raised event runs right after the chain that raised it; a circle would never end")
+                .mend("raise another event, or use a timer of 0ns"),
+            );
+        }
+    }
+}
+
+fn callees(function: &ir::Function) -> Vec<usize> {
+    let mut found = Vec::new();
+    ir::walk::statements(&function.body, &mut |stmt| {
+        if let StmtKind::Call { func, .. } = &stmt.kind {
+            found.push(func.index());
+        }
+    });
+    found
+}
+
+/// The events that a run of the function raises; there is no recursion.
+fn raised_by(program: &ir::Program, calls: &[Vec<usize>], function: usize) -> Vec<usize> {
+    let def = &program.functions[function];
+    let mut found: Vec<usize> = calls[function].iter().flat_map(|f| raised_by(program, calls, *f)).collect();
+    ir::walk::statements(&def.body, &mut |stmt| {
+        if let StmtKind::Instr(Instr::Raise { event }) = &stmt.kind
+            && let Ty::Event(event) = def.locals[event.index()].ty
+        {
+            found.push(event.index());
+        }
+    });
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// For each node whether it can reach itself.
+fn in_circles(edges: &[Vec<usize>]) -> Vec<bool> {
+    (0..edges.len())
+        .map(|start| {
+            let mut seen = vec![false; edges.len()];
+            let mut stack = edges[start].clone();
+            while let Some(node) = stack.pop() {
+                if node == start {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[node], true) {
+                    stack.extend(&edges[node]);
+                }
+            }
+            false
+        })
+        .collect()
+}

@@ -1,0 +1,501 @@
+//! What is on the wire: network headers, options, blueprints, segmentation rules.
+
+use carrick_ir::{self as ir, NetField, Ty};
+use carrick_syntax::ast::{Expr, Field, Ident, ItemKind, TypeKind};
+use carrick_syntax::diag::Diagnostic;
+
+use crate::body::{Body, Scope};
+use crate::env::Def;
+use crate::types::is_int;
+use crate::{Checker, codes};
+
+/// The fields of `ipv4` that a program may name.
+const IPV4: [(&str, NetField, Ty); 6] = [
+    ("src_ip", NetField::SrcIp, Ty::U32),
+    ("dst_ip", NetField::DstIp, Ty::U32),
+    ("protocol", NetField::Protocol, Ty::U8),
+    ("ttl", NetField::Ttl, Ty::U8),
+    ("tos", NetField::Tos, Ty::U8),
+    ("payload_len", NetField::PayloadLen, Ty::U16),
+];
+
+impl Checker<'_> {
+    pub(crate) fn declare_headers(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            match &item.kind {
+                ItemKind::NetHeader { name, fields } => self.net_header(name, fields),
+                ItemKind::Opt { name, fields } => {
+                    let opt = self.option(item.doc.clone(), name, fields);
+                    self.program.opts.push(opt);
+                }
+                _ => {}
+            }
+        }
+        self.option_unions();
+        self.option_lists();
+        for item in &file.items {
+            if let ItemKind::Blueprint { name, over, fields } = &item.kind {
+                self.blueprint(item.doc.clone(), name, over.as_ref(), fields);
+            }
+        }
+    }
+
+    fn net_header(&mut self, name: &Ident, fields: &[Field]) {
+        if name.name != "ipv4" {
+            self.unknown(codes::NET_HEADER, "network header", name, &["ipv4"]);
+        }
+        let mut defs = Vec::new();
+        let mut protocol = None;
+        for field in fields {
+            let Some((known, kind, ty)) = IPV4.iter().find(|(n, ..)| *n == field.name.name) else {
+                self.unknown(codes::NET_FIELD, "field of ipv4", &field.name, &IPV4.map(|(n, ..)| n));
+                continue;
+            };
+            if self.resolve(&field.ty).is_some_and(|t| t != *ty) {
+                let wanted = self.name(ty);
+                self.report(
+                    Diagnostic::error(
+                        codes::NET_FIELD,
+                        format!("`{known}` is a {wanted}"),
+                        field.ty.span,
+                        "another type",
+                    )
+                    .fix(format!("write `{wanted}`"), field.ty.span, wanted.clone()),
+                );
+            }
+            let init = field.init.as_ref().and_then(|e| Body::for_declaration(self).value_of_type(e, ty));
+            if *kind == NetField::Protocol {
+                protocol = init.as_ref().and_then(|e| self.fold(e));
+            }
+            defs.push(ir::NetFieldDef { field: *kind, name: field.name.name.clone(), ty: ty.clone(), init });
+        }
+        if protocol.is_none() {
+            self.report(
+                Diagnostic::error(
+                    codes::NET_PROTOCOL,
+                    "the network header has no protocol number",
+                    name.span,
+                    "which packets are this program's?",
+                )
+                .note("the number goes into every packet, and packets with another one are not given to the parser")
+                .mend("add `uint8 protocol = N;` with a constant N (IANA protocol numbers; 253 and 254 are for experiments)"),
+            );
+        }
+        self.program.net_header =
+            ir::NetHeaderDef { name: name.name.clone(), fields: defs, protocol: protocol.unwrap_or(0) as u8 };
+    }
+
+    fn option(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptDef {
+        let mut values = Vec::new();
+        let mut octets = 0;
+        for field in fields {
+            let ty = self.resolve(&field.ty).unwrap_or(Ty::U8);
+            if !(is_int(&ty) || ty == Ty::Seq32) {
+                self.report(
+                    Diagnostic::error(
+                        codes::OPTION_SHAPE,
+                        "an option's fields are integers",
+                        field.ty.span,
+                        "not an integer",
+                    )
+                    .mend("use uint8, uint16, uint32, uint64 or seq32"),
+                );
+            }
+            octets += u64::from(ir::arith::shape(&ty).0 / 8);
+            let fixed = field.init.as_ref().and_then(|e| self.constant(e, &ty));
+            values.push(ir::OptField { name: field.name.name.clone(), ty, fixed });
+        }
+        let fixed_octet = |at: usize, name: &str| {
+            values.get(at).filter(|f: &&ir::OptField| f.name == name && f.ty == Ty::U8).and_then(|f| f.fixed)
+        };
+        let kind = fixed_octet(0, "kind");
+        let len = if values.len() == 1 { Some(1) } else { fixed_octet(1, "len") };
+        let (Some(kind), Some(len)) = (kind, len) else {
+            self.report(
+                Diagnostic::error(codes::OPTION_SHAPE, "an option begins with its kind and length", name.span, "this option")
+                    .note("receivers skip options that they do not know by the length octet")
+                    .mend("begin with `uint8 kind = K; uint8 len = L;`, or with `uint8 kind = K;` alone for a single octet"),
+            );
+            return ir::OptDef { name: name.name.clone(), doc, kind: 0, len: 1, fields: Vec::new() };
+        };
+        if len != octets {
+            self.report(
+                Diagnostic::error(
+                    codes::OPTION_LENGTH,
+                    format!(
+                        "`{}` says that it is {len} octets long, but its fields take {octets}",
+                        name.name
+                    ),
+                    name.span,
+                    "this option",
+                )
+                .mend(format!("set `len` to {octets} or change the fields")),
+            );
+        }
+        let skip = if len == 1 { 1 } else { 2 };
+        let fields = values.into_iter().skip(skip).collect();
+        ir::OptDef { name: name.name.clone(), doc, kind: kind as u8, len: len as u8, fields }
+    }
+
+    fn option_unions(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            if let ItemKind::OptUnion { members, .. } = &item.kind {
+                let members = members
+                    .iter()
+                    .filter_map(|m| {
+                        self.lookup("option", m, |d| if let Def::Opt(o) = d { Some(o) } else { None })
+                    })
+                    .collect();
+                self.unions.push(members);
+            }
+        }
+    }
+
+    /// All but the lists' lengths, which need the blueprint that uses the list.
+    fn option_lists(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            if let ItemKind::OptList { name, fields } = &item.kind {
+                let list = self.option_list(item.doc.clone(), name, fields);
+                self.program.opt_lists.push(list);
+            }
+        }
+    }
+
+    fn option_list(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptListDef {
+        let mut members = None;
+        let (mut align, mut pad) = (1, 1);
+        for field in fields {
+            match field.name.name.as_str() {
+                "len" => {}
+                "align" => align = self.field_constant(field).unwrap_or(1),
+                "pad" => pad = self.field_constant(field).unwrap_or(1),
+                _ => members = self.list_members(field).or(members),
+            }
+        }
+        let has_len = fields.iter().any(|f| f.name.name == "len" && f.init.is_some());
+        if members.is_none() || !has_len || ![1, 2, 4, 8].contains(&align) {
+            self.report(
+                Diagnostic::error(codes::OPTION_LIST, "this option list is malformed", name.span, "this list")
+                    .note("it needs `bytes len = ...;` over fields of its blueprint, and `list<an_opt_union, N> opts;`; `align` is 1, 2, 4 or 8")
+                    .mend("add what is missing"),
+            );
+        }
+        let zero = ir::Expr { kind: ir::ExprKind::Lit(0), ty: Ty::Bytes, loc: ir::Loc::default() };
+        ir::OptListDef {
+            name: name.name.clone(),
+            doc,
+            members: members.unwrap_or_default(),
+            len: zero,
+            align: align.clamp(1, 8) as u32,
+            pad: pad as u8,
+        }
+    }
+
+    fn field_constant(&mut self, field: &Field) -> Option<u64> {
+        let init = field.init.as_ref()?;
+        self.constant(init, &Ty::U64)
+    }
+
+    fn list_members(&mut self, field: &Field) -> Option<Vec<ir::OptId>> {
+        let TypeKind::List(element, _) = &field.ty.kind else { return None };
+        let TypeKind::Name(union) = &element.kind else { return None };
+        let union = Ident { name: union.clone(), span: element.span };
+        let index =
+            self.lookup("option union", &union, |d| if let Def::OptUnion(u) = d { Some(u) } else { None })?;
+        Some(self.unions[index as usize].clone())
+    }
+
+    fn blueprint(&mut self, doc: String, name: &Ident, over: Option<&Ident>, fields: &[Field]) {
+        if let Some(over) = over {
+            self.lookup("network header", over, |d| (d == Def::NetHeader).then_some(()));
+        }
+        let mut bp = ir::BlueprintDef {
+            name: name.name.clone(),
+            doc,
+            fields: Vec::new(),
+            fixed_len: 0,
+            options: None,
+            max_header_len: 0,
+            options_name: None,
+            payload_name: None,
+        };
+        let mut offset = 0;
+        for field in fields {
+            self.check_twin(fields, field);
+            self.blueprint_field(&mut bp, field, &mut offset);
+        }
+        if offset % 8 != 0 {
+            self.bits_unaligned(fields.last().map_or(name.span, |f| f.span), offset);
+        }
+        bp.fixed_len = offset.div_ceil(8);
+        bp.max_header_len = bp.fixed_len + bp.options.map_or(0, |list| self.longest_options(list));
+        self.program.blueprints.push(bp);
+    }
+
+    fn blueprint_field(&mut self, bp: &mut ir::BlueprintDef, field: &Field, offset: &mut u32) {
+        let type_name = if let TypeKind::Name(n) = &field.ty.kind { n.as_str() } else { "" };
+        if type_name == "data_t" {
+            self.in_place(bp, field, bp.payload_name.is_none());
+            bp.payload_name = Some(field.name.name.clone());
+            return;
+        }
+        if let Some(Def::OptList(list)) = self.env.get(type_name) {
+            self.in_place(bp, field, bp.payload_name.is_none() && bp.options.is_none());
+            self.usage.mark(type_name);
+            bp.options = Some(list);
+            bp.options_name = Some(field.name.name.clone());
+            return;
+        }
+        self.in_place(bp, field, bp.payload_name.is_none() && bp.options.is_none());
+        let checksum = type_name == "checksum16_t";
+        let ty = if checksum { Some(Ty::U16) } else { self.resolve(&field.ty) };
+        let ty = ty.unwrap_or(Ty::U8);
+        let bits = self.field_bits(field, &ty);
+        if field.bits.is_none() && *offset % 8 != 0 {
+            self.bits_unaligned(field.span, *offset);
+            *offset = offset.next_multiple_of(8);
+        }
+        let init = ir::BpFieldKind::Plain { init: None };
+        let kind = if checksum { self.checksum(field) } else { init };
+        bp.fields.push(ir::BpField {
+            name: field.name.name.clone(),
+            doc: field.doc.clone(),
+            ty,
+            bits,
+            bit_offset: *offset,
+            kind,
+        });
+        *offset += bits;
+    }
+
+    fn in_place(&mut self, bp: &ir::BlueprintDef, field: &Field, ok: bool) {
+        if !ok {
+            self.report(
+                Diagnostic::error(
+                    codes::BLUEPRINT_ORDER,
+                    format!("`{}` comes too late in `{}`", field.name.name, bp.name),
+                    field.span,
+                    "after the options or the payload",
+                )
+                .note("a packet is its fixed fields, then one list of options, then the payload")
+                .mend("move it up, and keep only one of each"),
+            );
+        }
+    }
+
+    fn field_bits(&mut self, field: &Field, ty: &Ty) -> u32 {
+        let width = match ty {
+            Ty::Enum(id) => ir::arith::shape(&self.program.enums[id.index()].repr).0,
+            other => ir::arith::shape(other).0,
+        };
+        let possible = is_int(ty) || matches!(ty, Ty::Seq32 | Ty::Enum(_) | Ty::Bool);
+        let bits = match &field.bits {
+            Some(bits) => self.constant(bits, &Ty::U64).unwrap_or(u64::from(width)),
+            None => u64::from(width),
+        };
+        let needs_bits = *ty == Ty::Bool && field.bits.is_none();
+        if !possible || needs_bits || bits == 0 || bits > u64::from(width) {
+            let name = self.name(ty);
+            self.report(
+                Diagnostic::error(
+                    codes::BIT_WIDTH,
+                    format!("`{}` cannot have this width", field.name.name),
+                    field.bits.as_ref().map_or(field.ty.span, |b| b.span),
+                    format!("a {name} in a header"),
+                )
+                .note("header fields are integers, seq32 and enums of at most their own width, and `bool` with `: 1`")
+                .mend("choose a width from 1 to that of the type"),
+            );
+            return width.max(8);
+        }
+        bits as u32
+    }
+
+    fn bits_unaligned(&mut self, span: carrick_syntax::Span, offset: u32) {
+        self.report(
+            Diagnostic::error(
+                codes::BIT_ALIGNMENT,
+                "the bit fields before this do not end on an octet",
+                span,
+                "here",
+            )
+            .note(format!("{offset} bits from the beginning of the header"))
+            .mend(format!("add a reserved field of {} bits", 8 - offset % 8)),
+        );
+    }
+
+    /// `internet(pseudo, header, payload)`; all three without an initialiser.
+    fn checksum(&mut self, field: &Field) -> ir::BpFieldKind {
+        use carrick_syntax::ast::ExprKind as E;
+        let Some(init) = &field.init else {
+            return ir::BpFieldKind::Checksum { pseudo: true, header: true, payload: true };
+        };
+        if let E::Call(callee, args) = &init.kind
+            && matches!(&callee.kind, E::Name(n) if n == "internet")
+        {
+            let parts: Vec<&str> = args
+                .iter()
+                .filter_map(|a| if let E::Name(n) = &a.kind { Some(n.as_str()) } else { None })
+                .collect();
+            if parts.len() == args.len() && parts.iter().all(|p| ["pseudo", "header", "payload"].contains(p))
+            {
+                let has = |part| parts.contains(&part);
+                return ir::BpFieldKind::Checksum {
+                    pseudo: has("pseudo"),
+                    header: has("header"),
+                    payload: has("payload"),
+                };
+            }
+        }
+        self.report(
+            Diagnostic::error(codes::COMPUTED_FIELD, "this is not a checksum", init.span, "computed how?")
+                .mend("write `= internet(pseudo, header, payload)` with the parts that it covers"),
+        );
+        ir::BpFieldKind::Checksum { pseudo: true, header: true, payload: true }
+    }
+
+    /// The most octets that the options of a list take when each is there once, with padding.
+    fn longest_options(&self, list: ir::OptListId) -> u32 {
+        let list = &self.program.opt_lists[list.index()];
+        let sizes = list.members.iter().map(|m| u32::from(self.program.opts[m.index()].len));
+        sizes.filter(|len| *len > 1).map(|len| len.next_multiple_of(list.align)).sum()
+    }
+
+    /// Initial values, computed fields, list lengths and segmentation rules, now that every name is known.
+    pub(crate) fn check_header_initialisers(&mut self) {
+        let file = self.file;
+        let mut index = 0;
+        for item in &file.items {
+            if let ItemKind::Blueprint { fields, .. } = &item.kind {
+                self.blueprint_initialisers(ir::BpId(index), fields);
+                index += 1;
+            }
+        }
+        for item in &file.items {
+            if let ItemKind::SegRule { name, params, blueprint, field, first, mid, last } = &item.kind {
+                self.seg_rule(name, params, (blueprint, field), [first, mid, last.as_ref().unwrap_or(mid)]);
+            }
+        }
+    }
+
+    fn blueprint_initialisers(&mut self, bp: ir::BpId, fields: &[Field]) {
+        for field in fields {
+            let Some(init) = &field.init else { continue };
+            let defs = &self.program.blueprints[bp.index()].fields;
+            let Some(at) = defs.iter().position(|d| d.name == field.name.name) else { continue };
+            if matches!(defs[at].kind, ir::BpFieldKind::Checksum { .. }) {
+                continue;
+            }
+            let ty = defs[at].ty.clone();
+            let computed = mentions_length(init);
+            let scope = if computed { Scope::Header(bp) } else { Scope::Declaration };
+            let mut body = Body::new(self, scope);
+            // A length is a number of octets, narrowed to the field.
+            let value = if computed { body.computed_value(init, &ty) } else { body.value_of_type(init, &ty) };
+            if let Some(value) = value {
+                let kind = if computed {
+                    ir::BpFieldKind::Computed(value)
+                } else {
+                    ir::BpFieldKind::Plain { init: Some(value) }
+                };
+                self.program.blueprints[bp.index()].fields[at].kind = kind;
+            }
+        }
+        if let Some(list) = self.program.blueprints[bp.index()].options
+            && let Some(len) = self.list_length(list).cloned()
+        {
+            let mut body = Body::new(self, Scope::Header(bp));
+            if let Some(len) = body.computed_value(&len, &Ty::Bytes) {
+                self.program.opt_lists[list.index()].len = len;
+            }
+        }
+    }
+
+    /// The initialiser of the list's `len`.
+    fn list_length(&self, list: ir::OptListId) -> Option<&Expr> {
+        let lists = self.file.items.iter().filter_map(|i| match &i.kind {
+            ItemKind::OptList { fields, .. } => Some(fields),
+            _ => None,
+        });
+        let fields = lists.clone().nth(list.index())?;
+        fields.iter().find(|f| f.name.name == "len")?.init.as_ref()
+    }
+
+    fn seg_rule(&mut self, name: &Ident, params: &[Ident], field: (&Ident, &Ident), values: [&Expr; 3]) {
+        if let Some(param) = params.first() {
+            self.report(
+                Diagnostic::error(
+                    codes::SEG_RULE_PARAMS,
+                    "segmentation rules take no parameters",
+                    param.span,
+                    "a parameter",
+                )
+                .mend("use `bp.field`: what the blueprint was given"),
+            );
+            return;
+        }
+        let (blueprint, field) = field;
+        let pick = |d| if let Def::Blueprint(b) = d { Some(b) } else { None };
+        let found = self.lookup("blueprint", blueprint, pick).and_then(|bp| {
+            let fields = &self.program.blueprints[bp.index()].fields;
+            let names: Vec<String> = fields.iter().map(|f| f.name.clone()).collect();
+            match fields.iter().position(|f| f.name == field.name) {
+                Some(at) => Some((bp, at)),
+                None => {
+                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                    self.unknown(codes::UNKNOWN_FIELD, "field", field, &names);
+                    None
+                }
+            }
+        });
+        let Some((bp, at)) = found else {
+            return self.push_rule(name, ir::BpId(0), 0, None);
+        };
+        let def = &self.program.blueprints[bp.index()].fields[at];
+        let ty = def.ty.clone();
+        if !matches!(def.kind, ir::BpFieldKind::Plain { .. }) {
+            self.report(
+                Diagnostic::error(
+                    codes::COMPUTED_FIELD,
+                    "a computed field has no segmentation rule",
+                    field.span,
+                    "computed for each packet",
+                )
+                .mend("remove the rule"),
+            );
+        }
+        let exprs = values.map(|v| Body::new(self, Scope::SegRule(bp)).value_of_type(v, &ty));
+        self.push_rule(name, bp, at as u32, exprs.into_iter().collect());
+    }
+
+    fn push_rule(&mut self, name: &Ident, blueprint: ir::BpId, field: u32, exprs: Option<Vec<ir::Expr>>) {
+        let zero = || ir::Expr { kind: ir::ExprKind::Lit(0), ty: Ty::U64, loc: ir::Loc::default() };
+        let mut exprs = exprs.unwrap_or_else(|| vec![zero(), zero(), zero()]).into_iter();
+        let mut next = || exprs.next().unwrap_or_else(zero);
+        let (first, mid, last) = (next(), next(), next());
+        self.program.seg_rules.push(ir::SegRule {
+            name: name.name.clone(),
+            blueprint,
+            field,
+            first,
+            mid,
+            last,
+        });
+    }
+}
+
+/// Whether the expression uses what is known only of a whole packet.
+fn mentions_length(expr: &Expr) -> bool {
+    use carrick_syntax::ast::ExprKind as E;
+    match &expr.kind {
+        E::Name(name) => name == "header_len" || name == "payload_len",
+        E::Unary(_, a) | E::Paren(a) | E::Field(a, _) => mentions_length(a),
+        E::Binary(_, a, b) | E::Index(a, b) => mentions_length(a) || mentions_length(b),
+        E::Cond(a, b, c) => mentions_length(a) || mentions_length(b) || mentions_length(c),
+        E::Call(f, args) => mentions_length(f) || args.iter().any(mentions_length),
+        _ => false,
+    }
+}

@@ -1,0 +1,132 @@
+//! The application's side: which call is which event, on which context.
+
+use carrick_ir::{self as ir, EventKind};
+use carrick_syntax::ast::{CallTarget, Ident, InterfaceCall, ItemKind};
+use carrick_syntax::diag::Diagnostic;
+
+use crate::body::{Body, Scope};
+use crate::env::Def;
+use crate::{Checker, codes};
+
+/// What applications of the shape `stream` give to each call; the `addr_t` of a field called `data` or `buf` is theirs.
+const STREAM: [(&str, &[&str]); 8] = [
+    ("listen", &["local_ip", "local_port", "backlog"]),
+    ("accept", &[]),
+    ("connect", &["local_ip", "local_port", "remote_ip", "remote_port"]),
+    ("send", &["data", "len"]),
+    ("recv", &["buf", "len"]),
+    ("shutdown", &[]),
+    ("close", &[]),
+    ("abort", &[]),
+];
+
+impl Checker<'_> {
+    pub(crate) fn check_interface(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            let ItemKind::Interface { name, calls } = &item.kind else { continue };
+            if let Some(first) = &self.program.interface {
+                let first = first.name.clone();
+                self.report(
+                    Diagnostic::error(
+                        codes::INTERFACE_SHAPE,
+                        "a program has one interface",
+                        name.span,
+                        "another one",
+                    )
+                    .note(format!("`{first}` is the first"))
+                    .mend("put all calls into one"),
+                );
+                continue;
+            }
+            let lowered = calls.iter().filter_map(|c| self.interface_call(name, c)).collect();
+            self.program.interface = Some(ir::Interface { name: name.name.clone(), calls: lowered });
+        }
+    }
+
+    fn interface_call(&mut self, interface: &Ident, call: &InterfaceCall) -> Option<ir::InterfaceCall> {
+        let event = self.lookup("app event", &call.event, |d| match d {
+            Def::Event(e) => Some(e),
+            _ => None,
+        })?;
+        let def = self.program.events[event.index()].clone();
+        if def.kind != EventKind::App {
+            self.report(
+                Diagnostic::error(
+                    codes::CALL_TARGET,
+                    format!("`{}` is not an app event", call.event.name),
+                    call.event.span,
+                    "called by an application",
+                )
+                .mend("declare it as `: app_event`"),
+            );
+            return None;
+        }
+        self.check_shape(interface, call, &def);
+        let target = self.call_target(call, event)?;
+        Some(ir::InterfaceCall { name: call.name.name.clone(), doc: call.doc.clone(), event, target })
+    }
+
+    fn check_shape(&mut self, interface: &Ident, call: &InterfaceCall, event: &ir::EventDef) {
+        if interface.name != "stream" {
+            return;
+        }
+        let Some((_, wanted)) = STREAM.iter().find(|(n, _)| *n == call.name.name) else { return };
+        let missing: Vec<&str> =
+            wanted.iter().copied().filter(|w| !event.fields.iter().any(|f| f.name == **w)).collect();
+        if !missing.is_empty() {
+            self.report(
+                Diagnostic::error(
+                    codes::INTERFACE_SHAPE,
+                    format!("applications give `{}` to `{}`, which `{}` does not take", missing.join("`, `"), call.name.name, event.name),
+                    call.event.span,
+                    "lacks a field",
+                )
+                .note("the shape `stream` is listen, accept, connect, send, recv, shutdown, close and abort, with the fields that the reference lists")
+                .mend("add the fields to the event, or give the interface another name"),
+            );
+        }
+    }
+
+    fn call_target(&mut self, call: &InterfaceCall, event: ir::EventId) -> Option<ir::CallTarget> {
+        let context = self.event_context[event.index()];
+        let wrong = |message: String, mend: &str| {
+            Diagnostic::error(codes::CALL_TARGET, message, call.span, "this call").mend(mend)
+        };
+        match (&call.target, context) {
+            (CallTarget::None, None) => Some(ir::CallTarget::Nowhere),
+            (CallTarget::None, Some(_)) => {
+                self.report(wrong(
+                    format!("`{}` does not say on which context it works", call.name.name),
+                    "add `on a_context`, or `at an_id(...)`",
+                ));
+                None
+            }
+            (CallTarget::On { context: name }, found) => {
+                let named =
+                    self.lookup("context", name, |d| if let Def::Context(c) = d { Some(c) } else { None })?;
+                if found != Some(named) {
+                    self.report(wrong(
+                        format!("the processors of `{}` do not take `{}`", call.event.name, name.name),
+                        "name the context that they take",
+                    ));
+                    return None;
+                }
+                Some(ir::CallTarget::On(named))
+            }
+            (CallTarget::At { id, args }, found) => {
+                let named = self.lookup("id", id, |d| if let Def::Id(i) = d { Some(i) } else { None })?;
+                let wanted = found.map(|c| self.program.contexts[c.index()].id);
+                if wanted != Some(named) {
+                    self.report(wrong(
+                        format!("the context of `{}` is not found by `{}`", call.event.name, id.name),
+                        "use the id of the context that its processors take",
+                    ));
+                    return None;
+                }
+                let made = Body::new(self, Scope::Call(event)).id_parts(named, args, id.span)?;
+                Some(ir::CallTarget::At { id: named, parts: made })
+            }
+        }
+    }
+}
