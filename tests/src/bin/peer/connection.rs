@@ -47,6 +47,7 @@ impl Connection {
                 Ok("ok".into())
             }
             ["echo"] => self.echo(),
+            ["blast", n] => self.blast(number(n)?),
             ["ping", count, size] => self.ping(number(count)?, number(size)?),
             ["timed_recv", n] => self.timed_recv(number(n)?),
             _ => Err(format!("unknown command: {}", words.join(" ")).into()),
@@ -136,6 +137,18 @@ impl Connection {
         times.sort_unstable();
         let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or(0);
         Ok(format!("ok {} {}", at(50), at(99)))
+    }
+
+    /// Sends as fast as it goes; what the octets are does not matter.
+    fn blast(&mut self, n: u64) -> Answer {
+        let buffer = vec![0x5a; 4 * CHUNK];
+        let mut left = n;
+        while left > 0 {
+            let piece = left.min(buffer.len() as u64);
+            self.stream.write_all(&buffer[..piece as usize])?;
+            left -= piece;
+        }
+        Ok("ok".into())
     }
 
     fn timed_recv(&mut self, n: u64) -> Answer {

@@ -10,7 +10,8 @@
 //! option rcvbuf|sndbuf|mss|nodelay|user_timeout N (for what is opened next; milliseconds)
 //! nodelay (for this one)
 //! echo                      ping COUNT SIZE (answers nanoseconds: median, 99th percentile)
-//! timed_recv N (answers nanoseconds)               wait_unread N (waits for so many, leaves them there)
+//! blast N (sends as fast as it goes)      timed_recv N (answers nanoseconds)
+//! wait_unread N (waits for so many, leaves them there)
 //! ```
 
 use std::io::{self, BufRead, Write};

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""What is measured against what. Each function builds what it needs and returns a Contest."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from measure import Contest, Row, command_json
+from wire import DEVICE, OURS, Wire
+
+PROGRAM = "protocols/tcp/tcp.mtp"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
+BUILT = TARGET / "bench-tcp"
+CARRICK = TARGET / "release/carrick"
+PEER = TARGET / "release/peer"
+SMOLTCP = TARGET / "bench-smoltcp/release/bench-smoltcp"
+NS3 = TARGET / "bench-ns3/ns3-bulk"
+BULK_OCTETS = 1_000_000_000
+open_wires = []
+
+
+def build(*words):
+    subprocess.run(words, check=True, capture_output=True, text=True)
+
+
+def tidy():
+    while open_wires:
+        open_wires.pop().__exit__()
+
+
+def carrick():
+    build("cargo", "build", "--release", "-q", "-p", "carrick-cli")
+    return str(CARRICK)
+
+
+def native():
+    build(carrick(), "build", PROGRAM, "--target", "native", "-o", str(BUILT))
+    return BUILT
+
+
+def json_row(name, unit, command, key, better="more"):
+    shown = " ".join(str(word) for word in command)
+    return Row(name, unit, shown, lambda: command_json([str(word) for word in command])[key], better)
+
+
+def memory_port():
+    build("cargo", "build", "--release", "-q", "--manifest-path", "bench/smoltcp/Cargo.toml",
+          "--target-dir", str(TARGET / "bench-smoltcp"))
+    ours = [native() / "tcp-bench", "bulk", "1000"]
+    rows = [json_row("ours", "Gbit/s", ours, "payload_gbps")]
+    for mode in ["checksums", "plain"]:
+        what = "with checksums, as ours" if mode == "checksums" else "without checksums, its default"
+        rows.append(json_row(f"smoltcp, {what}", "Gbit/s", [SMOLTCP, "1000", "256", mode], "payload_gbps"))
+    return Contest("Both ends in one process, MTU 1500, bulk", "at least 2 times smoltcp", rows)
+
+
+def memory_port_packets():
+    contest = memory_port()
+    for row in contest.rows:
+        command = row.command.split()
+        row.sample = lambda command=command: command_json(command)["ns_per_packet"]
+        row.unit, row.better = "ns/packet", "less"
+    contest.title += ", time of a packet"
+    return contest
+
+
+def wire(offloads, kernel_on_both):
+    opened = Wire(offloads, kernel_on_both).__enter__()
+    open_wires.append(opened)
+    return opened
+
+
+def host():
+    return [str(native() / "tcp-host"), "--port", f"packet:{DEVICE}", "--addr", f"{OURS}/24", "--app", "script:-"]
+
+
+def kernel():
+    return [str(PEER)]
+
+
+def pair(left, offloads):
+    """Two scripted processes on a wire of their own: `left` at our end, the kernel at the other."""
+    joined = wire(offloads, left == kernel())
+    return joined.start(0, left), joined.start(1, kernel())
+
+
+def connect(left, right):
+    left.ask("listen 80")
+    right.ask(f"connect {OURS} 80")
+    left.ask("accept")
+
+
+def bulk(sender, receiver):
+    """One bulk transfer: Gbit/s as the receiver sees it."""
+    sender.tell(f"blast {BULK_OCTETS}")
+    nanoseconds = receiver.ask(f"timed_recv {BULK_OCTETS}")[0]
+    if not sender.answer().startswith("ok"):
+        raise RuntimeError("the sender failed")
+    return BULK_OCTETS * 8 / nanoseconds
+
+
+def veth(title, wanted, unit, better, shown, sample):
+    """The same script with ours, and with the kernel without and with offloads."""
+    build("cargo", "build", "--release", "-q", "-p", "carrick-tests")
+    rows = []
+    for name, left, offloads in [("ours", host, False), ("kernel, no GSO or GRO", kernel, False),
+                                 ("kernel, GSO and GRO", kernel, True)]:
+        command = left.__name__
+        try:
+            command = " ".join(left())
+            ends = pair(left(), offloads)
+            connect(*ends)
+            value = lambda ends=ends: sample(*ends)
+        except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+            value = lambda error=error: fail(error)
+        rows.append(Row(name, unit, f"{command}: {shown}", value, better))
+    return Contest(title, wanted, rows)
+
+
+def fail(error):
+    raise error
+
+
+def veth_send():
+    return veth("Over veth at MTU 1500, bulk, sending", "a ratio to look at", "Gbit/s", "more",
+                f"blast {BULK_OCTETS}", bulk)
+
+
+def veth_receive():
+    return veth("Over veth at MTU 1500, bulk, receiving", "a ratio to look at", "Gbit/s", "more",
+                f"timed_recv {BULK_OCTETS}", lambda left, right: bulk(right, left))
+
+
+def veth_ping():
+    def sample(left, right):
+        if not getattr(left, "echoes", False):
+            left.tell("echo")
+            left.echoes = True
+        return right.ask("ping 20000 64")[0] / 1000
+
+    return veth("Over veth, 64-byte request and response", "a ratio to look at", "us", "less",
+                "echo; the peer: ping 20000 64", sample)
+
+
+def simulator():
+    build("make", "-s", "-C", "bench/ns3", f"OUT={NS3.parent.resolve()}")
+    ours = [carrick(), "sim", PROGRAM, "--bytes", "100MB", "--rate", "1Gbps", "--delay", "10ms", "--format", "json"]
+    rows = [
+        json_row("ours, compiled", "data packets/s", [*ours, "--mode", "compiled"], "data_packets_per_s"),
+        json_row("ours, interpreted", "data packets/s", [*ours, "--mode", "interpreted"], "data_packets_per_s"),
+        json_row("ns-3", "data packets/s", [NS3, "100000000", "1Gbps", "10ms"], "data_packets_per_s"),
+    ]
+    return Contest("Simulated bulk transfer", "compiled at least 20 times ns-3, interpreted 2 times", rows)
+
+
+def check_time():
+    command = [carrick(), "check", PROGRAM]
+    row = Row("carrick check", "ms", f"carrick check {PROGRAM}", lambda: command_json(command)["command_s"] * 1000, "less")
+    return Contest("Checking a program, start of the process included", "below 20 ms", [row])
+
+
+def memory():
+    command = [native() / "tcp-bench", "idle", "100000"]
+    row = json_row("an idle connection beside its data buffers", "octets", command, "octets_per_connection", "less")
+    return Contest("Memory", "at most 1024 octets", [row])
+
+
+ALL = {
+    "memory-port": memory_port,
+    "memory-port-packets": memory_port_packets,
+    "veth-send": veth_send,
+    "veth-receive": veth_receive,
+    "veth-ping": veth_ping,
+    "simulator": simulator,
+    "check": check_time,
+    "memory": memory,
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Two network namespaces joined by a veth pair, and processes in them that obey a line at a time."""
+
+import os
+import subprocess
+
+OURS, PEER, DEVICE = "10.78.0.1", "10.78.0.2", "wire0"
+
+
+def run(*words):
+    subprocess.run(words, check=True, capture_output=True, text=True)
+
+
+class Wire:
+    """Use as a context manager; everything is removed at its end."""
+
+    def __init__(self, offloads, kernel_on_both):
+        stem = f"carrick-bench-{os.getpid()}-{'on' if offloads else 'off'}"
+        self.names = [f"{stem}-a", f"{stem}-b"]
+        self.offloads, self.kernel_on_both, self.children = offloads, kernel_on_both, []
+
+    def __enter__(self):
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+            run("ip", "netns", "add", name)
+        ours, peer = self.names
+        run("ip", "-n", ours, "link", "add", DEVICE, "type", "veth", "peer", "name", DEVICE, "netns", peer)
+        if not self.offloads:
+            for name in self.names:
+                run("ip", "netns", "exec", name, "ethtool", "-K", DEVICE,
+                    *"tso off gso off gro off tx off rx off".split())
+        run("ip", "-n", peer, "addr", "add", f"{PEER}/24", "dev", DEVICE)
+        if self.kernel_on_both:
+            run("ip", "-n", ours, "addr", "add", f"{OURS}/24", "dev", DEVICE)
+        for name in self.names:
+            run("ip", "-n", name, "link", "set", "lo", "up")
+            run("ip", "-n", name, "link", "set", DEVICE, "up")
+        return self
+
+    def __exit__(self, *_):
+        for child in self.children:
+            child.stop()
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+    def start(self, end, command):
+        child = Scripted(["ip", "netns", "exec", self.names[end], *command])
+        self.children.append(child)
+        return child
+
+
+class Scripted:
+    """A process that answers each line with a line."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True, bufsize=1)
+
+    def tell(self, line):
+        self.process.stdin.write(line + "\n")
+
+    def answer(self):
+        return self.process.stdout.readline().strip()
+
+    def ask(self, line):
+        self.tell(line)
+        answer = self.answer()
+        if not answer.startswith("ok"):
+            raise RuntimeError(f"`{line}` was answered `{answer}`")
+        return [int(word) for word in answer.split()[1:]]
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
