@@ -1,0 +1,99 @@
+//! What a host (a simulator, a test) exchanges with a core.
+
+/// How a core is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// of the random numbers and of the secret key
+    pub seed: u64,
+    /// the core's IPv4 address, host order
+    pub address: u32,
+    /// octets of an IP packet, 68..=65535
+    pub mtu: u32,
+    /// the most open requests, a power of two; 0: 1024
+    pub completions: u32,
+    /// a value for each of the program's parameters, in order; empty: the defaults
+    pub params: Vec<u64>,
+    /// whether to keep trace records for [`Core::take_trace`](crate::Core::take_trace)
+    pub trace: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { seed: 0, address: 0, mtu: 1500, completions: 0, params: Vec::new(), trace: false }
+    }
+}
+
+/// Why an input was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// nothing happened: take out packets (or completions), then try again
+    Again,
+    /// the packet was dropped and counted: the number in [`COUNTERS`](carrick_ir::COUNTERS)
+    Dropped(usize),
+    /// no such call, token 0, a wrong number of arguments, or data for a call that has none
+    BadArg,
+}
+
+/// What a request brings for the `addr_t` field of its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data<'a> {
+    /// nothing
+    None,
+    /// octets for the program; the core copies them and keeps them until the request completes
+    Send(&'a [u8]),
+    /// room for so many octets; what is delivered comes with the completion
+    Recv(u64),
+}
+
+/// An application's request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// for calls on a context
+    pub handle: u64,
+    /// chosen by the application, not 0, unique among its open requests
+    pub token: u64,
+    /// the event's fields but for its `addr_t`, in declared order
+    pub args: &'a [u64],
+    /// for the event's `addr_t` field
+    pub data: Data<'a>,
+}
+
+/// A finished request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// the request's
+    pub token: u64,
+    /// a `status_t`: see [`STATUS_NAMES`](carrick_ir::STATUS_NAMES)
+    pub status: u8,
+    /// octets, or a handle: what the call says
+    pub value: u64,
+    /// the octets that were delivered to a [`Data::Recv`] request
+    pub data: Option<Vec<u8>>,
+}
+
+/// The kinds of trace records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum TraceKind {
+    /// an event is about to be handled: handle, fields
+    Event = 0,
+    /// an instruction was issued: its arguments
+    Instr,
+    /// a chain ended on a context that lives on: handle, fields, deadlines
+    Context,
+    /// a packet with a payload was made: handle, offset, length
+    Segment,
+    /// a packet was refused
+    Drop,
+}
+
+/// A trace record; its words are those of the reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// a [`TraceKind`]
+    pub kind: u32,
+    /// of the event, instruction, context type, blueprint or counter
+    pub number: u32,
+    /// what there is to say about it
+    pub words: Vec<u64>,
+}
