@@ -202,8 +202,9 @@ impl Lexer<'_> {
             return self.fraction(start);
         }
         self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
-        let value = self.value_of(start, &self.text[start..digits_end].to_owned(), 10);
-        let unit = &self.text[digits_end..self.at];
+        let text = self.text;
+        let value = self.value_of(start, &text[start..digits_end], 10);
+        let unit = &text[digits_end..self.at];
         if unit.is_empty() {
             self.push(TokenKind::Int(value), start);
         } else if UNITS.contains(&unit) {
@@ -253,8 +254,8 @@ impl Lexer<'_> {
     }
 
     fn value(&mut self, start: usize, digits: usize, radix: u32) -> u64 {
-        let text = self.text[digits..self.at].to_owned();
-        self.value_of(start, &text, radix)
+        let text = self.text;
+        self.value_of(start, &text[digits..self.at], radix)
     }
 
     fn value_of(&mut self, start: usize, digits: &str, radix: u32) -> u64 {

@@ -6,11 +6,14 @@
 pub mod ast;
 pub mod codes;
 pub mod diag;
+mod format;
 pub mod lexer;
 pub mod lines;
 mod parser;
+mod pretty;
 pub mod suggest;
 
+pub use format::format;
 pub use lines::{LineCol, LineIndex};
 pub use parser::parse;
 

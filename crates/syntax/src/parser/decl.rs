@@ -5,7 +5,7 @@ use crate::Span;
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;
-use crate::lexer::TokenKind;
+use crate::lexer::{Token, TokenKind};
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
@@ -36,6 +36,7 @@ impl Parser<'_> {
         let mut file = File::default();
         while self.token().kind != TokenKind::Eof {
             let before = self.at;
+            self.links = 0;
             match self.item() {
                 Ok(item) => file.items.push(item),
                 Err(Reported) => self.skip_item(before),
@@ -241,8 +242,20 @@ impl Parser<'_> {
         let element = self.nested(Self::ty)?;
         // An additive expression, so that `>` ends the type.
         let bound = if self.eat(",") { Some(Box::new(self.expr_additive()?)) } else { None };
+        self.split_shift();
         self.expect(">")?;
         Ok(TypeKind::List(Box::new(element), bound))
+    }
+
+    /// In `list<list<T>>` the two ends are one token: makes them two.
+    fn split_shift(&mut self) {
+        if !self.is(">>") {
+            return;
+        }
+        let Span { start, end } = self.span();
+        let half = |start, end| Token { kind: TokenKind::Punct(">"), span: Span::new(start, end) };
+        self.tokens[self.at] = half(start, start + 1);
+        self.tokens.insert(self.at + 1, half(start + 1, end));
     }
 
     fn window_type(&mut self) -> Parsed<TypeKind> {

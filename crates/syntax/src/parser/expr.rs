@@ -75,6 +75,7 @@ impl Parser<'_> {
                 else {
                     break;
                 };
+                p.link()?;
                 p.advance();
                 let right = p.binary(strength + 1)?;
                 let span = left.span.to(right.span);
@@ -146,6 +147,7 @@ impl Parser<'_> {
             } else {
                 return Ok(expr);
             };
+            self.link()?;
             expr = Expr { kind, span: self.span_from(start) };
         }
     }

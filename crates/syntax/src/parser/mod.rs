@@ -22,12 +22,15 @@ type Parsed<T> = Result<T, Reported>;
 /// How deeply blocks and expressions may nest.
 const DEPTH_MAX: u32 = 128;
 
+/// How many operators a statement may hold outside of the blocks in it.
+const LINKS_MAX: u32 = 512;
+
 /// Parses a file. The tree holds whatever could be understood; if any diagnostic is an error, it is not
 /// to be taken further.
 pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
     let (tokens, diagnostics) = lex(text);
     let tokens = tokens.into_iter().filter(|t| !t.kind.is_comment()).collect();
-    let mut parser = Parser { text, tokens, at: 0, diagnostics, depth: 0 };
+    let mut parser = Parser { text, tokens, at: 0, diagnostics, depth: 0, links: 0 };
     let file = parser.file();
     let mut diagnostics = parser.diagnostics;
     diagnostics.sort_by_key(|d| d.primary.span.start);
@@ -41,6 +44,8 @@ struct Parser<'a> {
     at: usize,
     diagnostics: Vec<Diagnostic>,
     depth: u32,
+    /// operators and postfixes so far in this statement: each may make its tree one level higher
+    links: u32,
 }
 
 impl Parser<'_> {
@@ -185,20 +190,33 @@ impl Parser<'_> {
     /// Counts one level of nesting for as long as `inner` runs.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEPTH_MAX {
-            let here = self.span();
-            let reported = self.report(
-                Diagnostic::error(codes::TOO_DEEP, "this nests too deeply", here, "one level too many")
-                    .note(format!("blocks and expressions nest at most {DEPTH_MAX} levels"))
-                    .mend("name a part of it: a local variable or a function"),
-            );
-            // All that is left would only repeat it.
-            self.at = self.tokens.len() - 1;
-            return Err(reported);
+            return Err(self.too_deep(format!("blocks and expressions nest at most {DEPTH_MAX} levels")));
         }
         self.depth += 1;
         let result = inner(self);
         self.depth -= 1;
         result
+    }
+
+    /// Counts an operator or a postfix: what a loop reads in a row still nests in the tree.
+    fn link(&mut self) -> Parsed<()> {
+        self.links += 1;
+        if self.links > LINKS_MAX {
+            return Err(self.too_deep(format!("a statement holds at most {LINKS_MAX} operators")));
+        }
+        Ok(())
+    }
+
+    fn too_deep(&mut self, note: String) -> Reported {
+        let here = self.span();
+        let reported = self.report(
+            Diagnostic::error(codes::TOO_DEEP, "this nests too deeply", here, "one level too many")
+                .note(note)
+                .mend("name a part of it: a local variable or a function"),
+        );
+        // All that is left would only repeat it.
+        self.at = self.tokens.len() - 1;
+        reported
     }
 
     /// Elements separated by commas up to `close`, which is taken; a comma may stand before it.
@@ -225,6 +243,7 @@ impl Parser<'_> {
                 return Err(self.unclosed(open));
             }
             let before = self.at;
+            self.links = 0;
             match element(self) {
                 Ok(e) => elements.push(e),
                 Err(Reported) => self.skip_element(before),

@@ -1,0 +1,214 @@
+//! Declarations, blocks and statements.
+
+use super::Formatter;
+use crate::lexer::TokenKind;
+use crate::pretty::Doc;
+
+/// What the elements of a `{ }` are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Elements {
+    /// fields and the like: each ends in `;`
+    Simple,
+    Statements,
+    Arms,
+}
+
+impl Formatter<'_> {
+    pub(super) fn file(&mut self) -> Doc {
+        let end = self.pieces.len() - 1;
+        let mut docs = Vec::new();
+        let mut at = 0;
+        while at < end {
+            docs.push(self.separator(at, at == 0));
+            let (item, next) = self.item(at, end);
+            docs.push(item);
+            at = next;
+        }
+        docs.push(Doc::HardLine);
+        docs.push(self.leading(end, at == 0));
+        Doc::Concat(docs)
+    }
+
+    /// What stands before an element: a new line, an empty line if there was one, its comments.
+    fn separator(&mut self, at: usize, first: bool) -> Doc {
+        let comments = self.leading(at, first);
+        let piece = &self.pieces[at];
+        let blank = piece.blank_before && !(first && piece.leading.is_empty());
+        let mut docs = vec![Doc::Line, comments];
+        if blank {
+            docs.push(Doc::Blank);
+        }
+        Doc::Concat(docs)
+    }
+
+    /// The declaration that begins at `at`, and where the next begins.
+    fn item(&mut self, at: usize, end: usize) -> (Doc, usize) {
+        let stop =
+            self.top_level_or_brace(at, end).find(|i| self.is(*i, "{") || self.is(*i, ";")).unwrap_or(end);
+        if !self.is(stop, "{") {
+            return self.simple_with_semicolon(at, end);
+        }
+        let header = self.inline(at, stop);
+        let body = if self.is(at, "enum") || self.is(at, "opt_union") {
+            self.brace_list(stop)
+        } else if self.is(at, "dispatch") {
+            self.block(stop, Elements::Arms)
+        } else if self.is(stop - 1, ")") {
+            self.block(stop, Elements::Statements)
+        } else {
+            self.block(stop, Elements::Simple)
+        };
+        let mut docs = vec![header, Doc::Space, body];
+        let mut next = self.closer_of[&stop] + 1;
+        // Some write `};` out of habit.
+        if self.is(next, ";") {
+            docs.push(self.comments_of_dropped(next));
+            next += 1;
+        }
+        (Doc::Concat(docs), next)
+    }
+
+    /// As `top_level`, but opening braces are among what it yields.
+    fn top_level_or_brace(&self, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
+        let mut at = from;
+        std::iter::from_fn(move || {
+            if at >= to {
+                return None;
+            }
+            let here = at;
+            at = self.closer_of.get(&here).map_or(here, |close| *close) + 1;
+            Some(here)
+        })
+    }
+
+    /// `a, b` between braces on one line if the author had it so and it fits, else one to a line.
+    fn brace_list(&mut self, open: usize) -> Doc {
+        let close = self.closer_of[&open];
+        let elements = self.elements(open, close);
+        let broken = self.text[self.pieces[open].start..self.pieces[open + 1].start].contains('\n')
+            || self.has_line_comment(open, close);
+        let opening = self.token(open);
+        if elements.is_empty() && !broken {
+            return Doc::Concat(vec![opening, Doc::Space, self.token(close)]);
+        }
+        let inside = self.comma_separated(&elements, close, true);
+        let comments = self.leading(close, elements.is_empty());
+        let inside = Doc::Concat(vec![Doc::Line, inside, comments]).indent();
+        Doc::Concat(vec![opening, inside, Doc::Line, self.token(close)])
+            .group(broken && self.holds_lines(open, close))
+    }
+
+    /// Whether there is anything between two brackets that wants lines of its own.
+    fn holds_lines(&self, open: usize, close: usize) -> bool {
+        open + 1 < close || !self.pieces[close].leading.is_empty()
+    }
+
+    fn block(&mut self, open: usize, elements: Elements) -> Doc {
+        let close = self.closer_of[&open];
+        let opening = self.token(open);
+        let mut inside = Vec::new();
+        let mut at = open + 1;
+        let mut count = 0;
+        let mut nested = false;
+        while at < close {
+            inside.push(self.separator(at, count == 0));
+            let (element, next) = match elements {
+                Elements::Simple => self.simple_with_semicolon(at, close),
+                Elements::Statements => self.statement(at, close),
+                Elements::Arms => self.arm(at, close),
+            };
+            nested |= (at..next).any(|i| self.is(i, "{") || self.is(i, "if") || self.is(i, "for"));
+            inside.push(element);
+            at = next;
+            count += 1;
+        }
+        inside.push(self.leading(close, count == 0));
+        let one_line = !self.has_newline(open, close)
+            && match elements {
+                Elements::Simple => true,
+                Elements::Statements => count < 2 && !nested && !self.has_else_near(open, close + 1),
+                Elements::Arms => false,
+            };
+        let inside = Doc::Concat(inside).indent();
+        let broken = !one_line && self.holds_lines(open, close);
+        Doc::Concat(vec![opening, inside, Doc::Line, self.token(close)]).group(broken)
+    }
+
+    /// Up to and with the next `;` of this level.
+    fn simple_with_semicolon(&mut self, at: usize, end: usize) -> (Doc, usize) {
+        let stop = self.top_level(at, end).find(|i| self.is(*i, ";")).unwrap_or(end);
+        let doc = self.simple(at, stop);
+        if stop == end {
+            return (doc, end);
+        }
+        (Doc::Concat(vec![doc, self.token(stop)]), stop + 1)
+    }
+
+    /// `E -> { a, b } absent { c };`
+    fn arm(&mut self, at: usize, end: usize) -> (Doc, usize) {
+        let mut docs = Vec::new();
+        let mut i = at;
+        while i < end && !self.is(i, ";") {
+            if i > at {
+                docs.push(Doc::Space);
+            }
+            if self.is(i, "{") {
+                docs.push(self.brace_list(i));
+                i = self.closer_of[&i] + 1;
+            } else {
+                docs.push(self.token(i));
+                i += 1;
+            }
+        }
+        if i < end {
+            docs.push(self.token(i));
+            i += 1;
+        }
+        (Doc::Concat(docs), i)
+    }
+
+    fn statement(&mut self, at: usize, end: usize) -> (Doc, usize) {
+        if self.is(at, "{") {
+            return (self.block(at, Elements::Statements), self.closer_of[&at] + 1);
+        }
+        let keyword = self.pieces[at].kind == TokenKind::Ident && self.is(at + 1, "(");
+        if !(keyword && (self.is(at, "if") || self.is(at, "for"))) {
+            return self.simple_with_semicolon(at, end);
+        }
+        let condition_end = self.closer_of[&(at + 1)] + 1;
+        let mut docs = vec![self.inline(at, condition_end)];
+        let (body, mut next) = self.body(condition_end, end, self.is(at, "if"));
+        docs.push(body);
+        if self.is(at, "if") && self.is(next, "else") {
+            docs.push(if self.is(next - 1, "}") { Doc::Space } else { Doc::LocalLine });
+            docs.push(self.token(next));
+            let (otherwise, after) = self.otherwise(next + 1, end);
+            docs.push(otherwise);
+            next = after;
+        }
+        (Doc::Concat(docs), next)
+    }
+
+    fn otherwise(&mut self, at: usize, end: usize) -> (Doc, usize) {
+        if self.is(at, "if") {
+            let (doc, next) = self.statement(at, end);
+            return (Doc::Concat(vec![Doc::Space, doc]), next);
+        }
+        self.body(at, end, true)
+    }
+
+    /// A block behind its head, or one statement: on the same line if it fits and nothing depends on it.
+    fn body(&mut self, at: usize, end: usize, of_if: bool) -> (Doc, usize) {
+        let (doc, next) = self.statement(at, end);
+        if self.is(at, "{") {
+            return (Doc::Concat(vec![Doc::Space, doc]), next);
+        }
+        let broken = self.is(at, "if") || self.is(at, "for") || (of_if && self.has_else_near(at, next));
+        (Doc::Concat(vec![Doc::Line, doc]).indent().group(broken), next)
+    }
+
+    /// Whether the statement from `at` to `next` stands before or behind an `else`.
+    fn has_else_near(&self, at: usize, next: usize) -> bool {
+        self.is(next, "else") || self.is(at - 1, "else")
+    }
+}
