@@ -30,7 +30,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     codes::DEPLOY,
                     "the program is not deployed",
-                    Span::new(0, 1),
+                    Span::default(),
                     "in this file",
                 )
                 .mend("add `deploy { register_ep_chains(...); register_ctx_spec(...); ... }`"),

@@ -104,7 +104,7 @@ impl Checker<'_> {
                 Diagnostic::error(
                     codes::PARSER,
                     "the program has no parser",
-                    Span::new(0, 1),
+                    Span::default(),
                     "in this file",
                 )
                 .note("without one no packet becomes an event")
