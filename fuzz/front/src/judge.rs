@@ -12,6 +12,10 @@ pub fn judge(text: &str) {
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return;
     }
+    if let Ok(once) = carrick_syntax::format(text) {
+        let twice = carrick_syntax::format(&once);
+        assert!(twice.is_ok_and(|twice| twice == once), "formatting does not settle");
+    }
     let (program, diagnostics) = carrick_sema::check(&tree, "fuzz", "fuzz.mtp", text);
     spans_lie_in(text, &diagnostics);
     if let Some(program) = program {

@@ -89,3 +89,16 @@ fn save(path: &Path, text: &str) {
         eprintln!("{}: {error}", path.display());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_brief_run() {
+        let mut mutator = Mutator::new(corpus::gather(&root()), Random::new(20));
+        for _ in 0..2000 {
+            judge::judge(&mutator.next());
+        }
+    }
+}
