@@ -34,7 +34,11 @@ const KEYWORDS: [&str; 19] = [
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
         let mut file = File::default();
-        while self.token().kind != TokenKind::Eof {
+        loop {
+            self.skip_last_doc();
+            if self.token().kind == TokenKind::Eof {
+                return file;
+            }
             let before = self.at;
             self.links = 0;
             match self.item() {
@@ -42,7 +46,6 @@ impl Parser<'_> {
                 Err(Reported) => self.skip_item(before),
             }
         }
-        file
     }
 
     /// To the next word that begins a declaration outside braces, or past the `}` that ends this one.
@@ -87,12 +90,21 @@ impl Parser<'_> {
         }
     }
 
+    /// A word that begins a declaration, at the very beginning of a line: inside braces, a sign that one is not closed.
+    pub(super) fn declaration_at_margin(&self) -> bool {
+        let start = self.span().start as usize;
+        self.is_ident_at(0)
+            && (start == 0 || self.text.as_bytes()[start - 1] == b'\n')
+            && KEYWORDS.contains(&self.text_of(self.span()))
+            && (self.is_ident_at(1) || self.is_word("deploy"))
+    }
+
     fn begins_line(&self) -> bool {
         let before = &self.text[..self.span().start as usize];
         before.rsplit('\n').next().is_some_and(|line| line.trim().is_empty())
     }
 
-    fn doc(&mut self) -> String {
+    pub(super) fn doc(&mut self) -> String {
         let mut lines = Vec::new();
         while self.token().kind == TokenKind::DocComment {
             let span = self.advance().span;
@@ -155,6 +167,20 @@ impl Parser<'_> {
         self.report(diagnostic)
     }
 
+    fn global_variable(&mut self) -> Reported {
+        let here = self.span();
+        self.report(
+            Diagnostic::error(
+                codes::NOT_A_DECLARATION,
+                "there are no global variables",
+                here,
+                "a variable outside of a function",
+            )
+            .note("state belongs to a context, so that every target knows whose it is")
+            .mend("make it a field of a context, a `const` or a `param`"),
+        )
+    }
+
     /// `keyword name { fields }`
     fn plain(&mut self, make: impl FnOnce(Ident, Vec<Field>) -> ItemKind) -> Parsed<ItemKind> {
         self.advance();
@@ -179,9 +205,6 @@ impl Parser<'_> {
     /// One declaration of fields: `T a, b;` declares two.
     fn field(&mut self) -> Parsed<Vec<Field>> {
         let doc = self.doc();
-        if self.is("}") {
-            return Ok(Vec::new());
-        }
         let start = self.span();
         let ty = self.ty()?;
         let mut fields = Vec::new();
@@ -215,16 +238,20 @@ impl Parser<'_> {
         let kind = match name.name.as_str() {
             "list" if self.is("<") => self.list_type()?,
             "sliding_wnd" => self.window_type()?,
-            "float" | "double" => return Err(self.floating_type(start)),
+            "float" | "double" => {
+                self.floating_type(start);
+                TypeKind::Name(name.name)
+            }
             _ => TypeKind::Name(name.name),
         };
         if self.is("*") {
             let here = self.span();
-            return Err(self.report(
+            self.report(
                 Diagnostic::error(codes::POINTER, "there are no pointers", here, "a pointer type")
                     .note("state lives in contexts, data in data units; `addr_t` refers to data without an address")
                     .mend("use the value itself, `addr_t` for data, or an id for another context"),
-            ));
+            );
+            while self.eat("*") {}
         }
         Ok(Type { kind, span: self.span_from(start) })
     }
@@ -461,6 +488,7 @@ impl Parser<'_> {
         self.advance();
         let open = self.open_brace()?;
         let calls = self.braced(open, |p| {
+            p.doc();
             let call = p.expr()?;
             p.semicolon()?;
             Ok(call)
@@ -474,6 +502,12 @@ impl Parser<'_> {
             self.is_ident_at(1) || self.is_at(1, "<") || self.is_at(1, "*") || self.is_at(1, "(");
         let near = nearest(self.text_of(self.span()), KEYWORDS).is_some();
         if !looks_like_one || (near && !self.is_at(2, "(") && !self.is_at(1, "<")) {
+            return Err(self.not_a_declaration());
+        }
+        if self.is_ident_at(1) && (self.is_at(2, "=") || self.is_at(2, ";") || self.is_at(2, "[")) {
+            return Err(self.global_variable());
+        }
+        if self.is_ident_at(1) && (self.is_at(2, "{") || self.is_at(2, ":")) {
             return Err(self.not_a_declaration());
         }
         let ret = self.ty()?;

@@ -38,19 +38,23 @@ fn binary_operator(punct: &str) -> Option<(BinOp, u8)> {
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         let expr = self.expr_no_assignment()?;
-        if self.is("=") {
-            let here = self.span();
-            return Err(self.report(
-                Diagnostic::error(
-                    codes::ASSIGNMENT_IN_EXPRESSION,
-                    "an assignment is a statement, not a value",
-                    here,
-                    "assigns",
-                )
-                .fix("compare with `==`", here, "=="),
-            ));
+        if !self.is("=") {
+            return Ok(expr);
         }
-        Ok(expr)
+        let here = self.span();
+        self.report(
+            Diagnostic::error(
+                codes::ASSIGNMENT_IN_EXPRESSION,
+                "an assignment is a statement, not a value",
+                here,
+                "assigns",
+            )
+            .fix("compare with `==`", here, "=="),
+        );
+        self.advance();
+        let right = self.nested(Self::expr)?;
+        let span = expr.span.to(right.span);
+        Ok(Expr { kind: ExprKind::Binary(BinOp::Eq, Box::new(expr), Box::new(right)), span })
     }
 
     pub(super) fn expr_no_assignment(&mut self) -> Parsed<Expr> {
@@ -100,7 +104,7 @@ impl Parser<'_> {
             TokenKind::Punct("-") => UnOp::Neg,
             TokenKind::Punct("~") => UnOp::BitNot,
             TokenKind::Punct(p @ ("*" | "&")) => {
-                return Err(self.report(
+                self.report(
                     Diagnostic::error(
                         codes::POINTER,
                         "there are no pointers",
@@ -109,7 +113,9 @@ impl Parser<'_> {
                     )
                     .note("contexts, events and scratchpads are passed by reference without being asked to")
                     .mend("remove it"),
-                ));
+                );
+                self.advance();
+                return self.nested(Self::unary);
             }
             _ => return self.postfix(),
         };
@@ -123,20 +129,12 @@ impl Parser<'_> {
         let mut expr = self.primary()?;
         loop {
             let start = expr.span;
-            let kind = if self.eat(".") {
+            if self.is("->") {
+                self.arrow();
+            }
+            let kind = if self.eat(".") || self.eat("->") {
                 let name = self.ident("a field or a method")?;
                 ExprKind::Field(Box::new(expr), name)
-            } else if self.is("->") {
-                let here = self.span();
-                return Err(self.report(
-                    Diagnostic::error(
-                        codes::ARROW,
-                        "fields are reached with `.`",
-                        here,
-                        "there are no pointers",
-                    )
-                    .fix("write `.`", here, "."),
-                ));
             } else if self.eat("[") {
                 let index = self.expr()?;
                 self.expect("]")?;
@@ -150,6 +148,14 @@ impl Parser<'_> {
             self.link()?;
             expr = Expr { kind, span: self.span_from(start) };
         }
+    }
+
+    fn arrow(&mut self) {
+        let here = self.span();
+        self.report(
+            Diagnostic::error(codes::ARROW, "fields are reached with `.`", here, "there are no pointers")
+                .fix("write `.`", here, "."),
+        );
     }
 
     fn primary(&mut self) -> Parsed<Expr> {

@@ -30,7 +30,7 @@ const LINKS_MAX: u32 = 512;
 pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
     let (tokens, diagnostics) = lex(text);
     let tokens = tokens.into_iter().filter(|t| !t.kind.is_comment()).collect();
-    let mut parser = Parser { text, tokens, at: 0, diagnostics, depth: 0, links: 0 };
+    let mut parser = Parser { text, tokens, at: 0, diagnostics, depth: 0, links: 0, unclosed_at: None };
     let file = parser.file();
     let mut diagnostics = parser.diagnostics;
     diagnostics.sort_by_key(|d| d.primary.span.start);
@@ -46,6 +46,8 @@ struct Parser<'a> {
     depth: u32,
     /// operators and postfixes so far in this statement: each may make its tree one level higher
     links: u32,
+    /// where it was last noticed that a brace is not closed
+    unclosed_at: Option<usize>,
 }
 
 impl Parser<'_> {
@@ -121,8 +123,25 @@ impl Parser<'_> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        self.diagnostics.push(diagnostic);
+        if !self.follows_from_another(&diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
         Reported
+    }
+
+    /// Whether a mistake already reported explains this one: it is at the same place, or the text right before it
+    /// could not be made a token, or a comment has taken the rest of the file.
+    fn follows_from_another(&self, diagnostic: &Diagnostic) -> bool {
+        let here = diagnostic.primary.span.start;
+        let at_end = self.token().kind == TokenKind::Eof;
+        self.diagnostics.iter().any(|d| {
+            let span = d.primary.span;
+            span.start == here
+                || (d.code == codes::STRANGE_CHARACTER
+                    && span.start >= self.previous_end()
+                    && span.end <= self.span().start)
+                || (d.code == codes::UNTERMINATED_COMMENT && at_end)
+        })
     }
 
     /// What stands here, for a message.
@@ -226,11 +245,14 @@ impl Parser<'_> {
         element: impl Fn(&mut Self) -> Parsed<T>,
     ) -> Parsed<Vec<T>> {
         let mut elements = Vec::new();
+        self.doc();
         while !self.is(close) {
             elements.push(element(self)?);
+            self.doc();
             if !self.eat(",") {
                 break;
             }
+            self.doc();
         }
         if self.eat(close) { Ok(elements) } else { Err(self.expected(&format!("`,` or `{close}`"))) }
     }
@@ -238,9 +260,18 @@ impl Parser<'_> {
     /// The elements of a `{ }` list, whose opening brace has been taken at `open`: each mistake costs one element.
     fn braced<T>(&mut self, open: Span, element: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut elements = Vec::new();
-        while !self.is("}") {
+        loop {
+            self.skip_last_doc();
+            if self.eat("}") {
+                return Ok(elements);
+            }
             if self.token().kind == TokenKind::Eof {
                 return Err(self.unclosed(open));
+            }
+            if self.declaration_at_margin() {
+                // What follows is read as if the brace were closed.
+                self.unclosed(open);
+                return Ok(elements);
             }
             let before = self.at;
             self.links = 0;
@@ -249,12 +280,21 @@ impl Parser<'_> {
                 Err(Reported) => self.skip_element(before),
             }
         }
-        self.advance();
-        Ok(elements)
+    }
+
+    /// Documentation that no declaration follows is a comment.
+    fn skip_last_doc(&mut self) {
+        let docs = (0..).take_while(|n| self.ahead(*n).kind == TokenKind::DocComment).count();
+        if self.is_at(docs, "}") || self.ahead(docs).kind == TokenKind::Eof {
+            self.at += docs;
+        }
     }
 
     fn unclosed(&mut self, open: Span) -> Reported {
-        if self.diagnostics.iter().any(|d| d.code == codes::TOO_DEEP) {
+        // The braces around this one are open for the same reason.
+        if self.unclosed_at.replace(self.at) == Some(self.at)
+            || self.diagnostics.iter().any(|d| d.code == codes::TOO_DEEP)
+        {
             return Reported;
         }
         self.report(
@@ -278,7 +318,7 @@ impl Parser<'_> {
                 TokenKind::Punct("}") if depth == 0 => return,
                 TokenKind::Punct("}") => {
                     depth -= 1;
-                    if depth == 0 {
+                    if depth == 0 && !self.is_word_at(1, "else") {
                         self.advance();
                         self.eat(";");
                         return;

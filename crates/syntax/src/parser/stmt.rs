@@ -19,6 +19,7 @@ impl Parser<'_> {
     }
 
     fn stmt(&mut self) -> Parsed<Stmt> {
+        self.doc();
         let start = self.span();
         let kind = self.nested(Self::stmt_kind)?;
         Ok(Stmt { kind, span: self.span_from(start) })
@@ -38,7 +39,8 @@ impl Parser<'_> {
                 "stop" if self.is_at(1, ";") => return self.word(StmtKind::Stop),
                 "return" => return self.return_stmt(),
                 "raise" => return self.raise_stmt(),
-                "while" | "do" => return Err(self.no_loop()),
+                "while" => return self.while_stmt(),
+                "do" => return self.do_stmt(),
                 "goto" | "switch" | "case" | "default" => return Err(self.not_in_the_language(&word)),
                 "else" => return Err(self.stray_else()),
                 _ => {}
@@ -157,10 +159,13 @@ impl Parser<'_> {
     fn for_stmt(&mut self) -> Parsed<StmtKind> {
         let start = self.advance().span;
         self.expect("(")?;
+        if self.is(";") || self.is_at(1, "=") {
+            return self.c_style_for(start);
+        }
         let ty = self.ty()?;
         let var = self.ident("the loop's variable")?;
         if self.is("=") || self.is(";") {
-            return Err(self.c_style_for(start));
+            return self.c_style_for(start);
         }
         if !self.eat_word("in") {
             return Err(self.expected("`in` and what the loop runs over"));
@@ -176,13 +181,41 @@ impl Parser<'_> {
         Ok(StmtKind::ForRange { ty, var, from, to, max, body: self.body()? })
     }
 
-    fn c_style_for(&mut self, start: Span) -> Reported {
+    /// Reads the loop to its end, for the mistakes in its body.
+    fn c_style_for(&mut self, start: Span) -> Parsed<StmtKind> {
+        let mut open = 1_u32;
+        while open > 0 && !self.is("{") && !self.is("}") && self.token().kind != TokenKind::Eof {
+            open += u32::from(self.is("("));
+            open -= u32::from(self.is(")"));
+            self.advance();
+        }
         let here = self.span_from(start);
         self.report(
             Diagnostic::error(codes::C_STYLE_FOR, "this loop has no visible bound", here, "a C-style for")
                 .note("a loop runs over a range or a list, so that every target can bound it")
                 .mend("write `for (uint32 i in 0..n max 16) { }`, or `for (T x in a_list) { }`"),
-        )
+        );
+        self.body()?;
+        Ok(StmtKind::Error)
+    }
+
+    fn while_stmt(&mut self) -> Parsed<StmtKind> {
+        self.no_loop();
+        self.advance();
+        self.condition()?;
+        self.body()?;
+        Ok(StmtKind::Error)
+    }
+
+    fn do_stmt(&mut self) -> Parsed<StmtKind> {
+        self.no_loop();
+        self.advance();
+        self.body()?;
+        if self.eat_word("while") {
+            self.condition()?;
+            self.semicolon()?;
+        }
+        Ok(StmtKind::Error)
     }
 
     fn no_loop(&mut self) -> Reported {
