@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI 1u
+#define CARRICK_ABI   1u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -55,10 +55,10 @@ struct carrick_completion {
 
 /* One application request. */
 struct carrick_request {
-    uint64_t handle;             /* for calls on a context */
-    uint64_t token;              /* chosen by the application, not 0; unique among its open requests */
-    struct carrick_addr data;    /* the event's addr_t field, if it has one (token is set by the core) */
-    uint64_t args[16];           /* the event's other fields, in declared order */
+    uint64_t handle;          /* for calls on a context */
+    uint64_t token;           /* chosen by the application, not 0; unique among its open requests */
+    struct carrick_addr data; /* the event's addr_t field, if it has one (token is set by the core) */
+    uint64_t args[16];        /* the event's other fields, in declared order */
 };
 
 enum carrick_trace_kind {
@@ -116,19 +116,21 @@ struct carrick_program {
     const char *const *counter_names;
     uint32_t counter_count;
 
-    /* Octets of memory for this configuration (64-octet aligned), 0 if the configuration is invalid. Pages of data buffers are only
-     * touched when used, so give it memory that the system zeroes on demand (mmap). */
+    /* Octets of memory for this configuration (64-octet aligned), 0 if the configuration is invalid. Pages of data
+     * buffers are only touched when used, so give it memory that the system zeroes on demand (mmap). */
     size_t (*footprint)(const struct carrick_config *config);
     /* Makes a core in `memory`, which must be zeroed. Returns NULL if the configuration is invalid. */
     struct carrick_core *(*init)(void *memory, const struct carrick_config *config);
     /* One packet from the network: 0, CARRICK_DROPPED or CARRICK_AGAIN. The octets are not used after the return. */
     int (*rx)(struct carrick_core *core, const uint8_t *packet, uint32_t len, uint64_t now);
     /* Takes packets until one is refused with CARRICK_AGAIN; returns how many were taken (dropped ones included). */
-    uint32_t (*rx_burst)(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens, uint32_t count, uint64_t now);
+    uint32_t (*rx_burst)(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens, uint32_t count,
+                         uint64_t now);
     /* The next packet: its length, 0 if there is none. `buffer` has at least `cap` octets. */
     uint32_t (*tx)(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uint64_t now);
     /* Up to `count` packets into buffers[i], lengths into lens[i]; returns how many. */
-    uint32_t (*tx_burst)(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens, uint32_t count, uint64_t now);
+    uint32_t (*tx_burst)(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
+                         uint32_t count, uint64_t now);
     /* One application request: 0, CARRICK_AGAIN or CARRICK_BAD_ARG. */
     int (*call)(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now);
     /* Fires the timers that are due: 0, or CARRICK_AGAIN if some are left because the blueprint queue is full. */

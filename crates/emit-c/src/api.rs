@@ -1,0 +1,393 @@
+//! The core's beginning, its program table, the public header and the Makefile.
+
+use std::fmt::Write;
+
+use carrick_ir::{ContextDef, Program, Ty, arith};
+
+use crate::Emitter;
+use crate::names::{Names, doc_comment, safe};
+
+impl Emitter<'_> {
+    /// `footprint`, `init` and what only reads.
+    pub(crate) fn life(&mut self) {
+        self.layout_function();
+        self.footprint_and_init();
+        self.readers();
+        self.bursts();
+    }
+
+    /// One walk over all arrays that serves both the footprint (base NULL) and the placing.
+    fn layout_function(&mut self) {
+        let core = self.names.own("core");
+        self.w.line(
+            "/* The next array of a layout: its octets, rounded up so that each begins on a cache line. */",
+        );
+        self.w.open(format!(
+            "static inline uint8_t *{}(uint8_t *base, size_t *at, uint64_t octets) {{",
+            self.names.own("take")
+        ));
+        self.w.line("uint8_t *p = base ? base + *at : NULL;");
+        self.w.line("*at += (size_t)((octets + 63) / 64 * 64);");
+        self.w.line("return p;");
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* Parameters and capacities from the configuration, arrays from base on; returns the octets, 0 if the");
+        self.w.line(" * configuration is invalid. With base NULL nothing is placed. */");
+        self.w.open(format!(
+            "static size_t {}(struct {core} *core, const struct carrick_config *config, uint8_t *base) {{",
+            self.names.own("layout")
+        ));
+        self.w.line("uint32_t completions = config->completions ? config->completions : 1024;");
+        self.w.line("if (config->mtu < 68 || config->mtu > 65535 || (completions & (completions - 1)))");
+        self.w.line("    return 0;");
+        self.params();
+        self.w.line(format!("size_t at = (sizeof(struct {core}) + 63) / 64 * 64;"));
+        let take = self.names.own("take");
+        self.w.line("core->completions.capacity = completions;");
+        self.w.line(format!(
+            "core->completions.ring = (struct carrick_completion *)(void *){take}(base, &at, completions * sizeof(struct carrick_completion));"
+        ));
+        for ctx in &self.p.contexts {
+            self.context_layout(ctx);
+        }
+        self.w.line("return at;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn params(&mut self) {
+        for (index, param) in self.p.params.iter().enumerate() {
+            let name = safe(&param.name);
+            let c = self.names.ctype(&param.ty);
+            let default = self.literal(param.default, &param.ty);
+            let conversion = if param.ty == Ty::Bool { " != 0" } else { "" };
+            self.w.line(format!(
+                "core->params.{name} = config->params ? ({c})(config->params[{index}]{conversion}) : {default};"
+            ));
+            let signed = arith::shape(&param.ty).1;
+            let mut wrong = Vec::new();
+            if signed || param.lo > 0 {
+                wrong.push(format!("core->params.{name} < {}", self.literal(param.lo, &param.ty)));
+            }
+            let (bits, _) = arith::shape(&param.ty);
+            let top = if signed { i64::MAX as u64 >> (64 - bits) } else { u64::MAX >> (64 - bits) };
+            if param.hi != top {
+                wrong.push(format!("core->params.{name} > {}", self.literal(param.hi, &param.ty)));
+            }
+            if !wrong.is_empty() && param.ty != Ty::Bool {
+                self.w.line(format!("if ({})", wrong.join(" || ")));
+                self.w.line("    return 0;");
+            }
+        }
+    }
+
+    fn context_layout(&mut self, ctx: &ContextDef) {
+        let (field, ty) = (&ctx.name, self.names.declared(&ctx.name));
+        let take = self.names.own("take");
+        let capacity = self.expr(&ctx.capacity);
+        self.w.line(format!("uint64_t {field}_capacity = {capacity};"));
+        self.w.line(format!("if ({field}_capacity > 1u << 30)"));
+        self.w.line("    return 0;");
+        self.w.line(format!("core->{field}_capacity = (uint32_t){field}_capacity;"));
+        self.w.line(format!(
+            "core->{field}_slots = (struct {ty} *)(void *){take}(base, &at, {field}_capacity * sizeof(struct {ty}));"
+        ));
+        self.w.line(format!(
+            "core->{field}_table.mask = (uint32_t)carrick_pow2({field}_capacity * 2 + 2) - 1;"
+        ));
+        self.w.line(format!(
+            "core->{field}_table.entries = (struct carrick_entry *)(void *){take}(base, &at, (core->{field}_table.mask + (uint64_t)1) * sizeof(struct carrick_entry));"
+        ));
+        for (direction, octets) in [("tx", &ctx.tx_capacity), ("rx", &ctx.rx_capacity)] {
+            let Some(octets) = octets else { continue };
+            let octets = self.expr(octets);
+            self.w.line(format!("if ({octets} > 1u << 30)"));
+            self.w.line("    return 0;");
+            self.w.line(format!("core->{field}_{direction}_mask = carrick_pow2({octets}) - 1;"));
+            self.w.line(format!(
+                "core->{field}_{direction}_rings = {take}(base, &at, {field}_capacity * (core->{field}_{direction}_mask + 1));"
+            ));
+        }
+    }
+
+    fn footprint_and_init(&mut self) {
+        let (core, layout) = (self.names.own("core"), self.names.own("layout"));
+        self.w.open(format!(
+            "static size_t {}(const struct carrick_config *config) {{",
+            self.names.own("footprint")
+        ));
+        self.w.line("/* Only the parameters are set: the rest of the core is not looked at. */");
+        self.w.line(format!("struct {core}_head {{ char head[offsetof(struct {core}, wheel)]; }};"));
+        self.w.line(format!("union {{ struct {core}_head room; uint64_t align; }} head;"));
+        self.w.line("memset(&head, 0, sizeof head);");
+        self.w.line(format!("return {layout}((struct {core} *)(void *)&head, config, NULL);"));
+        self.w.close("}");
+        self.w.blank();
+        self.w.open(format!(
+            "static struct carrick_core *{}(void *memory, const struct carrick_config *config) {{",
+            self.names.own("init")
+        ));
+        self.w.line(format!("struct {core} *core = memory;"));
+        self.w.line(format!("if (!{layout}(core, config, memory))"));
+        self.w.line("    return NULL;");
+        self.w.line("core->address = config->address;");
+        self.w.line("core->mtu = config->mtu;");
+        self.w.line("core->rng = carrick_pcg_make(config->seed, 54);");
+        self.w.line("core->key = carrick_key_make(config->seed);");
+        self.w.line("core->trace = config->trace;");
+        self.w.line("core->trace_user = config->trace_user;");
+        self.w.line("return (struct carrick_core *)core;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn readers(&mut self) {
+        let core = self.names.own("core");
+        self.w.open(format!(
+            "static uint64_t {}(const struct carrick_core *opaque) {{",
+            self.names.own("next_deadline")
+        ));
+        self.w.line(format!("const struct {core} *core = (const struct {core} *)opaque;"));
+        self.w.line("const struct carrick_timer *first = carrick_wheel_first(&core->wheel);");
+        self.w.line("return first ? first->deadline : CARRICK_NEVER;");
+        self.w.close("}");
+        self.w.blank();
+        self.w.open(format!(
+            "static bool {}(struct carrick_core *opaque, struct carrick_completion *out) {{",
+            self.names.own("next_completion")
+        ));
+        self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
+        self.w.line("return carrick_cq_take(&core->completions, out);");
+        self.w.close("}");
+        self.w.blank();
+        self.w.open(format!(
+            "static const uint64_t *{}(const struct carrick_core *opaque) {{",
+            self.names.own("counters")
+        ));
+        self.w.line(format!("return ((const struct {core} *)opaque)->counters;"));
+        self.w.close("}");
+        self.w.blank();
+        self.w.open(format!(
+            "static uint32_t {}(const struct carrick_core *opaque) {{",
+            self.names.own("open_contexts")
+        ));
+        self.w.line(format!("const struct {core} *core = (const struct {core} *)opaque;"));
+        let live: Vec<String> = self.p.contexts.iter().map(|c| format!("core->{}_live", c.name)).collect();
+        let live = if live.is_empty() { "(void)core, 0".into() } else { live.join(" + ") };
+        self.w.line(format!("return {live};"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn bursts(&mut self) {
+        self.w.open(format!(
+            "static uint32_t {}(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens, uint32_t count, uint64_t now) {{",
+            self.names.own("rx_burst")
+        ));
+        self.w.line("uint32_t taken = 0;");
+        self.w.line(format!(
+            "while (taken < count && {}(core, packets[taken], lens[taken], now) != CARRICK_AGAIN)",
+            self.names.own("rx")
+        ));
+        self.w.line("    taken++;");
+        self.w.line("return taken;");
+        self.w.close("}");
+        self.w.blank();
+        self.w.open(format!(
+            "static uint32_t {}(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens, uint32_t count, uint64_t now) {{",
+            self.names.own("tx_burst")
+        ));
+        self.w.line("uint32_t made = 0;");
+        self.w.line(format!(
+            "while (made < count && (lens[made] = {}(core, buffers[made], cap, now)) != 0)",
+            self.names.own("tx")
+        ));
+        self.w.line("    made++;");
+        self.w.line("return made;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// What a host sees of the program.
+    pub(crate) fn program_table(&mut self) {
+        let p = self.p;
+        let calls = p.interface.as_ref().map_or(&[][..], |i| &i.calls);
+        for call in calls {
+            let event = &p.events[call.event.index()];
+            if event.fields.is_empty() {
+                continue;
+            }
+            let fields: Vec<String> =
+                event.fields.iter().map(|f| format!("{{\"{}\", {}}}", f.name, f.ty == Ty::Addr)).collect();
+            self.w.line(format!(
+                "static const struct carrick_field_info {}_fields[] = {{{}}};",
+                self.names.own(&call.name),
+                fields.join(", ")
+            ));
+        }
+        if !calls.is_empty() {
+            self.w.open(format!("static const struct carrick_call_info {}[] = {{", self.names.own("calls")));
+            for call in calls {
+                let n = p.events[call.event.index()].fields.len();
+                let fields =
+                    if n == 0 { "NULL".into() } else { format!("{}_fields", self.names.own(&call.name)) };
+                let on = matches!(call.target, carrick_ir::CallTarget::On(_));
+                self.w.line(format!("{{\"{}\", {fields}, {n}, {on}}},", call.name));
+            }
+            self.w.close("};");
+        }
+        if !p.params.is_empty() {
+            self.w.open(format!(
+                "static const struct carrick_param_info {}[] = {{",
+                self.names.own("param_infos")
+            ));
+            for param in &p.params {
+                let signed = arith::shape(&param.ty).1;
+                self.w.line(format!(
+                    "{{\"{}\", UINT64_C({}), UINT64_C({}), UINT64_C({}), {signed}}},",
+                    param.name, param.default, param.lo, param.hi
+                ));
+            }
+            self.w.close("};");
+        }
+        self.w.line(format!(
+            "static const char *const {}[CARRICK_COUNTERS] = {{CARRICK_COUNTER_NAMES}};",
+            self.names.own("counter_names")
+        ));
+        self.w.blank();
+        self.table(calls.len());
+    }
+
+    fn table(&mut self, calls: usize) {
+        let p = self.p;
+        let own = |name: &str| self.names.own(name);
+        let interface = p.interface.as_ref().map_or_else(|| "NULL".into(), |i| format!("\"{}\"", i.name));
+        let optional = |n: usize, name: &str| if n == 0 { "NULL".to_owned() } else { own(name) };
+        let members = [
+            ("abi", "CARRICK_ABI".to_owned()),
+            ("name", format!("\"{}\"", p.name)),
+            ("interface_name", interface),
+            ("source_hash", format!("UINT64_C({})", p.source_hash)),
+            ("protocol", p.net_header.protocol.to_string()),
+            ("params", optional(p.params.len(), "param_infos")),
+            ("param_count", p.params.len().to_string()),
+            ("calls", optional(calls, "calls")),
+            ("call_count", calls.to_string()),
+            ("counter_names", own("counter_names")),
+            ("counter_count", "CARRICK_COUNTERS".to_owned()),
+        ];
+        let functions = [
+            "footprint",
+            "init",
+            "rx",
+            "rx_burst",
+            "tx",
+            "tx_burst",
+            "call",
+            "advance",
+            "next_deadline",
+            "next_completion",
+            "counters",
+            "open_contexts",
+        ];
+        let lines: Vec<String> = members
+            .iter()
+            .map(|(name, value)| format!(".{name} = {value},"))
+            .chain(functions.iter().map(|f| format!(".{f} = {},", own(f))))
+            .collect();
+        self.w.open(format!("const struct carrick_program {}_program = {{", p.name));
+        for line in lines {
+            self.w.line(line);
+        }
+        self.w.close("};");
+        self.w.blank();
+        self.w.line("#ifdef CARRICK_ENTRY");
+        self.w.open("const struct carrick_program *carrick_program_entry(void) {");
+        self.w.line(format!("return &{}_program;", p.name));
+        self.w.close("}");
+        self.w.line("#endif");
+    }
+}
+
+/// `NAME.h`.
+pub fn header(p: &Program) -> String {
+    let names = Names::new(p);
+    let name = &p.name;
+    let guard = format!("{}_H", name.to_uppercase());
+    let mut text = String::new();
+    let _ = writeln!(text, "/* SPDX-License-Identifier: MIT */");
+    let _ = writeln!(text, "/* Generated by carrick from {}. Do not edit. */", crate::file_name(&p.file));
+    let _ = writeln!(text, "#ifndef {guard}\n#define {guard}\n\n#include \"carrick/program.h\"\n");
+    let _ = writeln!(text, "/* The compiled program: see carrick/program.h for what its functions do. */");
+    let _ = writeln!(text, "extern const struct carrick_program {name}_program;\n");
+    let calls = p.interface.as_ref().map_or(&[][..], |i| &i.calls);
+    for (index, call) in calls.iter().enumerate() {
+        let event = &p.events[call.event.index()];
+        let on = matches!(call.target, carrick_ir::CallTarget::On(_));
+        let handle = if on { "uint64_t handle, " } else { "" };
+        let fields: String =
+            event.fields.iter().map(|f| format!("{}, ", names.declaration(&f.ty, &safe(&f.name)))).collect();
+        if let Some(doc) = doc_comment(if call.doc.is_empty() { &event.doc } else { &call.doc }) {
+            let _ = writeln!(text, "{doc}");
+        }
+        let _ = writeln!(
+            text,
+            "static inline int {name}_{}(struct carrick_core *core, {handle}{fields}uint64_t token, uint64_t now) {{",
+            call.name
+        );
+        let _ = writeln!(text, "    struct carrick_request request = {{.token = token}};");
+        if on {
+            let _ = writeln!(text, "    request.handle = handle;");
+        }
+        let mut at = 0;
+        for field in &event.fields {
+            if field.ty == Ty::Addr {
+                let _ = writeln!(text, "    request.data = {};", safe(&field.name));
+            } else if field.ty.is_scalar() {
+                let _ = writeln!(text, "    request.args[{at}] = (uint64_t){};", safe(&field.name));
+                at += 1;
+            }
+        }
+        let _ = writeln!(text, "    return {name}_program.call(core, {index}, &request, now);\n}}\n");
+    }
+    let _ = writeln!(text, "#endif");
+    text
+}
+
+/// The Makefile: `make lib`, and `make host` where the host's sources are in `host/`.
+pub fn makefile(p: &Program) -> String {
+    let name = &p.name;
+    format!(
+        "# SPDX-License-Identifier: MIT
+# Generated by carrick from {}. Do not edit.
+#
+#   make lib    lib{name}.a and lib{name}.so
+#   make host   {name}-host: the stack as a program of its own (needs host/)
+
+CARRICK_RUNTIME ?= runtime/include
+CFLAGS ?= -O2 -g
+CARRICK_FLAGS = -std=c11 -Wall -Wextra -Wconversion -Werror -I$(CARRICK_RUNTIME) -I.
+
+lib: lib{name}.a lib{name}.so
+
+{name}.o: {name}.c {name}.h
+\t$(CC) $(CARRICK_FLAGS) $(CFLAGS) -c -o $@ $<
+
+lib{name}.a: {name}.o
+\t$(AR) rcs $@ $<
+
+lib{name}.so: {name}.c {name}.h
+\t$(CC) $(CARRICK_FLAGS) $(CFLAGS) -DCARRICK_ENTRY=1 -shared -fPIC -o $@ $<
+
+host: lib{name}.a
+\t$(MAKE) -C host PROGRAM={name} PROGRAM_DIR=$(CURDIR)
+\tcp host/{name}-host .
+
+clean:
+\trm -f {name}.o lib{name}.a lib{name}.so {name}-host
+
+.PHONY: lib host clean
+",
+        crate::file_name(&p.file)
+    )
+}

@@ -1,0 +1,353 @@
+//! Events: running their chains, and what comes in from outside.
+
+use carrick_ir::{self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, Ty};
+
+use crate::Emitter;
+use crate::names::safe;
+
+impl Emitter<'_> {
+    pub(crate) fn chains(&mut self) {
+        let core = self.core_param();
+        self.w.line(format!(
+            "static void {}({core}, struct {} *raised, uint32_t count);",
+            self.names.own("run_raised"),
+            self.names.own("raised")
+        ));
+        self.w.blank();
+        for scratchpad in &self.p.scratchpads {
+            self.initial(&scratchpad.name, &scratchpad.fields);
+        }
+        for index in 0..self.p.events.len() {
+            if let Some(chain) = &self.p.chains[index] {
+                self.run_function(index, chain);
+            }
+        }
+        self.run_raised();
+    }
+
+    /// The arguments of a processor, by the types of its parameters.
+    fn processor_call(&self, func: FuncId) -> String {
+        let def = &self.p.functions[func.index()];
+        let args: String = def.locals[..def.params as usize]
+            .iter()
+            .map(|l| match &l.ty {
+                Ty::Event(_) => ", e".to_owned(),
+                Ty::Context(_) => ", c".to_owned(),
+                Ty::Scratch(s) => format!(", &{}", safe(&self.p.scratchpads[s.index()].name)),
+                _ => String::new(),
+            })
+            .collect();
+        format!("fn_{}(core, &chain{args});", def.name)
+    }
+
+    fn run_function(&mut self, index: usize, chain: &Chain) {
+        let event = &self.p.events[index];
+        let own = self.names.own(&event.name);
+        let context = chain.context.map(|c| &self.p.contexts[c.index()]);
+        let context_param =
+            context.map_or_else(String::new, |c| format!(", struct {} *c", self.names.declared(&c.name)));
+        let core = self.core_param();
+        self.w.open(format!(
+            "CARRICK_UNUSED static void {own}_run({core}{context_param}, CARRICK_UNUSED struct {} *e) {{",
+            self.names.declared(&event.name)
+        ));
+        let handle =
+            context.map_or_else(|| "0".into(), |c| format!("c ? {}_handle(c) : 0", self.names.own(&c.name)));
+        if chain.max_raised > 0 {
+            self.w.line(format!("struct {} raised[{}];", self.names.own("raised"), chain.max_raised));
+        }
+        let raised = if chain.max_raised > 0 { "raised" } else { "NULL" };
+        self.w.line(format!(
+            "struct {} chain = {{.handle = {handle}, .raised = {raised}}};",
+            self.names.own("chain")
+        ));
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.line(format!("{own}_trace(core, chain.handle, e);"));
+        self.w.line("#endif");
+        if context.is_some() {
+            self.w.open("if (!c) {");
+            match &chain.absent {
+                Some(absent) => {
+                    self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
+                    self.processors(absent, chain, "absent_done");
+                }
+                None => self.no_context(event),
+            }
+            self.raised_after(chain);
+            self.w.line("return;");
+            self.w.close("}");
+        }
+        self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
+        self.processors(&chain.present, chain, "done");
+        if let Some(ctx) = context {
+            let ctx_own = self.names.own(&ctx.name);
+            self.w.open("if (chain.deleted) {");
+            self.w.line(format!("{ctx_own}_remove(core, c);"));
+            self.w.close("}");
+            self.w.line("#ifdef CARRICK_TRACE");
+            self.w.line("if (!chain.deleted)");
+            self.w.line(format!("    {ctx_own}_trace(core, chain.handle, c);"));
+            self.w.line("#endif");
+        }
+        self.raised_after(chain);
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn no_context(&mut self, event: &EventDef) {
+        self.w.line(format!("(void){}(core, CARRICK_COUNT_NO_CONTEXT);", self.names.own("refuse")));
+        if event.kind == EventKind::App {
+            self.w.line(format!("{}(core, e->token__, CARRICK_CLOSED, 0);", self.names.own("notify")));
+        }
+    }
+
+    fn raised_after(&mut self, chain: &Chain) {
+        if chain.max_raised > 0 {
+            self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_raised")));
+        }
+    }
+
+    fn processors(&mut self, functions: &[FuncId], chain: &Chain, label: &str) {
+        for scratch in &chain.scratchpads {
+            let used = functions.iter().any(|f| {
+                let def = &self.p.functions[f.index()];
+                def.locals[..def.params as usize].iter().any(|l| l.ty == Ty::Scratch(*scratch))
+            });
+            if used {
+                let def = &self.p.scratchpads[scratch.index()];
+                let line = format!(
+                    "struct {} {} = {}_initial(core);",
+                    self.names.declared(&def.name),
+                    safe(&def.name),
+                    self.names.own(&def.name)
+                );
+                self.w.line(line);
+            }
+        }
+        let stoppers = functions.iter().rev().skip(1).any(|f| self.p.functions[f.index()].may_stop);
+        for (at, func) in functions.iter().enumerate() {
+            let call = self.processor_call(*func);
+            self.w.line(call);
+            if self.p.functions[func.index()].may_stop && at + 1 < functions.len() {
+                self.w.line("if (chain.stopped)");
+                self.w.line(format!("    goto {label};"));
+            }
+        }
+        if stoppers {
+            self.w.line(format!("{label}:;"));
+        }
+    }
+
+    /// Runs what a chain or a parser raised, in order.
+    fn run_raised(&mut self) {
+        let core = self.core_param();
+        self.w.open(format!(
+            "static void {}({core}, CARRICK_UNUSED struct {} *raised, CARRICK_UNUSED uint32_t count) {{",
+            self.names.own("run_raised"),
+            self.names.own("raised")
+        ));
+        self.w.open("for (uint32_t i = 0; i < count; i++) {");
+        self.w.open("switch (raised[i].kind) {");
+        for (index, event) in self.p.events.iter().enumerate() {
+            let Some(chain) = &self.p.chains[index] else { continue };
+            if !matches!(event.kind, EventKind::Net | EventKind::Flow) {
+                continue;
+            }
+            let (own, member) = (self.names.own(&event.name), format!("raised[i].event.{}_", event.name));
+            self.w.open(format!("case {index}:"));
+            let context = chain.context.map(|c| self.names.own(&self.p.contexts[c.index()].name));
+            let line = match context {
+                Some(ctx) => format!("{own}_run(core, {ctx}_find(core, &{member}.flow__), &{member});"),
+                None => format!("{own}_run(core, &{member});"),
+            };
+            self.w.line(line);
+            self.w.close_case("break;");
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// `rx`, `call` and `advance`.
+    pub(crate) fn inputs(&mut self) {
+        self.rx_function();
+        self.call_function();
+        self.advance_function();
+    }
+
+    fn begin_input(&mut self, refusal: &str) {
+        let core = self.names.own("core");
+        self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
+        self.w.line(format!(
+            "if ({} - (core->queue_tail - core->queue_head) < {}u)",
+            crate::core_struct::QUEUE,
+            self.p.max_blueprints
+        ));
+        self.w.line(format!("    {refusal}"));
+        self.w.line("core->now = carrick_max64(core->now, now);");
+    }
+
+    fn rx_function(&mut self) {
+        let (refuse, packet) = (self.names.own("refuse"), self.names.own("packet"));
+        self.w.open(format!(
+            "static int {}(struct carrick_core *opaque, const uint8_t *octets, uint32_t len, uint64_t now) {{",
+            self.names.own("rx")
+        ));
+        self.begin_input("return CARRICK_AGAIN;");
+        self.w.line("struct carrick_ip ip;");
+        self.w.line(format!(
+            "int header = carrick_ip_parse(octets, len, core->address, {}, &ip);",
+            self.p.net_header.protocol
+        ));
+        self.w.open("if (header < 0) {");
+        self.w.line(format!("(void){refuse}(core, (uint32_t)(-1 - header));"));
+        self.w.line("return CARRICK_DROPPED;");
+        self.w.close("}");
+        self.w.line("core->counters[CARRICK_COUNT_RX_PACKETS]++;");
+        self.w.line(format!(
+            "struct {packet} packet = {{.ptr = octets + header, .len = ip.payload_len, .ip = &ip}};"
+        ));
+        let most = self.p.max_parsed.max(1);
+        self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
+        self.w.line(format!("struct {} chain = {{.raised = raised}};", self.names.own("chain")));
+        let parser = &self.p.functions[self.p.parser.index()];
+        self.w.line(format!("fn_{}(core, &chain, &packet, &ip);", parser.name));
+        self.w.open("if (chain.raised_count == 0) {");
+        self.w.line("if (!chain.dropped)");
+        self.w.line(format!("    (void){refuse}(core, CARRICK_COUNT_UNPARSED);"));
+        self.w.line("return CARRICK_DROPPED;");
+        self.w.close("}");
+        self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_raised")));
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn call_function(&mut self) {
+        self.w.open(format!(
+            "static int {}(struct carrick_core *opaque, uint32_t call, const struct carrick_request *request, uint64_t now) {{",
+            self.names.own("call")
+        ));
+        self.begin_input("return CARRICK_AGAIN;");
+        let calls = self.p.interface.as_ref().map_or(&[][..], |i| &i.calls);
+        self.w.line(format!("if (call >= {}u || request->token == 0)", calls.len()));
+        self.w.line("    return CARRICK_BAD_ARG;");
+        self.w.line("if (core->completions.open == core->completions.capacity)");
+        self.w.line("    return CARRICK_AGAIN;");
+        self.w.line("core->completions.open++;");
+        self.w.open("switch (call) {");
+        for (index, call) in calls.iter().enumerate() {
+            self.w.open(format!("case {index}: {{ /* {} */", call.name));
+            self.one_call(call);
+            self.w.line("break;");
+            self.w.close("}");
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn one_call(&mut self, call: &ir::InterfaceCall) {
+        let event = &self.p.events[call.event.index()];
+        let own = self.names.own(&event.name);
+        self.w.line(format!("struct {} e = {{0}};", self.names.declared(&event.name)));
+        self.w.line("e.token__ = request->token;");
+        let mut at = 0;
+        for field in &event.fields {
+            let name = safe(&field.name);
+            if field.ty == Ty::Addr {
+                self.w.line(format!("e.{name} = request->data;"));
+                self.w.line(format!("e.{name}.token = request->token;"));
+            } else if field.ty.is_scalar() {
+                let c = self.names.ctype(&field.ty);
+                let conversion = if field.ty == Ty::Bool { " != 0" } else { "" };
+                self.w.line(format!("e.{name} = ({c})(request->args[{at}]{conversion});"));
+                at += 1;
+            }
+        }
+        let Some(chain) = &self.p.chains[call.event.index()] else {
+            return self.w.line(format!("{}(core, e.token__, CARRICK_CLOSED, 0);", self.names.own("notify")));
+        };
+        let Some(ctx) = chain.context.map(|c| &self.p.contexts[c.index()]) else {
+            return self.w.line(format!("{own}_run(core, &e);"));
+        };
+        let (ty, ctx_own) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        match &call.target {
+            CallTarget::At { id, parts } => {
+                let parts: Vec<String> = parts.iter().map(|p| self.call_expr(p, event)).collect();
+                let id = self.names.id(*id);
+                self.w.line(format!("e.flow__ = (struct {id}){{{}}};", parts.join(", ")));
+                self.w.line(format!("{own}_run(core, {ctx_own}_find(core, &e.flow__), &e);"));
+            }
+            _ => {
+                self.w.line(format!("struct {ty} *c = {ctx_own}_by_handle(core, request->handle);"));
+                self.w.line("if (c)");
+                self.w.line("    e.flow__ = c->id__;");
+                self.w.line(format!("{own}_run(core, c, &e);"));
+            }
+        }
+    }
+
+    fn call_expr(&self, e: &ir::Expr, event: &EventDef) -> String {
+        let mut text = self.expr(e);
+        for (at, field) in event.fields.iter().enumerate().rev() {
+            text = text.replace(&format!("ARG__{at}"), &format!("e.{}", safe(&field.name)));
+        }
+        text
+    }
+
+    fn advance_function(&mut self) {
+        let core = self.names.own("core");
+        self.w.open(format!(
+            "static int {}(struct carrick_core *opaque, uint64_t now) {{",
+            self.names.own("advance")
+        ));
+        self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
+        self.w.line("core->now = carrick_max64(core->now, now);");
+        self.w.open("for (;;) {");
+        self.w.open(format!(
+            "if ({} - (core->queue_tail - core->queue_head) < {}u) {{",
+            crate::core_struct::QUEUE,
+            self.p.max_blueprints
+        ));
+        self.w.line("const struct carrick_timer *first = carrick_wheel_first(&core->wheel);");
+        self.w.line("return first && first->deadline <= core->now ? CARRICK_AGAIN : 0;");
+        self.w.close("}");
+        self.w.line("struct carrick_timer *t = carrick_wheel_due(&core->wheel, core->now);");
+        self.w.line("if (!t)");
+        self.w.line("    return 0;");
+        self.w.open("switch (t->type << 8 | t->number) {");
+        for (index, ctx) in self.p.contexts.iter().enumerate() {
+            for (number, timer) in ctx.timers.iter().enumerate() {
+                if self.p.chains[timer.event.index()].is_none() {
+                    continue;
+                }
+                self.timer_case(index << 8 | number, ctx, timer);
+            }
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn timer_case(&mut self, label: usize, ctx: &ir::ContextDef, timer: &ir::TimerDef) {
+        let event = &self.p.events[timer.event.index()];
+        let own = self.names.own(&event.name);
+        self.w.open(format!("case {label}: {{ /* {}.{} */", ctx.name, timer.name));
+        self.w.line(format!("struct {} e = {{0}};", self.names.declared(&event.name)));
+        if event.id.is_some() {
+            self.w.line(format!("e.flow__ = core->{}_slots[t->slot].id__;", ctx.name));
+            self.w.line(format!("{own}_run(core, &core->{}_slots[t->slot], &e);", ctx.name));
+        } else {
+            self.w.line(format!("{own}_run(core, &e);"));
+        }
+        self.w.line("break;");
+        self.w.close("}");
+    }
+}

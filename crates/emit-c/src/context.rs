@@ -1,0 +1,358 @@
+//! Context tables, and the instructions on one context: specialised to its type.
+
+use carrick_ir::{self as ir, ContextDef};
+
+use crate::Emitter;
+use crate::names::safe;
+
+impl Emitter<'_> {
+    pub(crate) fn context_functions(&mut self) {
+        for id in 0..self.p.ids.len() {
+            self.id_functions(id);
+        }
+        self.notify_function();
+        for index in 0..self.p.structs.len() {
+            let def = &self.p.structs[index];
+            self.initial(&def.name, &def.fields);
+        }
+        for index in 0..self.p.contexts.len() {
+            let ctx = &self.p.contexts[index];
+            self.initial(&ctx.name, &ctx.fields);
+            self.handle_functions(ctx, index);
+            self.find_function(ctx);
+            self.new_function(ctx, index);
+            self.free_functions(ctx);
+            self.timer_functions(ctx);
+            self.tx_functions_of(ctx);
+            self.rx_functions_of(ctx);
+        }
+    }
+
+    fn id_functions(&mut self, index: usize) {
+        let id = &self.p.ids[index];
+        let (ty, name) = (self.names.declared(&id.name), self.names.own(&id.name));
+        let equal: Vec<String> =
+            id.parts.iter().map(|p| format!("a->{0} == b->{0}", safe(&p.name))).collect();
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline bool {name}_equal(const struct {ty} *a, const struct {ty} *b) {{"
+        ));
+        self.w.line(format!("return {};", if equal.is_empty() { "true".into() } else { equal.join(" && ") }));
+        self.w.close("}");
+        self.w.blank();
+        let core = self.core_param();
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline uint32_t {name}_hash({core}, const struct {ty} *id) {{"
+        ));
+        self.w.line("uint64_t h = core->key.k0;");
+        for part in &id.parts {
+            self.w.line(format!("h = carrick_mix(h, (uint64_t)id->{} ^ core->key.k1);", safe(&part.name)));
+        }
+        self.w.line("return (uint32_t)(h ^ (h >> 32));");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// Counts a refusal; false, so that it can be returned.
+    fn refuse_function(&mut self) {
+        let core = self.core_param();
+        let name = self.names.own("refuse");
+        self.w.open(format!("CARRICK_UNUSED static inline bool {name}({core}, uint32_t counter) {{"));
+        self.w.line("core->counters[counter]++;");
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.line("if (core->trace)");
+        self.w.line("    core->trace(core->trace_user, CARRICK_TRACE_DROP, counter, NULL, 0);");
+        self.w.line("#endif");
+        self.w.line("return false;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn notify_function(&mut self) {
+        self.refuse_function();
+        let core = self.core_param();
+        let name = self.names.own("notify");
+        self.w.line("/* Completes a request; nothing for none. */");
+        self.w.open(format!("CARRICK_UNUSED static inline void {name}({core}, uint64_t token, uint8_t status, uint64_t value) {{"));
+        self.trace_instr(12, &["token".into(), "status".into(), "value".into()]);
+        self.w.line("if (token && !carrick_cq_put(&core->completions, token, status, value))");
+        self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The function that makes the initial value of a record.
+    pub(crate) fn initial(&mut self, declared: &str, fields: &[ir::FieldDef]) {
+        let (ty, name) = (self.names.declared(declared), self.names.own(declared));
+        let core = self.core_param();
+        self.w.open(format!("CARRICK_UNUSED static inline struct {ty} {name}_initial({core}) {{"));
+        self.w.line(format!("struct {ty} v = {{0}};"));
+        self.initial_fields("v", fields);
+        self.w.line("return v;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// Sets those fields whose initial value is not zero.
+    pub(crate) fn initial_fields(&mut self, at: &str, fields: &[ir::FieldDef]) {
+        for field in fields {
+            let place = format!("{at}.{}", safe(&field.name));
+            if let Some(init) = &field.init {
+                let text = format!("{place} = {};", self.expr(init));
+                self.w.line(text);
+            } else if let Some(initialiser) = self.initialiser(&field.ty) {
+                self.w.line(format!("{place} = {initialiser};"));
+            }
+        }
+    }
+
+    fn handle_functions(&mut self, ctx: &ContextDef, index: usize) {
+        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
+        self.w.open(format!("CARRICK_UNUSED static inline uint64_t {name}_handle(const struct {ty} *c) {{"));
+        self.w.line(format!(
+            "return (uint64_t){} << 56 | (uint64_t)c->generation__ << 32 | c->slot__;",
+            index + 1
+        ));
+        self.w.close("}");
+        self.w.blank();
+        let core = self.core_param();
+        self.w.line("/* The instance with this handle, NULL if it is gone. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline struct {ty} *{name}_by_handle({core}, uint64_t handle) {{"
+        ));
+        self.w.line("uint32_t slot = (uint32_t)handle;");
+        self.w.line(format!("if (handle >> 56 != {} || slot >= core->{field}_fresh)", index + 1));
+        self.w.line("    return NULL;");
+        self.w.line(format!("struct {ty} *c = &core->{field}_slots[slot];"));
+        self.w.line("return c->live__ && c->generation__ == ((handle >> 32) & 0xffffff) ? c : NULL;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn find_function(&mut self, ctx: &ContextDef) {
+        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
+        let id = &self.p.ids[ctx.id.index()].name;
+        let (id_ty, id_name) = (self.names.declared(id), self.names.own(id));
+        let core = self.core_param();
+        self.w.line("/* The instance with this id, NULL if there is none. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline struct {ty} *{name}_find({core}, const struct {id_ty} *id) {{"
+        ));
+        self.w.line(format!("const struct carrick_table *t = &core->{field}_table;"));
+        self.w.line(format!("uint32_t hash = {id_name}_hash(core, id);"));
+        self.w.open("for (uint32_t at = hash & t->mask; t->entries[at].slot; at = (at + 1) & t->mask) {");
+        self.w.open("if (t->entries[at].hash == hash) {");
+        self.w.line(format!("struct {ty} *c = &core->{field}_slots[t->entries[at].slot - 1];"));
+        self.w.line(format!("if ({id_name}_equal(&c->id__, id))"));
+        self.w.line("    return c;");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.line("return NULL;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn new_function(&mut self, ctx: &ContextDef, index: usize) {
+        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
+        let id = &self.p.ids[ctx.id.index()];
+        let (id_ty, id_name) = (self.names.declared(&id.name), self.names.own(&id.name));
+        let core = self.core_param();
+        let id_words: Vec<String> =
+            id.parts.iter().map(|p| format!("(uint64_t)id.{}", safe(&p.name))).collect();
+        self.w.line("/* new_ctx: the slot freed last, else one that was never used. */");
+        self.w.open(format!("CARRICK_UNUSED static inline void {name}_new({core}, struct {id_ty} id, const struct {ty} *values) {{"));
+        self.w
+            .line(format!("bool room = core->{field}_free || core->{field}_fresh < core->{field}_capacity;"));
+        self.w.open(format!("if (!room || {name}_find(core, &id)) {{"));
+        self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
+        let refused: Vec<String> =
+            [format!("{index}u"), "0u".into()].into_iter().chain(id_words.clone()).collect();
+        self.trace_instr(0, &refused);
+        self.w.line("return;");
+        self.w.close("}");
+        self.w.line(format!(
+            "uint32_t slot = core->{field}_free ? core->{field}_free - 1 : core->{field}_fresh++;"
+        ));
+        self.w.line(format!("struct {ty} *c = &core->{field}_slots[slot];"));
+        self.w.line(format!("if (core->{field}_free)"));
+        self.w.line(format!("    core->{field}_free = c->next_free__;"));
+        self.w.line("else");
+        self.w.line("    c->generation__ = 1;");
+        self.w.line(format!("memcpy(c, values, offsetof(struct {ty}, id__));"));
+        self.w.line("c->id__ = id;");
+        self.w.line("c->slot__ = slot;");
+        self.w.line(format!("c->hash__ = {id_name}_hash(core, &id);"));
+        self.w.line("c->live__ = true;");
+        for number in 0..ctx.timers.len() {
+            self.w.line(format!("c->timers__[{number}].slot = slot;"));
+            self.w.line(format!("c->timers__[{number}].type = {index};"));
+            self.w.line(format!("c->timers__[{number}].number = {number};"));
+        }
+        self.w.line(format!("carrick_table_insert(&core->{field}_table, c->hash__, slot);"));
+        self.w.line(format!("core->{field}_live++;"));
+        let made: Vec<String> =
+            [format!("{index}u"), format!("{name}_handle(c)")].into_iter().chain(id_words).collect();
+        self.trace_instr(0, &made);
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn free_functions(&mut self, ctx: &ContextDef) {
+        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
+        let core = self.core_param();
+        self.w.line("/* del_ctx: takes effect after the chain. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}_delete({core}, CARRICK_UNUSED struct {} *chain, CARRICK_UNUSED struct {ty} *c) {{",
+            self.names.own("chain")
+        ));
+        self.trace_instr(1, &[format!("{name}_handle(c)")]);
+        self.w.line("chain->deleted = true;");
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* The slot can be used again. */");
+        self.w.open(format!("CARRICK_UNUSED static inline void {name}_release({core}, struct {ty} *c) {{"));
+        self.w.line("c->generation__ = c->generation__ == 0xffffff ? 1 : c->generation__ + 1;");
+        self.w.line(format!("c->next_free__ = core->{field}_free;"));
+        self.w.line(format!("core->{field}_free = c->slot__ + 1;"));
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* The instance is gone; its slot waits for packets that are still queued. */");
+        self.w.open(format!("CARRICK_UNUSED static inline void {name}_remove({core}, struct {ty} *c) {{"));
+        for number in 0..ctx.timers.len() {
+            self.w.line(format!("carrick_timer_stop(&core->wheel, &c->timers__[{number}]);"));
+        }
+        self.w.line(format!("carrick_table_remove(&core->{field}_table, c->hash__, c->slot__);"));
+        self.w.line("c->live__ = false;");
+        self.w.line(format!("core->{field}_live--;"));
+        if ctx.rx_capacity.is_some() {
+            self.w.line("c->rx__.open = false;");
+        }
+        if ctx.tx_capacity.is_some() {
+            self.w.line("c->tx__.open = false;");
+            self.w.line("if (c->tx__.pending)");
+            self.w.line("    return;");
+        }
+        self.w.line(format!("{name}_release(core, c);"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn timer_functions(&mut self, ctx: &ContextDef) {
+        if ctx.timers.is_empty() {
+            return;
+        }
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let core = self.core_param();
+        for (what, code) in [("start", 9), ("restart", 10), ("stop", 11)] {
+            let after = if what == "stop" { "" } else { ", int64_t after" };
+            self.w.open(format!(
+                "CARRICK_UNUSED static inline void {name}_timer_{what}({core}, struct {ty} *c, uint32_t timer{after}) {{"
+            ));
+            let mut words = vec![format!("{name}_handle(c)"), "timer".into()];
+            if what != "stop" {
+                words.push("(uint64_t)after".into());
+            }
+            self.trace_instr(code, &words);
+            match what {
+                "stop" => self.w.line("carrick_timer_stop(&core->wheel, &c->timers__[timer]);"),
+                "start" => {
+                    self.w.line("if (!carrick_timer_armed(&c->timers__[timer]))");
+                    self.w.line(
+                        "    carrick_timer_restart(&core->wheel, &c->timers__[timer], core->now, after);",
+                    );
+                }
+                _ => {
+                    self.w.line("carrick_timer_restart(&core->wheel, &c->timers__[timer], core->now, after);")
+                }
+            }
+            self.w.close("}");
+            self.w.blank();
+        }
+    }
+
+    /// Opens an instruction on a unit: traces and counts where there is none.
+    fn unit_function(&mut self, ctx: &ContextDef, what: &str, params: &str, code: u32, none: &[&str]) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let core = self.core_param();
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}_{what}({core}, struct {ty} *c{params}) {{"
+        ));
+        let unit = if what.starts_with("tx") { "tx__" } else { "rx__" };
+        self.w.open(format!("if (!c->{unit}.open) {{"));
+        self.w.line("core->counters[CARRICK_COUNT_NO_UNIT]++;");
+        let words: Vec<String> = std::iter::once(format!("{name}_handle(c)"))
+            .chain(none.iter().map(|w| (*w).to_owned()))
+            .collect();
+        self.trace_instr(code, &words);
+        self.w.line("return;");
+        self.w.close("}");
+    }
+
+    fn open_function(&mut self, ctx: &ContextDef, direction: &str, code: u32) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let core = self.core_param();
+        self.w.open(format!("CARRICK_UNUSED static inline void {name}_{direction}_open({core}, struct {ty} *c, uint64_t size) {{"));
+        self.trace_instr(code, &[format!("{name}_handle(c)"), "size".into()]);
+        self.w.line(format!("carrick_{direction}_open(&c->{direction}__, size);"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn ring(ctx: &ContextDef, direction: &str) -> (String, String) {
+        let field = &ctx.name;
+        let mask = format!("core->{field}_{direction}_mask");
+        (format!("core->{field}_{direction}_rings + c->slot__ * ({mask} + 1)"), mask)
+    }
+
+    fn tx_functions_of(&mut self, ctx: &ContextDef) {
+        if ctx.tx_capacity.is_none() {
+            return;
+        }
+        let name = self.names.own(&ctx.name);
+        let (ring, mask) = Self::ring(ctx, "tx");
+        self.open_function(ctx, "tx", 2);
+        self.unit_function(ctx, "tx_add", ", struct carrick_addr from, uint64_t len", 4, &["0u"]);
+        self.w.line(format!("uint64_t taken = carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
+        self.w.line("if (taken < carrick_min64(len, from.len))");
+        self.w.line("    core->counters[CARRICK_COUNT_TX_CUT]++;");
+        self.trace_instr(4, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.close("}");
+        self.w.blank();
+        self.unit_function(ctx, "tx_flush", ", uint64_t len", 5, &["0u"]);
+        self.w.line("uint64_t taken = carrick_tx_flush(&c->tx__, len);");
+        self.trace_instr(5, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.line("(void)taken;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn rx_functions_of(&mut self, ctx: &ContextDef) {
+        if ctx.rx_capacity.is_none() {
+            return;
+        }
+        let name = self.names.own(&ctx.name);
+        let (ring, mask) = Self::ring(ctx, "rx");
+        self.open_function(ctx, "rx", 3);
+        self.unit_function(
+            ctx,
+            "rx_add",
+            ", struct carrick_addr from, uint64_t len, uint64_t offset",
+            6,
+            &["len", "offset"],
+        );
+        self.trace_instr(6, &[format!("{name}_handle(c)"), "len".into(), "offset".into()]);
+        self.w.open(format!("switch (carrick_rx_add(&c->rx__, {ring}, {mask}, from, len, offset)) {{"));
+        self.w.line("case CARRICK_RX_ALL:\n    break;");
+        self.w.line("case CARRICK_RX_CUT:\n    core->counters[CARRICK_COUNT_RX_CUT]++;\n    break;");
+        self.w.line("case CARRICK_RX_FULL:\n    core->counters[CARRICK_COUNT_RX_RUNS_FULL]++;\n    break;");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+        self.unit_function(ctx, "rx_flush", ", uint64_t len, struct carrick_addr to", 7, &["0u"]);
+        self.w.line(format!("uint64_t taken = carrick_rx_flush(&c->rx__, {ring}, {mask}, len, to);"));
+        self.trace_instr(7, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.line("if (to.token && !carrick_cq_put(&core->completions, to.token, CARRICK_OK, taken))");
+        self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
+        self.w.close("}");
+        self.w.blank();
+    }
+}

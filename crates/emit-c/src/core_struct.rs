@@ -1,0 +1,206 @@
+//! The structs that only generated code knows: payloads, blueprints, contexts, the queue, the core.
+
+use carrick_ir::{self as ir, EventKind};
+
+use crate::Emitter;
+use crate::names::{doc_comment, safe};
+
+/// Entries of the blueprint queue, a power of two; part of the execution model.
+pub const QUEUE: u32 = 1024;
+
+impl Emitter<'_> {
+    pub(crate) fn core_structs(&mut self) {
+        self.payload_struct();
+        for list in 0..self.p.opt_lists.len() {
+            self.option_list_struct(list);
+        }
+        for bp in 0..self.p.blueprints.len() {
+            self.blueprint_struct(bp);
+        }
+        for context in 0..self.p.contexts.len() {
+            self.context_struct(context);
+        }
+        self.chain_structs();
+        self.entry_struct();
+        self.params_struct();
+        self.core_struct();
+    }
+
+    fn payload_struct(&mut self) {
+        self.w.line("/* What a packet carries: received octets at ptr, or those of a TX unit. */");
+        self.w.open(format!("struct {} {{", self.names.own("payload")));
+        self.w.line("const uint8_t *ptr;");
+        self.w.line("uint64_t offset, len, mss;");
+        self.w.line("uint32_t slot; /* of the unit's context */");
+        self.w.line("uint8_t type;  /* of the unit's context + 1; 0: no unit */");
+        self.w.close("};");
+        self.w.blank();
+        self.w.line("/* A packet that is being parsed: what follows the network header. */");
+        self.w.open(format!("struct {} {{", self.names.own("packet")));
+        self.w.line("const uint8_t *ptr;");
+        self.w.line("uint32_t len;");
+        self.w.line("const struct carrick_ip *ip;");
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn option_list_struct(&mut self, list: usize) {
+        let def = &self.p.opt_lists[list];
+        self.w.open(format!("struct {} {{", self.names.declared(&def.name)));
+        for member in &def.members {
+            self.w.line(format!("bool has_{};", self.p.opts[member.index()].name));
+        }
+        for member in &def.members {
+            let opt = &self.p.opts[member.index()];
+            if opt.fields.is_empty() {
+                continue;
+            }
+            self.w.open("struct {");
+            for field in &opt.fields {
+                self.w.line(format!("{};", self.names.declaration(&field.ty, &safe(&field.name))));
+            }
+            self.w.close(format!("}} {};", safe(&opt.name)));
+        }
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn blueprint_struct(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        if let Some(doc) = doc_comment(&bp.doc) {
+            self.w.line(doc);
+        }
+        self.w.open(format!("struct {} {{", self.names.declared(&bp.name)));
+        for field in &bp.fields {
+            self.w.line(format!("{};", self.names.declaration(&field.ty, &safe(&field.name))));
+        }
+        if let Some(list) = bp.options {
+            let list = &self.p.opt_lists[list.index()].name;
+            self.w.line(format!("struct {} opts__;", self.names.declared(list)));
+        }
+        self.w.line("struct carrick_ip net__;");
+        self.w.line(format!("struct {} payload__;", self.names.own("payload")));
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn context_struct(&mut self, index: usize) {
+        let ctx = &self.p.contexts[index];
+        if let Some(doc) = doc_comment(&ctx.doc) {
+            self.w.line(doc);
+        }
+        self.w.open(format!("struct {} {{", self.names.declared(&ctx.name)));
+        self.fields(&ctx.fields);
+        self.w.line("/* what the program does not see; new_ctx copies what is above */");
+        self.w.line(format!("struct {} id__;", self.names.id(ctx.id)));
+        self.w.line("uint32_t slot__, generation__, hash__, next_free__;");
+        self.w.line(
+            "bool live__; /* has its id; a slot that is neither live nor free waits for its packets */",
+        );
+        if !ctx.timers.is_empty() {
+            self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
+        }
+        if ctx.tx_capacity.is_some() {
+            self.w.line("struct carrick_tx tx__;");
+        }
+        if ctx.rx_capacity.is_some() {
+            self.w.line("struct carrick_rx rx__;");
+        }
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    /// A union of the events of these kinds, each under its name.
+    fn event_union(&mut self, kinds: &[EventKind]) {
+        self.w.open("union {");
+        self.w.line("uint8_t nothing;");
+        for (index, event) in self.p.events.iter().enumerate() {
+            if kinds.contains(&event.kind) {
+                let ty = self.names.event(ir::EventId(index as u32));
+                self.w.line(format!("struct {ty} {}_;", event.name));
+            }
+        }
+        self.w.close("} event;");
+    }
+
+    fn chain_structs(&mut self) {
+        self.w.line("/* An event that waits for the chain that raised it to end. */");
+        self.w.open(format!("struct {} {{", self.names.own("raised")));
+        self.w.line("uint32_t kind;");
+        self.event_union(&[EventKind::Net, EventKind::Flow]);
+        self.w.close("};");
+        self.w.blank();
+        self.w.line("/* One run of a chain, or of the parser. */");
+        self.w.open(format!("struct {} {{", self.names.own("chain")));
+        self.w.line("uint64_t handle; /* of its context; 0: none */");
+        self.w.line(format!("struct {} *raised;", self.names.own("raised")));
+        self.w.line("uint32_t raised_count;");
+        self.w.line("bool stopped, deleted, dropped;");
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn entry_struct(&mut self) {
+        self.w
+            .line("/* A queued blueprint: packets are made of it one by one, each after the one before. */");
+        self.w.open(format!("struct {} {{", self.names.own("entry")));
+        self.w.line("uint32_t kind;   /* which blueprint */");
+        self.w.line("uint32_t sent;   /* the sent event's number + 1; 0: none */");
+        self.w.line("uint64_t rules;  /* a bit for each segmentation rule */");
+        self.w.line("uint64_t done;   /* octets of the payload that are out */");
+        self.w.line("uint64_t handle; /* the context on which it was issued */");
+        for which in ["bp", "prev"] {
+            self.w.open("union {");
+            for bp in &self.p.blueprints {
+                self.w.line(format!("struct {} {}_;", self.names.declared(&bp.name), bp.name));
+            }
+            self.w.close(format!("}} {which};"));
+        }
+        self.event_union(&[EventKind::Sent]);
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn params_struct(&mut self) {
+        self.w.open(format!("struct {} {{", self.names.own("params")));
+        for param in &self.p.params {
+            self.w.line(format!("{};", self.names.declaration(&param.ty, &safe(&param.name))));
+        }
+        self.w.line("uint8_t nothing__;");
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn core_struct(&mut self) {
+        self.w.open(format!("struct {} {{", self.names.own("core")));
+        self.w.line("uint64_t now;");
+        self.w.line("uint32_t address, mtu;");
+        self.w.line("uint32_t queue_head, queue_tail;");
+        self.w.line("uint16_t identification;");
+        self.w.line(format!("struct {} params;", self.names.own("params")));
+        for ctx in &self.p.contexts {
+            let name = &ctx.name;
+            self.w.line(format!("struct {} *{name}_slots;", self.names.declared(name)));
+            self.w.line(format!("struct carrick_table {name}_table;"));
+            self.w.line(format!("uint32_t {name}_capacity, {name}_fresh, {name}_free, {name}_live;"));
+            if ctx.tx_capacity.is_some() {
+                self.w.line(format!("uint8_t *{name}_tx_rings;"));
+                self.w.line(format!("uint64_t {name}_tx_mask;"));
+            }
+            if ctx.rx_capacity.is_some() {
+                self.w.line(format!("uint8_t *{name}_rx_rings;"));
+                self.w.line(format!("uint64_t {name}_rx_mask;"));
+            }
+        }
+        self.w.line("struct carrick_cq completions;");
+        self.w.line("struct carrick_pcg rng;");
+        self.w.line("struct carrick_key key;");
+        self.w.line("struct carrick_wheel wheel;");
+        self.w.line("uint64_t counters[CARRICK_COUNTERS];");
+        self.w.line("carrick_trace_fn trace;");
+        self.w.line("void *trace_user;");
+        self.w.line(format!("struct {} queue[{QUEUE}];", self.names.own("entry")));
+        self.w.close("};");
+        self.w.blank();
+    }
+}

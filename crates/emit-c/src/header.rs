@@ -1,0 +1,247 @@
+//! Blueprints on the wire: reading them from a packet and writing them into one.
+
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, Ty, arith};
+
+use crate::Emitter;
+use crate::expr::net_member;
+use crate::names::safe;
+use crate::options::width_suffix;
+
+/// Fields that are loaded and stored together: whole octets, 1, 2, 4 or 8 of them, or fields that are done bit by bit.
+struct Group<'a> {
+    fields: &'a [BpField],
+    first_bit: u32,
+    bits: u32,
+}
+
+impl Group<'_> {
+    fn octet(&self) -> u32 {
+        self.first_bit / 8
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self.bits, 8 | 16 | 32 | 64)
+    }
+}
+
+/// Splits the fields where one ends on an octet.
+fn groups(fields: &[BpField]) -> Vec<Group<'_>> {
+    let mut groups = Vec::new();
+    let mut start = 0;
+    for (at, field) in fields.iter().enumerate() {
+        let end = field.bit_offset + field.bits;
+        if end % 8 == 0 {
+            let first_bit = fields[start].bit_offset;
+            groups.push(Group { fields: &fields[start..=at], first_bit, bits: end - first_bit });
+            start = at + 1;
+        }
+    }
+    groups
+}
+
+impl Emitter<'_> {
+    pub(crate) fn header_functions(&mut self) {
+        for bp in &self.p.blueprints {
+            self.blueprint_initial(bp);
+            self.extract_function(bp);
+            self.write_function(bp);
+        }
+    }
+
+    fn blueprint_initial(&mut self, bp: &BlueprintDef) {
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline struct {ty} {name}_initial(CARRICK_UNUSED struct {} *core) {{",
+            self.names.own("core")
+        ));
+        self.w.line(format!("struct {ty} v = {{0}};"));
+        for field in &bp.fields {
+            if let BpFieldKind::Plain { init: Some(init) } = &field.kind {
+                let text = format!("v.{} = {};", safe(&field.name), self.expr(init));
+                self.w.line(text);
+            }
+        }
+        let header = &self.p.net_header;
+        if !header.fields.iter().any(|f| f.field == NetField::SrcIp) {
+            self.w.line("v.net__.src = core->address;");
+        }
+        if !header.fields.iter().any(|f| f.field == NetField::Ttl && f.init.is_some()) {
+            self.w.line("v.net__.ttl = 64;");
+        }
+        self.w.line(format!("v.net__.protocol = {};", header.protocol));
+        for field in header.fields.iter().filter(|f| f.field != NetField::Protocol) {
+            if let Some(init) = &field.init {
+                let text = format!("v.net__.{} = {};", net_member(field.field), self.expr(init));
+                self.w.line(text);
+            }
+        }
+        self.w.line("return v;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn extract_function(&mut self, bp: &BlueprintDef) {
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        let refuse = self.names.own("refuse");
+        self.w.line("/* Reads a packet; false if it is too short, its checksum is wrong or its options are malformed. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline bool {name}_extract(struct {} *core, const struct {} *packet, struct {ty} *h) {{",
+            self.names.own("core"),
+            self.names.own("packet")
+        ));
+        self.w.line("const uint8_t *p = packet->ptr;");
+        self.w.line(format!("if (packet->len < {}u)", bp.fixed_len));
+        self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_SHORT);"));
+        self.verify(bp, true);
+        for group in groups(&bp.fields) {
+            self.read_group(&group);
+        }
+        self.w.line(format!("uint32_t header_len = {}u;", bp.fixed_len));
+        if let Some(list) = bp.options {
+            let list = &self.p.opt_lists[list.index()];
+            let text = self.header_expr(&list.len, bp, "h->");
+            self.w.line(format!("uint64_t options = {text};"));
+            self.w.line("memset(&h->opts__, 0, sizeof h->opts__);");
+            self.w.line(format!(
+                "if (options > packet->len - header_len || !{}_read(&h->opts__, p + header_len, p + header_len + options))",
+                self.names.own(&list.name)
+            ));
+            self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
+            self.w.line("header_len += (uint32_t)options;");
+        }
+        self.verify(bp, false);
+        self.w.line(format!(
+            "h->payload__ = (struct {}){{.ptr = p + header_len, .len = packet->len - header_len}};",
+            self.names.own("payload")
+        ));
+        self.w.line("return true;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// Verifies the checksums that cover the payload (they need no option's length), or the others.
+    fn verify(&mut self, bp: &BlueprintDef, with_payload: bool) {
+        for field in &bp.fields {
+            let BpFieldKind::Checksum { pseudo, header, payload } = field.kind else { continue };
+            if payload != with_payload {
+                continue;
+            }
+            let covered = match (header, payload) {
+                (true, true) => "carrick_sum(p, packet->len)".to_owned(),
+                (true, false) => "carrick_sum(p, header_len)".to_owned(),
+                _ => continue, // a field outside what it covers is not checked against itself
+            };
+            let sum = if pseudo {
+                format!(
+                    "carrick_sum_pseudo(packet->ip->src, packet->ip->dst, packet->ip->protocol, packet->len) + {covered}"
+                )
+            } else {
+                covered
+            };
+            self.w.line(format!("if (carrick_sum_fold({sum}) != 0)"));
+            self.w
+                .line(format!("    return {}(core, CARRICK_COUNT_BAD_CHECKSUM);", self.names.own("refuse")));
+        }
+    }
+
+    fn read_group(&mut self, group: &Group<'_>) {
+        let at = group.octet();
+        let load = match width_suffix(group.bits / 8) {
+            Some(w) => format!("carrick_load{w}(p + {at})"),
+            None => format!("p[{at}]"),
+        };
+        if let [field] = group.fields
+            && group.is_whole()
+        {
+            let c = self.names.ctype(&field.ty);
+            return self.w.line(format!("h->{} = ({c}){load};", safe(&field.name)));
+        }
+        for field in group.fields {
+            let c = self.names.ctype(&field.ty);
+            let value = if group.is_whole() {
+                let shift = group.bits - (field.bit_offset - group.first_bit) - field.bits;
+                let mask = (1_u64 << field.bits) - 1;
+                format!("({load} >> {shift}) & {mask}u")
+            } else {
+                format!("carrick_load_bits(p, {}, {})", field.bit_offset, field.bits)
+            };
+            self.w.line(format!("h->{} = ({c})({value});", safe(&field.name)));
+        }
+    }
+
+    /// Writes header and options of `h` at `p`, and returns their length; checksums are left zero.
+    fn write_function(&mut self, bp: &BlueprintDef) {
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline uint32_t {name}_header_len(CARRICK_UNUSED const struct {ty} *h) {{"
+        ));
+        let options = bp.options.map(|l| self.names.own(&self.p.opt_lists[l.index()].name));
+        let more = options.as_ref().map_or_else(String::new, |o| format!(" + {o}_length(&h->opts__)"));
+        self.w.line(format!("return {}u{more};", bp.fixed_len));
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* Header and options; checksums are zero until the payload is there. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}_write(CARRICK_UNUSED struct {} *core, const struct {ty} *h, uint8_t *p, CARRICK_UNUSED uint64_t header_len, CARRICK_UNUSED uint64_t payload_len) {{",
+            self.names.own("core")
+        ));
+        for group in groups(&bp.fields) {
+            self.write_group(bp, &group);
+        }
+        if let Some(o) = options {
+            self.w.line(format!("{o}_write(&h->opts__, p + {});", bp.fixed_len));
+        }
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn wire_value(&self, bp: &BlueprintDef, field: &BpField) -> String {
+        match &field.kind {
+            BpFieldKind::Plain { .. } => format!("h->{}", safe(&field.name)),
+            BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
+            BpFieldKind::Checksum { .. } => "0u".into(),
+        }
+    }
+
+    fn write_group(&mut self, bp: &BlueprintDef, group: &Group<'_>) {
+        let at = group.octet();
+        let (store, c) = match width_suffix(group.bits / 8) {
+            Some(w) => (format!("carrick_store{w}(p + {at}, "), format!("uint{w}_t")),
+            None => (format!("p[{at}] = ("), "uint8_t".to_owned()),
+        };
+        if let [field] = group.fields
+            && group.is_whole()
+        {
+            let value = self.wire_value(bp, field);
+            return self.w.line(format!("{store}({c}){value});"));
+        }
+        if !group.is_whole() {
+            self.w.line(format!("memset(p + {at}, 0, {});", group.bits / 8));
+            for field in group.fields {
+                let value = self.wire_value(bp, field);
+                self.w.line(format!(
+                    "carrick_store_bits(p, {}, {}, (uint64_t){value});",
+                    field.bit_offset, field.bits
+                ));
+            }
+            return;
+        }
+        let wide = if group.bits == 64 { "uint64_t" } else { "uint32_t" };
+        let terms: Vec<String> = group
+            .fields
+            .iter()
+            .map(|field| {
+                let shift = group.bits - (field.bit_offset - group.first_bit) - field.bits;
+                let mask = (1_u64 << field.bits) - 1;
+                let value = self.wire_value(bp, field);
+                let masked = if arith::shape(&field.ty).0 == field.bits && field.ty != Ty::Bool {
+                    format!("({wide}){value}")
+                } else {
+                    format!("(({wide}){value} & {mask}u)")
+                };
+                if shift == 0 { masked } else { format!("{masked} << {shift}") }
+            })
+            .collect();
+        self.w.line(format!("{store}({c})({}));", terms.join(" | ")));
+    }
+}

@@ -1,0 +1,102 @@
+//! Instructions: a call of what `context.rs` and `queue.rs` generate for each type.
+
+use carrick_ir::{self as ir, Expr, Instr, Ty};
+
+use crate::Emitter;
+
+impl Emitter<'_> {
+    /// `PROGRAM__context` of the context that a local refers to.
+    fn context_name(&self, ctx: ir::LocalId) -> String {
+        match self.local_type(ctx) {
+            Ty::Context(id) => self.names.own(&self.p.contexts[id.index()].name),
+            _ => String::new(),
+        }
+    }
+
+    fn on_context(&mut self, ctx: ir::LocalId, what: &str, args: &[&Expr]) {
+        let args: String = args.iter().map(|e| format!(", {}", self.expr(e))).collect();
+        let text = format!("{}_{what}(core, {}{args});", self.context_name(ctx), self.local(ctx));
+        self.w.line(text);
+    }
+
+    pub(crate) fn instr(&mut self, instr: &Instr) {
+        match instr {
+            Instr::NewCtx { ctx, value, id } => {
+                let name = self.names.own(&self.p.contexts[ctx.index()].name);
+                let text = format!("{name}_new(core, {}, &{});", self.expr(id), self.local(*value));
+                self.w.line(text);
+            }
+            Instr::DelCtx { ctx } => {
+                let text = format!("{}_delete(core, chain, {});", self.context_name(*ctx), self.local(*ctx));
+                self.w.line(text);
+            }
+            Instr::NewTxOrderedData { ctx, size } => self.on_context(*ctx, "tx_open", &[size]),
+            Instr::NewRxOrderedData { ctx, size } => self.on_context(*ctx, "rx_open", &[size]),
+            Instr::AddTxData { ctx, addr, len } => self.on_context(*ctx, "tx_add", &[addr, len]),
+            Instr::TxFlushAndNotify { ctx, len } => self.on_context(*ctx, "tx_flush", &[len]),
+            Instr::AddRxDataSeg { ctx, addr, len, offset } => {
+                self.on_context(*ctx, "rx_add", &[addr, len, offset])
+            }
+            Instr::RxFlushAndNotify { ctx, len, addr } => self.on_context(*ctx, "rx_flush", &[len, addr]),
+            Instr::PktGen { bp, rules, sent } => self.pkt_gen(*bp, rules, *sent),
+            Instr::TimerStart { ctx, timer, after } => self.timer("start", *ctx, *timer, Some(after)),
+            Instr::TimerRestart { ctx, timer, after } => self.timer("restart", *ctx, *timer, Some(after)),
+            Instr::TimerStop { ctx, timer } => self.timer("stop", *ctx, *timer, None),
+            Instr::Notify { token, status, value } => {
+                let value = value.as_ref().map_or_else(|| "0".into(), |v| self.expr(v));
+                let text = format!(
+                    "{}(core, {}, {}, {value});",
+                    self.names.own("notify"),
+                    self.expr(token),
+                    self.expr(status)
+                );
+                self.w.line(text);
+            }
+            Instr::Raise { event } => self.raise(*event),
+        }
+    }
+
+    fn timer(&mut self, what: &str, ctx: ir::LocalId, timer: ir::TimerId, after: Option<&Expr>) {
+        let after = after.map_or_else(String::new, |e| format!(", {}", self.expr(e)));
+        let text = format!(
+            "{}_timer_{what}(core, {}, {}{after});",
+            self.context_name(ctx),
+            self.local(ctx),
+            timer.0
+        );
+        self.w.line(text);
+    }
+
+    fn pkt_gen(&mut self, bp: ir::LocalId, rules: &[ir::RuleId], sent: Option<ir::LocalId>) {
+        let Ty::Blueprint(kind) = self.local_type(bp) else { return };
+        let name = self.names.own(&self.p.blueprints[kind.index()].name);
+        let mask = rules.iter().fold(0_u64, |mask, rule| mask | 1 << rule.0);
+        let bp = self.local(bp);
+        let entry = self.names.own("entry");
+        self.w.open("{");
+        let text = format!("struct {entry} *entry__ = {name}_generate(core, chain, &{bp}, {mask}u);");
+        if let Some(sent) = sent
+            && let Ty::Event(event) = self.local_type(sent)
+        {
+            let event_name = &self.p.events[event.index()].name;
+            let (number, local) = (event.0 + 1, self.local(sent));
+            self.w.line(text);
+            self.w.open("if (entry__) {");
+            self.w.line(format!("entry__->sent = {number};"));
+            self.w.line(format!("entry__->event.{event_name}_ = {local};"));
+            self.w.close("}");
+        } else {
+            self.w.line(format!("(void){name}_generate(core, chain, &{bp}, {mask}u);"));
+        }
+        self.w.close("}");
+    }
+
+    fn raise(&mut self, event: ir::LocalId) {
+        let Ty::Event(kind) = *self.local_type(event) else { return };
+        let name = self.p.events[kind.index()].name.clone();
+        let local = self.local(event);
+        self.trace_instr(13, &[format!("{}u", kind.0)]);
+        self.w.line(format!("chain->raised[chain->raised_count].kind = {};", kind.0));
+        self.w.line(format!("chain->raised[chain->raised_count++].event.{name}_ = {local};"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Option lists: how long they are, writing and reading them.
+
+use carrick_ir::{self as ir, OptDef, OptListDef, Ty, arith};
+
+use crate::Emitter;
+use crate::names::safe;
+
+/// How many octets a field takes.
+fn octets(ty: &Ty) -> u32 {
+    arith::shape(ty).0 / 8
+}
+
+/// The runtime's function that stores or loads so many octets, without its name's beginning.
+pub fn width_suffix(octets: u32) -> Option<&'static str> {
+    match octets {
+        2 => Some("16"),
+        4 => Some("32"),
+        8 => Some("64"),
+        _ => None,
+    }
+}
+
+impl Emitter<'_> {
+    pub(crate) fn option_functions(&mut self) {
+        for list in &self.p.opt_lists {
+            self.length(list);
+            self.writing(list);
+            self.reading(list);
+        }
+    }
+
+    fn members(&self, list: &OptListDef) -> Vec<&OptDef> {
+        list.members.iter().map(|m| &self.p.opts[m.index()]).collect()
+    }
+
+    fn length(&mut self, list: &OptListDef) {
+        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
+        self.w.line("/* Octets on the wire, with padding. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline uint32_t {name}_length(CARRICK_UNUSED const struct {ty} *o) {{"
+        ));
+        let terms: Vec<String> = list
+            .members
+            .iter()
+            .map(|m| {
+                let opt = &self.p.opts[m.index()];
+                format!("(o->has_{} ? {}u : 0u)", opt.name, u32::from(opt.len).next_multiple_of(list.align))
+            })
+            .collect();
+        self.w.line(format!("return {};", if terms.is_empty() { "0".into() } else { terms.join(" + ") }));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn writing(&mut self, list: &OptListDef) {
+        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}_write(CARRICK_UNUSED const struct {ty} *o, CARRICK_UNUSED uint8_t *p) {{"
+        ));
+        let (align, pad) = (list.align, list.pad);
+        for member in &list.members {
+            let opt = &self.p.opts[member.index()];
+            let whole = u32::from(opt.len).next_multiple_of(align);
+            let before = whole - u32::from(opt.len);
+            self.w.open(format!("if (o->has_{}) {{", opt.name));
+            for at in 0..before {
+                self.w.line(format!("p[{at}] = {pad};"));
+            }
+            self.w.line(format!("p[{before}] = {};", opt.kind));
+            if opt.len > 1 {
+                self.w.line(format!("p[{}] = {};", before + 1, opt.len));
+            }
+            let mut at = before + 2;
+            for field in &opt.fields {
+                let value = match field.fixed {
+                    Some(value) => self.literal(value, &field.ty),
+                    None => format!("o->{}.{}", safe(&opt.name), safe(&field.name)),
+                };
+                match width_suffix(octets(&field.ty)) {
+                    Some(w) => self.w.line(format!("carrick_store{w}(p + {at}, (uint{w}_t){value});")),
+                    None => self.w.line(format!("p[{at}] = (uint8_t){value};")),
+                }
+                at += octets(&field.ty);
+            }
+            self.w.line(format!("p += {whole};"));
+            self.w.close("}");
+        }
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn reading(&mut self, list: &OptListDef) {
+        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
+        self.w.line("/* False if a length is impossible. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline bool {name}_read(CARRICK_UNUSED struct {ty} *o, const uint8_t *p, const uint8_t *end) {{"
+        ));
+        self.w.open("while (p < end && *p != 0) {");
+        let single: Vec<String> = self
+            .members(list)
+            .iter()
+            .filter(|o| o.len == 1 && o.kind != 0)
+            .map(|o| format!("*p == {}", o.kind))
+            .collect();
+        for opt in list.members.iter().map(|m| &self.p.opts[m.index()]).filter(|o| o.len == 1 && o.kind != 0)
+        {
+            let line = format!("o->has_{0} = o->has_{0} || *p == {1};", opt.name, opt.kind);
+            self.w.line(line);
+        }
+        if !single.is_empty() {
+            self.w.open(format!("if ({}) {{", single.join(" || ")));
+            self.w.line("p++;");
+            self.w.line("continue;");
+            self.w.close("}");
+        }
+        self.w.line("if (end - p < 2 || p[1] < 2 || p[1] > end - p)");
+        self.w.line("    return false;");
+        self.w.open("switch (*p) {");
+        for opt in list.members.iter().map(|m| &self.p.opts[m.index()]).filter(|o| o.len > 1) {
+            self.known_option(opt);
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+        self.w.line("p += p[1];");
+        self.w.close("}");
+        self.w.line("return true;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn known_option(&mut self, opt: &ir::OptDef) {
+        self.w.open(format!("case {}:", opt.kind));
+        self.w.line(format!("if (p[1] != {})", opt.len));
+        self.w.line("    return false;");
+        self.w.line(format!("o->has_{} = true;", opt.name));
+        let mut at = 2;
+        for field in &opt.fields {
+            let place = format!("o->{}.{}", safe(&opt.name), safe(&field.name));
+            let c = self.names.ctype(&field.ty);
+            match width_suffix(octets(&field.ty)) {
+                Some(w) => self.w.line(format!("{place} = ({c})carrick_load{w}(p + {at});")),
+                None => self.w.line(format!("{place} = ({c})p[{at}];")),
+            }
+            at += octets(&field.ty);
+        }
+        self.w.close_case("break;");
+    }
+}

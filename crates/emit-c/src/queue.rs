@@ -1,0 +1,315 @@
+//! The blueprint queue: filling it, and making packets of it.
+
+use carrick_ir::{BlueprintDef, BpFieldKind, EventKind};
+
+use crate::Emitter;
+use crate::core_struct::QUEUE;
+use crate::names::safe;
+
+impl Emitter<'_> {
+    pub(crate) fn queue_functions(&mut self) {
+        self.unit_lookup();
+        for index in 0..self.p.blueprints.len() {
+            self.generate_function(index);
+        }
+    }
+
+    /// The TX unit of a payload, and its ring.
+    fn unit_lookup(&mut self) {
+        let core = self.core_param();
+        let (name, payload) = (self.names.own("payload_unit"), self.names.own("payload"));
+        self.w.line("/* The TX unit that a payload is of, and the ring that holds its octets; NULL if it is of none. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline struct carrick_tx *{name}({core}, const struct {payload} *v, CARRICK_UNUSED const uint8_t **ring, CARRICK_UNUSED uint64_t *mask) {{"
+        ));
+        self.w.open("switch (v->type) {");
+        for (index, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
+            let field = &ctx.name;
+            self.w.open(format!("case {}:", index + 1));
+            self.w.line(format!("*mask = core->{field}_tx_mask;"));
+            self.w.line(format!("*ring = core->{field}_tx_rings + v->slot * (*mask + 1);"));
+            self.w.close_case(&format!("return &core->{field}_slots[v->slot].tx__;"));
+        }
+        self.w.line("default:\n    return NULL;");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+        let name = self.names.own("payload_sent");
+        self.w.line("/* The last packet of a payload is out: its octets may be overwritten, and a slot that only waited for it is free. */");
+        self.w
+            .open(format!("CARRICK_UNUSED static inline void {name}({core}, const struct {payload} *v) {{"));
+        self.w.open("switch (v->type) {");
+        for (index, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
+            let (field, own) = (&ctx.name, self.names.own(&ctx.name));
+            self.w.open(format!("case {}:", index + 1));
+            self.w.line(format!("carrick_tx_sent(&core->{field}_slots[v->slot].tx__);"));
+            self.w.line(format!(
+                "if (!core->{field}_slots[v->slot].tx__.pending && !core->{field}_slots[v->slot].live__)"
+            ));
+            self.w.line(format!("    {own}_release(core, &core->{field}_slots[v->slot]);"));
+            self.w.close_case("break;");
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn generate_function(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        let (entry, chain, payload) =
+            (self.names.own("entry"), self.names.own("chain"), self.names.own("payload"));
+        let core = self.core_param();
+        self.w.line("/* pkt_gen: queues a copy; NULL if the queue is full. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, const struct {ty} *bp, uint64_t rules) {{"
+        ));
+        self.w.line(format!("struct {payload} payload = bp->payload__;"));
+        self.w.line("const uint8_t *ring = NULL;");
+        self.w.line("uint64_t mask = 0;");
+        self.w.line(format!(
+            "struct carrick_tx *unit = {}(core, &payload, &ring, &mask);",
+            self.names.own("payload_unit")
+        ));
+        self.w.open("if (unit && payload.len) {");
+        self.w.line("uint64_t from = carrick_max64(payload.offset, unit->reclaimed), to = payload.len > UINT64_MAX - payload.offset ? UINT64_MAX : payload.offset + payload.len;");
+        self.w.line("uint64_t end = carrick_min64(to, unit->end), len = end > from ? end - from : 0;");
+        self.w.line("if (!unit->open)");
+        self.w.line("    core->counters[CARRICK_COUNT_NO_UNIT]++;");
+        self.w.line("else if (len != payload.len)");
+        self.w.line("    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
+        self.w.line("payload.offset = from;");
+        self.w.line("payload.len = unit->open ? len : 0;");
+        self.w.close("}");
+        self.w.line("if (!unit || !payload.len)");
+        self.w.line(format!("    payload = (struct {payload}){{0}};"));
+        self.trace_instr(
+            8,
+            &[format!("{index}u"), "payload.offset".into(), "payload.len".into(), "payload.mss".into()],
+        );
+        self.w.open(format!("if (core->queue_tail - core->queue_head == {QUEUE}) {{"));
+        self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
+        self.w.line("return NULL;");
+        self.w.close("}");
+        self.w.line(format!("struct {entry} *e = &core->queue[core->queue_tail++ & {}];", QUEUE - 1));
+        self.w.line(format!("e->kind = {index};"));
+        self.w.line("e->sent = 0;");
+        self.w.line("e->rules = rules;");
+        self.w.line("e->done = 0;");
+        self.w.line("e->handle = chain->handle;");
+        self.w.line(format!("e->bp.{}_ = *bp;", bp.name));
+        self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
+        self.w.line("if (payload.len)");
+        self.w.line("    unit->pending++;");
+        self.w.line("return e;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    pub(crate) fn tx_functions(&mut self) {
+        for index in 0..self.p.blueprints.len() {
+            self.packet_function(index);
+        }
+        self.sent_function();
+        self.tx_function();
+    }
+
+    /// Makes the next packet of an entry.
+    fn packet_function(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        let core = self.core_param();
+        self.w.line("/* The next packet of an entry: its length, 0 if it fits neither buffer nor MTU; `last` if no other follows. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {} *e, uint8_t *out, uint32_t cap, bool *last) {{",
+            self.names.own("entry")
+        ));
+        self.w.line(format!("const struct {ty} *bp = &e->bp.{}_;", bp.name));
+        self.w.line(format!("CARRICK_UNUSED const struct {ty} *prev = &e->prev.{}_;", bp.name));
+        self.w.line(format!("struct {ty} h = *bp;"));
+        self.w.line(format!(
+            "uint32_t header_len = {name}_header_len(&h), headers = CARRICK_IP_HEADER + header_len;"
+        ));
+        self.w
+            .line("uint64_t mss = core->mtu > headers ? core->mtu - headers : 0, whole = bp->payload__.len;");
+        self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)");
+        self.w.line("    mss = bp->payload__.mss;");
+        self.w.line("uint64_t payload_len = carrick_min64(mss, whole - e->done);");
+        self.w.line("*last = e->done + payload_len == whole;");
+        self.w.open("if ((whole && !mss) || headers > core->mtu || headers + payload_len > cap) {");
+        self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
+        self.w.line("e->done += payload_len;");
+        self.w.line("*last = *last || !mss;");
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.apply_rules(index);
+        self.w.line("h.payload__.len = payload_len;");
+        self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
+        self.w.line(format!("{name}_write(core, &h, p, header_len, payload_len);"));
+        self.w.open("if (payload_len) {");
+        self.w.line("const uint8_t *ring = NULL;");
+        self.w.line("uint64_t mask = 0;");
+        self.w.line(format!("(void){}(core, &bp->payload__, &ring, &mask);", self.names.own("payload_unit")));
+        self.w.line(
+            "carrick_ring_read(ring, mask, bp->payload__.offset + e->done, p + header_len, payload_len);",
+        );
+        self.trace_segment();
+        self.w.close("}");
+        self.checksums(bp);
+        self.w.line("h.net__.payload_len = (uint16_t)(header_len + payload_len);");
+        self.w.line("carrick_ip_build(out, &h.net__, core->identification++);");
+        self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
+        self.w.line("e->done += payload_len;");
+        self.w.line("if (!*last)");
+        self.w.line(format!("    e->prev.{}_ = h;", bp.name));
+        self.w.line("return (uint32_t)(headers + payload_len);");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn trace_segment(&mut self) {
+        let bp_words = ["bp->payload__.offset + e->done".to_owned(), "payload_len".to_owned()];
+        // The unit's context may not be that of the chain that issued the blueprint.
+        let contexts: Vec<(usize, String, String)> = self
+            .p
+            .contexts
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.tx_capacity.is_some())
+            .map(|(i, c)| (i, c.name.clone(), self.names.own(&c.name)))
+            .collect();
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.line("uint64_t unit_handle = 0;");
+        for (index, field, own) in contexts {
+            self.w.line(format!("if (bp->payload__.type == {})", index + 1));
+            self.w.line(format!("    unit_handle = {own}_handle(&core->{field}_slots[bp->payload__.slot]);"));
+        }
+        self.w.line("#endif");
+        let words: Vec<String> = std::iter::once("unit_handle".to_owned()).chain(bp_words).collect();
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.line("if (core->trace)");
+        self.w.line(format!(
+            "    core->trace(core->trace_user, CARRICK_TRACE_SEGMENT, e->kind, (const uint64_t[]){{{}}}, 3);",
+            words.join(", ")
+        ));
+        self.w.line("#endif");
+    }
+
+    fn apply_rules(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        let rules: Vec<_> =
+            self.p.seg_rules.iter().enumerate().filter(|(_, r)| r.blueprint.index() == index).collect();
+        if rules.is_empty() {
+            return;
+        }
+        self.w.open("if (payload_len < whole) {");
+        for (number, rule) in rules {
+            let field = safe(&bp.fields[rule.field as usize].name);
+            let c = self.names.ctype(&bp.fields[rule.field as usize].ty);
+            let [first, mid, last] =
+                [&rule.first, &rule.mid, &rule.last].map(|e| self.header_expr(e, bp, "bp->"));
+            self.w.line(format!("if (e->rules & {}u)", 1_u64 << number));
+            self.w.line(format!("    h.{field} = ({c})(e->done == 0 ? {first} : *last ? {last} : {mid});"));
+        }
+        self.w.close("}");
+    }
+
+    fn checksums(&mut self, bp: &BlueprintDef) {
+        for field in &bp.fields {
+            let BpFieldKind::Checksum { pseudo, header, payload } = field.kind else { continue };
+            let covered = match (header, payload) {
+                (true, true) => "carrick_sum(p, header_len + payload_len)",
+                (true, false) => "carrick_sum(p, header_len)",
+                (false, true) => "carrick_sum(p + header_len, payload_len)",
+                (false, false) => "0",
+            };
+            let sum = if pseudo {
+                format!(
+                    "carrick_sum_pseudo(h.net__.src, h.net__.dst, h.net__.protocol, (uint32_t)(header_len + payload_len)) + {covered}"
+                )
+            } else {
+                covered.to_owned()
+            };
+            self.w.line(format!("carrick_store_sum(p + {}, {sum});", field.bit_offset / 8));
+        }
+    }
+
+    /// Runs the sent event of an entry that is out.
+    fn sent_function(&mut self) {
+        let core = self.core_param();
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {}({core}, uint32_t sent, CARRICK_UNUSED uint64_t handle, struct {} *e) {{",
+            self.names.own("sent"),
+            self.names.own("entry")
+        ));
+        self.w.open("switch (sent) {");
+        for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == EventKind::Sent) {
+            let Some(chain) = &self.p.chains[index] else { continue };
+            let own = self.names.own(&event.name);
+            self.w.open(format!("case {}: {{", index + 1));
+            match chain.context {
+                Some(ctx) => {
+                    let ctx_def = &self.p.contexts[ctx.index()];
+                    let ctx_own = self.names.own(&ctx_def.name);
+                    let ctx_ty = self.names.declared(&ctx_def.name);
+                    self.w.line(format!("struct {ctx_ty} *c = {ctx_own}_by_handle(core, handle);"));
+                    self.w.line("if (c)");
+                    self.w.line(format!("    e->event.{}_.flow__ = c->id__;", event.name));
+                    self.w.line(format!("{own}_run(core, c, &e->event.{}_);", event.name));
+                }
+                None => self.w.line(format!("{own}_run(core, &e->event.{}_);", event.name)),
+            }
+            self.w.line("break;");
+            self.w.close("}");
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+        self.w.line("(void)e;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn tx_function(&mut self) {
+        let (entry, core_name) = (self.names.own("entry"), self.names.own("core"));
+        let has_sent = self.p.events.iter().any(|e| e.kind == EventKind::Sent);
+        self.w.open(format!(
+            "static uint32_t {}(struct carrick_core *opaque, uint8_t *out, uint32_t cap, uint64_t now) {{",
+            self.names.own("tx")
+        ));
+        self.w.line(format!("struct {core_name} *core = (struct {core_name} *)opaque;"));
+        self.w.line("core->now = carrick_max64(core->now, now);");
+        self.w.open("while (core->queue_head != core->queue_tail) {");
+        self.w.line(format!("struct {entry} *e = &core->queue[core->queue_head & {}];", QUEUE - 1));
+        self.w.line("uint32_t len = 0;");
+        self.w.line("bool last = true;");
+        self.w.line(format!("struct {} payload = {{0}};", self.names.own("payload")));
+        self.w.open("switch (e->kind) {");
+        for (index, bp) in self.p.blueprints.iter().enumerate() {
+            self.w.open(format!("case {index}:"));
+            self.w.line(format!("len = {}_packet(core, e, out, cap, &last);", self.names.own(&bp.name)));
+            self.w.line(format!("payload = e->bp.{}_.payload__;", bp.name));
+            self.w.close_case("break;");
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+        self.w.open("if (last) {");
+        self.w.line("core->queue_head++;");
+        self.w.line("if (payload.len)");
+        self.w.line(format!("    {}(core, &payload);", self.names.own("payload_sent")));
+        if has_sent {
+            self.w.open("if (e->sent) {");
+            self.w.line(format!("struct {entry} done;"));
+            self.w.line("done.event = e->event;");
+            self.w.line(format!("{}(core, e->sent, e->handle, &done);", self.names.own("sent")));
+            self.w.close("}");
+        }
+        self.w.close("}");
+        self.w.line("if (len)");
+        self.w.line("    return len;");
+        self.w.close("}");
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+}

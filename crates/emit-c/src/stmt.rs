@@ -1,0 +1,373 @@
+//! Functions and statements.
+
+use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
+
+use crate::Emitter;
+use crate::expr::list_bound;
+use crate::names::{doc_comment, safe};
+
+impl<'p> Emitter<'p> {
+    pub(crate) fn functions(&mut self) {
+        let p = self.p;
+        for function in &p.functions {
+            self.function = Some(function);
+            self.one_function(function);
+        }
+        self.function = None;
+    }
+
+    fn one_function(&mut self, function: &'p Function) {
+        if let Some(doc) = doc_comment(&function.doc) {
+            self.w.line(doc);
+        }
+        let params: Vec<String> = function.locals[..function.params as usize]
+            .iter()
+            .map(|l| {
+                let star = if l.ty.is_by_ref() { "*" } else { "" };
+                format!("CARRICK_UNUSED {} {star}{}", self.names.ctype(&l.ty), safe(&l.name))
+            })
+            .collect();
+        let all = params.into_iter().map(|p| format!(", {p}")).collect::<String>();
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline {} fn_{}(CARRICK_UNUSED struct {} *core, CARRICK_UNUSED struct {} *chain{all}) {{",
+            self.names.ctype(&function.ret),
+            function.name,
+            self.names.own("core"),
+            self.names.own("chain"),
+        ));
+        self.stmts(&function.body);
+        self.w.own();
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    pub(crate) fn stmts(&mut self, block: &Block) {
+        for stmt in &block.stmts {
+            self.stmt(stmt);
+        }
+    }
+
+    fn line(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
+        let file = self.p.file.clone();
+        self.w.at(stmt.loc, &file);
+        self.w.line(text);
+    }
+
+    fn open_at(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
+        let file = self.p.file.clone();
+        self.w.at(stmt.loc, &file);
+        self.w.open(text);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Let { local, init } => self.let_stmt(stmt, *local, init.as_ref()),
+            StmtKind::Assign { place, value } => self.assign(stmt, place, value),
+            StmtKind::Call { dest, func, args } => self.call(stmt, *dest, *func, args),
+            StmtKind::Random { dest } => {
+                let text = format!("uint32_t {} = carrick_pcg_next(&core->rng);", self.local(*dest));
+                self.line(stmt, text);
+            }
+            StmtKind::ListAdd { list, value } => {
+                let (l, v) = (self.place(list).text, self.expr(value));
+                self.open_at(stmt, format!("if ({l}.len < {}u) {{", list_bound(&list.ty)));
+                self.line(stmt, format!("{l}.items[{l}.len++] = {v};"));
+                self.w.close("}");
+            }
+            StmtKind::ListRemove { list, index } => {
+                let (l, i) = (self.place(list).text, self.expr(index));
+                self.open_at(stmt, format!("if ({i} < {l}.len) {{"));
+                self.line(
+                    stmt,
+                    format!("memmove(&{l}.items[{i}], &{l}.items[{i} + 1], ({l}.len - {i} - 1) * sizeof {l}.items[0]);"),
+                );
+                self.line(stmt, format!("{l}.len--;"));
+                self.w.close("}");
+            }
+            StmtKind::ListPop { dest, list } => self.list_pop(stmt, *dest, list),
+            StmtKind::ListClear { list } => {
+                let text = format!("{}.len = 0;", self.place(list).text);
+                self.line(stmt, text);
+            }
+            StmtKind::WndReset { .. } | StmtKind::WndSet { .. } | StmtKind::WndSlide { .. } => {
+                self.window(stmt)
+            }
+            StmtKind::If { cond, then, otherwise } => self.if_stmt(stmt, cond, then, otherwise),
+            StmtKind::Block(body) => {
+                self.open_at(stmt, "{");
+                self.stmts(body);
+                self.w.close("}");
+            }
+            StmtKind::ForRange { .. } | StmtKind::ForEach { .. } => self.loop_stmt(stmt),
+            StmtKind::Break => self.line(stmt, "break;"),
+            StmtKind::Continue => self.line(stmt, "continue;"),
+            StmtKind::Return(value) => {
+                let text = value.as_ref().map_or("return;".into(), |v| format!("return {};", self.expr(v)));
+                self.line(stmt, text);
+            }
+            StmtKind::Stop => {
+                self.line(stmt, "chain->stopped = true;");
+                let text = self.leave();
+                self.line(stmt, text);
+            }
+            StmtKind::SetFlowId { event, id } => {
+                let text = format!("{}.flow__ = {};", self.local(*event), self.expr(id));
+                self.line(stmt, text);
+            }
+            StmtKind::Extract { bp } => self.extract(stmt, *bp),
+            StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
+                self.set_payload(stmt, *bp, *ctx, [Some(offset), Some(len), mss.as_ref()]);
+            }
+            StmtKind::OptAdd { bp, opt, args } => self.option_add(stmt, *bp, *opt, args),
+            StmtKind::Instr(instr) => {
+                let file = self.p.file.clone();
+                self.w.at(stmt.loc, &file);
+                self.instr(instr);
+            }
+        }
+    }
+
+    /// A `return` without a meaningful value.
+    fn leave(&self) -> String {
+        match self.function.map(|f| &f.ret) {
+            None | Some(Ty::Void) => "return;".into(),
+            Some(ty) if ty.is_scalar() => format!("return {};", self.literal(0, ty)),
+            Some(ty) => format!("return ({}){{0}};", self.names.ctype(ty)),
+        }
+    }
+
+    fn let_stmt(&mut self, stmt: &Stmt, local: ir::LocalId, init: Option<&ir::Expr>) {
+        let ty = self.local_type(local).clone();
+        let name = self.local(local);
+        if let (Ty::Array(..), Some(value)) = (&ty, init) {
+            let text = format!("{};", self.names.declaration(&ty, &name));
+            self.line(stmt, text);
+            let text = format!("memcpy({name}, {}, sizeof {name});", self.expr(value));
+            return self.line(stmt, text);
+        }
+        if let Some(value) = init {
+            let text = format!("{} = {};", self.names.declaration(&ty, &name), self.expr(value));
+            return self.line(stmt, text);
+        }
+        if ty.is_scalar() {
+            let text = format!("{} = {};", self.names.declaration(&ty, &name), self.literal(0, &ty));
+            return self.line(stmt, text);
+        }
+        let text = match self.initialiser(&ty) {
+            Some(init) => format!("{} = {init};", self.names.declaration(&ty, &name)),
+            None => format!("{} = {{0}};", self.names.declaration(&ty, &name)),
+        };
+        self.line(stmt, text);
+    }
+
+    /// A call of the function that makes the initial value of a declared type, if zero will not do.
+    pub(crate) fn initialiser(&self, ty: &Ty) -> Option<String> {
+        let name = match ty {
+            Ty::Struct(id) => &self.p.structs[id.index()].name,
+            Ty::Context(id) => &self.p.contexts[id.index()].name,
+            Ty::Blueprint(id) => &self.p.blueprints[id.index()].name,
+            _ => return None,
+        };
+        Some(format!("{}_initial(core)", self.names.own(name)))
+    }
+
+    fn assign(&mut self, stmt: &Stmt, place: &Place, value: &ir::Expr) {
+        let target = self.place(place);
+        let value = self.expr(value);
+        let text = if matches!(place.ty, Ty::Array(..)) {
+            format!("memcpy({0}, {value}, sizeof {0});", target.text)
+        } else {
+            format!("{} = {value};", target.text)
+        };
+        match target.guard {
+            None => self.line(stmt, text),
+            Some(guard) => {
+                self.open_at(stmt, format!("if ({guard}) {{"));
+                self.line(stmt, text);
+                self.w.close("}");
+            }
+        }
+    }
+
+    fn call(&mut self, stmt: &Stmt, dest: Option<ir::LocalId>, func: ir::FuncId, args: &[Arg]) {
+        let def = &self.p.functions[func.index()];
+        let args: String = args
+            .iter()
+            .map(|a| match a {
+                Arg::Value(e) => format!(", {}", self.expr(e)),
+                Arg::Ref(local) => format!(", {}", self.address(*local)),
+            })
+            .collect();
+        let call = format!("fn_{}(core, chain{args});", def.name);
+        let text = match dest {
+            Some(dest) => {
+                let ty = self.local_type(dest).clone();
+                format!("{} = {call}", self.names.declaration(&ty, &self.local(dest)))
+            }
+            None => call,
+        };
+        self.line(stmt, text);
+        if def.may_stop {
+            self.open_at(stmt, "if (chain->stopped) {");
+            let text = self.leave();
+            self.line(stmt, text);
+            self.w.close("}");
+        }
+    }
+
+    fn list_pop(&mut self, stmt: &Stmt, dest: Option<ir::LocalId>, list: &Place) {
+        let l = self.place(list).text;
+        if let (Some(dest), Ty::List(element, _)) = (dest, &list.ty) {
+            let zero = if element.is_scalar() {
+                self.literal(0, element)
+            } else {
+                format!("({}){{0}}", self.names.ctype(element))
+            };
+            let declaration = self.names.declaration(element, &self.local(dest));
+            self.line(stmt, format!("{declaration} = {l}.len > 0 ? {l}.items[0] : {zero};"));
+        }
+        self.open_at(stmt, format!("if ({l}.len > 0) {{"));
+        self.line(stmt, format!("memmove({l}.items, {l}.items + 1, --{l}.len * sizeof {l}.items[0]);"));
+        self.w.close("}");
+    }
+
+    fn window(&mut self, stmt: &Stmt) {
+        let text = match &stmt.kind {
+            StmtKind::WndReset { wnd, at } => {
+                format!("{};", self.window_call(wnd, "reset", &[self.expr(at)]))
+            }
+            StmtKind::WndSet { dest, wnd, from, to } => {
+                let args = [self.expr(from), self.expr(to)];
+                let call = self.window_call(wnd, "set", &args);
+                match dest {
+                    Some(dest) => format!("bool {} = {call};", self.local(*dest)),
+                    None => format!("(void){call};"),
+                }
+            }
+            StmtKind::WndSlide { wnd, to } => {
+                let to =
+                    to.as_ref().map_or_else(|| self.window_call(wnd, "first_unset", &[]), |e| self.expr(e));
+                format!("{};", self.window_call(wnd, "slide", &[to]))
+            }
+            _ => return,
+        };
+        self.line(stmt, text);
+    }
+
+    fn if_stmt(&mut self, stmt: &Stmt, cond: &ir::Expr, then: &Block, otherwise: &Block) {
+        let cond = strip(&self.expr(cond));
+        self.open_at(stmt, format!("if ({cond}) {{"));
+        self.stmts(then);
+        let mut otherwise = otherwise;
+        // A chain of `else if` stays one.
+        while let [Stmt { kind: StmtKind::If { cond, then, otherwise: next }, .. }] = &otherwise.stmts[..] {
+            let cond = strip(&self.expr(cond));
+            self.w.close(format!("}} else if ({cond}) {{"));
+            self.w.open_again();
+            self.stmts(then);
+            otherwise = next;
+        }
+        if !otherwise.stmts.is_empty() {
+            self.w.close("} else {");
+            self.w.open_again();
+            self.stmts(otherwise);
+        }
+        self.w.close("}");
+    }
+
+    fn loop_stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::ForRange { var, from, to, max, body } => {
+                let ty = self.local_type(*var).clone();
+                let (name, c) = (self.local(*var), self.names.ctype(&ty));
+                let constant = matches!(to.kind, ExprKind::Lit(_) | ExprKind::Const(_));
+                let (from, to) = (self.expr(from), self.expr(to));
+                if constant {
+                    self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {to}; {name}++) {{"));
+                } else {
+                    self.open_at(
+                        stmt,
+                        format!("for ({c} {name} = {from}, end_{name} = {to}, turn_{name} = 0; {name} < end_{name} && turn_{name} < {max}; {name}++, turn_{name}++) {{"),
+                    );
+                }
+                self.stmts(body);
+                self.w.close("}");
+            }
+            StmtKind::ForEach { var, list, body } => {
+                let ty = self.local_type(*var).clone();
+                let (name, place) = (self.local(*var), self.place(list).text);
+                let (len, item) = match &list.ty {
+                    Ty::Array(_, n) => (format!("{n}u"), format!("{place}[at_{name}]")),
+                    _ => (format!("{place}.len"), format!("{place}.items[at_{name}]")),
+                };
+                self.open_at(
+                    stmt,
+                    format!("for (uint32_t at_{name} = 0; at_{name} < {len}; at_{name}++) {{"),
+                );
+                let text = format!("CARRICK_UNUSED {} = {item};", self.names.declaration(&ty, &name));
+                self.line(stmt, text);
+                self.stmts(body);
+                self.w.close("}");
+            }
+            _ => {}
+        }
+    }
+
+    fn extract(&mut self, stmt: &Stmt, bp: ir::LocalId) {
+        let Ty::Blueprint(kind) = self.local_type(bp) else { return };
+        let name = self.names.own(&self.p.blueprints[kind.index()].name);
+        let packet = self.function.map_or_else(String::new, |f| safe(&f.locals[0].name));
+        self.open_at(stmt, format!("if (!{name}_extract(core, {packet}, &{})) {{", self.local(bp)));
+        self.line(stmt, "chain->dropped = true;");
+        self.line(stmt, "return;");
+        self.w.close("}");
+    }
+
+    fn set_payload(
+        &mut self,
+        stmt: &Stmt,
+        bp: ir::LocalId,
+        ctx: ir::LocalId,
+        values: [Option<&ir::Expr>; 3],
+    ) {
+        let Ty::Context(kind) = *self.local_type(ctx) else { return };
+        let [offset, len, mss] = values.map(|v| v.map(|e| self.expr(e)));
+        let (offset, len) = (offset.unwrap_or_default(), len.unwrap_or_default());
+        let mss = mss.unwrap_or_else(|| "UINT64_MAX".into());
+        let text = format!(
+            "{}.payload__ = (struct {}){{.offset = {offset}, .len = {len}, .mss = {mss}, .slot = {}->slot__, .type = {}}};",
+            self.local(bp),
+            self.names.own("payload"),
+            self.local(ctx),
+            kind.0 + 1,
+        );
+        self.line(stmt, text);
+    }
+
+    fn option_add(&mut self, stmt: &Stmt, bp: ir::LocalId, opt: ir::OptId, args: &[ir::Expr]) {
+        let def = &self.p.opts[opt.index()];
+        let name = safe(&def.name);
+        let bp = self.local(bp);
+        self.line(stmt, format!("{bp}.opts__.has_{} = true;", def.name));
+        let given = def.fields.iter().filter(|f| f.fixed.is_none());
+        for (field, value) in given.zip(args) {
+            let text = format!("{bp}.opts__.{name}.{} = {};", safe(&field.name), self.expr(value));
+            self.line(stmt, text);
+        }
+    }
+}
+
+/// Without the parentheses around the whole.
+fn strip(text: &str) -> String {
+    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
+        return text.to_owned();
+    };
+    let mut depth = 0_i32;
+    for c in inner.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if depth < 0 {
+            return text.to_owned();
+        }
+    }
+    inner.to_owned()
+}

@@ -1,0 +1,109 @@
+//! Trace records, between `#ifdef CARRICK_TRACE` and `#endif`.
+
+use carrick_ir::{self as ir, Ty};
+
+use crate::Emitter;
+use crate::names::{safe, window_words};
+
+impl Emitter<'_> {
+    /// An instruction record with these words.
+    pub(crate) fn trace_instr(&mut self, number: u32, words: &[String]) {
+        self.trace_words("CARRICK_TRACE_INSTR", number, words);
+    }
+
+    pub(crate) fn trace_words(&mut self, kind: &str, number: u32, words: &[String]) {
+        let words: Vec<String> = words.iter().map(|w| format!("(uint64_t)({w})")).collect();
+        let n = words.len();
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.line("if (core->trace)");
+        let array =
+            if n == 0 { "NULL".into() } else { format!("(const uint64_t[]){{{}}}", words.join(", ")) };
+        self.w.line(format!("    core->trace(core->trace_user, {kind}, {number}, {array}, {n});"));
+        self.w.line("#endif");
+    }
+
+    /// The functions that report events and contexts, with all their fields.
+    pub(crate) fn tracing(&mut self) {
+        let core = self.names.own("core");
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.blank();
+        for (index, event) in self.p.events.iter().enumerate() {
+            let (ty, name) = (self.names.declared(&event.name), self.names.own(&event.name));
+            self.w.open(format!(
+                "static void {name}_trace(struct {core} *core, uint64_t handle, CARRICK_UNUSED const struct {ty} *v) {{"
+            ));
+            self.trace_record(index, "CARRICK_TRACE_EVENT", "handle", &event.fields, &[]);
+        }
+        for (index, ctx) in self.p.contexts.iter().enumerate() {
+            let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+            self.w.open(format!(
+                "static void {name}_trace(struct {core} *core, uint64_t handle, const struct {ty} *v) {{"
+            ));
+            self.trace_record(index, "CARRICK_TRACE_CONTEXT", "handle", &ctx.fields, &ctx.timers);
+        }
+        self.w.line("#endif");
+        self.w.blank();
+    }
+
+    fn trace_record(
+        &mut self,
+        number: usize,
+        kind: &str,
+        handle: &str,
+        fields: &[ir::FieldDef],
+        timers: &[ir::TimerDef],
+    ) {
+        self.w.line("if (!core->trace)");
+        self.w.line("    return;");
+        self.w.line("struct carrick_record r;");
+        self.w.line("r.count = 0;");
+        self.w.line(format!("carrick_word(&r, {handle});"));
+        for field in fields {
+            self.words(&field.ty, &format!("v->{}", safe(&field.name)), 0);
+        }
+        for at in 0..timers.len() {
+            self.w.line(format!(
+                "carrick_word(&r, carrick_timer_armed(&v->timers__[{at}]) ? v->timers__[{at}].deadline : 0);"
+            ));
+        }
+        self.w.line(format!("core->trace(core->trace_user, {kind}, {number}, r.words, r.count);"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn words(&mut self, ty: &Ty, at: &str, depth: u32) {
+        let i = format!("i{depth}");
+        match ty {
+            Ty::Addr => self.w.line(format!("carrick_word_addr(&r, {at});")),
+            Ty::Struct(id) => {
+                for field in &self.p.structs[id.index()].fields {
+                    self.words(&field.ty, &format!("{at}.{}", safe(&field.name)), depth);
+                }
+            }
+            Ty::Id(id) => {
+                for part in &self.p.ids[id.index()].parts {
+                    self.words(&part.ty, &format!("{at}.{}", safe(&part.name)), depth);
+                }
+            }
+            Ty::Array(element, n) => {
+                self.w.open(format!("for (uint32_t {i} = 0; {i} < {n}; {i}++) {{"));
+                self.words(element, &format!("{at}[{i}]"), depth + 1);
+                self.w.close("}");
+            }
+            Ty::List(element, _) => {
+                self.w.line(format!("carrick_word(&r, {at}.len);"));
+                self.w.open(format!("for (uint32_t {i} = 0; {i} < {at}.len; {i}++) {{"));
+                self.words(element, &format!("{at}.items[{i}]"), depth + 1);
+                self.w.close("}");
+            }
+            Ty::Wnd { runs: Some(_), .. } => {
+                self.w.line(format!("carrick_words_wnd(&r, &{at}.wnd, {at}.runs);"))
+            }
+            Ty::Wnd { size, runs: None } => {
+                let words = window_words(*size);
+                self.w.line(format!("carrick_words_bits(&r, {at}.head, {at}.bits, {words}, {size}u);"));
+            }
+            _ => self.w.line(format!("carrick_word(&r, (uint64_t){at});")),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Declarations of the program's types.
+
+use std::collections::BTreeSet;
+
+use carrick_ir::{self as ir, Ty};
+
+use crate::Emitter;
+use crate::names::{doc_comment, safe, window_words};
+
+impl Emitter<'_> {
+    pub(crate) fn type_declarations(&mut self) {
+        self.constants();
+        let mut done = BTreeSet::new();
+        let p = self.p;
+        for id in &p.ids {
+            self.record(&self.names.declared(&id.name), &id.doc, &id.parts);
+        }
+        for index in 0..p.structs.len() {
+            self.declare(&Ty::Struct(ir::StructId(index as u32)), &mut done);
+        }
+        let fields =
+            p.scratchpads.iter().flat_map(|s| &s.fields).chain(p.contexts.iter().flat_map(|c| &c.fields));
+        for field in fields {
+            self.declare(&field.ty, &mut done);
+        }
+        for local in p.functions.iter().flat_map(|f| &f.locals) {
+            self.declare(&local.ty, &mut done);
+        }
+        for scratchpad in &p.scratchpads {
+            self.record(&self.names.declared(&scratchpad.name), &scratchpad.doc, &scratchpad.fields);
+        }
+        for event in &p.events {
+            self.event_struct(event);
+        }
+    }
+
+    fn constants(&mut self) {
+        for def in &self.p.enums {
+            if let Some(doc) = doc_comment(&def.doc) {
+                self.w.line(doc);
+            }
+            let ty = self.names.ctype(&def.repr);
+            for (name, value) in &def.variants {
+                let name = self.names.declared(name);
+                let value = self.literal(*value, &def.repr);
+                self.w.line(format!("CARRICK_UNUSED static const {ty} {name} = {value};"));
+            }
+            self.w.blank();
+        }
+        for def in &self.p.consts {
+            if let Some(doc) = doc_comment(&def.doc) {
+                self.w.line(doc);
+            }
+            let value = self.literal(def.value, &def.ty);
+            let line = format!(
+                "CARRICK_UNUSED static const {} {} = {value};",
+                self.names.ctype(&def.ty),
+                self.names.declared(&def.name)
+            );
+            self.w.line(line);
+        }
+        self.w.blank();
+    }
+
+    /// Declares a type after those that it is made of, once.
+    fn declare(&mut self, ty: &Ty, done: &mut BTreeSet<String>) {
+        match ty {
+            Ty::Array(element, _) => self.declare(element, done),
+            Ty::Struct(id) => {
+                let def = &self.p.structs[id.index()];
+                if done.insert(self.names.declared(&def.name)) {
+                    for field in &def.fields {
+                        self.declare(&field.ty, done);
+                    }
+                    self.record(&self.names.declared(&def.name), &def.doc, &def.fields);
+                }
+            }
+            Ty::List(element, n) => {
+                self.declare(element, done);
+                let name = self.names.list(element, *n);
+                if done.insert(name.clone()) {
+                    self.w.open(format!("struct {name} {{"));
+                    self.w.line("uint32_t len;");
+                    let items = self.names.declaration(&Ty::Array(element.clone(), *n), "items");
+                    self.w.line(format!("{items};"));
+                    self.w.close("};");
+                    self.w.blank();
+                }
+            }
+            Ty::Wnd { size, runs } => {
+                let name = self.names.window(*size, *runs);
+                if done.insert(name.clone()) {
+                    self.window_struct(&name, *size, *runs);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn window_struct(&mut self, name: &str, size: u64, runs: Option<u32>) {
+        self.w.open(format!("struct {name} {{"));
+        match runs {
+            Some(runs) => {
+                self.w.line("struct carrick_wnd wnd;");
+                self.w.line(format!("struct carrick_run runs[{runs}];"));
+            }
+            None => {
+                self.w.line("uint32_t head;");
+                self.w.line(format!("uint64_t bits[{}];", window_words(size)));
+            }
+        }
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn record(&mut self, name: &str, doc: &str, fields: &[ir::FieldDef]) {
+        if let Some(doc) = doc_comment(doc) {
+            self.w.line(doc);
+        }
+        self.w.open(format!("struct {name} {{"));
+        self.fields(fields);
+        if fields.is_empty() {
+            self.w.line("uint8_t nothing__;");
+        }
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    pub(crate) fn fields(&mut self, fields: &[ir::FieldDef]) {
+        for field in fields {
+            let comment = if field.doc.contains('\n') { None } else { doc_comment(&field.doc) };
+            let declaration = self.names.declaration(&field.ty, &safe(&field.name));
+            match comment {
+                Some(comment) => self.w.line(format!("{declaration}; {comment}")),
+                None => self.w.line(format!("{declaration};")),
+            }
+        }
+    }
+
+    fn event_struct(&mut self, event: &ir::EventDef) {
+        if let Some(doc) = doc_comment(&event.doc) {
+            self.w.line(doc);
+        }
+        self.w.open(format!("struct {} {{", self.names.declared(&event.name)));
+        self.fields(&event.fields);
+        if let Some(id) = event.id {
+            self.w.line(format!("struct {} flow__;", self.names.id(id)));
+        }
+        self.w.line("uint64_t token__;");
+        self.w.close("};");
+        self.w.blank();
+    }
+}

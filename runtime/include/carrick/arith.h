@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The arithmetic of the language where C leaves it undefined: docs/reference/language.md, "Operators".
+ * Operands come widened to 64 bits; the caller casts the result to its type.
+ */
+#ifndef CARRICK_ARITH_H
+#define CARRICK_ARITH_H
+
+#include "carrick/base.h"
+
+static inline uint64_t carrick_div_u(uint64_t a, uint64_t b) {
+    return b ? a / b : 0;
+}
+
+static inline uint64_t carrick_rem_u(uint64_t a, uint64_t b) {
+    return b ? a % b : a;
+}
+
+static inline int64_t carrick_div_s(int64_t a, int64_t b) {
+    if (b == 0)
+        return 0;
+    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+static inline int64_t carrick_rem_s(int64_t a, int64_t b) {
+    if (b == 0)
+        return a;
+    return b == -1 ? 0 : a % b;
+}
+
+/* `width` is the number of bits of the shifted type. */
+static inline uint64_t carrick_shl(uint64_t a, uint64_t n, uint32_t width) {
+    return n < width ? a << n : 0;
+}
+
+static inline uint64_t carrick_shr_u(uint64_t a, uint64_t n, uint32_t width) {
+    return n < width ? a >> n : 0;
+}
+
+static inline int64_t carrick_shr_s(int64_t a, uint64_t n) {
+    return a >> (n < 63 ? n : 63);
+}
+
+/* Serial number order (RFC 1982): the distance from a to b is in 1..2^31-1. */
+static inline bool carrick_seq_lt(uint32_t a, uint32_t b) {
+    return b - a - 1u < 0x7fffffffu;
+}
+
+static inline bool carrick_seq_le(uint32_t a, uint32_t b) {
+    return a == b || carrick_seq_lt(a, b);
+}
+
+__extension__ typedef unsigned __int128 carrick_u128;
+
+/* How long so many octets take, in nanoseconds. */
+static inline int64_t carrick_bytes_per_rate(uint64_t bytes, uint64_t rate) {
+    return rate ? (int64_t)(uint64_t)((carrick_u128)bytes * 8000000000u / rate) : 0;
+}
+
+/* How many octets fit a time. */
+static inline uint64_t carrick_rate_times_duration(uint64_t rate, int64_t duration) {
+    return duration > 0 ? (uint64_t)((carrick_u128)rate * (uint64_t)duration / 8000000000u) : 0;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hierarchical timing wheel (Varghese and Lauck, 1987). Starting and stopping a timer takes constant time; empty
+ * buckets cost nothing, since each level has a bitmap of its occupied buckets. Deadlines are exact: buckets only sort,
+ * and timers fire by (deadline, order of starting).
+ */
+#ifndef CARRICK_TIMER_H
+#define CARRICK_TIMER_H
+
+#include "carrick/base.h"
+
+#define CARRICK_TICK_SHIFT 10 /* a tick is 1024 ns */
+#define CARRICK_LEVELS     9  /* 6 bits of the tick each: all 54 bits */
+
+/* Lives inside the context that it belongs to. */
+struct carrick_timer {
+    struct carrick_timer *next, **link; /* link: the pointer that points here; NULL: not running */
+    uint64_t deadline, order;
+    uint32_t slot;        /* of its context; set once */
+    uint8_t type, number; /* of its context, and which of its timers; set once */
+    uint8_t level, bucket;
+};
+
+struct carrick_wheel {
+    uint64_t tick;  /* every running timer's tick is at least this */
+    uint64_t order; /* how many timers were started */
+    uint64_t occupied[CARRICK_LEVELS];
+    struct carrick_timer *buckets[CARRICK_LEVELS][64];
+};
+
+static inline bool carrick_timer_armed(const struct carrick_timer *t) {
+    return t->link != NULL;
+}
+
+/* Puts the timer into the bucket of its deadline: the level is that of the highest bits in which its tick differs. */
+static inline void carrick_wheel_place(struct carrick_wheel *w, struct carrick_timer *t) {
+    uint64_t tick = carrick_max64(t->deadline >> CARRICK_TICK_SHIFT, w->tick), differs = tick ^ w->tick;
+    uint32_t level = differs ? (uint32_t)(63 - __builtin_clzll(differs)) / 6 : 0;
+    uint32_t bucket = (uint32_t)(tick >> (6 * level)) & 63;
+    struct carrick_timer **head = &w->buckets[level][bucket];
+    t->level = (uint8_t)level;
+    t->bucket = (uint8_t)bucket;
+    t->next = *head;
+    t->link = head;
+    if (t->next)
+        t->next->link = &t->next;
+    *head = t;
+    w->occupied[level] |= (uint64_t)1 << bucket;
+}
+
+static inline void carrick_timer_stop(struct carrick_wheel *w, struct carrick_timer *t) {
+    if (!t->link)
+        return;
+    *t->link = t->next;
+    if (t->next)
+        t->next->link = t->link;
+    if (!w->buckets[t->level][t->bucket])
+        w->occupied[t->level] &= ~((uint64_t)1 << t->bucket);
+    t->link = NULL;
+}
+
+/* Starts it anew, whether it runs or not. A delay below zero is zero. */
+static inline void carrick_timer_restart(struct carrick_wheel *w, struct carrick_timer *t, uint64_t now,
+                                         int64_t after) {
+    carrick_timer_stop(w, t);
+    uint64_t delay = after > 0 ? (uint64_t)after : 0;
+    t->deadline = delay > UINT64_MAX - now ? UINT64_MAX - 1 : carrick_min64(now + delay, UINT64_MAX - 1);
+    t->order = w->order++;
+    carrick_wheel_place(w, t);
+}
+
+static inline bool carrick_timer_before(const struct carrick_timer *a, const struct carrick_timer *b) {
+    return a->deadline != b->deadline ? a->deadline < b->deadline : a->order < b->order;
+}
+
+/* The level of the earliest bucket, CARRICK_LEVELS if no timer runs. A lower level is always earlier. */
+static inline uint32_t carrick_wheel_level(const struct carrick_wheel *w) {
+    uint32_t level = 0;
+    while (level < CARRICK_LEVELS && !w->occupied[level])
+        level++;
+    return level;
+}
+
+/* The timer that fires first, or NULL. */
+static inline struct carrick_timer *carrick_wheel_first(const struct carrick_wheel *w) {
+    uint32_t level = carrick_wheel_level(w);
+    if (level == CARRICK_LEVELS)
+        return NULL;
+    struct carrick_timer *first = w->buckets[level][__builtin_ctzll(w->occupied[level])];
+    for (struct carrick_timer *t = first->next; t; t = t->next)
+        if (carrick_timer_before(t, first))
+            first = t;
+    return first;
+}
+
+/* Spreads the bucket that `tick` enters, and the levels below it, over the levels below. */
+static inline void carrick_wheel_move(struct carrick_wheel *w, uint64_t tick) {
+    for (;;) {
+        uint32_t level = carrick_wheel_level(w);
+        if (level == 0 || level == CARRICK_LEVELS)
+            break;
+        uint32_t bucket = (uint32_t)__builtin_ctzll(w->occupied[level]);
+        uint64_t start = (w->tick >> (6 * level + 6) << (6 * level + 6)) | ((uint64_t)bucket << (6 * level));
+        if (start > tick)
+            break;
+        struct carrick_timer *t = w->buckets[level][bucket];
+        w->buckets[level][bucket] = NULL;
+        w->occupied[level] &= ~((uint64_t)1 << bucket);
+        w->tick = start;
+        while (t) {
+            struct carrick_timer *next = t->next;
+            carrick_wheel_place(w, t);
+            t = next;
+        }
+    }
+}
+
+/* The first timer that is due, stopped; NULL when none is left. */
+static inline struct carrick_timer *carrick_wheel_due(struct carrick_wheel *w, uint64_t now) {
+    carrick_wheel_move(w, now >> CARRICK_TICK_SHIFT);
+    struct carrick_timer *t = carrick_wheel_first(w);
+    if (!t || t->deadline > now) {
+        /* Nothing lies before now's tick, so that buckets may be reckoned from it. */
+        w->tick = carrick_max64(w->tick, now >> CARRICK_TICK_SHIFT);
+        return NULL;
+    }
+    carrick_timer_stop(w, t);
+    return t;
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data units (paper 1 §5.1, §5.2, appendix D): the octets that a context sends and receives, each in a true ring in
+ * which data never moves. A ring holds mask + 1 octets, a power of two; octet `offset` of the unit is at offset & mask.
+ */
+#ifndef CARRICK_UNIT_H
+#define CARRICK_UNIT_H
+
+#include "carrick/base.h"
+
+static inline void carrick_ring_write(uint8_t *ring, uint64_t mask, uint64_t offset, const uint8_t *from,
+                                      uint64_t len) {
+    uint64_t at = offset & mask, first = carrick_min64(len, mask + 1 - at);
+    memcpy(ring + at, from, first);
+    memcpy(ring, from + first, len - first);
+}
+
+static inline void carrick_ring_read(const uint8_t *ring, uint64_t mask, uint64_t offset, uint8_t *to, uint64_t len) {
+    uint64_t at = offset & mask, first = carrick_min64(len, mask + 1 - at);
+    memcpy(to, ring + at, first);
+    memcpy(to + first, ring, len - first);
+}
+
+/* What is to be sent. base <= end; reclaimed <= base; end - reclaimed <= capacity. */
+struct carrick_tx {
+    uint64_t base;      /* the first octet that is still held */
+    uint64_t end;       /* one past the last */
+    uint64_t reclaimed; /* the first octet that may not be overwritten yet */
+    uint64_t size;      /* where the unit ends, UINT64_MAX if it does not */
+    uint32_t pending;   /* queued blueprints with a payload of this unit */
+    bool open;
+};
+
+static inline void carrick_tx_open(struct carrick_tx *tx, uint64_t size) {
+    uint32_t pending = tx->pending;
+    *tx = (struct carrick_tx){.size = size, .pending = pending, .open = true};
+}
+
+/* Appends; returns how many octets were taken. */
+static inline uint64_t carrick_tx_add(struct carrick_tx *tx, uint8_t *ring, uint64_t mask, struct carrick_addr from,
+                                      uint64_t len) {
+    uint64_t room = carrick_min64(mask + 1 - (tx->end - tx->reclaimed), tx->size - tx->end);
+    len = carrick_min64(carrick_min64(len, from.len), room);
+    if (len == 0)
+        return 0;
+    carrick_ring_write(ring, mask, tx->end, from.ptr, len);
+    tx->end += len;
+    return len;
+}
+
+/* Retires; returns how many octets. */
+static inline uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
+    len = carrick_min64(len, tx->end - tx->base);
+    tx->base += len;
+    if (tx->pending == 0)
+        tx->reclaimed = tx->base;
+    return len;
+}
+
+/* A queued blueprint with a payload of this unit is out. */
+static inline void carrick_tx_sent(struct carrick_tx *tx) {
+    if (--tx->pending == 0)
+        tx->reclaimed = tx->base;
+}
+
+/* Octets [lo, hi) from the unit's base that are there, beyond the in-order ones. */
+struct carrick_rx_run {
+    uint32_t lo, hi;
+};
+
+#define CARRICK_RX_RUNS 16u
+
+/* What was received. `ready` octets from base are in order; the runs lie above, ascending, not touching. */
+struct carrick_rx {
+    uint64_t base; /* the first octet that was not flushed */
+    uint64_t size; /* where the unit ends, UINT64_MAX if it does not */
+    uint32_t ready;
+    uint16_t count;
+    bool open;
+    struct carrick_rx_run runs[CARRICK_RX_RUNS];
+};
+
+static inline void carrick_rx_open(struct carrick_rx *rx, uint64_t size) {
+    rx->base = 0;
+    rx->size = size;
+    rx->ready = 0;
+    rx->count = 0;
+    rx->open = true;
+}
+
+enum carrick_rx_result { CARRICK_RX_ALL, CARRICK_RX_CUT, CARRICK_RX_FULL };
+
+/* Copies [lo, hi) where nothing is yet: octets already there are kept. */
+static inline void carrick_rx_fill(struct carrick_rx *rx, uint8_t *ring, uint64_t mask, const uint8_t *from,
+                                   uint32_t lo, uint32_t hi) {
+    uint32_t at = lo > rx->ready ? lo : rx->ready;
+    for (uint32_t i = 0; i < rx->count && at < hi; i++) {
+        uint32_t gap_end = rx->runs[i].lo < hi ? rx->runs[i].lo : hi;
+        if (at < gap_end)
+            carrick_ring_write(ring, mask, rx->base + at, from + (at - lo), gap_end - at);
+        if (rx->runs[i].hi > at)
+            at = rx->runs[i].hi;
+    }
+    if (at < hi)
+        carrick_ring_write(ring, mask, rx->base + at, from + (at - lo), hi - at);
+}
+
+/* Octets [lo, hi) from base; false if that needs more runs than there are. */
+static inline bool carrick_rx_insert(struct carrick_rx *rx, uint8_t *ring, uint64_t mask, const uint8_t *from,
+                                     uint32_t lo, uint32_t hi) {
+    struct carrick_rx_run *runs = rx->runs;
+    if (lo <= rx->ready) {
+        carrick_rx_fill(rx, ring, mask, from, lo, hi);
+        if (hi > rx->ready)
+            rx->ready = hi;
+        uint16_t gone = 0;
+        for (; gone < rx->count && runs[gone].lo <= rx->ready; gone++)
+            if (runs[gone].hi > rx->ready)
+                rx->ready = runs[gone].hi;
+        rx->count = (uint16_t)(rx->count - gone);
+        memmove(runs, runs + gone, rx->count * sizeof *runs);
+        return true;
+    }
+    uint16_t i = 0;
+    while (i < rx->count && runs[i].hi < lo)
+        i++;
+    uint16_t j = i;
+    while (j < rx->count && runs[j].lo <= hi)
+        j++;
+    if (i == j && rx->count == CARRICK_RX_RUNS)
+        return false;
+    carrick_rx_fill(rx, ring, mask, from, lo, hi);
+    if (i == j) {
+        memmove(&runs[i + 1], &runs[i], (size_t)(rx->count - i) * sizeof *runs);
+        runs[i] = (struct carrick_rx_run){lo, hi};
+        rx->count++;
+        return true;
+    }
+    runs[i].lo = runs[i].lo < lo ? runs[i].lo : lo;
+    runs[i].hi = runs[j - 1].hi > hi ? runs[j - 1].hi : hi;
+    memmove(&runs[i + 1], &runs[j], (size_t)(rx->count - j) * sizeof *runs);
+    rx->count = (uint16_t)(rx->count - (j - i - 1));
+    return true;
+}
+
+/* len octets at `from` belong at `offset` of the unit. */
+static inline enum carrick_rx_result carrick_rx_add(struct carrick_rx *rx, uint8_t *ring, uint64_t mask,
+                                                    struct carrick_addr from, uint64_t len, uint64_t offset) {
+    len = carrick_min64(len, from.len);
+    if (offset < rx->base) {
+        uint64_t old = carrick_min64(len, rx->base - offset);
+        from = carrick_addr_skip(from, old);
+        len -= old;
+        offset = rx->base;
+    }
+    uint64_t lo = offset - rx->base, limit = carrick_min64(mask + 1, rx->size - rx->base);
+    enum carrick_rx_result result = CARRICK_RX_ALL;
+    if (lo > limit || len > limit - lo) {
+        len = lo > limit ? 0 : limit - lo;
+        result = CARRICK_RX_CUT;
+    }
+    if (len == 0)
+        return result;
+    bool taken = carrick_rx_insert(rx, ring, mask, from.ptr, (uint32_t)lo, (uint32_t)(lo + len));
+    return taken ? result : CARRICK_RX_FULL;
+}
+
+/* The next octets go to `to` (nowhere if it is none); returns how many. */
+static inline uint64_t carrick_rx_flush(struct carrick_rx *rx, const uint8_t *ring, uint64_t mask, uint64_t len,
+                                        struct carrick_addr to) {
+    len = carrick_min64(len, rx->ready);
+    if (to.ptr) {
+        len = carrick_min64(len, to.len);
+        carrick_ring_read(ring, mask, rx->base, to.ptr, len);
+    }
+    rx->base += len;
+    rx->ready -= (uint32_t)len;
+    for (uint16_t i = 0; i < rx->count; i++) {
+        rx->runs[i].lo -= (uint32_t)len;
+        rx->runs[i].hi -= (uint32_t)len;
+    }
+    return len;
+}
+
+#endif
