@@ -254,7 +254,7 @@ impl Checker<'_> {
         let ty = if checksum { Some(Ty::U16) } else { self.resolve(&field.ty) };
         let ty = ty.unwrap_or(Ty::U8);
         let bits = self.field_bits(field, &ty);
-        if field.bits.is_none() && *offset % 8 != 0 {
+        if field.bits.is_none() && !offset.is_multiple_of(8) {
             self.bits_unaligned(field.span, *offset);
             *offset = offset.next_multiple_of(8);
         }
@@ -425,18 +425,6 @@ impl Checker<'_> {
     }
 
     fn seg_rule(&mut self, name: &Ident, params: &[Ident], field: (&Ident, &Ident), values: [&Expr; 3]) {
-        if let Some(param) = params.first() {
-            self.report(
-                Diagnostic::error(
-                    codes::SEG_RULE_PARAMS,
-                    "segmentation rules take no parameters",
-                    param.span,
-                    "a parameter",
-                )
-                .mend("use `bp.field`: what the blueprint was given"),
-            );
-            return;
-        }
         let (blueprint, field) = field;
         let pick = |d| if let Def::Blueprint(b) = d { Some(b) } else { None };
         let found = self.lookup("blueprint", blueprint, pick).and_then(|bp| {
@@ -454,6 +442,18 @@ impl Checker<'_> {
         let Some((bp, at)) = found else {
             return self.push_rule(name, ir::BpId(0), 0, None);
         };
+        if let Some(param) = params.first() {
+            self.report(
+                Diagnostic::error(
+                    codes::SEG_RULE_PARAMS,
+                    "segmentation rules take no parameters",
+                    param.span,
+                    "a parameter",
+                )
+                .mend("use `bp.field`: what the blueprint was given"),
+            );
+            return self.push_rule(name, bp, at as u32, None);
+        }
         let def = &self.program.blueprints[bp.index()].fields[at];
         let ty = def.ty.clone();
         if !matches!(def.kind, ir::BpFieldKind::Plain { .. }) {

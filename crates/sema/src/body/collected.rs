@@ -29,7 +29,7 @@ impl Body<'_, '_> {
             return None;
         }
         let LetInit::Value(e) = init else {
-            self.bind(name, Binding::EventList);
+            self.bind(name, Binding::Wrong);
             return Some(self.misused(
                 "an instruction is given where its variable is declared",
                 name.span,
@@ -37,7 +37,7 @@ impl Body<'_, '_> {
             ));
         };
         let instr = self.made(e);
-        let binding = instr.as_ref().map_or(Binding::EventList, |i| Binding::Instr(Box::new(i.clone())));
+        let binding = instr.as_ref().map_or(Binding::Wrong, |i| Binding::Instr(Box::new(i.clone())));
         self.bind(name, binding);
         Some(instr.map(|_| ()))
     }
@@ -79,6 +79,7 @@ impl Body<'_, '_> {
         let instr = match &args[0].kind {
             ast::ExprKind::Name(name) => match self.find(name) {
                 Some(Binding::Instr(instr)) => *instr,
+                Some(Binding::Wrong) => return None,
                 _ => return self.misused("this is not an instruction", args[0].span, "added"),
             },
             _ => self.made(&args[0])?,

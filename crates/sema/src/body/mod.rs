@@ -45,6 +45,8 @@ enum Binding {
     Instr(Box<ir::Instr>),
     InstrList,
     EventList,
+    /// its declaration was reported: nothing more is said of it
+    Wrong,
 }
 
 /// The value of an expression before its surroundings have said what type a literal has.

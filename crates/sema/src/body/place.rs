@@ -107,6 +107,7 @@ impl Body<'_, '_> {
                     Node::Place(place)
                 })
             }
+            Some(Binding::Wrong) => None,
             Some(_) => {
                 self.not_a_value(span, "a collection of instructions or events", "only `add` and `return` it")
             }
@@ -117,6 +118,7 @@ impl Body<'_, '_> {
     fn unknown_local<T>(&mut self, name: &str, span: Span) -> Option<T> {
         if self.cx.env.get(name).is_some() {
             if let Some(Def::Const(_)) = self.cx.env.get(name) {
+                self.cx.usage.mark(name);
                 return None; // a constant that is wrong itself
             }
             return self.not_a_value(

@@ -138,7 +138,7 @@ impl Body<'_, '_> {
         };
         let Some(ty) = resolved.and_then(|t| self.variable_type(t, ty.span)) else {
             // Uses of the name are not to be reported as unknown.
-            self.bind(name, Binding::EventList);
+            self.bind(name, Binding::Wrong);
             return None;
         };
         let value = match init {
