@@ -6,6 +6,7 @@
 mod decl;
 mod expr;
 mod stmt;
+mod ty;
 
 use crate::Span;
 use crate::ast::{File, Ident};
