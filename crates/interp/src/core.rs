@@ -2,76 +2,212 @@
 
 use std::sync::Arc;
 
-use carrick_ir::Program;
+use carrick_ir::{Program, arith};
 
 use crate::api::*;
+use crate::contexts::Handle;
+use crate::counters::*;
+use crate::instr::request_addr;
+use crate::ipv4;
+use crate::layout::{EVENT_ID, TIMER_CELLS};
+use crate::link::{CallCode, Linked, Target};
+use crate::machine::Machine;
+
+/// Open requests at most, if the configuration does not say.
+const DEFAULT_COMPLETIONS: u32 = 1024;
+/// What an IPv4 packet may be at least and at most.
+const MTU: std::ops::RangeInclusive<u32> = 68..=65535;
 
 /// One instance of a program, with all its contexts, timers, data and queues.
+#[derive(Debug)]
 pub struct Core {
-    counters: Vec<u64>,
+    linked: Linked,
+    machine: Machine,
 }
 
 impl Core {
     /// Makes a core.
     ///
     /// # Errors
-    /// Says which part of the configuration is outside its range.
+    /// Says which part of the configuration is outside its range, or what of the program no core can do.
     pub fn new(program: Arc<Program>, config: &Config) -> Result<Core, String> {
-        let _ = (program, config);
-        Err("not there yet".to_owned())
+        if !MTU.contains(&config.mtu) {
+            return Err(format!("the MTU is outside {} to {}", MTU.start(), MTU.end()));
+        }
+        let completions = if config.completions == 0 { DEFAULT_COMPLETIONS } else { config.completions };
+        if !completions.is_power_of_two() {
+            return Err("the number of completions is not a power of two".to_owned());
+        }
+        let linked = Linked::new(program, config)?;
+        let machine = Machine::new(&linked, config, completions as usize);
+        Ok(Core { linked, machine })
     }
 
     /// A packet from the network, beginning with its IPv4 header.
     ///
     /// # Errors
     /// [`Refused::Again`] and [`Refused::Dropped`].
-    pub fn rx(&mut self, _packet: &[u8], _now: u64) -> Result<(), Refused> {
-        Err(Refused::Again)
+    pub fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
+        let (p, m) = (&self.linked, &mut self.machine);
+        m.arrive(p, now)?;
+        let protocol = p.program.net_header.protocol;
+        let (header, rest) = ipv4::parse(packet, protocol, m.address).map_err(|counter| m.refuse(counter))?;
+        m.count(RX_PACKETS);
+        m.receive(p, &header, rest);
+        m.parse(p);
+        if let Some(counter) = m.refused.take() {
+            m.raised.clear();
+            m.raised_cells.clear();
+            return Err(m.refuse(counter));
+        }
+        if m.raised.is_empty() {
+            return Err(m.refuse(UNPARSED));
+        }
+        m.run_raised(p, 0, |m, p, event| m.event_by_id(p, event));
+        Ok(())
     }
 
     /// A request, of the interface's call with this number.
     ///
     /// # Errors
     /// [`Refused::Again`] and [`Refused::BadArg`].
-    pub fn call(&mut self, _call: usize, _request: &Request<'_>, _now: u64) -> Result<(), Refused> {
-        Err(Refused::Again)
+    pub fn call(&mut self, call: usize, request: &Request<'_>, now: u64) -> Result<(), Refused> {
+        let (p, m) = (&self.linked, &mut self.machine);
+        let code = p.calls.get(call).ok_or(Refused::BadArg)?;
+        let data_fits = code.data.is_some() || request.data == Data::None;
+        if request.token == 0 || request.args.len() != code.args.len() || !data_fits {
+            return Err(Refused::BadArg);
+        }
+        if m.requests.full() {
+            return Err(Refused::Again);
+        }
+        m.arrive(p, now)?;
+        m.place_call(p, code, request);
+        match &code.target {
+            Target::On => m.event_on(p, code.event, request.handle),
+            Target::At(_) | Target::Nowhere => m.event_by_id(p, code.event),
+        }
+        Ok(())
     }
 
     /// Fires the timers that are due.
     ///
     /// # Errors
     /// [`Refused::Again`] if some are left because the blueprint queue is full.
-    pub fn advance(&mut self, _now: u64) -> Result<(), Refused> {
-        Err(Refused::Again)
+    pub fn advance(&mut self, now: u64) -> Result<(), Refused> {
+        let (p, m) = (&self.linked, &mut self.machine);
+        m.now = m.now.max(now);
+        while let Some((_, timer)) = m.timers.first().filter(|(deadline, _)| *deadline <= m.now) {
+            m.arrive(p, now)?;
+            m.fire(p, timer.handle, timer.timer);
+        }
+        Ok(())
     }
 
     /// Makes the next packet, in place of what `out` held. False if there is none.
-    pub fn tx(&mut self, _out: &mut Vec<u8>, _now: u64) -> bool {
-        false
+    pub fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
+        let m = &mut self.machine;
+        m.now = m.now.max(now);
+        m.make_packet(&self.linked, out)
     }
 
     /// When the next timer is due, in nanoseconds.
     pub fn next_deadline(&self) -> Option<u64> {
-        None
+        self.machine.timers.first().map(|(deadline, _)| deadline)
     }
 
     /// The oldest completion.
     pub fn next_completion(&mut self) -> Option<Completion> {
-        None
+        self.machine.requests.next()
     }
 
     /// The trace records since the last time.
     pub fn take_trace(&mut self) -> Vec<Record> {
-        Vec::new()
+        self.machine.trace.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// By number, as [`COUNTERS`](carrick_ir::COUNTERS) names them.
     pub fn counters(&self) -> &[u64] {
-        &self.counters
+        &self.machine.counters
     }
 
     /// Open instances over all contexts.
     pub fn open_contexts(&self) -> usize {
-        0
+        self.machine.instances.iter().map(|i| i.open).sum()
+    }
+
+    /// The program that it runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.linked.program
+    }
+}
+
+impl Machine {
+    /// An input comes: refused while what it may issue does not fit into the queue.
+    fn arrive(&mut self, p: &Linked, now: u64) -> Result<(), Refused> {
+        if self.queue.free() < p.max_blueprints {
+            return Err(Refused::Again);
+        }
+        self.now = self.now.max(now);
+        Ok(())
+    }
+
+    fn refuse(&mut self, counter: usize) -> Refused {
+        self.drop_packet(counter);
+        Refused::Dropped(counter)
+    }
+
+    /// Makes a packet the one that is received.
+    fn receive(&mut self, p: &Linked, header: &ipv4::Header, rest: &[u8]) {
+        self.packet.clear();
+        self.packet.extend_from_slice(rest);
+        self.packet_number += 1;
+        self.packet_ips = (header.src, header.dst);
+        let net = p.map.net as usize;
+        self.init(&p.net_init, net, net);
+        let cells = p.net;
+        let mut set = |cell: Option<u32>, value: u64| {
+            if let Some(cell) = cell {
+                self.mem[net + cell as usize] = value;
+            }
+        };
+        set(cells.src, header.src.into());
+        set(cells.dst, header.dst.into());
+        set(cells.protocol, header.protocol.into());
+        set(cells.ttl, header.ttl.into());
+        set(cells.tos, header.tos.into());
+        set(cells.payload_len, rest.len() as u64);
+    }
+
+    /// Puts a call's event at the stack's beginning.
+    fn place_call(&mut self, p: &Linked, code: &CallCode, request: &Request<'_>) {
+        let stack = p.map.stack as usize;
+        self.init(&p.event_inits[code.event], stack, stack);
+        self.mem[stack] = request.token;
+        for ((cell, ty), arg) in code.args.iter().zip(request.args) {
+            self.mem[stack + *cell as usize] = arith::canonical(ty, *arg);
+        }
+        let data = self.requests.accept(request.token, request.data);
+        if let Some((cell, (slot, len))) = code.data.zip(data) {
+            let addr = request_addr(slot, len, request.token);
+            let at = stack + cell as usize;
+            self.mem[at..at + addr.len()].copy_from_slice(&addr);
+        }
+        if let Target::At(parts) = &code.target {
+            for (i, part) in parts.iter().enumerate() {
+                self.mem[stack + EVENT_ID as usize + i] = self.eval(part, 0);
+            }
+        }
+    }
+
+    /// Stops a timer that is due and runs its event.
+    fn fire(&mut self, p: &Linked, handle: u64, timer: u32) {
+        let Some((at, ctx)) = self.instance(handle).zip(Handle::of(handle).map(|h| h.ctx)) else { return };
+        let cell = at + (p.layout.contexts[ctx].end + timer * TIMER_CELLS) as usize;
+        self.stop_timer(cell);
+        let event = p.program.contexts[ctx].timers[timer as usize].event.index();
+        let stack = p.map.stack as usize;
+        self.init(&p.event_inits[event], stack, stack);
+        self.event_on(p, event, handle);
     }
 }

@@ -1,7 +1,34 @@
 //! The reference semantics: the IR, executed.
+//!
+//! A [`Core`] links a program to an executable form (`link`), keeps every value in one memory of 64-bit cells (`machine`),
+//! and takes packets, requests and time from its host. What it does is docs/reference/execution.md, to the number.
+//!
+//! *Architecture invariant:* a core does no I/O, knows no clock, and is a function of its inputs and its seed.
 
 mod api;
+mod chain;
+mod code;
+mod contexts;
 mod core;
+mod counters;
+mod eval;
+mod exec;
+mod header;
+mod instr;
+mod ipv4;
+mod layout;
+mod link;
+mod machine;
+mod queue;
+mod rand;
+mod requests;
+mod ring;
+mod runs;
+mod segment;
+mod timers;
+mod trace;
+mod units;
+mod wnd;
 
 pub use api::*;
 pub use core::Core;

@@ -1,0 +1,136 @@
+//! Events and their chains.
+
+use crate::api::TraceKind;
+use crate::contexts::Handle;
+use crate::counters::{EVENTS, NO_CONTEXT};
+use crate::layout::{CTX_ID, EVENT_ID};
+use crate::link::{Chain, Given, Linked, Processor};
+use crate::machine::{Machine, Raised};
+
+/// `status_t` of a request whose event found no one to see to it.
+const CLOSED: u64 = 5;
+
+impl Machine {
+    /// Handles the event at the stack's beginning; its flow id says for which context.
+    pub(crate) fn event_by_id(&mut self, p: &Linked, event: usize) {
+        let at = self.chain_context(p, event).and_then(|ctx| self.by_id(p, event, ctx));
+        self.event(p, event, at);
+    }
+
+    /// Handles the event at the stack's beginning, for the context with a handle.
+    pub(crate) fn event_on(&mut self, p: &Linked, event: usize, handle: u64) {
+        let wanted = self.chain_context(p, event);
+        let of_type = wanted.filter(|ctx| Handle::of(handle).is_some_and(|h| h.ctx == *ctx));
+        let at = of_type.and_then(|_| self.instance(handle));
+        if let Some((at, ctx)) = at.zip(of_type) {
+            let ids = p.program.ids[p.program.contexts[ctx].id.index()].parts.len();
+            if p.program.events[event].id == Some(p.program.contexts[ctx].id) {
+                let from = at + CTX_ID as usize;
+                self.mem.copy_within(from..from + ids, (p.map.stack + EVENT_ID) as usize);
+            }
+        }
+        self.event(p, event, at);
+    }
+
+    fn chain_context(&self, p: &Linked, event: usize) -> Option<usize> {
+        p.chains[event].as_ref().and_then(|chain| chain.context)
+    }
+
+    fn by_id(&self, p: &Linked, event: usize, ctx: usize) -> Option<usize> {
+        let def = &p.program.contexts[ctx];
+        if p.program.events[event].id != Some(def.id) {
+            return None;
+        }
+        let ids = p.program.ids[def.id.index()].parts.len();
+        let from = (p.map.stack + EVENT_ID) as usize;
+        let slot = self.instances[ctx].find(&self.mem, &self.mem[from..from + ids])?;
+        Some(self.instances[ctx].address(slot))
+    }
+
+    /// Handles the event at the stack's beginning, on the context at `at`, and all that it raises.
+    fn event(&mut self, p: &Linked, event: usize, at: Option<usize>) {
+        let first = self.raised.len();
+        match &p.chains[event] {
+            Some(chain) => self.chain(p, event, chain, at),
+            None => self.complete(self.mem[p.map.stack as usize], CLOSED, 0, None),
+        }
+        self.run_raised(p, first, |m, p, event| m.event_by_id(p, event));
+    }
+
+    /// Handles the raised events from `first` on, in order.
+    pub(crate) fn run_raised(
+        &mut self,
+        p: &Linked,
+        first: usize,
+        handle: impl Fn(&mut Machine, &Linked, usize),
+    ) {
+        let end = self.raised.len();
+        for i in first..end {
+            let Raised { event, at } = self.raised[i];
+            let (stack, size) = (p.map.stack as usize, p.layout.events[event].size as usize);
+            self.mem[stack..stack + size].copy_from_slice(&self.raised_cells[at..at + size]);
+            handle(self, p, event);
+        }
+        if first < end {
+            self.raised_cells.truncate(self.raised[first].at);
+            self.raised.truncate(first);
+        }
+    }
+
+    fn chain(&mut self, p: &Linked, event: usize, chain: &Chain, at: Option<usize>) {
+        let stack = p.map.stack as usize;
+        let handle = at.map_or(0, |at| self.mem[at]);
+        self.record(TraceKind::Event, event, |m, out| {
+            out.push(handle);
+            m.event_words(p, event, stack, out);
+        });
+        let processors = if chain.context.is_none() || at.is_some() {
+            &chain.present
+        } else if let Some(absent) = &chain.absent {
+            absent
+        } else {
+            self.drop_packet(NO_CONTEXT);
+            self.complete(self.mem[stack], CLOSED, 0, None);
+            return;
+        };
+        self.count(EVENTS);
+        self.current = handle;
+        for (cell, init) in &chain.scratch {
+            self.init(init, stack, *cell as usize);
+        }
+        self.processors(p, processors, at.unwrap_or(0));
+        self.delete_doomed(p);
+        if self.trace.is_some() && self.instance(handle).is_some() {
+            let (at, ctx) = (at.unwrap_or(0), chain.context.unwrap_or(0));
+            self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
+        }
+    }
+
+    fn processors(&mut self, p: &Linked, processors: &[Processor], context: usize) {
+        let fp = p.map.frames as usize;
+        for processor in processors {
+            for (given, cell) in processor.args.iter().zip(&p.funcs[processor.func].params) {
+                self.mem[fp + *cell as usize] = match given {
+                    Given::Event => u64::from(p.map.stack),
+                    Given::Context => context as u64,
+                    Given::Fixed(at) => u64::from(*at),
+                };
+            }
+            if self.run(p, processor.func, fp) {
+                return;
+            }
+        }
+    }
+
+    /// Runs the parser on the received packet. The events that it raises are behind `first` then.
+    pub(crate) fn parse(&mut self, p: &Linked) {
+        let parser = p.program.parser.index();
+        let fp = p.map.frames as usize;
+        for (i, cell) in p.funcs[parser].params.iter().enumerate() {
+            // The packet itself is not in memory; what it stands for is never read there.
+            let is_header = p.program.functions[parser].locals[i].ty == carrick_ir::Ty::NetHeader;
+            self.mem[fp + *cell as usize] = if is_header { u64::from(p.map.net) } else { 0 };
+        }
+        self.run(p, parser, fp);
+    }
+}

@@ -1,0 +1,239 @@
+//! The executable form of a program: names resolved to cells, types to sizes.
+//!
+//! Every value lies in cells of 64 bits in one memory. A function's locals lie in its frame; what it has by
+//! reference is a cell with an address.
+
+use carrick_ir::{BinOp, Ty, UnOp};
+
+/// An expression with a scalar value.
+#[derive(Debug, Clone)]
+pub(crate) enum Ex {
+    Lit(u64),
+    /// a cell of the frame
+    Cell(u32),
+    /// a cell at an offset from the address in a cell of the frame
+    Deref(u32, u32),
+    Load(Box<Place>),
+    Unary(UnOp, Box<(Ty, Ex)>),
+    Binary(BinOp, Box<Operation>),
+    /// wrapping and not narrower than 64 bits, or cut to the mask
+    Add(u64, Box<(Ex, Ex)>),
+    Sub(u64, Box<(Ex, Ex)>),
+    Equal(Box<(Ex, Ex)>),
+    /// as unsigned numbers
+    Below(Box<(Ex, Ex)>),
+    Not(Box<Ex>),
+    And(Box<(Ex, Ex)>),
+    Or(Box<(Ex, Ex)>),
+    Mask(u64, Box<Ex>),
+    Cast(Box<(Ty, Ex)>),
+    Cond(Box<(Ex, Ex, Ex)>),
+    /// the lesser of two, as this type orders them
+    Least(Box<(Ty, Ex, Ex)>),
+    Greatest(Box<(Ty, Ex, Ex)>),
+    Abs(Box<(Ty, Ex)>),
+    Now,
+    Hash(Box<[Ex]>),
+    WndTest(Box<(Place, Ex)>),
+    WndFirstUnset(Box<Place>),
+}
+
+/// A binary operator on operands of one type.
+#[derive(Debug, Clone)]
+pub(crate) struct Operation {
+    pub ty: Ty,
+    pub to: Ty,
+    pub left: Ex,
+    pub right: Ex,
+}
+
+/// Where something lies.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub root: Root,
+    pub offset: u32,
+    pub indices: Vec<Index>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Root {
+    /// from the frame's beginning
+    Frame,
+    /// from the address in this cell of the frame
+    Ref(u32),
+}
+
+/// An element of the array or list that a place has led to so far.
+#[derive(Debug, Clone)]
+pub(crate) struct Index {
+    pub at: Ex,
+    pub bound: Bound,
+    pub stride: u32,
+    /// from the element's beginning
+    pub then: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bound {
+    Fixed(u32),
+    /// a list: its length is its first cell, its elements follow
+    Len,
+}
+
+/// A value of any type.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Scalar(Ex),
+    /// so many cells from there, zeros if there is no such place
+    Copy(Place, u32),
+    /// cell by cell; at most [`MAX_PARTS`]
+    Parts(Box<[Ex]>),
+    Choose(Box<(Ex, Value, Value)>),
+}
+
+pub(crate) const MAX_PARTS: usize = 64;
+
+/// What a value of a type is at first.
+#[derive(Debug, Clone)]
+pub(crate) struct Init {
+    pub size: u32,
+    /// absent: zeros
+    pub cells: Option<Box<[u64]>>,
+    /// then what depends on the moment
+    pub dynamic: Vec<(u32, Value)>,
+}
+
+pub(crate) type Code = Box<[St]>;
+
+/// A statement.
+#[derive(Debug, Clone)]
+pub(crate) enum St {
+    Init(u32, Box<Init>),
+    /// a scalar to a cell of the frame
+    Set(u32, Ex),
+    SetAt(Box<(Place, Ex)>),
+    Put(Box<(Place, Value)>),
+    Call(Box<CallSt>),
+    Random(u32),
+    ListAdd(Box<ListAdd>),
+    ListRemove(Box<(Place, Ex, u32)>),
+    ListPop(Box<ListPop>),
+    ListClear(Box<Place>),
+    WndReset(Box<(Place, Ex)>),
+    WndSet(Box<WndSet>),
+    WndSlide(Box<(Place, Option<Ex>)>),
+    If(Box<(Ex, Code, Code)>),
+    Range(Box<Range>),
+    Each(Box<Each>),
+    Break,
+    Continue,
+    Return(Option<Box<Value>>),
+    Stop,
+    /// blueprint, cell of the frame
+    Extract(u32, u32),
+    SetPayload(Box<SetPayload>),
+    Instr(Box<In>),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct CallSt {
+    pub func: usize,
+    /// cell in the callee's frame, value
+    pub args: Vec<(u32, Arg)>,
+    pub dest: Option<u32>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Arg {
+    Value(Value),
+    Address(Place),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct ListAdd {
+    pub list: Place,
+    pub capacity: u32,
+    pub stride: u32,
+    pub value: Value,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct ListPop {
+    pub dest: Option<u32>,
+    pub list: Place,
+    pub stride: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct WndSet {
+    pub dest: Option<u32>,
+    pub wnd: Place,
+    pub shape: WndShape,
+    pub from: Ex,
+    pub to: Ex,
+}
+
+/// Numbers from the head, and runs at most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WndShape {
+    pub size: u64,
+    pub runs: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Range {
+    pub var: u32,
+    pub ty: Ty,
+    pub from: Ex,
+    pub to: Ex,
+    pub max: u64,
+    pub body: Code,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Each {
+    pub var: u32,
+    pub list: Place,
+    pub stride: u32,
+    pub body: Code,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct SetPayload {
+    /// the payload's cells in the frame
+    pub cell: u32,
+    pub ctx: Place,
+    pub offset: Ex,
+    pub len: Ex,
+    pub mss: Option<Ex>,
+}
+
+/// An instruction.
+#[derive(Debug, Clone)]
+pub(crate) enum In {
+    NewCtx { ctx: usize, value: Place, id: Value },
+    DelCtx(Place),
+    NewTx(Place, Ex),
+    NewRx(Place, Ex),
+    AddTx { ctx: Place, addr: Value, len: Ex },
+    TxFlush(Place, Ex),
+    AddRx { ctx: Place, addr: Value, len: Ex, offset: Ex },
+    RxFlush { ctx: Place, len: Ex, addr: Value },
+    PktGen { bp: usize, cell: u32, rules: usize, sent: Option<(usize, Place)> },
+    TimerStart { ctx: Place, timer: u32, after: Ex, restart: bool },
+    TimerStop(Place, u32),
+    Notify { token: Ex, status: Ex, value: Option<Ex> },
+    Raise { event: usize, place: Place },
+}
+
+/// A function.
+#[derive(Debug, Clone)]
+pub(crate) struct Func {
+    pub code: Code,
+    /// cells of its frame
+    pub frame: u32,
+    /// cells of its result, the frame's first
+    pub ret: u32,
+    /// the cell of each parameter
+    pub params: Vec<u32>,
+}

@@ -1,0 +1,276 @@
+//! The instances of a context type: slots, generations, and the index by id.
+
+use crate::layout::CTX_ID;
+use crate::link::CtxCode;
+use crate::units::{RxUnit, TxUnit};
+
+const GENERATION_BITS: u32 = 24;
+const GENERATION_MASK: u64 = (1 << GENERATION_BITS) - 1;
+
+/// A handle taken apart; the type is counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Handle {
+    pub ctx: usize,
+    pub generation: u32,
+    pub slot: u32,
+}
+
+impl Handle {
+    pub(crate) fn word(self) -> u64 {
+        (self.ctx as u64 + 1) << 56 | u64::from(self.generation) << 32 | u64::from(self.slot)
+    }
+
+    /// `None` for `none`.
+    pub(crate) fn of(word: u64) -> Option<Handle> {
+        let ctx = (word >> 56).checked_sub(1)? as usize;
+        Some(Handle { ctx, generation: ((word >> 32) & GENERATION_MASK) as u32, slot: word as u32 })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    Live,
+    /// deleted, but with packets still queued
+    Leaving,
+}
+
+#[derive(Debug)]
+pub(crate) struct Slot {
+    generation: u32,
+    state: State,
+    pub tx: TxUnit,
+    pub rx: RxUnit,
+}
+
+/// All instances of one context type. Their cells lie in the core's memory from `base`.
+#[derive(Debug)]
+pub(crate) struct Instances {
+    ctx: usize,
+    base: usize,
+    size: usize,
+    ids: usize,
+    pub capacity: u32,
+    pub tx_capacity: usize,
+    pub rx_capacity: usize,
+    slots: Vec<Slot>,
+    freed: Vec<u32>,
+    /// open addressing: slot + 1, 0 for none
+    index: Vec<u32>,
+    pub open: usize,
+}
+
+impl Instances {
+    pub(crate) fn new(ctx: usize, code: &CtxCode, base: usize, size: usize, ids: usize) -> Instances {
+        let index = (code.capacity as usize * 2).next_power_of_two().max(4);
+        Instances {
+            ctx,
+            base,
+            size,
+            ids,
+            capacity: code.capacity,
+            tx_capacity: code.tx_capacity,
+            rx_capacity: code.rx_capacity,
+            slots: Vec::new(),
+            freed: Vec::new(),
+            index: vec![0; index],
+            open: 0,
+        }
+    }
+
+    /// Where the cells of a slot lie.
+    pub(crate) fn address(&self, slot: u32) -> usize {
+        self.base + slot as usize * self.size
+    }
+
+    pub(crate) fn slot(&mut self, slot: u32) -> &mut Slot {
+        &mut self.slots[slot as usize]
+    }
+
+    /// The slot of a handle, if its instance lives.
+    pub(crate) fn live(&self, handle: Handle) -> Option<u32> {
+        let slot = self.slots.get(handle.slot as usize)?;
+        (slot.state == State::Live && slot.generation == handle.generation).then_some(handle.slot)
+    }
+
+    /// The slot of the instance with this id.
+    pub(crate) fn find(&self, mem: &[u64], id: &[u64]) -> Option<u32> {
+        let mut at = self.home(id);
+        while let Some(slot) = self.index[at].checked_sub(1) {
+            if self.id(mem, slot) == id {
+                return Some(slot);
+            }
+            at = (at + 1) & (self.index.len() - 1);
+        }
+        None
+    }
+
+    /// Takes a slot for a new instance, whose id is not taken: the slot freed last, else the next one.
+    pub(crate) fn take(&mut self) -> Option<Handle> {
+        let slot = match self.freed.pop() {
+            Some(slot) => slot,
+            None if self.slots.len() < self.capacity as usize => {
+                let (tx, rx) = (TxUnit::default(), RxUnit::default());
+                self.slots.push(Slot { generation: 1, state: State::Free, tx, rx });
+                self.slots.len() as u32 - 1
+            }
+            None => return None,
+        };
+        self.open += 1;
+        let taken = self.slot(slot);
+        taken.state = State::Live;
+        let generation = taken.generation;
+        Some(Handle { ctx: self.ctx, generation, slot })
+    }
+
+    /// Makes an instance found by the id in its cells.
+    pub(crate) fn bind(&mut self, mem: &[u64], slot: u32) {
+        let mut at = self.home(self.id(mem, slot));
+        while self.index[at] != 0 {
+            at = (at + 1) & (self.index.len() - 1);
+        }
+        self.index[at] = slot + 1;
+    }
+
+    /// Ends an instance: its id is free at once, its slot when no packet of its unit is queued.
+    pub(crate) fn end(&mut self, mem: &[u64], slot: u32) {
+        self.unbind(mem, slot);
+        self.open -= 1;
+        let ended = self.slot(slot);
+        ended.state = State::Leaving;
+        (ended.tx.exists, ended.rx.exists) = (false, false);
+        self.leave(slot);
+    }
+
+    /// A queued blueprint with a payload of this slot's unit is out.
+    pub(crate) fn dequeued(&mut self, slot: u32) {
+        self.slot(slot).tx.dequeued();
+        self.leave(slot);
+    }
+
+    fn leave(&mut self, slot: u32) {
+        let leaving = self.slot(slot);
+        if leaving.state != State::Leaving || leaving.tx.queued > 0 {
+            return;
+        }
+        leaving.state = State::Free;
+        leaving.generation = (leaving.generation + 1) & GENERATION_MASK as u32;
+        if leaving.generation == 0 {
+            leaving.generation = 1;
+        }
+        self.freed.push(slot);
+    }
+
+    fn id<'m>(&self, mem: &'m [u64], slot: u32) -> &'m [u64] {
+        let at = self.address(slot) + CTX_ID as usize;
+        &mem[at..at + self.ids]
+    }
+
+    fn home(&self, id: &[u64]) -> usize {
+        let mix = |h: u64, part: &u64| (h.rotate_left(5) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = id.iter().fold(0, mix);
+        (hash >> 32) as usize & (self.index.len() - 1)
+    }
+
+    /// Takes a slot out of the index and moves up those that would no longer be found.
+    fn unbind(&mut self, mem: &[u64], slot: u32) {
+        let mask = self.index.len() - 1;
+        let mut hole = self.home(self.id(mem, slot));
+        while self.index[hole] != slot + 1 {
+            hole = (hole + 1) & mask;
+        }
+        let mut at = hole;
+        loop {
+            at = (at + 1) & mask;
+            let Some(other) = self.index[at].checked_sub(1) else { break };
+            let home = self.home(self.id(mem, other));
+            if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(hole) & mask) {
+                self.index[hole] = other + 1;
+                hole = at;
+            }
+        }
+        self.index[hole] = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CODE: CtxCode = CtxCode { capacity: 4, tx_capacity: 16, rx_capacity: 16 };
+
+    fn make(instances: &mut Instances, mem: &mut [u64], id: u64) -> Option<Handle> {
+        let handle = instances.take()?;
+        let at = instances.address(handle.slot);
+        (mem[at], mem[at + 1]) = (handle.word(), id);
+        instances.bind(mem, handle.slot);
+        Some(handle)
+    }
+
+    #[test]
+    fn the_slot_freed_last_is_used_first_with_the_next_generation() {
+        let (mut all, mut mem) = (Instances::new(0, &CODE, 0, 2, 1), vec![0; 8]);
+        let handles: Vec<Handle> = (10..13).map(|id| make(&mut all, &mut mem, id).unwrap()).collect();
+        assert_eq!(handles.iter().map(|h| h.slot).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(handles[1].word(), 1 << 56 | 1 << 32 | 1);
+        all.end(&mem, 0);
+        all.end(&mem, 2);
+        let next = make(&mut all, &mut mem, 20).unwrap();
+        assert_eq!((next.slot, next.generation), (2, 2));
+        assert_eq!(all.live(handles[2]), None, "a stale handle finds nothing");
+        assert_eq!(make(&mut all, &mut mem, 21).unwrap().slot, 0);
+        assert_eq!(make(&mut all, &mut mem, 22).unwrap().slot, 3);
+        assert!(all.take().is_none());
+        assert_eq!(Handle::of(next.word()), Some(next));
+    }
+
+    #[test]
+    fn a_slot_is_kept_while_packets_are_queued() {
+        let (mut all, mut mem) = (Instances::new(0, &CODE, 0, 2, 1), vec![0; 8]);
+        let handle = make(&mut all, &mut mem, 5).unwrap();
+        all.slot(0).tx.queued = 1;
+        all.end(&mem, 0);
+        assert_eq!((all.find(&mem, &[5]), all.live(handle), all.open), (None, None, 0));
+        assert_eq!(make(&mut all, &mut mem, 5).unwrap().slot, 1);
+        all.dequeued(0);
+        assert_eq!(make(&mut all, &mut mem, 6).unwrap().slot, 0);
+    }
+
+    #[test]
+    fn generation_zero_is_skipped() {
+        let (mut all, mut mem) = (Instances::new(0, &CODE, 0, 2, 1), vec![0; 8]);
+        make(&mut all, &mut mem, 1);
+        all.slot(0).generation = GENERATION_MASK as u32;
+        all.end(&mem, 0);
+        assert_eq!(make(&mut all, &mut mem, 1).unwrap().generation, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn the_index_finds_what_a_map_finds(steps in prop::collection::vec((0_u64..12, any::<bool>()), 1..200)) {
+            let code = CtxCode { capacity: 8, ..CODE };
+            let (mut all, mut mem) = (Instances::new(0, &code, 0, 2, 1), vec![0; 16]);
+            let mut map = BTreeMap::new();
+            for (id, add) in steps {
+                let found = all.find(&mem, &[id]);
+                prop_assert_eq!(found, map.get(&id).copied());
+                match (add, found) {
+                    (true, None) => {
+                        if let Some(handle) = make(&mut all, &mut mem, id) {
+                            map.insert(id, handle.slot);
+                        }
+                    }
+                    (false, Some(slot)) => {
+                        all.end(&mem, slot);
+                        map.remove(&id);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Blueprints to and from octets: bit fields, options, checksums.
+
+use carrick_ir::arith;
+
+use crate::counters::*;
+use crate::instr::packet_addr;
+use crate::ipv4;
+use crate::layout::{PAYLOAD_ADDR, PAYLOAD_LEN};
+use crate::link::{Blueprint, FieldKind, Linked, OptCode, OptionList, WORK, WireField};
+use crate::machine::Machine;
+
+/// Octets that options can take at most.
+const MAX_OPTIONS: usize = 1 << 16;
+
+/// `bits` (1..=64) at an offset in bits, most significant first.
+pub(crate) fn get_bits(octets: &[u8], bit_offset: u32, bits: u32) -> u64 {
+    let first = bit_offset as usize / 8;
+    let end = (bit_offset + bits).div_ceil(8);
+    let mut value = 0_u128;
+    for octet in &octets[first..end as usize] {
+        value = value << 8 | u128::from(*octet);
+    }
+    let below = end * 8 - bit_offset - bits;
+    (value >> below) as u64 & (u64::MAX >> (64 - bits))
+}
+
+pub(crate) fn put_bits(octets: &mut [u8], bit_offset: u32, bits: u32, value: u64) {
+    let (first, end) = (bit_offset as usize / 8, (bit_offset + bits).div_ceil(8));
+    if bit_offset.is_multiple_of(8) && bits.is_multiple_of(8) {
+        let bytes = value.to_be_bytes();
+        octets[first..end as usize].copy_from_slice(&bytes[8 - bits as usize / 8..]);
+        return;
+    }
+    let below = end * 8 - bit_offset - bits;
+    let mask = u128::from(u64::MAX >> (64 - bits)) << below;
+    let mut all = u128::from(value) << below & mask;
+    let mut mask = mask;
+    for octet in octets[first..end as usize].iter_mut().rev() {
+        *octet = *octet & !(mask as u8) | all as u8;
+        all >>= 8;
+        mask >>= 8;
+    }
+}
+
+impl Machine {
+    /// Reads the received packet into the blueprint at `at`, or says which counter tells why not.
+    pub(crate) fn extract(&mut self, p: &Linked, bp: usize, at: usize) -> Result<(), usize> {
+        let code = &p.blueprints[bp];
+        if self.packet.len() < code.fixed_len {
+            return Err(SHORT);
+        }
+        let work = WORK as usize;
+        let first = code.fields.first().map_or(code.payload, |f| f.cell) as usize;
+        self.mem[work + first..work + code.size as usize].fill(0);
+        for field in &code.fields {
+            let raw = get_bits(&self.packet, field.bit_offset, field.bits);
+            self.mem[work + field.cell as usize] = arith::canonical(&field.ty, raw);
+        }
+        let list = code.options.as_ref().map_or(0, |list| self.eval(&list.len, 0));
+        let fits = list <= (self.packet.len() - code.fixed_len) as u64;
+        let header = code.fixed_len + if fits { list as usize } else { 0 };
+        for field in &code.fields {
+            if !self.checksum_holds(p, field, fits.then_some(header))? {
+                return Err(BAD_CHECKSUM);
+            }
+        }
+        if !fits {
+            return Err(BAD_OPTIONS);
+        }
+        if let Some(list) = &code.options {
+            let octets = &self.packet[code.fixed_len..header];
+            read_options(list, octets, &mut self.mem[work..]).ok_or(BAD_OPTIONS)?;
+        }
+        let payload = work + code.payload as usize;
+        let len = self.packet.len() - header;
+        self.mem[payload + PAYLOAD_LEN as usize] = len as u64;
+        let addr = payload + PAYLOAD_ADDR as usize;
+        let cells = packet_addr(self.packet_number, header, len);
+        self.mem[addr..addr + cells.len()].copy_from_slice(&cells);
+        self.mem.copy_within(work + first..work + code.size as usize, at + first);
+        Ok(())
+    }
+
+    /// Whether a field, if it is a checksum, holds what it should. `header`: the header's octets, if the packet has
+    /// as many as its options want.
+    fn checksum_holds(&self, p: &Linked, field: &WireField, header: Option<usize>) -> Result<bool, usize> {
+        let FieldKind::Checksum { pseudo, header: over_header, payload } = field.kind else {
+            return Ok(true);
+        };
+        let all = self.packet.len();
+        let range = match (over_header, payload, header) {
+            (true, true, _) => 0..all,
+            (true, false, Some(header)) => 0..header,
+            (false, true, Some(header)) => header..all,
+            (false, false, _) => 0..0,
+            (.., None) => return Err(BAD_OPTIONS),
+        };
+        let mut sum = ipv4::sum(&self.packet[range]);
+        if pseudo {
+            let (src, dst) = self.packet_ips;
+            sum += ipv4::pseudo_sum(src, dst, p.program.net_header.protocol, all);
+        }
+        if !over_header {
+            sum += self.mem[(WORK + field.cell) as usize];
+        }
+        Ok(ipv4::fold(sum) == 0xffff)
+    }
+
+    /// Writes the fields of the blueprint in the work area to `out`, whose header begins at `start`.
+    pub(crate) fn write_fields(&mut self, code: &Blueprint, out: &mut [u8]) {
+        for &i in &code.filled {
+            let field = &code.fields[i];
+            if let FieldKind::Computed(ex) = &field.kind {
+                let value = arith::canonical(&field.ty, self.eval(ex, 0));
+                self.mem[(WORK + field.cell) as usize] = value & (u64::MAX >> (64 - field.bits));
+            }
+        }
+        for field in &code.fields {
+            let value = match field.kind {
+                FieldKind::Checksum { .. } => 0,
+                _ => self.mem[(WORK + field.cell) as usize],
+            };
+            put_bits(out, field.bit_offset, field.bits, value);
+        }
+    }
+
+    /// Fills in the checksums of a packet that is complete but for them; `out` begins with its header.
+    pub(crate) fn write_checksums(
+        &mut self,
+        code: &Blueprint,
+        net: &ipv4::Header,
+        out: &mut [u8],
+        header: usize,
+    ) {
+        for &i in &code.filled {
+            let field = &code.fields[i];
+            let FieldKind::Checksum { pseudo, header: over_header, payload } = field.kind else { continue };
+            let range = match (over_header, payload) {
+                (true, true) => 0..out.len(),
+                (true, false) => 0..header,
+                (false, true) => header..out.len(),
+                (false, false) => 0..0,
+            };
+            let mut sum = ipv4::sum(&out[range]);
+            if pseudo {
+                sum += ipv4::pseudo_sum(net.src, net.dst, net.protocol, out.len());
+            }
+            let checksum = !ipv4::fold(sum);
+            self.mem[(WORK + field.cell) as usize] = u64::from(checksum);
+            put_bits(out, field.bit_offset, field.bits, u64::from(checksum));
+        }
+    }
+}
+
+/// Reads a list of options into the blueprint's cells; `None` if it is malformed.
+fn read_options(list: &OptionList, octets: &[u8], cells: &mut [u64]) -> Option<()> {
+    let mut at = 0;
+    while at < octets.len() && octets[at] != 0 {
+        let known = list.members.iter().find(|o| o.kind == octets[at]);
+        if let Some(OptCode { len: 1, cell, .. }) = known {
+            cells[*cell as usize] = 1;
+            at += 1;
+            continue;
+        }
+        let len = usize::from(*octets.get(at + 1)?);
+        if len < 2 || at + len > octets.len() {
+            return None;
+        }
+        if let Some(option) = known {
+            if len != usize::from(option.len) {
+                return None;
+            }
+            read_option(option, &octets[at + 2..at + len], cells);
+        }
+        at += len;
+    }
+    Some(())
+}
+
+fn read_option(option: &OptCode, mut octets: &[u8], cells: &mut [u64]) {
+    let first = option.cell as usize;
+    cells[first] = 1;
+    for (i, (ty, len)) in option.fields.iter().enumerate() {
+        let raw = get_bits(octets, 0, *len as u32 * 8);
+        cells[first + 1 + i] = arith::canonical(ty, raw);
+        octets = &octets[*len..];
+    }
+}
+
+/// Writes the options that the blueprint's cells hold.
+pub(crate) fn write_options(list: &OptionList, cells: &[u64], out: &mut Vec<u8>) {
+    for option in &list.members {
+        let first = option.cell as usize;
+        if cells[first] == 0 || out.len() > MAX_OPTIONS {
+            continue;
+        }
+        while !(out.len() + usize::from(option.len)).is_multiple_of(list.align) {
+            out.push(list.pad);
+        }
+        out.push(option.kind);
+        if option.len > 1 {
+            out.push(option.len);
+        }
+        for (i, (_, len)) in option.fields.iter().enumerate() {
+            out.extend_from_slice(&cells[first + 1 + i].to_be_bytes()[8 - len..]);
+        }
+    }
+    while !out.len().is_multiple_of(list.align) {
+        out.push(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn bits_come_back_and_leave_the_others_alone(offset in 0_u32..40, bits in 1_u32..=64, value: u64, fill: u8) {
+            let mut octets = [fill; 16];
+            put_bits(&mut octets, offset, bits, value);
+            prop_assert_eq!(get_bits(&octets, offset, bits), value & (u64::MAX >> (64 - bits)));
+            let others = |at: u32| get_bits(&octets, at, 1) == get_bits(&[fill; 16], at, 1);
+            prop_assert!((0..128).filter(|at| *at < offset || *at >= offset + bits).all(others));
+        }
+    }
+
+    #[test]
+    fn the_first_bit_is_the_most_significant() {
+        let mut octets = [0; 2];
+        put_bits(&mut octets, 0, 1, 1);
+        put_bits(&mut octets, 4, 8, 0xab);
+        assert_eq!(octets, [0x8a, 0xb0]);
+    }
+}

@@ -1,0 +1,334 @@
+//! What instructions do.
+
+use carrick_ir::Ty;
+
+use crate::api::TraceKind;
+use crate::code::*;
+use crate::contexts::Handle;
+use crate::counters::*;
+use crate::layout::*;
+use crate::link::Linked;
+use crate::machine::{Machine, Raised};
+use crate::queue::Payload;
+use crate::requests::Requests;
+use crate::timers::TimerRef;
+use crate::units::Added;
+
+/// The numbers of the instructions in traces.
+#[derive(Clone, Copy)]
+enum Number {
+    NewCtx = 0,
+    DelCtx,
+    NewTx,
+    NewRx,
+    AddTx,
+    TxFlush,
+    AddRx,
+    RxFlush,
+    PktGen,
+    TimerStart,
+    TimerRestart,
+    TimerStop,
+    Notify,
+    Raise,
+}
+
+/// The regions of addresses: none, the packet that is received, and from here on the requests.
+const PACKET_REGION: u64 = 1;
+const REQUEST_REGIONS: u64 = 2;
+
+type Addr = [u64; ADDR_CELLS as usize];
+
+/// The address of the octets from `offset` of the packet with this number.
+pub(crate) fn packet_addr(number: u64, offset: usize, len: usize) -> Addr {
+    [PACKET_REGION, offset as u64, len as u64, number]
+}
+
+/// The address of what a request brought.
+pub(crate) fn request_addr(slot: u32, len: u64, token: u64) -> Addr {
+    [REQUEST_REGIONS + u64::from(slot), 0, len, token]
+}
+
+/// The octets at an address, `len` at most; none if what it refers to is gone.
+fn octets<'a>(packet: &'a [u8], number: u64, requests: &'a Requests, addr: Addr, len: u64) -> &'a [u8] {
+    let [region, offset, left, token] = addr;
+    let len = len.min(left);
+    match region {
+        0 => &[],
+        PACKET_REGION if token == number => {
+            let from = (offset as usize).min(packet.len());
+            &packet[from..from + (len as usize).min(packet.len() - from)]
+        }
+        PACKET_REGION => &[],
+        region => requests.sent(region - REQUEST_REGIONS, token, offset, len),
+    }
+}
+
+impl Machine {
+    pub(crate) fn issue(&mut self, p: &Linked, instr: &In, fp: usize) {
+        let base = |m: &Machine, ctx: &Place| m.resolve(ctx, fp).unwrap_or(0);
+        match instr {
+            In::NewCtx { ctx, value, id } => self.new_ctx(p, *ctx, value, id, fp),
+            In::DelCtx(ctx) => {
+                let handle = self.mem[base(self, ctx)];
+                self.instr(Number::DelCtx, &[handle]);
+                self.doomed.push(handle);
+            }
+            In::NewTx(ctx, size) => {
+                let (handle, size) = (self.mem[base(self, ctx)], self.eval(size, fp));
+                self.new_unit(Number::NewTx, handle, size);
+            }
+            In::NewRx(ctx, size) => {
+                let (handle, size) = (self.mem[base(self, ctx)], self.eval(size, fp));
+                self.new_unit(Number::NewRx, handle, size);
+            }
+            In::AddTx { ctx, addr, len } => {
+                let (handle, addr) = (self.mem[base(self, ctx)], self.cells(addr, fp));
+                let len = self.eval(len, fp);
+                self.add_tx(handle, addr, len);
+            }
+            In::TxFlush(ctx, len) => {
+                let (handle, len) = (self.mem[base(self, ctx)], self.eval(len, fp));
+                self.tx_flush(handle, len);
+            }
+            In::AddRx { ctx, addr, len, offset } => {
+                let (handle, addr) = (self.mem[base(self, ctx)], self.cells(addr, fp));
+                let (len, offset) = (self.eval(len, fp), self.eval(offset, fp));
+                self.add_rx(handle, addr, len, offset);
+            }
+            In::RxFlush { ctx, len, addr } => {
+                let (handle, addr) = (self.mem[base(self, ctx)], self.cells(addr, fp));
+                let len = self.eval(len, fp);
+                self.rx_flush(handle, len, addr);
+            }
+            In::PktGen { bp, cell, rules, sent } => {
+                let sent = sent.as_ref().map(|(event, place)| (*event, base(self, place)));
+                self.pkt_gen(p, *bp, fp + *cell as usize, *rules, sent);
+            }
+            In::TimerStart { ctx, timer, after, restart } => {
+                let (at, after) = (base(self, ctx), self.eval(after, fp));
+                self.start_timer(p, at, *timer, after, *restart);
+            }
+            In::TimerStop(ctx, timer) => {
+                let at = base(self, ctx);
+                let handle = self.mem[at];
+                self.instr(Number::TimerStop, &[handle, u64::from(*timer)]);
+                if let Some(cell) = self.timer_cell(p, at, *timer) {
+                    self.stop_timer(cell);
+                }
+            }
+            In::Notify { token, status, value } => {
+                let (token, status) = (self.eval(token, fp), self.eval(status, fp));
+                let value = value.as_ref().map_or(0, |v| self.eval(v, fp));
+                self.instr(Number::Notify, &[token, status, value]);
+                self.complete(token, status, value, None);
+            }
+            In::Raise { event, place } => {
+                let at = base(self, place);
+                self.instr(Number::Raise, &[*event as u64]);
+                self.raise(p, *event, at);
+            }
+        }
+    }
+
+    fn instr(&mut self, number: Number, words: &[u64]) {
+        self.record(TraceKind::Instr, number as usize, |_, out| out.extend_from_slice(words));
+    }
+
+    fn raise(&mut self, p: &Linked, event: usize, at: usize) {
+        let size = p.layout.events[event].size as usize;
+        self.raised.push(Raised { event, at: self.raised_cells.len() });
+        self.raised_cells.extend_from_slice(&self.mem[at..at + size]);
+    }
+
+    fn new_ctx(&mut self, p: &Linked, ctx: usize, value: &Place, id: &Value, fp: usize) {
+        let ids = p.layout.size(&Ty::Id(p.program.contexts[ctx].id)) as usize;
+        let cells: [u64; MAX_PARTS] = self.cells_up_to(id, ids, fp);
+        let id = &cells[..ids];
+        let taken = self.instances[ctx].find(&self.mem, id).is_some();
+        let handle = if taken { None } else { self.instances[ctx].take() };
+        let word = handle.map_or(0, Handle::word);
+        self.record(TraceKind::Instr, Number::NewCtx as usize, |_, out| {
+            out.extend([ctx as u64, word]);
+            out.extend_from_slice(id);
+        });
+        let Some(handle) = handle else {
+            self.count(CTX_REFUSED);
+            return;
+        };
+        let (at, end) = (self.instances[ctx].address(handle.slot), p.layout.contexts[ctx].end as usize);
+        let from = self.resolve(value, fp).unwrap_or(0);
+        self.mem.copy_within(from..from + end, at);
+        self.mem[at] = word;
+        let first = at + CTX_ID as usize;
+        self.mem[first..first + ids].copy_from_slice(id);
+        self.mem[at + end..at + p.layout.contexts[ctx].size as usize].fill(0);
+        self.instances[ctx].bind(&self.mem, handle.slot);
+    }
+
+    /// The cells of an id, in front of zeros.
+    fn cells_up_to(&self, id: &Value, size: usize, fp: usize) -> [u64; MAX_PARTS] {
+        let mut cells = [0; MAX_PARTS];
+        match id {
+            Value::Copy(place, _) => {
+                if let Some(at) = self.resolve(place, fp) {
+                    cells[..size].copy_from_slice(&self.mem[at..at + size]);
+                }
+                cells
+            }
+            value => self.cells(value, fp),
+        }
+    }
+
+    fn new_unit(&mut self, number: Number, handle: u64, size: u64) {
+        self.instr(number, &[handle, size]);
+        let Some((ctx, slot)) = self.slot_of(handle) else {
+            self.count(NO_UNIT);
+            return;
+        };
+        let instances = &mut self.instances[ctx];
+        match number {
+            Number::NewTx => {
+                let capacity = instances.tx_capacity;
+                instances.slot(slot).tx.start(size, capacity);
+            }
+            _ => {
+                let capacity = instances.rx_capacity;
+                instances.slot(slot).rx.start(size, capacity);
+            }
+        }
+    }
+
+    fn slot_of(&self, handle: u64) -> Option<(usize, u32)> {
+        let handle = Handle::of(handle)?;
+        Some((handle.ctx, self.instances.get(handle.ctx)?.live(handle)?))
+    }
+
+    /// The slot of a handle that has a TX unit; without one, that is counted.
+    fn tx_of(&mut self, handle: u64) -> Option<(usize, u32)> {
+        let found = self.slot_of(handle).filter(|(ctx, slot)| self.instances[*ctx].slot(*slot).tx.exists);
+        if found.is_none() {
+            self.count(NO_UNIT);
+        }
+        found
+    }
+
+    fn rx_of(&mut self, handle: u64) -> Option<(usize, u32)> {
+        let found = self.slot_of(handle).filter(|(ctx, slot)| self.instances[*ctx].slot(*slot).rx.exists);
+        if found.is_none() {
+            self.count(NO_UNIT);
+        }
+        found
+    }
+
+    fn add_tx(&mut self, handle: u64, addr: Addr, len: u64) {
+        let mut taken = 0;
+        if let Some((ctx, slot)) = self.tx_of(handle) {
+            let from = octets(&self.packet, self.packet_number, &self.requests, addr, len);
+            taken = self.instances[ctx].slot(slot).tx.add(from);
+            if taken < len {
+                self.count(TX_CUT);
+            }
+        }
+        self.instr(Number::AddTx, &[handle, taken]);
+    }
+
+    fn tx_flush(&mut self, handle: u64, len: u64) {
+        let taken = match self.tx_of(handle) {
+            Some((ctx, slot)) => self.instances[ctx].slot(slot).tx.flush(len),
+            None => 0,
+        };
+        self.instr(Number::TxFlush, &[handle, taken]);
+    }
+
+    fn add_rx(&mut self, handle: u64, addr: Addr, len: u64, offset: u64) {
+        self.instr(Number::AddRx, &[handle, len, offset]);
+        let Some((ctx, slot)) = self.rx_of(handle) else { return };
+        let from = octets(&self.packet, self.packet_number, &self.requests, addr, len);
+        match self.instances[ctx].slot(slot).rx.add(offset, from) {
+            Added::All => {}
+            Added::Cut => self.count(RX_CUT),
+            Added::RunsFull => self.count(RX_RUNS_FULL),
+        }
+    }
+
+    fn rx_flush(&mut self, handle: u64, len: u64, addr: Addr) {
+        let [region, _, left, token] = addr;
+        let Some((ctx, slot)) = self.rx_of(handle) else {
+            self.instr(Number::RxFlush, &[handle, 0]);
+            return;
+        };
+        let len = if region == 0 { len } else { len.min(left) };
+        let to_request = region >= REQUEST_REGIONS;
+        let mut data = Vec::new();
+        let wanted = to_request && self.requests.receives(region - REQUEST_REGIONS, token);
+        let taken = self.instances[ctx].slot(slot).rx.flush(len, wanted.then_some(&mut data));
+        self.instr(Number::RxFlush, &[handle, taken]);
+        if to_request {
+            self.complete(token, 0, taken, wanted.then_some(data));
+        }
+    }
+
+    /// Queues the blueprint at `at`; `sent`: the event for when it is out, and where that is.
+    fn pkt_gen(&mut self, p: &Linked, bp: usize, at: usize, rules: usize, sent: Option<(usize, usize)>) {
+        let code = &p.blueprints[bp];
+        let cell = at + code.payload as usize;
+        let payload = self.payload(cell);
+        let mss = self.mem[cell + PAYLOAD_MSS as usize];
+        let words = payload.map_or([0; 3], |payload| [payload.offset, payload.len, mss]);
+        self.instr(Number::PktGen, &[bp as u64, words[0], words[1], words[2]]);
+        let Some(entry) = self.queue.push() else {
+            self.count(TX_QUEUE_FULL);
+            return;
+        };
+        (entry.bp, entry.rules, entry.payload, entry.mss) = (bp, rules, payload, mss);
+        entry.handle = self.current;
+        entry.cells.clear();
+        entry.cells.extend_from_slice(&self.mem[at..at + code.size as usize]);
+        entry.sent = sent.map(|(event, _)| event);
+        entry.sent_cells.clear();
+        if let Some((event, from)) = sent {
+            let size = p.layout.events[event].size as usize;
+            entry.sent_cells.extend_from_slice(&self.mem[from..from + size]);
+        }
+        if let Some(payload) = payload {
+            self.instances[payload.ctx].slot(payload.slot).tx.queued += 1;
+        }
+    }
+
+    /// The payload whose cells lie there, cut to what its unit holds; an empty one is none.
+    fn payload(&mut self, cell: usize) -> Option<Payload> {
+        let handle = self.mem[cell + PAYLOAD_CTX as usize];
+        if handle == 0 {
+            return None;
+        }
+        let (ctx, slot) = self.tx_of(handle)?;
+        let wanted = (self.mem[cell + PAYLOAD_OFFSET as usize], self.mem[cell + PAYLOAD_LEN as usize]);
+        let (offset, len) = self.instances[ctx].slot(slot).tx.cut(wanted.0, wanted.1);
+        if len < wanted.1 {
+            self.count(PAYLOAD_CUT);
+        }
+        (len > 0).then_some(Payload { ctx, slot, handle, offset, len })
+    }
+
+    /// Where the cells of a timer of the instance at `at` lie, if that is one.
+    fn timer_cell(&self, p: &Linked, at: usize, timer: u32) -> Option<usize> {
+        let handle = Handle::of(self.mem[at])?;
+        let layout = p.layout.contexts.get(handle.ctx)?;
+        Some(at + (layout.end + timer * TIMER_CELLS) as usize)
+    }
+
+    fn start_timer(&mut self, p: &Linked, at: usize, timer: u32, after: u64, restart: bool) {
+        let number = if restart { Number::TimerRestart } else { Number::TimerStart };
+        let handle = self.mem[at];
+        self.instr(number, &[handle, u64::from(timer), after]);
+        let Some(cell) = self.timer_cell(p, at, timer) else { return };
+        if self.mem[cell + 1] != 0 && !restart {
+            return;
+        }
+        self.stop_timer(cell);
+        let deadline = self.now.saturating_add((after as i64).max(0) as u64);
+        self.mem[cell] = deadline;
+        self.mem[cell + 1] = self.timers.start(deadline, TimerRef { handle, timer });
+    }
+}

@@ -1,0 +1,283 @@
+//! Functions and their statements.
+
+use carrick_ir::{
+    Arg as IrArg, Block, EventId, Expr, FuncId, Function, Instr, LocalId, Place as IrPlace, Stmt, StmtKind,
+    Ty,
+};
+
+use super::Linker;
+use crate::code::*;
+use crate::layout::*;
+
+/// Where the locals of a function lie.
+pub(crate) struct Frame {
+    pub locals: Vec<LocalCell>,
+}
+
+pub(crate) struct LocalCell {
+    pub cell: u32,
+    pub by_ref: bool,
+    pub ty: Ty,
+}
+
+/// Calls `found` with each function that is called in a block.
+pub(crate) fn callees(block: &Block, found: &mut dyn FnMut(FuncId)) {
+    for stmt in &block.stmts {
+        match &stmt.kind {
+            StmtKind::Call { func, .. } => found(*func),
+            StmtKind::If { then, otherwise, .. } => {
+                callees(then, found);
+                callees(otherwise, found);
+            }
+            StmtKind::Block(body) | StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
+                callees(body, found);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Linker<'_> {
+    pub(crate) fn functions(&mut self) -> Result<Vec<Func>, String> {
+        let program = self.program;
+        program.functions.iter().map(|f| self.function(f)).collect()
+    }
+
+    fn function(&mut self, def: &Function) -> Result<Func, String> {
+        let ret = self.layout.size(&def.ret);
+        let (frame, size) = self.frame(def);
+        let mut code = Vec::new();
+        self.block(&def.body, &frame, &mut code).map_err(|e| format!("`{}`: {e}", def.name))?;
+        let params = frame.locals[..def.params as usize].iter().map(|l| l.cell).collect();
+        Ok(Func { code: code.into_boxed_slice(), frame: size, ret, params })
+    }
+
+    /// The result lies first, then the locals.
+    fn frame(&self, def: &Function) -> (Frame, u32) {
+        let mut at = self.layout.size(&def.ret);
+        let mut locals = Vec::new();
+        for (i, local) in def.locals.iter().enumerate() {
+            let by_ref = i < def.params as usize && local.ty.is_by_ref();
+            locals.push(LocalCell { cell: at, by_ref, ty: local.ty.clone() });
+            at += if by_ref { 1 } else { self.layout.size(&local.ty) };
+        }
+        (Frame { locals }, at)
+    }
+
+    fn code(&mut self, block: &Block, frame: &Frame) -> Result<Code, String> {
+        let mut code = Vec::new();
+        self.block(block, frame, &mut code)?;
+        Ok(code.into_boxed_slice())
+    }
+
+    fn block(&mut self, block: &Block, frame: &Frame, out: &mut Vec<St>) -> Result<(), String> {
+        for stmt in &block.stmts {
+            if let StmtKind::Block(body) = &stmt.kind {
+                self.block(body, frame, out)?;
+            } else {
+                let st = self.stmt(stmt, frame)?;
+                out.push(st);
+            }
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, frame: &Frame) -> Result<St, String> {
+        let own = |local: &LocalId| frame.locals[local.index()].cell;
+        Ok(match &stmt.kind {
+            StmtKind::Let { local, init: Some(init) } => {
+                let place = Place { root: Root::Frame, offset: own(local), indices: Vec::new() };
+                put(place, self.value(init, frame)?)
+            }
+            StmtKind::Let { local, init: None } => {
+                St::Init(own(local), Box::new(self.init(&frame.locals[local.index()].ty)?))
+            }
+            StmtKind::Assign { place, value } => put(self.place_of(place, frame)?, self.value(value, frame)?),
+            StmtKind::Call { dest, func, args } => self.call(dest.as_ref().map(own), *func, args, frame)?,
+            StmtKind::Random { dest } => St::Random(own(dest)),
+            StmtKind::If { cond, then, otherwise } => {
+                let cond = self.expr(cond, frame)?;
+                St::If(Box::new((cond, self.code(then, frame)?, self.code(otherwise, frame)?)))
+            }
+            StmtKind::Block(_) => return Err("a block out of its place".to_owned()),
+            StmtKind::ForRange { var, from, to, max, body } => St::Range(Box::new(Range {
+                var: own(var),
+                ty: frame.locals[var.index()].ty.clone(),
+                from: self.expr(from, frame)?,
+                to: self.expr(to, frame)?,
+                max: *max,
+                body: self.code(body, frame)?,
+            })),
+            StmtKind::ForEach { var, list, body } => {
+                let body = self.code(body, frame)?;
+                let (list, _, stride) = self.list(list, frame)?;
+                St::Each(Box::new(Each { var: own(var), list, stride, body }))
+            }
+            StmtKind::Break => St::Break,
+            StmtKind::Continue => St::Continue,
+            StmtKind::Return(value) => {
+                St::Return(value.as_ref().map(|v| self.value(v, frame)).transpose()?.map(Box::new))
+            }
+            StmtKind::Stop => St::Stop,
+            StmtKind::Instr(instr) => St::Instr(Box::new(self.instr(instr, frame)?)),
+            kind => self.data_stmt(kind, frame)?,
+        })
+    }
+
+    /// Statements on lists, windows, events and blueprints.
+    fn data_stmt(&self, kind: &StmtKind, frame: &Frame) -> Result<St, String> {
+        let own = |local: &LocalId| frame.locals[local.index()].cell;
+        let place = |p: &IrPlace| self.place_of(p, frame);
+        let expr = |e: &Expr| self.expr(e, frame);
+        Ok(match kind {
+            StmtKind::ListAdd { list, value } => {
+                let (list, capacity, stride) = self.list(list, frame)?;
+                St::ListAdd(Box::new(ListAdd { list, capacity, stride, value: self.value(value, frame)? }))
+            }
+            StmtKind::ListRemove { list, index } => {
+                let (list, _, stride) = self.list(list, frame)?;
+                St::ListRemove(Box::new((list, expr(index)?, stride)))
+            }
+            StmtKind::ListPop { dest, list } => {
+                let (list, _, stride) = self.list(list, frame)?;
+                St::ListPop(Box::new(ListPop { dest: dest.as_ref().map(own), list, stride }))
+            }
+            StmtKind::ListClear { list } => St::ListClear(Box::new(place(list)?)),
+            StmtKind::WndReset { wnd, at } => St::WndReset(Box::new((place(wnd)?, expr(at)?))),
+            StmtKind::WndSet { dest, wnd, from, to } => St::WndSet(Box::new(WndSet {
+                dest: dest.as_ref().map(own),
+                wnd: place(wnd)?,
+                shape: wnd_shape(&wnd.ty),
+                from: expr(from)?,
+                to: expr(to)?,
+            })),
+            StmtKind::WndSlide { wnd, to } => {
+                St::WndSlide(Box::new((place(wnd)?, to.as_ref().map(expr).transpose()?)))
+            }
+            StmtKind::SetFlowId { event, id } => {
+                put(self.flow_id(*event, id.ty.clone(), frame)?, self.value(id, frame)?)
+            }
+            StmtKind::Extract { bp } => St::Extract(self.blueprint_of(*bp, frame)?.0 as u32, own(bp)),
+            StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
+                let layout = &self.layout.blueprints[self.blueprint_of(*bp, frame)?.0];
+                St::SetPayload(Box::new(SetPayload {
+                    cell: own(bp) + layout.payload,
+                    ctx: self.local(*ctx, frame.into())?.0,
+                    offset: expr(offset)?,
+                    len: expr(len)?,
+                    mss: mss.as_ref().map(expr).transpose()?,
+                }))
+            }
+            StmtKind::OptAdd { bp, opt, args } => {
+                let cell = own(bp) + self.layout.blueprints[self.blueprint_of(*bp, frame)?.0].option(*opt)?;
+                let mut args = args.iter();
+                let mut parts = vec![Ex::Lit(1)];
+                for field in &self.program.opts[opt.index()].fields {
+                    parts.push(match field.fixed {
+                        Some(value) => Ex::Lit(value),
+                        None => expr(args.next().ok_or("an option with too few fields")?)?,
+                    });
+                }
+                let place = Place { root: Root::Frame, offset: cell, indices: Vec::new() };
+                St::Put(Box::new((place, Value::Parts(parts.into_boxed_slice()))))
+            }
+            _ => return Err("a statement out of its place".to_owned()),
+        })
+    }
+
+    fn call(&self, dest: Option<u32>, func: FuncId, args: &[IrArg], frame: &Frame) -> Result<St, String> {
+        let callee = &self.program.functions[func.index()];
+        let (cells, _) = self.frame(callee);
+        let mut given = Vec::new();
+        for (arg, param) in args.iter().zip(&cells.locals) {
+            let arg = match arg {
+                IrArg::Value(e) => Arg::Value(self.value(e, frame)?),
+                IrArg::Ref(local) if param.by_ref => Arg::Address(self.local(*local, frame.into())?.0),
+                IrArg::Ref(local) => {
+                    let (place, ty) = self.local(*local, frame.into())?;
+                    Arg::Value(Value::Copy(place, self.layout.size(&ty)))
+                }
+            };
+            given.push((param.cell, arg));
+        }
+        Ok(St::Call(Box::new(CallSt { func: func.index(), args: given, dest })))
+    }
+
+    /// A list, its capacity, and the cells of an element.
+    fn list(&self, list: &IrPlace, frame: &Frame) -> Result<(Place, u32, u32), String> {
+        let Ty::List(of, n) = &list.ty else { return Err("a list statement on what is no list".to_owned()) };
+        Ok((self.place_of(list, frame)?, *n, self.layout.size(of)))
+    }
+
+    fn blueprint_of(&self, local: LocalId, frame: &Frame) -> Result<(usize, u32), String> {
+        match &frame.locals[local.index()] {
+            LocalCell { ty: Ty::Blueprint(b), cell, .. } => Ok((b.index(), *cell)),
+            _ => Err("not a blueprint".to_owned()),
+        }
+    }
+
+    fn event_of(&self, local: LocalId, frame: &Frame) -> Result<(EventId, Place), String> {
+        match self.local(local, frame.into())? {
+            (place, Ty::Event(e)) => Ok((e, place)),
+            _ => Err("not an event".to_owned()),
+        }
+    }
+
+    fn instr(&mut self, instr: &Instr, frame: &Frame) -> Result<In, String> {
+        if let Instr::PktGen { bp, rules, sent } = instr {
+            let (bp, cell) = self.blueprint_of(*bp, frame)?;
+            let sent = sent.map(|s| self.event_of(s, frame)).transpose()?;
+            let sent = sent.map(|(event, place)| (event.index(), place));
+            self.rule_lists.push(rules.iter().map(|r| r.index()).collect());
+            return Ok(In::PktGen { bp, cell, rules: self.rule_lists.len() - 1, sent });
+        }
+        let this = &*self;
+        let ctx = |local: &LocalId| this.local(*local, frame.into()).map(|(place, _)| place);
+        let expr = |e: &Expr| this.expr(e, frame);
+        let value = |e: &Expr| this.value(e, frame);
+        Ok(match instr {
+            Instr::NewCtx { ctx: which, value: local, id } => {
+                In::NewCtx { ctx: which.index(), value: ctx(local)?, id: value(id)? }
+            }
+            Instr::DelCtx { ctx: c } => In::DelCtx(ctx(c)?),
+            Instr::NewTxOrderedData { ctx: c, size } => In::NewTx(ctx(c)?, expr(size)?),
+            Instr::NewRxOrderedData { ctx: c, size } => In::NewRx(ctx(c)?, expr(size)?),
+            Instr::AddTxData { ctx: c, addr, len } => {
+                In::AddTx { ctx: ctx(c)?, addr: value(addr)?, len: expr(len)? }
+            }
+            Instr::TxFlushAndNotify { ctx: c, len } => In::TxFlush(ctx(c)?, expr(len)?),
+            Instr::AddRxDataSeg { ctx: c, addr, len, offset } => {
+                In::AddRx { ctx: ctx(c)?, addr: value(addr)?, len: expr(len)?, offset: expr(offset)? }
+            }
+            Instr::RxFlushAndNotify { ctx: c, len, addr } => {
+                In::RxFlush { ctx: ctx(c)?, len: expr(len)?, addr: value(addr)? }
+            }
+            Instr::TimerStart { ctx: c, timer, after } => {
+                In::TimerStart { ctx: ctx(c)?, timer: timer.0, after: expr(after)?, restart: false }
+            }
+            Instr::TimerRestart { ctx: c, timer, after } => {
+                In::TimerStart { ctx: ctx(c)?, timer: timer.0, after: expr(after)?, restart: true }
+            }
+            Instr::TimerStop { ctx: c, timer } => In::TimerStop(ctx(c)?, timer.0),
+            Instr::Notify { token, status, value } => In::Notify {
+                token: expr(token)?,
+                status: expr(status)?,
+                value: value.as_ref().map(expr).transpose()?,
+            },
+            Instr::Raise { event } => {
+                let (event, place) = this.event_of(*event, frame)?;
+                In::Raise { event: event.index(), place }
+            }
+            Instr::PktGen { .. } => return Err("a packet out of its place".to_owned()),
+        })
+    }
+}
+
+/// The assignment of a value to a place.
+fn put(place: Place, value: Value) -> St {
+    match (value, place.root, place.indices.is_empty()) {
+        (Value::Scalar(x), Root::Frame, true) => St::Set(place.offset, x),
+        (Value::Scalar(x), ..) => St::SetAt(Box::new((place, x))),
+        (value, ..) => St::Put(Box::new((place, value))),
+    }
+}

@@ -1,0 +1,356 @@
+//! From the IR to the executable form.
+
+mod expr;
+mod func;
+mod init;
+mod place;
+mod wire;
+
+use std::sync::Arc;
+
+use carrick_ir::{CallTarget, EventKind, FuncId, LocalId, Program, ScratchId, Ty};
+
+use crate::api::Config;
+use crate::code::*;
+use crate::layout::*;
+pub(crate) use wire::{Blueprint, FieldKind, NetCells, OptCode, OptionList, WireField};
+
+/// Cells at the memory's beginning, for what is evaluated outside functions.
+pub(crate) const HEADER_LEN_CELL: u32 = 0;
+pub(crate) const PAYLOAD_LEN_CELL: u32 = 1;
+pub(crate) const PREV_PAYLOAD_LEN_CELL: u32 = 2;
+/// Where the blueprint that is read or built lies.
+pub(crate) const WORK: u32 = 3;
+
+/// Most entries of the blueprint queue.
+pub(crate) const QUEUE: u32 = 1024;
+/// Cells of all contexts together at most.
+const MAX_CONTEXT_CELLS: u64 = 1 << 30;
+
+/// A program in its executable form, for one configuration.
+#[derive(Debug)]
+pub(crate) struct Linked {
+    pub program: Arc<Program>,
+    pub layout: Layout,
+    pub funcs: Vec<Func>,
+    pub chains: Vec<Option<Chain>>,
+    pub event_inits: Vec<Init>,
+    pub contexts: Vec<CtxCode>,
+    pub calls: Vec<CallCode>,
+    pub blueprints: Vec<Blueprint>,
+    pub rules: Vec<RuleCode>,
+    /// the rules of each `pkt_gen`
+    pub rule_lists: Vec<Vec<usize>>,
+    /// what the network header's fields are at first
+    pub net_init: Init,
+    pub net: NetCells,
+    pub map: Map,
+    pub mtu: u32,
+    pub max_blueprints: u32,
+}
+
+/// Where in memory things lie that have one place.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Map {
+    /// the packet before, of the blueprint that is being segmented
+    pub prev: u32,
+    /// that blueprint
+    pub given: u32,
+    /// the received packet's network header
+    pub net: u32,
+    /// the event whose chain runs; scratchpads and frames follow
+    pub stack: u32,
+    pub scratch: u32,
+    pub frames: u32,
+    pub end: u32,
+}
+
+/// What happens for an event.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    pub context: Option<usize>,
+    pub present: Vec<Processor>,
+    pub absent: Option<Vec<Processor>>,
+    pub scratch: Vec<(u32, Init)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Processor {
+    pub func: usize,
+    pub args: Vec<Given>,
+}
+
+/// What a processor's parameter is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Given {
+    Event,
+    Context,
+    /// at this address
+    Fixed(u32),
+}
+
+#[derive(Debug)]
+pub(crate) struct CtxCode {
+    pub capacity: u32,
+    pub tx_capacity: usize,
+    pub rx_capacity: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct CallCode {
+    pub event: usize,
+    pub target: Target,
+    /// cell and type of each argument
+    pub args: Vec<(u32, Ty)>,
+    /// the cell of the `addr_t` field
+    pub data: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Target {
+    At(Vec<Ex>),
+    /// for the context whose handle the request has
+    On,
+    Nowhere,
+}
+
+/// A segmentation rule.
+#[derive(Debug)]
+pub(crate) struct RuleCode {
+    pub cell: u32,
+    pub ty: Ty,
+    pub first: Ex,
+    pub mid: Ex,
+    pub last: Ex,
+}
+
+/// What linking needs to know everywhere.
+pub(crate) struct Linker<'a> {
+    pub program: &'a Program,
+    pub layout: &'a Layout,
+    pub params: &'a [u64],
+    pub mtu: u32,
+    pub map: Map,
+    pub rule_lists: Vec<Vec<usize>>,
+}
+
+/// What the names of an expression outside functions stand for.
+#[derive(Clone, Copy)]
+pub(crate) enum Outside {
+    None,
+    /// over the fields of the blueprint in [`WORK`]
+    Header(usize),
+    /// over those of the blueprint as given and of the packet before
+    Rule(usize),
+    /// over the fields of the event at the stack's beginning
+    Call(usize),
+}
+
+impl Linked {
+    pub(crate) fn new(program: Arc<Program>, config: &Config) -> Result<Linked, String> {
+        let params = parameters(&program, config)?;
+        let layout = Layout::new(&program)?;
+        let map = map(&program, &layout);
+        let mut linker = Linker {
+            program: &program,
+            layout: &layout,
+            params: &params,
+            mtu: config.mtu,
+            map,
+            rule_lists: Vec::new(),
+        };
+        let funcs = linker.functions()?;
+        let chains = linker.chains()?;
+        let contexts = linker.contexts()?;
+        let calls = linker.calls()?;
+        let blueprints = linker.blueprints()?;
+        let rules = linker.rules()?;
+        let event_inits = linker.event_inits()?;
+        let net_init = linker.net_init()?;
+        let net = linker.net_cells();
+        let rule_lists = std::mem::take(&mut linker.rule_lists);
+        let mut map = linker.map;
+        map.end = map.frames + deepest(&program, &funcs);
+        let size = |(i, c): (usize, &CtxCode)| u64::from(layout.contexts[i].size) * u64::from(c.capacity);
+        if contexts.iter().enumerate().map(size).sum::<u64>() > MAX_CONTEXT_CELLS {
+            return Err("the contexts take too much room".to_owned());
+        }
+        if program.max_blueprints > QUEUE {
+            return Err(format!("one event can issue more than the {QUEUE} blueprints that a core holds"));
+        }
+        let (mtu, max_blueprints) = (config.mtu, program.max_blueprints);
+        Ok(Linked {
+            layout,
+            funcs,
+            chains,
+            event_inits,
+            contexts,
+            calls,
+            blueprints,
+            rules,
+            rule_lists,
+            net_init,
+            net,
+            map,
+            mtu,
+            max_blueprints,
+            program,
+        })
+    }
+}
+
+fn parameters(program: &Program, config: &Config) -> Result<Vec<u64>, String> {
+    if config.params.is_empty() {
+        return Ok(program.params.iter().map(|p| p.default).collect());
+    }
+    if config.params.len() != program.params.len() {
+        return Err(format!("{} parameters given, {} declared", config.params.len(), program.params.len()));
+    }
+    for (def, &value) in program.params.iter().zip(&config.params) {
+        let below = |a, b| carrick_ir::arith::less(&def.ty, a, b);
+        let fits = carrick_ir::arith::canonical(&def.ty, value) == value;
+        if !fits || below(value, def.lo) || below(def.hi, value) {
+            return Err(format!("parameter `{}` is outside its range", def.name));
+        }
+    }
+    Ok(config.params.clone())
+}
+
+/// Everything but the end, which only the functions tell; `frames` moves up with the scratchpads.
+fn map(program: &Program, layout: &Layout) -> Map {
+    let bp = layout.blueprints.iter().map(|b| b.size).max().unwrap_or(0);
+    let event = layout.events.iter().map(|e| e.size).max().unwrap_or(0);
+    let prev = WORK + bp;
+    let given = prev + bp;
+    let net = given + bp;
+    let stack = net + layout.net;
+    let scratch = stack + event;
+    let pads = |chain: &carrick_ir::Chain| {
+        chain.scratchpads.iter().map(|s| layout.scratch[s.index()].size).sum::<u32>()
+    };
+    let frames = scratch + program.chains.iter().flatten().map(pads).max().unwrap_or(0);
+    Map { prev, given, net, stack, scratch, frames, end: frames }
+}
+
+/// Cells that the frames of the deepest nest of calls take.
+fn deepest(program: &Program, funcs: &[Func]) -> u32 {
+    let mut depth: Vec<u32> = Vec::with_capacity(funcs.len());
+    for (func, def) in funcs.iter().zip(&program.functions) {
+        let mut below = 0;
+        func::callees(&def.body, &mut |callee: FuncId| {
+            below = below.max(depth.get(callee.index()).copied().unwrap_or(0));
+        });
+        depth.push(func.frame + below);
+    }
+    depth.into_iter().max().unwrap_or(0)
+}
+
+impl Linker<'_> {
+    fn chains(&self) -> Result<Vec<Option<Chain>>, String> {
+        self.program.chains.iter().map(|c| c.as_ref().map(|c| self.chain(c)).transpose()).collect()
+    }
+
+    fn chain(&self, chain: &carrick_ir::Chain) -> Result<Chain, String> {
+        let mut at = self.map.scratch;
+        let mut scratch = Vec::new();
+        let mut pads = Vec::new();
+        for &pad in &chain.scratchpads {
+            let init = self.init(&Ty::Scratch(pad))?;
+            pads.push((pad, at));
+            let size = init.size;
+            scratch.push((at, init));
+            at += size;
+        }
+        let absent = chain.absent.as_ref().map(|a| self.processors(a, &pads)).transpose()?;
+        Ok(Chain {
+            context: chain.context.map(|c| c.index()),
+            present: self.processors(&chain.present, &pads)?,
+            absent,
+            scratch,
+        })
+    }
+
+    fn processors(&self, funcs: &[FuncId], pads: &[(ScratchId, u32)]) -> Result<Vec<Processor>, String> {
+        let mut out = Vec::new();
+        for &func in funcs {
+            let def = &self.program.functions[func.index()];
+            let given = |param: u32| match &def.locals[LocalId(param).index()].ty {
+                Ty::Event(_) => Ok(Given::Event),
+                Ty::Context(_) => Ok(Given::Context),
+                Ty::Scratch(s) => match pads.iter().find(|(pad, _)| pad == s) {
+                    Some((_, at)) => Ok(Given::Fixed(*at)),
+                    None => Err(format!("`{}` takes a scratchpad that its chain does not have", def.name)),
+                },
+                _ => Err(format!("`{}` is not an event processor", def.name)),
+            };
+            let args = (0..def.params).map(given).collect::<Result<_, _>>()?;
+            out.push(Processor { func: func.index(), args });
+        }
+        Ok(out)
+    }
+
+    fn contexts(&self) -> Result<Vec<CtxCode>, String> {
+        let mut out = Vec::new();
+        for def in &self.program.contexts {
+            let number = |e: &carrick_ir::Expr| match self.expr(e, Outside::None)? {
+                Ex::Lit(n) => Ok(n),
+                _ => Err(format!("a capacity of `{}` is not a constant", def.name)),
+            };
+            let octets = |e: &Option<carrick_ir::Expr>| match e {
+                None => Ok(0),
+                Some(e) => match number(e)? {
+                    n @ 0..=0x1_0000_0000 => Ok(n.max(1).next_power_of_two() as usize),
+                    _ => Err(format!("the data units of `{}` are too large", def.name)),
+                },
+            };
+            let capacity = number(&def.capacity)?;
+            if capacity > 1 << 24 {
+                return Err(format!("`{}` has room for too many instances", def.name));
+            }
+            let (tx_capacity, rx_capacity) = (octets(&def.tx_capacity)?, octets(&def.rx_capacity)?);
+            out.push(CtxCode { capacity: capacity as u32, tx_capacity, rx_capacity });
+        }
+        Ok(out)
+    }
+
+    fn calls(&self) -> Result<Vec<CallCode>, String> {
+        let mut out = Vec::new();
+        for call in self.program.interface.iter().flat_map(|i| &i.calls) {
+            let event = call.event.index();
+            let offsets = &self.layout.events[event].fields;
+            let fields = || offsets.iter().copied().zip(self.program.events[event].fields.iter());
+            let args = fields().filter(|(_, f)| f.ty != Ty::Addr).map(|(at, f)| (at, f.ty.clone())).collect();
+            let data = fields().find(|(_, f)| f.ty == Ty::Addr).map(|(at, _)| at);
+            let target = match &call.target {
+                CallTarget::At { parts, .. } => {
+                    let part = |e| self.expr(e, Outside::Call(event));
+                    Target::At(parts.iter().map(part).collect::<Result<_, _>>()?)
+                }
+                CallTarget::On(_) => Target::On,
+                CallTarget::Nowhere => Target::Nowhere,
+            };
+            if self.program.events[event].kind != EventKind::App {
+                return Err(format!("the call `{}` does not lead to an app event", call.name));
+            }
+            out.push(CallCode { event, target, args, data });
+        }
+        Ok(out)
+    }
+
+    fn rules(&self) -> Result<Vec<RuleCode>, String> {
+        let mut out = Vec::new();
+        for rule in &self.program.seg_rules {
+            let bp = rule.blueprint.index();
+            let value = |e| self.expr(e, Outside::Rule(bp));
+            let field = rule.field as usize;
+            out.push(RuleCode {
+                cell: self.layout.blueprints[bp].fields + rule.field,
+                ty: self.program.blueprints[bp].fields[field].ty.clone(),
+                first: value(&rule.first)?,
+                mid: value(&rule.mid)?,
+                last: value(&rule.last)?,
+            });
+        }
+        Ok(out)
+    }
+}

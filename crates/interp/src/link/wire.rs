@@ -1,0 +1,149 @@
+//! What of a blueprint goes over the wire.
+
+use carrick_ir::{BlueprintDef, BpFieldKind, NetField, OptListId, Ty, arith};
+
+use super::{Linker, Outside};
+use crate::code::Ex;
+
+/// A blueprint's fields and options; cells are counted from the blueprint's beginning.
+#[derive(Debug)]
+pub(crate) struct Blueprint {
+    pub fields: Vec<WireField>,
+    /// of `fields`, those that are computed or checksums
+    pub filled: Vec<usize>,
+    /// octets without options
+    pub fixed_len: usize,
+    pub options: Option<OptionList>,
+    pub size: u32,
+    pub payload: u32,
+    pub net: NetCells,
+}
+
+/// The cells of the network header's fields that the program declares.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct NetCells {
+    pub src: Option<u32>,
+    pub dst: Option<u32>,
+    pub protocol: Option<u32>,
+    pub ttl: Option<u32>,
+    pub tos: Option<u32>,
+    pub payload_len: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct WireField {
+    pub cell: u32,
+    pub ty: Ty,
+    pub bits: u32,
+    pub bit_offset: u32,
+    pub kind: FieldKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum FieldKind {
+    Plain,
+    Computed(Ex),
+    Checksum { pseudo: bool, header: bool, payload: bool },
+}
+
+#[derive(Debug)]
+pub(crate) struct OptionList {
+    /// octets in a received packet, over the fields in the work area
+    pub len: Ex,
+    pub align: usize,
+    pub pad: u8,
+    pub members: Vec<OptCode>,
+}
+
+#[derive(Debug)]
+pub(crate) struct OptCode {
+    pub kind: u8,
+    pub len: u8,
+    /// whether it is there; its fields' cells follow
+    pub cell: u32,
+    /// type, octets
+    pub fields: Vec<(Ty, usize)>,
+}
+
+impl Linker<'_> {
+    pub(crate) fn blueprints(&self) -> Result<Vec<Blueprint>, String> {
+        self.program.blueprints.iter().enumerate().map(|(i, def)| self.blueprint_code(i, def)).collect()
+    }
+
+    pub(crate) fn net_cells(&self) -> NetCells {
+        let mut cells = NetCells::default();
+        for (def, cell) in self.program.net_header.fields.iter().zip(0..) {
+            let which = match def.field {
+                NetField::SrcIp => &mut cells.src,
+                NetField::DstIp => &mut cells.dst,
+                NetField::Protocol => &mut cells.protocol,
+                NetField::Ttl => &mut cells.ttl,
+                NetField::Tos => &mut cells.tos,
+                NetField::PayloadLen => &mut cells.payload_len,
+            };
+            *which = Some(cell);
+        }
+        cells
+    }
+
+    fn blueprint_code(&self, index: usize, def: &BlueprintDef) -> Result<Blueprint, String> {
+        let layout = &self.layout.blueprints[index];
+        let mut fields = Vec::new();
+        for (field, cell) in def.fields.iter().zip(layout.fields..) {
+            if field.bits == 0
+                || field.bits > 64
+                || (field.bit_offset + field.bits).div_ceil(8) > def.fixed_len
+            {
+                return Err(format!("`{}` does not lie in its header", field.name));
+            }
+            let kind = match &field.kind {
+                BpFieldKind::Plain { .. } => FieldKind::Plain,
+                BpFieldKind::Computed(e) => FieldKind::Computed(self.expr(e, Outside::Header(index))?),
+                &BpFieldKind::Checksum { pseudo, header, payload } => {
+                    if field.bits != 16 || field.bit_offset % 16 != 0 {
+                        return Err(format!("`{}` does not lie where a checksum can", field.name));
+                    }
+                    FieldKind::Checksum { pseudo, header, payload }
+                }
+            };
+            let (bits, bit_offset) = (field.bits, field.bit_offset);
+            fields.push(WireField { cell, ty: field.ty.clone(), bits, bit_offset, kind });
+        }
+        let filled = (0..fields.len()).filter(|i| !matches!(fields[*i].kind, FieldKind::Plain)).collect();
+        Ok(Blueprint {
+            fields,
+            filled,
+            fixed_len: def.fixed_len as usize,
+            options: def.options.map(|list| self.option_list(index, list)).transpose()?,
+            size: layout.size,
+            payload: layout.payload,
+            net: self.net_cells(),
+        })
+    }
+
+    fn option_list(&self, bp: usize, list: OptListId) -> Result<OptionList, String> {
+        let def = &self.program.opt_lists[list.index()];
+        let mut members = Vec::new();
+        for &(opt, cell) in &self.layout.blueprints[bp].options {
+            let opt = &self.program.opts[opt.index()];
+            let octets = |ty: &Ty| arith::shape(ty).0.div_ceil(8) as usize;
+            let fields: Vec<_> =
+                opt.fields.iter().map(|f| (f.ty.clone(), self.enum_octets(&f.ty, octets))).collect();
+            let wanted = if opt.len == 1 { 1 } else { 2 + fields.iter().map(|(_, n)| n).sum::<usize>() };
+            if wanted != usize::from(opt.len) {
+                return Err(format!("the fields of `{}` do not fill its length", opt.name));
+            }
+            members.push(OptCode { kind: opt.kind, len: opt.len, cell, fields });
+        }
+        let len = self.expr(&def.len, Outside::Header(bp))?;
+        Ok(OptionList { len, align: def.align.max(1) as usize, pad: def.pad, members })
+    }
+
+    /// An enum is as wide as its declaration says.
+    fn enum_octets(&self, ty: &Ty, octets: impl Fn(&Ty) -> usize) -> usize {
+        match ty {
+            Ty::Enum(e) => octets(&self.program.enums[e.index()].repr),
+            ty => octets(ty),
+        }
+    }
+}

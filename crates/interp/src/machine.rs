@@ -1,0 +1,154 @@
+//! The state of a core.
+
+use carrick_ir::COUNTERS;
+
+use crate::api::{Completion, Config, Record, TraceKind};
+use crate::contexts::{Handle, Instances};
+use crate::counters::{COMPLETION_LOST, Counters};
+use crate::layout::TIMER_CELLS;
+use crate::link::Linked;
+use crate::queue::Queue;
+use crate::rand::{self, Pcg32};
+use crate::requests::Requests;
+use crate::timers::Timers;
+
+/// A raised event that has not run: where its cells lie in [`Machine::raised_cells`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Raised {
+    pub event: usize,
+    pub at: usize,
+}
+
+/// Everything that a core holds.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    /// values of every kind: see [`Map`](crate::link::Map); the contexts' cells come last
+    pub mem: Vec<u64>,
+    pub now: u64,
+    pub address: u32,
+    pub random: Pcg32,
+    pub key: [u64; 2],
+    pub counters: Counters,
+    pub trace: Option<Vec<Record>>,
+    pub instances: Vec<Instances>,
+    pub timers: Timers,
+    pub queue: Queue,
+    pub requests: Requests,
+    pub raised: Vec<Raised>,
+    pub raised_cells: Vec<u64>,
+    /// handles of contexts that go when the chain is done
+    pub doomed: Vec<u64>,
+    /// handle of the context on which a chain runs, or 0
+    pub current: u64,
+    /// what follows the network header of the packet that is received
+    pub packet: Vec<u8>,
+    /// its source and destination
+    pub packet_ips: (u32, u32),
+    /// counts packets, so that an address in an earlier one is known to be stale
+    pub packet_number: u64,
+    /// why the parser refused the packet
+    pub refused: Option<usize>,
+    /// the next packet's identification
+    pub identification: u16,
+}
+
+impl Machine {
+    pub(crate) fn new(p: &Linked, config: &Config, completions: usize) -> Machine {
+        let mut instances = Vec::new();
+        let mut end = p.map.end as usize;
+        for (i, code) in p.contexts.iter().enumerate() {
+            let size = p.layout.contexts[i].size as usize;
+            let ids = p.program.ids[p.program.contexts[i].id.index()].parts.len();
+            instances.push(Instances::new(i, code, end, size, ids));
+            end += size * code.capacity as usize;
+        }
+        Machine {
+            mem: vec![0; end],
+            now: 0,
+            address: config.address,
+            random: Pcg32::of_seed(config.seed),
+            key: rand::secret_key(config.seed),
+            counters: [0; COUNTERS.len()],
+            trace: config.trace.then(Vec::new),
+            instances,
+            timers: Timers::default(),
+            queue: Queue::default(),
+            requests: Requests::new(completions),
+            raised: Vec::new(),
+            raised_cells: Vec::new(),
+            doomed: Vec::new(),
+            current: 0,
+            packet: Vec::new(),
+            packet_ips: (0, 0),
+            packet_number: 0,
+            refused: None,
+            identification: 0,
+        }
+    }
+
+    pub(crate) fn count(&mut self, counter: usize) {
+        self.counters[counter] += 1;
+    }
+
+    /// Counts a packet's refusal, and says so in the trace.
+    pub(crate) fn drop_packet(&mut self, counter: usize) {
+        self.count(counter);
+        self.record(TraceKind::Drop, counter, |_, _| {});
+    }
+
+    /// Adds a trace record if the core keeps one.
+    pub(crate) fn record(
+        &mut self,
+        kind: TraceKind,
+        number: usize,
+        fill: impl FnOnce(&Machine, &mut Vec<u64>),
+    ) {
+        if self.trace.is_none() {
+            return;
+        }
+        let mut words = Vec::new();
+        fill(self, &mut words);
+        if let Some(trace) = &mut self.trace {
+            trace.push(Record { kind: kind as u32, number: number as u32, words });
+        }
+    }
+
+    /// Where the cells of the instance with this handle lie, if it lives.
+    pub(crate) fn instance(&self, handle: u64) -> Option<usize> {
+        let handle = Handle::of(handle)?;
+        let instances = self.instances.get(handle.ctx)?;
+        Some(instances.address(instances.live(handle)?))
+    }
+
+    /// Completes a request; `none` names none.
+    pub(crate) fn complete(&mut self, token: u64, status: u64, value: u64, data: Option<Vec<u8>>) {
+        if token == 0 {
+            return;
+        }
+        let completion = Completion { token, status: status as u8, value, data };
+        if !self.requests.complete(completion) {
+            self.count(COMPLETION_LOST);
+        }
+    }
+
+    /// Stops the timer whose cells lie there.
+    pub(crate) fn stop_timer(&mut self, cell: usize) {
+        let (deadline, order) = (self.mem[cell], self.mem[cell + 1]);
+        if order != 0 {
+            self.timers.stop(deadline, order);
+            (self.mem[cell], self.mem[cell + 1]) = (0, 0);
+        }
+    }
+
+    /// What `del_ctx` has announced in the chain that is done.
+    pub(crate) fn delete_doomed(&mut self, p: &Linked) {
+        while let Some(word) = self.doomed.pop() {
+            let Some((at, handle)) = self.instance(word).zip(Handle::of(word)) else { continue };
+            let timers = at + p.layout.contexts[handle.ctx].end as usize;
+            for timer in 0..p.program.contexts[handle.ctx].timers.len() {
+                self.stop_timer(timers + timer * TIMER_CELLS as usize);
+            }
+            self.instances[handle.ctx].end(&self.mem, handle.slot);
+        }
+    }
+}

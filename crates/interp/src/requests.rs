@@ -1,0 +1,98 @@
+//! Open requests with the octets they brought, and finished ones.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::api::{Completion, Data};
+
+#[derive(Debug, Default)]
+struct Open {
+    token: u64,
+    send: Vec<u8>,
+    /// room for so many octets; `None`: the request sends
+    room: Option<u64>,
+}
+
+/// The requests of a core's applications.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    /// those that brought data, by slot
+    open: Vec<Open>,
+    free: Vec<u32>,
+    by_token: FxHashMap<u64, u32>,
+    finished: VecDeque<Completion>,
+    limit: usize,
+    /// accepted, and their completions not yet taken out
+    outstanding: usize,
+}
+
+impl Requests {
+    pub(crate) fn new(limit: usize) -> Requests {
+        Requests {
+            open: Vec::new(),
+            free: Vec::new(),
+            by_token: FxHashMap::default(),
+            finished: VecDeque::new(),
+            limit,
+            outstanding: 0,
+        }
+    }
+
+    pub(crate) fn full(&self) -> bool {
+        self.outstanding >= self.limit
+    }
+
+    /// Notes a request and what it brings; returns the slot of its data and how many octets that is.
+    pub(crate) fn accept(&mut self, token: u64, data: Data<'_>) -> Option<(u32, u64)> {
+        self.outstanding += 1;
+        let (octets, room): (&[u8], _) = match data {
+            Data::None => return None,
+            Data::Send(octets) => (octets, None),
+            Data::Recv(room) => (&[], Some(room)),
+        };
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.open.push(Open::default());
+            self.open.len() as u32 - 1
+        });
+        let open = &mut self.open[slot as usize];
+        (open.token, open.room) = (token, room);
+        open.send.clear();
+        open.send.extend_from_slice(octets);
+        self.by_token.insert(token, slot);
+        Some((slot, room.unwrap_or(octets.len() as u64)))
+    }
+
+    /// The octets from `offset` that a request sends, nothing once it is complete.
+    pub(crate) fn sent(&self, slot: u64, token: u64, offset: u64, len: u64) -> &[u8] {
+        let open = self.open.get(slot as usize).filter(|open| open.token == token);
+        let octets = open.map_or(&[][..], |open| &open.send);
+        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(octets.len());
+        let len = usize::try_from(len).unwrap_or(usize::MAX).min(octets.len() - from);
+        &octets[from..from + len]
+    }
+
+    /// Whether octets can be delivered to this request.
+    pub(crate) fn receives(&self, slot: u64, token: u64) -> bool {
+        self.open.get(slot as usize).is_some_and(|open| open.token == token && open.room.is_some())
+    }
+
+    /// Completes a request; false if there is no room for its completion.
+    pub(crate) fn complete(&mut self, completion: Completion) -> bool {
+        if let Some(slot) = self.by_token.remove(&completion.token) {
+            self.open[slot as usize].token = 0;
+            self.free.push(slot);
+        }
+        let room = self.finished.len() < self.limit;
+        if room {
+            self.finished.push_back(completion);
+        }
+        room
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Completion> {
+        let next = self.finished.pop_front()?;
+        self.outstanding = self.outstanding.saturating_sub(1);
+        Some(next)
+    }
+}

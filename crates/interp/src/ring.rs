@@ -1,0 +1,41 @@
+//! A ring of octets that a 64-bit offset runs around; its length is a power of two.
+
+/// Room for `capacity` octets, made when it is first used.
+#[derive(Debug, Default)]
+pub(crate) struct Ring {
+    octets: Vec<u8>,
+}
+
+impl Ring {
+    pub(crate) fn make(&mut self, capacity: usize) {
+        if self.octets.len() != capacity {
+            self.octets = vec![0; capacity];
+        }
+    }
+
+    /// The part of the ring that `len` octets at `offset` take, as two stretches.
+    fn stretches(&self, offset: u64, len: usize) -> (usize, usize) {
+        let at = (offset & (self.octets.len() as u64 - 1)) as usize;
+        (at, len.min(self.octets.len() - at))
+    }
+
+    /// Puts octets, no more than the ring holds.
+    pub(crate) fn put(&mut self, offset: u64, from: &[u8]) {
+        if from.is_empty() {
+            return;
+        }
+        let (at, first) = self.stretches(offset, from.len());
+        self.octets[at..at + first].copy_from_slice(&from[..first]);
+        self.octets[..from.len() - first].copy_from_slice(&from[first..]);
+    }
+
+    /// Appends `len` octets, no more than the ring holds, to `out`.
+    pub(crate) fn get(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
+        if len == 0 {
+            return;
+        }
+        let (at, first) = self.stretches(offset, len);
+        out.extend_from_slice(&self.octets[at..at + first]);
+        out.extend_from_slice(&self.octets[..len - first]);
+    }
+}

@@ -1,0 +1,153 @@
+//! Blueprints to packets.
+
+use carrick_ir::arith;
+
+use crate::api::TraceKind;
+use crate::counters::*;
+use crate::header::write_options;
+use crate::ipv4;
+use crate::layout::PAYLOAD_LEN;
+use crate::link::{Blueprint, HEADER_LEN_CELL, Linked, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL, WORK};
+use crate::machine::Machine;
+
+/// `ttl` of a packet if the program's network header has none.
+const DEFAULT_TTL: u8 = 64;
+
+/// A packet that is being made: part of the first entry of the queue.
+struct Piece {
+    bp: usize,
+    rules: usize,
+    /// handle and offset of the unit that its payload comes from
+    from: Option<(usize, u32, u64, u64)>,
+    len: u64,
+    first: bool,
+    last: bool,
+}
+
+impl Machine {
+    /// Makes the next packet; false if there is none.
+    pub(crate) fn make_packet(&mut self, p: &Linked, out: &mut Vec<u8>) -> bool {
+        while self.queue.first().is_some() {
+            let (made, last) = self.next_piece(p, out);
+            if last {
+                self.entry_is_out(p);
+            }
+            if made {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Makes the next packet of the first entry: whether there is one, and whether it was the last.
+    fn next_piece(&mut self, p: &Linked, out: &mut Vec<u8>) -> (bool, bool) {
+        if !self.queue.progress.begun {
+            self.begin_entry(p);
+        }
+        let Some(entry) = self.queue.first() else { return (false, false) };
+        let code = &p.blueprints[entry.bp];
+        let header = code.fixed_len + self.queue.progress.options.len();
+        let room = (p.mtu as usize).saturating_sub(ipv4::HEADER + header) as u64;
+        let all = entry.payload.map_or(0, |payload| payload.len);
+        let mss = if entry.mss == 0 { room } else { room.min(entry.mss) };
+        let at = self.queue.progress.at;
+        let len = mss.min(all - at);
+        if ipv4::HEADER + header > p.mtu as usize || (all > 0 && mss == 0) {
+            self.count(TX_TOO_LONG);
+            return (false, true);
+        }
+        let from = entry.payload.map(|u| (u.ctx, u.slot, u.handle, u.offset + at));
+        let (bp, rules) = (entry.bp, entry.rules);
+        let piece = Piece { bp, rules, from, len, first: at == 0, last: at + len >= all };
+        self.build(p, &piece, header, out);
+        self.queue.progress.at += len;
+        (true, piece.last)
+    }
+
+    fn begin_entry(&mut self, p: &Linked) {
+        let Some(entry) = self.queue.first() else { return };
+        let (given, prev) = (p.map.given as usize, p.map.prev as usize);
+        let size = entry.cells.len();
+        self.mem[given..given + size].copy_from_slice(&entry.cells);
+        self.mem[prev..prev + size].copy_from_slice(&entry.cells);
+        self.mem[PREV_PAYLOAD_LEN_CELL as usize] = 0;
+        let options = p.blueprints[entry.bp].options.as_ref();
+        let progress = &mut self.queue.progress;
+        (progress.begun, progress.at) = (true, 0);
+        progress.options.clear();
+        if let Some(list) = options {
+            write_options(list, &self.mem[given..given + size], &mut progress.options);
+        }
+    }
+
+    fn build(&mut self, p: &Linked, piece: &Piece, header: usize, out: &mut Vec<u8>) {
+        let code = &p.blueprints[piece.bp];
+        let (size, work) = (code.size as usize, WORK as usize);
+        let given = p.map.given as usize;
+        self.mem.copy_within(given..given + size, work);
+        self.mem[HEADER_LEN_CELL as usize] = header as u64;
+        self.mem[PAYLOAD_LEN_CELL as usize] = piece.len;
+        self.mem[work + (code.payload + PAYLOAD_LEN) as usize] = piece.len;
+        if !(piece.first && piece.last) {
+            self.apply_rules(p, piece);
+        }
+        out.clear();
+        out.resize(ipv4::HEADER + code.fixed_len, 0);
+        self.write_fields(code, &mut out[ipv4::HEADER..]);
+        out.extend_from_slice(&self.queue.progress.options);
+        if let Some((ctx, slot, ..)) = piece.from {
+            let offset = piece.from.map_or(0, |f| f.3);
+            self.instances[ctx].slot(slot).tx.get(offset, piece.len as usize, out);
+        }
+        let net = self.net_header(p, code);
+        self.write_checksums(code, &net, &mut out[ipv4::HEADER..], header);
+        ipv4::build(out, &net, self.identification);
+        self.identification = self.identification.wrapping_add(1);
+        self.count(TX_PACKETS);
+        if let Some((_, _, handle, offset)) = piece.from {
+            self.record(TraceKind::Segment, piece.bp, |_, words| words.extend([handle, offset, piece.len]));
+        }
+        self.mem.copy_within(work..work + size, p.map.prev as usize);
+        self.mem[PREV_PAYLOAD_LEN_CELL as usize] = piece.len;
+    }
+
+    fn apply_rules(&mut self, p: &Linked, piece: &Piece) {
+        for &rule in &p.rule_lists[piece.rules] {
+            let rule = &p.rules[rule];
+            let ex = match (piece.first, piece.last) {
+                (true, _) => &rule.first,
+                (_, true) => &rule.last,
+                _ => &rule.mid,
+            };
+            self.mem[(WORK + rule.cell) as usize] = arith::canonical(&rule.ty, self.eval(ex, 0));
+        }
+    }
+
+    /// The network header of the packet in the work area.
+    fn net_header(&self, p: &Linked, code: &Blueprint) -> ipv4::Header {
+        let cell = |cell: Option<u32>| cell.map(|c| self.mem[(WORK + c) as usize]);
+        ipv4::Header {
+            tos: cell(code.net.tos).unwrap_or(0) as u8,
+            ttl: cell(code.net.ttl).map_or(DEFAULT_TTL, |ttl| ttl as u8),
+            protocol: cell(code.net.protocol).map_or(p.program.net_header.protocol, |n| n as u8),
+            src: cell(code.net.src).map_or(self.address, |ip| ip as u32),
+            dst: cell(code.net.dst).unwrap_or(0) as u32,
+        }
+    }
+
+    /// The first entry leaves the queue; then its sent event runs.
+    fn entry_is_out(&mut self, p: &Linked) {
+        let entry = self.queue.pop();
+        let (payload, handle, sent) = (entry.payload, entry.handle, entry.sent);
+        if let Some(event) = sent {
+            let stack = p.map.stack as usize;
+            self.mem[stack..stack + entry.sent_cells.len()].copy_from_slice(&entry.sent_cells);
+            if let Some(payload) = payload {
+                self.instances[payload.ctx].dequeued(payload.slot);
+            }
+            self.event_on(p, event, handle);
+        } else if let Some(payload) = payload {
+            self.instances[payload.ctx].dequeued(payload.slot);
+        }
+    }
+}

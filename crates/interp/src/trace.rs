@@ -1,0 +1,56 @@
+//! Values as the words of trace records.
+
+use carrick_ir::{FieldDef, Ty};
+
+use crate::layout::TIMER_CELLS;
+use crate::link::Linked;
+use crate::machine::Machine;
+use crate::wnd;
+
+impl Machine {
+    /// An event's fields.
+    pub(crate) fn event_words(&self, p: &Linked, event: usize, at: usize, out: &mut Vec<u64>) {
+        let offsets = &p.layout.events[event].fields;
+        self.field_words(p, &p.program.events[event].fields, offsets, at, out);
+    }
+
+    /// Handle, fields, deadlines of the instance at `at`.
+    pub(crate) fn context_words(&self, p: &Linked, ctx: usize, at: usize, out: &mut Vec<u64>) {
+        out.push(self.mem[at]);
+        let (def, layout) = (&p.program.contexts[ctx], &p.layout.contexts[ctx]);
+        self.field_words(p, &def.fields, &layout.fields, at, out);
+        let timers = at + layout.end as usize;
+        out.extend((0..def.timers.len()).map(|i| self.mem[timers + i * TIMER_CELLS as usize]));
+    }
+
+    fn field_words(&self, p: &Linked, defs: &[FieldDef], offsets: &[u32], at: usize, out: &mut Vec<u64>) {
+        for (def, offset) in defs.iter().zip(offsets) {
+            self.words(p, &def.ty, at + *offset as usize, out);
+        }
+    }
+
+    fn words(&self, p: &Linked, ty: &Ty, at: usize, out: &mut Vec<u64>) {
+        let elements = |of: &Ty, first: usize, n: usize, out: &mut Vec<u64>| {
+            let stride = p.layout.size(of) as usize;
+            (0..n).for_each(|i| self.words(p, of, first + i * stride, out));
+        };
+        match ty {
+            Ty::Struct(s) => {
+                let offsets = &p.layout.struct_fields(*s).fields;
+                self.field_words(p, &p.program.structs[s.index()].fields, offsets, at, out);
+            }
+            Ty::Id(id) => {
+                let parts = p.program.ids[id.index()].parts.len();
+                out.extend_from_slice(&self.mem[at..at + parts]);
+            }
+            Ty::Array(of, n) => elements(of, at, *n as usize, out),
+            Ty::List(of, _) => {
+                out.push(self.mem[at]);
+                elements(of, at + 1, self.mem[at] as usize, out);
+            }
+            Ty::Wnd { .. } => wnd::words(&self.mem[at..], out),
+            Ty::Addr => out.push(if self.mem[at] == 0 { u64::MAX } else { self.mem[at + 2] }),
+            _ => out.push(self.mem[at]),
+        }
+    }
+}

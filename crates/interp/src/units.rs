@@ -1,0 +1,267 @@
+//! Data units: what is sent and what is received, in order.
+
+use crate::ring::Ring;
+use crate::runs;
+
+/// Separate runs that an RX unit tells apart above its in-order data.
+const RX_RUNS: usize = 16;
+
+/// Data to send: held from `base` to `end`.
+#[derive(Debug, Default)]
+pub(crate) struct TxUnit {
+    pub exists: bool,
+    base: u64,
+    end: u64,
+    /// what lies before it may be overwritten
+    reclaimed: u64,
+    /// queued blueprints with a payload of this unit
+    pub queued: u32,
+    /// `end` goes no further
+    limit: u64,
+    capacity: u64,
+    ring: Ring,
+}
+
+impl TxUnit {
+    /// Begins the unit, empty, with room for `capacity` octets, a power of two.
+    pub(crate) fn start(&mut self, size: u64, capacity: usize) {
+        self.ring.make(capacity);
+        (self.base, self.end, self.reclaimed) = (0, 0, 0);
+        (self.exists, self.limit, self.capacity) = (true, size, capacity as u64);
+    }
+
+    /// Appends what there is room for; returns how much that was.
+    pub(crate) fn add(&mut self, from: &[u8]) -> u64 {
+        let room = (self.capacity - (self.end - self.reclaimed)).min(self.limit - self.end);
+        let taken = room.min(from.len() as u64);
+        self.ring.put(self.end, &from[..taken as usize]);
+        self.end += taken;
+        taken
+    }
+
+    /// Retires the first `len` octets held, as many as there are; returns how many.
+    pub(crate) fn flush(&mut self, len: u64) -> u64 {
+        let taken = len.min(self.end - self.base);
+        self.base += taken;
+        self.reclaim();
+        taken
+    }
+
+    /// What is still there of a range: offset, length.
+    pub(crate) fn cut(&self, offset: u64, len: u64) -> (u64, u64) {
+        let from = offset.max(self.reclaimed);
+        let to = offset.saturating_add(len).min(self.end);
+        (from, to.saturating_sub(from))
+    }
+
+    /// A queued blueprint is out.
+    pub(crate) fn dequeued(&mut self) {
+        self.queued = self.queued.saturating_sub(1);
+        self.reclaim();
+    }
+
+    fn reclaim(&mut self) {
+        if self.queued == 0 {
+            self.reclaimed = self.base;
+        }
+    }
+
+    pub(crate) fn get(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
+        self.ring.get(offset, len, out);
+    }
+}
+
+/// How a segment was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Added {
+    All,
+    /// not what lies beyond the room
+    Cut,
+    /// nothing: it would be one run too many
+    RunsFull,
+}
+
+/// Received data: in order from `base` to `ready`, and separate runs above.
+#[derive(Debug, Default)]
+pub(crate) struct RxUnit {
+    pub exists: bool,
+    base: u64,
+    ready: u64,
+    runs: [u64; 2 * RX_RUNS],
+    count: usize,
+    limit: u64,
+    capacity: u64,
+    ring: Ring,
+}
+
+impl RxUnit {
+    /// Begins the unit, empty, with room for `capacity` octets, a power of two.
+    pub(crate) fn start(&mut self, size: u64, capacity: usize) {
+        self.ring.make(capacity);
+        (self.base, self.ready, self.count) = (0, 0, 0);
+        (self.exists, self.limit, self.capacity) = (true, size, capacity as u64);
+    }
+
+    /// Takes what is new of the octets that belong at `offset`.
+    pub(crate) fn add(&mut self, offset: u64, from: &[u8]) -> Added {
+        let end = offset.saturating_add(from.len() as u64);
+        let top = self.base.saturating_add(self.capacity).min(self.limit);
+        let (lo, hi) = (offset.max(self.base), end.min(top));
+        let added = if end > top && !from.is_empty() { Added::Cut } else { Added::All };
+        if lo >= hi {
+            return added;
+        }
+        let before = (self.ready, self.runs, self.count);
+        if !self.note(lo, hi) {
+            return Added::RunsFull;
+        }
+        let (mut at, runs, count) = (lo.max(before.0), before.1, before.2);
+        let mut fill = |from_octet: u64, to: u64| {
+            if from_octet < to {
+                self.ring.put(from_octet, &from[(from_octet - offset) as usize..(to - offset) as usize]);
+            }
+        };
+        for run in runs[..2 * count].chunks_exact(2) {
+            fill(at, run[0].min(hi));
+            at = at.max(run[1]);
+        }
+        fill(at, hi);
+        added
+    }
+
+    /// Notes that the octets of `[lo, hi)` are there; false if that needs too many runs.
+    fn note(&mut self, lo: u64, hi: u64) -> bool {
+        if lo > self.ready {
+            let count = runs::insert(&mut self.runs, self.count, RX_RUNS, lo, hi);
+            self.count = count.unwrap_or(self.count);
+            return count.is_some();
+        }
+        self.ready = self.ready.max(hi);
+        let absorbed = self.runs[..2 * self.count].chunks_exact(2).take_while(|r| r[0] <= self.ready).count();
+        if absorbed > 0 {
+            self.ready = self.ready.max(self.runs[2 * absorbed - 1]);
+            self.runs.copy_within(2 * absorbed..2 * self.count, 0);
+            self.count -= absorbed;
+        }
+        true
+    }
+
+    /// Moves up to `len` octets that are there in order to `out`, if it is there; returns how many.
+    pub(crate) fn flush(&mut self, len: u64, out: Option<&mut Vec<u8>>) -> u64 {
+        let taken = len.min(self.ready - self.base);
+        if let Some(out) = out {
+            self.ring.get(self.base, taken as usize, out);
+        }
+        self.base += taken;
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ROOM: usize = 64;
+
+    fn octet(at: u64) -> u8 {
+        (at * 7 + 3) as u8
+    }
+
+    fn text(offset: u64, len: u64) -> Vec<u8> {
+        (offset..offset + len).map(octet).collect()
+    }
+
+    #[test]
+    fn queued_octets_are_not_overwritten() {
+        let mut unit = TxUnit::default();
+        unit.start(u64::MAX, ROOM);
+        assert_eq!(unit.add(&text(0, 70)), 64);
+        unit.queued = 1;
+        assert_eq!(unit.flush(10), 10);
+        assert_eq!(unit.add(&text(64, 4)), 0, "the octets may still be sent");
+        assert_eq!(unit.cut(0, 20), (0, 20));
+        unit.dequeued();
+        assert_eq!(unit.add(&text(64, 16)), 10);
+        assert_eq!(unit.cut(5, 20), (10, 15));
+        let mut out = Vec::new();
+        unit.get(60, 14, &mut out);
+        assert_eq!(out, text(60, 14));
+    }
+
+    #[test]
+    fn a_finite_size_bounds_the_unit() {
+        let (mut tx, mut rx) = (TxUnit::default(), RxUnit::default());
+        tx.start(10, ROOM);
+        assert_eq!(tx.add(&text(0, 20)), 10);
+        rx.start(10, ROOM);
+        assert_eq!(rx.add(5, &text(5, 20)), Added::Cut);
+        assert_eq!(rx.add(0, &text(0, 5)), Added::All);
+        assert_eq!(rx.flush(100, None), 10);
+    }
+
+    /// A unit as a map from each octet's number to its value.
+    #[derive(Default)]
+    struct Naive {
+        base: u64,
+        held: std::collections::BTreeMap<u64, u8>,
+    }
+
+    impl Naive {
+        fn ready(&self) -> u64 {
+            (self.base..).find(|at| !self.held.contains_key(at)).unwrap()
+        }
+
+        fn runs_above(&self, held: &std::collections::BTreeMap<u64, u8>) -> usize {
+            let ready = (self.base..).find(|at| !held.contains_key(at)).unwrap();
+            held.keys().filter(|at| **at > ready && !held.contains_key(&(**at - 1))).count()
+        }
+
+        fn add(&mut self, offset: u64, from: &[u8]) -> Added {
+            let mut held = self.held.clone();
+            let mut added = Added::All;
+            for (at, value) in (offset..).zip(from) {
+                if at >= self.base + ROOM as u64 {
+                    added = Added::Cut;
+                } else if at >= self.base {
+                    held.entry(at).or_insert(*value);
+                }
+            }
+            if self.runs_above(&held) > RX_RUNS && held.len() > self.held.len() {
+                return Added::RunsFull;
+            }
+            self.held = held;
+            added
+        }
+
+        fn flush(&mut self, len: u64) -> Vec<u8> {
+            let taken = len.min(self.ready() - self.base);
+            let out = (self.base..self.base + taken).map(|at| self.held.remove(&at).unwrap()).collect();
+            self.base += taken;
+            out
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reassembly_is_that_of_a_map(
+            steps in prop::collection::vec((0_u64..90, 0_u64..6, any::<bool>(), 0_u8..4), 1..150)
+        ) {
+            let (mut unit, mut naive) = (RxUnit::default(), Naive::default());
+            unit.start(u64::MAX, ROOM);
+            for (at, len, flush, salt) in steps {
+                if flush && at < 30 {
+                    let mut out = Vec::new();
+                    unit.flush(len * 3, Some(&mut out));
+                    prop_assert_eq!(out, naive.flush(len * 3));
+                } else {
+                    // Octets that come again with other values must not replace the first ones.
+                    let offset = (naive.base + at).saturating_sub(10);
+                    let from: Vec<u8> = text(offset, len).iter().map(|o| o ^ salt).collect();
+                    prop_assert_eq!(unit.add(offset, &from), naive.add(offset, &from));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Sliding windows over serial numbers. Cells: head, number of runs, then each run's first and end, counted
+//! from the head.
+
+use crate::code::WndShape;
+use crate::runs;
+
+const HEAD: usize = 0;
+const COUNT: usize = 1;
+const RUNS: usize = 2;
+
+/// How far `to` is ahead of the head; negative: behind.
+fn ahead(wnd: &[u64], to: u64) -> i64 {
+    i64::from((to as u32).wrapping_sub(wnd[HEAD] as u32) as i32)
+}
+
+pub(crate) fn reset(wnd: &mut [u64], at: u64) {
+    wnd[HEAD] = at;
+    wnd[COUNT] = 0;
+}
+
+/// Sets the flags of `[from, to)` as far as the window reaches; false if that needs too many runs.
+pub(crate) fn set(wnd: &mut [u64], shape: WndShape, from: u64, to: u64) -> bool {
+    let size = shape.size.min(i32::MAX as u64) as i64;
+    let (lo, hi) = (ahead(wnd, from).max(0), ahead(wnd, to).min(size));
+    if lo >= hi {
+        return true;
+    }
+    let count = wnd[COUNT] as usize;
+    match runs::insert(&mut wnd[RUNS..], count, shape.runs as usize, lo as u64, hi as u64) {
+        Some(count) => {
+            wnd[COUNT] = count as u64;
+            true
+        }
+        None => false,
+    }
+}
+
+pub(crate) fn test(wnd: &[u64], at: u64) -> bool {
+    let Ok(at) = u64::try_from(ahead(wnd, at)) else { return false };
+    let runs = &wnd[RUNS..RUNS + 2 * wnd[COUNT] as usize];
+    runs.chunks_exact(2).any(|run| run[0] <= at && at < run[1])
+}
+
+pub(crate) fn first_unset(wnd: &[u64]) -> u64 {
+    let set = if wnd[COUNT] > 0 && wnd[RUNS] == 0 { wnd[RUNS + 1] } else { 0 };
+    u64::from((wnd[HEAD] as u32).wrapping_add(set as u32))
+}
+
+/// Moves the head forward to `to`, or to the first unset number.
+pub(crate) fn slide(wnd: &mut [u64], to: Option<u64>) {
+    let to = to.unwrap_or_else(|| first_unset(wnd));
+    let Some(by) = u64::try_from(ahead(wnd, to)).ok().filter(|by| *by > 0) else { return };
+    let mut kept = 0;
+    for run in 0..wnd[COUNT] as usize {
+        let (first, end) = (wnd[RUNS + 2 * run], wnd[RUNS + 2 * run + 1]);
+        if end > by {
+            wnd[RUNS + 2 * kept] = first.saturating_sub(by);
+            wnd[RUNS + 2 * kept + 1] = end - by;
+            kept += 1;
+        }
+    }
+    wnd[COUNT] = kept as u64;
+    wnd[HEAD] = to;
+}
+
+/// The words of a trace: head, number of runs, each run as serial numbers.
+pub(crate) fn words(wnd: &[u64], out: &mut Vec<u64>) {
+    out.extend_from_slice(&wnd[..RUNS]);
+    let runs = &wnd[RUNS..RUNS + 2 * wnd[COUNT] as usize];
+    out.extend(runs.iter().map(|at| u64::from((wnd[HEAD] as u32).wrapping_add(*at as u32))));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: WndShape = WndShape { size: 100, runs: 2 };
+
+    fn window(head: u32) -> Vec<u64> {
+        let mut wnd = vec![0; 6];
+        reset(&mut wnd, head.into());
+        wnd
+    }
+
+    #[test]
+    fn flags_outside_the_window_are_not_set() {
+        let mut wnd = window(u32::MAX - 4);
+        assert!(set(&mut wnd, SHAPE, u64::from(u32::MAX - 10), 2));
+        assert!(test(&wnd, u64::from(u32::MAX)) && test(&wnd, 1) && !test(&wnd, 2));
+        assert!(!test(&wnd, u64::from(u32::MAX - 10)));
+        assert_eq!(first_unset(&wnd), 2);
+        assert!(set(&mut wnd, SHAPE, 90, 120));
+        assert!(test(&wnd, 94) && !test(&wnd, 95));
+    }
+
+    #[test]
+    fn too_many_runs_set_nothing() {
+        let mut wnd = window(0);
+        assert!(set(&mut wnd, SHAPE, 10, 20) && set(&mut wnd, SHAPE, 30, 40));
+        let before = wnd.clone();
+        assert!(!set(&mut wnd, SHAPE, 50, 60));
+        assert_eq!(wnd, before);
+        assert!(set(&mut wnd, SHAPE, 20, 30), "joins the two");
+        assert_eq!(wnd[..4], [0, 1, 10, 40]);
+    }
+
+    #[test]
+    fn sliding_forgets_what_is_behind() {
+        let mut wnd = window(0);
+        set(&mut wnd, SHAPE, 0, 5);
+        set(&mut wnd, SHAPE, 10, 20);
+        slide(&mut wnd, None);
+        let mut out = Vec::new();
+        words(&wnd, &mut out);
+        assert_eq!(out, [5, 1, 10, 20]);
+        slide(&mut wnd, Some(3));
+        assert_eq!(wnd[0], 5, "never backwards");
+        slide(&mut wnd, Some(12));
+        assert!(test(&wnd, 12) && test(&wnd, 19) && !test(&wnd, 20));
+        slide(&mut wnd, Some(500));
+        assert_eq!(wnd[..2], [500, 0]);
+    }
+}
