@@ -180,4 +180,19 @@ static inline uint32_t fz_call_named(const struct carrick_program *program, cons
     return UINT32_MAX;
 }
 
+/* Listens on a port, if the program's interface can. */
+static inline void fz_listen(struct fz_core *fz, uint64_t port)
+{
+    uint32_t call = fz_call_named(fz->program, "listen");
+    if (call == UINT32_MAX) {
+        return;
+    }
+    uint64_t args[16] = {0};
+    for (uint32_t i = 0; i < fz->program->calls[call].field_count && i < 16; i++) {
+        const char *name = fz->program->calls[call].fields[i].name;
+        args[i] = strstr(name, "port") != NULL ? port : strstr(name, "ip") != NULL ? fz->address : 4;
+    }
+    (void)fz_call(fz, call, 0, args, 0);
+}
+
 #endif

@@ -10,24 +10,12 @@ enum { OURS = 0x0a000001, THEIRS = 0x0a000002 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void listen_on(struct fz_core *fz, uint64_t port)
-{
-    uint32_t call = fz_call_named(fz->program, "listen");
-    if (call != UINT32_MAX) {
-        uint64_t args[16];
-        for (int i = 0; i < 16; i++) {
-            args[i] = port;
-        }
-        (void)fz_call(fz, call, 0, args, 0);
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fz_input in = {data, size};
     struct fz_core fz;
     fz_open(&fz, OURS, 1);
-    listen_on(&fz, 80);
+    fz_listen(&fz, 80);
     uint8_t packet[FZ_MTU];
     uint8_t out[FZ_MTU];
     while (in.left != 0) {

@@ -79,20 +79,6 @@ static void call(struct fz_core *fz, struct fz_input *in)
     (void)fz_call(fz, number, handle, args, fz_u16(in) % FZ_DATA);
 }
 
-/* Opens passively, so that the first segments can be the ordinary ones. */
-static void listen_on(struct fz_core *fz)
-{
-    uint32_t number = fz_call_named(fz->program, "listen");
-    uint64_t args[16] = {0};
-    for (uint32_t i = 0; number != UINT32_MAX && i < fz->program->calls[number].field_count; i++) {
-        const char *name = fz->program->calls[number].fields[i].name;
-        args[i] = strstr(name, "port") != NULL ? PORT : strstr(name, "ip") != NULL ? OURS : 4;
-    }
-    if (number != UINT32_MAX) {
-        (void)fz_call(fz, number, 0, args, 0);
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fz_input in = {data, size};
@@ -100,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fz_core fz;
     fz_open(&fz, OURS, 1);
     if (fz.program->call_count != 0 && (fz_u8(&in) & 1) == 0) {
-        listen_on(&fz);
+        fz_listen(&fz, PORT);
     }
     for (int steps = 0; in.left != 0 && steps < 2000; steps++) {
         switch (fz_u8(&in) % 8) {
