@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compiled program under a fuzzer: a core in memory of exactly its size, so that the sanitizer sees one octet too many,
- * with the promises of program.h checked at each step. Owns: the core's memory, its open requests, the handles it gave out.
+ * A compiled program under a fuzzer: a core in memory of exactly its size, so that the sanitizer sees one octet too
+ * many, with the promises of program.h checked at each step. Owns: the core's memory, its open requests, the handles it
+ * gave out.
  */
 #ifndef FUZZ_CORE_H
 #define FUZZ_CORE_H
@@ -11,27 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FZ_MTU 1500u
+#define FZ_MTU     1500u
 #define FZ_HANDLES 16u
-#define FZ_OPEN 64u
-#define FZ_DATA 2048u
+#define FZ_OPEN    64u
+#define FZ_DATA    2048u
 
 struct fz_core {
     const struct carrick_program *program;
     struct carrick_core *core;
     void *memory;
     uint32_t address;
-    uint64_t now;                  /* nanoseconds */
+    uint64_t now; /* nanoseconds */
     uint64_t next_token;
-    uint64_t handles[FZ_HANDLES];  /* the latest, in a ring */
+    uint64_t handles[FZ_HANDLES]; /* the latest, in a ring */
     uint32_t handle_count;
-    uint64_t open[FZ_OPEN];        /* tokens; 0: free */
-    uint8_t *buffers[FZ_OPEN];     /* what open[i] may read or write until it completes */
+    uint64_t open[FZ_OPEN];    /* tokens; 0: free */
+    uint8_t *buffers[FZ_OPEN]; /* what open[i] may read or write until it completes */
 };
 
 /* Says what was broken and stops, for the fuzzer to keep the input. */
-static inline void fz_check(bool holds, const char *what)
-{
+static inline void fz_check(bool holds, const char *what) {
     if (!holds) {
         fprintf(stderr, "broken promise: %s\n", what);
         abort();
@@ -39,9 +39,11 @@ static inline void fz_check(bool holds, const char *what)
 }
 
 /* Small buffers and tables make the bounds come into play; what cannot be that small takes its lowest value. */
-static inline uint64_t fz_param(const struct carrick_param_info *info)
-{
-    static const struct { const char *part; uint64_t value; } small[] = {{"conn", 8}, {"listen", 4}, {"buf", 4096}};
+static inline uint64_t fz_param(const struct carrick_param_info *info) {
+    static const struct {
+        const char *part;
+        uint64_t value;
+    } small[] = {{"conn", 8}, {"listen", 4}, {"buf", 4096}};
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++) {
         if (strstr(info->name, small[i].part) != NULL && !info->is_signed && info->initial > small[i].value) {
             return small[i].value < info->lo ? info->lo : small[i].value;
@@ -50,8 +52,7 @@ static inline uint64_t fz_param(const struct carrick_param_info *info)
     return info->initial;
 }
 
-static inline void fz_open(struct fz_core *fz, uint32_t address, uint64_t seed)
-{
+static inline void fz_open(struct fz_core *fz, uint32_t address, uint64_t seed) {
     memset(fz, 0, sizeof *fz);
     fz->program = carrick_program_entry();
     fz->address = address;
@@ -61,7 +62,8 @@ static inline void fz_open(struct fz_core *fz, uint32_t address, uint64_t seed)
     for (uint32_t i = 0; i < fz->program->param_count; i++) {
         params[i] = fz_param(&fz->program->params[i]);
     }
-    struct carrick_config config = {.seed = seed, .address = address, .mtu = FZ_MTU, .completions = FZ_OPEN, .params = params};
+    struct carrick_config config = {
+        .seed = seed, .address = address, .mtu = FZ_MTU, .completions = FZ_OPEN, .params = params};
     size_t size = fz->program->footprint(&config);
     fz_check(size != 0, "the configuration is valid");
     if (posix_memalign(&fz->memory, 64, size) != 0) {
@@ -72,8 +74,7 @@ static inline void fz_open(struct fz_core *fz, uint32_t address, uint64_t seed)
     fz_check(fz->core != NULL, "init succeeds where footprint does");
 }
 
-static inline void fz_close(struct fz_core *fz)
-{
+static inline void fz_close(struct fz_core *fz) {
     for (uint32_t i = 0; i < FZ_OPEN; i++) {
         free(fz->buffers[i]);
     }
@@ -81,8 +82,7 @@ static inline void fz_close(struct fz_core *fz)
 }
 
 /* Takes all completions: each must answer an open request, once. */
-static inline void fz_completions(struct fz_core *fz)
-{
+static inline void fz_completions(struct fz_core *fz) {
     struct carrick_completion done;
     while (fz->program->next_completion(fz->core, &done)) {
         uint32_t i = 0;
@@ -101,8 +101,7 @@ static inline void fz_completions(struct fz_core *fz)
 }
 
 /* The next packet into `buffer` (FZ_MTU octets), its length or 0. */
-static inline uint32_t fz_tx(struct fz_core *fz, uint8_t *buffer)
-{
+static inline uint32_t fz_tx(struct fz_core *fz, uint8_t *buffer) {
     uint32_t len = fz->program->tx(fz->core, buffer, FZ_MTU, fz->now);
     fz_check(len <= FZ_MTU, "a packet fits the MTU");
     fz_completions(fz);
@@ -110,8 +109,7 @@ static inline uint32_t fz_tx(struct fz_core *fz, uint8_t *buffer)
 }
 
 /* A packet from a copy of exactly its size; what must wait for room is dropped, as a full wire would. */
-static inline void fz_rx(struct fz_core *fz, const uint8_t *packet, uint32_t len)
-{
+static inline void fz_rx(struct fz_core *fz, const uint8_t *packet, uint32_t len) {
     uint8_t *copy = malloc(len == 0 ? 1 : len);
     if (copy == NULL) {
         abort();
@@ -124,8 +122,7 @@ static inline void fz_rx(struct fz_core *fz, const uint8_t *packet, uint32_t len
 }
 
 /* Lets time pass, timers included. */
-static inline void fz_advance(struct fz_core *fz, uint64_t by)
-{
+static inline void fz_advance(struct fz_core *fz, uint64_t by) {
     fz->now += by;
     uint8_t packet[FZ_MTU];
     while (fz->program->advance(fz->core, fz->now) == CARRICK_AGAIN) {
@@ -136,8 +133,7 @@ static inline void fz_advance(struct fz_core *fz, uint64_t by)
 }
 
 /* Issues interface call `call` with these arguments, and `len` octets of data if it takes any. Returns the result. */
-static inline int fz_call(struct fz_core *fz, uint32_t call, uint64_t handle, const uint64_t *args, uint32_t len)
-{
+static inline int fz_call(struct fz_core *fz, uint32_t call, uint64_t handle, const uint64_t *args, uint32_t len) {
     uint32_t slot = 0;
     while (slot < FZ_OPEN && fz->open[slot] != 0) {
         slot++;
@@ -170,8 +166,7 @@ static inline int fz_call(struct fz_core *fz, uint32_t call, uint64_t handle, co
 }
 
 /* The number of the call with this name, or UINT32_MAX. */
-static inline uint32_t fz_call_named(const struct carrick_program *program, const char *name)
-{
+static inline uint32_t fz_call_named(const struct carrick_program *program, const char *name) {
     for (uint32_t i = 0; i < program->call_count; i++) {
         if (strcmp(program->calls[i].name, name) == 0) {
             return i;
@@ -181,8 +176,7 @@ static inline uint32_t fz_call_named(const struct carrick_program *program, cons
 }
 
 /* Listens on a port, if the program's interface can. */
-static inline void fz_listen(struct fz_core *fz, uint64_t port)
-{
+static inline void fz_listen(struct fz_core *fz, uint64_t port) {
     uint32_t call = fz_call_named(fz->program, "listen");
     if (call == UINT32_MAX) {
         return;

@@ -14,8 +14,7 @@ struct fz_input {
 };
 
 /* The next octet, 0 after the end. */
-static inline uint8_t fz_u8(struct fz_input *in)
-{
+static inline uint8_t fz_u8(struct fz_input *in) {
     if (in->left == 0) {
         return 0;
     }
@@ -23,50 +22,42 @@ static inline uint8_t fz_u8(struct fz_input *in)
     return *in->at++;
 }
 
-static inline uint16_t fz_u16(struct fz_input *in)
-{
+static inline uint16_t fz_u16(struct fz_input *in) {
     unsigned high = fz_u8(in);
     return (uint16_t)(high << 8 | fz_u8(in));
 }
 
-static inline uint32_t fz_u32(struct fz_input *in)
-{
+static inline uint32_t fz_u32(struct fz_input *in) {
     uint32_t high = fz_u16(in);
     return high << 16 | fz_u16(in);
 }
 
-static inline void fz_put16(uint8_t *at, uint32_t value)
-{
+static inline void fz_put16(uint8_t *at, uint32_t value) {
     at[0] = (uint8_t)(value >> 8);
     at[1] = (uint8_t)value;
 }
 
-static inline void fz_put32(uint8_t *at, uint32_t value)
-{
+static inline void fz_put32(uint8_t *at, uint32_t value) {
     fz_put16(at, value >> 16);
     fz_put16(at + 2, value);
 }
 
-static inline uint32_t fz_get32(const uint8_t *at)
-{
+static inline uint32_t fz_get32(const uint8_t *at) {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-static inline uint32_t fz_get16(const uint8_t *at)
-{
+static inline uint32_t fz_get16(const uint8_t *at) {
     return (uint32_t)at[0] << 8 | at[1];
 }
 
-static inline uint32_t fz_sum(const uint8_t *data, uint32_t len, uint32_t sum)
-{
+static inline uint32_t fz_sum(const uint8_t *data, uint32_t len, uint32_t sum) {
     for (uint32_t i = 0; i + 1 < len; i += 2) {
         sum += fz_get16(data + i);
     }
     return (len & 1) != 0 ? sum + ((uint32_t)data[len - 1] << 8) : sum;
 }
 
-static inline uint16_t fz_fold(uint32_t sum)
-{
+static inline uint16_t fz_fold(uint32_t sum) {
     while (sum >> 16 != 0) {
         sum = (sum & 0xffff) + (sum >> 16);
     }
@@ -77,8 +68,7 @@ static inline uint16_t fz_fold(uint32_t sum)
 enum { FZ_IP_HEADER = 20, FZ_CHECKSUM_AT = FZ_IP_HEADER + 16 };
 
 /* Gives a packet the version, lengths, addresses and sums that the network layer and the parser want. */
-static inline void fz_mend(uint8_t *packet, uint32_t len, uint8_t protocol, uint32_t from, uint32_t to)
-{
+static inline void fz_mend(uint8_t *packet, uint32_t len, uint8_t protocol, uint32_t from, uint32_t to) {
     if (len < FZ_IP_HEADER) {
         return;
     }

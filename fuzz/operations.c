@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: two cores and a wire between them. The input is a list of operations: application calls at either end, packets carried,
- * lost, repeated, flipped or held back, time. Each promise of program.h is checked at each step.
+ * Fuzz target: two cores and a wire between them. The input is a list of operations: application calls at either end,
+ * packets carried, lost, repeated, flipped or held back, time. Each promise of program.h is checked at each step.
  */
 #include "core.h"
 #include "input.h"
@@ -20,8 +20,7 @@ struct world {
     struct held held[2][HELD]; /* packets to that end, held back */
 };
 
-static void call(struct fz_core *fz, struct fz_input *in, uint32_t other)
-{
+static void call(struct fz_core *fz, struct fz_input *in, uint32_t other) {
     if (fz->program->call_count == 0) {
         return;
     }
@@ -34,7 +33,9 @@ static void call(struct fz_core *fz, struct fz_input *in, uint32_t other)
         bool port = strstr(name, "port") != NULL;
         bool remote = strstr(name, "remote") != NULL;
         bool address = strstr(name, "ip") != NULL;
-        uint64_t likely = address ? (remote ? other : fz->address) : port ? (remote ? 80u : 80u + (variant & 3u)) : variant;
+        uint64_t likely = address ? (remote ? other : fz->address)
+                          : port  ? (remote ? 80u : 80u + (variant & 3u))
+                                  : variant;
         args[i] = variant >= 250 ? fz_u32(in) : likely;
     }
     uint64_t handle = fz->handles[fz_u8(in) % FZ_HANDLES];
@@ -42,8 +43,7 @@ static void call(struct fz_core *fz, struct fz_input *in, uint32_t other)
 }
 
 /* Carries one packet from an end to the other, or does to it what a bad wire does. */
-static void carry(struct world *world, struct fz_input *in, int from, uint8_t how)
-{
+static void carry(struct world *world, struct fz_input *in, int from, uint8_t how) {
     struct fz_core *to = &world->ends[1 - from];
     uint8_t packet[FZ_MTU];
     uint32_t len = fz_tx(&world->ends[from], packet);
@@ -74,8 +74,7 @@ static void carry(struct world *world, struct fz_input *in, int from, uint8_t ho
     fz_rx(to, packet, len);
 }
 
-static void step(struct world *world, struct fz_input *in)
-{
+static void step(struct world *world, struct fz_input *in) {
     uint8_t operation = fz_u8(in);
     int end = operation & 1;
     switch ((operation >> 1) % 4) {
@@ -100,8 +99,7 @@ static void step(struct world *world, struct fz_input *in)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct world world; /* too large for a stack under sanitizers; made anew below */
     memset(&world, 0, sizeof world);
     struct fz_input in = {data, size};

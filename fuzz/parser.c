@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: the generated packet parser. The first octet says how much of the packet is mended (sums, lengths, addresses), so
- * that both the gates and what is behind them are reached; the rest is the packet. One core takes a batch of them.
+ * Fuzz target: the generated packet parser. The first octet says how much of the packet is mended (sums, lengths,
+ * addresses), so that both the gates and what is behind them are reached; the rest is the packet. One core takes a
+ * batch of them.
  */
 #include "core.h"
 #include "input.h"
@@ -10,8 +11,7 @@ enum { OURS = 0x0a000001, THEIRS = 0x0a000002 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct fz_input in = {data, size};
     struct fz_core fz;
     fz_open(&fz, OURS, 1);

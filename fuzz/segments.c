@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target: a whole generated TCP, fed with segments near the numbers that it uses. The input is a script: segments whose
- * sequence and acknowledgment numbers are relative to what the core last sent, with any flags, options and data; calls by the
- * application; time. So the fuzzer gets into each state and then does there what no peer would.
+ * Fuzz target: a whole generated TCP, fed with segments near the numbers that it uses. The input is a script: segments
+ * whose sequence and acknowledgment numbers are relative to what the core last sent, with any flags, options and data;
+ * calls by the application; time. So the fuzzer gets into each state and then does there what no peer would.
  */
 #include "core.h"
 #include "input.h"
 
-enum { OURS = 0x0a000001, THEIRS = 0x0a000002, PORT = 80, THEIR_PORT = 4000, HEADER = 20, ACK = 0x10, SYN = 0x02, FIN = 0x01 };
+enum {
+    OURS = 0x0a000001,
+    THEIRS = 0x0a000002,
+    PORT = 80,
+    THEIR_PORT = 4000,
+    HEADER = 20,
+    ACK = 0x10,
+    SYN = 0x02,
+    FIN = 0x01
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,8 +28,7 @@ struct seen {
     uint32_t their_port;
 };
 
-static void watch(struct fz_core *fz, struct seen *seen)
-{
+static void watch(struct fz_core *fz, struct seen *seen) {
     uint8_t packet[FZ_MTU];
     for (uint32_t len = fz_tx(fz, packet); len != 0; len = fz_tx(fz, packet)) {
         const uint8_t *segment = packet + FZ_IP_HEADER;
@@ -37,15 +45,13 @@ static void watch(struct fz_core *fz, struct seen *seen)
 }
 
 /* A small signed step most of the time, so that numbers are in or near the window; else any. */
-static uint32_t near(struct fz_input *in, uint32_t number)
-{
+static uint32_t near(struct fz_input *in, uint32_t number) {
     uint8_t step = fz_u8(in);
     uint32_t back = step > 0x80 ? 256 : 0;
     return step == 0x80 ? number + fz_u32(in) : number + step - back;
 }
 
-static void segment(struct fz_core *fz, struct fz_input *in, const struct seen *seen)
-{
+static void segment(struct fz_core *fz, struct fz_input *in, const struct seen *seen) {
     uint8_t packet[FZ_MTU] = {0};
     uint8_t *header = packet + FZ_IP_HEADER;
     uint8_t shape = fz_u8(in);
@@ -66,8 +72,7 @@ static void segment(struct fz_core *fz, struct fz_input *in, const struct seen *
     fz_rx(fz, packet, len);
 }
 
-static void call(struct fz_core *fz, struct fz_input *in)
-{
+static void call(struct fz_core *fz, struct fz_input *in) {
     uint32_t number = fz_u8(in) % (fz->program->call_count == 0 ? 1 : fz->program->call_count);
     uint64_t args[16];
     for (int i = 0; i < 16; i++) {
@@ -79,8 +84,7 @@ static void call(struct fz_core *fz, struct fz_input *in)
     (void)fz_call(fz, number, handle, args, fz_u16(in) % FZ_DATA);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct fz_input in = {data, size};
     struct seen seen = {.our_port = PORT, .their_port = THEIR_PORT};
     struct fz_core fz;

@@ -23,8 +23,7 @@ uint64_t g_received = 0;
 uint64_t g_wanted = 0;
 
 // Counts what a device hands to the link; anything with more than headers carries data.
-void CountTx(Ptr<const Packet> packet)
-{
+void CountTx(Ptr<const Packet> packet) {
     const uint32_t headersAtMost = 20 + 60 + 2;
     ++g_packets;
     if (packet->GetSize() > headersAtMost) {
@@ -32,16 +31,14 @@ void CountTx(Ptr<const Packet> packet)
     }
 }
 
-void CountRx(Ptr<const Packet> packet, const Address &)
-{
+void CountRx(Ptr<const Packet> packet, const Address &) {
     g_received += packet->GetSize();
     if (g_received >= g_wanted) {
         Simulator::Stop();
     }
 }
 
-void Defaults()
-{
+void Defaults() {
     const uint32_t mss = 1448;
     const uint32_t buffer = 1 << 20;
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(mss));
@@ -51,8 +48,7 @@ void Defaults()
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
 }
 
-NetDeviceContainer Link(const NodeContainer &nodes, const char *rate, const char *delay)
-{
+NetDeviceContainer Link(const NodeContainer &nodes, const char *rate, const char *delay) {
     PointToPointHelper link;
     link.SetDeviceAttribute("DataRate", StringValue(rate));
     link.SetDeviceAttribute("Mtu", UintegerValue(1500));
@@ -63,8 +59,7 @@ NetDeviceContainer Link(const NodeContainer &nodes, const char *rate, const char
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     g_wanted = argc > 1 ? strtoull(argv[1], nullptr, 10) : 10000000;
     const char *rate = argc > 2 ? argv[2] : "100Mbps";
     const char *delay = argc > 3 ? argv[3] : "10ms";
@@ -92,7 +87,8 @@ int main(int argc, char **argv)
     Simulator::Run();
     double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     double simulated = Simulator::Now().GetSeconds();
-    printf("{\"what\":\"ns3-bulk\",\"bytes\":%llu,\"rate\":\"%s\",\"delay\":\"%s\",\"received\":%llu,\"simulated_s\":%.6f,\"wall_s\":%.6f,"
+    printf("{\"what\":\"ns3-bulk\",\"bytes\":%llu,\"rate\":\"%s\",\"delay\":\"%s\",\"received\":%llu,\"simulated_s\":%."
+           "6f,\"wall_s\":%.6f,"
            "\"packets\":%llu,\"data_packets\":%llu,\"data_packets_per_s\":%.0f,\"packets_per_s\":%.0f}\n",
            (unsigned long long)g_wanted, rate, delay, (unsigned long long)g_received, simulated, wall,
            (unsigned long long)g_packets, (unsigned long long)g_dataPackets, (double)g_dataPackets / wall,
