@@ -17,10 +17,7 @@ give_up() {
 clean_up() {
     local child name
     for child in "${children[@]}"; do
-        kill -- "$child" 2>/dev/null || true
-    done
-    for child in "${children[@]}"; do
-        wait "$child" 2>/dev/null || true
+        stop "$child"
     done
     for name in "${namespaces[@]}"; do
         ip netns del "$name" 2>/dev/null || true
@@ -28,6 +25,20 @@ clean_up() {
     children=()
     namespaces=()
 }
+
+# Ends a child that we started and waits for it, so that its capture is whole; kills it if it does not end.
+stop() {
+    local tries
+    kill -TERM "$1" 2>/dev/null || true
+    for tries in $(seq 100); do
+        kill -0 "$1" 2>/dev/null || break
+        [ "$tries" -lt 100 ] || kill -KILL "$1" 2>/dev/null || true
+        pause
+    done
+    wait "$1" 2>/dev/null || true
+}
+
+pause() { read -rt 0.05 <> <(:) || true; }
 
 # Packages for the commands that are missing, by apt-get where we may use it.
 install_missing() {
@@ -96,7 +107,7 @@ wait_ready() {
     for tries in $(seq 200); do
         grep -q listening "$log" 2>/dev/null && return 0
         kill -0 "$child" 2>/dev/null || break
-        read -rt 0.05 <> <(:) || true
+        pause
     done
     give_up "the stack did not start: $(tail -n 2 "$log" | tr '\n' ' ')"
 }

@@ -42,8 +42,7 @@ over_udp() {
     timeout 300 "$host" --port udp:127.0.0.1:47012:127.0.0.1:47011 --addr 10.79.1.2/24 \
         --app "get:http://10.79.1.1/data.bin:$out/got/udp-$name.bin" >>"$log" 2>&1 || true
     seconds=$(seconds_since "$began")
-    kill -INT "$child" 2>/dev/null || true
-    wait "$child" 2>/dev/null || true
+    stop "$child"
     row "over UDP, our server -> our downloader" "$seconds" "$(sent_anew "$out/udp-$name.pcapng" 10.79.1.1)" \
         "${faults:-none}" "$(same "$out/www/data.bin" "$out/got/udp-$name.bin")"
 }

@@ -38,7 +38,7 @@ make_wire() {
     ip -n "$ns_ours" link add "$device" type veth peer name "$device" netns "$ns_peer"
     for ns in "$ns_ours" "$ns_peer"; do
         # Each packet of its own, with its checksum: what a wire would carry.
-        ip netns exec "$ns" ethtool -K "$device" tso off gso off gro off tx off rx off
+        ip netns exec "$ns" ethtool -K "$device" tso off gso off gro off tx off rx off >/dev/null
         ip netns exec "$ns" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 || true
         ip -n "$ns" link set lo up
         ip -n "$ns" link set "$device" up
@@ -60,8 +60,9 @@ faults_shown() { if [ -n "$1" ]; then echo "${1//,/, }"; else echo none; fi; }
 # serve NAME FAULTS: our HTTP server, curl downloads from it and uploads to it.
 serve() {
     local name=$1 faults=$2 log=$out/serve-$1.log capture=$out/serve-$1.pcapng child began seconds before
-    in_ours "$host" --port "packet:$device" --addr "$ours/24" --app "http:$out/www" --pcap "$capture" \
-        ${faults:+--fault "$faults" --seed 1} >"$log" 2>&1 &
+    # Not by way of a function: what runs in the background must be the stack itself, for a signal to reach it.
+    ip netns exec "$ns_ours" "$host" --port "packet:$device" --addr "$ours/24" --app "http:$out/www" \
+        --pcap "$capture" ${faults:+--fault "$faults" --seed 1} >"$log" 2>&1 &
     child=$!
     children+=("$child")
     wait_ready "$log" "$child"
@@ -105,7 +106,7 @@ http {
     server { listen $peer:80; root $out/www; }
 }
 EOF
-    in_peer nginx -p "$dir" -c "$dir/nginx.conf" -g 'daemon off;' >"$dir/nginx.log" 2>&1 &
+    ip netns exec "$ns_peer" nginx -p "$dir" -c "$dir/nginx.conf" -g 'daemon off;' >"$dir/nginx.log" 2>&1 &
     children+=("$!")
     in_peer curl -sS --retry 20 --retry-connrefused --retry-delay 1 -o /dev/null "http://$peer/" 2>/dev/null || true
 }
@@ -121,10 +122,4 @@ fetch() {
     seconds=$(seconds_since "$began")
     row "nginx -> our downloader" "$seconds" "$(($(peer_retransmissions) - before))" "$(faults_shown "$faults")" \
         "$(same "$out/www/data.bin" "$out/got/nginx-$name.bin")"
-}
-
-# Ends a child that we started and waits for it, so that its capture is whole.
-stop() {
-    kill -INT "$1" 2>/dev/null || true
-    wait "$1" 2>/dev/null || true
 }
