@@ -1,1 +1,15 @@
-//! carrick-driver
+//! The pipeline and all I/O around it: files, target files, diagnostics as text, the C compiler.
+//!
+//! *Architecture invariant:* the crates that this one calls are pure; reading, writing and starting
+//! processes happen here (and in `carrick_sim`'s loader of compiled cores).
+
+pub mod build;
+pub mod cc;
+pub mod compile;
+pub mod explain;
+pub mod failure;
+pub mod render;
+pub mod targets;
+
+pub use compile::{Compiled, compile_file, compile_text};
+pub use failure::Failure;

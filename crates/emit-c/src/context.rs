@@ -312,7 +312,7 @@ impl Emitter<'_> {
         self.open_function(ctx, "tx", 2);
         self.unit_function(ctx, "tx_add", ", struct carrick_addr from, uint64_t len", 4, &["0u"]);
         self.w.line(format!("uint64_t taken = carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
-        self.w.line("if (taken < carrick_min64(len, from.len))");
+        self.w.line("if (taken < len)");
         self.w.line("    core->counters[CARRICK_COUNT_TX_CUT]++;");
         self.trace_instr(4, &[format!("{name}_handle(c)"), "taken".into()]);
         self.w.close("}");

@@ -71,6 +71,11 @@ impl Emitter<'_> {
                 format!("carrick_timer_armed(&{}->timers__[{}])", self.local(*ctx), timer.0)
             }
             ExprKind::Handle(ctx) => self.handle_of(*ctx),
+            ExprKind::TxRoom(ctx) => {
+                let Ty::Context(id) = self.local_type(*ctx) else { return "0u".into() };
+                let mask = format!("core->{}_tx_mask", self.p.contexts[id.index()].name);
+                format!("carrick_tx_room(&{}->tx__, {mask})", self.local(*ctx))
+            }
             ExprKind::OptPresent(bp, opt) => {
                 format!("{}.opts__.has_{}", self.local(*bp), self.p.opts[opt.index()].name)
             }

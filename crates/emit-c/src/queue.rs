@@ -72,7 +72,7 @@ impl Emitter<'_> {
             "struct carrick_tx *unit = {}(core, &payload, &ring, &mask);",
             self.names.own("payload_unit")
         ));
-        self.w.open("if (unit && payload.len) {");
+        self.w.open("if (unit) {");
         self.w.line("uint64_t from = carrick_max64(payload.offset, unit->reclaimed), to = payload.len > UINT64_MAX - payload.offset ? UINT64_MAX : payload.offset + payload.len;");
         self.w.line("uint64_t end = carrick_min64(to, unit->end), len = end > from ? end - from : 0;");
         self.w.line("if (!unit->open)");

@@ -36,6 +36,8 @@ pub(crate) enum Ex {
     Hash(Box<[Ex]>),
     WndTest(Box<(Place, Ex)>),
     WndFirstUnset(Box<Place>),
+    /// of the context with this handle: the room in its TX unit
+    TxRoom(Box<Ex>),
 }
 
 /// A binary operator on operands of one type.

@@ -87,6 +87,10 @@ impl Instances {
         &mut self.slots[slot as usize]
     }
 
+    pub(crate) fn peek(&self, slot: u32) -> &Slot {
+        &self.slots[slot as usize]
+    }
+
     /// The slot of a handle, if its instance lives.
     pub(crate) fn live(&self, handle: Handle) -> Option<u32> {
         let slot = self.slots.get(handle.slot as usize)?;

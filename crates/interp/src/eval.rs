@@ -60,6 +60,7 @@ impl Machine {
             Ex::WndFirstUnset(place) => {
                 self.resolve(place, fp).map_or(0, |at| wnd::first_unset(&self.mem[at..]))
             }
+            Ex::TxRoom(handle) => self.tx_room(self.eval(handle, fp)),
             // Those that `eval` has seen to.
             _ => 0,
         }

@@ -204,6 +204,13 @@ impl Machine {
         Some((handle.ctx, self.instances.get(handle.ctx)?.live(handle)?))
     }
 
+    /// What the TX unit of a handle would take now; 0 without a unit.
+    pub(crate) fn tx_room(&self, handle: u64) -> u64 {
+        let Some((ctx, slot)) = self.slot_of(handle) else { return 0 };
+        let tx = &self.instances[ctx].peek(slot).tx;
+        if tx.exists { tx.room() } else { 0 }
+    }
+
     /// The slot of a handle that has a TX unit; without one, that is counted.
     fn tx_of(&mut self, handle: u64) -> Option<(usize, u32)> {
         let found = self.slot_of(handle).filter(|(ctx, slot)| self.instances[*ctx].slot(*slot).tx.exists);

@@ -30,10 +30,14 @@ impl TxUnit {
         (self.exists, self.limit, self.capacity) = (true, size, capacity as u64);
     }
 
+    /// How many octets would be taken now.
+    pub(crate) fn room(&self) -> u64 {
+        (self.capacity - (self.end - self.reclaimed)).min(self.limit - self.end)
+    }
+
     /// Appends what there is room for; returns how much that was.
     pub(crate) fn add(&mut self, from: &[u8]) -> u64 {
-        let room = (self.capacity - (self.end - self.reclaimed)).min(self.limit - self.end);
-        let taken = room.min(from.len() as u64);
+        let taken = self.room().min(from.len() as u64);
         self.ring.put(self.end, &from[..taken as usize]);
         self.end += taken;
         taken

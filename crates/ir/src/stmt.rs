@@ -251,6 +251,8 @@ pub enum ExprKind {
     WndTest(Place, Box<Expr>),
     WndFirstUnset(Place),
     TimerArmed(LocalId, TimerId),
+    /// of a context: how many octets `add_tx_data` would take now; type `Bytes`
+    TxRoom(LocalId),
     Handle(LocalId),
     /// the local is a blueprint
     OptPresent(LocalId, OptId),

@@ -40,7 +40,7 @@ pub struct Env {
 }
 
 /// Names that have a meaning before any declaration.
-const BUILT_IN: [&str; 66] = [
+const BUILT_IN: [&str; 67] = [
     "bool",
     "uint8",
     "uint16",
@@ -78,6 +78,7 @@ const BUILT_IN: [&str; 66] = [
     "random",
     "keyed_hash",
     "mtu",
+    "tx_room",
     "data",
     "header_len",
     "payload_len",

@@ -36,11 +36,17 @@ static inline void carrick_tx_open(struct carrick_tx *tx, uint64_t size) {
     *tx = (struct carrick_tx){.size = size, .pending = pending, .open = true};
 }
 
+/* How many octets would be taken now. */
+static inline uint64_t carrick_tx_room(const struct carrick_tx *tx, uint64_t mask) {
+    if (!tx->open)
+        return 0;
+    return carrick_min64(mask + 1 - (tx->end - tx->reclaimed), tx->size - tx->end);
+}
+
 /* Appends; returns how many octets were taken. */
 static inline uint64_t carrick_tx_add(struct carrick_tx *tx, uint8_t *ring, uint64_t mask, struct carrick_addr from,
                                       uint64_t len) {
-    uint64_t room = carrick_min64(mask + 1 - (tx->end - tx->reclaimed), tx->size - tx->end);
-    len = carrick_min64(carrick_min64(len, from.len), room);
+    len = carrick_min64(carrick_min64(len, from.len), carrick_tx_room(tx, mask));
     if (len == 0)
         return 0;
     carrick_ring_write(ring, mask, tx->end, from.ptr, len);

@@ -151,6 +151,7 @@ impl Linker<'_> {
                 Ex::Not(Box::new(Ex::Equal(Box::new((load(place, cell), Ex::Lit(0))))))
             }
             ExprKind::Handle(ctx) => load(local(ctx)?.0, 0),
+            ExprKind::TxRoom(ctx) => Ex::TxRoom(Box::new(load(local(ctx)?.0, 0))),
             ExprKind::OptPresent(bp, opt) => {
                 let (place, ty) = local(bp)?;
                 let Ty::Blueprint(b) = ty else { return Err("an option of what is no blueprint".to_owned()) };

@@ -225,6 +225,11 @@ impl Body<'_, '_> {
             "abs" => self.absolute(args, span),
             "keyed_hash" => self.keyed_hash(args, span),
             "handle" => self.handle(args, span),
+            "tx_room" => {
+                self.count(args, 1, span)?;
+                let ctx = self.unit_context(&args[0])?;
+                Some(self.make(ExprKind::TxRoom(ctx), Ty::Bytes, span))
+            }
             "get_flow_id" => self.flow_id(args, span),
             "data" => self.report(
                 Diagnostic::error(codes::PAYLOAD, "data is only put into a payload", span, "not here")
@@ -239,7 +244,17 @@ impl Body<'_, '_> {
                     .map(str::to_owned)
                     .collect();
                 let mut candidates: Vec<&str> = functions.iter().map(String::as_str).collect();
-                candidates.extend(["now", "min", "max", "abs", "random", "keyed_hash", "handle", "mtu"]);
+                candidates.extend([
+                    "now",
+                    "min",
+                    "max",
+                    "abs",
+                    "random",
+                    "keyed_hash",
+                    "handle",
+                    "mtu",
+                    "tx_room",
+                ]);
                 candidates.extend(super::instr::NAMES);
                 self.cx.unknown(codes::UNKNOWN_FUNCTION, "function", name, &candidates);
                 None

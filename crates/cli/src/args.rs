@@ -1,0 +1,109 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// Transport protocols as programs: check, simulate, build and run them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "carrick",
+    version,
+    before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7",
+    max_term_width = 100
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// for people
+    Pretty,
+    /// for programs
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find all that is wrong with programs
+    #[command(before_help = "Example: carrick check stream.mtp --target native")]
+    Check(Check),
+    /// Bring programs into the one layout
+    #[command(before_help = "Example: carrick fmt stream.mtp")]
+    Fmt(Fmt),
+    /// Write what a target needs: C sources, a Makefile, a library
+    #[command(before_help = "Example: carrick build stream.mtp --target native -o out")]
+    Build(Build),
+    /// Run a program on a network device of this machine
+    #[command(
+        before_help = "Example: carrick run stream.mtp --port tun:carrick0 --addr 10.7.0.2/24 --app http:www"
+    )]
+    Run(Run),
+    /// Say what a diagnostic means
+    #[command(before_help = "Example: carrick explain MTP0201")]
+    Explain(Explain),
+    /// List the targets and what they have
+    #[command(before_help = "Example: carrick targets")]
+    Targets(Targets),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Check {
+    /// programs (.mtp)
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// also check that this target has all that the program uses
+    #[arg(long)]
+    pub target: Option<String>,
+    /// print the intermediate representation of each program that is right
+    #[arg(long)]
+    pub ir: bool,
+    #[arg(long, value_enum, default_value = "pretty")]
+    pub format: Format,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Fmt {
+    /// programs (.mtp); `-` formats standard input to standard output
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// change nothing; exit with 1 if a file is not in the one layout
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Build {
+    /// a program (.mtp)
+    pub file: PathBuf,
+    /// what to build for (see `carrick targets`)
+    #[arg(long, default_value = "native")]
+    pub target: String,
+    /// the folder to write
+    #[arg(short, long)]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Run {
+    /// a program (.mtp)
+    pub file: PathBuf,
+    /// what follows is for the stack: --port tun:NAME|packet:DEV|udp:LOCAL:PEER|loop, --addr A/LEN,
+    /// --app echo|http:DIR|get:URL:FILE, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    pub stack: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Explain {
+    /// MTP0123, or 123; all are listed without it
+    pub code: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Targets {
+    #[arg(long, value_enum, default_value = "pretty")]
+    pub format: Format,
+}

@@ -1,0 +1,40 @@
+//! One file a command.
+
+mod build;
+mod check;
+mod explain;
+mod fmt;
+mod run;
+mod targets;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use carrick_driver::{Failure, compile_file};
+use carrick_ir::Program;
+
+use crate::args::{Args, Command};
+use crate::output;
+
+/// Carries out the command.
+///
+/// # Errors
+/// A [`Failure`] with its exit code, if the command could not do its work.
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    match &args.command {
+        Command::Check(args) => check::run(args),
+        Command::Fmt(args) => fmt::run(args),
+        Command::Build(args) => build::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Targets(args) => targets::run(args),
+    }
+}
+
+/// The program in the file; its diagnostics go to standard error, and errors end the command.
+fn load(file: &Path) -> Result<Arc<Program>, Failure> {
+    let compiled = compile_file(file)?;
+    output::diagnostics(&compiled);
+    compiled.program.clone().ok_or_else(|| Failure::Failed(output::summary(&compiled)))
+}

@@ -1,0 +1,43 @@
+//! What people and programs see.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use carrick_driver::Compiled;
+use carrick_driver::render::{self, Colour};
+use indicatif::ProgressBar;
+use serde_json::Value;
+
+/// Colours go to a terminal only, and not where `NO_COLOR` is set (no-color.org).
+fn colour() -> Colour {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    if std::io::stderr().is_terminal() && !refused { Colour::Yes } else { Colour::No }
+}
+
+/// The diagnostics of a file, on standard error.
+pub fn diagnostics(compiled: &Compiled) {
+    eprint!("{}", render::pretty(compiled, colour()));
+}
+
+/// `stream.mtp: 2 errors, 1 warning`.
+pub fn summary(compiled: &Compiled) -> String {
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "{}: {}, {}",
+        compiled.file,
+        count(compiled.errors(), "error"),
+        count(compiled.warnings(), "warning")
+    )
+}
+
+/// A value on standard output.
+pub fn json(value: &Value) {
+    println!("{value:#}");
+}
+
+/// A sign of life for work of unknown length; nothing where standard error is not a terminal.
+pub fn progress(what: &str) -> ProgressBar {
+    let bar = ProgressBar::new_spinner().with_message(what.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}

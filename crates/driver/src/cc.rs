@@ -1,0 +1,77 @@
+//! The C compiler: finding it, and making a shared library of a program for the simulator.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use carrick_ir as ir;
+use tempfile::TempDir;
+
+use crate::{Failure, build};
+
+/// The compiler: `$CC`, else `cc`.
+pub fn compiler() -> String {
+    std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".into())
+}
+
+/// Whether the library reports trace records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tracing {
+    /// built with `CARRICK_TRACE`: for `diff`, traces and metrics
+    On,
+    /// as fast as it can be
+    Off,
+}
+
+/// A program as a shared library in a folder of its own, which is removed when this is dropped.
+#[derive(Debug)]
+pub struct SharedLibrary {
+    /// the `.so`
+    pub path: PathBuf,
+    _dir: TempDir,
+}
+
+/// Emits the program's C and compiles it.
+///
+/// # Errors
+/// [`Failure::Missing`] if there is no C compiler, [`Failure::Failed`] with its messages if it rejects the code.
+pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedLibrary, Failure> {
+    let dir = tempfile::Builder::new().prefix("carrick-").tempdir().map_err(|e| {
+        Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR to a writable one"))
+    })?;
+    build::write_core(program, dir.path())?;
+    let path = dir.path().join(format!("lib{}.so", program.name));
+    let mut command = Command::new(compiler());
+    command.args(["-std=c11", "-O2", "-march=native", "-g", "-shared", "-fPIC", "-o"]).arg(&path);
+    command.arg("-I").arg(dir.path().join("runtime/include"));
+    if tracing == Tracing::On {
+        command.arg("-DCARRICK_TRACE=1");
+    }
+    command.arg(dir.path().join(format!("{}.c", program.name)));
+    run(&mut command, "compile the generated C")?;
+    Ok(SharedLibrary { path, _dir: dir })
+}
+
+/// Runs `make` in a folder.
+///
+/// # Errors
+/// [`Failure::Missing`] without `make`, [`Failure::Failed`] with what it printed if it fails.
+pub fn make(dir: &Path, goals: &[&str]) -> Result<(), Failure> {
+    let mut command = Command::new("make");
+    command.arg("-C").arg(dir).arg("--no-print-directory").args(goals);
+    if std::env::var_os("CC").is_none() {
+        command.env("CC", compiler());
+    }
+    run(&mut command, "build")
+}
+
+fn run(command: &mut Command, what: &str) -> Result<(), Failure> {
+    let tool = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|e| {
+        Failure::Missing(format!("cannot {what}: {tool} does not start ({e}); install it (Debian: apt-get install gcc make libc6-dev) or set CC"))
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Failure::Failed(format!("cannot {what}: {tool} ended with {}\n{said}", output.status)))
+}

@@ -1,0 +1,95 @@
+//! From a file to a checked program.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use carrick_ir as ir;
+use carrick_syntax::diag::{Diagnostic, Severity};
+
+use crate::Failure;
+
+/// What became of one file.
+#[derive(Debug)]
+pub struct Compiled {
+    /// the file as the user named it
+    pub file: String,
+    /// its text
+    pub text: String,
+    /// all that is wrong with it, in the order of the text
+    pub diagnostics: Vec<Diagnostic>,
+    /// the program, if there is no error
+    pub program: Option<Arc<ir::Program>>,
+}
+
+impl Compiled {
+    /// How many of the diagnostics are errors.
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
+    }
+
+    /// How many of the diagnostics are warnings.
+    pub fn warnings(&self) -> usize {
+        self.diagnostics.len() - self.errors()
+    }
+}
+
+/// Reads and compiles a file.
+///
+/// # Errors
+/// [`Failure::Usage`] if the file cannot be read as text; what is wrong with the program itself is in the result.
+pub fn compile_file(path: &Path) -> Result<Compiled, Failure> {
+    Ok(compile_text(&path.display().to_string(), read(path)?))
+}
+
+/// Reads a program.
+///
+/// # Errors
+/// [`Failure::Usage`] if the file cannot be read as text.
+pub fn read(path: &Path) -> Result<String, Failure> {
+    let file = path.display().to_string();
+    let octets = std::fs::read(path).map_err(|e| {
+        Failure::Usage(format!("cannot read {file}: {e}; name a transport program, a file that ends in .mtp"))
+    })?;
+    String::from_utf8(octets).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        Failure::Usage(format!(
+            "{file} is not UTF-8 text: the octet at offset {at} is invalid; save it as UTF-8"
+        ))
+    })
+}
+
+/// Compiles a program that has been read; `file` is its name in messages and `#line`.
+pub fn compile_text(file: &str, text: String) -> Compiled {
+    let (tree, mut diagnostics) = carrick_syntax::parse(&text);
+    let mut program = None;
+    if diagnostics.iter().all(|d| d.severity != Severity::Error) {
+        let (checked, more) = carrick_sema::check(&tree, &program_name(file), file, &text);
+        diagnostics.extend(more);
+        program = checked.map(|checked| Arc::new(carrick_lower::lower(checked)));
+    }
+    diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
+    Compiled { file: file.to_owned(), text, diagnostics, program }
+}
+
+/// The file's stem as a C identifier: the prefix of generated names.
+fn program_name(file: &str) -> String {
+    let stem = Path::new(file).file_stem().map_or_else(|| "program".into(), |s| s.to_string_lossy());
+    let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.insert(0, 'p');
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program_name;
+
+    #[test]
+    fn a_program_is_named_for_its_file() {
+        assert_eq!(program_name("a/b/stream.mtp"), "stream");
+        assert_eq!(program_name("quick-lite.mtp"), "quick_lite");
+        assert_eq!(program_name("9p.mtp"), "p9p");
+        assert_eq!(program_name(""), "program");
+    }
+}

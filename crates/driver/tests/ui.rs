@@ -1,0 +1,70 @@
+//! Every diagnostic has a program in `tests/ui` that provokes it, and its exact rendering beside it.
+//!
+//! The first line of `NAME.mtp` is `// MTP0123: what is wrong here`; `NAME.txt` is what a person sees.
+//! `UPDATE_UI=1 cargo test -p carrick-driver --test ui` writes the renderings anew: read the diff.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use carrick_driver::render::{Colour, code_name, json, pretty};
+use carrick_driver::{compile_text, explain};
+
+fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ui");
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .expect("tests/ui is there")
+        .map(|entry| entry.expect("a readable entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "mtp"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// The code that the first line promises.
+fn promised(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("// ").split(':').next().unwrap_or_default()
+}
+
+#[test]
+fn each_program_provokes_its_diagnostic_as_rendered() {
+    let update = std::env::var_os("UPDATE_UI").is_some();
+    let mut wrong = Vec::new();
+    for path in programs() {
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let code = promised(&text).to_owned();
+        let compiled = compile_text(&name, text);
+        if !compiled.diagnostics.iter().any(|d| code_name(d.code) == code) {
+            wrong.push(format!("{name}: no {code}; got:\n{}", pretty(&compiled, Colour::No)));
+            continue;
+        }
+        assert!(json(&compiled)["diagnostics"].is_array());
+        let rendered = pretty(&compiled, Colour::No);
+        let beside = path.with_extension("txt");
+        if update {
+            fs::write(&beside, &rendered).expect("writable");
+        } else if fs::read_to_string(&beside).ok().as_deref() != Some(&rendered) {
+            wrong.push(format!("{name}: the rendering differs from {}; now:\n{rendered}", beside.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_code_has_a_program_and_a_page() {
+    let covered: BTreeSet<String> = programs()
+        .iter()
+        .map(|path| promised(&fs::read_to_string(path).expect("UTF-8")).to_owned())
+        .collect();
+    let mut last = 0;
+    for code in explain::codes() {
+        assert!(code.number > last, "codes ascend and are unique: {}", code.number);
+        last = code.number;
+        let name = code_name(code.number);
+        assert!(covered.contains(&name), "no program in tests/ui provokes {name} ({})", code.title);
+        assert!(code.explain.contains("```mtp"), "the page of {name} has an example");
+    }
+    assert!(covered.len() >= 60, "only {} diagnostics", covered.len());
+}
