@@ -17,10 +17,12 @@
 
 pub mod arith;
 pub mod counters;
+pub mod print;
 pub mod program;
 pub mod stmt;
 pub mod ty;
 pub mod uses;
+pub mod validate;
 pub mod walk;
 
 pub use counters::{COUNTERS, REFUSALS, counter};

@@ -1,0 +1,148 @@
+//! Statements and instructions.
+
+use super::{Printer, name};
+use crate::uses::instruction_name;
+use crate::{Arg, Block, Expr, Instr, LocalId, Place, Stmt, StmtKind};
+
+impl Printer<'_> {
+    pub(super) fn block(&mut self, block: &Block) {
+        self.indent += 1;
+        block.stmts.iter().for_each(|s| self.stmt(s));
+        self.indent -= 1;
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::If { cond, then, otherwise } => {
+                self.nested(&format!("if {}", self.expr(cond)), then);
+                if !otherwise.stmts.is_empty() {
+                    self.nested("else", otherwise);
+                }
+            }
+            StmtKind::Block(body) => self.nested("block", body),
+            StmtKind::ForRange { var, from, to, max, body } => {
+                let (from, to) = (self.expr(from), self.expr(to));
+                self.nested(&format!("for {} in {from}..{to} max {max}", self.typed_local(*var)), body);
+            }
+            StmtKind::ForEach { var, list, body } => {
+                self.nested(&format!("for {} in {}", self.typed_local(*var), self.place(list)), body);
+            }
+            other => self.line(&self.simple(other)),
+        }
+    }
+
+    fn nested(&mut self, head: &str, body: &Block) {
+        self.line(&format!("{head} {{"));
+        self.block(body);
+        self.line("}");
+    }
+
+    fn typed_local(&self, local: LocalId) -> String {
+        let ty = self.function.and_then(|f| f.locals.get(local.index())).map(|l| self.ty(&l.ty));
+        format!("{}: {}", self.local(local), ty.unwrap_or_else(|| "?".to_owned()))
+    }
+
+    /// A statement without others in it.
+    fn simple(&self, stmt: &StmtKind) -> String {
+        match stmt {
+            StmtKind::Let { local, init } => {
+                let init = init.as_ref().map_or_else(String::new, |e| format!(" = {}", self.expr(e)));
+                format!("let {}{init}", self.typed_local(*local))
+            }
+            StmtKind::Assign { place, value } => format!("{} = {}", self.place(place), self.expr(value)),
+            StmtKind::Call { dest, func, args } => {
+                let func = name(&self.program.functions, func.index(), |d| &d.name);
+                let args: Vec<String> = args.iter().map(|a| self.arg(a)).collect();
+                self.with_dest(*dest, &format!("{func}({})", args.join(", ")))
+            }
+            StmtKind::Random { dest } => self.with_dest(Some(*dest), "random()"),
+            StmtKind::ListAdd { list, value } => self.method(list, "add", &[value]),
+            StmtKind::ListRemove { list, index } => self.method(list, "remove", &[index]),
+            StmtKind::ListPop { dest, list } => self.with_dest(*dest, &self.method(list, "pop", &[])),
+            StmtKind::ListClear { list } => self.method(list, "clear", &[]),
+            StmtKind::WndReset { wnd, at } => self.method(wnd, "reset", &[at]),
+            StmtKind::WndSet { dest, wnd, from, to } => {
+                self.with_dest(*dest, &self.method(wnd, "set", &[from, to]))
+            }
+            StmtKind::WndSlide { wnd, to } => {
+                let to: Vec<&Expr> = to.iter().collect();
+                self.method(wnd, "slide", &to)
+            }
+            StmtKind::Return(Some(value)) => format!("return {}", self.expr(value)),
+            StmtKind::Return(None) => "return".to_owned(),
+            StmtKind::Break => "break".to_owned(),
+            StmtKind::Continue => "continue".to_owned(),
+            StmtKind::Stop => "stop".to_owned(),
+            StmtKind::SetFlowId { event, id } => {
+                format!("{}.flow_id = {}", self.local(*event), self.expr(id))
+            }
+            StmtKind::Extract { bp } => format!("extract({})", self.local(*bp)),
+            StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
+                let mut args = vec![self.local(*ctx), self.expr(offset), self.expr(len)];
+                args.extend(mss.as_ref().map(|m| self.expr(m)));
+                format!("{}.payload = data({})", self.local(*bp), args.join(", "))
+            }
+            StmtKind::OptAdd { bp, opt, args } => {
+                format!("{}.add({}({}))", self.local(*bp), self.opt_name(*opt), self.exprs(args))
+            }
+            StmtKind::Instr(instr) => self.instr(instr),
+            // Printed by `stmt`.
+            StmtKind::If { .. }
+            | StmtKind::Block(_)
+            | StmtKind::ForRange { .. }
+            | StmtKind::ForEach { .. } => String::new(),
+        }
+    }
+
+    fn with_dest(&self, dest: Option<LocalId>, call: &str) -> String {
+        dest.map_or_else(|| call.to_owned(), |d| format!("let {} = {call}", self.typed_local(d)))
+    }
+
+    fn arg(&self, arg: &Arg) -> String {
+        match arg {
+            Arg::Value(value) => self.expr(value),
+            Arg::Ref(local) => format!("&{}", self.local(*local)),
+        }
+    }
+
+    fn method(&self, place: &Place, method: &str, args: &[&Expr]) -> String {
+        let args: Vec<String> = args.iter().map(|e| self.expr(e)).collect();
+        format!("{}.{method}({})", self.place(place), args.join(", "))
+    }
+
+    fn instr(&self, instr: &Instr) -> String {
+        let args = match instr {
+            Instr::NewCtx { value, id, .. } => vec![self.local(*value), self.expr(id)],
+            Instr::DelCtx { ctx } => vec![self.local(*ctx)],
+            Instr::NewTxOrderedData { ctx, size } | Instr::NewRxOrderedData { ctx, size } => {
+                vec![self.local(*ctx), self.expr(size)]
+            }
+            Instr::AddTxData { ctx, addr, len } => vec![self.local(*ctx), self.expr(addr), self.expr(len)],
+            Instr::TxFlushAndNotify { ctx, len } => vec![self.local(*ctx), self.expr(len)],
+            Instr::AddRxDataSeg { ctx, addr, len, offset } => {
+                vec![self.local(*ctx), self.expr(addr), self.expr(len), self.expr(offset)]
+            }
+            Instr::RxFlushAndNotify { ctx, len, addr } => {
+                vec![self.local(*ctx), self.expr(len), self.expr(addr)]
+            }
+            Instr::PktGen { bp, rules, sent } => {
+                let rules = rules.iter().map(|r| name(&self.program.seg_rules, r.index(), |d| &d.name));
+                let mut args = vec![self.local(*bp)];
+                args.extend(rules.map(str::to_owned));
+                args.extend(sent.map(|s| self.local(s)));
+                args
+            }
+            Instr::TimerStart { ctx, timer, after } | Instr::TimerRestart { ctx, timer, after } => {
+                vec![self.timer(*ctx, *timer), self.expr(after)]
+            }
+            Instr::TimerStop { ctx, timer } => vec![self.timer(*ctx, *timer)],
+            Instr::Notify { token, status, value } => {
+                let mut args = vec![self.expr(token), self.expr(status)];
+                args.extend(value.as_ref().map(|v| self.expr(v)));
+                args
+            }
+            Instr::Raise { event } => vec![self.local(*event)],
+        };
+        format!("{}({})", instruction_name(instr), args.join(", "))
+    }
+}

@@ -1,0 +1,233 @@
+//! Declarations.
+
+use super::{Check, Scope};
+use crate::{
+    BlueprintDef, BpFieldKind, BpId, CallTarget, Chain, EventId, EventKind, FieldDef, FuncId, InterfaceCall,
+    SegRule, Ty, arith,
+};
+
+impl<'p> Check<'p> {
+    pub(super) fn program(&mut self) {
+        self.values();
+        self.records();
+        self.headers();
+        for (index, function) in self.program.functions.iter().enumerate() {
+            self.function(index, function);
+        }
+        self.chains();
+        self.interface();
+    }
+
+    fn at(&mut self, what: &str, name: &str) {
+        self.place = format!("{what} {name}");
+    }
+
+    fn values(&mut self) {
+        let p = self.program;
+        for def in &p.consts {
+            self.at("const", &def.name);
+            self.scalar(&def.ty);
+            self.must(arith::canonical(&def.ty, def.value) == def.value, "the value does not fit");
+        }
+        for def in &p.params {
+            self.at("param", &def.name);
+            self.scalar(&def.ty);
+            let fit = [def.default, def.lo, def.hi].iter().all(|v| arith::canonical(&def.ty, *v) == *v);
+            self.must(fit, "a value does not fit");
+            let below = arith::less(&def.ty, def.default, def.lo);
+            self.must(!below && !arith::less(&def.ty, def.hi, def.default), "the default is out of range");
+        }
+        for def in &p.enums {
+            self.at("enum", &def.name);
+            self.must(matches!(def.repr, Ty::Int { signed: false, .. }), "not over an unsigned integer");
+            let fit = def.variants.iter().all(|(_, v)| arith::canonical(&def.repr, *v) == *v);
+            self.must(fit, "a value does not fit");
+        }
+    }
+
+    fn scalar(&mut self, ty: &Ty) {
+        self.ty(ty);
+        self.must(ty.is_scalar(), "not a scalar");
+    }
+
+    fn records(&mut self) {
+        let p = self.program;
+        for def in &p.structs {
+            self.at("struct", &def.name);
+            self.fields(&def.fields);
+        }
+        for def in &p.scratchpads {
+            self.at("scratchpad", &def.name);
+            self.fields(&def.fields);
+        }
+        for def in &p.ids {
+            self.at("id", &def.name);
+            def.parts.iter().for_each(|f| self.scalar(&f.ty));
+        }
+        for def in &p.events {
+            self.at("event", &def.name);
+            self.fields(&def.fields);
+            self.must(def.id.is_none_or(|id| id.index() < p.ids.len()), "there is no such id");
+            let timer = def.kind == EventKind::Timer;
+            self.must(!timer || def.fields.is_empty(), "a timer event with fields");
+        }
+        for def in &p.contexts {
+            self.at("context", &def.name);
+            self.must(def.id.index() < p.ids.len(), "there is no such id");
+            self.fields(&def.fields);
+            for timer in &def.timers {
+                let event = p.events.get(timer.event.index());
+                self.must(event.is_some_and(|e| e.kind == EventKind::Timer), "a timer of no timer event");
+            }
+            self.scoped(Scope::Constant, &def.capacity, &Ty::U64, "the capacity");
+            for capacity in [&def.tx_capacity, &def.rx_capacity].into_iter().flatten() {
+                self.scoped(Scope::Constant, capacity, &Ty::Bytes, "the capacity of a unit");
+            }
+        }
+    }
+
+    fn fields(&mut self, fields: &'p [FieldDef]) {
+        for field in fields {
+            self.ty(&field.ty);
+            self.must(field.ty != Ty::Void, "a field without a type");
+            if let Some(init) = &field.init {
+                self.scoped(Scope::Constant, init, &field.ty, "an initial value");
+            }
+        }
+    }
+
+    fn headers(&mut self) {
+        let p = self.program;
+        self.at("net_header", &p.net_header.name);
+        for field in &p.net_header.fields {
+            self.scalar(&field.ty);
+            if let Some(init) = &field.init {
+                self.scoped(Scope::Constant, init, &field.ty, "an initial value");
+            }
+        }
+        for def in &p.opts {
+            self.at("opt", &def.name);
+            let bits: u32 = def.fields.iter().map(|f| arith::shape(&f.ty).0).sum();
+            let head = if def.len == 1 { 8 } else { 16 };
+            self.must(bits + head == 8 * u32::from(def.len), "its fields do not take its length");
+        }
+        for (index, def) in p.opt_lists.iter().enumerate() {
+            self.at("opt_list", &def.name);
+            self.must(def.members.iter().all(|m| m.index() < p.opts.len()), "there is no such option");
+            self.must(matches!(def.align, 1 | 2 | 4 | 8), "an impossible alignment");
+            let user = p.blueprints.iter().position(|b| b.options.is_some_and(|o| o.index() == index));
+            if let Some(user) = user {
+                self.scoped(Scope::Header(BpId(user as u32)), &def.len, &Ty::Bytes, "the length");
+            }
+        }
+        for (index, def) in p.blueprints.iter().enumerate() {
+            self.at("blueprint", &def.name);
+            self.blueprint(BpId(index as u32), def);
+        }
+        for def in &p.seg_rules {
+            self.at("seg_rule", &def.name);
+            self.seg_rule(def);
+        }
+    }
+
+    fn blueprint(&mut self, id: BpId, def: &'p BlueprintDef) {
+        let mut offset = 0;
+        for field in &def.fields {
+            self.scalar(&field.ty);
+            self.must((1..=64).contains(&field.bits), "an impossible width");
+            self.must(field.bit_offset == offset, "a gap between the fields");
+            offset += field.bits;
+            match &field.kind {
+                BpFieldKind::Plain { init: None } => {}
+                BpFieldKind::Plain { init: Some(init) } => {
+                    self.scoped(Scope::Constant, init, &field.ty, "an initial value");
+                }
+                BpFieldKind::Computed(e) => self.scoped(Scope::Header(id), e, &field.ty, "a computed field"),
+                BpFieldKind::Checksum { .. } => {
+                    self.must(field.bits == 16 && field.bit_offset % 16 == 0, "a checksum out of place");
+                }
+            }
+        }
+        self.must(offset == 8 * def.fixed_len, "its fields do not take its length");
+        self.must(def.max_header_len >= def.fixed_len, "the longest header is too short");
+        self.must(def.options.is_some() == def.options_name.is_some(), "options without a name");
+        let known = def.options.is_none_or(|o| o.index() < self.program.opt_lists.len());
+        self.must(known, "there is no such option list");
+    }
+
+    fn seg_rule(&mut self, def: &'p SegRule) {
+        let bp = self.program.blueprints.get(def.blueprint.index());
+        let Some(field) = bp.and_then(|b| b.fields.get(def.field as usize)) else {
+            return self.fail("there is no such field");
+        };
+        self.must(matches!(field.kind, BpFieldKind::Plain { .. }), "a rule for a computed field");
+        for e in [&def.first, &def.mid, &def.last] {
+            self.scoped(Scope::SegRule(def.blueprint), e, &field.ty, "the value");
+        }
+    }
+
+    fn chains(&mut self) {
+        let p = self.program;
+        self.at("program", &p.name);
+        self.must(p.chains.len() == p.events.len(), "not one chain for each event");
+        let parser = p.functions.get(p.parser.index());
+        let params = parser.map(|f| f.locals.iter().take(f.params as usize).map(|l| &l.ty));
+        let right = params.is_some_and(|params| params.eq([&Ty::Packet, &Ty::NetHeader]));
+        self.must(right, "the parser does not take a packet and its network header");
+        for (index, chain) in p.chains.iter().enumerate() {
+            let Some(chain) = chain else { continue };
+            self.at("chain", p.events.get(index).map_or("?", |e| &e.name));
+            for func in &chain.present {
+                self.processor(*func, EventId(index as u32), chain, true);
+            }
+            for func in chain.absent.iter().flatten() {
+                self.processor(*func, EventId(index as u32), chain, false);
+            }
+        }
+    }
+
+    /// The chain has what its function takes.
+    fn processor(&mut self, func: FuncId, event: EventId, chain: &Chain, present: bool) {
+        let Some(def) = self.program.functions.get(func.index()) else {
+            return self.fail("there is no such function");
+        };
+        self.must(def.ret == Ty::Void, "a processor that returns a value");
+        for local in def.locals.iter().take(def.params as usize) {
+            let given = match &local.ty {
+                Ty::Event(e) => *e == event,
+                Ty::Context(c) => present && chain.context == Some(*c),
+                Ty::Scratch(s) => chain.scratchpads.contains(s),
+                _ => false,
+            };
+            self.must(given, &format!("`{}` takes a `{}` that is not there", def.name, local.name));
+        }
+    }
+
+    fn interface(&mut self) {
+        let Some(interface) = &self.program.interface else { return };
+        for call in &interface.calls {
+            self.at("call", &call.name);
+            self.call(call);
+        }
+    }
+
+    fn call(&mut self, call: &'p InterfaceCall) {
+        let p = self.program;
+        let event = p.events.get(call.event.index());
+        self.must(event.is_some_and(|e| e.kind == EventKind::App), "not an app event");
+        let context = p.chains.get(call.event.index()).and_then(|c| c.as_ref()?.context);
+        match &call.target {
+            CallTarget::At { id, parts } => {
+                let by = context.and_then(|c| p.contexts.get(c.index())).map(|c| c.id);
+                self.must(by == Some(*id), "the context has another id");
+                let wanted = p.ids.get(id.index()).map_or(&[][..], |d| &d.parts);
+                self.must(parts.len() == wanted.len(), "not one value for each part of the id");
+                for (part, def) in parts.iter().zip(wanted) {
+                    self.scoped(Scope::Call(call.event), part, &def.ty, "a part of the id");
+                }
+            }
+            CallTarget::On(on) => self.must(context == Some(*on), "the chain has another context"),
+            CallTarget::Nowhere => self.must(context.is_none(), "the chain has a context"),
+        }
+    }
+}
