@@ -89,6 +89,10 @@ impl Check<'_> {
                 self.context_local(*ctx);
                 self.same(&e.ty, &Ty::Handle, "a handle");
             }
+            ExprKind::TxRoom(ctx) => {
+                self.context_local(*ctx);
+                self.same(&e.ty, &Ty::Bytes, "room");
+            }
             ExprKind::OptPresent(bp, opt) => {
                 self.option(*bp, *opt);
                 self.same(&e.ty, &Ty::Bool, "whether an option is there");
