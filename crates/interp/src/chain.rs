@@ -1,5 +1,7 @@
 //! Events and their chains.
 
+use carrick_ir::EventKind;
+
 use crate::api::TraceKind;
 use crate::contexts::Handle;
 use crate::counters::{EVENTS, NO_CONTEXT};
@@ -52,7 +54,7 @@ impl Machine {
         let first = self.raised.len();
         match &p.chains[event] {
             Some(chain) => self.chain(p, event, chain, at),
-            None => self.complete(self.mem[p.map.stack as usize], CLOSED, 0, None),
+            None => self.close_request(p, event),
         }
         self.run_raised(p, first, |m, p, event| m.event_by_id(p, event));
     }
@@ -90,7 +92,7 @@ impl Machine {
             absent
         } else {
             self.drop_packet(NO_CONTEXT);
-            self.complete(self.mem[stack], CLOSED, 0, None);
+            self.close_request(p, event);
             return;
         };
         self.count(EVENTS);
@@ -103,6 +105,13 @@ impl Machine {
         if self.trace.is_some() && self.instance(handle).is_some() {
             let (at, ctx) = (at.unwrap_or(0), chain.context.unwrap_or(0));
             self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
+        }
+    }
+
+    /// Completes the request of an app event that no one sees to.
+    fn close_request(&mut self, p: &Linked, event: usize) {
+        if p.program.events[event].kind == EventKind::App {
+            self.notify(self.mem[p.map.stack as usize], CLOSED, 0);
         }
     }
 

@@ -196,6 +196,7 @@ pub(crate) struct Range {
 pub(crate) struct Each {
     pub var: u32,
     pub list: Place,
+    pub bound: Bound,
     pub stride: u32,
     pub body: Code,
 }

@@ -55,13 +55,9 @@ impl Core {
         m.count(RX_PACKETS);
         m.receive(p, &header, rest);
         m.parse(p);
-        if let Some(counter) = m.refused.take() {
-            m.raised.clear();
-            m.raised_cells.clear();
-            return Err(m.refuse(counter));
-        }
+        let refused = m.refused.take().map(|counter| m.refuse(counter));
         if m.raised.is_empty() {
-            return Err(m.refuse(UNPARSED));
+            return Err(refused.unwrap_or_else(|| m.refuse(UNPARSED)));
         }
         m.run_raised(p, 0, |m, p, event| m.event_by_id(p, event));
         Ok(())

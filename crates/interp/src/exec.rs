@@ -128,11 +128,18 @@ impl Machine {
     }
 
     fn each(&mut self, p: &Linked, each: &Each, fp: usize, sp: usize) -> Flow {
-        let Some(list) = self.resolve(&each.list, fp) else { return Flow::Next };
+        let Some(at) = self.resolve(&each.list, fp) else { return Flow::Next };
         let stride = each.stride as usize;
         let mut i = 0;
-        while (i as u64) < self.mem[list] {
-            let from = list + 1 + i * stride;
+        loop {
+            let (bound, first) = match each.bound {
+                Bound::Fixed(n) => (u64::from(n), at),
+                Bound::Len => (self.mem[at], at + 1),
+            };
+            if i as u64 >= bound {
+                break;
+            }
+            let from = first + i * stride;
             self.mem.copy_within(from..from + stride, fp + each.var as usize);
             match self.block(p, &each.body, fp, sp) {
                 Flow::Break => break,

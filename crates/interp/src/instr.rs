@@ -120,8 +120,7 @@ impl Machine {
             In::Notify { token, status, value } => {
                 let (token, status) = (self.eval(token, fp), self.eval(status, fp));
                 let value = value.as_ref().map_or(0, |v| self.eval(v, fp));
-                self.instr(Number::Notify, &[token, status, value]);
-                self.complete(token, status, value, None);
+                self.notify(token, status, value);
             }
             In::Raise { event, place } => {
                 let at = base(self, place);
@@ -133,6 +132,11 @@ impl Machine {
 
     fn instr(&mut self, number: Number, words: &[u64]) {
         self.record(TraceKind::Instr, number as usize, |_, out| out.extend_from_slice(words));
+    }
+
+    pub(crate) fn notify(&mut self, token: u64, status: u64, value: u64) {
+        self.instr(Number::Notify, &[token, status, value]);
+        self.complete(token, status, value, None);
     }
 
     fn raise(&mut self, p: &Linked, event: usize, at: usize) {
@@ -233,7 +237,7 @@ impl Machine {
         if let Some((ctx, slot)) = self.tx_of(handle) {
             let from = octets(&self.packet, self.packet_number, &self.requests, addr, len);
             taken = self.instances[ctx].slot(slot).tx.add(from);
-            if taken < len {
+            if taken < len.min(addr[2]) {
                 self.count(TX_CUT);
             }
         }
@@ -306,11 +310,11 @@ impl Machine {
     /// The payload whose cells lie there, cut to what its unit holds; an empty one is none.
     fn payload(&mut self, cell: usize) -> Option<Payload> {
         let handle = self.mem[cell + PAYLOAD_CTX as usize];
-        if handle == 0 {
+        let wanted = (self.mem[cell + PAYLOAD_OFFSET as usize], self.mem[cell + PAYLOAD_LEN as usize]);
+        if handle == 0 || wanted.1 == 0 {
             return None;
         }
         let (ctx, slot) = self.tx_of(handle)?;
-        let wanted = (self.mem[cell + PAYLOAD_OFFSET as usize], self.mem[cell + PAYLOAD_LEN as usize]);
         let (offset, len) = self.instances[ctx].slot(slot).tx.cut(wanted.0, wanted.1);
         if len < wanted.1 {
             self.count(PAYLOAD_CUT);

@@ -20,8 +20,12 @@ pub(crate) fn reset(wnd: &mut [u64], at: u64) {
 
 /// Sets the flags of `[from, to)` as far as the window reaches; false if that needs too many runs.
 pub(crate) fn set(wnd: &mut [u64], shape: WndShape, from: u64, to: u64) -> bool {
-    let size = shape.size.min(i32::MAX as u64) as i64;
-    let (lo, hi) = (ahead(wnd, from).max(0), ahead(wnd, to).min(size));
+    let len = (to as u32).wrapping_sub(from as u32);
+    if len > i32::MAX as u32 {
+        return true;
+    }
+    let first = ahead(wnd, from);
+    let (lo, hi) = (first.max(0), (first + i64::from(len)).min(shape.size.min(i64::MAX as u64) as i64));
     if lo >= hi {
         return true;
     }

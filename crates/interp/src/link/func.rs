@@ -110,8 +110,13 @@ impl Linker<'_> {
             })),
             StmtKind::ForEach { var, list, body } => {
                 let body = self.code(body, frame)?;
-                let (list, _, stride) = self.list(list, frame)?;
-                St::Each(Box::new(Each { var: own(var), list, stride, body }))
+                let (of, bound) = match &list.ty {
+                    Ty::List(of, _) => (of, Bound::Len),
+                    Ty::Array(of, n) => (of, Bound::Fixed(*n)),
+                    _ => return Err("a loop over what has no elements".to_owned()),
+                };
+                let (list, stride) = (self.place_of(list, frame)?, self.layout.size(of));
+                St::Each(Box::new(Each { var: own(var), list, bound, stride, body }))
             }
             StmtKind::Break => St::Break,
             StmtKind::Continue => St::Continue,
