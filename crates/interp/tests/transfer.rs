@@ -57,7 +57,8 @@ impl World {
         assert!(self.now < LONG, "it does not come to an end");
         let Some(next) = deadline.into_iter().chain(arrival).min() else { return false };
         self.now = self.now.max(next);
-        if let Some((_, to, packet)) = self.flying.pop_front_if(|f| f.0 <= next) {
+        if arrival.is_some_and(|at| at <= next) {
+            let Some((_, to, packet)) = self.flying.pop_front() else { return false };
             self.ends[to].rx(&packet, self.now).unwrap();
         } else {
             self.ends.iter_mut().for_each(|end| end.advance(next).unwrap());
