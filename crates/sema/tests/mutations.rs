@@ -14,6 +14,7 @@ static PROGRAMS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ui");
     let entries = std::fs::read_dir(folder).expect("the folder of programs");
     let mut paths: Vec<_> = entries.map(|e| e.expect("an entry").path()).collect();
+    paths.retain(|p| p.extension().is_some_and(|e| e == "mtp"));
     paths.sort();
     let texts = paths.iter().map(|p| std::fs::read_to_string(p).expect("a readable program"));
     texts.filter(|t| parse(t).1.is_empty()).map(|t| tokens(&t)).collect()

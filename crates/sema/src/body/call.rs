@@ -540,7 +540,9 @@ impl Body<'_, '_> {
                 Some(None)
             }
             ("set", 2) => {
-                let (from, to) = (sequence(self, 0)?, sequence(self, 1)?);
+                let typed: Vec<_> = args.iter().map(|e| (e, Some(Ty::Seq32))).collect();
+                let mut numbers = self.arguments(&typed)?.into_iter();
+                let (from, to) = (numbers.next()?, numbers.next()?);
                 let dest = self.temporary(Ty::Bool);
                 self.emit(StmtKind::WndSet { dest: Some(dest), wnd, from, to });
                 Some(Some(self.load(dest, span)))

@@ -10,6 +10,7 @@ mod instr;
 mod operators;
 mod place;
 mod stmt;
+mod temporary;
 
 use std::collections::BTreeMap;
 
@@ -69,7 +70,10 @@ pub(crate) struct Body<'c, 'a> {
     /// returns `list<instr_t>` or `list<event_t>`
     collects: bool,
     loops: u32,
-    temporaries: u32,
+    /// locals that only keep a value: they never change once they were read
+    temporaries: Vec<LocalId>,
+    /// how many there were so far
+    temporaries_made: u32,
     /// how many of the locals are parameters
     parameters: usize,
     at: ir::Loc,
@@ -87,7 +91,8 @@ impl<'c, 'a> Body<'c, 'a> {
             ret: Ty::Void,
             collects: false,
             loops: 0,
-            temporaries: 0,
+            temporaries: Vec::new(),
+            temporaries_made: 0,
             parameters: 0,
             at: ir::Loc::default(),
         }
@@ -120,11 +125,6 @@ impl<'c, 'a> Body<'c, 'a> {
         LocalId(self.locals.len() as u32 - 1)
     }
 
-    fn temporary(&mut self, ty: Ty) -> LocalId {
-        self.temporaries += 1;
-        self.new_local(format!("tmp{}_", self.temporaries), ty)
-    }
-
     fn local_place(&self, local: LocalId) -> ir::Place {
         ir::Place { root: local, path: Vec::new(), ty: self.locals[local.index()].ty.clone() }
     }
@@ -133,17 +133,6 @@ impl<'c, 'a> Body<'c, 'a> {
         let place = self.local_place(local);
         let ty = place.ty.clone();
         self.make(ExprKind::Load(place), ty, span)
-    }
-
-    /// Keeps a value that was computed before statement `mark`, for use after what was emitted since.
-    fn spill(&mut self, value: ir::Expr, mark: usize, span: Span) -> ir::Expr {
-        if matches!(value.kind, ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Param(_)) {
-            return value;
-        }
-        let local = self.temporary(value.ty.clone());
-        let keep = ir::Stmt { kind: StmtKind::Let { local, init: Some(value) }, loc: self.at };
-        self.out.insert(mark, keep);
-        self.load(local, span)
     }
 
     fn bind(&mut self, name: &ast::Ident, binding: Binding) {

@@ -48,6 +48,7 @@ impl Body<'_, '_> {
             );
         }
         self.close_scope();
+        self.keep_temporaries_apart();
         let function = &mut self.cx.program.functions[index];
         function.locals = std::mem::take(&mut self.locals);
         function.body = block;
@@ -157,6 +158,12 @@ impl Body<'_, '_> {
                 ),
             },
         };
+        if let Some(Some(value)) = &value
+            && let Some(local) = self.just_made(value)
+        {
+            self.name_temporary(local, name);
+            return Some(());
+        }
         let local = self.declare(name, ty);
         self.emit(StmtKind::Let { local, init: value? });
         Some(())
@@ -201,40 +208,40 @@ impl Body<'_, '_> {
         {
             return self.set_payload(place, value);
         }
+        let target = self.writable_place(place);
+        let mark = self.out.len();
         let Some(op) = op else {
-            let mark = self.out.len();
-            let target = self.writable_place(place);
             let value = match &target {
                 Some(target) => self.value_of_type(value, &target.ty.clone()),
                 None => self.val(value, None).and(None),
             };
-            let (target, value) = (self.settled(target?, mark), value?);
-            self.emit(StmtKind::Assign { place: target, value });
+            let place = self.settled(target?, mark);
+            self.emit(StmtKind::Assign { place, value: value? });
             return Some(());
         };
-        let mark = self.out.len();
-        let target = self.writable_place(place)?;
+        let right = self.val(value, target.as_ref().map(|t| &t.ty));
+        let (target, right) = (target?, right?);
+        let after = self.out.len();
         let target = self.settled(target, mark);
-        let right = self.val(value, Some(&target.ty))?;
-        let left = self.make(ExprKind::Load(target.clone()), target.ty.clone(), place.span);
+        let mut left = self.make(ExprKind::Load(target.clone()), target.ty.clone(), place.span);
+        if after > mark {
+            // Read before the value has its effects, but behind the indices, which were put at the mark.
+            left = self.spill(left, mark + self.out.len() - after, place.span);
+        }
         let result = self.combine(op, (Val::Typed(left), place.span), (right, value.span), span)?;
         let value = self.coerce(result, &target.ty, span)?;
         self.emit(StmtKind::Assign { place: target, value });
         Some(())
     }
 
-    /// Indices of a place that are not simple are computed once, before the value.
-    fn settled(&mut self, mut place: ir::Place, _mark: usize) -> ir::Place {
+    /// The place as it was before the effects that were emitted since `mark`: its indices are kept.
+    fn settled(&mut self, mut place: ir::Place, mark: usize) -> ir::Place {
+        if self.out.len() == mark {
+            return place;
+        }
         for proj in &mut place.path {
-            if let ir::Proj::Index(index) | ir::Proj::Elem(index) = proj
-                && !matches!(
-                    index.kind,
-                    ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Load(_) | ExprKind::Cast(_)
-                )
-            {
-                let local = self.temporary(index.ty.clone());
-                self.emit(StmtKind::Let { local, init: Some(index.clone()) });
-                *index = self.load(local, Span::default());
+            if let ir::Proj::Index(index) | ir::Proj::Elem(index) = proj {
+                *index = self.spill(index.clone(), mark, Span::default());
             }
         }
         place
@@ -333,7 +340,9 @@ impl Body<'_, '_> {
             }
         }
         let node = self.node(base)?;
-        self.method(node, method, args, span).map(|_| ())
+        self.method(node, method, args, span)?;
+        self.drop_result();
+        Some(())
     }
 
     fn extract(&mut self, method: &Ident, args: &[ast::Expr], span: Span) -> Option<()> {
