@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The applications of a host executable. Each stands on carrick/app.h alone, takes all its memory when it starts, and ends the run with
+ * carrick_stack_stop when it is done.
+ */
+#ifndef CARRICK_APPS_APPS_H
+#define CARRICK_APPS_APPS_H
+
+#include "carrick/app.h"
+
+struct carrick_application {
+    const char *name;
+    const char *usage; /* "echo[:PORT]" */
+    /* NULL: `error` says why. `argument` is what follows the name and a colon, "" if nothing does. */
+    void *(*start)(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error);
+    void (*finish)(void *state);
+};
+
+extern const struct carrick_application carrick_echo_application;
+extern const struct carrick_application carrick_http_application;
+extern const struct carrick_application carrick_get_application;
+extern const struct carrick_application carrick_script_application;
+
+/* Exit codes of an executable. */
+enum carrick_exit { CARRICK_EXIT_OK = 0, CARRICK_EXIT_FAILED = 1, CARRICK_EXIT_USAGE = 2, CARRICK_EXIT_MISSING = 3 };
+
+/* Reads a decimal port, 1..65535. */
+bool carrick_parse_port(const char *text, uint16_t *port);
+/* Reads a dotted IPv4 address of `len` letters. */
+bool carrick_parse_address(const char *text, size_t len, uint32_t *address);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Sends back what it receives. */
+#include <stdlib.h>
+
+#include "apps/apps.h"
+#include "apps/server.h"
+
+#define ECHO_PLACES 256u
+#define ECHO_OCTETS 65536u
+#define ECHO_PORT   7u
+
+struct echo;
+
+struct echo_connection {
+    struct echo *echo;
+    uint64_t handle;
+    uint32_t held, sent; /* octets in the buffer, and of those given back */
+    uint8_t buffer[ECHO_OCTETS];
+};
+
+struct echo {
+    struct carrick_server server;
+    struct echo_connection connections[ECHO_PLACES];
+};
+
+static void echo_receive(struct echo_connection *c);
+
+static void echo_closed(void *user, enum carrick_status status, uint64_t value) {
+    (void)status, (void)value; /* it is gone in any case */
+    struct echo_connection *c = user;
+    carrick_server_release(&c->echo->server, (uint32_t)(c - c->echo->connections));
+}
+
+static void echo_close(struct echo_connection *c) {
+    if (carrick_close(c->echo->server.stack, c->handle, echo_closed, c) != 0)
+        echo_closed(c, CARRICK_OK, 0);
+}
+
+static void echo_sent(void *user, enum carrick_status status, uint64_t octets) {
+    struct echo_connection *c = user;
+    c->sent += (uint32_t)octets;
+    if (status != CARRICK_OK)
+        echo_close(c);
+    else if (c->sent >= c->held)
+        echo_receive(c);
+    else if (carrick_send(c->echo->server.stack, c->handle, c->buffer + c->sent, c->held - c->sent, echo_sent, c) != 0)
+        echo_close(c);
+}
+
+static void echo_received(void *user, enum carrick_status status, uint64_t octets) {
+    struct echo_connection *c = user;
+    if (status != CARRICK_OK) {
+        echo_close(c);
+        return;
+    }
+    c->held = (uint32_t)octets;
+    c->sent = 0;
+    echo_sent(c, CARRICK_OK, 0);
+}
+
+static void echo_receive(struct echo_connection *c) {
+    if (carrick_recv(c->echo->server.stack, c->handle, c->buffer, ECHO_OCTETS, echo_received, c) != 0)
+        echo_close(c);
+}
+
+static void echo_accepted(void *user, uint32_t place, uint64_t connection) {
+    struct echo *echo = user;
+    struct echo_connection *c = &echo->connections[place];
+    c->echo = echo;
+    c->handle = connection;
+    echo_receive(c);
+}
+
+static void *echo_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
+    uint16_t port = ECHO_PORT;
+    if (*argument && !carrick_parse_port(argument, &port)) {
+        snprintf(error->text, sizeof error->text, "`%.40s` is no port: write a number from 1 to 65535.", argument);
+        return NULL;
+    }
+    struct echo *echo = calloc(1, sizeof *echo);
+    if (!echo) {
+        snprintf(error->text, sizeof error->text, "There is not enough memory for the echo server.");
+        return NULL;
+    }
+    if (carrick_server_start(&echo->server, stack, port, ECHO_PLACES, echo_accepted, echo, error))
+        return echo;
+    free(echo);
+    return NULL;
+}
+
+static void echo_finish(void *state) {
+    struct echo *echo = state;
+    carrick_server_finish(&echo->server);
+    free(echo);
+}
+
+const struct carrick_application carrick_echo_application = {"echo", "echo[:PORT]", echo_start, echo_finish};

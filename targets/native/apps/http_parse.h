@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the heads of HTTP/1.1 messages (RFC 9112). Pure: text in, numbers out. */
+#ifndef CARRICK_APPS_HTTP_PARSE_H
+#define CARRICK_APPS_HTTP_PARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CARRICK_HTTP_HEAD 8192u /* most octets of a head */
+#define CARRICK_HTTP_PATH 1024u /* most octets of a path, with its end */
+
+enum carrick_http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_POST };
+
+struct carrick_http_request {
+    enum carrick_http_method method;
+    char path[CARRICK_HTTP_PATH]; /* decoded, without query, relative: no leading slash, no empty, `.` or `..` part; "": the root */
+    bool has_length;
+    uint64_t length; /* of the body */
+    bool keep_alive, expects_continue;
+};
+
+struct carrick_http_response {
+    int status; /* 100..599 */
+    bool has_length, chunked;
+    uint64_t length;
+};
+
+/* Octets of the head, 0: more are needed, negative: the status to answer with. */
+int carrick_http_parse_request(const char *text, uint32_t len, struct carrick_http_request *request);
+
+/* Octets of the head, 0: more are needed, -1: it is none. */
+int carrick_http_parse_response(const char *text, uint32_t len, struct carrick_http_response *response);
+
+#endif

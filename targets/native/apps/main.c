@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The executable of a program: a stack on a port, with an application. Linked with one compiled program. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apps/options.h"
+
+#define LOOP_MTU   1500u
+#define LOOP_DEPTH 1024u
+
+/* What runs: one stack, or two with the memory between them. */
+struct run {
+    struct carrick_stack *stacks[2];
+    const struct carrick_application *applications[2];
+    void *states[2];
+    uint32_t count;
+};
+
+static int fail(const struct carrick_port_error *error, int code) {
+    fprintf(stderr, "%s\n", error->text);
+    return code;
+}
+
+/* The real time at which the stack's clock is 0, near enough: the stack is opened at once. */
+static uint64_t epoch(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool open_ports(const struct carrick_options *options, struct carrick_port *ports[2],
+                       struct carrick_port_error *error) {
+    const char *rest = strchr(options->port, ':');
+    rest = rest ? rest + 1 : "";
+    if (options->loop)
+        return carrick_loop_open(LOOP_MTU, LOOP_DEPTH, ports, error);
+    if (strncmp(options->port, "tun:", 4) == 0)
+        ports[0] = carrick_tun_open(rest, error);
+    else if (strncmp(options->port, "packet:", 7) == 0)
+        ports[0] = carrick_packet_open(rest, error);
+    else
+        ports[0] = carrick_udp_open(rest, error);
+    return ports[0] != NULL;
+}
+
+/* capture(fault(port)): the capture shows what the stack sent and what reached it. */
+static bool wrap(const struct carrick_options *options, struct carrick_port **port, struct carrick_port_error *error) {
+    struct carrick_port *wrapped = *port;
+    if (options->faulty)
+        wrapped = carrick_fault_wrap(*port, &options->fault, error);
+    if (wrapped) {
+        *port = wrapped;
+        if (options->pcap)
+            wrapped = carrick_pcap_wrap(*port, options->pcap, epoch(), error);
+    }
+    if (wrapped)
+        *port = wrapped;
+    return wrapped != NULL;
+}
+
+static bool open_stacks(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
+    struct carrick_port *ports[2] = {0};
+    if (!open_ports(options, ports, error))
+        return false;
+    bool open = wrap(options, &ports[0], error);
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        struct carrick_stack_config config = {.program = options->program,
+                                              .port = ports[i],
+                                              .address = i == 0 ? options->address : options->peer,
+                                              .prefix = options->prefix,
+                                              .gateway = options->gateway,
+                                              .requests = options->requests,
+                                              .settings = options->settings,
+                                              .spin = options->spin};
+        if (options->seeded)
+            config.seed = options->seed + i;
+        else if (getrandom(&config.seed, sizeof config.seed, 0) != sizeof config.seed)
+            config.seed = epoch();
+        if (open)
+            run->stacks[run->count] = carrick_stack_open(&config, error);
+        else
+            carrick_port_close(ports[i]);
+        open = open && run->stacks[run->count++];
+    }
+    return open;
+}
+
+static bool start_applications(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
+    for (uint32_t i = 0; i < run->count; i++) {
+        const char *argument = strchr(options->apps[i], ':');
+        run->applications[i] = options->applications[i];
+        run->states[i] = run->applications[i]->start(run->stacks[i], argument ? argument + 1 : "", error);
+        if (!run->states[i])
+            return false;
+    }
+    return true;
+}
+
+struct end {
+    struct carrick_stack *stack;
+    int fd;
+};
+
+static void end_asked(void *user) {
+    const struct end *end = user;
+    struct signalfd_siginfo info;
+    if (read(end->fd, &info, sizeof info) == sizeof info)
+        carrick_stack_stop(end->stack, CARRICK_EXIT_OK);
+}
+
+/* Runs until an application, or a signal, ends it. */
+static int run_until_end(struct run *run) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    struct end end = {run->stacks[0], signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)};
+    if (end.fd < 0 || !carrick_stack_watch(run->stacks[0], end.fd, end_asked, &end))
+        return CARRICK_EXIT_FAILED;
+    /* Timers to the microsecond: the kernel's slack of 50 us is for those who save power. */
+    (void)prctl(PR_SET_TIMERSLACK, 1);
+    int code = carrick_stack_run(run->stacks, run->count);
+    close(end.fd);
+    return code;
+}
+
+static void close_run(struct run *run, bool print) {
+    for (uint32_t i = 0; i < run->count; i++) {
+        if (print && run->stacks[i])
+            carrick_stack_print_counters(run->stacks[i], stderr);
+        carrick_stack_close(run->stacks[i]);
+        if (run->states[i])
+            run->applications[i]->finish(run->states[i]);
+    }
+}
+
+int main(int argc, char **argv) {
+    struct carrick_options options;
+    struct carrick_port_error error = {""};
+    struct run run = {.count = 0};
+    switch (carrick_options_read(&options, carrick_program_entry(), argc, argv, &error)) {
+    case CARRICK_OPTIONS_HELP:
+        carrick_options_help(&options, argv[0]);
+        return CARRICK_EXIT_OK;
+    case CARRICK_OPTIONS_WRONG:
+        return fail(&error, CARRICK_EXIT_USAGE);
+    case CARRICK_OPTIONS_RUN:
+        break;
+    }
+    int code;
+    if (!open_stacks(&run, &options, &error))
+        code = fail(&error, CARRICK_EXIT_MISSING);
+    else if (!start_applications(&run, &options, &error))
+        code = fail(&error, CARRICK_EXIT_USAGE);
+    else
+        code = run_until_end(&run);
+    close_run(&run, run.states[0] != NULL);
+    return code;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/options.h"
+
+static const struct carrick_application *const applications[] = {&carrick_echo_application, &carrick_http_application,
+                                                                 &carrick_get_application, &carrick_script_application};
+#define APPLICATIONS (sizeof applications / sizeof applications[0])
+
+static bool wrong(struct carrick_port_error *error, const char *option, const char *value, const char *want) {
+    snprintf(error->text, sizeof error->text, "`%.20s %.80s`: write %s. --help shows an example.", option, value, want);
+    return false;
+}
+
+/* A.B.C.D/LEN */
+static bool read_address(struct carrick_options *options, const char *text) {
+    size_t len = strcspn(text, "/");
+    char *end;
+    options->prefix = 32;
+    if (text[len] == '/') {
+        unsigned long prefix = strtoul(text + len + 1, &end, 10);
+        if (text[len + 1] < '0' || text[len + 1] > '9' || *end || prefix > 32)
+            return false;
+        options->prefix = (uint32_t)prefix;
+    }
+    return carrick_parse_address(text, len, &options->address);
+}
+
+static bool read_app(struct carrick_options *options, const char *text) {
+    size_t len = strcspn(text, ":");
+    for (size_t i = 0; i < APPLICATIONS && options->app_count < 2; i++) {
+        if (strlen(applications[i]->name) != len || memcmp(applications[i]->name, text, len) != 0)
+            continue;
+        options->applications[options->app_count] = applications[i];
+        options->apps[options->app_count++] = text;
+        return true;
+    }
+    return false;
+}
+
+static bool read_number(const char *text, uint64_t *out) {
+    char *end;
+    *out = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == 0;
+}
+
+static bool read_port(struct carrick_options *options, const char *text) {
+    options->port = text;
+    options->loop = strcmp(text, "loop") == 0;
+    return options->loop || strncmp(text, "tun:", 4) == 0 || strncmp(text, "packet:", 7) == 0 || strncmp(text, "udp:", 4) == 0;
+}
+
+/* The options that say where and what. False: `error` says what is wrong; `*known` becomes false if it is none of these. */
+static bool read_main_option(struct carrick_options *options, const char *name, const char *value, bool *known,
+                             struct carrick_port_error *error) {
+    if (strcmp(name, "--port") == 0)
+        return read_port(options, value) || wrong(error, name, value, "tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT or loop");
+    if (strcmp(name, "--addr") == 0)
+        return read_address(options, value) || wrong(error, name, value, "an address with its prefix, as in 10.0.0.2/24");
+    if (strcmp(name, "--gateway") == 0)
+        return carrick_parse_address(value, strlen(value), &options->gateway) || wrong(error, name, value, "an address");
+    if (strcmp(name, "--peer") == 0)
+        return carrick_parse_address(value, strlen(value), &options->peer) || wrong(error, name, value, "an address");
+    if (strcmp(name, "--app") == 0)
+        return read_app(options, value) || wrong(error, name, value, "echo, http:DIR, get:URL:FILE or script:-");
+    *known = false;
+    return true;
+}
+
+static bool read_more_option(struct carrick_options *options, const char *name, const char *value,
+                             struct carrick_port_error *error) {
+    uint64_t number = 0;
+    if (strcmp(name, "--fault") == 0) {
+        options->faulty = true;
+        return carrick_fault_parse(value, &options->fault, error);
+    }
+    if (strcmp(name, "--pcap") == 0) {
+        options->pcap = value;
+        return true;
+    }
+    if (strcmp(name, "--seed") == 0) {
+        options->seeded = true;
+        return read_number(value, &options->seed) || wrong(error, name, value, "a number");
+    }
+    if (strcmp(name, "--requests") == 0) {
+        bool fits = read_number(value, &number) && number >= 1 && number <= 1048576 && (number & (number - 1)) == 0;
+        options->requests = (uint32_t)number;
+        return fits || wrong(error, name, value, "a power of two, at most 1048576");
+    }
+    if (strcmp(name, "--set") == 0 && options->setting_count < CARRICK_SETTINGS) {
+        options->settings[options->setting_count++] = value;
+        return true;
+    }
+    snprintf(error->text, sizeof error->text, "`%.60s` is no option: --help lists them.", name);
+    return false;
+}
+
+static bool is_complete(struct carrick_options *options, struct carrick_port_error *error) {
+    const char *missing = !options->port ? "--port" : !options->address ? "--addr" : !options->app_count ? "--app" : NULL;
+    if (missing) {
+        snprintf(error->text, sizeof error->text, "`%s` is missing: --help shows an example.", missing);
+        return false;
+    }
+    if (options->app_count != (options->loop ? 2u : 1u)) {
+        snprintf(error->text, sizeof error->text, "%s",
+                 options->loop ? "The memory port joins two applications: give --app twice."
+                               : "Only the memory port takes a second --app.");
+        return false;
+    }
+    if (!options->peer)
+        options->peer = options->address + 1;
+    if (options->faulty && options->seeded && !options->fault.seed)
+        options->fault.seed = options->seed;
+    return true;
+}
+
+enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_program *program,
+                                                 int argc, char **argv, struct carrick_port_error *error) {
+    *options = (struct carrick_options){.program = program};
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i];
+        bool known = true;
+        if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+            return CARRICK_OPTIONS_HELP;
+        if (strcmp(name, "--spin") == 0) {
+            options->spin = true;
+            continue;
+        }
+        if (i + 1 == argc) {
+            snprintf(error->text, sizeof error->text, "`%.60s` is no option, or its value is missing: --help lists them.", name);
+            return CARRICK_OPTIONS_WRONG;
+        }
+        if (!read_main_option(options, name, argv[++i], &known, error))
+            return CARRICK_OPTIONS_WRONG;
+        if (!known && !read_more_option(options, name, argv[i], error))
+            return CARRICK_OPTIONS_WRONG;
+    }
+    if (!is_complete(options, error))
+        return CARRICK_OPTIONS_WRONG;
+    uint64_t values[CARRICK_SETTINGS * 4];
+    if (program->param_count > CARRICK_SETTINGS * 4 ||
+        !carrick_params_apply(program, options->settings, values, error))
+        return CARRICK_OPTIONS_WRONG;
+    return CARRICK_OPTIONS_RUN;
+}
+
+void carrick_options_help(const struct carrick_options *options, const char *executable) {
+    printf("Example: serve a directory to the other end of a network device\n"
+           "    %s --port packet:veth0 --addr 10.0.0.2/24 --app http:/srv/www\n\n"
+           "  --port PORT       tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT), or loop, which\n"
+           "                    joins two applications in this process\n"
+           "  --addr A/LEN      our address\n"
+           "  --gateway G       where packets for other networks go\n"
+           "  --peer A          loop: the address of the second application (the next one)\n",
+           executable);
+    printf("  --app APP        ");
+    for (size_t i = 0; i < APPLICATIONS; i++)
+        printf(" %s", applications[i]->usage);
+    printf("\n"
+           "  --fault FAULTS    of the wire, both ways: loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,delay=10ms,jitter=1ms,seed=7\n"
+           "  --pcap FILE       what the stack sent and received, as pcapng\n"
+           "  --set NAME=VALUE  a parameter of the program; may be given again\n"
+           "  --seed N          of all that is random (else taken from the system)\n"
+           "  --requests N      most open requests (1024)\n"
+           "  --spin            never wait in the kernel\n\n"
+           "Exit codes: 0 ok, 1 failed, 2 usage, 3 a device or a privilege is missing.\n");
+    if (options->program->param_count)
+        printf("\nParameters (default, least, most):\n");
+    for (uint32_t i = 0; i < options->program->param_count; i++) {
+        const struct carrick_param_info *p = &options->program->params[i];
+        if (p->is_signed)
+            printf("  %-24s %" PRId64 "  %" PRId64 "  %" PRId64 "\n", p->name, (int64_t)p->initial, (int64_t)p->lo, (int64_t)p->hi);
+        else
+            printf("  %-24s %" PRIu64 "  %" PRIu64 "  %" PRIu64 "\n", p->name, p->initial, p->lo, p->hi);
+    }
+}

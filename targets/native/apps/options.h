@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of a host executable. */
+#ifndef CARRICK_APPS_OPTIONS_H
+#define CARRICK_APPS_OPTIONS_H
+
+#include "apps/apps.h"
+
+#define CARRICK_SETTINGS 64
+
+struct carrick_options {
+    const struct carrick_program *program;
+    const char *port;
+    const char *apps[2]; /* as given; the second one only for the memory port */
+    const struct carrick_application *applications[2];
+    uint32_t app_count;
+    const char *pcap; /* NULL: none */
+    const char *settings[CARRICK_SETTINGS + 1];
+    uint32_t setting_count;
+    uint32_t address, peer, prefix, gateway, requests;
+    struct carrick_fault_config fault;
+    uint64_t seed;
+    bool loop, faulty, seeded, spin;
+};
+
+enum carrick_options_result { CARRICK_OPTIONS_RUN, CARRICK_OPTIONS_HELP, CARRICK_OPTIONS_WRONG };
+
+enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_program *program,
+                                                 int argc, char **argv, struct carrick_port_error *error);
+
+void carrick_options_help(const struct carrick_options *options, const char *executable);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The requests of the shape `stream`. */
+#include "host/stack.h"
+
+#define PORT_LO    49152u /* RFC 6335: dynamic ports */
+#define PORT_COUNT 16384u
+#define PORT_TRIES 64u
+
+static uint16_t next_local_port(struct carrick_stack *stack) {
+    return (uint16_t)(PORT_LO + stack->next_port++ % PORT_COUNT);
+}
+
+/* Begins a request, or says why not. */
+static int begin(struct carrick_stack *stack, enum carrick_call_kind kind, carrick_done_fn done, void *user,
+                 struct carrick_slot **slot) {
+    if (stack->requests.calls[kind].number < 0)
+        return CARRICK_BAD_ARG;
+    *slot = carrick_requests_begin(&stack->requests, kind);
+    if (!*slot)
+        return CARRICK_AGAIN;
+    (*slot)->done = done;
+    (*slot)->user = user;
+    return 0;
+}
+
+static int on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,
+                     uint32_t len, carrick_done_fn done, void *user) {
+    struct carrick_slot *slot;
+    int refused = begin(stack, kind, done, user, &slot);
+    if (refused)
+        return refused;
+    slot->request.handle = handle;
+    union {
+        const void *given;
+        uint8_t *octets;
+    } region = {data}; /* the core writes there only for recv */
+    slot->request.data = (struct carrick_addr){region.octets, len, 0};
+    carrick_requests_set(&stack->requests, slot, FIELD_LEN, len);
+    carrick_requests_submit(&stack->requests, &stack->host, slot);
+    return 0;
+}
+
+int carrick_listen(struct carrick_stack *stack, uint16_t port, uint32_t backlog, carrick_done_fn done, void *user) {
+    struct carrick_slot *slot;
+    int refused = begin(stack, CALL_LISTEN, done, user, &slot);
+    if (refused)
+        return refused;
+    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
+    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, port);
+    carrick_requests_set(&stack->requests, slot, FIELD_BACKLOG, backlog);
+    carrick_requests_submit(&stack->requests, &stack->host, slot);
+    return 0;
+}
+
+int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
+                    carrick_done_fn done, void *user) {
+    struct carrick_slot *slot;
+    int refused = begin(stack, CALL_CONNECT, done, user, &slot);
+    if (refused)
+        return refused;
+    if (local_port == 0) {
+        slot->tries = PORT_TRIES;
+        local_port = next_local_port(stack);
+    }
+    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
+    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, local_port);
+    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);
+    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
+    carrick_requests_submit(&stack->requests, &stack->host, slot);
+    return 0;
+}
+
+int carrick_accept(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_ACCEPT, listener, NULL, 0, done, user);
+}
+
+int carrick_send(struct carrick_stack *stack, uint64_t connection, const void *data, uint32_t len, carrick_done_fn done,
+                 void *user) {
+    return on_handle(stack, CALL_SEND, connection, data, len, done, user);
+}
+
+int carrick_recv(struct carrick_stack *stack, uint64_t connection, void *data, uint32_t len, carrick_done_fn done,
+                 void *user) {
+    return on_handle(stack, CALL_RECV, connection, data, len, done, user);
+}
+
+int carrick_shutdown(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_SHUTDOWN, connection, NULL, 0, done, user);
+}
+
+int carrick_unlisten(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_UNLISTEN, listener, NULL, 0, done, user);
+}
+
+int carrick_close(struct carrick_stack *stack, uint64_t handle, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_CLOSE, handle, NULL, 0, done, user);
+}
+
+int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_ABORT, connection, NULL, 0, done, user);
+}
+
+/* The request goes again with the next local port; its token is a new one, since the old one is completed. */
+static bool try_next_port(struct carrick_stack *stack, struct carrick_slot *slot, const struct carrick_completion *done) {
+    if (done->status != CARRICK_IN_USE || slot->tries == 0)
+        return false;
+    slot->tries--;
+    slot->request.token = (uint64_t)++slot->generation << 32 | (uint32_t)slot->request.token;
+    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, next_local_port(stack));
+    slot->next = NO_SLOT;
+    carrick_requests_submit(&stack->requests, &stack->host, slot);
+    return true;
+}
+
+bool carrick_stack_complete(struct carrick_stack *stack) {
+    /* One turn takes no more than there can be open, so that packets get their turn too. */
+    struct carrick_completion done;
+    uint32_t n = 0;
+    while (n < stack->requests.count && stack->host.program->next_completion(stack->host.core, &done)) {
+        n++;
+        struct carrick_slot *slot = carrick_requests_find(&stack->requests, done.token);
+        if (!slot || try_next_port(stack, slot, &done))
+            continue;
+        carrick_done_fn tell = slot->done;
+        void *user = slot->user;
+        carrick_requests_end(&stack->requests, slot);
+        if (tell)
+            tell(user, (enum carrick_status)done.status, done.value);
+    }
+    return n != 0;
+}
+
+const char *carrick_status_text(enum carrick_status status) {
+    static const char *const texts[] = {
+        "ok",           "end of stream",      "connection refused", "connection reset", "timed out",         "connection closed",
+        "no room left", "address is in use", "invalid request",    "unreachable",      "the peer is busy", "connection aborted"};
+    return (unsigned)status < sizeof texts / sizeof texts[0] ? texts[status] : "unknown status";
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "carrick/host.h"
+
+void carrick_host_tick(struct carrick_host *host) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    host->now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - host->base;
+}
+
+static bool host_start_core(struct carrick_host *host, const struct carrick_config *config, struct carrick_port_error *error) {
+    size_t octets = host->program->footprint(config);
+    if (octets == 0) {
+        snprintf(error->text, sizeof error->text, "The program refuses its parameters: see --help for their ranges.");
+        return false;
+    }
+    void *memory = mmap(NULL, octets, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        snprintf(error->text, sizeof error->text,
+                 "There is not enough memory for the program's %zu MiB: lower the parameters that set its capacity.", octets >> 20);
+        return false;
+    }
+    host->memory = memory;
+    host->memory_octets = octets;
+    host->core = host->program->init(memory, config);
+    if (!host->core)
+        snprintf(error->text, sizeof error->text, "The program refuses its parameters: see --help for their ranges.");
+    return host->core != NULL;
+}
+
+bool carrick_host_open(struct carrick_host *host, const struct carrick_program *program, struct carrick_port *port,
+                       const struct carrick_config *core, uint32_t prefix, uint32_t gateway,
+                       struct carrick_port_error *error) {
+    struct carrick_config config = *core;
+    config.mtu = port->mtu < 65535 ? port->mtu : 65535;
+    struct carrick_net_config net = {.address = core->address,
+                                     .prefix = prefix,
+                                     .gateway = gateway,
+                                     .mtu = config.mtu,
+                                     .ethernet = port->ethernet};
+    memcpy(net.mac, port->mac, 6);
+    *host = (struct carrick_host){.program = program, .port = port};
+    carrick_host_tick(host);
+    host->base = host->now;
+    host->now = 0;
+    if (program->abi != CARRICK_ABI) {
+        snprintf(error->text, sizeof error->text, "The program was compiled for another host: compile it again.");
+        return false;
+    }
+    bool net_open = carrick_net_open(&host->net, &net);
+    if (!net_open)
+        snprintf(error->text, sizeof error->text, "There is not enough memory for the network layer.");
+    if (net_open && host_start_core(host, &config, error))
+        return true;
+    host->port = NULL;
+    carrick_host_close(host);
+    return false;
+}
+
+void carrick_host_close(struct carrick_host *host) {
+    if (host->memory)
+        munmap(host->memory, host->memory_octets);
+    carrick_net_close(&host->net);
+    carrick_port_close(host->port);
+}
+
+uint32_t carrick_host_drain(struct carrick_host *host) {
+    uint32_t headroom = carrick_net_headroom(&host->net), mtu = host->net.config.mtu, total = 0;
+    for (;;) {
+        struct carrick_frame frames[CARRICK_PORT_BATCH];
+        uint8_t *buffers[CARRICK_PORT_BATCH];
+        uint32_t lens[CARRICK_PORT_BATCH];
+        uint32_t room = carrick_port_reserve(host->port, host->now, frames, CARRICK_PORT_BATCH);
+        if (room == 0)
+            return total;
+        uint32_t owed = carrick_net_owed(&host->net, host->now, frames, room);
+        for (uint32_t i = owed; i < room; i++)
+            buffers[i - owed] = frames[i].data + headroom;
+        uint32_t made = host->program->tx_burst(host->core, buffers, mtu, lens, room - owed, host->now);
+        for (uint32_t i = 0; i < made; i++) {
+            frames[owed + i].len = lens[i];
+            carrick_net_frame(&host->net, host->now, &frames[owed + i]);
+        }
+        if (owed + made > 0)
+            carrick_port_commit(host->port, host->now, frames, owed + made);
+        total += made;
+        if (made < room - owed && carrick_net_deadline(&host->net) > host->now &&
+            host->net.replies_head == host->net.replies_tail)
+            return total;
+    }
+}
+
+static bool host_receive(struct carrick_host *host) {
+    if (host->pending_first != host->pending_end)
+        return true;
+    struct carrick_frame frames[CARRICK_PORT_BATCH];
+    uint32_t count = carrick_port_receive(host->port, host->now, frames, CARRICK_PORT_BATCH);
+    host->pending_first = 0;
+    host->pending_end = carrick_net_receive(&host->net, host->now, frames, count, host->pending, host->pending_lens);
+    return count != 0;
+}
+
+/* False: the core is full, and so is the port. */
+static bool host_feed(struct carrick_host *host) {
+    while (host->pending_first != host->pending_end) {
+        uint32_t at = host->pending_first;
+        uint32_t taken = host->program->rx_burst(host->core, host->pending + at, host->pending_lens + at,
+                                                 host->pending_end - at, host->now);
+        host->pending_first += taken;
+        if (host->pending_first != host->pending_end && carrick_host_drain(host) == 0 && taken == 0)
+            return false;
+    }
+    return true;
+}
+
+bool carrick_host_input(struct carrick_host *host) {
+    bool worked = host_receive(host);
+    bool open = host_feed(host);
+    host->timers_left = false;
+    if (host->program->next_deadline(host->core) <= host->now) {
+        worked = true;
+        while (open && host->program->advance(host->core, host->now) == CARRICK_AGAIN)
+            open = carrick_host_drain(host) != 0;
+        host->timers_left = !open;
+    }
+    return worked && open;
+}
+
+uint64_t carrick_host_idle(const struct carrick_host *host) {
+    uint64_t first = carrick_port_deadline(host->port), net = carrick_net_deadline(&host->net);
+    uint64_t core = host->program->next_deadline(host->core);
+    if (host->pending_first != host->pending_end || host->timers_left)
+        core = UINT64_MAX; /* the core is full: the port's becoming writable is what to wait for */
+    if (net < first)
+        first = net;
+    if (core < first)
+        first = core;
+    if (first == UINT64_MAX)
+        return UINT64_MAX;
+    return first > host->now ? first - host->now : 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* The event loop of a thread and the life of its stacks. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/stack.h"
+
+#define LOOP_STACKS   8u
+#define REQUESTS      1024u
+#define PARAMS_AT_MOST 256u
+
+static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_config *config,
+                        struct carrick_port_error *error) {
+    uint64_t params[PARAMS_AT_MOST];
+    uint32_t requests = config->requests ? config->requests : REQUESTS;
+    if (config->program->param_count > PARAMS_AT_MOST || (requests & (requests - 1)) != 0) {
+        snprintf(error->text, sizeof error->text, "The program has too many parameters, or the number of requests is no power of two.");
+        return false;
+    }
+    if (!carrick_params_apply(config->program, config->settings, params, error))
+        return false;
+    if (!carrick_requests_make(&stack->requests, config->program, requests)) {
+        snprintf(error->text, sizeof error->text, "There is not enough memory for %u requests: take fewer.", requests);
+        return false;
+    }
+    stack->rng = carrick_pcg_make(config->seed, 103);
+    stack->next_port = carrick_pcg_next(&stack->rng);
+    stack->spin = config->spin;
+    struct carrick_config core = {
+        .seed = config->seed, .address = config->address, .completions = requests, .params = params};
+    return carrick_host_open(&stack->host, config->program, config->port, &core, config->prefix, config->gateway, error);
+}
+
+struct carrick_stack *carrick_stack_open(const struct carrick_stack_config *config, struct carrick_port_error *error) {
+    struct carrick_stack *stack = calloc(1, sizeof *stack);
+    if (stack && stack_setup(stack, config, error))
+        return stack;
+    if (!stack)
+        snprintf(error->text, sizeof error->text, "There is not enough memory for a stack.");
+    else
+        carrick_requests_free(&stack->requests);
+    free(stack);
+    carrick_port_close(config->port);
+    return NULL;
+}
+
+void carrick_stack_close(struct carrick_stack *stack) {
+    if (!stack)
+        return;
+    carrick_host_close(&stack->host);
+    carrick_requests_free(&stack->requests);
+    free(stack);
+}
+
+bool carrick_stack_turn(struct carrick_stack *stack) {
+    struct carrick_host *host = &stack->host;
+    carrick_host_tick(host);
+    bool worked = carrick_host_input(host);
+    worked |= carrick_requests_retry(&stack->requests, host);
+    worked |= carrick_stack_complete(stack);
+    worked |= carrick_host_drain(host) != 0;
+    return worked;
+}
+
+/* Waits for the descriptors of all stacks, or the first deadline. False: waiting failed. */
+static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint64_t timeout) {
+    struct pollfd fds[LOOP_STACKS * (STACK_WATCHES + 1)];
+    nfds_t n = 0;
+    for (uint32_t s = 0; s < count; s++) {
+        struct carrick_port *port = stacks[s]->host.port;
+        bool held = stacks[s]->host.pending_first != stacks[s]->host.pending_end;
+        int events = (held ? 0 : POLLIN) | (carrick_port_busy(port) ? POLLOUT : 0);
+        fds[n++] = (struct pollfd){.fd = port->fd, .events = (short)events};
+        for (int w = 0; w < STACK_WATCHES; w++)
+            fds[n++] = (struct pollfd){.fd = stacks[s]->watches[w].ready ? stacks[s]->watches[w].fd : -1, .events = POLLIN};
+    }
+    struct timespec t = {.tv_sec = (time_t)(timeout / 1000000000u), .tv_nsec = (long)(timeout % 1000000000u)};
+    int ready = ppoll(fds, n, timeout == UINT64_MAX ? NULL : &t, NULL);
+    if (ready < 0)
+        return errno == EINTR;
+    for (nfds_t i = 0; ready > 0 && i < n; i++) {
+        struct carrick_stack *stack = stacks[i / (STACK_WATCHES + 1)];
+        nfds_t watch = i % (STACK_WATCHES + 1);
+        if (watch > 0 && fds[i].revents && stack->watches[watch - 1].ready)
+            stack->watches[watch - 1].ready(stack->watches[watch - 1].user);
+    }
+    return true;
+}
+
+/* What run waits for at most: the first deadline of all, and nothing while there is work. */
+static uint64_t loop_timeout(struct carrick_stack *const *stacks, uint32_t count) {
+    uint64_t first = UINT64_MAX;
+    for (uint32_t s = 0; s < count; s++) {
+        uint64_t idle = stacks[s]->spin ? 0 : carrick_host_idle(&stacks[s]->host);
+        first = idle < first ? idle : first;
+    }
+    return first;
+}
+
+static struct carrick_stack *loop_stopped(struct carrick_stack *const *stacks, uint32_t count) {
+    for (uint32_t s = 0; s < count; s++)
+        if (stacks[s]->stopped)
+            return stacks[s];
+    return NULL;
+}
+
+int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
+    /* While there is work the descriptors that are watched are looked at only now and then: each look is a system call. */
+    enum { TURNS_BETWEEN_LOOKS = 64 };
+    uint32_t turns = 0;
+    if (count == 0 || count > LOOP_STACKS)
+        return 1;
+    for (;;) {
+        bool worked = false;
+        for (uint32_t s = 0; s < count; s++)
+            worked |= carrick_stack_turn(stacks[s]);
+        const struct carrick_stack *stopped = loop_stopped(stacks, count);
+        if (stopped)
+            return stopped->code;
+        if (worked && ++turns % TURNS_BETWEEN_LOOKS != 0)
+            continue;
+        if (!loop_wait(stacks, count, worked ? 0 : loop_timeout(stacks, count)))
+            return 1;
+    }
+}
+
+void carrick_stack_stop(struct carrick_stack *stack, int code) {
+    stack->stopped = true;
+    stack->code = code;
+}
+
+bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user) {
+    int place = -1;
+    for (int w = 0; w < STACK_WATCHES; w++) {
+        if (stack->watches[w].ready && stack->watches[w].fd == fd)
+            place = w;
+        else if (!stack->watches[w].ready && place < 0)
+            place = w;
+    }
+    if (place < 0)
+        return false;
+    stack->watches[place].fd = fd;
+    stack->watches[place].ready = ready;
+    stack->watches[place].user = user;
+    return true;
+}
+
+uint64_t carrick_stack_now(const struct carrick_stack *stack) {
+    return stack->host.now;
+}
+
+uint64_t carrick_stack_epoch(const struct carrick_stack *stack) {
+    return stack->host.base;
+}

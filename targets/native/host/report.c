@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What a stack counted, for people. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "host/stack.h"
+
+static void print_one(FILE *out, const char *name, uint64_t value) {
+    if (value)
+        fprintf(out, "%-20s %" PRIu64 "\n", name, value);
+}
+
+void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) {
+    const struct carrick_host *host = &stack->host;
+    const uint64_t *counters = host->program->counters(host->core);
+    for (uint32_t i = 0; i < host->program->counter_count; i++)
+        print_one(out, host->program->counter_names[i], counters[i]);
+    for (int i = 0; i < CARRICK_NET_COUNTERS; i++)
+        print_one(out, carrick_net_counter_names[i], host->net.counters[i]);
+    for (const struct carrick_port *port = host->port; port; port = port->inner) {
+        if (strcmp(port->kind, "fault") == 0) {
+            struct carrick_fault_counts faults = carrick_fault_counts(port);
+            print_one(out, "fault_lost", faults.lost);
+            print_one(out, "fault_reordered", faults.reordered);
+            print_one(out, "fault_duplicated", faults.duplicated);
+            print_one(out, "fault_corrupted", faults.corrupted);
+            print_one(out, "fault_overflowed", faults.overflowed);
+        } else if (!port->inner) {
+            print_one(out, "port_received", port->rx);
+            print_one(out, "port_sent", port->tx);
+            print_one(out, "port_rx_refused", port->rx_refused);
+            print_one(out, "port_tx_refused", port->tx_refused);
+        }
+    }
+    print_one(out, "open_contexts", host->program->open_contexts(host->core));
+}
+
+uint64_t carrick_stack_counter(const struct carrick_stack *stack, const char *name) {
+    const struct carrick_program *program = stack->host.program;
+    for (uint32_t i = 0; i < program->counter_count; i++)
+        if (strcmp(program->counter_names[i], name) == 0)
+            return program->counters(stack->host.core)[i];
+    return 0;
+}
+
+bool carrick_stack_has(const struct carrick_stack *stack, const char *call) {
+    const struct carrick_program *program = stack->host.program;
+    for (uint32_t i = 0; i < program->call_count; i++)
+        if (strcmp(program->calls[i].name, call) == 0)
+            return true;
+    return false;
+}

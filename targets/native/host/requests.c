@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/requests.h"
+
+static const char *const call_names[CALL_KINDS] = {"listen", "unlisten", "accept",   "connect", "send",
+                                                   "recv",   "shutdown", "close",    "abort"};
+static const char *const field_names[FIELDS] = {"local_ip", "local_port", "remote_ip", "remote_port", "backlog", "len"};
+
+static struct carrick_call_map map_call(const struct carrick_program *program, const char *name) {
+    struct carrick_call_map map = {.number = -1};
+    memset(map.place, -1, sizeof map.place);
+    for (uint32_t c = 0; c < program->call_count; c++) {
+        const struct carrick_call_info *call = &program->calls[c];
+        if (strcmp(call->name, name) != 0)
+            continue;
+        map.number = (int32_t)c;
+        int8_t place = 0;
+        for (uint32_t f = 0; f < call->field_count; f++) {
+            for (int k = 0; k < FIELDS; k++)
+                if (strcmp(call->fields[f].name, field_names[k]) == 0)
+                    map.place[k] = place;
+            place = (int8_t)(place + !call->fields[f].is_addr);
+        }
+    }
+    return map;
+}
+
+bool carrick_requests_make(struct carrick_requests *all, const struct carrick_program *program, uint32_t count) {
+    *all = (struct carrick_requests){.count = count, .waiting_first = NO_SLOT, .waiting_last = NO_SLOT};
+    for (int k = 0; k < CALL_KINDS; k++)
+        all->calls[k] = map_call(program, call_names[k]);
+    all->slots = calloc(count, sizeof *all->slots);
+    if (!all->slots)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        all->slots[i].next = i + 1 < count ? i + 1 : NO_SLOT;
+    return true;
+}
+
+void carrick_requests_free(struct carrick_requests *all) {
+    free(all->slots);
+}
+
+struct carrick_slot *carrick_requests_begin(struct carrick_requests *all, enum carrick_call_kind kind) {
+    if (all->free == NO_SLOT)
+        return NULL;
+    uint32_t n = all->free;
+    struct carrick_slot *slot = &all->slots[n];
+    all->free = slot->next;
+    slot->next = NO_SLOT;
+    slot->kind = (uint8_t)kind;
+    slot->open = true;
+    slot->tries = 0;
+    memset(&slot->request, 0, sizeof slot->request);
+    slot->request.token = (uint64_t)++slot->generation << 32 | (n + 1);
+    return slot;
+}
+
+struct carrick_slot *carrick_requests_find(struct carrick_requests *all, uint64_t token) {
+    uint32_t n = (uint32_t)token - 1;
+    if (n >= all->count || !all->slots[n].open || all->slots[n].request.token != token)
+        return NULL;
+    return &all->slots[n];
+}
+
+void carrick_requests_end(struct carrick_requests *all, struct carrick_slot *slot) {
+    slot->open = false;
+    slot->next = all->free;
+    all->free = (uint32_t)(slot - all->slots);
+}
+
+void carrick_requests_set(const struct carrick_requests *all, struct carrick_slot *slot, enum carrick_call_field field,
+                          uint64_t value) {
+    int place = all->calls[slot->kind].place[field];
+    if (place >= 0 && place < 16)
+        slot->request.args[place] = value;
+}
+
+static int call_core(const struct carrick_requests *all, struct carrick_host *host, const struct carrick_slot *slot) {
+    return host->program->call(host->core, (uint32_t)all->calls[slot->kind].number, &slot->request, host->now);
+}
+
+void carrick_requests_submit(struct carrick_requests *all, struct carrick_host *host, struct carrick_slot *slot) {
+    if (all->waiting_first == NO_SLOT && call_core(all, host, slot) != CARRICK_AGAIN)
+        return;
+    uint32_t n = (uint32_t)(slot - all->slots);
+    if (all->waiting_first == NO_SLOT)
+        all->waiting_first = n;
+    else
+        all->slots[all->waiting_last].next = n;
+    all->waiting_last = n;
+}
+
+bool carrick_requests_retry(struct carrick_requests *all, struct carrick_host *host) {
+    bool went = false;
+    while (all->waiting_first != NO_SLOT) {
+        struct carrick_slot *slot = &all->slots[all->waiting_first];
+        uint32_t next = slot->next;
+        if (call_core(all, host, slot) == CARRICK_AGAIN)
+            return went;
+        all->waiting_first = next;
+        went = true;
+    }
+    return went;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* The open requests of an application: tokens to whom to tell, and the queue of those that the core could not take yet. */
+#ifndef CARRICK_HOST_REQUESTS_H
+#define CARRICK_HOST_REQUESTS_H
+
+#include "carrick/app.h"
+#include "carrick/host.h"
+
+enum carrick_call_kind {
+    CALL_LISTEN,
+    CALL_UNLISTEN,
+    CALL_ACCEPT,
+    CALL_CONNECT,
+    CALL_SEND,
+    CALL_RECV,
+    CALL_SHUTDOWN,
+    CALL_CLOSE,
+    CALL_ABORT,
+    CALL_KINDS
+};
+
+/* The fields that the shape `stream` knows; a program's others are 0. */
+enum carrick_call_field { FIELD_LOCAL_IP, FIELD_LOCAL_PORT, FIELD_REMOTE_IP, FIELD_REMOTE_PORT, FIELD_BACKLOG, FIELD_LEN, FIELDS };
+
+/* Where a call of the program is, and where its fields are among the arguments; found once, by name. */
+struct carrick_call_map {
+    int32_t number; /* -1: the program has no such call */
+    int8_t place[FIELDS]; /* -1: the event has no such field */
+};
+
+struct carrick_slot {
+    carrick_done_fn done;
+    void *user;
+    struct carrick_request request;
+    uint32_t generation; /* so that a completion that comes twice finds nobody */
+    uint32_t next;       /* in the list of the free, or in the queue of the waiting; NO_SLOT: none */
+    uint8_t kind;
+    uint8_t tries;    /* of a local port that we choose */
+    bool open;
+};
+
+#define NO_SLOT UINT32_MAX
+
+struct carrick_requests {
+    struct carrick_call_map calls[CALL_KINDS];
+    struct carrick_slot *slots;
+    uint32_t count, free, waiting_first, waiting_last;
+};
+
+/* False: out of memory. */
+bool carrick_requests_make(struct carrick_requests *all, const struct carrick_program *program, uint32_t count);
+void carrick_requests_free(struct carrick_requests *all);
+
+/* A free slot with its token and no arguments, NULL: none. Stands for an open request until carrick_requests_end. */
+struct carrick_slot *carrick_requests_begin(struct carrick_requests *all, enum carrick_call_kind kind);
+
+/* The slot of a token, NULL: no open request has it. */
+struct carrick_slot *carrick_requests_find(struct carrick_requests *all, uint64_t token);
+void carrick_requests_end(struct carrick_requests *all, struct carrick_slot *slot);
+
+/* Sets an argument, if the program's event has the field. */
+void carrick_requests_set(const struct carrick_requests *all, struct carrick_slot *slot, enum carrick_call_field field,
+                          uint64_t value);
+
+/* Gives the request to the core, or queues it behind those that wait. */
+void carrick_requests_submit(struct carrick_requests *all, struct carrick_host *host, struct carrick_slot *slot);
+
+/* Tries the waiting ones again, in order. True: at least one went. */
+bool carrick_requests_retry(struct carrick_requests *all, struct carrick_host *host);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an application sees of a compiled program with an interface of the shape `stream`: requests, each completed exactly once by a
+ * call of its `done`.
+ *
+ *     static void got(void *user, enum carrick_status status, uint64_t octets) { ... }
+ *     carrick_recv(stack, connection, buffer, sizeof buffer, got, user);
+ *     carrick_stack_run(&stack, 1);
+ *
+ * A stack owns its port and all its memory, taken when it is opened; nothing is allocated afterwards. A stack belongs to one thread.
+ * Memory given with a request stays the stack's until the request is completed. `done` is never called from within the request
+ * itself, and may make new ones.
+ */
+#ifndef CARRICK_APP_H
+#define CARRICK_APP_H
+
+#include "carrick/port.h"
+#include "carrick/program.h"
+
+struct carrick_stack;
+
+struct carrick_stack_config {
+    const struct carrick_program *program;
+    struct carrick_port *port; /* the stack closes it, also if it cannot be opened */
+    uint32_t address;          /* IPv4, host order, as all addresses here */
+    uint32_t prefix;           /* 0..32 */
+    uint32_t gateway;          /* 0: none */
+    uint64_t seed;             /* of all that is random; take it from getrandom() where nobody needs to repeat a run */
+    uint32_t requests;         /* most open requests, a power of two; 0: 1024 */
+    const char *const *settings; /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
+    bool spin;                   /* never wait in the kernel: for measuring */
+};
+
+/* A value of a parameter from text: a number, true, false, or a number with a unit of the language. False: it is none. */
+bool carrick_param_parse(const char *text, uint64_t *value);
+
+/* The program's parameters with the settings applied, into `values`, which has room for all. False: `error` says which is wrong. */
+bool carrick_params_apply(const struct carrick_program *program, const char *const *settings, uint64_t *values,
+                          struct carrick_port_error *error);
+
+/* Opens a stack. NULL: `error` says why, and what to do. */
+struct carrick_stack *carrick_stack_open(const struct carrick_stack_config *config, struct carrick_port_error *error);
+
+/* Gives everything back; open requests are forgotten. */
+void carrick_stack_close(struct carrick_stack *stack);
+
+/* Runs up to 8 stacks of one thread until one of them is stopped; returns the code given to carrick_stack_stop, or 1 if waiting failed. */
+int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count);
+
+/* Does what there is to do, without waiting. False: there was nothing. */
+bool carrick_stack_turn(struct carrick_stack *stack);
+
+/* Lets carrick_stack_run return `code` after what is queued now has been handed to the port. */
+void carrick_stack_stop(struct carrick_stack *stack, int code);
+
+/* Calls `ready` from carrick_stack_run whenever `fd` can be read; at most 4 of them. False: there are 4 already. `ready` NULL ends it. */
+bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user);
+
+/* Nanoseconds since the stack was opened, as of its last turn. */
+uint64_t carrick_stack_now(const struct carrick_stack *stack);
+
+/* The core's clock is this many nanoseconds behind the machine's monotonic clock. */
+uint64_t carrick_stack_epoch(const struct carrick_stack *stack);
+
+/* Prints each counter that is not 0 as "name value". */
+void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out);
+
+/* The core's counter of this name, 0 if there is none. */
+uint64_t carrick_stack_counter(const struct carrick_stack *stack, const char *name);
+
+/* Whether the program has the call ("listen", ...). */
+bool carrick_stack_has(const struct carrick_stack *stack, const char *call);
+
+/* How a request ended. `value`: see each request. */
+typedef void (*carrick_done_fn)(void *user, enum carrick_status status, uint64_t value);
+
+/*
+ * The requests return 0 if `done` will be called, CARRICK_AGAIN if too many requests are open, CARRICK_BAD_ARG if the program has no
+ * such call.
+ */
+
+/* Value: the listener's handle. */
+int carrick_listen(struct carrick_stack *stack, uint16_t port, uint32_t backlog, carrick_done_fn done, void *user);
+/* Value: the handle of the next connection that a peer opened. */
+int carrick_accept(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user);
+/* Value: the connection's handle. `local_port` 0: a free one is chosen. */
+int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
+                    carrick_done_fn done, void *user);
+/* Value: octets taken, 1..len. `len` at least 1. */
+int carrick_send(struct carrick_stack *stack, uint64_t connection, const void *data, uint32_t len, carrick_done_fn done,
+                 void *user);
+/* Value: octets received, 1..len. CARRICK_END_OF_STREAM: the peer sends no more. */
+int carrick_recv(struct carrick_stack *stack, uint64_t connection, void *data, uint32_t len, carrick_done_fn done,
+                 void *user);
+/* Nothing more will be sent. */
+int carrick_shutdown(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+/* Nobody listens any more. */
+int carrick_unlisten(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user);
+/* Ends a connection in order: what was sent still arrives. */
+int carrick_close(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+/* Ends a connection at once; the peer is told. */
+int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+
+/* "connection refused", ...: of an enum carrick_status. */
+const char *carrick_status_text(enum carrick_status status);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A host: one core between a port and its caller. Moves packets both ways in batches, keeps the core's time, and holds packets back
+ * where either side is full, so that nothing is lost inside.
+ */
+#ifndef CARRICK_HOST_H
+#define CARRICK_HOST_H
+
+#include "carrick/net.h"
+#include "carrick/program.h"
+
+struct carrick_host {
+    const struct carrick_program *program;
+    struct carrick_core *core;
+    struct carrick_port *port;
+    struct carrick_net net;
+    uint64_t base; /* of the monotonic clock, when the host was opened */
+    uint64_t now;
+    void *memory; /* the core's */
+    size_t memory_octets;
+    /* Packets that were received and that the core has not taken yet: pending_first..pending_end */
+    const uint8_t *pending[CARRICK_PORT_BATCH];
+    uint32_t pending_lens[CARRICK_PORT_BATCH];
+    uint32_t pending_first, pending_end;
+    bool timers_left; /* timers are due and the core is full */
+};
+
+/* Takes the core's memory and starts it. `core` is complete but for `mtu`, which is the port's (or less). False: out of memory, or the
+ * configuration is invalid. The port stays the caller's until this succeeds. */
+bool carrick_host_open(struct carrick_host *host, const struct carrick_program *program, struct carrick_port *port,
+                       const struct carrick_config *core, uint32_t prefix, uint32_t gateway,
+                       struct carrick_port_error *error);
+
+/* Gives back the memory and the port. */
+void carrick_host_close(struct carrick_host *host);
+
+/* Reads the clock. */
+void carrick_host_tick(struct carrick_host *host);
+
+/* Packets from the port into the core, then the timers that are due. False: there was nothing. */
+bool carrick_host_input(struct carrick_host *host);
+
+/* Packets from the core to the port until there is none or the port is full. Returns how many left the core. */
+uint32_t carrick_host_drain(struct carrick_host *host);
+
+/* Nanoseconds until there is something to do although the port is silent, UINT64_MAX: never. */
+uint64_t carrick_host_idle(const struct carrick_host *host);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands between a port and a core: Ethernet framing, ARP (RFC 826), ICMP echo (RFC 792), the next hop. One address.
+ * Owns the neighbour cache and the few frames that wait for an answer; everything is inside the struct but the buffers of those frames.
+ */
+#ifndef CARRICK_NET_H
+#define CARRICK_NET_H
+
+#include "carrick/port.h"
+
+#define CARRICK_NEIGHBOURS 64u /* a power of two */
+#define CARRICK_WAITING    64u /* frames that wait for a neighbour's answer */
+#define CARRICK_REPLIES    64u /* frames that we owe: ARP, echo */
+
+enum carrick_net_counter {
+    CARRICK_NET_SHORT,           /* frames shorter than their headers */
+    CARRICK_NET_OTHER_TYPE,      /* neither IPv4 nor ARP */
+    CARRICK_NET_BAD_ARP,
+    CARRICK_NET_BAD_ICMP,        /* malformed, fragmented or with a wrong checksum */
+    CARRICK_NET_OTHER_ICMP,      /* not an echo request */
+    CARRICK_NET_NO_ROUTE,        /* to send: not in the prefix, and there is no gateway */
+    CARRICK_NET_UNRESOLVED,      /* to send: the neighbour did not answer */
+    CARRICK_NET_WAITING_FULL,    /* to send: too many wait for neighbours */
+    CARRICK_NET_REPLIES_FULL,
+    CARRICK_NET_ECHOES,          /* answered */
+    CARRICK_NET_ARP_REPLIES,     /* sent */
+    CARRICK_NET_ARP_REQUESTS,    /* sent */
+    CARRICK_NET_COUNTERS
+};
+
+/* In the order of the enum. */
+extern const char *const carrick_net_counter_names[CARRICK_NET_COUNTERS];
+
+struct carrick_net_config {
+    uint32_t address; /* host order, as all addresses here */
+    uint32_t prefix;  /* 0..32 */
+    uint32_t gateway; /* 0: none */
+    uint32_t mtu;     /* octets of a packet: at most the port's */
+    bool ethernet;
+    uint8_t mac[6];
+};
+
+enum carrick_neighbour_state { CARRICK_NEIGHBOUR_FREE, CARRICK_NEIGHBOUR_ASKED, CARRICK_NEIGHBOUR_KNOWN };
+
+struct carrick_neighbour {
+    uint32_t address;
+    uint8_t state;
+    uint8_t tries;
+    uint8_t mac[6];
+    uint64_t at; /* asked: when to ask again; known: when to ask anew */
+};
+
+struct carrick_net {
+    struct carrick_net_config config;
+    struct carrick_neighbour neighbours[CARRICK_NEIGHBOURS];
+    uint8_t *memory;
+    uint32_t stride;
+    struct carrick_frame waiting[CARRICK_WAITING]; /* len 0: free */
+    struct carrick_frame replies[CARRICK_REPLIES];
+    uint32_t replies_head, replies_tail;
+    uint64_t counters[CARRICK_NET_COUNTERS];
+};
+
+/* False: out of memory. */
+bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *config);
+void carrick_net_close(struct carrick_net *net);
+
+/* Sorts received frames: what is ours is dealt with (what it owes waits for carrick_net_owed), the IPv4 packets for a core go to
+ * packets and lens, which have room for `count`. Returns how many those are. */
+uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frames, uint32_t count,
+                             const uint8_t **packets, uint32_t *lens);
+
+/* Where a packet begins in a reserved frame. */
+static inline uint32_t carrick_net_headroom(const struct carrick_net *net) {
+    return net->config.ethernet ? CARRICK_ETHER_HEADER : 0;
+}
+
+/* Makes a frame of a packet of `frame->len` octets that stands at the headroom: afterwards `len` is the frame's, or 0 if the frame cannot
+ * go now (it waits inside, or is counted). */
+void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_frame *frame);
+
+/* Writes up to `count` frames that are owed or were waiting into reserved ones; returns how many. */
+uint32_t carrick_net_owed(struct carrick_net *net, uint64_t now, struct carrick_frame *frames, uint32_t count);
+
+/* When a neighbour must be asked again, UINT64_MAX: none. */
+uint64_t carrick_net_deadline(const struct carrick_net *net);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A port: where frames come from and go to. Ports of level 3 carry bare IP packets, ports of level 2 (`ethernet`) carry
+ * Ethernet frames. A wrapper is a port over another one: fault(pcap(tun)).
+ *
+ * Everything a port needs is allocated when it is opened. `now` is in nanoseconds of one monotonic clock that never goes
+ * back; its zero is the caller's choice.
+ */
+#ifndef CARRICK_PORT_H
+#define CARRICK_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define CARRICK_PORT_BATCH   64u /* most frames of one receive or reserve */
+#define CARRICK_ETHER_HEADER 14u
+
+/* Octets of one frame. */
+struct carrick_frame {
+    uint8_t *data;
+    uint32_t len;
+};
+
+struct carrick_port;
+
+struct carrick_port_ops {
+    /* Frames that arrived, at most `count`; returns how many. They belong to the caller until the next receive. */
+    uint32_t (*receive)(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count);
+    /* Room for up to `count` frames of the port's full size, to be written in place (`len` is the room). Returns how many:
+     * fewer than asked means that the port is full. Also pushes on what waits for the device. */
+    uint32_t (*reserve)(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count);
+    /* Sends the first `count` of what was reserved last; `len` is now the frame's length, 0 leaves it out. */
+    void (*commit)(struct carrick_port *port, uint64_t now, const struct carrick_frame *frames, uint32_t count);
+    /* Frames wait until `fd` can be written: call reserve again then. NULL: never. */
+    bool (*busy)(const struct carrick_port *port);
+    /* When the port wants to be called although its `fd` is silent, UINT64_MAX: never. NULL: never. */
+    uint64_t (*deadline)(const struct carrick_port *port);
+    /* Gives everything back, also what it wraps. */
+    void (*close)(struct carrick_port *port);
+};
+
+struct carrick_port {
+    const struct carrick_port_ops *ops;
+    struct carrick_port *inner; /* of a wrapper */
+    const char *kind;           /* "tun", ... */
+    int fd;                     /* to be polled; -1: none */
+    uint32_t mtu;               /* octets of an IP packet */
+    bool ethernet;
+    uint8_t mac[6];
+    uint64_t rx, tx;    /* frames */
+    uint64_t rx_refused; /* arrived and were not fit to be handed on: too long, or left by offloads as no frame can be */
+    uint64_t tx_refused; /* the device would not take them */
+};
+
+/* Octets of a frame of the port's full size. */
+static inline uint32_t carrick_port_frame_max(const struct carrick_port *port) {
+    return port->mtu + (port->ethernet ? CARRICK_ETHER_HEADER : 0);
+}
+
+static inline uint32_t carrick_port_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames,
+                                            uint32_t count) {
+    return port->ops->receive(port, now, frames, count);
+}
+
+static inline uint32_t carrick_port_reserve(struct carrick_port *port, uint64_t now, struct carrick_frame *frames,
+                                            uint32_t count) {
+    return port->ops->reserve(port, now, frames, count);
+}
+
+static inline void carrick_port_commit(struct carrick_port *port, uint64_t now, const struct carrick_frame *frames,
+                                       uint32_t count) {
+    port->ops->commit(port, now, frames, count);
+}
+
+static inline bool carrick_port_busy(const struct carrick_port *port) {
+    return port->ops->busy && port->ops->busy(port);
+}
+
+static inline uint64_t carrick_port_deadline(const struct carrick_port *port) {
+    return port->ops->deadline ? port->ops->deadline(port) : UINT64_MAX;
+}
+
+static inline void carrick_port_close(struct carrick_port *port) {
+    if (port)
+        port->ops->close(port);
+}
+
+/* Why a port could not be opened: one sentence, with what to do. */
+struct carrick_port_error {
+    char text[256];
+};
+
+/* Two ends of a wire of memory: what one commits, the other receives. One thread, no system call. `mtu` 68..65535; `depth` frames in
+ * each direction, a power of two. Both ends must be closed. */
+bool carrick_loop_open(uint32_t mtu, uint32_t depth, struct carrick_port *ends[2], struct carrick_port_error *error);
+
+/* A TUN device (level 3), made if it does not exist. Its address and state are the administrator's. */
+struct carrick_port *carrick_tun_open(const char *device, struct carrick_port_error *error);
+
+/* A packet socket on a network device (level 2), with a receive ring in shared memory. Checksums that the device's offload left
+ * undone are finished here. Frames that segmentation offload made larger than the MTU are refused: `ethtool -K DEV tso off gso off gro off`. */
+struct carrick_port *carrick_packet_open(const char *device, struct carrick_port_error *error);
+
+/* Packets inside UDP datagrams between two processes, no privilege needed. `spec`: LOCALPORT:PEERPORT on 127.0.0.1, or
+ * LOCALIP:PORT:PEERIP:PORT. */
+struct carrick_port *carrick_udp_open(const char *spec, struct carrick_port_error *error);
+
+/* What a wire does to frames, each frame on its own, in both directions. */
+struct carrick_fault_config {
+    double loss, reorder, duplicate, corrupt; /* probabilities, 0..1 */
+    uint64_t delay_ns;                        /* of every frame */
+    uint64_t jitter_ns;                       /* added uniformly, 0..jitter; order is kept unless it is reordered */
+    uint64_t seed;
+};
+
+/* Reads "loss=1%,reorder=2%,dup=1%,corrupt=0.1%,delay=10ms,jitter=1ms,seed=7". `error` says what is wrong with it. */
+bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, struct carrick_port_error *error);
+
+struct carrick_fault_counts {
+    uint64_t lost, reordered, duplicated, corrupted;
+    uint64_t overflowed; /* more were under way than the wire holds */
+};
+
+/* A port with faults over `inner`, which it owns. */
+struct carrick_port *carrick_fault_wrap(struct carrick_port *inner, const struct carrick_fault_config *config,
+                                        struct carrick_port_error *error);
+
+/* What happened so far. `port` must be one that carrick_fault_wrap made. */
+struct carrick_fault_counts carrick_fault_counts(const struct carrick_port *port);
+
+/* A port that writes what passes, in both directions, to a pcapng file with nanoseconds. `epoch_ns` is the real time at which
+ * `now` was 0. Owns `inner`. The file is whole after close. */
+struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *path, uint64_t epoch_ns,
+                                       struct carrick_port_error *error);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The packet socket. Reception: a ring in memory shared with the kernel, version 2 of it, because version 3 hands frames over by the
+ * block, and a lone frame would wait for its block's timer, a whole tick of the kernel; here each is ours as soon as it is written.
+ * Sending: batches through a second socket, which receives nothing.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "carrick/ip.h"
+#include "ports/batch.h"
+
+#define RING_FRAMES  4096u
+#define PACKET_DEPTH 512u
+#ifndef PACKET_IGNORE_OUTGOING
+#define PACKET_IGNORE_OUTGOING 23
+#endif
+
+struct packet {
+    struct carrick_port port; /* its fd receives */
+    int sender;
+    uint8_t *ring;
+    size_t ring_octets;
+    uint32_t slot_octets;
+    uint32_t first, lent; /* the slots first..first + lent are the caller's */
+    struct carrick_queue out;
+};
+
+static struct tpacket2_hdr *packet_slot(const struct packet *self, uint32_t n) {
+    return (struct tpacket2_hdr *)(void *)(self->ring + (size_t)(n % RING_FRAMES) * self->slot_octets);
+}
+
+/* Does what the sender's device would have done: the ones' complement sum from csum_start to the end. */
+static bool packet_finish_checksum(uint8_t *frame, uint32_t len, const struct virtio_net_hdr *left) {
+    uint32_t start = left->csum_start, at = start + left->csum_offset;
+    if (at + 2 > len)
+        return false;
+    carrick_store_sum(frame + at, carrick_sum(frame + start, len - start));
+    return true;
+}
+
+_Static_assert(sizeof(struct tpacket2_hdr) % TPACKET_ALIGNMENT == 0, "the address follows the header at once");
+
+/* Whether the frame in a slot is for us and whole. */
+static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct carrick_frame *frame) {
+    struct sockaddr_ll from;
+    struct virtio_net_hdr left;
+    uint8_t *base = (uint8_t *)slot;
+    memcpy(&from, base + sizeof *slot, sizeof from); /* TPACKET_ALIGN(sizeof *slot), as asserted above */
+    memcpy(&left, base + slot->tp_mac - sizeof left, sizeof left);
+    *frame = (struct carrick_frame){base + slot->tp_mac, slot->tp_snaplen};
+    if (from.sll_pkttype == PACKET_OTHERHOST || from.sll_pkttype == PACKET_OUTGOING)
+        return false;
+    bool whole = slot->tp_len <= slot->tp_snaplen && slot->tp_len <= carrick_port_frame_max(&self->port);
+    if (whole && (left.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
+        whole = packet_finish_checksum(frame->data, frame->len, &left);
+    if (!whole)
+        self->port.rx_refused++;
+    return whole;
+}
+
+static void packet_give_back(struct packet *self) {
+    for (; self->lent > 0; self->lent--, self->first++)
+        __atomic_store_n(&packet_slot(self, self->first)->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+}
+
+static uint32_t packet_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
+    (void)now;
+    struct packet *self = (struct packet *)port;
+    packet_give_back(self);
+    uint32_t n = 0;
+    while (n < count && self->lent < RING_FRAMES) {
+        struct tpacket2_hdr *slot = packet_slot(self, self->first + self->lent);
+        if (!(__atomic_load_n(&slot->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
+            break;
+        self->lent++;
+        n += packet_accept(self, slot, &frames[n]);
+    }
+    port->rx += n;
+    return n;
+}
+
+static uint32_t packet_reserve(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
+    (void)now;
+    struct packet *self = (struct packet *)port;
+    carrick_batch_flush(self->sender, &self->out, port);
+    return carrick_queue_reserve(&self->out, frames, count, carrick_port_frame_max(port));
+}
+
+static void packet_commit(struct carrick_port *port, uint64_t now, const struct carrick_frame *frames, uint32_t count) {
+    (void)now;
+    struct packet *self = (struct packet *)port;
+    carrick_queue_commit(&self->out, frames, count);
+    carrick_batch_flush(self->sender, &self->out, port);
+}
+
+static bool packet_busy(const struct carrick_port *port) {
+    return carrick_queue_used(&((const struct packet *)port)->out) != 0;
+}
+
+static void packet_close(struct carrick_port *port) {
+    struct packet *self = (struct packet *)port;
+    if (self->ring)
+        munmap(self->ring, self->ring_octets);
+    if (port->fd >= 0)
+        close(port->fd);
+    if (self->sender >= 0)
+        close(self->sender);
+    carrick_queue_free(&self->out);
+    free(self);
+}
+
+static const struct carrick_port_ops packet_ops = {.receive = packet_receive,
+                                                   .reserve = packet_reserve,
+                                                   .commit = packet_commit,
+                                                   .busy = packet_busy,
+                                                   .close = packet_close};
+
+/* The device's number, MTU and hardware address. False: errno says why. */
+static bool packet_ask_device(struct packet *self, const char *device, struct sockaddr_ll *where) {
+    struct ifreq request = {0};
+    if (strlen(device) >= sizeof request.ifr_name) {
+        errno = ENODEV;
+        return false;
+    }
+    memcpy(request.ifr_name, device, strlen(device));
+    if (ioctl(self->port.fd, SIOCGIFINDEX, &request) != 0)
+        return false;
+    *where = (struct sockaddr_ll){.sll_family = AF_PACKET, .sll_ifindex = request.ifr_ifindex, .sll_protocol = htons(ETH_P_ALL)};
+    if (ioctl(self->port.fd, SIOCGIFMTU, &request) != 0)
+        return false;
+    self->port.mtu = (uint32_t)request.ifr_mtu;
+    if (ioctl(self->port.fd, SIOCGIFHWADDR, &request) != 0)
+        return false;
+    memcpy(self->port.mac, request.ifr_hwaddr.sa_data, 6);
+    return true;
+}
+
+static bool packet_set(int fd, int option, int value) {
+    return setsockopt(fd, SOL_PACKET, option, &value, sizeof value) == 0;
+}
+
+static bool packet_map_ring(struct packet *self) {
+    /* Header, virtio header and link header before the packet, in a slot that is a power of two so that blocks hold whole ones. */
+    uint32_t need = carrick_port_frame_max(&self->port) + 128, slot = 2048;
+    while (slot < need)
+        slot *= 2;
+    uint32_t block = slot > 65536 ? slot : 65536;
+    struct tpacket_req request = {.tp_block_size = block,
+                                  .tp_block_nr = (uint32_t)((uint64_t)RING_FRAMES * slot / block),
+                                  .tp_frame_size = slot,
+                                  .tp_frame_nr = RING_FRAMES};
+    self->slot_octets = slot;
+    if (setsockopt(self->port.fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) != 0)
+        return false;
+    self->ring_octets = (size_t)RING_FRAMES * slot;
+    void *map = mmap(NULL, self->ring_octets, PROT_READ | PROT_WRITE, MAP_SHARED, self->port.fd, 0);
+    if (map == MAP_FAILED)
+        return false;
+    self->ring = map;
+    return true;
+}
+
+static bool packet_setup(struct packet *self, const char *device) {
+    struct sockaddr_ll where;
+    self->port.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    self->sender = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (self->port.fd < 0 || self->sender < 0 || !packet_ask_device(self, device, &where))
+        return false;
+    if (!packet_set(self->port.fd, PACKET_VERSION, TPACKET_V2) || !packet_set(self->port.fd, PACKET_VNET_HDR, 1) ||
+        !packet_map_ring(self) || bind(self->port.fd, (struct sockaddr *)&where, sizeof where) != 0)
+        return false;
+    /* Old kernels have neither: then our own frames are told apart by their type, and go through the device's queue. */
+    (void)packet_set(self->port.fd, PACKET_IGNORE_OUTGOING, 1);
+    (void)packet_set(self->sender, PACKET_QDISC_BYPASS, 1);
+    where.sll_protocol = 0;
+    if (bind(self->sender, (struct sockaddr *)&where, sizeof where) != 0)
+        return false;
+    return carrick_queue_make(&self->out, carrick_port_frame_max(&self->port), PACKET_DEPTH);
+}
+
+static void packet_explain(const char *device, int why, struct carrick_port_error *error) {
+    if (why == EPERM || why == EACCES)
+        snprintf(error->text, sizeof error->text,
+                 "A packet socket needs a privilege: run as root, or `setcap cap_net_raw+ep` the executable.");
+    else if (why == ENODEV || why == ENXIO)
+        snprintf(error->text, sizeof error->text, "There is no network device `%s` here: `ip link` lists those that there are.", device);
+    else
+        snprintf(error->text, sizeof error->text, "The network device %s cannot be used (%s).", device, strerror(why));
+}
+
+struct carrick_port *carrick_packet_open(const char *device, struct carrick_port_error *error) {
+    struct packet *self = calloc(1, sizeof *self);
+    if (!self) {
+        snprintf(error->text, sizeof error->text, "There is not enough memory for a port.");
+        return NULL;
+    }
+    self->port = (struct carrick_port){.ops = &packet_ops, .kind = "packet", .fd = -1, .ethernet = true};
+    self->sender = -1;
+    if (packet_setup(self, device))
+        return &self->port;
+    packet_explain(device, errno, error);
+    packet_close(&self->port);
+    return NULL;
+}

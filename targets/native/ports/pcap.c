@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes what passes to a pcapng file: section, interface, and an enhanced packet block for each frame. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "carrick/port.h"
+
+#define PCAP_BUFFER    (1u << 20)
+#define LINK_ETHERNET  1u
+#define LINK_RAW_IPV4  228u
+#define FLAG_INBOUND   1u
+#define FLAG_OUTBOUND  2u
+#define TIMES_IN_NANOS 9u
+#define ORDER_IS_BIG   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+struct pcap {
+    struct carrick_port port;
+    FILE *file;
+    char *buffer;
+    uint64_t epoch_ns;
+};
+
+static void put32(struct pcap *self, uint32_t v) {
+    fwrite(&v, sizeof v, 1, self->file);
+}
+
+static void put16(struct pcap *self, uint16_t a, uint16_t b) {
+    uint16_t both[2] = {a, b};
+    fwrite(both, sizeof both, 1, self->file);
+}
+
+/* Octets, and zeros up to a multiple of 4. */
+static void put_padded(struct pcap *self, const void *data, uint32_t len) {
+    fwrite(data, 1, len, self->file);
+    fwrite("\0\0\0", 1, (4 - len % 4) % 4, self->file);
+}
+
+static void pcap_begin(struct pcap *self) {
+    static const char tool[] = "Carrick";
+    put32(self, 0x0a0d0d0a); /* section header; octet order is the machine's, told by the magic */
+    put32(self, 44);
+    put32(self, 0x1a2b3c4d);
+    put16(self, 1, 0);
+    put32(self, UINT32_MAX); /* section length: not said */
+    put32(self, UINT32_MAX);
+    put16(self, 4, sizeof tool - 1); /* shb_userappl */
+    put_padded(self, tool, sizeof tool - 1);
+    put16(self, 0, 0);
+    put32(self, 44);
+    put32(self, 1); /* interface description */
+    put32(self, 32);
+    put16(self, self->port.ethernet ? LINK_ETHERNET : LINK_RAW_IPV4, 0);
+    put32(self, 0); /* no limit */
+    put16(self, 9, 1); /* if_tsresol */
+    put_padded(self, &(uint8_t){TIMES_IN_NANOS}, 1);
+    put16(self, 0, 0);
+    put32(self, 32);
+}
+
+static void pcap_put(struct pcap *self, uint64_t now, uint32_t flags, const struct carrick_frame *frame) {
+    uint64_t at = self->epoch_ns + now;
+    uint32_t len = 44 + (frame->len + 3u) / 4 * 4;
+    uint32_t head[7] = {6, len, 0, (uint32_t)(at >> 32), (uint32_t)at, frame->len, frame->len}; /* enhanced packet */
+    uint32_t tail[4] = {2 | 4 << 16, flags, 0, len};                                            /* epb_flags, the end */
+    if (ORDER_IS_BIG)
+        tail[0] = 2 << 16 | 4;
+    fwrite(head, sizeof head, 1, self->file);
+    put_padded(self, frame->data, frame->len);
+    fwrite(tail, sizeof tail, 1, self->file);
+}
+
+static uint32_t pcap_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
+    uint32_t n = carrick_port_receive(port->inner, now, frames, count);
+    for (uint32_t i = 0; i < n; i++)
+        pcap_put((struct pcap *)port, now, FLAG_INBOUND, &frames[i]);
+    port->rx += n;
+    return n;
+}
+
+static uint32_t pcap_reserve(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
+    return carrick_port_reserve(port->inner, now, frames, count);
+}
+
+static void pcap_commit(struct carrick_port *port, uint64_t now, const struct carrick_frame *frames, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (frames[i].len != 0)
+            pcap_put((struct pcap *)port, now, FLAG_OUTBOUND, &frames[i]);
+    port->tx += count;
+    carrick_port_commit(port->inner, now, frames, count);
+}
+
+static bool pcap_busy(const struct carrick_port *port) {
+    return carrick_port_busy(port->inner);
+}
+
+static uint64_t pcap_deadline(const struct carrick_port *port) {
+    return carrick_port_deadline(port->inner);
+}
+
+static void pcap_close(struct carrick_port *port) {
+    struct pcap *self = (struct pcap *)port;
+    if (self->file && (fflush(self->file) != 0 || ferror(self->file)))
+        fprintf(stderr, "The capture is not whole: is the disk full?\n");
+    if (self->file)
+        fclose(self->file);
+    free(self->buffer);
+    carrick_port_close(port->inner);
+    free(self);
+}
+
+static const struct carrick_port_ops pcap_ops = {.receive = pcap_receive,
+                                                 .reserve = pcap_reserve,
+                                                 .commit = pcap_commit,
+                                                 .busy = pcap_busy,
+                                                 .deadline = pcap_deadline,
+                                                 .close = pcap_close};
+
+struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *path, uint64_t epoch_ns,
+                                       struct carrick_port_error *error) {
+    struct pcap *self = calloc(1, sizeof *self);
+    char *buffer = malloc(PCAP_BUFFER);
+    FILE *file = self && buffer ? fopen(path, "wbe") : NULL;
+    if (!file) {
+        snprintf(error->text, sizeof error->text, "The capture `%.100s` cannot be written (%s): choose another path.", path,
+                 strerror(errno));
+        free(buffer);
+        free(self);
+        return NULL;
+    }
+    self->port = *inner;
+    self->port.ops = &pcap_ops;
+    self->port.inner = inner;
+    self->port.kind = "pcap";
+    self->file = file;
+    self->buffer = buffer;
+    self->epoch_ns = epoch_ns;
+    setvbuf(file, buffer, _IOFBF, PCAP_BUFFER);
+    pcap_begin(self);
+    return &self->port;
+}
