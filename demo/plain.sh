@@ -2,11 +2,11 @@
 # The demo without privileges: in the simulator, and over UDP between two processes.
 
 readonly sim_faults=(--loss 1% --reorder 2% --duplicate 1%)
-readonly udp_faults=loss=1%,reorder=2%,duplicate=1%
+readonly udp_faults=loss=1%,reorder=2%,dup=1%
 
 show_in_the_simulator() {
     simulate clean none
-    simulate bad "loss=1%, reorder=2%, duplicate=1%" "${sim_faults[@]}"
+    simulate bad "loss=1%, reorder=2%, dup=1%" "${sim_faults[@]}"
 }
 
 # simulate NAME SHOWN FLAGS...: bytes are checked by the simulator's own applications.
@@ -33,13 +33,13 @@ show_over_udp() {
 # over_udp NAME FAULTS: our server and our downloader, packets inside UDP datagrams on 127.0.0.1.
 over_udp() {
     local name=$1 faults=$2 log=$out/udp-$1.log child began seconds
-    "$host" --port udp:127.0.0.1:47011:127.0.0.1:47012 --addr 10.79.1.1/24 --app "http:$out/www" \
-        ${faults:+--fault "$faults" --seed 3} --pcap "$out/udp-$name.pcapng" >"$log" 2>&1 &
+    "$host" --port udp:47011:47012 --addr 10.79.1.1/24 --app "http:$out/www" \
+        ${faults:+--fault "$faults,seed=3"} --pcap "$out/udp-$name.pcapng" >"$log" 2>&1 &
     child=$!
     children+=("$child")
     wait_ready "$log" "$child"
     began=$(seconds_now)
-    timeout 300 "$host" --port udp:127.0.0.1:47012:127.0.0.1:47011 --addr 10.79.1.2/24 \
+    timeout 300 "$host" --port udp:47012:47011 --addr 10.79.1.2/24 \
         --app "get:http://10.79.1.1/data.bin:$out/got/udp-$name.bin" >>"$log" 2>&1 || true
     seconds=$(seconds_since "$began")
     stop "$child"

@@ -6,7 +6,7 @@ readonly ns_peer=carrick-demo-$$-b
 readonly device=wire0
 readonly ours=10.79.0.1
 readonly peer=10.79.0.2
-readonly bad_wire=loss=1%,reorder=2%,duplicate=1%
+readonly bad_wire=loss=1%,reorder=2%,dup=1%
 
 in_ours() { ip netns exec "$ns_ours" "$@"; }
 in_peer() { ip netns exec "$ns_peer" "$@"; }
@@ -62,7 +62,7 @@ serve() {
     local name=$1 faults=$2 log=$out/serve-$1.log capture=$out/serve-$1.pcapng child began seconds before
     # Not by way of a function: what runs in the background must be the stack itself, for a signal to reach it.
     ip netns exec "$ns_ours" "$host" --port "packet:$device" --addr "$ours/24" --app "http:$out/www" \
-        --pcap "$capture" ${faults:+--fault "$faults" --seed 1} >"$log" 2>&1 &
+        --pcap "$capture" ${faults:+--fault "$faults,seed=1"} >"$log" 2>&1 &
     child=$!
     children+=("$child")
     wait_ready "$log" "$child"
@@ -118,7 +118,7 @@ fetch() {
     began=$(seconds_now)
     in_ours timeout 300 "$host" --port "packet:$device" --addr "$ours/24" \
         --app "get:http://$peer/data.bin:$out/got/nginx-$name.bin" --pcap "$capture" \
-        ${faults:+--fault "$faults" --seed 2} >"$log" 2>&1 || true
+        ${faults:+--fault "$faults,seed=2"} >"$log" 2>&1 || true
     seconds=$(seconds_since "$began")
     row "nginx -> our downloader" "$seconds" "$(($(peer_retransmissions) - before))" "$(faults_shown "$faults")" \
         "$(same "$out/www/data.bin" "$out/got/nginx-$name.bin")"

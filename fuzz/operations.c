@@ -28,7 +28,10 @@ static void call(struct fz_core *fz, struct fz_input *in, uint32_t other) {
     const struct carrick_call_info *info = &fz->program->calls[number];
     uint64_t args[16] = {0};
     uint8_t variant = fz_u8(in);
-    for (uint32_t i = 0; i < info->field_count && i < 16; i++) {
+    for (uint32_t i = 0, next = 0; i < info->field_count && next < 16; i++) {
+        if (info->fields[i].is_addr) {
+            continue;
+        }
         const char *name = info->fields[i].name;
         bool port = strstr(name, "port") != NULL;
         bool remote = strstr(name, "remote") != NULL;
@@ -36,7 +39,7 @@ static void call(struct fz_core *fz, struct fz_input *in, uint32_t other) {
         uint64_t likely = address ? (remote ? other : fz->address)
                           : port  ? (remote ? 80u : 80u + (variant & 3u))
                                   : variant;
-        args[i] = variant >= 250 ? fz_u32(in) : likely;
+        args[next++] = variant >= 250 ? fz_u32(in) : likely;
     }
     uint64_t handle = fz->handles[fz_u8(in) % FZ_HANDLES];
     (void)fz_call(fz, number, handle, args, fz_u16(in) % FZ_DATA);
