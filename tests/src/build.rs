@@ -54,6 +54,7 @@ fn build_host(program: &str) -> PathBuf {
     dir.join(format!("{name}-host"))
 }
 
-fn target_dir() -> PathBuf {
+/// Where cargo puts what it builds.
+pub fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
