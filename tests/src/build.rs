@@ -36,11 +36,6 @@ pub fn host(program: &str) -> PathBuf {
     made.entry(program.to_owned()).or_insert_with(|| build_host(program)).clone()
 }
 
-/// Whether the tree has what [`host`] needs.
-pub fn can_build_host(program: &str) -> bool {
-    root().join(program).exists() && root().join("targets/native").exists()
-}
-
 fn build_host(program: &str) -> PathBuf {
     let name = Path::new(program).file_stem().expect("a program has a name").to_string_lossy().into_owned();
     let dir = target_dir().join(format!("tests-{name}"));

@@ -8,19 +8,27 @@ mod scenarios;
 
 use pair::{Pair, Setting};
 
-/// Declares for each scenario a test with the kernel on both sides and one with ours.
+/// Declares for each scenario a test with the kernel on both sides and one with ours, whose host gets these arguments.
 macro_rules! scenarios {
-    ($($name:ident),* $(,)?) => {
+    ($arguments:expr; $($name:ident),* $(,)?) => {
         mod kernel_with_kernel {
             $(#[test] fn $name() { super::run(super::Setting::Control, super::scenarios::$name); })*
         }
+        ours!($arguments; $($name),*);
+    };
+}
+
+/// Declares only the tests with ours.
+macro_rules! ours {
+    ($arguments:expr; $($name:ident),* $(,)?) => {
         mod ours_with_kernel {
-            $(#[test] fn $name() { super::run(super::Setting::Ours(&[]), super::scenarios::$name); })*
+            $(#[test] fn $name() { super::run(super::Setting::Ours(&$arguments), super::scenarios::$name); })*
         }
     };
 }
 
 scenarios!(
+    [];
     we_open_they_close,
     they_open_we_close,
     both_close_at_once,
@@ -40,12 +48,42 @@ scenarios!(
     many_connections,
     a_full_backlog,
     they_leave_data_unread,
-    a_port_is_used_again,
-    nobody_answers_a_connect,
-    the_wire_is_cut,
     they_die_with_data_unread,
-    they_fall_silent,
+    a_port_is_used_again,
 );
+
+/// Who gives up does so sooner than by default, so that the tests need not wait for minutes.
+mod impatient {
+    use super::{Setting, run, scenarios};
+    scenarios!(
+        ["--set", "data_retries=3", "--set", "syn_retries=1"];
+        nobody_answers_a_connect,
+        the_wire_is_cut,
+        they_fall_silent,
+    );
+}
+
+/// Both directions lose, exchange, repeat and spoil packets.
+mod on_a_bad_wire {
+    use super::{Setting, run, scenarios};
+    ours!(
+        ["--fault", "loss=1%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+        we_open_they_close,
+        they_open_we_close,
+        both_close_at_once,
+        we_half_close_and_still_receive,
+        they_half_close_and_still_receive,
+        we_abort_and_they_find_out,
+        they_abort_and_we_find_out,
+        we_are_refused,
+        they_are_refused,
+        data_both_ways_at_once,
+        a_reader_who_stops_and_resumes,
+        we_stop_reading_and_resume,
+        with_neither_option,
+        a_port_is_used_again,
+    );
+}
 
 fn run(setting: Setting, scenario: fn(&mut Pair)) {
     if let Some(mut pair) = Pair::new(setting) {

@@ -70,6 +70,22 @@ pub fn they_abort(pair: &mut Pair) {
     pair.ours.must("recv 1 2", "reset");
 }
 
+pub fn we_abort_and_they_find_out(pair: &mut Pair) {
+    // The reset may be lost: then what they send is answered with another one.
+    pair.open_from_them();
+    pair.upload(1_000);
+    pair.ours.must("abort", "ok");
+    let answer = pair.peer.ask(&format!("exchange {MUCH} 1 {MUCH} 1"));
+    assert!(["reset", "closed"].contains(&answer.as_str()), "{answer}");
+}
+
+pub fn they_abort_and_we_find_out(pair: &mut Pair) {
+    pair.open_from_us();
+    pair.download(1_000);
+    pair.peer.must("abort", "ok");
+    pair.ours.must(&format!("exchange {MUCH} 1 {MUCH} 2"), "reset");
+}
+
 pub fn we_are_refused(pair: &mut Pair) {
     pair.ours.must(&format!("connect {} 81", Net::PEER), "refused");
 }
