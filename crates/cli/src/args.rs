@@ -36,11 +36,19 @@ pub enum Command {
     /// Write what a target needs: C sources, a Makefile, a library
     #[command(before_help = "Example: carrick build stream.mtp --target native -o out")]
     Build(Build),
+    /// Run a program in the simulator
+    #[command(
+        before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng"
+    )]
+    Sim(crate::commands::sim::SimArgs),
     /// Run a program on a network device of this machine
     #[command(
         before_help = "Example: carrick run stream.mtp --port tun:carrick0 --addr 10.7.0.2/24 --app http:www"
     )]
     Run(Run),
+    /// Compare the interpreter with the compiled core over random networks and applications
+    #[command(before_help = "Example: carrick diff stream.mtp --seeds 200")]
+    Diff(crate::commands::diff::DiffArgs),
     /// Say what a diagnostic means
     #[command(before_help = "Example: carrick explain MTP0201")]
     Explain(Explain),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use carrick_driver::Compiled;
 use carrick_driver::render::{self, Colour};
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
 /// Colours go to a terminal only, and not where `NO_COLOR` is set (no-color.org).
@@ -40,4 +40,11 @@ pub fn progress(what: &str) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_message(what.to_owned());
     bar.enable_steady_tick(Duration::from_millis(100));
     bar
+}
+
+/// A bar for `count` steps.
+pub fn progress_bar(count: u64, what: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(count).with_style(style).with_message(what.to_owned())
 }

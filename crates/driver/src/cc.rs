@@ -43,6 +43,7 @@ pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedL
     let mut command = Command::new(compiler());
     command.args(["-std=c11", "-O2", "-march=native", "-g", "-shared", "-fPIC", "-o"]).arg(&path);
     command.arg("-I").arg(dir.path().join("runtime/include"));
+    command.arg("-DCARRICK_ENTRY=1");
     if tracing == Tracing::On {
         command.arg("-DCARRICK_TRACE=1");
     }

@@ -8,6 +8,8 @@ pub mod cc;
 pub mod compile;
 pub mod explain;
 pub mod failure;
+pub mod params;
+pub mod quantity;
 pub mod render;
 pub mod targets;
 

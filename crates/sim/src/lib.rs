@@ -1,1 +1,26 @@
-//! carrick-sim
+//! A deterministic network simulator: hosts with one core each, links with faults, applications, virtual time.
+//!
+//! A run is a pure function of program, scenario and seed. Cores are the interpreter or a compiled
+//! program, and both give the same trace.
+//!
+//! *Architecture invariant:* no clock and no randomness but its own; the only I/O is loading a
+//! compiled core. Nothing here knows a protocol: applications speak the `stream` interface.
+#![allow(missing_docs, reason = "fields and variants are named for what they hold")]
+
+pub mod app;
+pub mod compiled;
+pub mod core;
+pub mod diff;
+pub mod interface;
+pub mod interpreted;
+pub mod link;
+pub mod metrics;
+pub mod net;
+pub mod observe;
+pub mod pattern;
+pub mod pcapng;
+pub mod rng;
+pub mod scenario;
+pub mod trace;
+
+pub use scenario::{Report, Scenario, run};

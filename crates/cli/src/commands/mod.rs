@@ -2,9 +2,11 @@
 
 mod build;
 mod check;
+pub mod diff;
 mod explain;
 mod fmt;
 mod run;
+pub mod sim;
 mod targets;
 
 use std::path::Path;
@@ -26,6 +28,8 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Check(args) => check::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Build(args) => build::run(args),
+        Command::Sim(args) => sim::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Run(args) => run::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Targets(args) => targets::run(args),

@@ -1,0 +1,68 @@
+//! `carrick diff`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use carrick_driver::Failure;
+use carrick_driver::cc::{self, Tracing};
+use carrick_sim::Scenario;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::diff::diff;
+use clap::Args;
+use serde_json::json;
+
+use crate::args::Format;
+use crate::output;
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// a program (.mtp)
+    pub file: PathBuf,
+    /// how many random networks and applications
+    #[arg(long, default_value_t = 100)]
+    pub seeds: u64,
+    /// the first seed
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[arg(long, value_enum, default_value = "pretty")]
+    pub format: Format,
+}
+
+pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
+    let program = super::load(&args.file)?;
+    let library = cc::shared_library(&program, Tracing::On)?;
+    let compiled = CompiledProgram::load(&library.path, program.source_hash).map_err(Failure::Failed)?;
+    let bar = output::progress_bar(args.seeds, "comparing");
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for seed in args.seed..args.seed.saturating_add(args.seeds) {
+        let result = diff(&program, &compiled, &Scenario::random(seed)).map_err(Failure::Failed)?;
+        compared += result.compared;
+        if let Some(difference) = result.difference {
+            wrong.push((seed, difference));
+        }
+        wrong.extend(result.failures.into_iter().map(|failure| (seed, failure)));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    match args.format {
+        Format::Json => output::json(&json!({
+            "seeds": args.seeds,
+            "compared": compared,
+            "wrong": wrong.iter().map(|(seed, what)| json!({"seed": seed, "what": what})).collect::<Vec<_>>(),
+        })),
+        Format::Pretty => {
+            for (seed, what) in &wrong {
+                println!(
+                    "seed {seed}: {what}\n  again: carrick diff {} --seed {seed} --seeds 1\n",
+                    args.file.display()
+                );
+            }
+            println!(
+                "{} seeds, {compared} records, packets and completions agree; {} differences or failures",
+                args.seeds,
+                wrong.len()
+            );
+        }
+    }
+    Ok(ExitCode::from(u8::from(!wrong.is_empty())))
+}

@@ -1,0 +1,267 @@
+//! `carrick sim`
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use carrick_driver::cc::{self, Tracing};
+use carrick_driver::{Failure, params, quantity};
+use carrick_ir::Program;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::link::LinkConfig;
+use carrick_sim::metrics::Metrics;
+use carrick_sim::observe::{All, Observer};
+use carrick_sim::pcapng::Pcapng;
+use carrick_sim::scenario::{Engine, end_name};
+use carrick_sim::trace::JsonLines;
+use carrick_sim::{Report, Scenario};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::args::Format;
+use crate::output;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AppKind {
+    /// one transfer from client to server
+    Bulk,
+    /// requests, each answered before the next
+    RequestResponse,
+    /// connections that are opened and stay
+    Idle,
+    /// random applications on a random network, from the seed alone
+    Random,
+}
+
+#[derive(Debug, Args)]
+pub struct SimArgs {
+    /// a program (.mtp)
+    pub file: PathBuf,
+    /// of the link, in each direction: 10Mbps, 1Gbps
+    #[arg(long, default_value = "100Mbps")]
+    pub rate: String,
+    /// one way: 10ms, 50us
+    #[arg(long, default_value = "1ms")]
+    pub delay: String,
+    /// packets that wait for the link at most
+    #[arg(long, default_value_t = 250)]
+    pub queue: usize,
+    /// share of packets that are lost
+    #[arg(long, default_value = "0%")]
+    pub loss: String,
+    /// that arrive twice
+    #[arg(long, default_value = "0%")]
+    pub duplicate: String,
+    /// that are overtaken
+    #[arg(long, default_value = "0%")]
+    pub reorder: String,
+    /// with a flipped bit
+    #[arg(long, default_value = "0%")]
+    pub corrupt: String,
+    /// octets of an IP packet
+    #[arg(long, default_value_t = 1500)]
+    pub mtu: u32,
+    #[arg(long, value_enum, default_value = "bulk")]
+    pub app: AppKind,
+    /// to transfer (bulk), or in a request
+    #[arg(long, default_value = "1MB")]
+    pub bytes: String,
+    /// octets in an answer
+    #[arg(long, default_value = "1KB")]
+    pub answer: String,
+    /// requests, or idle connections
+    #[arg(long, default_value_t = 100)]
+    pub count: u64,
+    /// a parameter of the program: name=value
+    #[arg(long)]
+    pub set: Vec<String>,
+    /// of everything random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// run the compiled core, not the interpreter
+    #[arg(long)]
+    pub compiled: bool,
+    /// no trace, no metrics: as fast as it goes
+    #[arg(long)]
+    pub fast: bool,
+    /// capture at the client
+    #[arg(long)]
+    pub pcap: Option<PathBuf>,
+    /// trace as JSON lines
+    #[arg(long)]
+    pub trace: Option<PathBuf>,
+    #[arg(long, value_enum, default_value = "pretty")]
+    pub format: Format,
+}
+
+pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
+    let program = super::load(&args.file)?;
+    let scenario = scenario(args, &program)?;
+    let tracing = !args.fast || args.trace.is_some();
+    let library = match args.compiled {
+        true => Some(cc::shared_library(&program, if tracing { Tracing::On } else { Tracing::Off })?),
+        false => None,
+    };
+    let engine = match &library {
+        Some(library) => Engine::Compiled(
+            CompiledProgram::load(&library.path, program.source_hash).map_err(Failure::Failed)?,
+        ),
+        None => Engine::Interpreter,
+    };
+    let manifest = manifest(args);
+    let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, 0, &manifest));
+    let mut trace =
+        create(args.trace.as_deref())?.map(|f| JsonLines::new(f, program.clone(), args.seed, &manifest));
+    let mut metrics = Metrics::default();
+    let mut observers: Vec<&mut dyn Observer> = Vec::new();
+    observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
+    observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
+    if tracing {
+        observers.push(&mut metrics);
+    }
+    let progress = output::progress("simulating");
+    let begin = Instant::now();
+    let report = carrick_sim::run(&program, &engine, &scenario, &mut All(observers), tracing);
+    let took = begin.elapsed();
+    progress.finish_and_clear();
+    let report = report.map_err(Failure::Usage)?;
+    let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
+    pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
+    trace.map_or(Ok(()), JsonLines::finish).map_err(written)?;
+    let metrics = tracing.then_some(&metrics);
+    match args.format {
+        Format::Json => output::json(&as_json(&report, metrics, took, args)),
+        Format::Pretty => pretty(&report, metrics, took, args),
+    }
+    Ok(ExitCode::from(u8::from(!report.failures.is_empty())))
+}
+
+fn scenario(args: &SimArgs, program: &Program) -> Result<Scenario, Failure> {
+    let link = LinkConfig {
+        rate_bps: quantity::rate(&args.rate)?,
+        delay_ns: quantity::duration(&args.delay)?,
+        queue_packets: args.queue,
+        loss_ppm: quantity::share(&args.loss)?,
+        duplicate_ppm: quantity::share(&args.duplicate)?,
+        reorder_ppm: quantity::share(&args.reorder)?,
+        corrupt_ppm: quantity::share(&args.corrupt)?,
+    };
+    let octets = quantity::bytes(&args.bytes)?;
+    let answer = quantity::bytes(&args.answer)?;
+    let mut scenario = match args.app {
+        AppKind::Bulk => Scenario::bulk(args.seed, link, octets),
+        AppKind::RequestResponse => Scenario::request_response(args.seed, link, octets, answer, args.count),
+        AppKind::Idle => Scenario::idle(args.seed, link, args.count),
+        AppKind::Random => Scenario::random(args.seed),
+    };
+    if args.app != AppKind::Random {
+        scenario.mtu = args.mtu;
+    }
+    if !args.set.is_empty() {
+        scenario.params = params::values(program, &args.set)?;
+    }
+    Ok(scenario)
+}
+
+/// The command that makes the run again.
+fn manifest(args: &SimArgs) -> String {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let _ = args;
+    format!("carrick {}", words.join(" "))
+}
+
+fn create(path: Option<&Path>) -> Result<Option<BufWriter<File>>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let file =
+        File::create(path).map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
+    Ok(Some(BufWriter::new(file)))
+}
+
+fn goodput_bps(report: &Report) -> Option<f64> {
+    let ns = report.completion_ns()?;
+    (ns > 0).then(|| report.received() as f64 * 8e9 / ns as f64)
+}
+
+fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &SimArgs) {
+    for (name, records) in ["client", "server"].iter().zip(&report.connections) {
+        for r in records.iter().take(8) {
+            println!(
+                "{name} connection {}: {} octets sent, {} received, {}",
+                r.number,
+                r.sent,
+                r.received,
+                end_name(r.end)
+            );
+        }
+        if records.len() > 8 {
+            println!("{name}: {} more connections", records.len() - 8);
+        }
+    }
+    if let Some(ns) = report.completion_ns() {
+        println!("completion time   {:.6} s", ns as f64 / 1e9);
+    }
+    if let Some(goodput) = goodput_bps(report) {
+        println!("goodput           {:.3} Mbit/s", goodput / 1e6);
+    }
+    if let Some(m) = metrics {
+        println!(
+            "data packets      {} ({} retransmitted, {} octets again)",
+            m.data_packets, m.retransmitted_packets, m.retransmitted_octets
+        );
+        if let Some((p50, p99)) = m.rtt() {
+            println!(
+                "round-trip time   {:.3} ms median, {:.3} ms at 99 %",
+                p50 as f64 / 1e6,
+                p99 as f64 / 1e6
+            );
+        }
+    }
+    for (name, link) in ["client to server", "server to client"].iter().zip(&report.links) {
+        println!(
+            "{name}  {} packets, {} lost, {} queue full, {} duplicated, {} reordered, {} corrupted",
+            link.sent, link.lost, link.queue_full, link.duplicated, link.reordered, link.corrupted
+        );
+    }
+    for host in 0..2 {
+        for (reason, n) in report.refusals(host) {
+            println!("{} refused {n}: {reason}", ["client", "server"][host]);
+        }
+    }
+    println!(
+        "simulated         {} packets in {:.3} s ({:.0} packets/s)",
+        report.packets,
+        took.as_secs_f64(),
+        report.packets as f64 / took.as_secs_f64()
+    );
+    for failure in &report.failures {
+        println!("FAILED: {failure} (seed {})", args.seed);
+    }
+}
+
+fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &SimArgs) -> Value {
+    let connections = |records: &[carrick_sim::app::Record]| -> Vec<Value> {
+        records
+            .iter()
+            .map(|r| {
+                json!({"number": r.number, "sent_octets": r.sent, "received_octets": r.received, "end": end_name(r.end)})
+            })
+            .collect()
+    };
+    json!({
+        "seed": args.seed,
+        "completion_ns": report.completion_ns(),
+        "goodput_bps": goodput_bps(report),
+        "client": connections(&report.connections[0]),
+        "server": connections(&report.connections[1]),
+        "data_packets": metrics.map(|m| m.data_packets),
+        "retransmitted_packets": metrics.map(|m| m.retransmitted_packets),
+        "rtt_p50_ns": metrics.and_then(Metrics::rtt).map(|(p50, _)| p50),
+        "rtt_p99_ns": metrics.and_then(Metrics::rtt).map(|(_, p99)| p99),
+        "packets": report.packets,
+        "open_contexts": report.open_contexts,
+        "wall_seconds": took.as_secs_f64(),
+        "failures": report.failures,
+    })
+}

@@ -1,0 +1,33 @@
+//! Parameters of a program, set by name.
+
+use carrick_ir::{Program, arith};
+use carrick_syntax::suggest::nearest;
+
+use crate::{Failure, quantity};
+
+/// The values of all parameters, in order: the defaults but for those in `settings` (`name=value`).
+///
+/// # Errors
+/// [`Failure::Usage`] for an unknown name, a malformed value, or one outside the parameter's range.
+pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failure> {
+    let mut values: Vec<u64> = program.params.iter().map(|p| p.default).collect();
+    for setting in settings {
+        let (name, text) = setting
+            .split_once('=')
+            .ok_or_else(|| Failure::Usage(format!("{setting:?} sets nothing; write it like name=value")))?;
+        let at = program.params.iter().position(|p| p.name == name).ok_or_else(|| {
+            let near = nearest(name, program.params.iter().map(|p| p.name.as_str()));
+            let names: Vec<&str> = program.params.iter().map(|p| p.name.as_str()).collect();
+            let hint = near
+                .map_or_else(|| format!("there are {}", names.join(", ")), |n| format!("did you mean {n}?"));
+            Failure::Usage(format!("{} has no parameter {name:?}; {hint}", program.file))
+        })?;
+        let param = &program.params[at];
+        let value = quantity::any(text)?;
+        if arith::less(&param.ty, value, param.lo) || arith::less(&param.ty, param.hi, value) {
+            return Err(Failure::Usage(format!("{name}={text} is outside {}..{}", param.lo, param.hi)));
+        }
+        values[at] = value;
+    }
+    Ok(values)
+}

@@ -1,0 +1,456 @@
+//! Applications over the `stream` interface: one kind, driven by a plan for each connection.
+//!
+//! Bulk transfer, request and response, idle and random behaviour are plans. Each connection carries its
+//! number in its first eight octets, so that both ends can be held against each other at the end.
+
+use std::collections::BTreeMap;
+
+use crate::core::{Completion, Data};
+use crate::interface::Call;
+use crate::pattern::Pattern;
+
+const OK: u8 = 0;
+const END_OF_STREAM: u8 = 1;
+
+/// What one end of a connection does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// octets to send, the number among them; 0 for the answering side means none
+    pub to_send: u64,
+    /// octets in one send, and in one recv
+    pub send_chunk: u32,
+    pub recv_chunk: u32,
+    /// before the first recv, and between two, in nanoseconds
+    pub pause_first: u64,
+    pub pause: u64,
+    /// reset the connection when so many octets were sent and received
+    pub abort_at: Option<u64>,
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub number: u64,
+    /// when the client opens it
+    pub start: u64,
+    pub port: u16,
+    pub client: Side,
+    pub server: Side,
+    /// octets of a request and of its answer: each side waits for the other
+    pub turn: Option<(u64, u64)>,
+    /// open it and leave it open
+    pub hold: bool,
+}
+
+/// How one end of a connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// not at all
+    Open,
+    /// every octet was sent, the peer's end of stream arrived, and it was closed
+    Clean,
+    /// it was told an error (a `status_t`)
+    Error(u8),
+    /// it reset the connection itself
+    Aborted,
+}
+
+/// What one end of a connection saw.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub number: u64,
+    pub sent: u64,
+    pub received: u64,
+    pub end: End,
+    /// where the octets were wrong
+    pub wrong_at: Option<u64>,
+    pub started: u64,
+    pub established: Option<u64>,
+    pub finished: Option<u64>,
+    pub end_of_stream: bool,
+}
+
+/// What an application asks of its host.
+pub enum Ask {
+    /// a request under this token
+    Call { call: Call, handle: u64, args: Vec<(&'static str, u64)>, token: u64, data: AskData },
+    /// `wake` at this time
+    Wake { at: u64, conn: usize },
+}
+
+/// What a request carries.
+pub enum AskData {
+    None,
+    Send(Vec<u8>),
+    Recv(u64),
+}
+
+impl AskData {
+    /// As the core takes it.
+    pub fn as_data(&self) -> Data<'_> {
+        match self {
+            AskData::None => Data::None,
+            AskData::Send(octets) => Data::Send(octets),
+            AskData::Recv(len) => Data::Recv(*len),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Listen(u16),
+    Accept(u64),
+    Connect(usize),
+    Send(usize),
+    Recv(usize),
+    Nothing,
+}
+
+#[derive(Debug)]
+struct Conn {
+    plan: Option<Plan>,
+    handle: u64,
+    record: Record,
+    sending: bool,
+    receiving: bool,
+    shut: bool,
+    over: bool,
+    head: Vec<u8>,
+}
+
+/// The application of one host: it answers on ports, opens connections, or both.
+pub struct App {
+    is_client: bool,
+    address: u32,
+    peer: u32,
+    seed: u64,
+    plans: BTreeMap<u64, Plan>,
+    conns: Vec<Conn>,
+    waiting: BTreeMap<u64, Waiting>,
+    token: u64,
+    scratch: Vec<u8>,
+    asks: Vec<Ask>,
+}
+
+impl App {
+    /// `plans` are those of all connections of the run; the client opens them towards `peer`.
+    pub fn new(is_client: bool, address: u32, peer: u32, seed: u64, plans: &[Plan]) -> App {
+        App {
+            is_client,
+            address,
+            peer,
+            seed,
+            plans: plans.iter().map(|p| (p.number, p.clone())).collect(),
+            conns: Vec::new(),
+            waiting: BTreeMap::new(),
+            token: 0,
+            scratch: Vec::new(),
+            asks: Vec::new(),
+        }
+    }
+
+    /// What each connection saw, in the order in which they were opened or accepted.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.conns.iter().map(|c| &c.record)
+    }
+
+    /// Nothing is left to do.
+    pub fn done(&self) -> bool {
+        let enough = self.conns.len() >= self.plans.len();
+        enough && self.conns.iter().all(|c| c.over || self.holds(c))
+    }
+
+    fn holds(&self, conn: &Conn) -> bool {
+        conn.plan.as_ref().is_some_and(|p| p.hold) && conn.record.established.is_some()
+            || (!self.is_client && conn.plan.is_none() && self.plans.values().all(|p| p.hold))
+    }
+
+    /// The requests since the last time.
+    pub fn take_asks(&mut self) -> Vec<Ask> {
+        std::mem::take(&mut self.asks)
+    }
+
+    fn ask(
+        &mut self,
+        call: Call,
+        handle: u64,
+        args: Vec<(&'static str, u64)>,
+        data: AskData,
+        waiting: Waiting,
+    ) {
+        self.token += 1;
+        let token = self.token;
+        self.waiting.insert(token, waiting);
+        self.asks.push(Ask::Call { call, handle, args, token, data });
+    }
+
+    /// Called once, at the beginning.
+    pub fn start(&mut self, now: u64) {
+        if self.is_client {
+            let plans: Vec<Plan> = self.plans.values().cloned().collect();
+            for plan in plans {
+                let conn = self.conns.len();
+                self.conns.push(new_conn(Some(plan.clone()), 0, plan.start));
+                if plan.start > now {
+                    self.asks.push(Ask::Wake { at: plan.start, conn });
+                } else {
+                    self.connect(conn);
+                }
+            }
+            return;
+        }
+        let mut ports: Vec<u16> = self.plans.values().map(|p| p.port).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        for port in ports {
+            let args =
+                vec![("local_ip", u64::from(self.address)), ("local_port", u64::from(port)), ("backlog", 64)];
+            self.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen(port));
+        }
+    }
+
+    fn connect(&mut self, conn: usize) {
+        let Some(plan) = &self.conns[conn].plan else { return };
+        // A port of its own for each, below those that a peer may listen on by accident.
+        let local_port = 1024 + conn as u64 % 60_000;
+        let args = vec![
+            ("local_ip", u64::from(self.address)),
+            ("local_port", local_port),
+            ("remote_ip", u64::from(self.peer)),
+            ("remote_port", u64::from(plan.port)),
+        ];
+        self.ask(Call::Connect, 0, args, AskData::None, Waiting::Connect(conn));
+    }
+
+    /// A time that was asked for has come.
+    pub fn wake(&mut self, conn: usize, now: u64) {
+        if self.is_client && self.conns[conn].handle == 0 {
+            self.connect(conn);
+        } else {
+            self.receive(conn);
+        }
+        let _ = now;
+    }
+
+    /// A request completed.
+    pub fn completed(&mut self, done: &Completion, now: u64) {
+        match self.waiting.remove(&done.token) {
+            Some(Waiting::Listen(_)) if done.status == OK => self.accept(done.value),
+            Some(Waiting::Accept(listener)) if done.status == OK => {
+                let conn = self.conns.len();
+                self.conns.push(new_conn(None, done.value, now));
+                self.conns[conn].record.established = Some(now);
+                self.accept(listener);
+                self.receive(conn);
+            }
+            Some(Waiting::Connect(conn)) => self.connected(conn, done, now),
+            Some(Waiting::Send(conn)) => self.sent(conn, done, now),
+            Some(Waiting::Recv(conn)) => self.received(conn, done, now),
+            _ => {}
+        }
+    }
+
+    fn accept(&mut self, listener: u64) {
+        self.ask(Call::Accept, listener, Vec::new(), AskData::None, Waiting::Accept(listener));
+    }
+
+    fn connected(&mut self, conn: usize, done: &Completion, now: u64) {
+        let c = &mut self.conns[conn];
+        if done.status != OK {
+            c.record.end = End::Error(done.status);
+            c.record.finished = Some(now);
+            // The handle, if any, was never told: the core forgets it by itself or never had it.
+            c.over = true;
+            return;
+        }
+        c.handle = done.value;
+        c.record.established = Some(now);
+        if c.plan.as_ref().is_some_and(|p| p.hold) {
+            return;
+        }
+        self.pause_then_receive(conn, true, now);
+        self.send(conn, now);
+    }
+
+    fn side(&self, conn: usize) -> Option<&Side> {
+        let plan = self.conns[conn].plan.as_ref()?;
+        Some(if self.is_client { &plan.client } else { &plan.server })
+    }
+
+    /// How much may be sent by now: in turns, each side waits for the other.
+    fn allowed(&self, conn: usize) -> u64 {
+        let (Some(plan), Some(side)) = (&self.conns[conn].plan, self.side(conn)) else { return 0 };
+        let received = self.conns[conn].record.received;
+        match plan.turn {
+            None => side.to_send,
+            Some((request, answer)) if self.is_client => {
+                side.to_send.min(request * (received / answer.max(1) + 1))
+            }
+            Some((request, answer)) => side.to_send.min(answer * (received / request.max(1))),
+        }
+    }
+
+    fn send(&mut self, conn: usize, now: u64) {
+        let allowed = self.allowed(conn);
+        let Some(side) = self.side(conn).cloned() else { return };
+        let c = &mut self.conns[conn];
+        if c.over || c.sending || c.shut {
+            return;
+        }
+        let sent = c.record.sent;
+        if side.abort_at.is_some_and(|at| sent + c.record.received >= at) {
+            return self.abort(conn, now);
+        }
+        if sent >= side.to_send {
+            c.shut = true;
+            let handle = c.handle;
+            self.ask(Call::Shutdown, handle, Vec::new(), AskData::None, Waiting::Nothing);
+            return;
+        }
+        let len = (allowed - sent.min(allowed)).min(u64::from(side.send_chunk));
+        if len == 0 {
+            return;
+        }
+        c.sending = true;
+        let handle = c.handle;
+        let pattern = Pattern { number: c.record.number, seed: self.seed ^ u64::from(self.is_client) };
+        let mut octets = Vec::with_capacity(len as usize);
+        pattern.fill(sent, len as usize, &mut octets);
+        self.ask(Call::Send, handle, vec![("len", len)], AskData::Send(octets), Waiting::Send(conn));
+    }
+
+    fn abort(&mut self, conn: usize, now: u64) {
+        let c = &mut self.conns[conn];
+        c.over = true;
+        c.record.end = End::Aborted;
+        c.record.finished = Some(now);
+        let handle = c.handle;
+        self.ask(Call::Abort, handle, Vec::new(), AskData::None, Waiting::Nothing);
+    }
+
+    fn sent(&mut self, conn: usize, done: &Completion, now: u64) {
+        self.conns[conn].sending = false;
+        if self.conns[conn].over {
+            return;
+        }
+        if done.status != OK {
+            return self.failed(conn, done.status, now);
+        }
+        self.conns[conn].record.sent += done.value;
+        self.send(conn, now);
+        if self.conns[conn].record.end_of_stream {
+            self.maybe_close(conn, now);
+        }
+    }
+
+    fn pause_then_receive(&mut self, conn: usize, first: bool, now: u64) {
+        let pause = self.side(conn).map_or(0, |s| if first { s.pause_first } else { s.pause });
+        if pause == 0 {
+            self.receive(conn);
+        } else {
+            self.asks.push(Ask::Wake { at: now + pause, conn });
+        }
+    }
+
+    fn receive(&mut self, conn: usize) {
+        let chunk = self.side(conn).map_or(8, |s| s.recv_chunk);
+        let c = &mut self.conns[conn];
+        if c.over || c.receiving || c.record.end_of_stream {
+            return;
+        }
+        // The number comes first, and alone: only then is it known what this end is to do.
+        let chunk = if c.plan.is_none() { 8 - c.head.len() as u32 } else { chunk };
+        c.receiving = true;
+        let handle = c.handle;
+        let len = u64::from(chunk);
+        self.ask(Call::Recv, handle, vec![("len", len)], AskData::Recv(len), Waiting::Recv(conn));
+    }
+
+    fn received(&mut self, conn: usize, done: &Completion, now: u64) {
+        self.conns[conn].receiving = false;
+        if self.conns[conn].over {
+            return;
+        }
+        match done.status {
+            OK => self.take(conn, done.data.as_deref().unwrap_or_default(), now),
+            END_OF_STREAM => {
+                self.conns[conn].record.end_of_stream = true;
+                self.maybe_close(conn, now);
+            }
+            status => self.failed(conn, status, now),
+        }
+    }
+
+    fn take(&mut self, conn: usize, octets: &[u8], now: u64) {
+        let c = &mut self.conns[conn];
+        if c.plan.is_none() {
+            c.head.extend_from_slice(octets);
+            c.record.received += octets.len() as u64;
+            if let Ok(number) = <[u8; 8]>::try_from(&c.head[..]) {
+                c.record.number = u64::from_le_bytes(number);
+                c.plan = self.plans.get(&c.record.number).cloned();
+                if c.plan.is_none() {
+                    c.record.wrong_at = Some(0);
+                    return self.abort(conn, now);
+                }
+            }
+        } else {
+            let pattern = Pattern { number: c.record.number, seed: self.seed ^ u64::from(!self.is_client) };
+            let wrong = pattern.first_difference(c.record.received, octets, &mut self.scratch);
+            c.record.wrong_at = c.record.wrong_at.or(wrong);
+            c.record.received += octets.len() as u64;
+        }
+        self.send(conn, now);
+        self.pause_then_receive(conn, false, now);
+    }
+
+    fn failed(&mut self, conn: usize, status: u8, now: u64) {
+        let c = &mut self.conns[conn];
+        c.over = true;
+        c.record.end = End::Error(status);
+        c.record.finished = Some(now);
+        let handle = c.handle;
+        self.ask(Call::Close, handle, Vec::new(), AskData::None, Waiting::Nothing);
+    }
+
+    fn maybe_close(&mut self, conn: usize, now: u64) {
+        self.send(conn, now);
+        let c = &mut self.conns[conn];
+        // Everything was received. What is left to send in turns will never be allowed.
+        if c.over || c.sending || !c.record.end_of_stream {
+            return;
+        }
+        if !c.shut && c.plan.as_ref().is_some_and(|p| p.turn.is_none()) {
+            return;
+        }
+        c.over = true;
+        c.record.end = End::Clean;
+        c.record.finished = Some(now);
+        let handle = c.handle;
+        self.ask(Call::Close, handle, Vec::new(), AskData::None, Waiting::Nothing);
+    }
+}
+
+fn new_conn(plan: Option<Plan>, handle: u64, now: u64) -> Conn {
+    let number = plan.as_ref().map_or(0, |p| p.number);
+    Conn {
+        plan,
+        handle,
+        record: Record {
+            number,
+            sent: 0,
+            received: 0,
+            end: End::Open,
+            wrong_at: None,
+            started: now,
+            established: None,
+            finished: None,
+            end_of_stream: false,
+        },
+        sending: false,
+        receiving: false,
+        shut: false,
+        over: false,
+        head: Vec::new(),
+    }
+}

@@ -1,0 +1,296 @@
+//! A core that was compiled to a shared library: the C twin of the interpreter.
+//!
+//! The structs mirror runtime/include/carrick/program.h.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::path::Path;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use carrick_interp::Config;
+use libloading::{Library, Symbol};
+
+use crate::core::{Completion, Core, Data, Record, Refused, Request};
+
+/// The version of the boundary that this module speaks.
+const ABI: u32 = 1;
+const AGAIN: i32 = -1;
+const DROPPED: i32 = -2;
+const NEVER: u64 = u64::MAX;
+
+#[repr(C)]
+struct CAddr {
+    ptr: *mut u8,
+    len: u64,
+    token: u64,
+}
+
+#[repr(C)]
+struct CRequest {
+    handle: u64,
+    token: u64,
+    data: CAddr,
+    args: [u64; 16],
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CCompletion {
+    token: u64,
+    value: u64,
+    status: u8,
+}
+
+type TraceFn = unsafe extern "C" fn(*mut c_void, u32, u32, *const u64, u32);
+
+#[repr(C)]
+struct CConfig {
+    seed: u64,
+    address: u32,
+    mtu: u32,
+    completions: u32,
+    params: *const u64,
+    trace: Option<TraceFn>,
+    trace_user: *mut c_void,
+}
+
+#[repr(C)]
+struct CProgram {
+    abi: u32,
+    name: *const i8,
+    interface_name: *const i8,
+    source_hash: u64,
+    protocol: u8,
+    params: *const c_void,
+    param_count: u32,
+    calls: *const c_void,
+    call_count: u32,
+    counter_names: *const *const i8,
+    counter_count: u32,
+    footprint: unsafe extern "C" fn(*const CConfig) -> usize,
+    init: unsafe extern "C" fn(*mut c_void, *const CConfig) -> *mut c_void,
+    rx: unsafe extern "C" fn(*mut c_void, *const u8, u32, u64) -> i32,
+    rx_burst: *const c_void,
+    tx: unsafe extern "C" fn(*mut c_void, *mut u8, u32, u64) -> u32,
+    tx_burst: *const c_void,
+    call: unsafe extern "C" fn(*mut c_void, u32, *const CRequest, u64) -> i32,
+    advance: unsafe extern "C" fn(*mut c_void, u64) -> i32,
+    next_deadline: unsafe extern "C" fn(*const c_void) -> u64,
+    next_completion: unsafe extern "C" fn(*mut c_void, *mut CCompletion) -> bool,
+    counters: unsafe extern "C" fn(*const c_void) -> *const u64,
+    open_contexts: unsafe extern "C" fn(*const c_void) -> u32,
+}
+
+/// A loaded program; cores are made of it.
+pub struct CompiledProgram {
+    program: NonNull<CProgram>,
+    /// keeps the code in memory
+    _library: Library,
+}
+
+impl CompiledProgram {
+    /// Loads a shared library that exports `carrick_program_entry`.
+    ///
+    /// # Errors
+    /// If it cannot be loaded, is no such library, or was made for another version of the boundary or from another
+    /// source than `source_hash`.
+    pub fn load(path: &Path, source_hash: u64) -> Result<Arc<CompiledProgram>, String> {
+        // SAFETY: the library is one that this toolchain made; its only initialiser is the C runtime's.
+        let library =
+            unsafe { Library::new(path) }.map_err(|e| format!("cannot load {}: {e}", path.display()))?;
+        // SAFETY: the symbol has this signature in program.h.
+        let entry: Symbol<'_, unsafe extern "C" fn() -> *mut CProgram> =
+            unsafe { library.get(b"carrick_program_entry") }
+                .map_err(|e| format!("{} is no compiled program: {e}", path.display()))?;
+        // SAFETY: the function returns the address of a static table.
+        let program = NonNull::new(unsafe { entry() }).ok_or("the library has no program")?;
+        // SAFETY: it stays valid as long as the library is loaded; `abi` comes first in every version.
+        let (abi, hash) = unsafe { (program.as_ref().abi, program.as_ref().source_hash) };
+        if abi != ABI || hash != source_hash {
+            return Err(format!("{} was built from another program or by another version", path.display()));
+        }
+        Ok(Arc::new(CompiledProgram { program, _library: library }))
+    }
+
+    fn table(&self) -> &CProgram {
+        // SAFETY: the table is static in the library, which lives as long as self.
+        unsafe { self.program.as_ref() }
+    }
+}
+
+/// A core of a compiled program.
+pub struct Compiled {
+    program: Arc<CompiledProgram>,
+    core: *mut c_void,
+    memory: *mut u8,
+    layout: Layout,
+    records: Box<Vec<Record>>,
+    /// the octets of open requests; the core refers to them
+    buffers: HashMap<u64, (Box<[u8]>, bool)>,
+    mtu: usize,
+}
+
+unsafe extern "C" fn record(user: *mut c_void, kind: u32, number: u32, words: *const u64, count: u32) {
+    // SAFETY: `user` is the box of the core that reports, which outlives it; `words` has `count` words.
+    let (records, words) = unsafe {
+        let words = if count == 0 { &[][..] } else { std::slice::from_raw_parts(words, count as usize) };
+        (&mut *user.cast::<Vec<Record>>(), words)
+    };
+    records.push(Record { kind, number, words: words.to_vec() });
+}
+
+impl Compiled {
+    /// A fresh core. Trace records come only from a library that was built with `CARRICK_TRACE`.
+    ///
+    /// # Errors
+    /// If the configuration is invalid for the program, or there is not enough memory.
+    pub fn new(program: Arc<CompiledProgram>, config: &Config) -> Result<Compiled, String> {
+        let mut records = Box::<Vec<Record>>::default();
+        let user: *mut Vec<Record> = &mut *records;
+        let c_config = CConfig {
+            seed: config.seed,
+            address: config.address,
+            mtu: config.mtu,
+            completions: config.completions,
+            params: if config.params.is_empty() { ptr::null() } else { config.params.as_ptr() },
+            trace: config.trace.then_some(record as TraceFn),
+            trace_user: user.cast(),
+        };
+        // SAFETY: the configuration is complete; `params` has a value for each parameter (the caller made it so).
+        let size = unsafe { (program.table().footprint)(&raw const c_config) };
+        if size == 0 {
+            return Err("the configuration is outside what the program allows".into());
+        }
+        let layout = Layout::from_size_align(size, 64).map_err(|e| e.to_string())?;
+        // SAFETY: the layout is not empty. Zeroed pages are only touched when they are used.
+        let memory = unsafe { alloc_zeroed(layout) };
+        if memory.is_null() {
+            return Err(format!(
+                "no memory for a core of {size} octets; lower the buffers or the connections"
+            ));
+        }
+        // SAFETY: zeroed memory of the footprint's size and alignment.
+        let core = unsafe { (program.table().init)(memory.cast(), &raw const c_config) };
+        let compiled = Compiled {
+            program,
+            core,
+            memory,
+            layout,
+            records,
+            buffers: HashMap::new(),
+            mtu: config.mtu as usize,
+        };
+        if compiled.core.is_null() {
+            return Err("the configuration is outside what the program allows".into());
+        }
+        Ok(compiled)
+    }
+
+    fn outcome(code: i32) -> Result<(), Refused> {
+        match code {
+            0 => Ok(()),
+            AGAIN => Err(Refused::Again),
+            // The counter that says why went up; which one does not matter to the host.
+            DROPPED => Err(Refused::Dropped(0)),
+            _ => Err(Refused::BadArg),
+        }
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout; nothing refers to it any more.
+        unsafe { dealloc(self.memory, self.layout) };
+    }
+}
+
+impl Core for Compiled {
+    fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
+        // SAFETY: the core is alive; it reads the packet only during the call.
+        let code = unsafe { (self.program.table().rx)(self.core, packet.as_ptr(), packet.len() as u32, now) };
+        Self::outcome(code)
+    }
+
+    fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
+        let mut buffer = match request.data {
+            Data::None => None,
+            Data::Send(octets) => Some((octets.to_vec().into_boxed_slice(), false)),
+            Data::Recv(len) => Some((vec![0; len as usize].into_boxed_slice(), true)),
+        };
+        let mut c_request = CRequest {
+            handle: request.handle,
+            token: request.token,
+            data: CAddr { ptr: ptr::null_mut(), len: 0, token: 0 },
+            args: [0; 16],
+        };
+        if let Some((octets, _)) = &mut buffer {
+            c_request.data =
+                CAddr { ptr: octets.as_mut_ptr(), len: octets.len() as u64, token: request.token };
+        }
+        for (to, from) in c_request.args.iter_mut().zip(request.args) {
+            *to = *from;
+        }
+        // SAFETY: the boxed octets stay where they are until the request's completion is taken.
+        let code = unsafe { (self.program.table().call)(self.core, call as u32, &raw const c_request, now) };
+        if let (0, Some(buffer)) = (code, buffer) {
+            self.buffers.insert(request.token, buffer);
+        }
+        Self::outcome(code)
+    }
+
+    fn advance(&mut self, now: u64) -> Result<(), Refused> {
+        // SAFETY: the core is alive.
+        Self::outcome(unsafe { (self.program.table().advance)(self.core, now) })
+    }
+
+    fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
+        out.clear();
+        out.reserve(self.mtu);
+        // SAFETY: there is room for `mtu` octets, and the core writes as many as it returns.
+        unsafe {
+            let len = (self.program.table().tx)(self.core, out.as_mut_ptr(), self.mtu as u32, now);
+            out.set_len(len as usize);
+        }
+        !out.is_empty()
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        // SAFETY: the core is alive.
+        let deadline = unsafe { (self.program.table().next_deadline)(self.core) };
+        (deadline != NEVER).then_some(deadline)
+    }
+
+    fn next_completion(&mut self) -> Option<Completion> {
+        let mut done = CCompletion::default();
+        // SAFETY: the core is alive and writes one completion.
+        if !unsafe { (self.program.table().next_completion)(self.core, &raw mut done) } {
+            return None;
+        }
+        let buffer = self.buffers.remove(&done.token);
+        let data = buffer.filter(|(_, receives)| *receives && done.status == 0).map(|(octets, _)| {
+            let mut octets = octets.into_vec();
+            octets.truncate(done.value as usize);
+            octets
+        });
+        Some(Completion { token: done.token, status: done.status, value: done.value, data })
+    }
+
+    fn take_trace(&mut self, to: &mut Vec<Record>) {
+        to.append(&mut self.records);
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        let table = self.program.table();
+        // SAFETY: the function returns `counter_count` values inside the core.
+        unsafe {
+            std::slice::from_raw_parts((table.counters)(self.core), table.counter_count as usize).to_vec()
+        }
+    }
+
+    fn open_contexts(&self) -> usize {
+        // SAFETY: the core is alive.
+        unsafe { (self.program.table().open_contexts)(self.core) as usize }
+    }
+}

@@ -1,0 +1,42 @@
+//! What the simulator knows of a core; see docs/reference/execution.md.
+
+pub use carrick_interp::{Completion, Data, Record, Refused, Request};
+
+/// A core: packets, calls and time go in; packets, completions and the next deadline come out.
+pub trait Core {
+    /// A packet from the network.
+    ///
+    /// # Errors
+    /// [`Refused::Again`] if nothing happened, [`Refused::Dropped`] if it was refused and counted.
+    fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused>;
+
+    /// A request of the application: the number of the interface call, and what it brings.
+    ///
+    /// # Errors
+    /// [`Refused::Again`] or [`Refused::BadArg`].
+    fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused>;
+
+    /// Fires the timers that are due.
+    ///
+    /// # Errors
+    /// [`Refused::Again`] if some are left.
+    fn advance(&mut self, now: u64) -> Result<(), Refused>;
+
+    /// Puts the next packet into `out` (which is cleared); false if there is none.
+    fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool;
+
+    /// When the next timer is due.
+    fn next_deadline(&self) -> Option<u64>;
+
+    /// The oldest completion.
+    fn next_completion(&mut self) -> Option<Completion>;
+
+    /// Moves the trace records since the last time to the end of `to`.
+    fn take_trace(&mut self, to: &mut Vec<Record>);
+
+    /// By number: [`carrick_ir::COUNTERS`].
+    fn counters(&self) -> Vec<u64>;
+
+    /// Instances over all contexts.
+    fn open_contexts(&self) -> usize;
+}

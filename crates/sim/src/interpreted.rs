@@ -1,0 +1,59 @@
+//! A core that the interpreter runs.
+
+use std::sync::Arc;
+
+use carrick_interp::Config;
+use carrick_ir::Program;
+
+use crate::core::{Completion, Core, Record, Refused, Request};
+
+/// The reference semantics as a core.
+pub struct Interpreted(carrick_interp::Core);
+
+impl Interpreted {
+    /// A fresh core.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn new(program: Arc<Program>, config: &Config) -> Result<Interpreted, String> {
+        carrick_interp::Core::new(program, config).map(Interpreted)
+    }
+}
+
+impl Core for Interpreted {
+    fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
+        self.0.rx(packet, now)
+    }
+
+    fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
+        self.0.call(call, &request, now)
+    }
+
+    fn advance(&mut self, now: u64) -> Result<(), Refused> {
+        self.0.advance(now)
+    }
+
+    fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
+        self.0.tx(out, now)
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        self.0.next_deadline()
+    }
+
+    fn next_completion(&mut self) -> Option<Completion> {
+        self.0.next_completion()
+    }
+
+    fn take_trace(&mut self, to: &mut Vec<Record>) {
+        to.append(&mut self.0.take_trace());
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        self.0.counters().to_vec()
+    }
+
+    fn open_contexts(&self) -> usize {
+        self.0.open_contexts()
+    }
+}

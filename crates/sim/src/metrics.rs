@@ -1,0 +1,97 @@
+//! Numbers that are read off the trace without knowing any protocol.
+
+use std::collections::BTreeMap;
+
+use crate::core::Record;
+use crate::observe::Observer;
+
+const TRACE_INSTR: u32 = 1;
+const TRACE_SEGMENT: u32 = 3;
+const NEW_TX: u32 = 2;
+const TX_FLUSH: u32 = 5;
+
+/// A TX unit as the trace shows it.
+#[derive(Debug, Default)]
+struct Unit {
+    /// one past the last octet that was ever sent, and the first that was not retired
+    sent_to: u64,
+    base: u64,
+    /// ranges sent once: end -> when; those sent again are taken out
+    clean: BTreeMap<u64, u64>,
+}
+
+/// Packets, octets, retransmissions, round-trip times.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    units: BTreeMap<(usize, u64), Unit>,
+    /// packets with a payload, and the octets in them
+    pub data_packets: u64,
+    pub payload_octets: u64,
+    /// those of them that had been sent before
+    pub retransmitted_packets: u64,
+    pub retransmitted_octets: u64,
+    /// nanoseconds from sending an octet (once) to retiring it
+    pub rtt_samples: Vec<u64>,
+}
+
+impl Metrics {
+    fn segment(&mut self, now: u64, host: usize, words: &[u64]) {
+        let &[handle, offset, len] = words else { return };
+        let unit = self.units.entry((host, handle)).or_default();
+        let end = offset + len;
+        self.data_packets += 1;
+        self.payload_octets += len;
+        let again = unit.sent_to.min(end).saturating_sub(offset);
+        if again > 0 {
+            self.retransmitted_packets += 1;
+            self.retransmitted_octets += again;
+            // Karn: what was sent twice says nothing about time.
+            let touched: Vec<u64> = unit.clean.range(offset + 1..).map(|(e, _)| *e).collect();
+            for e in touched {
+                unit.clean.remove(&e);
+            }
+        } else {
+            unit.clean.insert(end, now);
+        }
+        unit.sent_to = unit.sent_to.max(end);
+    }
+
+    fn flush(&mut self, now: u64, host: usize, words: &[u64]) {
+        let &[handle, taken] = words else { return };
+        let unit = self.units.entry((host, handle)).or_default();
+        unit.base += taken;
+        let base = unit.base;
+        let mut last = None;
+        while let Some((&end, &at)) = unit.clean.first_key_value() {
+            if end > base {
+                break;
+            }
+            last = Some(at);
+            unit.clean.remove(&end);
+        }
+        if let Some(at) = last {
+            self.rtt_samples.push(now - at);
+        }
+    }
+
+    /// Median and 99th percentile of the round-trip times, in nanoseconds.
+    pub fn rtt(&self) -> Option<(u64, u64)> {
+        let mut sorted = self.rtt_samples.clone();
+        sorted.sort_unstable();
+        let at = |q: usize| sorted.get((sorted.len().saturating_sub(1)) * q / 100).copied();
+        Some((at(50)?, at(99)?))
+    }
+}
+
+impl Observer for Metrics {
+    fn record(&mut self, now: u64, host: usize, record: &Record) {
+        match (record.kind, record.number) {
+            (TRACE_SEGMENT, _) => self.segment(now, host, &record.words),
+            (TRACE_INSTR, TX_FLUSH) => self.flush(now, host, &record.words),
+            (TRACE_INSTR, NEW_TX) => {
+                self.units.insert((host, record.words[0]), Unit::default());
+            }
+            _ => {}
+        }
+    }
+}

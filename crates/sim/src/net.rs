@@ -1,0 +1,250 @@
+//! The event loop: hosts, links between them, virtual time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::app::{App, Ask};
+use crate::core::{Core, Record, Refused, Request};
+use crate::interface::StreamInterface;
+use crate::link::{Fate, Link};
+use crate::observe::Observer;
+
+/// What happens at a time. The order of the variants does not matter: ties are broken by when they were planned.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Happening {
+    /// a packet (an index into the pool) reaches a host
+    Arrival { host: usize, packet: usize },
+    /// a host's timer may be due
+    Timer { host: usize },
+    /// an application asked to be woken
+    Wake { host: usize, conn: usize },
+}
+
+/// A core with its application and its link to the others.
+pub struct Host {
+    pub core: Box<dyn Core>,
+    pub app: App,
+    pub uplink: Link,
+    /// IPv4, host order
+    pub address: u32,
+    /// the earliest time for which a `Timer` is planned
+    timer_at: u64,
+    /// requests that the core refused for now
+    refused: Vec<Ask>,
+}
+
+impl Host {
+    /// A host that has not started.
+    pub fn new(core: Box<dyn Core>, app: App, uplink: Link, address: u32) -> Host {
+        Host { core, app, uplink, address, timer_at: u64::MAX, refused: Vec::new() }
+    }
+}
+
+/// A network in virtual time.
+pub struct Net<'o> {
+    pub hosts: Vec<Host>,
+    interface: StreamInterface,
+    observer: &'o mut dyn Observer,
+    /// whether cores report records
+    tracing: bool,
+    now: u64,
+    planned: u64,
+    heap: BinaryHeap<Reverse<(u64, u64, Happening)>>,
+    packets: Vec<Vec<u8>>,
+    free: Vec<usize>,
+    records: Vec<Record>,
+    /// packets that were made
+    pub packets_made: u64,
+}
+
+impl<'o> Net<'o> {
+    /// A network of these hosts.
+    pub fn new(
+        hosts: Vec<Host>,
+        interface: StreamInterface,
+        observer: &'o mut dyn Observer,
+        tracing: bool,
+    ) -> Self {
+        Net {
+            hosts,
+            interface,
+            observer,
+            tracing,
+            now: 0,
+            planned: 0,
+            heap: BinaryHeap::new(),
+            packets: Vec::new(),
+            free: Vec::new(),
+            records: Vec::new(),
+            packets_made: 0,
+        }
+    }
+
+    /// Virtual nanoseconds since the beginning.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Runs until every application is done, nothing is left to happen, or the limit is reached. Afterwards `drain_ns` more
+    /// virtual time passes, in which connections can end.
+    pub fn run(&mut self, limit: u64, drain_ns: u64) {
+        for host in (0..self.hosts.len()).rev() {
+            self.hosts[host].app.start(0);
+            self.pump(host);
+        }
+        let mut until = limit;
+        let mut ending = false;
+        while let Some(Reverse((at, _, happening))) = self.heap.pop() {
+            if at > until {
+                break;
+            }
+            self.now = at;
+            self.happen(happening);
+            if !ending && self.hosts.iter().all(|h| h.app.done()) {
+                ending = true;
+                until = self.now.saturating_add(drain_ns).min(limit);
+            }
+        }
+    }
+
+    fn plan(&mut self, at: u64, happening: Happening) {
+        self.planned += 1;
+        self.heap.push(Reverse((at, self.planned, happening)));
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Arrival { host, packet } => {
+                let octets = std::mem::take(&mut self.packets[packet]);
+                self.observer.arrived(self.now, host, &octets);
+                while self.hosts[host].core.rx(&octets, self.now) == Err(Refused::Again) {
+                    self.transmit(host);
+                }
+                self.packets[packet] = octets;
+                self.free.push(packet);
+                self.pump(host);
+            }
+            Happening::Timer { host } => {
+                self.hosts[host].timer_at = u64::MAX;
+                while self.hosts[host].core.advance(self.now) == Err(Refused::Again) {
+                    self.transmit(host);
+                }
+                self.pump(host);
+            }
+            Happening::Wake { host, conn } => {
+                self.hosts[host].app.wake(conn, self.now);
+                self.pump(host);
+            }
+        }
+    }
+
+    /// Lets everything out that a host has to say, until it has nothing more.
+    fn pump(&mut self, host: usize) {
+        loop {
+            self.trace(host);
+            let mut busy = self.transmit(host);
+            busy |= self.requests(host);
+            busy |= self.completions(host);
+            if !busy {
+                break;
+            }
+        }
+        let h = &mut self.hosts[host];
+        if let Some(deadline) = h.core.next_deadline() {
+            let deadline = deadline.max(self.now);
+            if deadline < h.timer_at {
+                h.timer_at = deadline;
+                self.plan(deadline, Happening::Timer { host });
+            }
+        }
+    }
+
+    fn trace(&mut self, host: usize) {
+        if !self.tracing {
+            return;
+        }
+        self.hosts[host].core.take_trace(&mut self.records);
+        for record in self.records.drain(..) {
+            self.observer.record(self.now, host, &record);
+        }
+    }
+
+    /// Sends every packet that the core has; false if there was none.
+    fn transmit(&mut self, host: usize) -> bool {
+        let mut any = false;
+        loop {
+            let slot = self.free.pop().unwrap_or_else(|| {
+                self.packets.push(Vec::new());
+                self.packets.len() - 1
+            });
+            let mut octets = std::mem::take(&mut self.packets[slot]);
+            if !self.hosts[host].core.tx(&mut octets, self.now) {
+                self.packets[slot] = octets;
+                self.free.push(slot);
+                return any;
+            }
+            any = true;
+            self.trace(host);
+            self.packets_made += 1;
+            self.observer.sent(self.now, host, &octets);
+            self.forward(host, slot, octets);
+        }
+    }
+
+    /// Puts a packet on its host's link, to the host that has its destination address.
+    fn forward(&mut self, from: usize, slot: usize, mut octets: Vec<u8>) {
+        let fate = self.hosts[from].uplink.send(octets.len(), self.now);
+        let destination = octets.get(16..20).map(|a| u32::from_be_bytes([a[0], a[1], a[2], a[3]]));
+        let Some(to) = self.hosts.iter().position(|h| Some(h.address) == destination) else {
+            self.packets[slot] = octets;
+            self.free.push(slot);
+            return;
+        };
+        let Fate { arrival, copy, flipped_bit } = fate;
+        if let Some(at) = copy {
+            self.packets.push(octets.clone());
+            let packet = self.packets.len() - 1;
+            self.plan(at, Happening::Arrival { host: to, packet });
+        }
+        if let Some(bit) = flipped_bit {
+            octets[(bit / 8) as usize] ^= 1 << (bit % 8);
+        }
+        self.packets[slot] = octets;
+        match arrival {
+            Some(at) => self.plan(at, Happening::Arrival { host: to, packet: slot }),
+            None => self.free.push(slot),
+        }
+    }
+
+    fn requests(&mut self, host: usize) -> bool {
+        let mut asks = std::mem::take(&mut self.hosts[host].refused);
+        asks.append(&mut self.hosts[host].app.take_asks());
+        let any = !asks.is_empty();
+        for ask in asks {
+            match ask {
+                Ask::Wake { at, conn } => self.plan(at, Happening::Wake { host, conn }),
+                Ask::Call { call, handle, ref args, token, ref data } => {
+                    let Some((number, args)) = self.interface.arguments(call, args) else { continue };
+                    let request = Request { handle, token, args: &args, data: data.as_data() };
+                    let h = &mut self.hosts[host];
+                    if h.core.call(number, request, self.now) == Err(Refused::Again) {
+                        h.refused.push(ask);
+                    } else {
+                        self.trace(host);
+                    }
+                }
+            }
+        }
+        any && self.hosts[host].refused.is_empty()
+    }
+
+    fn completions(&mut self, host: usize) -> bool {
+        let mut any = false;
+        while let Some(done) = self.hosts[host].core.next_completion() {
+            any = true;
+            self.observer.completed(self.now, host, &done);
+            self.hosts[host].app.completed(&done, self.now);
+        }
+        any
+    }
+}

@@ -1,0 +1,299 @@
+//! What a run is: a plain description, and what came of it.
+
+use std::sync::Arc;
+
+use carrick_interp::Config;
+use carrick_ir::{COUNTERS, Program, STATUS_NAMES};
+
+use crate::app::{App, End, Plan, Record, Side};
+use crate::compiled::{Compiled, CompiledProgram};
+use crate::core::Core;
+use crate::interface::StreamInterface;
+use crate::interpreted::Interpreted;
+use crate::link::{Link, LinkConfig, LinkCounters};
+use crate::net::{Host, Net};
+use crate::observe::Observer;
+use crate::rng::Rng;
+
+const SECOND: u64 = 1_000_000_000;
+const CLIENT: u32 = 0x0a00_0001;
+const SERVER: u32 = 0x0a00_0002;
+
+/// Who runs the program.
+#[derive(Clone)]
+pub enum Engine {
+    /// the reference
+    Interpreter,
+    /// a shared library
+    Compiled(Arc<CompiledProgram>),
+}
+
+/// A run: the same description gives the same run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    pub seed: u64,
+    pub link: LinkConfig,
+    pub mtu: u32,
+    /// a value for each parameter of the program; empty: the defaults
+    pub params: Vec<u64>,
+    pub plans: Vec<Plan>,
+    /// virtual nanoseconds at most
+    pub limit: u64,
+    /// virtual nanoseconds that pass after the applications are done
+    pub drain: u64,
+}
+
+fn side(to_send: u64) -> Side {
+    Side { to_send, send_chunk: 65_536, recv_chunk: 65_536, pause_first: 0, pause: 0, abort_at: None }
+}
+
+fn plan(number: u64, client: Side, server: Side) -> Plan {
+    Plan { number, start: 0, port: 80, client, server, turn: None, hold: false }
+}
+
+impl Scenario {
+    /// One connection that carries `octets` (at least 8) from client to server.
+    pub fn bulk(seed: u64, link: LinkConfig, octets: u64) -> Scenario {
+        Scenario {
+            seed,
+            link,
+            mtu: 1500,
+            params: Vec::new(),
+            plans: vec![plan(1, side(octets.max(8)), side(0))],
+            limit: 24 * 3600 * SECOND,
+            drain: 0,
+        }
+    }
+
+    /// `count` requests, each answered before the next.
+    pub fn request_response(seed: u64, link: LinkConfig, request: u64, answer: u64, count: u64) -> Scenario {
+        let request = request.max(8);
+        let answer = answer.max(1);
+        let mut plan = plan(1, side(request * count), side(answer * count));
+        plan.turn = Some((request, answer));
+        Scenario { plans: vec![plan], ..Scenario::bulk(seed, link, 8) }
+    }
+
+    /// `count` connections that are opened and stay.
+    pub fn idle(seed: u64, link: LinkConfig, count: u64) -> Scenario {
+        let plans = (0..count)
+            .map(|i| Plan {
+                start: i * 10_000,
+                port: 80 + (i / 60_000) as u16,
+                hold: true,
+                ..plan(i + 1, side(8), side(0))
+            })
+            .collect();
+        Scenario { plans, ..Scenario::bulk(seed, link, 8) }
+    }
+
+    /// A random network with random applications, from the seed alone.
+    pub fn random(seed: u64) -> Scenario {
+        let mut rng = Rng::new(seed, 1);
+        let fault = |rng: &mut Rng| if rng.chance(500_000) { rng.below(50_000) as u32 } else { 0 };
+        let link = LinkConfig {
+            rate_bps: [1_000_000, 10_000_000, 100_000_000, 1_000_000_000][rng.below(4) as usize],
+            delay_ns: rng.between(10_000, 50_000_000),
+            queue_packets: rng.between(4, 200) as usize,
+            loss_ppm: fault(&mut rng),
+            duplicate_ppm: fault(&mut rng),
+            reorder_ppm: fault(&mut rng),
+            corrupt_ppm: fault(&mut rng),
+        };
+        let plans = (1..=rng.between(1, 4)).map(|number| random_plan(number, &mut rng)).collect();
+        Scenario {
+            mtu: [576, 1280, 1500, 9000][rng.below(4) as usize],
+            plans,
+            limit: 4 * 3600 * SECOND,
+            drain: 300 * SECOND,
+            ..Scenario::bulk(seed, link, 8)
+        }
+    }
+}
+
+fn random_side(rng: &mut Rng, lo: u64) -> Side {
+    let size = [200, 5_000, 100_000, 400_000][rng.below(4) as usize];
+    let pause = |rng: &mut Rng, ppm, most| if rng.chance(ppm) { rng.below(most) } else { 0 };
+    Side {
+        to_send: if lo == 0 && rng.chance(300_000) { 0 } else { rng.between(8, size) },
+        send_chunk: rng.between(1, 40_000) as u32,
+        recv_chunk: rng.between(1, 40_000) as u32,
+        pause_first: pause(rng, 300_000, 3 * SECOND),
+        pause: pause(rng, 200_000, SECOND / 50),
+        abort_at: rng.chance(80_000).then(|| rng.below(size)),
+    }
+}
+
+fn random_plan(number: u64, rng: &mut Rng) -> Plan {
+    let mut plan = plan(number, random_side(rng, 8), random_side(rng, 0));
+    plan.start = rng.below(SECOND);
+    if plan.client.send_chunk < 200 || plan.server.send_chunk < 200 || plan.client.recv_chunk < 200 {
+        // Many small requests: keep the run short.
+        plan.client.to_send = plan.client.to_send.min(20_000);
+        plan.server.to_send = plan.server.to_send.min(20_000);
+    }
+    // Nobody listens on port 81.
+    if rng.chance(30_000) {
+        plan.port = 81;
+    }
+    plan
+}
+
+/// What came of a run.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// virtual nanoseconds when it ended
+    pub ended_at: u64,
+    /// of the client and the server, in the order of opening
+    pub connections: [Vec<Record>; 2],
+    pub links: [LinkCounters; 2],
+    /// by number, of each host's core
+    pub counters: [Vec<u64>; 2],
+    /// instances that were still open
+    pub open_contexts: [usize; 2],
+    pub packets: u64,
+    /// sentences about what should not have happened
+    pub failures: Vec<String>,
+}
+
+impl Report {
+    /// Octets that arrived at both ends together.
+    pub fn received(&self) -> u64 {
+        self.connections.iter().flatten().map(|r| r.received).sum()
+    }
+
+    /// From the first connection's beginning to the last one's end, in nanoseconds.
+    pub fn completion_ns(&self) -> Option<u64> {
+        let all = || self.connections.iter().flatten();
+        let start = all().map(|r| r.started).min()?;
+        all().map(|r| r.finished).collect::<Option<Vec<u64>>>()?.into_iter().max().map(|end| end - start)
+    }
+
+    /// The counters of refusals that are not zero, by name, of one host.
+    pub fn refusals(&self, host: usize) -> impl Iterator<Item = (&'static str, u64)> {
+        let counted = self.counters[host].iter().copied();
+        COUNTERS.iter().copied().zip(counted).take(carrick_ir::REFUSALS).filter(|(_, n)| *n > 0)
+    }
+}
+
+fn make_core(
+    program: &Arc<Program>,
+    engine: &Engine,
+    scenario: &Scenario,
+    host: u64,
+    trace: bool,
+) -> Result<Box<dyn Core>, String> {
+    let config = Config {
+        seed: scenario.seed.wrapping_mul(2).wrapping_add(host),
+        address: if host == 0 { CLIENT } else { SERVER },
+        mtu: scenario.mtu,
+        completions: (scenario.plans.len() as u32 * 4).next_power_of_two().max(1024),
+        params: scenario.params.clone(),
+        trace,
+    };
+    Ok(match engine {
+        Engine::Interpreter => Box::new(Interpreted::new(program.clone(), &config)?),
+        Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), &config)?),
+    })
+}
+
+/// Runs a scenario between a client and a server.
+///
+/// # Errors
+/// If the program has no `stream` interface or the configuration is outside what it allows.
+pub fn run(
+    program: &Arc<Program>,
+    engine: &Engine,
+    scenario: &Scenario,
+    observer: &mut dyn Observer,
+    tracing: bool,
+) -> Result<Report, String> {
+    let interface = StreamInterface::of(program)?;
+    let mut hosts = Vec::new();
+    for host in 0..2 {
+        let (address, peer) = if host == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
+        let core = make_core(program, engine, scenario, host, tracing)?;
+        let reachable: Vec<Plan> = scenario.plans.clone();
+        let listened: Vec<Plan> = scenario.plans.iter().filter(|p| p.port != 81 || p.hold).cloned().collect();
+        let plans = if host == 0 { reachable } else { listened };
+        let app = App::new(host == 0, address, peer, scenario.seed, &plans);
+        hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
+    }
+    let mut net = Net::new(hosts, interface, observer, tracing);
+    net.run(scenario.limit, scenario.drain);
+    let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
+    let records = [client, server].map(|h| h.app.records().cloned().collect::<Vec<_>>());
+    let failures = judge(&records[0], &records[1], scenario);
+    Ok(Report {
+        ended_at: net.now(),
+        links: [client.uplink.counters, server.uplink.counters],
+        counters: [client.core.counters(), server.core.counters()],
+        open_contexts: [client.core.open_contexts(), server.core.open_contexts()],
+        packets: net.packets_made,
+        connections: records,
+        failures,
+    })
+}
+
+/// Every octet arrives once and in order, or both applications are told of an error.
+fn judge(clients: &[Record], servers: &[Record], scenario: &Scenario) -> Vec<String> {
+    let mut failures = Vec::new();
+    for client in clients {
+        let plan = scenario.plans.iter().find(|p| p.number == client.number);
+        if plan.is_some_and(|p| p.hold) {
+            if client.established.is_none() {
+                failures.push(format!("connection {}: was not established", client.number));
+            }
+            continue;
+        }
+        let server = servers.iter().find(|s| s.number == client.number && s.received >= 8);
+        judge_pair(client, server, &mut failures);
+    }
+    failures
+}
+
+fn judge_pair(client: &Record, server: Option<&Record>, failures: &mut Vec<String>) {
+    let n = client.number;
+    let mut fail = |what: String| failures.push(format!("connection {n}: {what}"));
+    let ends = [("client", Some(client)), ("server", server)];
+    for (name, end) in ends {
+        let Some(end) = end else { continue };
+        if let Some(at) = end.wrong_at {
+            fail(format!("the {name} received a wrong octet at {at}"));
+        }
+        if end.end == End::Open {
+            fail(format!(
+                "the {name} never came to an end ({} octets sent, {} received)",
+                end.sent, end.received
+            ));
+        }
+    }
+    let Some(server) = server else {
+        if client.end == End::Clean && client.sent > 0 {
+            fail("the client ended well, but the server never saw it".into());
+        }
+        return;
+    };
+    for (from, to, name) in [(client, server, "server"), (server, client, "client")] {
+        if to.received > from.sent && from.end == End::Clean {
+            fail(format!("the {name} received {} octets of {}", to.received, from.sent));
+        }
+        if to.end_of_stream && to.received != from.sent && from.end == End::Clean {
+            fail(format!("the {name} saw the end after {} octets of {}", to.received, from.sent));
+        }
+        let told = |r: &Record| matches!(r.end, End::Error(_) | End::Aborted);
+        if from.end == End::Clean && to.received < from.sent && !told(to) {
+            fail(format!("the {name} lacks octets and was told no error"));
+        }
+    }
+}
+
+/// A word for how a connection ended.
+pub fn end_name(end: End) -> String {
+    match end {
+        End::Open => "open".into(),
+        End::Clean => "closed".into(),
+        End::Aborted => "aborted".into(),
+        End::Error(status) => STATUS_NAMES.get(usize::from(status)).map_or("?".into(), |s| s.to_lowercase()),
+    }
+}

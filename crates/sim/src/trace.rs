@@ -1,0 +1,155 @@
+//! The trace as JSON lines: a header, then one record a line, names and keys in a fixed order, integer nanoseconds.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use carrick_ir::{COUNTERS, FieldDef, Program, STATUS_NAMES, Ty};
+use serde_json::{Value, json};
+
+use crate::core::{Completion, Record};
+use crate::observe::Observer;
+
+/// The instructions by their number in trace records.
+const INSTRUCTIONS: [&str; 14] = [
+    "new_ctx",
+    "del_ctx",
+    "new_tx_ordered_data",
+    "new_rx_ordered_data",
+    "add_tx_data",
+    "tx_flush_and_notify",
+    "add_rx_data_seg",
+    "rx_flush_and_notify",
+    "pkt_gen",
+    "timer_start",
+    "timer_restart",
+    "timer_stop",
+    "notify",
+    "raise",
+];
+
+/// Writes a trace; the first error is kept and ends the writing.
+pub struct JsonLines<W: Write> {
+    out: W,
+    program: Arc<Program>,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> JsonLines<W> {
+    /// Begins a trace; `manifest` says what makes it again.
+    pub fn new(out: W, program: Arc<Program>, seed: u64, manifest: &str) -> JsonLines<W> {
+        let header = json!({
+            "schema": "carrick-trace-1",
+            "version": env!("CARGO_PKG_VERSION"),
+            "program": program.file,
+            "source_hash": format!("{:016x}", program.source_hash),
+            "seed": seed,
+            "run": manifest,
+            "time_unit": "ns",
+        });
+        let mut lines = JsonLines { out, program, error: None };
+        lines.line(&header);
+        lines
+    }
+
+    fn line(&mut self, value: &Value) {
+        if self.error.is_none() {
+            self.error = writeln!(self.out, "{value}").err();
+        }
+    }
+
+    /// Ends the trace.
+    ///
+    /// # Errors
+    /// The first error of writing.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => self.out.flush(),
+        }
+    }
+}
+
+impl<W: Write> Observer for JsonLines<W> {
+    fn record(&mut self, now: u64, host: usize, record: &Record) {
+        let (what, detail) = describe(&self.program, record);
+        self.line(&json!({"t": now, "host": host, "what": what, "detail": detail}));
+    }
+
+    fn completed(&mut self, now: u64, host: usize, done: &Completion) {
+        let status = STATUS_NAMES.get(usize::from(done.status)).copied().unwrap_or("?");
+        let detail = json!({"token": done.token, "status": status, "value": done.value});
+        self.line(&json!({"t": now, "host": host, "what": "completion", "detail": detail}));
+    }
+
+    fn sent(&mut self, now: u64, host: usize, packet: &[u8]) {
+        self.line(&json!({"t": now, "host": host, "what": "sent", "detail": {"octets": packet.len()}}));
+    }
+
+    fn arrived(&mut self, now: u64, host: usize, packet: &[u8]) {
+        self.line(&json!({"t": now, "host": host, "what": "arrived", "detail": {"octets": packet.len()}}));
+    }
+}
+
+/// A record in words: what it is, and its parts by name.
+pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
+    let number = record.number as usize;
+    let mut words = record.words.iter().copied();
+    match record.kind {
+        0 => {
+            let Some(event) = program.events.get(number) else { return ("event", json!(record.words)) };
+            let handle = words.next().unwrap_or(0);
+            let fields = fields(program, &event.fields, &mut words);
+            ("event", json!({"name": event.name, "context": handle, "fields": fields}))
+        }
+        1 => {
+            let name = INSTRUCTIONS.get(number).copied().unwrap_or("?");
+            ("instruction", json!({"name": name, "words": record.words}))
+        }
+        2 => {
+            let Some(context) = program.contexts.get(number) else { return ("context", json!(record.words)) };
+            let handle = words.next().unwrap_or(0);
+            let mut all = fields(program, &context.fields, &mut words);
+            for timer in &context.timers {
+                all[timer.name.as_str()] = json!(words.next().unwrap_or(0));
+            }
+            ("context", json!({"name": context.name, "context": handle, "fields": all}))
+        }
+        3 => ("segment", json!({"context": words.next(), "offset": words.next(), "octets": words.next()})),
+        _ => ("drop", json!({"reason": COUNTERS.get(number)})),
+    }
+}
+
+fn fields(program: &Program, defs: &[FieldDef], words: &mut dyn Iterator<Item = u64>) -> Value {
+    let mut all = json!({});
+    for field in defs {
+        all[field.name.as_str()] = value(program, &field.ty, words);
+    }
+    all
+}
+
+fn value(program: &Program, ty: &Ty, words: &mut dyn Iterator<Item = u64>) -> Value {
+    match ty {
+        Ty::Struct(id) => fields(program, &program.structs[id.index()].fields, words),
+        Ty::Id(id) => fields(program, &program.ids[id.index()].parts, words),
+        Ty::Array(element, n) => Value::Array((0..*n).map(|_| value(program, element, words)).collect()),
+        Ty::List(element, n) => {
+            let len = words.next().unwrap_or(0).min(u64::from(*n));
+            Value::Array((0..len).map(|_| value(program, element, words)).collect())
+        }
+        Ty::Wnd { .. } => {
+            let head = words.next();
+            let runs = words.next().unwrap_or(0).min(65_536);
+            let runs: Vec<Value> = (0..runs).map(|_| json!([words.next(), words.next()])).collect();
+            json!({"head": head, "set": runs})
+        }
+        Ty::Bool => json!(words.next().unwrap_or(0) != 0),
+        Ty::Int { signed: true, .. } | Ty::Duration => json!(words.next().unwrap_or(0) as i64),
+        Ty::Enum(id) => {
+            let value = words.next().unwrap_or(0);
+            let def = &program.enums[id.index()];
+            json!(def.variants.iter().find(|(_, v)| *v == value).map_or("?", |(n, _)| n.as_str()))
+        }
+        Ty::Status => json!(STATUS_NAMES.get(words.next().unwrap_or(0) as usize)),
+        _ => json!(words.next().unwrap_or(0)),
+    }
+}
