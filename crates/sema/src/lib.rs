@@ -16,6 +16,7 @@ mod env;
 mod graph;
 mod headers;
 mod interface;
+mod options;
 mod types;
 mod usage;
 

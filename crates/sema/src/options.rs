@@ -1,0 +1,150 @@
+//! Options: TLVs, which of them a list can hold, and the list itself.
+
+use carrick_ir::{self as ir, Ty};
+use carrick_syntax::ast::{Expr, Field, Ident, ItemKind, TypeKind};
+use carrick_syntax::diag::Diagnostic;
+
+use crate::env::Def;
+use crate::types::is_int;
+use crate::{Checker, codes};
+
+impl Checker<'_> {
+    pub(crate) fn option(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptDef {
+        let mut values = Vec::new();
+        let mut octets = 0;
+        for field in fields {
+            let ty = self.resolve(&field.ty).unwrap_or(Ty::U8);
+            if !(is_int(&ty) || ty == Ty::Seq32) {
+                self.report(
+                    Diagnostic::error(
+                        codes::OPTION_SHAPE,
+                        "an option's fields are integers",
+                        field.ty.span,
+                        "not an integer",
+                    )
+                    .mend("use uint8, uint16, uint32, uint64 or seq32"),
+                );
+            }
+            octets += u64::from(ir::arith::shape(&ty).0 / 8);
+            let fixed = field.init.as_ref().and_then(|e| self.constant(e, &ty));
+            values.push(ir::OptField { name: field.name.name.clone(), ty, fixed });
+        }
+        let fixed_octet = |at: usize, name: &str| {
+            values.get(at).filter(|f: &&ir::OptField| f.name == name && f.ty == Ty::U8).and_then(|f| f.fixed)
+        };
+        let kind = fixed_octet(0, "kind");
+        let len = if values.len() == 1 { Some(1) } else { fixed_octet(1, "len") };
+        let (Some(kind), Some(len)) = (kind, len) else {
+            self.report(
+                Diagnostic::error(codes::OPTION_SHAPE, "an option begins with its kind and length", name.span, "this option")
+                    .note("receivers skip options that they do not know by the length octet")
+                    .mend("begin with `uint8 kind = K; uint8 len = L;`, or with `uint8 kind = K;` alone for a single octet"),
+            );
+            return ir::OptDef { name: name.name.clone(), doc, kind: 0, len: 1, fields: Vec::new() };
+        };
+        if len != octets {
+            self.report(
+                Diagnostic::error(
+                    codes::OPTION_LENGTH,
+                    format!(
+                        "`{}` says that it is {len} octets long, but its fields take {octets}",
+                        name.name
+                    ),
+                    name.span,
+                    "this option",
+                )
+                .mend(format!("set `len` to {octets} or change the fields")),
+            );
+        }
+        let skip = if len == 1 { 1 } else { 2 };
+        let fields = values.into_iter().skip(skip).collect();
+        ir::OptDef { name: name.name.clone(), doc, kind: kind as u8, len: len as u8, fields }
+    }
+
+    pub(crate) fn option_unions(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            if let ItemKind::OptUnion { members, .. } = &item.kind {
+                let members = members
+                    .iter()
+                    .filter_map(|m| {
+                        self.lookup("option", m, |d| if let Def::Opt(o) = d { Some(o) } else { None })
+                    })
+                    .collect();
+                self.unions.push(members);
+            }
+        }
+    }
+
+    /// All but the lists' lengths, which need the blueprint that uses the list.
+    pub(crate) fn option_lists(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            if let ItemKind::OptList { name, fields } = &item.kind {
+                let list = self.option_list(item.doc.clone(), name, fields);
+                self.program.opt_lists.push(list);
+            }
+        }
+    }
+
+    fn option_list(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptListDef {
+        let mut members = None;
+        let (mut align, mut pad) = (1, 1);
+        for field in fields {
+            match field.name.name.as_str() {
+                "len" => {}
+                "align" => align = self.field_constant(field, &Ty::U64).unwrap_or(1),
+                "pad" => pad = self.field_constant(field, &Ty::U8).unwrap_or(1),
+                _ => members = self.list_members(field).or(members),
+            }
+        }
+        let has_len = fields.iter().any(|f| f.name.name == "len" && f.init.is_some());
+        if members.is_none() || !has_len || ![1, 2, 4, 8].contains(&align) {
+            self.report(
+                Diagnostic::error(codes::OPTION_LIST, "this option list is malformed", name.span, "this list")
+                    .note("it needs `bytes len = ...;` over fields of its blueprint, and `list<an_opt_union, N> opts;`; `align` is 1, 2, 4 or 8")
+                    .mend("add what is missing"),
+            );
+        }
+        let zero = ir::Expr { kind: ir::ExprKind::Lit(0), ty: Ty::Bytes, loc: ir::Loc::default() };
+        ir::OptListDef {
+            name: name.name.clone(),
+            doc,
+            members: members.unwrap_or_default(),
+            len: zero,
+            align: align.clamp(1, 8) as u32,
+            pad: pad as u8,
+        }
+    }
+
+    fn field_constant(&mut self, field: &Field, ty: &Ty) -> Option<u64> {
+        let init = field.init.as_ref()?;
+        self.constant(init, ty)
+    }
+
+    fn list_members(&mut self, field: &Field) -> Option<Vec<ir::OptId>> {
+        let TypeKind::List(element, _) = &field.ty.kind else { return None };
+        let TypeKind::Name(union) = &element.kind else { return None };
+        let union = Ident { name: union.clone(), span: element.span };
+        let index =
+            self.lookup("option union", &union, |d| if let Def::OptUnion(u) = d { Some(u) } else { None })?;
+        Some(self.unions[index as usize].clone())
+    }
+
+    /// The most octets that the options of a list take when each is there once, with padding.
+    pub(crate) fn longest_options(&self, list: ir::OptListId) -> u32 {
+        let list = &self.program.opt_lists[list.index()];
+        let sizes = list.members.iter().map(|m| u32::from(self.program.opts[m.index()].len));
+        sizes.filter(|len| *len > 1).map(|len| len.next_multiple_of(list.align)).sum()
+    }
+
+    /// The initialiser of the list's `len`.
+    pub(crate) fn list_length(&self, list: ir::OptListId) -> Option<&Expr> {
+        let lists = self.file.items.iter().filter_map(|i| match &i.kind {
+            ItemKind::OptList { fields, .. } => Some(fields),
+            _ => None,
+        });
+        let fields = lists.clone().nth(list.index())?;
+        fields.iter().find(|f| f.name.name == "len")?.init.as_ref()
+    }
+}
