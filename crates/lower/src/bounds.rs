@@ -28,16 +28,28 @@ impl Cost {
     }
 }
 
+/// What is known so far: each function and each chain is looked at once, however often it is used.
+struct Costs<'p> {
+    program: &'p Program,
+    functions: Vec<Option<Cost>>,
+    chains: Vec<Option<Cost>>,
+}
+
 /// Computes every bound of the program. There is no circle among calls or raises.
 pub fn compute(program: &mut Program) {
-    let costs: Vec<Cost> =
-        (0..program.functions.len()).map(|f| function(program, FuncId(f as u32))).collect();
-    for (function, cost) in program.functions.iter_mut().zip(&costs) {
+    let mut costs = Costs {
+        program,
+        functions: vec![None; program.functions.len()],
+        chains: vec![None; program.chains.len()],
+    };
+    let functions: Vec<Cost> =
+        (0..program.functions.len()).map(|f| costs.function(FuncId(f as u32))).collect();
+    let chains: Vec<Cost> = (0..program.chains.len()).map(|e| costs.chain(EventId(e as u32))).collect();
+    let parser = functions[program.parser.index()];
+    program.max_parsed = parser.raised;
+    for (function, cost) in program.functions.iter_mut().zip(functions) {
         function.max_raised = cost.raised;
     }
-    let parser = costs[program.parser.index()];
-    program.max_parsed = parser.raised;
-    let chains: Vec<Cost> = (0..program.chains.len()).map(|e| chain(program, EventId(e as u32))).collect();
     for (chain, cost) in program.chains.iter_mut().zip(&chains) {
         if let Some(chain) = chain {
             chain.max_raised = cost.raised;
@@ -48,42 +60,56 @@ pub fn compute(program: &mut Program) {
     program.max_blueprints = most.max(parser.blueprints);
 }
 
-fn chain(program: &Program, event: EventId) -> Cost {
-    let Some(chain) = program.chains.get(event.index()).and_then(Option::as_ref) else {
-        return Cost::default();
-    };
-    let run = |functions: &[FuncId]| {
-        functions.iter().fold(Cost::default(), |cost, f| cost.then(function(program, *f)))
-    };
-    run(&chain.present).or(run(chain.absent.as_deref().unwrap_or_default()))
-}
-
-fn function(program: &Program, func: FuncId) -> Cost {
-    let def = &program.functions[func.index()];
-    block(program, def, &def.body)
-}
-
-fn block(program: &Program, def: &Function, body: &Block) -> Cost {
-    body.stmts.iter().fold(Cost::default(), |cost, s| cost.then(stmt(program, def, s)))
-}
-
-fn stmt(program: &Program, def: &Function, stmt: &Stmt) -> Cost {
-    match &stmt.kind {
-        StmtKind::If { then, otherwise, .. } => block(program, def, then).or(block(program, def, otherwise)),
-        StmtKind::Block(body) => block(program, def, body),
-        StmtKind::ForRange { max, body, .. } => {
-            block(program, def, body).times(u32::try_from(*max).unwrap_or(u32::MAX))
+impl Costs<'_> {
+    fn chain(&mut self, event: EventId) -> Cost {
+        let Some(chain) = self.program.chains.get(event.index()).and_then(Option::as_ref) else {
+            return Cost::default();
+        };
+        if let Some(known) = self.chains[event.index()] {
+            return known;
         }
-        StmtKind::ForEach { list, body, .. } => {
-            let turns = if let Ty::List(_, n) | Ty::Array(_, n) = list.ty { n } else { 1 };
-            block(program, def, body).times(turns)
+        let present = self.in_turn(&chain.present);
+        let cost = present.or(self.in_turn(chain.absent.as_deref().unwrap_or_default()));
+        self.chains[event.index()] = Some(cost);
+        cost
+    }
+
+    fn in_turn(&mut self, functions: &[FuncId]) -> Cost {
+        functions.iter().fold(Cost::default(), |cost, f| cost.then(self.function(*f)))
+    }
+
+    fn function(&mut self, func: FuncId) -> Cost {
+        if let Some(known) = self.functions[func.index()] {
+            return known;
         }
-        StmtKind::Call { func, .. } => function(program, *func),
-        StmtKind::Instr(Instr::PktGen { .. }) => Cost { raised: 0, blueprints: 1 },
-        StmtKind::Instr(Instr::Raise { event }) => match def.locals[event.index()].ty {
-            Ty::Event(event) => Cost { raised: 1, blueprints: chain(program, event).blueprints },
+        let def = &self.program.functions[func.index()];
+        let cost = self.block(def, &def.body);
+        self.functions[func.index()] = Some(cost);
+        cost
+    }
+
+    fn block(&mut self, def: &Function, body: &Block) -> Cost {
+        body.stmts.iter().fold(Cost::default(), |cost, s| cost.then(self.stmt(def, s)))
+    }
+
+    fn stmt(&mut self, def: &Function, stmt: &Stmt) -> Cost {
+        match &stmt.kind {
+            StmtKind::If { then, otherwise, .. } => self.block(def, then).or(self.block(def, otherwise)),
+            StmtKind::Block(body) => self.block(def, body),
+            StmtKind::ForRange { max, body, .. } => {
+                self.block(def, body).times(u32::try_from(*max).unwrap_or(u32::MAX))
+            }
+            StmtKind::ForEach { list, body, .. } => {
+                let turns = if let Ty::List(_, n) | Ty::Array(_, n) = list.ty { n } else { 1 };
+                self.block(def, body).times(turns)
+            }
+            StmtKind::Call { func, .. } => self.function(*func),
+            StmtKind::Instr(Instr::PktGen { .. }) => Cost { raised: 0, blueprints: 1 },
+            StmtKind::Instr(Instr::Raise { event }) => match def.locals[event.index()].ty {
+                Ty::Event(event) => Cost { raised: 1, blueprints: self.chain(event).blueprints },
+                _ => Cost::default(),
+            },
             _ => Cost::default(),
-        },
-        _ => Cost::default(),
+        }
     }
 }

@@ -123,3 +123,16 @@ interface stream { send -> request on conn; put -> request at flow(len, LIMIT); 
         .replace("register_ev_parser(parse);", "register_ev_parser(parse); register_interface(stream);");
     insta::assert_snapshot!("a_whole_program", print(&lowered(&text)));
 }
+
+/// Each function calls the one before it twice: 2^60 calls in all, of which each function is looked at once.
+#[test]
+fn bounds_of_deep_calls_take_no_time() {
+    let mut more = "void f0(conn c) { packet bp; pkt_gen(bp); next n; raise n; }".to_owned();
+    for depth in 1..60 {
+        let callee = depth - 1;
+        more += &format!("\nvoid f{depth}(conn c) {{ f{callee}(c); f{callee}(c); }}");
+    }
+    let program = lowered(&program(&more, "f59(c); c.count = m.n;", ""));
+    assert_eq!(program.max_blueprints, u32::MAX);
+    assert_eq!(program.functions.iter().find(|f| f.name == "f5").map(|f| f.max_raised), Some(32));
+}

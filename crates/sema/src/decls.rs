@@ -169,17 +169,37 @@ impl Checker<'_> {
 
     /// Reports a field that has the name of one before it.
     pub(crate) fn check_twin(&mut self, fields: &[Field], field: &Field) {
-        let first = fields.iter().find(|f| f.name.name == field.name.name);
-        if let Some(first) = first.filter(|f| f.name.span != field.name.span) {
+        self.check_twin_name(fields.iter().map(|f| &f.name), &field.name);
+    }
+
+    /// Reports a name that one of `names` has which stands before it.
+    pub(crate) fn check_twin_name<'n>(&mut self, mut names: impl Iterator<Item = &'n Ident>, name: &Ident) {
+        let first = names.find(|n| n.name == name.name);
+        if let Some(first) = first.filter(|n| n.span != name.span) {
             self.report(
                 Diagnostic::error(
                     codes::DUPLICATE_NAME,
-                    format!("the field `{}` is declared twice", field.name.name),
-                    field.name.span,
+                    format!("`{}` is declared twice", name.name),
+                    name.span,
                     "again here",
                 )
-                .cause(first.name.span, "declared first here")
+                .cause(first.span, "declared first here")
                 .mend("give one of them another name"),
+            );
+        }
+    }
+
+    /// Reports a part that has the name of one which is always there.
+    pub(crate) fn check_reserved(&mut self, name: &Ident, reserved: &str, of: &str) {
+        if name.name == reserved {
+            self.report(
+                Diagnostic::error(
+                    codes::DUPLICATE_NAME,
+                    format!("every {of} has a `{reserved}` already"),
+                    name.span,
+                    "cannot be declared",
+                )
+                .mend("give it another name"),
             );
         }
     }
@@ -242,6 +262,7 @@ impl Checker<'_> {
                     .mend("use an integer type"),
                 );
             }
+            self.check_twin_name(parts.iter().map(|p| &p.name), &part.name);
             let ty = ty.filter(Ty::is_scalar).unwrap_or(Ty::U64);
             defs.push(ir::FieldDef { name: part.name.name.clone(), doc: String::new(), ty, init: None });
         }
@@ -273,6 +294,9 @@ impl Checker<'_> {
                 .note("a timer only says that it fired; what it means is in its context")
                 .mend("keep the value in the context"),
             );
+        }
+        if event_kind == ir::EventKind::App {
+            fields.iter().for_each(|f| self.check_reserved(&f.name, "token", "app event"));
         }
         let addrs: Vec<Span> =
             fields.iter().zip(&defs).filter(|(_, d)| d.ty == Ty::Addr).map(|(f, _)| f.span).collect();
@@ -313,6 +337,9 @@ impl Checker<'_> {
                 None
             }
         };
+        let names = || fields.iter().map(|f| &f.name).chain(timers.iter().map(|t| &t.name));
+        names().for_each(|n| self.check_reserved(n, "id", "context"));
+        timers.iter().for_each(|t| self.check_twin_name(names(), &t.name));
         let fields = self.fields(fields, "context");
         let timers = timers.iter().map(|t| self.timer(t)).collect();
         let zero = ir::Expr { kind: ir::ExprKind::Lit(0), ty: Ty::U64, loc: ir::Loc::default() };

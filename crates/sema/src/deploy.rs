@@ -56,11 +56,14 @@ impl Checker<'_> {
                 .note(format!("what can be said here: {}", CALLS.join(", ")))
                 .mend("see the reference's section on deploy")
         };
-        let ExprKind::Call(callee, args) = &call.kind else {
-            self.report(wrong("this registers nothing".into()));
-            return None;
+        let named = match &call.kind {
+            ExprKind::Call(callee, args) => match &callee.kind {
+                ExprKind::Name(what) => Some((what, callee, args)),
+                _ => None,
+            },
+            _ => None,
         };
-        let ExprKind::Name(what) = &callee.kind else {
+        let Some((what, callee, args)) = named else {
             self.report(wrong("this registers nothing".into()));
             return None;
         };
@@ -87,19 +90,32 @@ impl Checker<'_> {
         };
         registered.push(what.clone());
         let found = self.lookup("such declaration", &name, |d| registers(what, d).then_some(d))?;
+        let this = format!("{what}({})", name.name);
+        if registered.contains(&this) {
+            self.report(wrong(format!("`{}` is registered twice", name.name)));
+            return None;
+        }
+        registered.push(this);
+        if matches!(found, Def::Function(f) if !self.takes_a_packet(f)) {
+            self.report(wrong(format!("`{}` is not a parser", name.name)));
+            return None;
+        }
         let Def::Context(ctx) = found else { return Some(()) };
         let ty = if what == "register_ctx_spec" { Ty::U64 } else { Ty::Bytes };
         let numbers: Option<Vec<ir::Expr>> = args[1..].iter().map(|a| self.deploy_number(a, &ty)).collect();
         let mut numbers = numbers?.into_iter();
         let def = &mut self.program.contexts[ctx.index()];
         if what == "register_ctx_spec" {
-            registered.push(format!("{what} {}", ctx.0));
             def.capacity = numbers.next()?;
         } else {
             def.tx_capacity = numbers.next();
             def.rx_capacity = numbers.next();
         }
         Some(())
+    }
+
+    fn takes_a_packet(&self, func: ir::FuncId) -> bool {
+        self.program.functions[func.index()].locals.first().is_some_and(|l| l.ty == Ty::Packet)
     }
 
     /// A number that is known when the stack starts.
@@ -118,7 +134,7 @@ impl Checker<'_> {
             missing.push("register_interface(...)".into());
         }
         for (index, context) in self.program.contexts.iter().enumerate() {
-            if !registered.contains(&format!("register_ctx_spec {index}")) {
+            if !registered.contains(&format!("register_ctx_spec({})", context.name)) {
                 missing.push(format!("register_ctx_spec({}, how_many)", context.name));
             }
             let uses = |wanted: fn(&Instr) -> bool| uses_unit(&self.program, ir::CtxId(index as u32), wanted);

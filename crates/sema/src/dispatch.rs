@@ -84,7 +84,9 @@ impl Checker<'_> {
 
     fn check_parser_params(&mut self, params: &[ir::Local], name: &Ident) {
         let tys: Vec<&Ty> = params.iter().map(|l| &l.ty).collect();
-        if !matches!(tys[..], [Ty::Packet, Ty::NetHeader]) {
+        // A type that is wrong has been reported.
+        let known = !tys.contains(&&Ty::Void);
+        if known && !matches!(tys[..], [Ty::Packet, Ty::NetHeader]) {
             self.report(
                 Diagnostic::error(
                     codes::PARSER_PARAMS,

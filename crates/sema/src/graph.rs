@@ -30,7 +30,9 @@ impl Checker<'_> {
     }
 
     fn check_raises(&mut self, calls: &[Vec<usize>]) {
-        let raises: Vec<Vec<usize>> = (0..calls.len()).map(|f| raised_by(&self.program, calls, f)).collect();
+        let mut known = vec![None; calls.len()];
+        let raises: Vec<Vec<usize>> =
+            (0..calls.len()).map(|f| raised_by(&self.program, calls, f, &mut known)).collect();
         let events: Vec<Vec<usize>> = self
             .program
             .chains
@@ -71,10 +73,21 @@ fn callees(function: &ir::Function) -> Vec<usize> {
     found
 }
 
-/// The events that a run of the function raises; there is no recursion.
-fn raised_by(program: &ir::Program, calls: &[Vec<usize>], function: usize) -> Vec<usize> {
+/// The events that a run of the function raises; there is no recursion. `known` has what was asked for before.
+fn raised_by(
+    program: &ir::Program,
+    calls: &[Vec<usize>],
+    function: usize,
+    known: &mut [Option<Vec<usize>>],
+) -> Vec<usize> {
+    if let Some(found) = &known[function] {
+        return found.clone();
+    }
     let def = &program.functions[function];
-    let mut found: Vec<usize> = calls[function].iter().flat_map(|f| raised_by(program, calls, *f)).collect();
+    let mut found = Vec::new();
+    for callee in &calls[function] {
+        found.extend(raised_by(program, calls, *callee, known));
+    }
     ir::walk::statements(&def.body, &mut |stmt| {
         if let StmtKind::Instr(Instr::Raise { event }) = &stmt.kind
             && let Ty::Event(event) = def.locals[event.index()].ty
@@ -84,6 +97,7 @@ fn raised_by(program: &ir::Program, calls: &[Vec<usize>], function: usize) -> Ve
     });
     found.sort_unstable();
     found.dedup();
+    known[function] = Some(found.clone());
     found
 }
 

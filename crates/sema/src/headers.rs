@@ -48,6 +48,7 @@ impl Checker<'_> {
         let mut defs = Vec::new();
         let mut protocol = None;
         for field in fields {
+            self.check_twin(fields, field);
             let Some((known, kind, ty)) = IPV4.iter().find(|(n, ..)| *n == field.name.name) else {
                 self.unknown(codes::NET_FIELD, "field of ipv4", &field.name, &IPV4.map(|(n, ..)| n));
                 continue;
@@ -103,6 +104,7 @@ impl Checker<'_> {
         let mut offset = 0;
         for field in fields {
             self.check_twin(fields, field);
+            self.check_reserved(&field.name, "net", "blueprint");
             self.blueprint_field(&mut bp, field, &mut offset);
         }
         if offset % 8 != 0 {

@@ -13,6 +13,7 @@ impl Checker<'_> {
         let mut values = Vec::new();
         let mut octets = 0;
         for field in fields {
+            self.check_twin(fields, field);
             let ty = self.resolve(&field.ty).unwrap_or(Ty::U8);
             if !(is_int(&ty) || ty == Ty::Seq32) {
                 self.report(
@@ -65,15 +66,32 @@ impl Checker<'_> {
         let file = self.file;
         for item in &file.items {
             if let ItemKind::OptUnion { members, .. } = &item.kind {
-                let members = members
-                    .iter()
-                    .filter_map(|m| {
-                        self.lookup("option", m, |d| if let Def::Opt(o) = d { Some(o) } else { None })
-                    })
-                    .collect();
+                let members = self.union_members(members);
                 self.unions.push(members);
             }
         }
+    }
+
+    /// The options of a union; each must be told from the others by its kind.
+    fn union_members(&mut self, names: &[Ident]) -> Vec<ir::OptId> {
+        let mut members: Vec<ir::OptId> = Vec::new();
+        for name in names {
+            let pick = |d| if let Def::Opt(o) = d { Some(o) } else { None };
+            let Some(opt) = self.lookup("option", name, pick) else { continue };
+            let kind = self.program.opts[opt.index()].kind;
+            let twin = members.iter().find(|m| self.program.opts[m.index()].kind == kind);
+            if let Some(twin) = twin {
+                let message = format!("`{}` is of kind {kind} as well", self.program.opts[twin.index()].name);
+                self.report(
+                    Diagnostic::error(codes::OPTION_LIST, message, name.span, "of the same kind")
+                        .note("a receiver tells options apart by their kind")
+                        .mend("give each option a kind of its own"),
+                );
+                continue;
+            }
+            members.push(opt);
+        }
+        members
     }
 
     /// All but the lists' lengths, which need the blueprint that uses the list.

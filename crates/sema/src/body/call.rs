@@ -147,6 +147,9 @@ impl Body<'_, '_> {
                     .mend("put what both need into a function"),
             );
         }
+        if params.contains(&Ty::Void) {
+            return None; // reported where it is declared
+        }
         let mut values = Vec::new();
         for (arg, ty) in args.iter().zip(&params) {
             let mark = self.out.len();

@@ -101,6 +101,9 @@ impl Body<'_, '_> {
         match self.find(name) {
             Some(Binding::Local(local)) => {
                 let place = self.local_place(local);
+                if place.ty == Ty::Void {
+                    return None; // a parameter whose type is wrong
+                }
                 Some(if place.ty.is_by_ref() {
                     Node::ReadOnly(place, "passed by reference")
                 } else {

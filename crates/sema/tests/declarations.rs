@@ -1,0 +1,91 @@
+//! Declarations that contradict themselves or each other.
+
+use carrick_sema::{check, codes};
+use carrick_syntax::diag::Severity;
+use carrick_syntax::parse;
+
+const PROGRAM: &str = "net_header ipv4 { uint32 src_ip; uint8 protocol = 253; }
+opt_t small_opt { uint8 kind = 2; uint8 len = 3; uint8 size; }
+opt_union option_u { small_opt }
+opt_list options { bytes len = words * 4 - 8; list<option_u, 4> opts; }
+pkt_bp packet over ipv4 { uint32 n; uint8 words = header_len / 4; uint8 rest; checksum16_t sum; options opts; }
+id flow(uint32 a);
+event segment : net_event { uint32 n; }
+event request : app_event { uint32 n; }
+event pause : timer_event { }
+context conn by flow { uint32 count; timer_t timer -> pause; }
+void parse(pkt_t p, ipv4 ip) { packet h; p.extract(h); segment e; e.n = h.n; set_flow_id(e, flow(ip.src_ip)); raise e; }
+void receive(segment e, conn c) { c.count += e.n; timer_start(c.timer, 1s); }
+void ask(request r, conn c) { notify(r.token, OK, c.count + r.n); }
+void tick(pause t, conn c) { packet bp; bp.opts.add(small_opt(1)); pkt_gen(bp); }
+dispatch stack { segment -> { receive }; request -> { ask }; pause -> { tick }; }
+interface own { ask -> request on conn; }
+deploy { register_ep_chains(stack); register_ctx_spec(conn, 1); register_ev_parser(parse); register_interface(own); }";
+
+/// The codes of the program's errors when `old` is replaced by `new`.
+fn errors(old: &str, new: &str) -> Vec<u16> {
+    assert!(PROGRAM.contains(old), "{old}");
+    let text = PROGRAM.replacen(old, new, 1);
+    let (file, syntax) = parse(&text);
+    assert_eq!(syntax, [], "{text}");
+    let (program, diagnostics) = check(&file, "t", "t.mtp", &text);
+    let errors = diagnostics.into_iter().filter(|d| d.severity == Severity::Error);
+    let errors: Vec<u16> = errors.map(|d| d.code).collect();
+    assert_eq!(program.is_some(), errors.is_empty());
+    errors
+}
+
+#[test]
+fn the_program_has_none() {
+    assert_eq!(errors("deploy", "deploy"), []);
+}
+
+#[test]
+fn names_are_told_apart() {
+    let twins = [
+        ("id flow(uint32 a)", "id flow(uint32 a, uint32 a)"),
+        ("uint32 count; timer_t timer", "uint32 timer; uint32 count; timer_t timer"),
+        ("uint32 count;", "uint32 count; uint32 id;"),
+        ("app_event { uint32 n;", "app_event { uint32 n; token_t token;"),
+        ("uint8 rest;", "uint8 net;"),
+        ("uint32 src_ip;", "uint32 src_ip; uint32 src_ip;"),
+        ("uint8 len = 3; uint8 size;", "uint8 len = 4; uint8 size; uint8 size;"),
+        ("ask -> request on conn;", "ask -> request on conn; ask -> request on conn;"),
+    ];
+    for (old, new) in twins {
+        let found = errors(old, new);
+        assert!(found.contains(&codes::DUPLICATE_NAME), "{new}: {found:?}");
+    }
+}
+
+#[test]
+fn options_are_told_apart_by_their_kind() {
+    let two = "opt_t other_opt { uint8 kind = 2; } opt_union option_u { small_opt, other_opt }";
+    assert_eq!(errors("opt_union option_u { small_opt }", two), [codes::OPTION_LIST]);
+}
+
+#[test]
+fn padding_is_an_octet() {
+    assert_eq!(errors("list<option_u", "uint8 pad = 256; list<option_u"), [codes::LITERAL_RANGE]);
+}
+
+#[test]
+fn a_checksum_can_be_verified() {
+    assert_eq!(errors("checksum16_t sum;", "checksum16_t sum : 8;"), [codes::BIT_WIDTH]);
+    assert_eq!(errors("uint8 rest;", ""), [codes::BIT_ALIGNMENT]);
+    assert_eq!(errors("checksum16_t sum;", "checksum16_t sum; checksum16_t more;"), [codes::BLUEPRINT_ORDER]);
+}
+
+#[test]
+fn everything_is_deployed_once() {
+    let twice = "register_ctx_spec(conn, 1); register_ctx_spec(conn, 2);";
+    assert_eq!(errors("register_ctx_spec(conn, 1);", twice), [codes::DEPLOY_CALL]);
+    assert_eq!(errors("register_ev_parser(parse);", "register_ev_parser(ask);"), [codes::DEPLOY_CALL]);
+}
+
+#[test]
+fn a_parameter_of_an_unknown_type_is_reported_once() {
+    assert_eq!(errors("ipv4 ip)", "ipv6 ip)"), [codes::UNKNOWN_TYPE]);
+    let more = "void more(uint23 x, uint32 y) { uint32 z = x + y; } void receive(segment e, conn c) { more(1, c.count);";
+    assert_eq!(errors("void receive(segment e, conn c) {", more), [codes::UNKNOWN_TYPE]);
+}
