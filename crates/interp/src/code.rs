@@ -20,9 +20,13 @@ pub(crate) enum Ex {
     Add(u64, Box<(Ex, Ex)>),
     Sub(u64, Box<(Ex, Ex)>),
     Equal(Box<(Ex, Ex)>),
+    /// equal to a number, or not
+    Is(u64, Box<Ex>),
+    IsNot(u64, Box<Ex>),
+    /// plus a number, cut like [`Ex::Add`]
+    Plus(u64, Box<(Ex, u64)>),
     /// as unsigned numbers
     Below(Box<(Ex, Ex)>),
-    Not(Box<Ex>),
     And(Box<(Ex, Ex)>),
     Or(Box<(Ex, Ex)>),
     Mask(u64, Box<Ex>),

@@ -82,10 +82,10 @@ impl Linker<'_> {
         if let (Ty::Id(_) | Ty::Addr, BinOp::Eq | BinOp::Ne) = (&a.ty, op) {
             let mut all = Ex::Lit(1);
             for i in 0..self.layout.size(&a.ty) {
-                let same = Ex::Equal(Box::new((self.part(a, i, scope)?, self.part(b, i, scope)?)));
+                let same = equal(self.part(a, i, scope)?, self.part(b, i, scope)?);
                 all = if i == 0 { same } else { Ex::And(Box::new((all, same))) };
             }
-            return Ok(if op == BinOp::Eq { all } else { Ex::Not(Box::new(all)) });
+            return Ok(if op == BinOp::Eq { all } else { not(all) });
         }
         Ok(binary(op, &a.ty, to, self.part(a, 0, scope)?, self.part(b, 0, scope)?))
     }
@@ -108,7 +108,7 @@ impl Linker<'_> {
                 Ex::Hash(parts.into_boxed_slice())
             }
             Builtin::Mtu => Ex::Lit(u64::from(self.mtu.saturating_sub(20))),
-            Builtin::AddrIsNone => Ex::Equal(Box::new((arg(0)?, Ex::Lit(0)))),
+            Builtin::AddrIsNone => Ex::Is(0, Box::new(arg(0)?)),
             Builtin::AddrSkip => self.skip(args, at, scope)?,
         })
     }
@@ -137,7 +137,7 @@ impl Linker<'_> {
                     Ty::List(_, n) => u64::from(*n),
                     _ => 0,
                 };
-                Ex::Equal(Box::new((load(self.place(list, scope)?, 0), Ex::Lit(room))))
+                Ex::Is(room, Box::new(load(self.place(list, scope)?, 0)))
             }
             ExprKind::WndHead(wnd) => load(self.place(wnd, scope)?, 0),
             ExprKind::WndTest(wnd, at) => {
@@ -148,7 +148,7 @@ impl Linker<'_> {
                 let (place, ty) = local(ctx)?;
                 let Ty::Context(c) = ty else { return Err("a timer of what is no context".to_owned()) };
                 let cell = self.layout.contexts[c.index()].end + timer.0 * TIMER_CELLS + 1;
-                Ex::Not(Box::new(Ex::Equal(Box::new((load(place, cell), Ex::Lit(0))))))
+                Ex::IsNot(0, Box::new(load(place, cell)))
             }
             ExprKind::Handle(ctx) => load(local(ctx)?.0, 0),
             ExprKind::TxRoom(ctx) => Ex::TxRoom(Box::new(load(local(ctx)?.0, 0))),
@@ -205,7 +205,7 @@ pub(crate) fn load(mut place: Place, offset: u32) -> Ex {
 fn unary(op: UnOp, ty: &Ty, x: Ex) -> Ex {
     match (op, x) {
         (_, Ex::Lit(n)) => Ex::Lit(arith::unary(op, ty, n)),
-        (UnOp::Not, x) => Ex::Not(Box::new(x)),
+        (UnOp::Not, x) => not(x),
         (_, x) => Ex::Unary(op, Box::new((ty.clone(), x))),
     }
 }
@@ -233,24 +233,38 @@ fn binary(op: BinOp, ty: &Ty, to: &Ty, a: Ex, b: Ex) -> Ex {
     }
     let (bits, signed) = arith::shape(to);
     let unsigned = !arith::shape(ty).1 && *ty != Ty::Seq32;
-    let masked = |a, b| (mask(to), Box::new((a, b)));
     match op {
         BinOp::LogicalAnd => Ex::And(Box::new((a, b))),
         BinOp::LogicalOr => Ex::Or(Box::new((a, b))),
-        BinOp::Eq => Ex::Equal(Box::new((a, b))),
-        BinOp::Ne => Ex::Not(Box::new(Ex::Equal(Box::new((a, b))))),
+        BinOp::Eq => equal(a, b),
+        BinOp::Ne => not(equal(a, b)),
         BinOp::Lt if unsigned => Ex::Below(Box::new((a, b))),
         BinOp::Gt if unsigned => Ex::Below(Box::new((b, a))),
-        BinOp::Ge if unsigned => Ex::Not(Box::new(Ex::Below(Box::new((a, b))))),
-        BinOp::Le if unsigned => Ex::Not(Box::new(Ex::Below(Box::new((b, a))))),
-        BinOp::Add if !signed || bits == 64 => {
-            let (mask, pair) = masked(a, b);
-            Ex::Add(mask, pair)
-        }
-        BinOp::Sub if !signed || bits == 64 => {
-            let (mask, pair) = masked(a, b);
-            Ex::Sub(mask, pair)
-        }
+        BinOp::Ge if unsigned => not(Ex::Below(Box::new((a, b)))),
+        BinOp::Le if unsigned => not(Ex::Below(Box::new((b, a)))),
+        BinOp::Add if !signed || bits == 64 => match (a, b) {
+            (x, Ex::Lit(n)) | (Ex::Lit(n), x) => Ex::Plus(mask(to), Box::new((x, n))),
+            (a, b) => Ex::Add(mask(to), Box::new((a, b))),
+        },
+        BinOp::Sub if !signed || bits == 64 => match (a, b) {
+            (x, Ex::Lit(n)) => Ex::Plus(mask(to), Box::new((x, n.wrapping_neg()))),
+            (a, b) => Ex::Sub(mask(to), Box::new((a, b))),
+        },
         _ => Ex::Binary(op, Box::new(Operation { ty: ty.clone(), to: to.clone(), left: a, right: b })),
+    }
+}
+
+fn equal(a: Ex, b: Ex) -> Ex {
+    match (a, b) {
+        (x, Ex::Lit(n)) | (Ex::Lit(n), x) => Ex::Is(n, Box::new(x)),
+        (a, b) => Ex::Equal(Box::new((a, b))),
+    }
+}
+
+fn not(x: Ex) -> Ex {
+    match x {
+        Ex::Is(n, x) => Ex::IsNot(n, x),
+        Ex::IsNot(n, x) => Ex::Is(n, x),
+        x => Ex::Is(0, Box::new(x)),
     }
 }
