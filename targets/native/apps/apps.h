@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The applications of a host executable. Each stands on carrick/app.h alone, takes all its memory when it starts, and ends the run with
- * carrick_stack_stop when it is done.
+ * The applications of a host executable. Each stands on carrick/app.h alone, takes all its memory when it starts, and
+ * ends the run with carrick_stack_stop when it is done.
  */
 #ifndef CARRICK_APPS_APPS_H
 #define CARRICK_APPS_APPS_H

@@ -118,7 +118,8 @@ static void get_sent(void *user, enum carrick_status status, uint64_t octets) {
         get_fail(get, "cannot send the request", carrick_status_text(status));
     else if (get->sent == get->request_len)
         get_receive(get);
-    else if (carrick_send(get->stack, get->handle, get->request + get->sent, get->request_len - get->sent, get_sent, get) != 0)
+    else if (carrick_send(get->stack, get->handle, get->request + get->sent, get->request_len - get->sent, get_sent,
+                          get) != 0)
         get_fail(get, "cannot send", "the program has no `send`");
 }
 
@@ -151,8 +152,8 @@ static bool get_parse(struct get *get, const char *argument, char *file, size_t 
         port[host_len - address_len - 1] = 0;
     }
     int len = snprintf(get->request, sizeof get->request,
-                       "GET %.*s HTTP/1.1\r\nHost: %.*s\r\nUser-Agent: carrick\r\nConnection: close\r\n\r\n", path_len, path,
-                       (int)host_len, host);
+                       "GET %.*s HTTP/1.1\r\nHost: %.*s\r\nUser-Agent: carrick\r\nConnection: close\r\n\r\n", path_len,
+                       path, (int)host_len, host);
     get->request_len = (uint32_t)len;
     return len > 0 && (size_t)len < sizeof get->request && carrick_parse_port(port, &get->port) &&
            carrick_parse_address(host, address_len, &get->address);
@@ -175,7 +176,8 @@ static void *get_start(struct carrick_stack *stack, const char *argument, struct
     get->stack = stack;
     get->file = -1;
     if (!get_parse(get, argument, file, sizeof file)) {
-        snprintf(error->text, sizeof error->text, "`%.100s` is no download: write get:http://IP[:PORT]/PATH:FILE.", argument);
+        snprintf(error->text, sizeof error->text, "`%.100s` is no download: write get:http://IP[:PORT]/PATH:FILE.",
+                 argument);
     } else if ((get->file = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0) {
         snprintf(error->text, sizeof error->text, "The file `%.150s` cannot be written: choose another path.", file);
     } else if (carrick_connect(stack, 0, get->address, get->port, get_connected, get) != 0) {
@@ -187,4 +189,5 @@ static void *get_start(struct carrick_stack *stack, const char *argument, struct
     return NULL;
 }
 
-const struct carrick_application carrick_get_application = {"get", "get:http://IP[:PORT]/PATH:FILE", get_start, get_finish};
+const struct carrick_application carrick_get_application = {"get", "get:http://IP[:PORT]/PATH:FILE", get_start,
+                                                            get_finish};

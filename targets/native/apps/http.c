@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A static HTTP/1.1 file server: GET, HEAD, and PUT or POST of a file with a length. One request at a time on a connection, and one open
- * request to the stack.
+ * A static HTTP/1.1 file server: GET, HEAD, and PUT or POST of a file with a length. One request at a time on a
+ * connection, and one open request to the stack.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #define HTTP_PLACES 128u
 #define HTTP_PORT   80u
-#define HTTP_IN     65536u  /* at least CARRICK_HTTP_HEAD */
+#define HTTP_IN     65536u /* at least CARRICK_HTTP_HEAD */
 #define HTTP_OUT    131072u
 #define HTTP_LINGER 1048576u /* octets that are read and thrown away after an answer that ends a connection */
 
@@ -93,8 +93,8 @@ static void http_answer(struct http_connection *c, int status, uint64_t octets) 
     c->state = HTTP_ANSWERING;
     c->out_sent = 0;
     const char *server_keeps = c->request.keep_alive ? "" : "Connection: close\r\n";
-    c->out_len = (uint32_t)snprintf(c->out, sizeof c->out, "HTTP/1.1 %d %s\r\nContent-Length: %" PRIu64 "\r\n%s\r\n", status,
-                                    reason(status), octets, server_keeps);
+    c->out_len = (uint32_t)snprintf(c->out, sizeof c->out, "HTTP/1.1 %d %s\r\nContent-Length: %" PRIu64 "\r\n%s\r\n",
+                                    status, reason(status), octets, server_keeps);
     http_send(c);
 }
 
@@ -118,7 +118,8 @@ static void http_shut(void *user, enum carrick_status status, uint64_t value) {
     http_lingered(user, status, 0);
 }
 
-/* Ends a connection so that the answer arrives even if the peer still sends: closing with octets unread would reset it. */
+/* Ends a connection so that the answer arrives even if the peer still sends: closing with octets unread would reset it.
+ */
 static void http_end(struct http_connection *c) {
     c->state = HTTP_LINGERING;
     c->lingered = 0;
@@ -176,7 +177,8 @@ static void http_send(struct http_connection *c) {
         http_close(c);
         return;
     }
-    if (carrick_send(c->http->server.stack, c->handle, c->out + c->out_sent, c->out_len - c->out_sent, http_sent, c) != 0)
+    if (carrick_send(c->http->server.stack, c->handle, c->out + c->out_sent, c->out_len - c->out_sent, http_sent, c) !=
+        0)
         http_close(c);
 }
 
@@ -198,7 +200,8 @@ static void http_begin_upload(struct http_connection *c) {
         http_refuse(c, 411);
         return;
     }
-    int refused = carrick_upload_begin(&c->upload, c->http->root, c->request.path, (uint32_t)(c - c->http->connections));
+    int refused =
+        carrick_upload_begin(&c->upload, c->http->root, c->request.path, (uint32_t)(c - c->http->connections));
     if (refused) {
         http_refuse(c, -refused);
         return;

@@ -13,7 +13,8 @@ enum carrick_http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_POST };
 
 struct carrick_http_request {
     enum carrick_http_method method;
-    char path[CARRICK_HTTP_PATH]; /* decoded, without query, relative: no leading slash, no empty, `.` or `..` part; "": the root */
+    char path[CARRICK_HTTP_PATH]; /* decoded, without query, relative: no leading slash, no empty, `.` or `..` part; "":
+                                     the root */
     bool has_length;
     uint64_t length; /* of the body */
     bool keep_alive, expects_continue;

@@ -92,7 +92,8 @@ static bool open_stacks(struct run *run, const struct carrick_options *options, 
     return open;
 }
 
-static bool start_applications(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
+static bool start_applications(struct run *run, const struct carrick_options *options,
+                               struct carrick_port_error *error) {
     for (uint32_t i = 0; i < run->count; i++) {
         const char *argument = strchr(options->apps[i], ':');
         run->applications[i] = options->applications[i];

@@ -49,18 +49,23 @@ static bool read_number(const char *text, uint64_t *out) {
 static bool read_port(struct carrick_options *options, const char *text) {
     options->port = text;
     options->loop = strcmp(text, "loop") == 0;
-    return options->loop || strncmp(text, "tun:", 4) == 0 || strncmp(text, "packet:", 7) == 0 || strncmp(text, "udp:", 4) == 0;
+    return options->loop || strncmp(text, "tun:", 4) == 0 || strncmp(text, "packet:", 7) == 0 ||
+           strncmp(text, "udp:", 4) == 0;
 }
 
-/* The options that say where and what. False: `error` says what is wrong; `*known` becomes false if it is none of these. */
+/* The options that say where and what. False: `error` says what is wrong; `*known` becomes false if it is none of
+ * these. */
 static bool read_main_option(struct carrick_options *options, const char *name, const char *value, bool *known,
                              struct carrick_port_error *error) {
     if (strcmp(name, "--port") == 0)
-        return read_port(options, value) || wrong(error, name, value, "tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT or loop");
+        return read_port(options, value) ||
+               wrong(error, name, value, "tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT or loop");
     if (strcmp(name, "--addr") == 0)
-        return read_address(options, value) || wrong(error, name, value, "an address with its prefix, as in 10.0.0.2/24");
+        return read_address(options, value) ||
+               wrong(error, name, value, "an address with its prefix, as in 10.0.0.2/24");
     if (strcmp(name, "--gateway") == 0)
-        return carrick_parse_address(value, strlen(value), &options->gateway) || wrong(error, name, value, "an address");
+        return carrick_parse_address(value, strlen(value), &options->gateway) ||
+               wrong(error, name, value, "an address");
     if (strcmp(name, "--peer") == 0)
         return carrick_parse_address(value, strlen(value), &options->peer) || wrong(error, name, value, "an address");
     if (strcmp(name, "--app") == 0)
@@ -98,7 +103,10 @@ static bool read_more_option(struct carrick_options *options, const char *name, 
 }
 
 static bool is_complete(struct carrick_options *options, struct carrick_port_error *error) {
-    const char *missing = !options->port ? "--port" : !options->address ? "--addr" : !options->app_count ? "--app" : NULL;
+    const char *missing = !options->port        ? "--port"
+                          : !options->address   ? "--addr"
+                          : !options->app_count ? "--app"
+                                                : NULL;
     if (missing) {
         snprintf(error->text, sizeof error->text, "`%s` is missing: --help shows an example.", missing);
         return false;
@@ -129,7 +137,8 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
             continue;
         }
         if (i + 1 == argc) {
-            snprintf(error->text, sizeof error->text, "`%.60s` is no option, or its value is missing: --help lists them.", name);
+            snprintf(error->text, sizeof error->text,
+                     "`%.60s` is no option, or its value is missing: --help lists them.", name);
             return CARRICK_OPTIONS_WRONG;
         }
         if (!read_main_option(options, name, argv[++i], &known, error))
@@ -140,8 +149,7 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
     if (!is_complete(options, error))
         return CARRICK_OPTIONS_WRONG;
     uint64_t values[CARRICK_SETTINGS * 4];
-    if (program->param_count > CARRICK_SETTINGS * 4 ||
-        !carrick_params_apply(program, options->settings, values, error))
+    if (program->param_count > CARRICK_SETTINGS * 4 || !carrick_params_apply(program, options->settings, values, error))
         return CARRICK_OPTIONS_WRONG;
     return CARRICK_OPTIONS_RUN;
 }
@@ -149,7 +157,8 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
 void carrick_options_help(const struct carrick_options *options, const char *executable) {
     printf("Example: serve a directory to the other end of a network device\n"
            "    %s --port packet:veth0 --addr 10.0.0.2/24 --app http:/srv/www\n\n"
-           "  --port PORT       tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT), or loop, which\n"
+           "  --port PORT       tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT), or loop, "
+           "which\n"
            "                    joins two applications in this process\n"
            "  --addr A/LEN      our address\n"
            "  --gateway G       where packets for other networks go\n"
@@ -159,7 +168,8 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
     for (size_t i = 0; i < APPLICATIONS; i++)
         printf(" %s", applications[i]->usage);
     printf("\n"
-           "  --fault FAULTS    of the wire, both ways: loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,delay=10ms,jitter=1ms,seed=7\n"
+           "  --fault FAULTS    of the wire, both ways: "
+           "loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,delay=10ms,jitter=1ms,seed=7\n"
            "  --pcap FILE       what the stack sent and received, as pcapng\n"
            "  --set NAME=VALUE  a parameter of the program; may be given again\n"
            "  --seed N          of all that is random (else taken from the system)\n"
@@ -171,7 +181,8 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
     for (uint32_t i = 0; i < options->program->param_count; i++) {
         const struct carrick_param_info *p = &options->program->params[i];
         if (p->is_signed)
-            printf("  %-24s %" PRId64 "  %" PRId64 "  %" PRId64 "\n", p->name, (int64_t)p->initial, (int64_t)p->lo, (int64_t)p->hi);
+            printf("  %-24s %" PRId64 "  %" PRId64 "  %" PRId64 "\n", p->name, (int64_t)p->initial, (int64_t)p->lo,
+                   (int64_t)p->hi);
         else
             printf("  %-24s %" PRIu64 "  %" PRIu64 "  %" PRIu64 "\n", p->name, p->initial, p->lo, p->hi);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The octets that both ends of a scripted transfer expect: a splitmix64 step of seed and offset for each eight of them. */
+/* The octets that both ends of a scripted transfer expect: a splitmix64 step of seed and offset for each eight of them.
+ */
 #ifndef CARRICK_APPS_PATTERN_H
 #define CARRICK_APPS_PATTERN_H
 

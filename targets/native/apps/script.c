@@ -66,7 +66,8 @@ static int script_open(struct script *script, char **words, int count) {
     uint32_t address;
     uint16_t port;
     if (strcmp(words[0], "listen") == 0 && count >= 2 && carrick_parse_port(words[1], &port))
-        return carrick_listen(script->stack, port, count > 2 ? (uint32_t)atoi(words[2]) : 128, script_listening, script) != 0;
+        return carrick_listen(script->stack, port, count > 2 ? (uint32_t)atoi(words[2]) : 128, script_listening,
+                              script) != 0;
     if (strcmp(words[0], "accept") == 0)
         return carrick_accept(script->stack, script->listener, script_opened, script) != 0;
     if (strcmp(words[0], "unlisten") == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An application that obeys a line at a time, for tests and measurements: each line of standard input is a command, and is answered
- * with one line: `ok`, `ok VALUE`, or what went wrong (`reset`, `refused`, `timed_out`, `unreachable`, `closed`, `end COUNT`,
- * `corrupt AT`). Commands wait for each other.
+ * An application that obeys a line at a time, for tests and measurements: each line of standard input is a command, and
+ * is answered with one line: `ok`, `ok VALUE`, or what went wrong (`reset`, `refused`, `timed_out`, `unreachable`,
+ * `closed`, `end COUNT`, `corrupt AT`). Commands wait for each other.
  *
  *     listen PORT [BACKLOG]     unlisten     connect IP PORT     accept     use N (connections are numbered from 0)
  *     send N SEED               recv N SEED              finish SEED (receive to the end; answers the count)
@@ -44,8 +44,8 @@ struct script {
     uint64_t listener;
     bool busy, ended; /* a command is being obeyed; there are no more lines */
     enum script_task task;
-    uint64_t value;  /* what the answer says */
-    uint64_t begin;  /* nanoseconds */
+    uint64_t value;   /* what the answer says */
+    uint64_t begin;   /* nanoseconds */
     char failure[48]; /* the answer once both halves are at rest; empty: none */
     struct script_half out, in;
     uint32_t ping_count, ping_size, pings;

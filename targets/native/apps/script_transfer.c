@@ -45,7 +45,8 @@ static void half_send(struct script *script) {
         if (!out->plain)
             carrick_pattern_fill(out->seed, c->sent, out->buffer, out->held);
     }
-    out->running = carrick_send(script->stack, c->handle, out->buffer + out->at, out->held - out->at, half_sent, script) == 0;
+    out->running =
+        carrick_send(script->stack, c->handle, out->buffer + out->at, out->held - out->at, half_sent, script) == 0;
     if (!out->running)
         task_fail(script, "invalid");
 }
@@ -64,7 +65,8 @@ static void half_received(void *user, enum carrick_status status, uint64_t octet
     } else if (status != CARRICK_OK) {
         task_fail(script, script_status(status));
     } else {
-        uint32_t sound = in->plain ? (uint32_t)octets : carrick_pattern_check(in->seed, c->received, in->buffer, (uint32_t)octets);
+        uint32_t sound =
+            in->plain ? (uint32_t)octets : carrick_pattern_check(in->seed, c->received, in->buffer, (uint32_t)octets);
         if (sound < octets) {
             char why[32];
             snprintf(why, sizeof why, "corrupt %" PRIu64, c->received + sound);
@@ -173,7 +175,8 @@ static void task_begin(struct script *script, enum script_task task, bool plain)
 }
 
 /* Sends n octets and receives m, at the same time. */
-static void task_move(struct script *script, uint64_t n, uint64_t seed_out, uint64_t m, uint64_t seed_in, uint64_t value) {
+static void task_move(struct script *script, uint64_t n, uint64_t seed_out, uint64_t m, uint64_t seed_in,
+                      uint64_t value) {
     script->out.left = n;
     script->out.seed = seed_out;
     script->in.left = m;

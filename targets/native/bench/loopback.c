@@ -16,13 +16,13 @@
 
 #include "carrick/app.h"
 
-#define BENCH_PORT   7777u
-#define BENCH_MTU    1500u
-#define BENCH_DEPTH  1024u
-#define BENCH_CHUNK  262144u
-#define BENCH_HALF   64u
-#define SERVER_IP    0x0a000001u
-#define CLIENT_IP    0x0a000002u
+#define BENCH_PORT  7777u
+#define BENCH_MTU   1500u
+#define BENCH_DEPTH 1024u
+#define BENCH_CHUNK 262144u
+#define BENCH_HALF  64u
+#define SERVER_IP   0x0a000001u
+#define CLIENT_IP   0x0a000002u
 
 struct bench {
     struct carrick_stack *stacks[2]; /* server, client */
@@ -110,7 +110,8 @@ static void bulk(struct bench *b, uint64_t mib) {
         turn(b);
     uint64_t ns = clock_ns() - begin;
     packets = carrick_stack_counter(b->stacks[1], "tx_packets") - packets;
-    printf("{\"bench\": \"bulk\", \"octets\": %" PRIu64 ", \"packets\": %" PRIu64 ", \"payload_gbps\": %.3f, \"ns_per_packet\": %.1f}\n",
+    printf("{\"bench\": \"bulk\", \"octets\": %" PRIu64 ", \"packets\": %" PRIu64
+           ", \"payload_gbps\": %.3f, \"ns_per_packet\": %.1f}\n",
            octets, packets, (double)octets * 8 / (double)ns, (double)ns / (double)packets);
 }
 

@@ -101,7 +101,8 @@ int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done
 }
 
 /* The request goes again with the next local port; its token is a new one, since the old one is completed. */
-static bool try_next_port(struct carrick_stack *stack, struct carrick_slot *slot, const struct carrick_completion *done) {
+static bool try_next_port(struct carrick_stack *stack, struct carrick_slot *slot,
+                          const struct carrick_completion *done) {
     if (done->status != CARRICK_IN_USE || slot->tries == 0)
         return false;
     slot->tries--;
@@ -131,8 +132,17 @@ bool carrick_stack_complete(struct carrick_stack *stack) {
 }
 
 const char *carrick_status_text(enum carrick_status status) {
-    static const char *const texts[] = {
-        "ok",           "end of stream",      "connection refused", "connection reset", "timed out",         "connection closed",
-        "no room left", "address is in use", "invalid request",    "unreachable",      "the peer is busy", "connection aborted"};
+    static const char *const texts[] = {"ok",
+                                        "end of stream",
+                                        "connection refused",
+                                        "connection reset",
+                                        "timed out",
+                                        "connection closed",
+                                        "no room left",
+                                        "address is in use",
+                                        "invalid request",
+                                        "unreachable",
+                                        "the peer is busy",
+                                        "connection aborted"};
     return (unsigned)status < sizeof texts / sizeof texts[0] ? texts[status] : "unknown status";
 }

@@ -12,7 +12,8 @@ void carrick_host_tick(struct carrick_host *host) {
     host->now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - host->base;
 }
 
-static bool host_start_core(struct carrick_host *host, const struct carrick_config *config, struct carrick_port_error *error) {
+static bool host_start_core(struct carrick_host *host, const struct carrick_config *config,
+                            struct carrick_port_error *error) {
     size_t octets = host->program->footprint(config);
     if (octets == 0) {
         snprintf(error->text, sizeof error->text, "The program refuses its parameters: see --help for their ranges.");
@@ -21,7 +22,8 @@ static bool host_start_core(struct carrick_host *host, const struct carrick_conf
     void *memory = mmap(NULL, octets, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         snprintf(error->text, sizeof error->text,
-                 "There is not enough memory for the program's %zu MiB: lower the parameters that set its capacity.", octets >> 20);
+                 "There is not enough memory for the program's %zu MiB: lower the parameters that set its capacity.",
+                 octets >> 20);
         return false;
     }
     host->memory = memory;
@@ -37,11 +39,8 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_program *
                        struct carrick_port_error *error) {
     struct carrick_config config = *core;
     config.mtu = port->mtu < 65535 ? port->mtu : 65535;
-    struct carrick_net_config net = {.address = core->address,
-                                     .prefix = prefix,
-                                     .gateway = gateway,
-                                     .mtu = config.mtu,
-                                     .ethernet = port->ethernet};
+    struct carrick_net_config net = {
+        .address = core->address, .prefix = prefix, .gateway = gateway, .mtu = config.mtu, .ethernet = port->ethernet};
     memcpy(net.mac, port->mac, 6);
     *host = (struct carrick_host){.program = program, .port = port};
     carrick_host_tick(host);
@@ -75,6 +74,7 @@ uint32_t carrick_host_drain(struct carrick_host *host) {
         uint8_t *buffers[CARRICK_PORT_BATCH];
         uint32_t lens[CARRICK_PORT_BATCH];
         uint32_t room = carrick_port_reserve(host->port, host->now, frames, CARRICK_PORT_BATCH);
+        host->port_full = room == 0;
         if (room == 0)
             return total;
         uint32_t owed = carrick_net_owed(&host->net, host->now, frames, room);

@@ -9,8 +9,8 @@
 
 #include "host/stack.h"
 
-#define LOOP_STACKS   8u
-#define REQUESTS      1024u
+#define LOOP_STACKS    8u
+#define REQUESTS       1024u
 #define PARAMS_AT_MOST 256u
 
 static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_config *config,
@@ -18,7 +18,8 @@ static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_
     uint64_t params[PARAMS_AT_MOST];
     uint32_t requests = config->requests ? config->requests : REQUESTS;
     if (config->program->param_count > PARAMS_AT_MOST || (requests & (requests - 1)) != 0) {
-        snprintf(error->text, sizeof error->text, "The program has too many parameters, or the number of requests is no power of two.");
+        snprintf(error->text, sizeof error->text,
+                 "The program has too many parameters, or the number of requests is no power of two.");
         return false;
     }
     if (!carrick_params_apply(config->program, config->settings, params, error))
@@ -32,7 +33,8 @@ static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_
     stack->spin = config->spin;
     struct carrick_config core = {
         .seed = config->seed, .address = config->address, .completions = requests, .params = params};
-    return carrick_host_open(&stack->host, config->program, config->port, &core, config->prefix, config->gateway, error);
+    return carrick_host_open(&stack->host, config->program, config->port, &core, config->prefix, config->gateway,
+                             error);
 }
 
 struct carrick_stack *carrick_stack_open(const struct carrick_stack_config *config, struct carrick_port_error *error) {
@@ -63,6 +65,8 @@ bool carrick_stack_turn(struct carrick_stack *stack) {
     worked |= carrick_requests_retry(&stack->requests, host);
     worked |= carrick_stack_complete(stack);
     worked |= carrick_host_drain(host) != 0;
+    /* A full port without a descriptor to wait for empties when its other end, in this thread, has its turn. */
+    worked |= host->port_full && !carrick_port_busy(host->port);
     return worked;
 }
 
@@ -76,7 +80,8 @@ static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint6
         int events = (held ? 0 : POLLIN) | (carrick_port_busy(port) ? POLLOUT : 0);
         fds[n++] = (struct pollfd){.fd = port->fd, .events = (short)events};
         for (int w = 0; w < STACK_WATCHES; w++)
-            fds[n++] = (struct pollfd){.fd = stacks[s]->watches[w].ready ? stacks[s]->watches[w].fd : -1, .events = POLLIN};
+            fds[n++] =
+                (struct pollfd){.fd = stacks[s]->watches[w].ready ? stacks[s]->watches[w].fd : -1, .events = POLLIN};
     }
     struct timespec t = {.tv_sec = (time_t)(timeout / 1000000000u), .tv_nsec = (long)(timeout % 1000000000u)};
     int ready = ppoll(fds, n, timeout == UINT64_MAX ? NULL : &t, NULL);
@@ -109,7 +114,8 @@ static struct carrick_stack *loop_stopped(struct carrick_stack *const *stacks, u
 }
 
 int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
-    /* While there is work the descriptors that are watched are looked at only now and then: each look is a system call. */
+    /* While there is work the descriptors that are watched are looked at only now and then: each look is a system call.
+     */
     enum { TURNS_BETWEEN_LOOKS = 64 };
     uint32_t turns = 0;
     if (count == 0 || count > LOOP_STACKS)

@@ -71,12 +71,12 @@ static bool param_set(const struct carrick_program *program, const char *setting
             continue;
         if (equals && carrick_param_parse(equals + 1, &values[i]) && param_in_range(info, values[i]))
             return true;
-        snprintf(error->text, sizeof error->text, "The setting `%.60s` is outside the parameter's range %lld..%lld.", setting,
-                 (long long)info->lo, (long long)info->hi);
+        snprintf(error->text, sizeof error->text, "The setting `%.60s` is outside the parameter's range %lld..%lld.",
+                 setting, (long long)info->lo, (long long)info->hi);
         return false;
     }
-    snprintf(error->text, sizeof error->text, "The program has no parameter `%.*s`: --help lists those that it has.", (int)len,
-             setting);
+    snprintf(error->text, sizeof error->text, "The program has no parameter `%.*s`: --help lists those that it has.",
+             (int)len, setting);
     return false;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The open requests of an application: tokens to whom to tell, and the queue of those that the core could not take yet. */
+/* The open requests of an application: tokens to whom to tell, and the queue of those that the core could not take yet.
+ */
 #ifndef CARRICK_HOST_REQUESTS_H
 #define CARRICK_HOST_REQUESTS_H
 
@@ -20,11 +21,19 @@ enum carrick_call_kind {
 };
 
 /* The fields that the shape `stream` knows; a program's others are 0. */
-enum carrick_call_field { FIELD_LOCAL_IP, FIELD_LOCAL_PORT, FIELD_REMOTE_IP, FIELD_REMOTE_PORT, FIELD_BACKLOG, FIELD_LEN, FIELDS };
+enum carrick_call_field {
+    FIELD_LOCAL_IP,
+    FIELD_LOCAL_PORT,
+    FIELD_REMOTE_IP,
+    FIELD_REMOTE_PORT,
+    FIELD_BACKLOG,
+    FIELD_LEN,
+    FIELDS
+};
 
 /* Where a call of the program is, and where its fields are among the arguments; found once, by name. */
 struct carrick_call_map {
-    int32_t number; /* -1: the program has no such call */
+    int32_t number;       /* -1: the program has no such call */
     int8_t place[FIELDS]; /* -1: the event has no such field */
 };
 
@@ -35,7 +44,7 @@ struct carrick_slot {
     uint32_t generation; /* so that a completion that comes twice finds nobody */
     uint32_t next;       /* in the list of the free, or in the queue of the waiting; NO_SLOT: none */
     uint8_t kind;
-    uint8_t tries;    /* of a local port that we choose */
+    uint8_t tries; /* of a local port that we choose */
     bool open;
 };
 

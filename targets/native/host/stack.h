@@ -12,7 +12,7 @@
 struct carrick_stack {
     struct carrick_host host;
     struct carrick_requests requests;
-    struct carrick_pcg rng;   /* of local ports */
+    struct carrick_pcg rng; /* of local ports */
     uint32_t next_port;
     bool spin, stopped;
     int code;

@@ -32,7 +32,8 @@ static void arp_send(struct carrick_net *net, uint16_t operation, const uint8_t 
 }
 
 static struct carrick_neighbour *arp_find(struct carrick_net *net, uint32_t address) {
-    /* The place of an address is fixed by its last bits, where the hosts of a network differ; the next ones are tried after it. */
+    /* The place of an address is fixed by its last bits, where the hosts of a network differ; the next ones are tried
+     * after it. */
     for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++) {
         struct carrick_neighbour *n = &net->neighbours[(address + i) % CARRICK_NEIGHBOURS];
         if (n->state == CARRICK_NEIGHBOUR_FREE)
@@ -70,7 +71,8 @@ static void arp_learn(struct carrick_net *net, uint64_t now, uint32_t address, c
 }
 
 void net_arp_receive(struct carrick_net *net, uint64_t now, const uint8_t *arp, uint32_t len) {
-    if (len < ARP_LEN || carrick_load16(arp) != 1 || carrick_load16(arp + 2) != ETHER_IPV4 || arp[4] != 6 || arp[5] != 4) {
+    if (len < ARP_LEN || carrick_load16(arp) != 1 || carrick_load16(arp + 2) != ETHER_IPV4 || arp[4] != 6 ||
+        arp[5] != 4) {
         net->counters[CARRICK_NET_BAD_ARP]++;
         return;
     }
@@ -93,7 +95,8 @@ const uint8_t *net_arp_resolve(struct carrick_net *net, uint64_t now, uint32_t d
         return NULL;
     struct carrick_neighbour *n = arp_find(net, *hop);
     if (n && n->state == CARRICK_NEIGHBOUR_KNOWN) {
-        if (CARRICK_UNLIKELY(now >= n->at) && n->tries < ASK_TRIES) { /* still good while we ask; learning sets it anew */
+        if (CARRICK_UNLIKELY(now >= n->at) &&
+            n->tries < ASK_TRIES) { /* still good while we ask; learning sets it anew */
             arp_send(net, ARP_REQUEST, n->mac, n->address);
             n->tries++;
             n->at = now + ASK_AGAIN_NS;

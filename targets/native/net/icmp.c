@@ -16,7 +16,8 @@ static uint32_t icmp_len(const struct carrick_net *net, const uint8_t *packet, u
     return carrick_sum_fold(carrick_sum(packet + header, ip.payload_len)) == 0 ? ip.payload_len : 0;
 }
 
-static void icmp_answer(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t icmp) {
+static void icmp_answer(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet,
+                        uint32_t icmp) {
     uint32_t headroom = carrick_net_headroom(net), total = CARRICK_IP_HEADER + icmp;
     uint8_t *reply = net_owe(net, headroom + total);
     if (!reply)

@@ -6,8 +6,8 @@
 #define IP_ICMP 1u
 
 const char *const carrick_net_counter_names[CARRICK_NET_COUNTERS] = {
-    "net_short",       "net_other_type",   "net_bad_arp",      "net_bad_icmp", "net_other_icmp",  "net_no_route",
-    "net_unresolved",  "net_waiting_full", "net_replies_full", "net_echoes",   "net_arp_replies", "net_arp_requests",
+    "net_short",      "net_other_type",   "net_bad_arp",      "net_bad_icmp", "net_other_icmp",  "net_no_route",
+    "net_unresolved", "net_waiting_full", "net_replies_full", "net_echoes",   "net_arp_replies", "net_arp_requests",
 };
 
 bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *config) {

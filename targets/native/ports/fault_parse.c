@@ -60,7 +60,8 @@ static bool parse_one(const char *name, const char *value, struct carrick_fault_
 bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, struct carrick_port_error *error) {
     char copy[256], *rest = NULL;
     if (strlen(text) >= sizeof copy) {
-        snprintf(error->text, sizeof error->text, "The list of faults is too long: take at most %zu letters.", sizeof copy - 1);
+        snprintf(error->text, sizeof error->text, "The list of faults is too long: take at most %zu letters.",
+                 sizeof copy - 1);
         return false;
     }
     strcpy(copy, text);
@@ -70,7 +71,8 @@ bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, 
             *equals = 0;
         if (!equals || !parse_one(part, equals + 1, config)) {
             snprintf(error->text, sizeof error->text,
-                     "The fault `%.60s` is none: write loss=1%%, reorder=2%%, dup=1%%, corrupt=0.1%%, delay=10ms, jitter=1ms or seed=7.",
+                     "The fault `%.60s` is none: write loss=1%%, reorder=2%%, dup=1%%, corrupt=0.1%%, delay=10ms, "
+                     "jitter=1ms or seed=7.",
                      part);
             return false;
         }

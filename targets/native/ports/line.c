@@ -37,10 +37,8 @@ static struct line_entry heap_pop(struct carrick_line *line) {
 
 bool carrick_line_make(struct carrick_line *line, const struct carrick_fault_config *config,
                        struct carrick_fault_counts *counts, uint64_t stream, const struct carrick_port *port) {
-    *line = (struct carrick_line){.config = config,
-                                  .counts = counts,
-                                  .rng = carrick_pcg_make(config->seed, stream),
-                                  .ethernet = port->ethernet};
+    *line = (struct carrick_line){
+        .config = config, .counts = counts, .rng = carrick_pcg_make(config->seed, stream), .ethernet = port->ethernet};
     bool made = carrick_queue_make(&line->slots, carrick_port_frame_max(port), LINE_FRAMES);
     line->heap = calloc(LINE_FRAMES, sizeof *line->heap);
     line->free_slots = calloc(LINE_FRAMES, sizeof *line->free_slots);
@@ -86,7 +84,8 @@ static void line_enter(struct carrick_line *line, uint64_t now, const uint8_t *d
         line_corrupt(line, copy, len);
     uint64_t due = now + config->delay_ns;
     if (config->jitter_ns)
-        due += (((uint64_t)carrick_pcg_next(&line->rng) << 32) | carrick_pcg_next(&line->rng)) % (config->jitter_ns + 1);
+        due +=
+            (((uint64_t)carrick_pcg_next(&line->rng) << 32) | carrick_pcg_next(&line->rng)) % (config->jitter_ns + 1);
     if (due < line->last_due)
         due = line->last_due;
     if (line_chance(line, config->reorder)) {

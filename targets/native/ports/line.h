@@ -36,7 +36,8 @@ void carrick_line_free(struct carrick_line *line);
 /* A frame enters: decides its fate. */
 void carrick_line_put(struct carrick_line *line, uint64_t now, const uint8_t *data, uint32_t len);
 
-/* The next frame that is due, still in its slot; false if there is none. Give the slot back with carrick_line_release. */
+/* The next frame that is due, still in its slot; false if there is none. Give the slot back with carrick_line_release.
+ */
 bool carrick_line_take(struct carrick_line *line, uint64_t now, struct carrick_frame *frame, uint32_t *slot);
 void carrick_line_release(struct carrick_line *line, uint32_t slot);
 

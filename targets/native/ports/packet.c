@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packet socket. Reception: a ring in memory shared with the kernel, version 2 of it, because version 3 hands frames over by the
- * block, and a lone frame would wait for its block's timer, a whole tick of the kernel; here each is ours as soon as it is written.
- * Sending: batches through a second socket, which receives nothing.
+ * The packet socket. Reception: a ring in memory shared with the kernel, version 2 of it, because version 3 hands
+ * frames over by the block, and a lone frame would wait for its block's timer, a whole tick of the kernel; here each is
+ * ours as soon as it is written. Sending: batches through a second socket, which receives nothing.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -136,7 +136,8 @@ static bool packet_ask_device(struct packet *self, const char *device, struct so
     memcpy(request.ifr_name, device, strlen(device));
     if (ioctl(self->port.fd, SIOCGIFINDEX, &request) != 0)
         return false;
-    *where = (struct sockaddr_ll){.sll_family = AF_PACKET, .sll_ifindex = request.ifr_ifindex, .sll_protocol = htons(ETH_P_ALL)};
+    *where = (struct sockaddr_ll){
+        .sll_family = AF_PACKET, .sll_ifindex = request.ifr_ifindex, .sll_protocol = htons(ETH_P_ALL)};
     if (ioctl(self->port.fd, SIOCGIFMTU, &request) != 0)
         return false;
     self->port.mtu = (uint32_t)request.ifr_mtu;
@@ -151,7 +152,8 @@ static bool packet_set(int fd, int option, int value) {
 }
 
 static bool packet_map_ring(struct packet *self) {
-    /* Header, virtio header and link header before the packet, in a slot that is a power of two so that blocks hold whole ones. */
+    /* Header, virtio header and link header before the packet, in a slot that is a power of two so that blocks hold
+     * whole ones. */
     uint32_t need = carrick_port_frame_max(&self->port) + 128, slot = 2048;
     while (slot < need)
         slot *= 2;
@@ -194,7 +196,8 @@ static void packet_explain(const char *device, int why, struct carrick_port_erro
         snprintf(error->text, sizeof error->text,
                  "A packet socket needs a privilege: run as root, or `setcap cap_net_raw+ep` the executable.");
     else if (why == ENODEV || why == ENXIO)
-        snprintf(error->text, sizeof error->text, "There is no network device `%s` here: `ip link` lists those that there are.", device);
+        snprintf(error->text, sizeof error->text,
+                 "There is no network device `%s` here: `ip link` lists those that there are.", device);
     else
         snprintf(error->text, sizeof error->text, "The network device %s cannot be used (%s).", device, strerror(why));
 }

@@ -52,7 +52,7 @@ static void pcap_begin(struct pcap *self) {
     put32(self, 1); /* interface description */
     put32(self, 32);
     put16(self, self->port.ethernet ? LINK_ETHERNET : LINK_RAW_IPV4, 0);
-    put32(self, 0); /* no limit */
+    put32(self, 0);    /* no limit */
     put16(self, 9, 1); /* if_tsresol */
     put_padded(self, &(uint8_t){TIMES_IN_NANOS}, 1);
     put16(self, 0, 0);
@@ -123,8 +123,8 @@ struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *p
     char *buffer = malloc(PCAP_BUFFER);
     FILE *file = self && buffer ? fopen(path, "wbe") : NULL;
     if (!file) {
-        snprintf(error->text, sizeof error->text, "The capture `%.100s` cannot be written (%s): choose another path.", path,
-                 strerror(errno));
+        snprintf(error->text, sizeof error->text, "The capture `%.100s` cannot be written (%s): choose another path.",
+                 path, strerror(errno));
         free(buffer);
         free(self);
         return NULL;

@@ -40,8 +40,8 @@ static inline uint32_t carrick_queue_used(const struct carrick_queue *q) {
 }
 
 /* The free places after the tail, at most `count`. */
-static inline uint32_t carrick_queue_reserve(const struct carrick_queue *q, struct carrick_frame *frames, uint32_t count,
-                                             uint32_t room) {
+static inline uint32_t carrick_queue_reserve(const struct carrick_queue *q, struct carrick_frame *frames,
+                                             uint32_t count, uint32_t room) {
     uint32_t free_places = q->depth - carrick_queue_used(q);
     if (count > free_places)
         count = free_places;

@@ -78,11 +78,8 @@ static void tun_close(struct carrick_port *port) {
     free(self);
 }
 
-static const struct carrick_port_ops tun_ops = {.receive = tun_receive,
-                                                .reserve = tun_reserve,
-                                                .commit = tun_commit,
-                                                .busy = tun_busy,
-                                                .close = tun_close};
+static const struct carrick_port_ops tun_ops = {
+    .receive = tun_receive, .reserve = tun_reserve, .commit = tun_commit, .busy = tun_busy, .close = tun_close};
 
 static uint32_t tun_mtu(const struct ifreq *device) {
     struct ifreq request = *device;
@@ -98,15 +95,17 @@ static uint32_t tun_mtu(const struct ifreq *device) {
 static void tun_explain(const char *device, int why, struct carrick_port_error *error) {
     if (why == EPERM || why == EACCES)
         snprintf(error->text, sizeof error->text,
-                 "The TUN device %s needs a privilege: run as root, or make it yours with `ip tuntap add %s mode tun user $USER`.",
+                 "The TUN device %s needs a privilege: run as root, or make it yours with `ip tuntap add %s mode tun "
+                 "user $USER`.",
                  device, device);
     else if (why == ENOENT || why == ENODEV)
         snprintf(error->text, sizeof error->text, "This machine has no /dev/net/tun: load it with `modprobe tun`.");
     else if (why == EBUSY)
-        snprintf(error->text, sizeof error->text, "The TUN device %s is in use: end the process that holds it, or take another name.",
-                 device);
+        snprintf(error->text, sizeof error->text,
+                 "The TUN device %s is in use: end the process that holds it, or take another name.", device);
     else
-        snprintf(error->text, sizeof error->text, "The TUN device %s cannot be opened (%s): check its name.", device, strerror(why));
+        snprintf(error->text, sizeof error->text, "The TUN device %s cannot be opened (%s): check its name.", device,
+                 strerror(why));
 }
 
 struct carrick_port *carrick_tun_open(const char *device, struct carrick_port_error *error) {

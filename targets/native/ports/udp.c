@@ -51,11 +51,8 @@ static void udp_close(struct carrick_port *port) {
     free(self);
 }
 
-static const struct carrick_port_ops udp_ops = {.receive = udp_receive,
-                                                .reserve = udp_reserve,
-                                                .commit = udp_commit,
-                                                .busy = udp_busy,
-                                                .close = udp_close};
+static const struct carrick_port_ops udp_ops = {
+    .receive = udp_receive, .reserve = udp_reserve, .commit = udp_commit, .busy = udp_busy, .close = udp_close};
 
 static bool udp_address(const char *ip, const char *port, struct sockaddr_in *out) {
     char *end;

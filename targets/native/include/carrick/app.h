@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an application sees of a compiled program with an interface of the shape `stream`: requests, each completed exactly once by a
- * call of its `done`.
+ * What an application sees of a compiled program with an interface of the shape `stream`: requests, each completed
+ * exactly once by a call of its `done`.
  *
  *     static void got(void *user, enum carrick_status status, uint64_t octets) { ... }
  *     carrick_recv(stack, connection, buffer, sizeof buffer, got, user);
  *     carrick_stack_run(&stack, 1);
  *
- * A stack owns its port and all its memory, taken when it is opened; nothing is allocated afterwards. A stack belongs to one thread.
- * Memory given with a request stays the stack's until the request is completed. `done` is never called from within the request
- * itself, and may make new ones.
+ * A stack owns its port and all its memory, taken when it is opened; nothing is allocated afterwards. A stack belongs
+ * to one thread. Memory given with a request stays the stack's until the request is completed. `done` is never called
+ * from within the request itself, and may make new ones.
  */
 #ifndef CARRICK_APP_H
 #define CARRICK_APP_H
@@ -27,14 +27,17 @@ struct carrick_stack_config {
     uint32_t gateway;          /* 0: none */
     uint64_t seed;             /* of all that is random; take it from getrandom() where nobody needs to repeat a run */
     uint32_t requests;         /* most open requests, a power of two; 0: 1024 */
-    const char *const *settings; /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
-    bool spin;                   /* never wait in the kernel: for measuring */
+    const char *const
+        *settings; /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
+    bool spin;     /* never wait in the kernel: for measuring */
 };
 
-/* A value of a parameter from text: a number, true, false, or a number with a unit of the language. False: it is none. */
+/* A value of a parameter from text: a number, true, false, or a number with a unit of the language. False: it is none.
+ */
 bool carrick_param_parse(const char *text, uint64_t *value);
 
-/* The program's parameters with the settings applied, into `values`, which has room for all. False: `error` says which is wrong. */
+/* The program's parameters with the settings applied, into `values`, which has room for all. False: `error` says which
+ * is wrong. */
 bool carrick_params_apply(const struct carrick_program *program, const char *const *settings, uint64_t *values,
                           struct carrick_port_error *error);
 
@@ -44,7 +47,8 @@ struct carrick_stack *carrick_stack_open(const struct carrick_stack_config *conf
 /* Gives everything back; open requests are forgotten. */
 void carrick_stack_close(struct carrick_stack *stack);
 
-/* Runs up to 8 stacks of one thread until one of them is stopped; returns the code given to carrick_stack_stop, or 1 if waiting failed. */
+/* Runs up to 8 stacks of one thread until one of them is stopped; returns the code given to carrick_stack_stop, or 1 if
+ * waiting failed. */
 int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count);
 
 /* Does what there is to do, without waiting. False: there was nothing. */
@@ -53,7 +57,8 @@ bool carrick_stack_turn(struct carrick_stack *stack);
 /* Lets carrick_stack_run return `code` after what is queued now has been handed to the port. */
 void carrick_stack_stop(struct carrick_stack *stack, int code);
 
-/* Calls `ready` from carrick_stack_run whenever `fd` can be read; at most 4 of them. False: there are 4 already. `ready` NULL ends it. */
+/* Calls `ready` from carrick_stack_run whenever `fd` can be read; at most 4 of them. False: there are 4 already.
+ * `ready` NULL ends it. */
 bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user);
 
 /* Nanoseconds since the stack was opened, as of its last turn. */
@@ -75,8 +80,8 @@ bool carrick_stack_has(const struct carrick_stack *stack, const char *call);
 typedef void (*carrick_done_fn)(void *user, enum carrick_status status, uint64_t value);
 
 /*
- * The requests return 0 if `done` will be called, CARRICK_AGAIN if too many requests are open, CARRICK_BAD_ARG if the program has no
- * such call.
+ * The requests return 0 if `done` will be called, CARRICK_AGAIN if too many requests are open, CARRICK_BAD_ARG if the
+ * program has no such call.
  */
 
 /* Value: the listener's handle. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host: one core between a port and its caller. Moves packets both ways in batches, keeps the core's time, and holds packets back
- * where either side is full, so that nothing is lost inside.
+ * A host: one core between a port and its caller. Moves packets both ways in batches, keeps the core's time, and holds
+ * packets back where either side is full, so that nothing is lost inside.
  */
 #ifndef CARRICK_HOST_H
 #define CARRICK_HOST_H
@@ -23,10 +23,11 @@ struct carrick_host {
     uint32_t pending_lens[CARRICK_PORT_BATCH];
     uint32_t pending_first, pending_end;
     bool timers_left; /* timers are due and the core is full */
+    bool port_full;   /* the last drain ended because of that */
 };
 
-/* Takes the core's memory and starts it. `core` is complete but for `mtu`, which is the port's (or less). False: out of memory, or the
- * configuration is invalid. The port stays the caller's until this succeeds. */
+/* Takes the core's memory and starts it. `core` is complete but for `mtu`, which is the port's (or less). False: out of
+ * memory, or the configuration is invalid. The port stays the caller's until this succeeds. */
 bool carrick_host_open(struct carrick_host *host, const struct carrick_program *program, struct carrick_port *port,
                        const struct carrick_config *core, uint32_t prefix, uint32_t gateway,
                        struct carrick_port_error *error);

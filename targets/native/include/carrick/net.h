@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands between a port and a core: Ethernet framing, ARP (RFC 826), ICMP echo (RFC 792), the next hop. One address.
- * Owns the neighbour cache and the few frames that wait for an answer; everything is inside the struct but the buffers of those frames.
+ * What stands between a port and a core: Ethernet framing, ARP (RFC 826), ICMP echo (RFC 792), the next hop. One
+ * address. Owns the neighbour cache and the few frames that wait for an answer; everything is inside the struct but the
+ * buffers of those frames.
  */
 #ifndef CARRICK_NET_H
 #define CARRICK_NET_H
@@ -13,18 +14,18 @@
 #define CARRICK_REPLIES    64u /* frames that we owe: ARP, echo */
 
 enum carrick_net_counter {
-    CARRICK_NET_SHORT,           /* frames shorter than their headers */
-    CARRICK_NET_OTHER_TYPE,      /* neither IPv4 nor ARP */
+    CARRICK_NET_SHORT,      /* frames shorter than their headers */
+    CARRICK_NET_OTHER_TYPE, /* neither IPv4 nor ARP */
     CARRICK_NET_BAD_ARP,
-    CARRICK_NET_BAD_ICMP,        /* malformed, fragmented or with a wrong checksum */
-    CARRICK_NET_OTHER_ICMP,      /* not an echo request */
-    CARRICK_NET_NO_ROUTE,        /* to send: not in the prefix, and there is no gateway */
-    CARRICK_NET_UNRESOLVED,      /* to send: the neighbour did not answer */
-    CARRICK_NET_WAITING_FULL,    /* to send: too many wait for neighbours */
+    CARRICK_NET_BAD_ICMP,     /* malformed, fragmented or with a wrong checksum */
+    CARRICK_NET_OTHER_ICMP,   /* not an echo request */
+    CARRICK_NET_NO_ROUTE,     /* to send: not in the prefix, and there is no gateway */
+    CARRICK_NET_UNRESOLVED,   /* to send: the neighbour did not answer */
+    CARRICK_NET_WAITING_FULL, /* to send: too many wait for neighbours */
     CARRICK_NET_REPLIES_FULL,
-    CARRICK_NET_ECHOES,          /* answered */
-    CARRICK_NET_ARP_REPLIES,     /* sent */
-    CARRICK_NET_ARP_REQUESTS,    /* sent */
+    CARRICK_NET_ECHOES,       /* answered */
+    CARRICK_NET_ARP_REPLIES,  /* sent */
+    CARRICK_NET_ARP_REQUESTS, /* sent */
     CARRICK_NET_COUNTERS
 };
 
@@ -65,8 +66,8 @@ struct carrick_net {
 bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *config);
 void carrick_net_close(struct carrick_net *net);
 
-/* Sorts received frames: what is ours is dealt with (what it owes waits for carrick_net_owed), the IPv4 packets for a core go to
- * packets and lens, which have room for `count`. Returns how many those are. */
+/* Sorts received frames: what is ours is dealt with (what it owes waits for carrick_net_owed), the IPv4 packets for a
+ * core go to packets and lens, which have room for `count`. Returns how many those are. */
 uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frames, uint32_t count,
                              const uint8_t **packets, uint32_t *lens);
 
@@ -75,8 +76,8 @@ static inline uint32_t carrick_net_headroom(const struct carrick_net *net) {
     return net->config.ethernet ? CARRICK_ETHER_HEADER : 0;
 }
 
-/* Makes a frame of a packet of `frame->len` octets that stands at the headroom: afterwards `len` is the frame's, or 0 if the frame cannot
- * go now (it waits inside, or is counted). */
+/* Makes a frame of a packet of `frame->len` octets that stands at the headroom: afterwards `len` is the frame's, or 0
+ * if the frame cannot go now (it waits inside, or is counted). */
 void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_frame *frame);
 
 /* Writes up to `count` frames that are owed or were waiting into reserved ones; returns how many. */

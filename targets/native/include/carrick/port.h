@@ -3,8 +3,8 @@
  * A port: where frames come from and go to. Ports of level 3 carry bare IP packets, ports of level 2 (`ethernet`) carry
  * Ethernet frames. A wrapper is a port over another one: fault(pcap(tun)).
  *
- * Everything a port needs is allocated when it is opened. `now` is in nanoseconds of one monotonic clock that never goes
- * back; its zero is the caller's choice.
+ * Everything a port needs is allocated when it is opened. `now` is in nanoseconds of one monotonic clock that never
+ * goes back; its zero is the caller's choice.
  */
 #ifndef CARRICK_PORT_H
 #define CARRICK_PORT_H
@@ -28,8 +28,8 @@ struct carrick_port;
 struct carrick_port_ops {
     /* Frames that arrived, at most `count`; returns how many. They belong to the caller until the next receive. */
     uint32_t (*receive)(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count);
-    /* Room for up to `count` frames of the port's full size, to be written in place (`len` is the room). Returns how many:
-     * fewer than asked means that the port is full. Also pushes on what waits for the device. */
+    /* Room for up to `count` frames of the port's full size, to be written in place (`len` is the room). Returns how
+     * many: fewer than asked means that the port is full. Also pushes on what waits for the device. */
     uint32_t (*reserve)(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count);
     /* Sends the first `count` of what was reserved last; `len` is now the frame's length, 0 leaves it out. */
     void (*commit)(struct carrick_port *port, uint64_t now, const struct carrick_frame *frames, uint32_t count);
@@ -49,8 +49,9 @@ struct carrick_port {
     uint32_t mtu;               /* octets of an IP packet */
     bool ethernet;
     uint8_t mac[6];
-    uint64_t rx, tx;    /* frames */
-    uint64_t rx_refused; /* arrived and were not fit to be handed on: too long, or left by offloads as no frame can be */
+    uint64_t rx, tx; /* frames */
+    uint64_t
+        rx_refused; /* arrived and were not fit to be handed on: too long, or left by offloads as no frame can be */
     uint64_t tx_refused; /* the device would not take them */
 };
 
@@ -92,15 +93,16 @@ struct carrick_port_error {
     char text[256];
 };
 
-/* Two ends of a wire of memory: what one commits, the other receives. One thread, no system call. `mtu` 68..65535; `depth` frames in
- * each direction, a power of two. Both ends must be closed. */
+/* Two ends of a wire of memory: what one commits, the other receives. One thread, no system call. `mtu` 68..65535;
+ * `depth` frames in each direction, a power of two. Both ends must be closed. */
 bool carrick_loop_open(uint32_t mtu, uint32_t depth, struct carrick_port *ends[2], struct carrick_port_error *error);
 
 /* A TUN device (level 3), made if it does not exist. Its address and state are the administrator's. */
 struct carrick_port *carrick_tun_open(const char *device, struct carrick_port_error *error);
 
-/* A packet socket on a network device (level 2), with a receive ring in shared memory. Checksums that the device's offload left
- * undone are finished here. Frames that segmentation offload made larger than the MTU are refused: `ethtool -K DEV tso off gso off gro off`. */
+/* A packet socket on a network device (level 2), with a receive ring in shared memory. Checksums that the device's
+ * offload left undone are finished here. Frames that segmentation offload made larger than the MTU are refused:
+ * `ethtool -K DEV tso off gso off gro off`. */
 struct carrick_port *carrick_packet_open(const char *device, struct carrick_port_error *error);
 
 /* Packets inside UDP datagrams between two processes, no privilege needed. `spec`: LOCALPORT:PEERPORT on 127.0.0.1, or
@@ -130,8 +132,8 @@ struct carrick_port *carrick_fault_wrap(struct carrick_port *inner, const struct
 /* What happened so far. `port` must be one that carrick_fault_wrap made. */
 struct carrick_fault_counts carrick_fault_counts(const struct carrick_port *port);
 
-/* A port that writes what passes, in both directions, to a pcapng file with nanoseconds. `epoch_ns` is the real time at which
- * `now` was 0. Owns `inner`. The file is whole after close. */
+/* A port that writes what passes, in both directions, to a pcapng file with nanoseconds. `epoch_ns` is the real time at
+ * which `now` was 0. Owns `inner`. The file is whole after close. */
 struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *path, uint64_t epoch_ns,
                                        struct carrick_port_error *error);
 

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* The application API over a toy program. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <unistd.h>
+
+#include "apps/apps.h"
+#include "tests/check.h"
+#include "tests/toy.h"
+
+#define SERVER 0x0a000001u
+#define CLIENT 0x0a000002u
+
+static struct carrick_port_error error;
+
+struct result {
+    int count;
+    enum carrick_status status;
+    uint64_t value;
+};
+
+static void note(void *user, enum carrick_status status, uint64_t value) {
+    struct result *result = user;
+    result->count++;
+    result->status = status;
+    result->value = value;
+}
+
+static struct carrick_stack *open_stack(struct carrick_port *port, uint32_t address, const char *setting) {
+    const char *settings[] = {setting, NULL};
+    struct carrick_stack_config config = {
+        .program = &toy_program, .port = port, .address = address, .prefix = 24, .settings = settings, .requests = 16};
+    return carrick_stack_open(&config, &error);
+}
+
+static void open_pair(struct carrick_stack *stacks[2], const char *client_setting) {
+    struct carrick_port *ends[2];
+    CHECK(carrick_loop_open(1500, 4, ends, &error));
+    stacks[0] = open_stack(ends[0], SERVER, NULL);
+    stacks[1] = open_stack(ends[1], CLIENT, client_setting);
+    CHECK(stacks[0] && stacks[1]);
+}
+
+static void close_pair(struct carrick_stack *stacks[2]) {
+    carrick_stack_close(stacks[0]);
+    carrick_stack_close(stacks[1]);
+}
+
+static void turn_until(struct carrick_stack *stacks[2], const struct result *result, int count) {
+    for (int turns = 0; result->count < count; turns++) {
+        CHECK(turns < 100000);
+        (void)carrick_stack_turn(stacks[0]);
+        (void)carrick_stack_turn(stacks[1]);
+    }
+    CHECK(result->count == count && result->status == CARRICK_OK);
+}
+
+static void an_echo_server_echoes(void) {
+    struct carrick_stack *stacks[2];
+    struct result connected = {0}, sent = {0}, received = {0};
+    uint8_t out[1000], in[1000];
+    open_pair(stacks, NULL);
+    void *echo = carrick_echo_application.start(stacks[0], "7", &error);
+    CHECK(echo && carrick_connect(stacks[1], 0, SERVER, 7, note, &connected) == 0);
+    CHECK(connected.count == 0); /* never from within the request */
+    turn_until(stacks, &connected, 1);
+    CHECK(connected.value >= 49152 && connected.value <= 65535);
+    for (int i = 1; i <= 100; i++) {
+        memset(out, i, sizeof out);
+        CHECK(carrick_send(stacks[1], connected.value, out, sizeof out, note, &sent) == 0);
+        CHECK(carrick_recv(stacks[1], connected.value, in, sizeof in, note, &received) == 0);
+        turn_until(stacks, &received, i);
+        CHECK(received.value == sizeof in && memcmp(in, out, sizeof in) == 0);
+    }
+    CHECK(sent.count == 100 && sent.value == 1000);
+    carrick_echo_application.finish(echo);
+    CHECK(carrick_stack_counter(stacks[1], "tx_packets") == 100 && carrick_stack_counter(stacks[1], "nonsense") == 0);
+    close_pair(stacks);
+}
+
+static void a_full_core_makes_requests_wait(void) {
+    struct carrick_stack *stacks[2];
+    struct result connected = {0}, sent = {0};
+    uint8_t out[100] = {1};
+    open_pair(stacks, NULL);
+    CHECK(carrick_connect(stacks[1], 1, SERVER, 7, note, &connected) == 0);
+    turn_until(stacks, &connected, 1);
+    CHECK(connected.value == 1);
+    for (int i = 0; i < 16; i++) /* four fit into the core, four more into the wire */
+        CHECK(carrick_send(stacks[1], 1, out, sizeof out, note, &sent) == 0);
+    CHECK(carrick_send(stacks[1], 1, out, sizeof out, note, &sent) == CARRICK_AGAIN);
+    for (int i = 0; i < 10; i++)
+        (void)carrick_stack_turn(stacks[1]); /* nobody takes from the wire */
+    CHECK(sent.count == 8);
+    turn_until(stacks, &sent, 16);
+    for (bool worked = true; worked;) {
+        worked = carrick_stack_turn(stacks[1]);
+        worked |= carrick_stack_turn(stacks[0]);
+    }
+    CHECK(carrick_stack_counter(stacks[0], "rx_packets") == 16);
+    close_pair(stacks);
+}
+
+static void a_taken_port_is_passed_over(void) {
+    struct carrick_stack *stacks[2];
+    struct result chosen = {0}, given = {0};
+    open_pair(stacks, "taken=3");
+    CHECK(carrick_connect(stacks[1], 0, SERVER, 7, note, &chosen) == 0);
+    turn_until(stacks, &chosen, 1);
+    close_pair(stacks);
+    open_pair(stacks, "taken=1");
+    CHECK(carrick_connect(stacks[1], 99, SERVER, 7, note, &given) == 0);
+    for (int i = 0; i < 10; i++)
+        (void)carrick_stack_turn(stacks[1]);
+    CHECK(given.count == 1 && given.status == CARRICK_IN_USE);              /* who asks for a port is told */
+    CHECK(carrick_shutdown(stacks[1], 1, note, &given) == CARRICK_BAD_ARG); /* the toy has no such call */
+    CHECK(carrick_stack_has(stacks[1], "send") && !carrick_stack_has(stacks[1], "shutdown"));
+    close_pair(stacks);
+}
+
+static void settings_are_checked(void) {
+    static const char *const bad[] = {"taken=1001", "taken=", "taken", "taken=1x", "tick=-1", "nothing=1", "tick=99h"};
+    struct carrick_port *ends[2];
+    uint64_t value;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK(carrick_loop_open(1500, 4, ends, &error));
+        CHECK(!open_stack(ends[0], SERVER, bad[i]) && error.text[0]);
+        carrick_port_close(ends[1]);
+    }
+    CHECK(carrick_param_parse("200ms", &value) && value == 200000000);
+    CHECK(carrick_param_parse("64KiB", &value) && value == 65536);
+    CHECK(carrick_param_parse("-5", &value) && value == UINT64_MAX - 4);
+    CHECK(carrick_param_parse("true", &value) && value == 1);
+    CHECK(!carrick_param_parse("99999999999999999999", &value) && !carrick_param_parse("9999999h", &value));
+    CHECK(carrick_loop_open(500, 4, ends, &error)); /* a program that refuses its configuration */
+    CHECK(!open_stack(ends[0], SERVER, NULL) && strstr(error.text, "refuses"));
+    carrick_port_close(ends[1]);
+}
+
+static struct {
+    struct carrick_stack *stack;
+    int fd;
+} watched;
+
+static void stop_when_ready(void *user) {
+    (void)user;
+    carrick_stack_stop(watched.stack, 7);
+}
+
+static void timers_and_descriptors_wake(void) {
+    struct carrick_stack *stacks[2];
+    int ends[2];
+    open_pair(stacks, "tick=1ms");
+    CHECK(pipe(ends) == 0);
+    watched.stack = stacks[1];
+    CHECK(carrick_stack_watch(stacks[1], ends[0], stop_when_ready, NULL));
+    while (carrick_stack_counter(stacks[1], "ticks") < 3)
+        (void)carrick_stack_turn(stacks[1]);
+    CHECK(carrick_stack_now(stacks[1]) >= 3000000);
+    CHECK(write(ends[1], "x", 1) == 1);
+    CHECK(carrick_stack_run(stacks, 2) == 7);
+    close(ends[0]);
+    close(ends[1]);
+    close_pair(stacks);
+}
+
+int main(void) {
+    an_echo_server_echoes();
+    a_full_core_makes_requests_wait();
+    a_taken_port_is_passed_over();
+    settings_are_checked();
+    timers_and_descriptors_wake();
+    puts("stack: ok");
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The packet port against the kernel: both ends of a veth pair in a network namespace without a name, which goes with
+ * this process. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apps/apps.h"
+#include "carrick/ip.h"
+#include "tests/check.h"
+#include "tests/toy.h"
+
+#define US "10.77.3.1"
+
+static struct carrick_port_error error;
+
+static bool make_wire(void) {
+    return geteuid() == 0 && unshare(CLONE_NEWNET) == 0 &&
+           system("exec 2>/dev/null; ip link add ours0 type veth peer name kernel0 && ip link set ours0 up && "
+                  "ip addr add 10.77.3.2/24 dev kernel0 && ip link set kernel0 up") == 0;
+}
+
+/* Turns the stack until the kernel's socket has something to read; returns its length. */
+static uint32_t turn_until_readable(struct carrick_stack *stack, int fd, uint8_t *buffer, size_t size) {
+    for (int turns = 0; turns < 5000; turns++) {
+        (void)carrick_stack_turn(stack);
+        struct pollfd readable = {.fd = fd, .events = POLLIN};
+        if (poll(&readable, 1, 1) != 1)
+            continue;
+        ssize_t got = recv(fd, buffer, size, 0);
+        CHECK(got > 0);
+        return (uint32_t)got;
+    }
+    return 0;
+}
+
+static int raw_socket(int protocol) {
+    struct sockaddr_in us = {.sin_family = AF_INET};
+    int fd = socket(AF_INET, SOCK_RAW, protocol);
+    inet_pton(AF_INET, US, &us.sin_addr);
+    CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&us, sizeof us) == 0);
+    return fd;
+}
+
+static void the_kernel_finds_us_and_gets_its_echo(struct carrick_stack *stack) {
+    uint8_t ping[64] = {8}, buffer[256];
+    int fd = raw_socket(IPPROTO_ICMP);
+    carrick_store16(ping + 4, 0x1234);
+    carrick_store_sum(ping + 2, carrick_sum(ping, sizeof ping));
+    CHECK(send(fd, ping, sizeof ping, 0) == sizeof ping);
+    CHECK(turn_until_readable(stack, fd, buffer, sizeof buffer) == 84);
+    CHECK(buffer[20] == 0 && carrick_load16(buffer + 24) == 0x1234);
+    close(fd);
+}
+
+static void packets_go_both_ways(struct carrick_stack *stack) {
+    uint8_t out[900], buffer[1600];
+    int fd = raw_socket(TOY_PROTOCOL);
+    for (int i = 1; i <= 500; i++) {
+        memset(out, i, sizeof out);
+        CHECK(send(fd, out, sizeof out, 0) == sizeof out);
+        CHECK(turn_until_readable(stack, fd, buffer, sizeof buffer) == 920);
+        CHECK(memcmp(buffer + 20, out, sizeof out) == 0);
+    }
+    close(fd);
+}
+
+int main(void) {
+    if (!make_wire()) {
+        SKIP("a network namespace needs root and iproute2");
+        return 0;
+    }
+    struct carrick_port *port = carrick_packet_open("ours0", &error);
+    CHECK(port && port->ethernet && port->mtu == 1500);
+    struct carrick_stack_config config = {.program = &toy_program, .port = port, .prefix = 24};
+    CHECK(carrick_parse_address(US, sizeof US - 1, &config.address));
+    struct carrick_stack *stack = carrick_stack_open(&config, &error);
+    CHECK(stack);
+    void *echo = carrick_echo_application.start(stack, "", &error);
+    CHECK(echo);
+    the_kernel_finds_us_and_gets_its_echo(stack);
+    packets_go_both_ways(stack);
+    CHECK(carrick_stack_counter(stack, "rx_packets") == 500 && carrick_stack_counter(stack, "dropped") == 0);
+    carrick_echo_application.finish(echo);
+    carrick_stack_close(stack);
+    struct carrick_port *tun = carrick_tun_open("tun7", &error);
+    if (tun) {
+        CHECK(!tun->ethernet && tun->mtu == 1500);
+        carrick_port_close(tun);
+    } else {
+        SKIP(error.text);
+    }
+    puts("wire: ok");
+    return 0;
+}
