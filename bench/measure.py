@@ -9,12 +9,12 @@ import time
 
 
 def command_json(command, **kwargs):
-    """The object that a command prints as its last line, with the wall time of the whole in `command_s`."""
+    """The JSON object that a command prints, with the wall time of the whole in `command_s`."""
     begin = time.perf_counter()
     done = subprocess.run(command, check=True, capture_output=True, text=True, **kwargs)
     elapsed = time.perf_counter() - begin
-    lines = done.stdout.strip().splitlines()
-    result = json.loads(lines[-1]) if lines and lines[-1].startswith("{") else {}
+    text = done.stdout.strip()
+    result = json.loads(text) if text.startswith("{") else {}
     result["command_s"] = elapsed
     return result
 
@@ -42,10 +42,12 @@ class Row:
 
 
 class Contest:
-    """Rows that are compared: ratios are of the first row's median to each other row's."""
+    """Rows that are compared. A ratio says how many times better ours is than a peer; peers are `peers`, all rows but the
+    first unless given, and what is not a peer is ours."""
 
-    def __init__(self, title, wanted, rows):
+    def __init__(self, title, wanted, rows, *peers):
         self.title, self.wanted, self.rows = title, wanted, rows
+        self.peers = peers or tuple(rows[1:])
 
     def run(self, runs):
         print(f"{self.title}", file=sys.stderr)
@@ -56,9 +58,9 @@ class Contest:
             for row in self.rows:
                 row.take()
 
-    def ratio(self, row):
-        """How many times better the first row is than this one."""
-        first = self.rows[0].median
-        if row is self.rows[0] or not first or not row.median:
-            return None
-        return first / row.median if row.better == "more" else row.median / first
+    def ratios(self, peer):
+        """Pairs of the name of one of ours and how many times better it is than this peer."""
+        if peer not in self.peers or not peer.median:
+            return []
+        ours = [row for row in self.rows if row not in self.peers and row.median]
+        return [(row.name, row.median / peer.median if row.better == "more" else peer.median / row.median) for row in ours]

@@ -19,14 +19,16 @@ def spread(row):
     return f"{figure(min(row.values))} to {figure(max(row.values))}" if row.median is not None else ""
 
 
+def compared(contest, row):
+    return ", ".join(f"{name}: {ratio:.2f} times" for name, ratio in contest.ratios(row))
+
+
 def table(contests):
     lines = []
     for contest in contests:
         lines.append(f"\n{contest.title} (wanted: {contest.wanted})")
         for row in contest.rows:
-            ratio = contest.ratio(row)
-            compared = f"ours is {ratio:.2f} times" if ratio else ""
-            lines.append(f"  {row.name:<44} {figure(row.median):>14} {row.unit:<16} {compared}")
+            lines.append(f"  {row.name:<44} {figure(row.median):>14} {row.unit:<16} {compared(contest, row)}".rstrip())
     return "\n".join(lines)
 
 
@@ -53,10 +55,8 @@ def page(contests, runs):
              f"{today}, commit {commit()}, {machine()}."]
     for contest in contests:
         lines += ["", f"## {contest.title}", "", f"Wanted: {contest.wanted}.", "",
-                  "| what | median | spread | ours is | command |", "| --- | ---: | ---: | ---: | --- |"]
+                  "| what | median | spread | against it | command |", "| --- | ---: | ---: | ---: | --- |"]
         for row in contest.rows:
-            ratio = contest.ratio(row)
-            compared = f"{ratio:.2f} times" if ratio else ""
-            value = f"{figure(row.median)} {row.unit}" if row.median is not None else f"not measured: {row.failed}"
-            lines.append(f"| {row.name} | {value} | {spread(row)} | {compared} | `{row.command}` |")
+            value = f"{figure(row.median)} {row.unit}" if row.median is not None else f"not measured: {row.failed}".replace("\n", " ")
+            lines.append(f"| {row.name} | {value} | {spread(row)} | {compared(contest, row)} | `{row.command}` |")
     return "\n".join(lines) + "\n"

@@ -119,6 +119,8 @@ sent_anew() {
     echo "${counts##* }"
 }
 
+faults_shown() { if [ -n "$1" ]; then echo "${1//,/, }"; else echo none; fi; }
+
 seconds_now() { date +%s.%N; }
 
 seconds_since() { awk -v a="$1" -v b="$(seconds_now)" 'BEGIN { printf "%.3f", b - a }'; }

@@ -11,14 +11,15 @@ show_in_the_simulator() {
 
 # simulate NAME SHOWN FLAGS...: bytes are checked by the simulator's own applications.
 simulate() {
-    local name=$1 shown=$2 log=$out/sim-$1.json result=failed
+    local name=$1 shown=$2 log=$out/sim-$1.json result=failed seconds
     shift 2
     "$target/release/carrick" sim "$program" --bytes "${mib}MiB" --rate 100Mbps --delay 10ms --seed 7 "$@" \
         --pcap "$out/sim-$name.pcapng" --format json >"$log" 2>"$out/sim-$name.log" && result=ok
-    row "simulated, 100 Mbit/s, 10 ms" "$(field completion_s "$log")" "$(field retransmissions "$log")" "$shown" "$result"
+    seconds=$(awk -v ns="$(field completion_ns "$log")" 'BEGIN { printf "%.3f", ns / 1e9 }')
+    row "simulated, 100 Mbit/s, 10 ms" "$seconds" "$(field retransmitted_packets "$log")" "$shown" "$result"
 }
 
-# The number that a one-line JSON object gives for a key; 0 if it has none.
+# The number that a JSON object gives for a key; 0 if it has none.
 field() {
     local value
     value=$(sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p" "$2" | tail -n 1)
@@ -44,5 +45,5 @@ over_udp() {
     seconds=$(seconds_since "$began")
     stop "$child"
     row "over UDP, our server -> our downloader" "$seconds" "$(sent_anew "$out/udp-$name.pcapng" 10.79.1.1)" \
-        "${faults:-none}" "$(same "$out/www/data.bin" "$out/got/udp-$name.bin")"
+        "$(faults_shown "$faults")" "$(same "$out/www/data.bin" "$out/got/udp-$name.bin")"
 }

@@ -55,8 +55,6 @@ show_on_the_wire() {
     fetch "bad" "$bad_wire"
 }
 
-faults_shown() { if [ -n "$1" ]; then echo "${1//,/, }"; else echo none; fi; }
-
 # serve NAME FAULTS: our HTTP server, curl downloads from it and uploads to it.
 serve() {
     local name=$1 faults=$2 log=$out/serve-$1.log capture=$out/serve-$1.pcapng child began seconds before
