@@ -180,13 +180,17 @@ impl Emitter<'_> {
     fn begin_input(&mut self, refusal: &str) {
         let core = self.names.own("core");
         self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
-        self.w.line(format!(
-            "if ({} - (core->queue_tail - core->queue_head) < {}u)",
-            crate::core_struct::QUEUE,
-            self.p.max_blueprints
-        ));
-        self.w.line(format!("    {refusal}"));
+        if let Some(full) = self.queue_full() {
+            self.w.line(format!("if ({full})"));
+            self.w.line(format!("    {refusal}"));
+        }
         self.w.line("core->now = carrick_max64(core->now, now);");
+    }
+
+    /// Whether an event could find too little room for its blueprints; nothing for a program that issues none.
+    fn queue_full(&self) -> Option<String> {
+        let (queue, most) = (crate::core_struct::QUEUE, self.p.max_blueprints);
+        (most > 0).then(|| format!("{queue} - (core->queue_tail - core->queue_head) < {most}u"))
     }
 
     fn rx_function(&mut self) {
@@ -309,14 +313,12 @@ impl Emitter<'_> {
         self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
         self.w.line("core->now = carrick_max64(core->now, now);");
         self.w.open("for (;;) {");
-        self.w.open(format!(
-            "if ({} - (core->queue_tail - core->queue_head) < {}u) {{",
-            crate::core_struct::QUEUE,
-            self.p.max_blueprints
-        ));
-        self.w.line("const struct carrick_timer *first = carrick_wheel_first(&core->wheel);");
-        self.w.line("return first && first->deadline <= core->now ? CARRICK_AGAIN : 0;");
-        self.w.close("}");
+        if let Some(full) = self.queue_full() {
+            self.w.open(format!("if ({full}) {{"));
+            self.w.line("const struct carrick_timer *first = carrick_wheel_first(&core->wheel);");
+            self.w.line("return first && first->deadline <= core->now ? CARRICK_AGAIN : 0;");
+            self.w.close("}");
+        }
         self.w.line("struct carrick_timer *t = carrick_wheel_due(&core->wheel, core->now);");
         self.w.line("if (!t)");
         self.w.line("    return 0;");

@@ -144,8 +144,12 @@ impl Emitter<'_> {
                     BinOp::Or => "|",
                     _ => "^",
                 };
+                if *ty == Ty::Bool {
+                    // Compilers suspect `|` between truth values of being meant as `||`.
+                    return format!("((bool)((int){x} {symbol} (int){y}))");
+                }
                 let text = format!("({x} {symbol} {y})");
-                if narrow(ty) || *ty == Ty::Bool { format!("(({c}){text})") } else { text }
+                if narrow(ty) { format!("(({c}){text})") } else { text }
             }
             BinOp::LogicalAnd => format!("({x} && {y})"),
             BinOp::LogicalOr => format!("({x} || {y})"),

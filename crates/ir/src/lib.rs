@@ -16,6 +16,7 @@
 #![allow(missing_docs, reason = "fields are named for what they hold; types carry the docs")]
 
 pub mod arith;
+pub mod bounds;
 pub mod counters;
 pub mod print;
 pub mod program;

@@ -77,4 +77,5 @@ code_table! {
     FIELD_TYPE = 272, "a field of a type that it cannot have", "0272";
     RECURSIVE_TYPE = 273, "a type that contains itself", "0273";
     EXTRACT = 274, "an extract that is not possible", "0274";
+    TOO_MUCH = 275, "an event that can cause too much", "0275";
 }

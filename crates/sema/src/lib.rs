@@ -16,6 +16,7 @@ mod env;
 mod graph;
 mod headers;
 mod interface;
+mod limits;
 mod options;
 mod types;
 mod usage;
@@ -83,6 +84,7 @@ impl<'a> Checker<'a> {
         self.check_graphs();
         self.check_interface();
         self.check_deploy();
+        self.check_limits();
         self.report_unused();
         self.diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
         self.diagnostics.dedup();

@@ -89,3 +89,31 @@ fn a_parameter_of_an_unknown_type_is_reported_once() {
     let more = "void more(uint23 x, uint32 y) { uint32 z = x + y; } void receive(segment e, conn c) { more(1, c.count);";
     assert_eq!(errors("void receive(segment e, conn c) {", more), [codes::UNKNOWN_TYPE]);
 }
+
+#[test]
+fn one_event_causes_only_so_much() {
+    let body = |turns: u32| {
+        format!(
+            "event more : flow_event {{ }} void receive(segment e, conn c) {{
+             c.count = e.n; more m; for (uint32 i in 0..{turns}) {{ raise m; }}"
+        )
+    };
+    let receive = "void receive(segment e, conn c) { c.count += e.n;";
+    assert_eq!(errors(receive, &body(256)), []);
+    assert_eq!(errors(receive, &body(257)), [codes::TOO_MUCH]);
+    let tick = |turns: u32| format!("for (uint32 i in 0..{turns}) {{ pkt_gen(bp); }}");
+    assert_eq!(errors("pkt_gen(bp);", &tick(1024)), []);
+    assert_eq!(errors("pkt_gen(bp);", &tick(1025)), [codes::TOO_MUCH]);
+}
+
+#[test]
+fn a_constant_index_is_inside() {
+    let body =
+        |statement: &str| format!("list<uint32, 4> l; uint32 a[4]; a[0] = e.n; l.add(a[0]); {statement}");
+    for (statement, wrong) in [
+        ("l[3] = 1; l.set(3, 1); l.remove(3); c.count = l.get(3); a[3] = 1;", 0),
+        ("l[4] = 1; l.set(4, 1); l.remove(4); c.count = l.get(4); a[4] = 1;", 5),
+    ] {
+        assert_eq!(errors("c.count += e.n;", &body(statement)), vec![codes::INDEX_OUTSIDE; wrong]);
+    }
+}

@@ -410,7 +410,7 @@ impl Body<'_, '_> {
                 self.option_add(bp, list, &args[0]).map(|()| None)
             }
             Node::Place(place) | Node::ReadOnly(place, _) => match place.ty.clone() {
-                Ty::List(element, _) => self.list_method(place, &element, method, args, span),
+                Ty::List(element, most) => self.list_method(place, (&element, most), method, args, span),
                 Ty::Wnd { .. } => self.window_method(place, method, args, span),
                 _ => self.no_method(method),
             },
@@ -469,7 +469,7 @@ impl Body<'_, '_> {
     fn list_method(
         &mut self,
         list: ir::Place,
-        element: &Ty,
+        (element, most): (&Ty, u32),
         method: &Ident,
         args: &[ast::Expr],
         span: Span,
@@ -495,11 +495,11 @@ impl Body<'_, '_> {
                 self.emit(StmtKind::ListAdd { list, value });
             }
             "remove" => {
-                let index = self.index_value(&args[0])?;
+                let index = self.index_value(&args[0], most)?;
                 self.emit(StmtKind::ListRemove { list, index });
             }
             _ => {
-                let index = self.index_value(&args[0])?;
+                let index = self.index_value(&args[0], most)?;
                 let mut place = list;
                 place.path.push(ir::Proj::Elem(index));
                 place.ty = element.clone();

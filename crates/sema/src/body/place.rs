@@ -306,9 +306,9 @@ impl Body<'_, '_> {
             Node::ReadOnly(place, why) => (place, Some(why)),
             _ => return self.not_a_value(span, "this", "index an array or a list"),
         };
-        let (element, length) = match &place.ty {
-            Ty::Array(element, n) => ((**element).clone(), Some(*n)),
-            Ty::List(element, _) => ((**element).clone(), None),
+        let (element, most, is_array) = match &place.ty {
+            Ty::Array(element, n) => ((**element).clone(), *n, true),
+            Ty::List(element, n) => ((**element).clone(), *n, false),
             other => {
                 let name = self.name(other);
                 return self.report(
@@ -322,21 +322,8 @@ impl Body<'_, '_> {
                 );
             }
         };
-        let at = self.index_value(index)?;
-        if let (Some(n), Some(constant)) = (length, self.cx.fold(&at))
-            && constant >= u64::from(n)
-        {
-            return self.report(
-                Diagnostic::error(
-                    codes::INDEX_OUTSIDE,
-                    format!("the index {constant} is outside an array of {n}"),
-                    index.span,
-                    "outside",
-                )
-                .mend(format!("the last element is {}", n - 1)),
-            );
-        }
-        let proj = if length.is_some() { Proj::Index(at) } else { Proj::Elem(at) };
+        let at = self.index_value(index, most)?;
+        let proj = if is_array { Proj::Index(at) } else { Proj::Elem(at) };
         let place = extended(place, proj, element);
         Some(match why {
             Some(why) => Node::ReadOnly(place, why),
@@ -344,14 +331,26 @@ impl Body<'_, '_> {
         })
     }
 
-    /// An index, as `uint64` so that no value wraps into the array.
-    pub(super) fn index_value(&mut self, index: &ast::Expr) -> Option<ir::Expr> {
+    /// An index into at most so many elements, as `uint64` so that no value wraps into them.
+    pub(super) fn index_value(&mut self, index: &ast::Expr, most: u32) -> Option<ir::Expr> {
         let at = self.typed(index)?;
         if !is_int(&at.ty) {
             let found = format!("a `{}`", self.name(&at.ty));
             return self.mismatch(&found, &Ty::U32, index.span);
         }
-        Some(self.cast(at, &Ty::U64))
+        let at = self.cast(at, &Ty::U64);
+        match self.cx.fold(&at) {
+            Some(constant) if constant >= u64::from(most) => self.report(
+                Diagnostic::error(
+                    codes::INDEX_OUTSIDE,
+                    format!("the index {constant} is outside of {most} elements"),
+                    index.span,
+                    "outside",
+                )
+                .mend(format!("the last element is {}", most - 1)),
+            ),
+            _ => Some(at),
+        }
     }
 
     fn option(&mut self, bp: LocalId, list: ir::OptListId, index: &ast::Expr) -> Option<Node> {

@@ -1,0 +1,110 @@
+//! How much one event can cause at most.
+//!
+//! Targets allocate by these numbers, and refuse an input while they have less room; so there are limits.
+
+use crate::{Block, EventId, FuncId, Function, Instr, Program, Stmt, StmtKind, Ty};
+
+/// How many blueprints can wait for their packets: no event may issue more.
+pub const BLUEPRINTS_MAX: u32 = 1024;
+
+/// How many events one chain, or the parser for one packet, may raise.
+pub const RAISED_MAX: u32 = 256;
+
+/// What a run of some statements causes at most; counts saturate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// events raised by the run itself
+    pub raised: u32,
+    /// blueprints issued, with those of the events raised
+    pub blueprints: u32,
+}
+
+impl Cost {
+    fn then(self, other: Cost) -> Cost {
+        Cost {
+            raised: self.raised.saturating_add(other.raised),
+            blueprints: self.blueprints.saturating_add(other.blueprints),
+        }
+    }
+
+    fn or(self, other: Cost) -> Cost {
+        Cost { raised: self.raised.max(other.raised), blueprints: self.blueprints.max(other.blueprints) }
+    }
+
+    fn times(self, turns: u32) -> Cost {
+        Cost { raised: self.raised.saturating_mul(turns), blueprints: self.blueprints.saturating_mul(turns) }
+    }
+}
+
+/// What each function and each chain causes at most, in their order. There is no circle among calls or raises.
+pub fn costs(program: &Program) -> (Vec<Cost>, Vec<Cost>) {
+    let mut costs = Costs {
+        program,
+        functions: vec![None; program.functions.len()],
+        chains: vec![None; program.chains.len()],
+    };
+    let functions = (0..program.functions.len()).map(|f| costs.function(FuncId(f as u32))).collect();
+    let chains = (0..program.chains.len()).map(|e| costs.chain(EventId(e as u32))).collect();
+    (functions, chains)
+}
+
+/// What is known so far: each function and each chain is looked at once, however often it is used.
+struct Costs<'p> {
+    program: &'p Program,
+    functions: Vec<Option<Cost>>,
+    chains: Vec<Option<Cost>>,
+}
+
+impl Costs<'_> {
+    fn chain(&mut self, event: EventId) -> Cost {
+        let Some(chain) = self.program.chains.get(event.index()).and_then(Option::as_ref) else {
+            return Cost::default();
+        };
+        if let Some(known) = self.chains[event.index()] {
+            return known;
+        }
+        let present = self.in_turn(&chain.present);
+        let cost = present.or(self.in_turn(chain.absent.as_deref().unwrap_or_default()));
+        self.chains[event.index()] = Some(cost);
+        cost
+    }
+
+    fn in_turn(&mut self, functions: &[FuncId]) -> Cost {
+        functions.iter().fold(Cost::default(), |cost, f| cost.then(self.function(*f)))
+    }
+
+    fn function(&mut self, func: FuncId) -> Cost {
+        if let Some(known) = self.functions[func.index()] {
+            return known;
+        }
+        let def = &self.program.functions[func.index()];
+        let cost = self.block(def, &def.body);
+        self.functions[func.index()] = Some(cost);
+        cost
+    }
+
+    fn block(&mut self, def: &Function, body: &Block) -> Cost {
+        body.stmts.iter().fold(Cost::default(), |cost, s| cost.then(self.stmt(def, s)))
+    }
+
+    fn stmt(&mut self, def: &Function, stmt: &Stmt) -> Cost {
+        match &stmt.kind {
+            StmtKind::If { then, otherwise, .. } => self.block(def, then).or(self.block(def, otherwise)),
+            StmtKind::Block(body) => self.block(def, body),
+            StmtKind::ForRange { max, body, .. } => {
+                self.block(def, body).times(u32::try_from(*max).unwrap_or(u32::MAX))
+            }
+            StmtKind::ForEach { list, body, .. } => {
+                let turns = if let Ty::List(_, n) | Ty::Array(_, n) = list.ty { n } else { 1 };
+                self.block(def, body).times(turns)
+            }
+            StmtKind::Call { func, .. } => self.function(*func),
+            StmtKind::Instr(Instr::PktGen { .. }) => Cost { raised: 0, blueprints: 1 },
+            StmtKind::Instr(Instr::Raise { event }) => match def.locals[event.index()].ty {
+                Ty::Event(event) => Cost { raised: 1, blueprints: self.chain(event).blueprints },
+                _ => Cost::default(),
+            },
+            _ => Cost::default(),
+        }
+    }
+}
