@@ -77,6 +77,7 @@ fn the_checks_find_what_they_look_for() {
     assert!(names_in("TCP_NODELAY", &names).eq(["tcp"]));
     assert!(names_in("a quic-lite packet", &names).eq(["quic-lite"]));
     assert_eq!(names_in("ntcpd and quic", &names).count(), 0);
+    assert_eq!(names_in(r"\tcp host/program .", &names).count(), 0);
     let body = "    x += 1;\n".repeat(FUNCTION_LINES_MAX);
     assert_eq!(function_lengths(&format!("fn long() {{\n{body}}}\n")), [(1, FUNCTION_LINES_MAX + 2)]);
     assert_eq!(function_lengths(&format!("int\nf(void)\n{{\n{body}}}\n")), [(3, FUNCTION_LINES_MAX + 2)]);
@@ -132,7 +133,8 @@ fn names_in<'a>(line: &str, names: &'a BTreeSet<String>) -> impl Iterator<Item =
         line.match_indices(name).any(|(at, _)| {
             let before = line[..at].chars().next_back();
             let after = line[at + name.len()..].chars().next();
-            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+            let escape = before == Some('\\'); // of a tab, say
+            !escape && !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
         })
     })
 }
