@@ -181,7 +181,7 @@ impl Machine {
         self.init(&p.event_inits[code.event], stack, stack);
         self.mem[stack] = request.token;
         for ((cell, ty), arg) in code.args.iter().zip(request.args) {
-            self.mem[stack + *cell as usize] = arith::canonical(ty, *arg);
+            self.mem[stack + *cell as usize] = arith::cast(ty, *arg);
         }
         let data = self.requests.accept(request.token, request.data);
         if let Some((cell, (slot, len))) = code.data.zip(data) {

@@ -154,7 +154,7 @@ impl Machine {
     fn set_payload(&mut self, set: &SetPayload, fp: usize) {
         let handle = self.resolve(&set.ctx, fp).map_or(0, |at| self.mem[at]);
         let (offset, len) = (self.eval(&set.offset, fp), self.eval(&set.len, fp));
-        let mss = set.mss.as_ref().map_or(0, |mss| self.eval(mss, fp));
+        let mss = set.mss.as_ref().map_or(u64::MAX, |mss| self.eval(mss, fp));
         let cell = |which: u32| fp + (set.cell + which) as usize;
         self.mem[cell(PAYLOAD_CTX)] = handle;
         self.mem[cell(PAYLOAD_OFFSET)] = offset;

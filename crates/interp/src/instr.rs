@@ -237,7 +237,7 @@ impl Machine {
         if let Some((ctx, slot)) = self.tx_of(handle) {
             let from = octets(&self.packet, self.packet_number, &self.requests, addr, len);
             taken = self.instances[ctx].slot(slot).tx.add(from);
-            if taken < len.min(addr[2]) {
+            if taken < len {
                 self.count(TX_CUT);
             }
         }
