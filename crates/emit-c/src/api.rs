@@ -381,7 +381,7 @@ lib{name}.so: {name}.c {name}.h
 
 host: lib{name}.a
 \t$(MAKE) -C host PROGRAM={name} PROGRAM_DIR=$(CURDIR)
-\tcp host/{name}-host .
+\tinstall host/{name}-host .
 
 clean:
 \trm -f {name}.o lib{name}.a lib{name}.so {name}-host

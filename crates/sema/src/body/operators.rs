@@ -331,6 +331,8 @@ fn literal_type(op: BinOp, other: &Ty) -> Ty {
     match (op, other) {
         (BinOp::Add | BinOp::Sub, Ty::Seq32) => Ty::U32,
         (BinOp::Mul | BinOp::Div, Ty::Duration) => Ty::I64,
+        (BinOp::Add | BinOp::Sub, Ty::Time) => Ty::Duration,
+        (BinOp::Mul | BinOp::Div | BinOp::Rem, Ty::Time) => Ty::U64,
         (BinOp::Mul | BinOp::Div, Ty::Bytes | Ty::Rate) | (_, Ty::Addr) => Ty::U64,
         _ => other.clone(),
     }
