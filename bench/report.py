@@ -39,7 +39,8 @@ def machine():
             if line.startswith("model name"):
                 model = line.split(":", 1)[1].strip()
                 break
-    return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}"
+    load = os.getloadavg()[0]
+    return f"{model}, {os.cpu_count()} cores, Linux {platform.release()}, load average {load:.1f} at the end"
 
 
 def commit():
