@@ -18,8 +18,8 @@
 
 #define BENCH_PORT  7777u
 #define BENCH_MTU   1500u
-#define BENCH_DEPTH 1024u
-#define BENCH_CHUNK 262144u
+#define BENCH_DEPTH 256u /* more would only wash out the caches */
+#define BENCH_CHUNK 65536u
 #define BENCH_HALF  64u
 #define SERVER_IP   0x0a000001u
 #define CLIENT_IP   0x0a000002u

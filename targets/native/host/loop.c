@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "host/stack.h"
@@ -70,6 +71,16 @@ bool carrick_stack_turn(struct carrick_stack *stack) {
     return worked;
 }
 
+/* An error of a port's descriptor wakes until someone has taken note of it. False: the device is gone for good. */
+static bool loop_note_error(const struct carrick_port *port) {
+    int why = 0;
+    socklen_t len = sizeof why;
+    if (getsockopt(port->fd, SOL_SOCKET, SO_ERROR, &why, &len) == 0)
+        return true; /* of a socket: what is lost meanwhile is the program's to repair */
+    fprintf(stderr, "The device of the port %s is gone.\n", port->kind);
+    return false;
+}
+
 /* Waits for the descriptors of all stacks, or the first deadline. False: waiting failed. */
 static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint64_t timeout) {
     struct pollfd fds[LOOP_STACKS * (STACK_WATCHES + 1)];
@@ -90,6 +101,8 @@ static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint6
     for (nfds_t i = 0; ready > 0 && i < n; i++) {
         struct carrick_stack *stack = stacks[i / (STACK_WATCHES + 1)];
         nfds_t watch = i % (STACK_WATCHES + 1);
+        if (watch == 0 && (fds[i].revents & (POLLERR | POLLNVAL)) && !loop_note_error(stack->host.port))
+            return false;
         if (watch > 0 && fds[i].revents && stack->watches[watch - 1].ready)
             stack->watches[watch - 1].ready(stack->watches[watch - 1].user);
     }
