@@ -1,0 +1,286 @@
+//! The interpreter against generated C: random operations on two ends that exchange packets, some of them damaged,
+//! doubled or out of order. After each operation both must have shown the same.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use carrick_driver::cc::{self, Tracing};
+use carrick_driver::compile::compile_file;
+use carrick_interp::{Config, Data, Record, Refused, Request};
+use carrick_ir::{FieldDef, InterfaceCall, Program, Ty};
+use carrick_sim::compiled::{Compiled, CompiledProgram};
+use carrick_sim::core::Core;
+use carrick_tests::build;
+use carrick_tests::net::skip;
+
+const SEEDS: u64 = 24;
+const OPERATIONS: usize = 1200;
+/// Octets that one request sends or wants at most.
+const MOST: u64 = 5000;
+
+/// Xorshift: a seed replays exactly.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// 0 to `below` - 1.
+    fn roll(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % below
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.roll(n) == 0
+    }
+
+    /// Small numbers, large ones, and those at the edges.
+    fn number(&mut self) -> u64 {
+        match self.roll(6) {
+            0 => self.roll(4),
+            1 => self.roll(100),
+            2 => self.roll(20_000),
+            3 => (1_u64 << self.roll(64)).wrapping_sub(self.roll(2)),
+            4 => self.roll(4).wrapping_neg(),
+            _ => self.roll(1 << 53) << self.roll(12),
+        }
+    }
+}
+
+/// The same core twice.
+struct Twins {
+    interpreted: carrick_interp::Core,
+    compiled: Compiled,
+    /// handles that completions gave
+    handles: Vec<u64>,
+}
+
+/// Whether it was taken; why a packet was dropped shows in the counters.
+fn outcome(result: Result<(), Refused>) -> &'static str {
+    match result {
+        Ok(()) => "taken",
+        Err(Refused::Again) => "again",
+        Err(Refused::Dropped(_)) => "dropped",
+        Err(Refused::BadArg) => "bad argument",
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, interpreted: T, compiled: T) -> Result<(), String> {
+    match interpreted == compiled {
+        true => Ok(()),
+        false => Err(format!("{what}\ninterpreted: {interpreted:?}\ncompiled:    {compiled:?}")),
+    }
+}
+
+impl Twins {
+    fn new(program: &Arc<Program>, compiled: &Arc<CompiledProgram>, config: &Config) -> Twins {
+        let interpreted = carrick_interp::Core::new(program.clone(), config).expect("the defaults are valid");
+        let compiled = Compiled::new(compiled.clone(), config).expect("the defaults are valid");
+        Twins { interpreted, compiled, handles: vec![0] }
+    }
+
+    /// Compares all that can be seen without changing anything.
+    fn compare(&mut self) -> Result<(), String> {
+        let interpreted: Vec<Record> = self.interpreted.take_trace();
+        let mut compiled = Vec::new();
+        self.compiled.take_trace(&mut compiled);
+        for i in 0..interpreted.len().max(compiled.len()) {
+            same("trace record", interpreted.get(i), compiled.get(i))?;
+        }
+        same("counters", self.interpreted.counters(), &self.compiled.counters()[..])?;
+        same("deadline", self.interpreted.next_deadline(), self.compiled.next_deadline())?;
+        same("open contexts", self.interpreted.open_contexts(), self.compiled.open_contexts())
+    }
+
+    fn call(&mut self, number: usize, request: Request<'_>, now: u64) -> Result<(), String> {
+        let interpreted = outcome(self.interpreted.call(number, &request, now));
+        same("call", interpreted, outcome(self.compiled.call(number, request, now)))
+    }
+
+    fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), String> {
+        same("rx", outcome(self.interpreted.rx(packet, now)), outcome(self.compiled.rx(packet, now)))
+    }
+
+    fn advance(&mut self, now: u64) -> Result<(), String> {
+        same("advance", outcome(self.interpreted.advance(now)), outcome(self.compiled.advance(now)))
+    }
+
+    fn tx(&mut self, now: u64) -> Result<Option<Vec<u8>>, String> {
+        let (mut interpreted, mut compiled) = (Vec::new(), Vec::new());
+        let made = self.interpreted.tx(&mut interpreted, now);
+        same("tx", made, self.compiled.tx(&mut compiled, now))?;
+        if made {
+            same("packet", &interpreted, &compiled)?;
+        }
+        Ok(made.then_some(interpreted))
+    }
+
+    fn complete(&mut self) -> Result<(), String> {
+        let (interpreted, compiled) = (self.interpreted.next_completion(), self.compiled.next_completion());
+        let shown = |c: &Option<carrick_interp::Completion>| c.as_ref().map(|c| (c.token, c.status, c.value));
+        same("completion", shown(&interpreted), shown(&compiled))?;
+        let Some((interpreted, compiled)) = interpreted.zip(compiled) else { return Ok(()) };
+        if interpreted.data.is_some() {
+            same("delivered octets", &interpreted.data, &compiled.data)?;
+        }
+        if interpreted.value >> 56 != 0 {
+            self.handles.push(interpreted.value);
+        }
+        Ok(())
+    }
+}
+
+/// Two ends, and what is on its way to which of them.
+struct World<'a> {
+    program: &'a Program,
+    ends: [Twins; 2],
+    flying: Vec<(usize, Vec<u8>)>,
+    dice: Dice,
+    now: u64,
+    token: u64,
+    packets: u64,
+}
+
+impl World<'_> {
+    fn step(&mut self) -> Result<(), String> {
+        if self.dice.one_in(3) {
+            let range = self.dice.roll(32) + 1;
+            self.now += self.dice.roll(1 << range);
+        }
+        let end = self.dice.roll(2) as usize;
+        let done = match self.dice.roll(12) {
+            0..=3 => self.call(end),
+            4..=6 => self.ends[end].tx(self.now).map(|packet| {
+                self.packets += u64::from(packet.is_some());
+                self.flying.extend(packet.map(|packet| (1 - end, packet)));
+            }),
+            7..=9 => self.deliver(),
+            10 => self.ends[end].advance(self.now),
+            _ => self.ends[end].complete(),
+        };
+        done?;
+        self.ends.iter_mut().try_for_each(Twins::compare)
+    }
+
+    fn call(&mut self, end: usize) -> Result<(), String> {
+        let calls: &[InterfaceCall] = self.program.interface.as_ref().map_or(&[], |i| &i.calls);
+        let number = self.dice.roll(calls.len() as u64) as usize;
+        let fields = &self.program.events[calls[number].event.index()].fields;
+        let octets = vec![self.dice.roll(256) as u8; self.dice.roll(MOST) as usize];
+        let (mut args, mut data) = (Vec::new(), Data::None);
+        for field in fields {
+            match (&field.ty, field.name.as_str()) {
+                (Ty::Addr, "data") => data = Data::Send(&octets),
+                (Ty::Addr, _) => data = Data::Recv(self.dice.roll(MOST)),
+                _ => args.push(self.argument(end, field)),
+            }
+        }
+        self.token += 1;
+        let handle = self.handle(end);
+        let request = Request { handle, token: self.token, args: &args, data };
+        self.ends[end].call(number, request, self.now)
+    }
+
+    /// Mostly what leads the two ends to each other.
+    fn argument(&mut self, end: usize, field: &FieldDef) -> u64 {
+        let own = end as u64 + 1;
+        match field.name.as_str() {
+            name if name.ends_with("local_ip") => own,
+            name if name.ends_with("remote_ip") => 3 - own,
+            name if name.ends_with("port") => 7 + self.dice.roll(2),
+            "k" => self.dice.roll(4),
+            _ => self.dice.number(),
+        }
+    }
+
+    /// One that a completion gave, or a guess.
+    fn handle(&mut self, end: usize) -> u64 {
+        let given = &self.ends[end].handles;
+        match self.dice.roll(3) {
+            0 => (1 + self.dice.roll(2)) << 56 | (1 + self.dice.roll(4)) << 32 | self.dice.roll(3),
+            _ => given[self.dice.roll(given.len() as u64) as usize],
+        }
+    }
+
+    fn deliver(&mut self) -> Result<(), String> {
+        if self.flying.is_empty() {
+            return Ok(());
+        }
+        let late = if self.dice.one_in(4) { self.dice.roll(self.flying.len() as u64) as usize } else { 0 };
+        let doubled = self.dice.one_in(8);
+        let (to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
+        if self.dice.one_in(12) {
+            let at = self.dice.roll(packet.len() as u64) as usize;
+            packet[at] ^= 1 << self.dice.roll(8);
+        }
+        self.ends[to].rx(&packet, self.now)
+    }
+}
+
+/// Runs one seed; how many packets were made.
+fn run(program: &Arc<Program>, compiled: &Arc<CompiledProgram>, seed: u64) -> Result<u64, String> {
+    let end = |address| {
+        let config = Config { seed, address, mtu: 600, completions: 64, trace: true, ..Config::default() };
+        Twins::new(program, compiled, &config)
+    };
+    let (dice, ends) = (Dice::new(seed), [end(1), end(2)]);
+    let mut world = World { program, ends, flying: Vec::new(), dice, now: 0, token: 0, packets: 0 };
+    for operation in 0..OPERATIONS {
+        world.step().map_err(|what| format!("seed {seed}, operation {operation}: {what}"))?;
+    }
+    Ok(world.packets)
+}
+
+/// The packets of all seeds; none if there is no C compiler.
+fn hold(path: &Path) -> Option<u64> {
+    let checked = compile_file(path).expect("the program can be read");
+    let program = checked.program.expect("the program is right");
+    let library = match cc::shared_library(&program, Tracing::On) {
+        Ok(library) => library,
+        Err(carrick_driver::Failure::Missing(what)) => {
+            skip(&what);
+            return None;
+        }
+        Err(failure) => panic!("{failure}"),
+    };
+    let compiled = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+    let packets = (1..=SEEDS).map(|seed| run(&program, &compiled, seed));
+    Some(packets.sum::<Result<u64, String>>().unwrap_or_else(|what| panic!("{}: {what}", path.display())))
+}
+
+fn own(path: &str) -> PathBuf {
+    build::root().join(path)
+}
+
+#[test]
+fn every_operator_on_every_type() {
+    hold(&own("tests/programs/operators.mtp"));
+}
+
+#[test]
+fn contexts_timers_and_raised_events() {
+    hold(&own("crates/interp/tests/programs/machine.mtp"));
+}
+
+#[test]
+fn data_units_options_and_segmentation() {
+    if let Some(packets) = hold(&own("crates/interp/tests/programs/courier.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
+fn every_protocol() {
+    for folder in std::fs::read_dir(own("protocols")).expect("there are protocols") {
+        let folder = folder.expect("it can be listed").path();
+        let name = folder.file_name().expect("it has a name").to_owned();
+        let program = folder.join(name).with_extension("mtp");
+        if program.is_file() {
+            hold(&program);
+        }
+    }
+}
