@@ -55,12 +55,12 @@ fn integers_widen_where_no_value_is_lost() {
 fn literals_fit_or_are_refused() {
     each_gives(
         "c.u8 = 255; c.i8 = -128; c.i8 = 127; c.u64 = 18446744073709551615; c.q = 4294967295; c.o = 5; c.d = 0; c.t = 0;
-         c.u8 = 200 + 55; c.u8 = 300 - 45; c.i8 = 1 - 129; c.u32 = c.u8 + 255; c.b = c.u8 == 255; c.u8 = ~0; c.u32 = 3 / 0",
+         c.u8 = 200 + 55; c.u8 = 300 - 45; c.i8 = 1 - 129; c.u32 = c.u8 + 255; c.b = c.u8 == 255; c.u8 = ~0; c.u32 = 3 / 0; c.u8 = 1 << 7; c.u64 = 1 << 40; c.i8 = -4 >> 1; c.u8 = 300 >> 2",
         &[],
     );
     each_gives(
         "c.u8 = 256; c.i8 = -129; c.i8 = 128; c.u32 = -1; c.u8 = 256 - 512; c.q = 4294967296; c.u16 = c.u8 + 256;
-         c.b = c.u8 == 256; c.d = 10000000000h",
+         c.b = c.u8 == 256; c.u8 = 1 << 8; c.d = 10000000000h",
         &[LITERAL_RANGE],
     );
     each_gives(

@@ -263,6 +263,12 @@ impl Body<'_, '_> {
     }
 
     fn shift(&mut self, op: BinOp, left: (Val, Span), right: (Val, Span), span: Span) -> Option<Val> {
+        if let (Val::Int(a), Val::Int(b @ 0..=63)) = (&left.0, &right.0) {
+            let shifted = if op == BinOp::Shl { a.checked_mul(1 << b) } else { Some(a >> b) };
+            if let Some(number) = shifted {
+                return Some(Val::Int(number));
+            }
+        }
         let a = self.with_own_type(left.0, left.1)?;
         let b = self.with_own_type(right.0, right.1)?;
         if matches!(b.ty, Ty::Int { signed: true, .. }) {
