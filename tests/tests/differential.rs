@@ -176,7 +176,8 @@ impl World<'_> {
             match (&field.ty, field.name.as_str()) {
                 (Ty::Addr, "data") => data = Data::Send(&octets),
                 (Ty::Addr, _) => data = Data::Recv(self.dice.roll(MOST)),
-                _ => args.push(self.argument(end, field)),
+                (ty, _) if ty.is_scalar() => args.push(self.argument(end, field)),
+                _ => {}
             }
         }
         self.token += 1;
@@ -259,6 +260,13 @@ fn own(path: &str) -> PathBuf {
 #[test]
 fn every_operator_on_every_type() {
     hold(&own("tests/programs/operators.mtp"));
+}
+
+#[test]
+fn arrays_lists_records_windows_and_bit_fields() {
+    if let Some(packets) = hold(&own("tests/programs/structures.mtp")) {
+        assert!(packets > 100, "only {packets} packets were made");
+    }
 }
 
 #[test]

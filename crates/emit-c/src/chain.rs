@@ -259,6 +259,7 @@ impl Emitter<'_> {
         let event = &self.p.events[call.event.index()];
         let own = self.names.own(&event.name);
         self.w.line(format!("struct {} e = {{0}};", self.names.declared(&event.name)));
+        self.initial_fields("e", &event.fields);
         self.w.line("e.token__ = request->token;");
         let mut at = 0;
         for field in &event.fields {

@@ -99,9 +99,23 @@ impl Emitter<'_> {
             if let Some(init) = &field.init {
                 let text = format!("{place} = {};", self.expr(init));
                 self.w.line(text);
-            } else if let Some(initialiser) = self.initialiser(&field.ty) {
-                self.w.line(format!("{place} = {initialiser};"));
+            } else {
+                self.initial_parts(&place, &field.ty);
             }
+        }
+    }
+
+    /// Sets what of a place's records does not start as zero; an array's elements one by one.
+    pub(crate) fn initial_parts(&mut self, place: &str, ty: &ir::Ty) {
+        if let Some(initialiser) = self.initialiser(ty) {
+            self.w.line(format!("{place} = {initialiser};"));
+        } else if let ir::Ty::Array(of, n) = ty
+            && holds_records(of)
+        {
+            let at = format!("i{}", place.matches('[').count());
+            self.w.open(format!("for (uint32_t {at} = 0; {at} < {n}u; {at}++) {{"));
+            self.initial_parts(&format!("{place}[{at}]"), of);
+            self.w.close("}");
         }
     }
 
@@ -354,5 +368,12 @@ impl Emitter<'_> {
         self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
         self.w.close("}");
         self.w.blank();
+    }
+}
+
+fn holds_records(ty: &ir::Ty) -> bool {
+    match ty {
+        ir::Ty::Array(of, _) => holds_records(of),
+        ty => matches!(ty, ir::Ty::Struct(_)),
     }
 }

@@ -158,6 +158,11 @@ impl<'p> Emitter<'p> {
             None => format!("{} = {{0}};", self.names.declaration(&ty, &name)),
         };
         self.line(stmt, text);
+        match &ty {
+            Ty::Array(..) => self.initial_parts(&name, &ty),
+            Ty::Event(event) => self.initial_fields(&name, &self.p.events[event.index()].fields),
+            _ => {}
+        }
     }
 
     /// A call of the function that makes the initial value of a declared type, if zero will not do.

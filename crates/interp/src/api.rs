@@ -52,7 +52,7 @@ pub struct Request<'a> {
     pub handle: u64,
     /// chosen by the application, not 0, unique among its open requests
     pub token: u64,
-    /// the event's fields but for its `addr_t`, in declared order
+    /// the event's scalar fields, in declared order
     pub args: &'a [u64],
     /// for the event's `addr_t` field
     pub data: Data<'a>,
