@@ -141,6 +141,8 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
                      "`%.60s` is no option, or its value is missing: --help lists them.", name);
             return CARRICK_OPTIONS_WRONG;
         }
+        if (strcmp(name, "--port") == 0 && strcmp(argv[i + 1], "help") == 0)
+            return CARRICK_OPTIONS_HELP;
         if (!read_main_option(options, name, argv[++i], &known, error))
             return CARRICK_OPTIONS_WRONG;
         if (!known && !read_more_option(options, name, argv[i], error))
