@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Published vectors and small models: randomness, checksums, tables, bit fields, arithmetic. */
+#include "carrick/ip.h"
+#include "carrick/table.h"
+#include "check.h"
+
+static void pcg(void) {
+    /* pcg32-demo of the PCG library: seed 42, stream 54. */
+    static const uint32_t expected[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330, 0x83d2f293, 0xbfa4784b, 0xcbed606e};
+    struct carrick_pcg rng = carrick_pcg_make(42, 54);
+    for (int i = 0; i < 6; i++)
+        CHECK(carrick_pcg_next(&rng) == expected[i]);
+}
+
+static void siphash(void) {
+    /* The reference implementation's vectors for 0, 8 and 16 octets 00 01 02 ..., key 00 01 ... 0f. */
+    struct carrick_key key = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+    const uint64_t words[] = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+    CHECK(carrick_siphash(key, words, 0) == 0x726fdb47dd0e0e31u);
+    CHECK(carrick_siphash(key, words, 1) == 0x93f5f5799a932462u);
+    CHECK(carrick_siphash(key, words, 2) == 0x3f2acc7f57c29bdbu);
+}
+
+static uint16_t plain_sum(const uint8_t *p, size_t n) {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (uint32_t)p[i] << (i % 2 ? 0 : 8);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)~sum;
+}
+
+static void checksum(void) {
+    struct carrick_pcg rng = carrick_pcg_make(1, 5);
+    uint8_t octets[2048 + 8], stored[2];
+    for (uint32_t n = 0; n < 2048; n++) {
+        uint32_t at = check_below(&rng, 8);
+        for (uint32_t i = 0; i < n; i++)
+            octets[at + i] = check_below(&rng, 3) ? (uint8_t)carrick_pcg_next(&rng) : 0xff;
+        carrick_store_sum(stored, carrick_sum(octets + at, n));
+        CHECK(carrick_load16(stored) == plain_sum(octets + at, n));
+    }
+}
+
+static void ip(void) {
+    uint8_t p[40] = {0};
+    struct carrick_ip made = {
+        .src = 0x0a000001, .dst = 0x0a000002, .payload_len = 20, .protocol = 253, .ttl = 9, .tos = 3};
+    struct carrick_ip got;
+    carrick_ip_build(p, &made, 7);
+    CHECK(carrick_ip_parse(p, sizeof p, 0x0a000002, 253, &got) == 20);
+    CHECK(got.src == made.src && got.dst == made.dst && got.payload_len == 20 && got.ttl == 9 && got.tos == 3);
+    CHECK(carrick_ip_parse(p, 39, 0x0a000002, 253, &got) == -1 - CARRICK_COUNT_IP_LENGTH);
+    CHECK(carrick_ip_parse(p, 19, 0x0a000002, 253, &got) == -1 - CARRICK_COUNT_IP_SHORT);
+    CHECK(carrick_ip_parse(p, sizeof p, 0x0a000003, 253, &got) == -1 - CARRICK_COUNT_IP_ADDRESS);
+    CHECK(carrick_ip_parse(p, sizeof p, 0x0a000002, 6, &got) == -1 - CARRICK_COUNT_IP_PROTOCOL);
+    for (uint32_t bit = 0; bit < 160; bit++) {
+        p[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        CHECK(carrick_ip_parse(p, sizeof p, 0x0a000002, 253, &got) < 0);
+        p[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    }
+}
+
+/* Insertions and removals in a small table with many collisions: every slot stays reachable. */
+static void table(void) {
+    struct carrick_pcg rng = carrick_pcg_make(2, 6);
+    struct carrick_entry entries[32] = {0};
+    struct carrick_table t = {entries, 31};
+    bool in[16] = {false};
+    uint32_t hashes[16];
+    for (int step = 0; step < 20000; step++) {
+        uint32_t slot = check_below(&rng, 16);
+        if (in[slot]) {
+            carrick_table_remove(&t, hashes[slot], slot);
+        } else {
+            hashes[slot] = check_below(&rng, 5) * 7;
+            carrick_table_insert(&t, hashes[slot], slot);
+        }
+        in[slot] = !in[slot];
+        for (uint32_t s = 0; s < 16; s++) {
+            bool found = false;
+            for (uint32_t at = hashes[s] & 31; in[s] && entries[at].slot; at = (at + 1) & 31)
+                found |= entries[at].slot == s + 1;
+            CHECK(!in[s] || found);
+        }
+    }
+}
+
+static void arithmetic(void) {
+    CHECK(carrick_div_u(7, 0) == 0 && carrick_rem_u(7, 0) == 7);
+    CHECK(carrick_div_s(INT64_MIN, -1) == INT64_MIN && carrick_rem_s(INT64_MIN, -1) == 0);
+    CHECK(carrick_shl(1, 64, 64) == 0 && carrick_shl(1, 8, 8) == 0 && carrick_shr_u(255, 8, 8) == 0);
+    CHECK(carrick_shr_s(-1, 200) == -1 && carrick_shr_s(5, 200) == 0);
+    CHECK(carrick_seq_lt(UINT32_MAX, 0) && !carrick_seq_lt(0, 0x80000000u) && !carrick_seq_lt(0x80000000u, 0));
+    CHECK(carrick_bytes_per_rate(1500, 12000) == 1000000000 && carrick_bytes_per_rate(1, 0) == 0);
+    CHECK(carrick_rate_times_duration(8, -1) == 0);
+    uint8_t p[4] = {0};
+    carrick_store_bits(p, 5, 13, 0x1555);
+    CHECK(carrick_load_bits(p, 5, 13) == 0x1555 && carrick_load_bits(p, 0, 5) == 0 &&
+          carrick_load_bits(p, 18, 14) == 0);
+}
+
+int main(void) {
+    pcg();
+    siphash();
+    checksum();
+    ip();
+    table();
+    arithmetic();
+    return check_passed("base", 6);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* TX ring and RX reassembly against arrays in which nothing wraps. */
+#include "carrick/unit.h"
+#include "check.h"
+
+#define CAPACITY 256u
+#define STREAM   6000u
+
+static uint8_t ring[CAPACITY], octets[STREAM];
+
+static struct carrick_addr region(uint8_t *p, uint64_t len) {
+    return (struct carrick_addr){p, len, 0};
+}
+
+static void fill(struct carrick_pcg *rng) {
+    for (uint32_t i = 0; i < STREAM; i++)
+        octets[i] = (uint8_t)carrick_pcg_next(rng);
+}
+
+/* What is added comes out, at any offset that is held, while queued packets keep their octets. */
+static void tx(uint64_t seed) {
+    struct carrick_pcg rng = carrick_pcg_make(seed, 2);
+    struct carrick_tx unit = {0};
+    fill(&rng);
+    carrick_tx_open(&unit, STREAM);
+    uint64_t pinned = 0;
+    for (int step = 0; step < 2000; step++) {
+        switch (check_below(&rng, 4)) {
+        case 0: {
+            uint64_t want = check_below(&rng, 100), room = carrick_tx_room(&unit, CAPACITY - 1);
+            uint64_t have = STREAM - unit.end;
+            uint64_t took = carrick_tx_add(&unit, ring, CAPACITY - 1, region(octets + unit.end, have), want);
+            CHECK(took == carrick_min64(carrick_min64(want, have), room));
+            break;
+        }
+        case 1:
+            carrick_tx_flush(&unit, check_below(&rng, 100));
+            break;
+        case 2:
+            if (unit.pending == 0)
+                pinned = unit.base;
+            unit.pending++;
+            break;
+        default:
+            if (unit.pending)
+                carrick_tx_sent(&unit);
+        }
+        CHECK(unit.reclaimed <= unit.base && unit.base <= unit.end && unit.end - unit.reclaimed <= CAPACITY);
+        if (unit.pending)
+            CHECK(unit.reclaimed <= pinned);
+        else
+            CHECK(unit.reclaimed == unit.base);
+        uint8_t out[CAPACITY];
+        uint64_t len = unit.end - unit.reclaimed;
+        carrick_ring_read(ring, CAPACITY - 1, unit.reclaimed, out, len);
+        CHECK(memcmp(out, octets + unit.reclaimed, len) == 0);
+    }
+}
+
+static uint32_t runs_of(const bool *have, uint64_t base, uint64_t ready) {
+    uint32_t runs = 0;
+    for (uint64_t i = base + ready; i < base + CAPACITY && i < STREAM; i++)
+        runs += have[i] && !have[i - 1];
+    return runs;
+}
+
+/* Segments in any order, overlapping, beyond the room; the first octet that came stays. */
+static void rx(uint64_t seed) {
+    struct carrick_pcg rng = carrick_pcg_make(seed, 3);
+    static bool have[STREAM + 1];
+    static uint8_t kept[STREAM];
+    struct carrick_rx unit = {0};
+    memset(have, 0, sizeof have);
+    carrick_rx_open(&unit, STREAM);
+    uint64_t base = 0;
+    for (int step = 0; step < 3000; step++) {
+        if (check_below(&rng, 4)) {
+            uint8_t segment[64];
+            uint32_t len = check_below(&rng, sizeof segment) + 1;
+            uint64_t offset = base + check_below(&rng, CAPACITY + 80);
+            offset = offset > 40 ? offset - 40 : 0;
+            for (uint32_t i = 0; i < len; i++)
+                segment[i] = (uint8_t)carrick_pcg_next(&rng);
+            struct carrick_rx before = unit;
+            enum carrick_rx_result result =
+                carrick_rx_add(&unit, ring, CAPACITY - 1, region(segment, len), len, offset);
+            if (result == CARRICK_RX_FULL) {
+                CHECK(before.count == CARRICK_RX_RUNS && unit.count == before.count && unit.ready == before.ready);
+                continue;
+            }
+            bool cut = false;
+            for (uint32_t i = 0; i < len; i++) {
+                uint64_t at = offset + i;
+                cut |= at >= base + CAPACITY || at >= STREAM;
+                if (at < base || at >= base + CAPACITY || at >= STREAM || have[at])
+                    continue;
+                have[at] = true;
+                kept[at] = segment[i];
+            }
+            CHECK((result == CARRICK_RX_CUT) == cut);
+        } else {
+            uint8_t out[CAPACITY];
+            uint64_t room = check_below(&rng, CAPACITY) + 1, want = check_below(&rng, CAPACITY);
+            uint64_t got = carrick_rx_flush(&unit, ring, CAPACITY - 1, want, region(out, room)), there = 0;
+            while (base + there < STREAM && have[base + there])
+                there++;
+            CHECK(got == carrick_min64(carrick_min64(want, room), there));
+            CHECK(memcmp(out, kept + base, got) == 0);
+            base += got;
+        }
+        uint64_t ready = 0;
+        while (base + ready < STREAM && have[base + ready])
+            ready++;
+        CHECK(unit.base == base && unit.ready == ready);
+        CHECK(unit.count == (base + ready == 0 ? runs_of(have, 1, 0) : runs_of(have, base, ready)));
+    }
+}
+
+int main(void) {
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        tx(seed);
+        rx(seed);
+    }
+    return check_passed("unit", 400);
+}
