@@ -338,7 +338,7 @@ impl<'p> Emitter<'p> {
         let Ty::Context(kind) = *self.local_type(ctx) else { return };
         let [offset, len, mss] = values.map(|v| v.map(|e| self.expr(e)));
         let (offset, len) = (offset.unwrap_or_default(), len.unwrap_or_default());
-        let mss = mss.unwrap_or_else(|| "0".into());
+        let mss = mss.unwrap_or_else(|| "UINT64_MAX".into());
         let text = format!(
             "{}.payload__ = (struct {}){{.offset = {offset}, .len = {len}, .mss = {mss}, .slot = {}->slot__, .type = {}}};",
             self.local(bp),

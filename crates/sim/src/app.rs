@@ -128,6 +128,8 @@ pub struct App {
     conns: Vec<Conn>,
     waiting: BTreeMap<u64, Waiting>,
     token: u64,
+    /// connections for which nothing is left to do
+    settled: usize,
     scratch: Vec<u8>,
     asks: Vec<Ask>,
 }
@@ -144,6 +146,7 @@ impl App {
             conns: Vec::new(),
             waiting: BTreeMap::new(),
             token: 0,
+            settled: 0,
             scratch: Vec::new(),
             asks: Vec::new(),
         }
@@ -156,13 +159,7 @@ impl App {
 
     /// Nothing is left to do.
     pub fn done(&self) -> bool {
-        let enough = self.conns.len() >= self.plans.len();
-        enough && self.conns.iter().all(|c| c.over || self.holds(c))
-    }
-
-    fn holds(&self, conn: &Conn) -> bool {
-        conn.plan.as_ref().is_some_and(|p| p.hold) && conn.record.established.is_some()
-            || (!self.is_client && conn.plan.is_none() && self.plans.values().all(|p| p.hold))
+        self.conns.len() >= self.plans.len() && self.settled >= self.conns.len()
     }
 
     /// The requests since the last time.
@@ -223,13 +220,12 @@ impl App {
     }
 
     /// A time that was asked for has come.
-    pub fn wake(&mut self, conn: usize, now: u64) {
+    pub fn wake(&mut self, conn: usize) {
         if self.is_client && self.conns[conn].handle == 0 {
             self.connect(conn);
         } else {
             self.receive(conn);
         }
-        let _ = now;
     }
 
     /// A request completed.
@@ -241,7 +237,11 @@ impl App {
                 self.conns.push(new_conn(None, done.value, now));
                 self.conns[conn].record.established = Some(now);
                 self.accept(listener);
-                self.receive(conn);
+                if self.plans.first_key_value().is_some_and(|(_, p)| p.hold) {
+                    self.settled += 1;
+                } else {
+                    self.receive(conn);
+                }
             }
             Some(Waiting::Connect(conn)) => self.connected(conn, done, now),
             Some(Waiting::Send(conn)) => self.sent(conn, done, now),
@@ -261,11 +261,13 @@ impl App {
             c.record.finished = Some(now);
             // The handle, if any, was never told: the core forgets it by itself or never had it.
             c.over = true;
+            self.settled += 1;
             return;
         }
         c.handle = done.value;
         c.record.established = Some(now);
         if c.plan.as_ref().is_some_and(|p| p.hold) {
+            self.settled += 1;
             return;
         }
         self.pause_then_receive(conn, true, now);
@@ -325,6 +327,7 @@ impl App {
         c.record.end = End::Aborted;
         c.record.finished = Some(now);
         let handle = c.handle;
+        self.settled += 1;
         self.ask(Call::Abort, handle, Vec::new(), AskData::None, Waiting::Nothing);
     }
 
@@ -410,6 +413,7 @@ impl App {
         c.record.end = End::Error(status);
         c.record.finished = Some(now);
         let handle = c.handle;
+        self.settled += 1;
         self.ask(Call::Close, handle, Vec::new(), AskData::None, Waiting::Nothing);
     }
 
@@ -427,6 +431,7 @@ impl App {
         c.record.end = End::Clean;
         c.record.finished = Some(now);
         let handle = c.handle;
+        self.settled += 1;
         self.ask(Call::Close, handle, Vec::new(), AskData::None, Waiting::Nothing);
     }
 }

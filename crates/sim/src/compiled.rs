@@ -3,14 +3,14 @@
 //! The structs mirror runtime/include/carrick/program.h.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::collections::HashMap;
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+use std::rc::Rc;
 
 use carrick_interp::Config;
 use libloading::{Library, Symbol};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::core::{Completion, Core, Data, Record, Refused, Request};
 
@@ -96,7 +96,7 @@ impl CompiledProgram {
     /// # Errors
     /// If it cannot be loaded, is no such library, or was made for another version of the boundary or from another
     /// source than `source_hash`.
-    pub fn load(path: &Path, source_hash: u64) -> Result<Arc<CompiledProgram>, String> {
+    pub fn load(path: &Path, source_hash: u64) -> Result<Rc<CompiledProgram>, String> {
         // SAFETY: the library is one that this toolchain made; its only initialiser is the C runtime's.
         let library =
             unsafe { Library::new(path) }.map_err(|e| format!("cannot load {}: {e}", path.display()))?;
@@ -111,7 +111,14 @@ impl CompiledProgram {
         if abi != ABI || hash != source_hash {
             return Err(format!("{} was built from another program or by another version", path.display()));
         }
-        Ok(Arc::new(CompiledProgram { program, _library: library }))
+        Ok(Rc::new(CompiledProgram { program, _library: library }))
+    }
+
+    /// Octets of memory for a core of this configuration; 0 if it is invalid.
+    pub fn footprint(&self, config: &Config) -> usize {
+        let c_config = c_config(config, ptr::null_mut());
+        // SAFETY: the configuration is complete.
+        unsafe { (self.table().footprint)(&raw const c_config) }
     }
 
     fn table(&self) -> &CProgram {
@@ -120,15 +127,27 @@ impl CompiledProgram {
     }
 }
 
+/// The octets of an open request.
+struct Buffer {
+    octets: Box<[u8]>,
+    /// how many of them the request has
+    len: usize,
+    receives: bool,
+}
+
 /// A core of a compiled program.
 pub struct Compiled {
-    program: Arc<CompiledProgram>,
+    program: Rc<CompiledProgram>,
     core: *mut c_void,
     memory: *mut u8,
     layout: Layout,
+    /// boxed: the core keeps its address
+    #[allow(clippy::box_collection, reason = "the address of the Vec itself is given to the core")]
     records: Box<Vec<Record>>,
     /// the octets of open requests; the core refers to them
-    buffers: HashMap<u64, (Box<[u8]>, bool)>,
+    buffers: HashMap<u64, Buffer>,
+    /// buffers of requests that are over
+    spare: Vec<Box<[u8]>>,
     mtu: usize,
 }
 
@@ -141,51 +160,69 @@ unsafe extern "C" fn record(user: *mut c_void, kind: u32, number: u32, words: *c
     records.push(Record { kind, number, words: words.to_vec() });
 }
 
+fn c_config(config: &Config, user: *mut c_void) -> CConfig {
+    CConfig {
+        seed: config.seed,
+        address: config.address,
+        mtu: config.mtu,
+        completions: config.completions,
+        params: if config.params.is_empty() { ptr::null() } else { config.params.as_ptr() },
+        trace: config.trace.then_some(record as TraceFn),
+        trace_user: user,
+    }
+}
+
 impl Compiled {
     /// A fresh core. Trace records come only from a library that was built with `CARRICK_TRACE`.
     ///
     /// # Errors
     /// If the configuration is invalid for the program, or there is not enough memory.
-    pub fn new(program: Arc<CompiledProgram>, config: &Config) -> Result<Compiled, String> {
+    pub fn new(program: Rc<CompiledProgram>, config: &Config) -> Result<Compiled, String> {
         let mut records = Box::<Vec<Record>>::default();
         let user: *mut Vec<Record> = &mut *records;
-        let c_config = CConfig {
-            seed: config.seed,
-            address: config.address,
-            mtu: config.mtu,
-            completions: config.completions,
-            params: if config.params.is_empty() { ptr::null() } else { config.params.as_ptr() },
-            trace: config.trace.then_some(record as TraceFn),
-            trace_user: user.cast(),
-        };
+        let c_config = c_config(config, user.cast());
         // SAFETY: the configuration is complete; `params` has a value for each parameter (the caller made it so).
         let size = unsafe { (program.table().footprint)(&raw const c_config) };
         if size == 0 {
             return Err("the configuration is outside what the program allows".into());
         }
-        let layout = Layout::from_size_align(size, 64).map_err(|e| e.to_string())?;
-        // SAFETY: the layout is not empty. Zeroed pages are only touched when they are used.
+        // With the ordinary alignment the allocator asks the system for zeroed pages and touches none; with a larger one it
+        // would write them all. The core is aligned by hand.
+        let layout = Layout::from_size_align(size + 64, 8).map_err(|e| e.to_string())?;
+        // SAFETY: the layout is not empty.
         let memory = unsafe { alloc_zeroed(layout) };
         if memory.is_null() {
             return Err(format!(
                 "no memory for a core of {size} octets; lower the buffers or the connections"
             ));
         }
+        // SAFETY: within the allocation, since it has 64 octets more than the footprint.
+        let aligned = unsafe { memory.add(memory.align_offset(64)) };
         // SAFETY: zeroed memory of the footprint's size and alignment.
-        let core = unsafe { (program.table().init)(memory.cast(), &raw const c_config) };
+        let core = unsafe { (program.table().init)(aligned.cast(), &raw const c_config) };
         let compiled = Compiled {
             program,
             core,
             memory,
             layout,
             records,
-            buffers: HashMap::new(),
+            buffers: HashMap::default(),
+            spare: Vec::new(),
             mtu: config.mtu as usize,
         };
         if compiled.core.is_null() {
             return Err("the configuration is outside what the program allows".into());
         }
         Ok(compiled)
+    }
+
+    /// A buffer of at least `len` octets, a used one if there is one.
+    fn buffer(&mut self, len: usize, receives: bool) -> Buffer {
+        let octets = match self.spare.pop() {
+            Some(octets) if octets.len() >= len => octets,
+            _ => vec![0; len].into_boxed_slice(),
+        };
+        Buffer { octets, len, receives }
     }
 
     fn outcome(code: i32) -> Result<(), Refused> {
@@ -216,8 +253,12 @@ impl Core for Compiled {
     fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
         let mut buffer = match request.data {
             Data::None => None,
-            Data::Send(octets) => Some((octets.to_vec().into_boxed_slice(), false)),
-            Data::Recv(len) => Some((vec![0; len as usize].into_boxed_slice(), true)),
+            Data::Send(octets) => {
+                let mut buffer = self.buffer(octets.len(), false);
+                buffer.octets[..octets.len()].copy_from_slice(octets);
+                Some(buffer)
+            }
+            Data::Recv(len) => Some(self.buffer(len as usize, true)),
         };
         let mut c_request = CRequest {
             handle: request.handle,
@@ -225,9 +266,9 @@ impl Core for Compiled {
             data: CAddr { ptr: ptr::null_mut(), len: 0, token: 0 },
             args: [0; 16],
         };
-        if let Some((octets, _)) = &mut buffer {
-            c_request.data =
-                CAddr { ptr: octets.as_mut_ptr(), len: octets.len() as u64, token: request.token };
+        if let Some(buffer) = &mut buffer {
+            let ptr = buffer.octets.as_mut_ptr();
+            c_request.data = CAddr { ptr, len: buffer.len as u64, token: request.token };
         }
         for (to, from) in c_request.args.iter_mut().zip(request.args) {
             *to = *from;
@@ -268,11 +309,11 @@ impl Core for Compiled {
         if !unsafe { (self.program.table().next_completion)(self.core, &raw mut done) } {
             return None;
         }
-        let buffer = self.buffers.remove(&done.token);
-        let data = buffer.filter(|(_, receives)| *receives && done.status == 0).map(|(octets, _)| {
-            let mut octets = octets.into_vec();
-            octets.truncate(done.value as usize);
-            octets
+        let data = self.buffers.remove(&done.token).and_then(|buffer| {
+            let got = buffer.receives && done.status == 0;
+            let data = got.then(|| buffer.octets[..(done.value as usize).min(buffer.len)].to_vec());
+            self.spare.push(buffer.octets);
+            data
         });
         Some(Completion { token: done.token, status: done.status, value: done.value, data })
     }

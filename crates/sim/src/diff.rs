@@ -1,6 +1,7 @@
 //! The interpreter against the compiled core: the same scenario, compared event by event.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_ir::Program;
@@ -102,7 +103,7 @@ pub struct Comparison {
 /// As [`run`].
 pub fn diff(
     program: &Arc<Program>,
-    compiled: &Arc<CompiledProgram>,
+    compiled: &Rc<CompiledProgram>,
     scenario: &Scenario,
 ) -> Result<Comparison, String> {
     let mut recorder = Recorder::default();

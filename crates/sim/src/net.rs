@@ -132,7 +132,7 @@ impl<'o> Net<'o> {
                 self.pump(host);
             }
             Happening::Wake { host, conn } => {
-                self.hosts[host].app.wake(conn, self.now);
+                self.hosts[host].app.wake(conn);
                 self.pump(host);
             }
         }

@@ -24,14 +24,16 @@ impl Pattern {
     /// Puts `len` octets from `offset` on into `out` (which is cleared).
     pub fn fill(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
         out.clear();
-        let mut at = offset;
-        while out.len() < len {
-            let word = self.word(at / 8);
-            let from = (at % 8) as usize;
-            let take = (8 - from).min(len - out.len());
-            out.extend_from_slice(&word[from..from + take]);
-            at += take as u64;
+        let (first, last) = (offset / 8, (offset + len as u64).div_ceil(8));
+        out.reserve((last - first) as usize * 8);
+        for index in first..last {
+            out.extend_from_slice(&self.word(index));
         }
+        let skip = (offset % 8) as usize;
+        if skip > 0 {
+            out.drain(..skip);
+        }
+        out.truncate(len);
     }
 
     /// Where the octets differ from what should be at `offset`, if they do.

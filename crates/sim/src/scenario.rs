@@ -1,5 +1,6 @@
 //! What a run is: a plain description, and what came of it.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_interp::Config;
@@ -25,7 +26,7 @@ pub enum Engine {
     /// the reference
     Interpreter,
     /// a shared library
-    Compiled(Arc<CompiledProgram>),
+    Compiled(Rc<CompiledProgram>),
 }
 
 /// A run: the same description gives the same run.

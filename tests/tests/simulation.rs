@@ -1,0 +1,130 @@
+//! Every program in the simulator: the compiled core against the interpreter, sweeps over random networks, many idle
+//! connections. A failing seed prints the command that replays it.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use carrick_driver::cc::{SharedLibrary, Tracing, shared_library};
+use carrick_driver::{compile_file, params};
+use carrick_interp::Config;
+use carrick_ir::Program;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::diff::diff;
+use carrick_sim::link::LinkConfig;
+use carrick_sim::observe::Nobody;
+use carrick_sim::scenario::Engine;
+use carrick_sim::{Report, Scenario, run};
+use carrick_tests::build::root;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Every program under `protocols/`, with its path below the root.
+fn programs() -> Vec<(String, Arc<Program>)> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("protocols"))
+        .expect("protocols/ is there")
+        .flat_map(|folder| std::fs::read_dir(folder.expect("a folder").path()).expect("readable"))
+        .map(|file| file.expect("a file").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "mtp"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+        .into_iter()
+        .map(|path| {
+            let shown = path.strip_prefix(root()).expect("below the root").display().to_string();
+            let compiled = compile_file(&path).expect("readable");
+            (shown, compiled.program.expect("a program without errors"))
+        })
+        .collect()
+}
+
+fn load(program: &Program, tracing: Tracing) -> (SharedLibrary, Rc<CompiledProgram>) {
+    let library = shared_library(program, tracing).expect("the C compiles");
+    let compiled = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+    (library, compiled)
+}
+
+fn simulate(program: &Arc<Program>, engine: &Engine, scenario: &Scenario) -> Report {
+    run(program, engine, scenario, &mut Nobody, false).expect("a program with a stream interface")
+}
+
+#[test]
+fn interpreter_and_compiled_core_agree_event_by_event() {
+    for (file, program) in programs() {
+        let (_library, compiled) = load(&program, Tracing::On);
+        for seed in 1..=40 {
+            let result = diff(&program, &compiled, &Scenario::random(seed)).expect("it runs");
+            let again = format!("carrick diff {file} --seed {seed} --seeds 1");
+            assert_eq!(result.difference, None, "{again}");
+            assert!(result.failures.is_empty(), "{again}: {:?}", result.failures);
+            assert!(result.compared > 0, "{again} compared nothing");
+        }
+    }
+}
+
+#[test]
+fn in_a_thousand_bad_networks_every_octet_arrives_once_or_an_error_is_told() {
+    for (file, program) in programs() {
+        let (_library, compiled) = load(&program, Tracing::Off);
+        let engine = Engine::Compiled(compiled);
+        for seed in 1..=1000 {
+            let mut scenario = Scenario::random(seed);
+            // Every fault, in every run.
+            let link = &mut scenario.link;
+            for ppm in
+                [&mut link.loss_ppm, &mut link.duplicate_ppm, &mut link.reorder_ppm, &mut link.corrupt_ppm]
+            {
+                *ppm = (*ppm).max(5_000);
+            }
+            let report = simulate(&program, &engine, &scenario);
+            assert!(
+                report.failures.is_empty(),
+                "{file}, seed {seed} with every fault: {:?}",
+                report.failures
+            );
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_connections_stay_open_in_a_kibibyte_each() {
+    const COUNT: u64 = 100_000;
+    let path = root().join("protocols/tcp/tcp.mtp");
+    let program = compile_file(&path).expect("readable").program.expect("no errors");
+    let (_library, compiled) = load(&program, Tracing::Off);
+    let settings = |conns: u64| {
+        let all = [format!("max_conns={conns}"), "snd_buf=4096".into(), "rcv_buf=4096".into()];
+        params::values(&program, &all).expect("parameters of the program")
+    };
+    let footprint =
+        |conns| compiled.footprint(&Config { params: settings(conns), ..Config::default() }) as u64;
+    let each = (footprint(COUNT) - footprint(COUNT / 2)) / (COUNT / 2);
+    let beside_buffers = each - 2 * 4096;
+    assert!(beside_buffers <= 1024, "an idle connection costs {beside_buffers} octets beside its buffers");
+
+    let link = LinkConfig { rate_bps: 10_000_000_000, delay_ns: 100_000, ..LinkConfig::default() };
+    let mut scenario = Scenario::idle(1, link, COUNT);
+    scenario.params = settings(COUNT);
+    scenario.drain = 600 * SECOND;
+    let report = simulate(&program, &Engine::Compiled(compiled), &scenario);
+    assert!(report.failures.is_empty(), "{:?}", &report.failures[..report.failures.len().min(3)]);
+    assert!(report.open_contexts.iter().all(|n| *n as u64 >= COUNT), "{:?}", report.open_contexts);
+}
+
+#[test]
+fn transfers_take_the_time_that_they_should() {
+    let (_, program) = programs().into_iter().find(|(f, _)| f.ends_with("tcp.mtp")).expect("tcp");
+    let completion = |loss_ppm, octets, seed| {
+        let link = LinkConfig { loss_ppm, delay_ns: 10_000_000, ..LinkConfig::default() };
+        let report = simulate(&program, &Engine::Interpreter, &Scenario::bulk(seed, link, octets));
+        assert!(report.failures.is_empty(), "{:?}", report.failures);
+        report.completion_ns().expect("it completed") / 1_000_000
+    };
+    // 10 MB at 100 Mbit/s take 0.8 s on the wire; slow start and a window of 256 KiB over 20 ms add little.
+    let clean = completion(0, 10_000_000, 1);
+    assert!((800..1200).contains(&clean), "without loss: {clean} ms");
+    // Mathis: MSS/RTT * 1.22/sqrt(0.01) is 0.9 MB/s; NewReno without SACK comes near it.
+    let lossy = completion(10_000, 2_000_000, 1);
+    assert!((1_500..8_000).contains(&lossy), "with 1 % loss: {lossy} ms");
+}
