@@ -283,31 +283,18 @@ impl<'p> Emitter<'p> {
     fn loop_stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::ForRange { var, from, to, max, body } => {
-                let ty = self.local_type(*var).clone();
-                let (name, c) = (self.local(*var), self.names.ctype(&ty));
-                let constant = matches!(to.kind, ExprKind::Lit(_) | ExprKind::Const(_));
-                let (from, to) = (self.expr(from), self.expr(to));
-                if constant {
-                    self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {to}; {name}++) {{"));
-                } else {
-                    self.open_at(
-                        stmt,
-                        format!("for ({c} {name} = {from}, end_{name} = {to}, turn_{name} = 0; {name} < end_{name} && turn_{name} < {max}; {name}++, turn_{name}++) {{"),
-                    );
-                }
-                self.stmts(body);
-                self.w.close("}");
+                self.range_loop(stmt, *var, (from, to), *max, body);
             }
             StmtKind::ForEach { var, list, body } => {
                 let ty = self.local_type(*var).clone();
                 let (name, place) = (self.local(*var), self.place(list).text);
                 let (len, item) = match &list.ty {
-                    Ty::Array(_, n) => (format!("{n}u"), format!("{place}[at_{name}]")),
-                    _ => (format!("{place}.len"), format!("{place}.items[at_{name}]")),
+                    Ty::Array(_, n) => (format!("{n}u"), format!("{place}[{name}__at]")),
+                    _ => (format!("{place}.len"), format!("{place}.items[{name}__at]")),
                 };
                 self.open_at(
                     stmt,
-                    format!("for (uint32_t at_{name} = 0; at_{name} < {len}; at_{name}++) {{"),
+                    format!("for (uint32_t {name}__at = 0; {name}__at < {len}; {name}__at++) {{"),
                 );
                 let text = format!("CARRICK_UNUSED {} = {item};", self.names.declaration(&ty, &name));
                 self.line(stmt, text);
@@ -316,6 +303,37 @@ impl<'p> Emitter<'p> {
             }
             _ => {}
         }
+    }
+
+    /// The end is evaluated once, and turns are counted unless the bounds themselves are few enough.
+    fn range_loop(
+        &mut self,
+        stmt: &Stmt,
+        var: ir::LocalId,
+        (from, to): (&ir::Expr, &ir::Expr),
+        max: u64,
+        body: &ir::Block,
+    ) {
+        let ty = self.local_type(var).clone();
+        let (name, c) = (self.local(var), self.names.ctype(&ty));
+        let turns = match (&from.kind, &to.kind) {
+            (ExprKind::Lit(a), ExprKind::Lit(b)) => Some(b.wrapping_sub(*a)),
+            _ => None,
+        };
+        let (from, to) = (self.expr(from), self.expr(to));
+        if turns.is_some_and(|turns| turns <= max) {
+            self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {to}; {name}++) {{"));
+            self.stmts(body);
+            return self.w.close("}");
+        }
+        self.open_at(stmt, "{");
+        self.line(stmt, format!("const {c} {name}__end = {to};"));
+        self.line(stmt, format!("uint32_t {name}__turn = 0;"));
+        let goes_on = format!("{name} < {name}__end && {name}__turn != {max}u");
+        self.open_at(stmt, format!("for ({c} {name} = {from}; {goes_on}; {name}++, {name}__turn++) {{"));
+        self.stmts(body);
+        self.w.close("}");
+        self.w.close("}");
     }
 
     fn extract(&mut self, stmt: &Stmt, bp: ir::LocalId) {
