@@ -2,6 +2,7 @@
 //! doubled or out of order. After each operation both must have shown the same.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_driver::cc::{self, Tracing};
@@ -77,7 +78,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, interpreted: T, compiled: T)
 }
 
 impl Twins {
-    fn new(program: &Arc<Program>, compiled: &Arc<CompiledProgram>, config: &Config) -> Twins {
+    fn new(program: &Arc<Program>, compiled: &Rc<CompiledProgram>, config: &Config) -> Twins {
         let interpreted = carrick_interp::Core::new(program.clone(), config).expect("the defaults are valid");
         let compiled = Compiled::new(compiled.clone(), config).expect("the defaults are valid");
         Twins { interpreted, compiled, handles: vec![0] }
@@ -223,7 +224,7 @@ impl World<'_> {
 }
 
 /// Runs one seed; how many packets were made.
-fn run(program: &Arc<Program>, compiled: &Arc<CompiledProgram>, seed: u64) -> Result<u64, String> {
+fn run(program: &Arc<Program>, compiled: &Rc<CompiledProgram>, seed: u64) -> Result<u64, String> {
     let end = |address| {
         let config = Config { seed, address, mtu: 600, completions: 64, trace: true, ..Config::default() };
         Twins::new(program, compiled, &config)

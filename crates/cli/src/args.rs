@@ -40,7 +40,7 @@ pub enum Command {
     #[command(
         before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng"
     )]
-    Sim(crate::commands::sim::SimArgs),
+    Sim(Box<crate::commands::sim::SimArgs>),
     /// Run a program on a network device of this machine
     #[command(
         before_help = "Example: carrick run stream.mtp --port tun:carrick0 --addr 10.7.0.2/24 --app http:www"

@@ -25,7 +25,8 @@ static inline void carrick_word_addr(struct carrick_record *r, struct carrick_ad
     carrick_word(r, a.ptr ? a.len : UINT64_MAX);
 }
 
-static inline void carrick_words_wnd(struct carrick_record *r, const struct carrick_wnd *w, const struct carrick_run *runs) {
+static inline void carrick_words_wnd(struct carrick_record *r, const struct carrick_wnd *w,
+                                     const struct carrick_run *runs) {
     carrick_word(r, w->head);
     carrick_word(r, w->count);
     for (uint32_t i = 0; i < w->count; i++) {
@@ -34,7 +35,8 @@ static inline void carrick_words_wnd(struct carrick_record *r, const struct carr
     }
 }
 
-static inline void carrick_words_bits(struct carrick_record *r, uint32_t head, const uint64_t *bits, uint32_t words, uint32_t size) {
+static inline void carrick_words_bits(struct carrick_record *r, uint32_t head, const uint64_t *bits, uint32_t words,
+                                      uint32_t size) {
     carrick_word(r, head);
     uint32_t at = r->count, runs = 0;
     carrick_word(r, 0);
