@@ -193,3 +193,29 @@ fn begins_function(line: &str) -> bool {
     let comment = code.starts_with("//") || code.starts_with('*');
     !comment && (rust || (c && !line.starts_with("extern")))
 }
+
+/// Each requirement that is met names a declaration that is there.
+#[test]
+fn requirements_name_what_meets_them() {
+    for folder in std::fs::read_dir(root().join("protocols")).expect("protocols/").flatten() {
+        let path = folder.path().join("requirements.toml");
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let table: toml::Table = text.parse().expect("well-formed TOML");
+        let programs: String = std::fs::read_dir(folder.path())
+            .expect("readable")
+            .flatten()
+            .filter(|f| f.path().extension().is_some_and(|e| e == "mtp"))
+            .map(|f| std::fs::read_to_string(f.path()).expect("UTF-8"))
+            .collect();
+        for requirement in table["requirement"].as_array().expect("a list") {
+            let field = |name: &str| requirement[name].as_str().expect("a string").to_owned();
+            let place = field("where");
+            assert!(["met", "not yet"].contains(&field("status").as_str()), "{}", field("id"));
+            let found = place.is_empty()
+                || programs
+                    .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                    .any(|word| word == place);
+            assert!(found, "{}: {} names `{place}`, which is not there", path.display(), field("id"));
+        }
+    }
+}
