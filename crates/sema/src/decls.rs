@@ -1,123 +1,16 @@
-//! Enums, parameters, and everything made of fields: structs, ids, events, contexts, scratchpads.
+//! Everything made of fields: structs, ids, events, contexts, scratchpads.
 
 use carrick_ir::{self as ir, Ty};
 use carrick_syntax::Span;
-use carrick_syntax::ast::{Expr, Field, Ident, ItemKind, Param, Timer, Type, Variant};
+use carrick_syntax::ast::{Field, Ident, ItemKind, Param, Timer};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::body::Body;
 use crate::env::Def;
-use crate::types::{fits, is_int};
+use crate::types::is_int;
 use crate::{Checker, codes};
 
 impl Checker<'_> {
-    pub(crate) fn declare_enums(&mut self) {
-        let file = self.file;
-        for item in &file.items {
-            if let ItemKind::Enum { name, repr, variants } = &item.kind {
-                let repr = self.enum_repr(repr);
-                let values = self.variants(&repr, variants);
-                self.program.enums.push(ir::EnumDef {
-                    name: name.name.clone(),
-                    doc: item.doc.clone(),
-                    repr,
-                    variants: values,
-                });
-            }
-        }
-    }
-
-    fn enum_repr(&mut self, repr: &Type) -> Ty {
-        match self.resolve(repr) {
-            Some(ty @ Ty::Int { signed: false, .. }) => ty,
-            Some(_) => {
-                self.report(
-                    Diagnostic::error(
-                        codes::ENUM_REPR,
-                        "an enum is over an unsigned integer",
-                        repr.span,
-                        "not one",
-                    )
-                    .mend("use uint8, uint16, uint32 or uint64"),
-                );
-                Ty::U64
-            }
-            None => Ty::U64,
-        }
-    }
-
-    fn variants(&mut self, repr: &Ty, variants: &[Variant]) -> Vec<(String, u64)> {
-        let mut values: Vec<(String, u64)> = Vec::new();
-        let mut next = 0;
-        for variant in variants {
-            let value = match &variant.value {
-                Some(expr) => self.constant(expr, &Ty::U64).unwrap_or(next),
-                None => next,
-            };
-            let twin = values.iter().find(|(_, v)| *v == value).map(|(n, _)| n.clone());
-            if twin.is_some() || !fits(repr, i128::from(value)) {
-                let message = match twin {
-                    Some(twin) => format!("{value} is the value of `{twin}` already"),
-                    None => format!("{value} does not fit the enum's type"),
-                };
-                self.report(
-                    Diagnostic::error(codes::ENUM_VALUE, message, variant.name.span, "this variant")
-                        .mend("give it a value of its own that fits"),
-                );
-            }
-            next = value.wrapping_add(1);
-            values.push((variant.name.name.clone(), value));
-        }
-        values
-    }
-
-    pub(crate) fn declare_params(&mut self) {
-        let file = self.file;
-        for item in &file.items {
-            if let ItemKind::Param { ty, name, value, lo, hi } = &item.kind {
-                let param = self.param(&item.doc, ty, name, [value, lo, hi]);
-                self.program.params.push(param);
-            }
-        }
-    }
-
-    fn param(&mut self, doc: &str, ty: &Type, name: &Ident, [value, lo, hi]: [&Expr; 3]) -> ir::ParamDef {
-        let resolved = self.resolve(ty);
-        if resolved.as_ref().is_some_and(|t| !t.is_scalar()) {
-            self.report(
-                Diagnostic::error(
-                    codes::FIELD_TYPE,
-                    "a parameter has a scalar type",
-                    ty.span,
-                    "not a scalar type",
-                )
-                .mend("use an integer, a unit, bool or an enum"),
-            );
-        }
-        let known = resolved.is_some();
-        let t = resolved.filter(Ty::is_scalar).unwrap_or(Ty::U64);
-        let bounds = known.then(|| (self.constant(value, &t), self.constant(lo, &t), self.constant(hi, &t)));
-        let (default, low, high) = match bounds {
-            Some((Some(default), Some(low), Some(high))) => (default, low, high),
-            _ => (0, 0, u64::MAX),
-        };
-        let less = |a, b| ir::arith::less(&t, a, b);
-        if matches!(bounds, Some((Some(_), Some(_), Some(_)))) && (less(default, low) || less(high, default))
-        {
-            self.report(
-                Diagnostic::error(
-                    codes::PARAM_RANGE,
-                    format!("the default of `{}` is outside its range", name.name),
-                    value.span,
-                    "the default",
-                )
-                .cause(lo.span.to(hi.span), "the range")
-                .mend("widen the range or change the default"),
-            );
-        }
-        ir::ParamDef { name: name.name.clone(), doc: doc.to_owned(), ty: t, default, lo: low, hi: high }
-    }
-
     pub(crate) fn declare_records(&mut self) {
         let file = self.file;
         for item in &file.items {

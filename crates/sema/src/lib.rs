@@ -20,6 +20,7 @@ mod limits;
 mod options;
 mod types;
 mod usage;
+mod values;
 
 use carrick_ir as ir;
 use carrick_syntax::ast;

@@ -7,6 +7,8 @@ mod call;
 mod collected;
 mod expr;
 mod instr;
+mod loops;
+mod methods;
 mod operators;
 mod place;
 mod stmt;

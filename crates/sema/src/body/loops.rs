@@ -1,0 +1,130 @@
+//! Loops, and the bounds that they have.
+
+use carrick_ir::{self as ir, StmtKind, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{self, Ident};
+use carrick_syntax::diag::Diagnostic;
+
+use super::Body;
+use crate::codes;
+use crate::types::is_int;
+
+/// The most turns of a loop.
+const TURNS_MAX: u64 = 65_536;
+
+impl Body<'_, '_> {
+    pub(super) fn for_range(
+        &mut self,
+        ty: &ast::Type,
+        var: &Ident,
+        (from, to): (&ast::Expr, &ast::Expr),
+        max: Option<&ast::Expr>,
+        body: &ast::Block,
+    ) -> Option<()> {
+        let ty = self.cx.resolve(ty)?;
+        if !is_int(&ty) {
+            let found = self.name(&ty);
+            return self.mismatch(&format!("a `{found}`"), &Ty::U32, var.span);
+        }
+        let values = self.arguments(&[(from, Some(ty.clone())), (to, Some(ty.clone()))])?;
+        let turns = match max {
+            Some(max) => self.cx.constant(max, &Ty::U64)?,
+            None => match (self.cx.fold(&values[0]), self.cx.fold(&values[1])) {
+                (Some(a), Some(b)) if ir::arith::less(&ty, a, b) => b.wrapping_sub(a),
+                (Some(_), Some(_)) => 0,
+                _ => {
+                    return self.report(
+                        Diagnostic::error(
+                            codes::UNBOUNDED_LOOP,
+                            "this loop's bound is not known",
+                            from.span.to(to.span),
+                            "not constant",
+                        )
+                        .note("a chain of event processors is one bounded step on every target")
+                        .mend("say how many turns there are at most: `for (uint32 i in 0..n max 16)`"),
+                    );
+                }
+            },
+        };
+        if turns > TURNS_MAX {
+            return self.report(
+                Diagnostic::error(
+                    codes::LOOP_TOO_LONG,
+                    format!("a loop of {turns} turns"),
+                    from.span.to(to.span),
+                    "too many",
+                )
+                .note(format!("a loop has at most {TURNS_MAX} turns"))
+                .mend("spread the work over several events"),
+            );
+        }
+        let at = self.at;
+        self.names.push(std::collections::BTreeMap::new());
+        let local = self.declare(var, ty);
+        self.used[local.index()] = true;
+        let body = self.loop_body(body);
+        self.close_scope();
+        self.at = at;
+        let mut values = values.into_iter();
+        let (from, to) = (values.next()?, values.next()?);
+        self.emit(StmtKind::ForRange { var: local, from, to, max: turns, body });
+        Some(())
+    }
+
+    fn loop_body(&mut self, body: &ast::Block) -> ir::Block {
+        self.loops += 1;
+        let body = self.block(body);
+        self.loops -= 1;
+        body
+    }
+
+    pub(super) fn for_each(
+        &mut self,
+        ty: &ast::Type,
+        var: &Ident,
+        list: &ast::Expr,
+        body: &ast::Block,
+    ) -> Option<()> {
+        let ty = self.cx.resolve(ty)?;
+        let place = self.readable_place(list)?;
+        match &place.ty {
+            Ty::List(element, _) | Ty::Array(element, _) if **element == ty => {}
+            other => {
+                let (found, wanted) = (self.name(other), self.name(&ty));
+                return self.report(
+                    Diagnostic::error(
+                        codes::TYPE_MISMATCH,
+                        format!("expected a list of `{wanted}`, found a `{found}`"),
+                        list.span,
+                        "runs over this",
+                    )
+                    .mend("name a list or an array of this type"),
+                );
+            }
+        }
+        let at = self.at;
+        self.names.push(std::collections::BTreeMap::new());
+        let local = self.declare(var, ty);
+        let body = self.loop_body(body);
+        self.close_scope();
+        self.at = at;
+        self.emit(StmtKind::ForEach { var: local, list: place, body });
+        Some(())
+    }
+
+    pub(super) fn loop_jump(&mut self, is_break: bool, span: Span) -> Option<()> {
+        if self.loops == 0 {
+            return self.report(
+                Diagnostic::error(
+                    codes::OUTSIDE_LOOP,
+                    "there is no loop to leave here",
+                    span,
+                    "outside a loop",
+                )
+                .mend("use `return` to end the processor, or `stop` to end the chain"),
+            );
+        }
+        self.emit(if is_break { StmtKind::Break } else { StmtKind::Continue });
+        Some(())
+    }
+}

@@ -1,0 +1,187 @@
+//! Methods of lists, windows, timers and options.
+
+use carrick_ir::{self as ir, ExprKind, StmtKind, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{self, Ident};
+use carrick_syntax::diag::Diagnostic;
+
+use super::Body;
+use super::place::Node;
+use crate::codes;
+use crate::env::Def;
+
+impl Body<'_, '_> {
+    /// A method; `Some(None)` if it has no value.
+    pub(super) fn method(
+        &mut self,
+        node: Node,
+        method: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Option<ir::Expr>> {
+        match node {
+            Node::Timer(ctx, timer) if method.name == "armed" => {
+                self.count(args, 0, span)?;
+                Some(Some(self.make(ExprKind::TimerArmed(ctx, timer), Ty::Bool, span)))
+            }
+            Node::Option(bp, opt) if method.name == "valid" => {
+                self.count(args, 0, span)?;
+                Some(Some(self.make(ExprKind::OptPresent(bp, opt), Ty::Bool, span)))
+            }
+            Node::Options(bp, list) if method.name == "add" => {
+                self.count(args, 1, span)?;
+                self.option_add(bp, list, &args[0]).map(|()| None)
+            }
+            Node::Place(place) | Node::ReadOnly(place, _) => match place.ty.clone() {
+                Ty::List(element, most) => self.list_method(place, (&element, most), method, args, span),
+                Ty::Wnd { .. } => self.window_method(place, method, args, span),
+                _ => self.no_method(method),
+            },
+            _ => self.no_method(method),
+        }
+    }
+
+    fn no_method<T>(&mut self, method: &Ident) -> Option<T> {
+        let known = [
+            "len",
+            "full",
+            "add",
+            "get",
+            "set",
+            "remove",
+            "pop",
+            "clear",
+            "reset",
+            "head",
+            "test",
+            "first_unset",
+            "slide",
+            "armed",
+            "valid",
+        ];
+        self.cx.unknown(codes::UNKNOWN_FIELD, "method", method, &known);
+        None
+    }
+
+    fn option_add(&mut self, bp: ir::LocalId, list: ir::OptListId, arg: &ast::Expr) -> Option<()> {
+        let members = self.cx.program.opt_lists[list.index()].members.clone();
+        let (name, args): (&ast::Expr, &[ast::Expr]) = match &arg.kind {
+            ast::ExprKind::Call(callee, args) => (callee, args),
+            _ => (arg, &[]),
+        };
+        let ast::ExprKind::Name(text) = &name.kind else {
+            return self.report(
+                Diagnostic::error(codes::UNKNOWN_FIELD, "only options are added", arg.span, "not an option")
+                    .mend("write `bp.opts.add(an_option(value))`"),
+            );
+        };
+        let ident = Ident { name: text.clone(), span: name.span };
+        let opt = self.cx.lookup("option", &ident, |d| match d {
+            Def::Opt(opt) if members.contains(&opt) => Some(opt),
+            _ => None,
+        })?;
+        let fields = self.cx.program.opts[opt.index()].fields.clone();
+        let wanted: Vec<Ty> = fields.into_iter().filter(|f| f.fixed.is_none()).map(|f| f.ty).collect();
+        self.count(args, wanted.len(), arg.span)?;
+        let typed: Vec<_> = args.iter().zip(wanted).map(|(e, ty)| (e, Some(ty))).collect();
+        let args = self.arguments(&typed)?;
+        self.emit(StmtKind::OptAdd { bp, opt, args });
+        Some(())
+    }
+
+    fn list_method(
+        &mut self,
+        list: ir::Place,
+        (element, most): (&Ty, u32),
+        method: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Option<ir::Expr>> {
+        let (name, wanted) = match method.name.as_str() {
+            name @ ("len" | "full" | "pop" | "clear") => (name, 0),
+            name @ ("add" | "get" | "remove") => (name, 1),
+            name @ "set" => (name, 2),
+            _ => return self.no_method(method),
+        };
+        self.count(args, wanted, span)?;
+        match name {
+            "len" => return Some(Some(self.make(ExprKind::ListLen(list), Ty::U32, span))),
+            "full" => return Some(Some(self.make(ExprKind::ListFull(list), Ty::Bool, span))),
+            "pop" => {
+                let dest = self.temporary(element.clone());
+                self.emit(StmtKind::ListPop { dest: Some(dest), list });
+                return Some(Some(self.load(dest, span)));
+            }
+            "clear" => self.emit(StmtKind::ListClear { list }),
+            "add" => {
+                let value = self.value_of_type(&args[0], element)?;
+                self.emit(StmtKind::ListAdd { list, value });
+            }
+            "remove" => {
+                let index = self.index_value(&args[0], most)?;
+                self.emit(StmtKind::ListRemove { list, index });
+            }
+            _ => {
+                let index = self.index_value(&args[0], most)?;
+                let mut place = list;
+                place.path.push(ir::Proj::Elem(index));
+                place.ty = element.clone();
+                if name == "get" {
+                    return Some(Some(self.make(ExprKind::Load(place), element.clone(), span)));
+                }
+                let value = self.value_of_type(&args[1], element)?;
+                self.emit(StmtKind::Assign { place, value });
+            }
+        }
+        Some(None)
+    }
+
+    fn window_method(
+        &mut self,
+        wnd: ir::Place,
+        method: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Option<ir::Expr>> {
+        let sequence = |body: &mut Self, i: usize| body.value_of_type(&args[i], &Ty::Seq32);
+        match (method.name.as_str(), args.len()) {
+            ("head", 0) => Some(Some(self.make(ExprKind::WndHead(wnd), Ty::Seq32, span))),
+            ("first_unset", 0) => Some(Some(self.make(ExprKind::WndFirstUnset(wnd), Ty::Seq32, span))),
+            ("test", 1) => {
+                let at = Box::new(sequence(self, 0)?);
+                Some(Some(self.make(ExprKind::WndTest(wnd, at), Ty::Bool, span)))
+            }
+            ("reset", 1) => {
+                let at = sequence(self, 0)?;
+                self.emit(StmtKind::WndReset { wnd, at });
+                Some(None)
+            }
+            ("slide", 0) => {
+                self.emit(StmtKind::WndSlide { wnd, to: None });
+                Some(None)
+            }
+            ("slide", 1) => {
+                let to = Some(sequence(self, 0)?);
+                self.emit(StmtKind::WndSlide { wnd, to });
+                Some(None)
+            }
+            ("set", 2) => {
+                let typed: Vec<_> = args.iter().map(|e| (e, Some(Ty::Seq32))).collect();
+                let mut numbers = self.arguments(&typed)?.into_iter();
+                let (from, to) = (numbers.next()?, numbers.next()?);
+                let dest = self.temporary(Ty::Bool);
+                self.emit(StmtKind::WndSet { dest: Some(dest), wnd, from, to });
+                Some(Some(self.load(dest, span)))
+            }
+            ("head" | "first_unset" | "test" | "reset" | "set", n) => {
+                let wanted = match method.name.as_str() {
+                    "test" | "reset" => "1",
+                    "set" => "2",
+                    _ => "0",
+                };
+                self.wrong_count(n, wanted, span)
+            }
+            _ => self.no_method(method),
+        }
+    }
+}
