@@ -130,7 +130,6 @@ pub struct App {
     token: u64,
     /// connections for which nothing is left to do
     settled: usize,
-    scratch: Vec<u8>,
     asks: Vec<Ask>,
 }
 
@@ -147,7 +146,6 @@ impl App {
             waiting: BTreeMap::new(),
             token: 0,
             settled: 0,
-            scratch: Vec::new(),
             asks: Vec::new(),
         }
     }
@@ -399,7 +397,7 @@ impl App {
             }
         } else {
             let pattern = Pattern { number: c.record.number, seed: self.seed ^ u64::from(!self.is_client) };
-            let wrong = pattern.first_difference(c.record.received, octets, &mut self.scratch);
+            let wrong = pattern.first_difference(c.record.received, octets);
             c.record.wrong_at = c.record.wrong_at.or(wrong);
             c.record.received += octets.len() as u64;
         }
