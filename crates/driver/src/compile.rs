@@ -66,6 +66,7 @@ pub fn compile_text(file: &str, text: String) -> Compiled {
         let (checked, more) = carrick_sema::check(&tree, &program_name(file), file, &text);
         diagnostics.extend(more);
         program = checked.map(|checked| Arc::new(carrick_lower::lower(checked)));
+        debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));
     }
     diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
     Compiled { file: file.to_owned(), text, diagnostics, program }

@@ -40,7 +40,7 @@ fn pretty(args: &Check, compiled: &Compiled, lacks: &[String]) {
         eprintln!("error: {lack}");
     }
     match &compiled.program {
-        Some(program) if args.ir => println!("{program:#?}"),
+        Some(program) if args.ir => print!("{}", carrick_ir::print::print(program)),
         _ => eprintln!("{}", output::summary(compiled)),
     }
 }
