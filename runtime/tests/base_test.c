@@ -32,22 +32,30 @@ static uint16_t plain_sum(const uint8_t *p, size_t n) {
 
 static void checksum(void) {
     struct carrick_pcg rng = carrick_pcg_make(1, 5);
-    uint8_t octets[2048 + 8], stored[2];
+    uint8_t octets[2048 + 8], copy[2048], stored[2];
     for (uint32_t n = 0; n < 2048; n++) {
         uint32_t at = check_below(&rng, 8);
         for (uint32_t i = 0; i < n; i++)
             octets[at + i] = check_below(&rng, 3) ? (uint8_t)carrick_pcg_next(&rng) : 0xff;
         carrick_store_sum(stored, carrick_sum(octets + at, n));
         CHECK(carrick_load16(stored) == plain_sum(octets + at, n));
+        uint32_t cut = n ? check_below(&rng, n) : 0;
+        uint64_t second = carrick_copy_sum(copy + cut, octets + at + cut, n - cut);
+        carrick_store_sum(stored, carrick_sum_join(carrick_copy_sum(copy, octets + at, cut), cut, second));
+        CHECK(carrick_load16(stored) == plain_sum(octets + at, n) && memcmp(copy, octets + at, n) == 0);
+        carrick_store_sum(stored, carrick_sum_base(octets + at, n));
+        CHECK(carrick_load16(stored) == plain_sum(octets + at, n));
     }
+    static const uint8_t pseudo[] = {10, 0, 0, 1, 192, 168, 255, 254, 0, 17, 5, 220};
+    CHECK(carrick_sum_16(carrick_sum_pseudo(0x0a000001, 0xc0a8fffe, 17, 1500)) ==
+          carrick_sum_16(carrick_sum(pseudo, sizeof pseudo)));
 }
 
 static void ip(void) {
     uint8_t p[40] = {0};
-    struct carrick_ip made = {
-        .src = 0x0a000001, .dst = 0x0a000002, .payload_len = 20, .protocol = 253, .ttl = 9, .tos = 3};
+    struct carrick_ip made = {.src = 0x0a000001, .dst = 0x0a000002, .protocol = 253, .ttl = 9, .tos = 3};
     struct carrick_ip got;
-    carrick_ip_build(p, &made, 7);
+    carrick_ip_build(p, &made, 20, 7);
     CHECK(carrick_ip_parse(p, sizeof p, 0x0a000002, 253, &got) == 20);
     CHECK(got.src == made.src && got.dst == made.dst && got.payload_len == 20 && got.ttl == 9 && got.tos == 3);
     CHECK(carrick_ip_parse(p, 39, 0x0a000002, 253, &got) == -1 - CARRICK_COUNT_IP_LENGTH);

@@ -367,16 +367,17 @@ pub fn makefile(p: &Program) -> String {
 CARRICK_RUNTIME ?= runtime/include
 CFLAGS ?= -O2 -g
 CARRICK_FLAGS = -std=c11 -Wall -Wextra -Wconversion -Werror -I$(CARRICK_RUNTIME) -I.
+HEADERS = {name}.h $(wildcard $(CARRICK_RUNTIME)/carrick/*.h)
 
 lib: lib{name}.a lib{name}.so
 
-{name}.o: {name}.c {name}.h
+{name}.o: {name}.c $(HEADERS)
 \t$(CC) $(CARRICK_FLAGS) $(CFLAGS) -c -o $@ $<
 
 lib{name}.a: {name}.o
 \t$(AR) rcs $@ $<
 
-lib{name}.so: {name}.c {name}.h
+lib{name}.so: {name}.c $(HEADERS)
 \t$(CC) $(CARRICK_FLAGS) $(CFLAGS) -DCARRICK_ENTRY=1 -shared -fPIC -o $@ $<
 
 host: lib{name}.a

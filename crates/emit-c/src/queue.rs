@@ -115,7 +115,8 @@ impl Emitter<'_> {
         self.tx_function();
     }
 
-    /// Makes the next packet of an entry.
+    /// Makes the next packet of an entry, straight from the blueprint; only a payload in several packets needs a copy
+    /// of the header, which the segmentation rules change from packet to packet.
     fn packet_function(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
@@ -125,11 +126,9 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {} *e, uint8_t *out, uint32_t cap, bool *last) {{",
             self.names.own("entry")
         ));
-        self.w.line(format!("const struct {ty} *bp = &e->bp.{}_;", bp.name));
-        self.w.line(format!("CARRICK_UNUSED const struct {ty} *prev = &e->prev.{}_;", bp.name));
-        self.w.line(format!("struct {ty} h = *bp;"));
+        self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
         self.w.line(format!(
-            "uint32_t header_len = {name}_header_len(&h), headers = CARRICK_IP_HEADER + header_len;"
+            "uint32_t header_len = {name}_header_len(bp), headers = CARRICK_IP_HEADER + header_len;"
         ));
         self.w
             .line("uint64_t mss = core->mtu > headers ? core->mtu - headers : 0, whole = bp->payload__.len;");
@@ -143,29 +142,44 @@ impl Emitter<'_> {
         self.w.line("*last = *last || !mss;");
         self.w.line("return 0;");
         self.w.close("}");
+        self.w.open("if (payload_len < whole) {");
+        self.w.line(format!("struct {ty} *cut = &e->cut.{}_;", bp.name));
+        self.w.line("if (e->done == 0)");
+        self.w.line("    *cut = *bp;");
         self.apply_rules(index);
-        self.w.line("h.payload__.len = payload_len;");
+        self.w.line("cut->payload__.len = payload_len;");
+        self.w.line("h = cut;");
+        self.w.close("}");
         self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
-        self.w.line(format!("{name}_write(core, &h, p, header_len, payload_len);"));
+        self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
+        self.payload(bp);
+        self.checksums(bp);
+        self.w.line(
+            "carrick_ip_build(out, &h->net__, (uint32_t)(header_len + payload_len), core->identification++);",
+        );
+        self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
+        self.w.line("e->done += payload_len;");
+        self.w.line("return (uint32_t)(headers + payload_len);");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The payload's octets, from the unit's ring; their sum falls off where a checksum wants it.
+    fn payload(&mut self, bp: &BlueprintDef) {
+        let summed = bp.fields.iter().any(|f| matches!(f.kind, BpFieldKind::Checksum { payload: true, .. }));
+        if summed {
+            self.w.line("uint64_t payload_sum = 0;");
+        }
         self.w.open("if (payload_len) {");
         self.w.line("const uint8_t *ring = NULL;");
         self.w.line("uint64_t mask = 0;");
         self.w.line(format!("(void){}(core, &bp->payload__, &ring, &mask);", self.names.own("payload_unit")));
-        self.w.line(
-            "carrick_ring_read(ring, mask, bp->payload__.offset + e->done, p + header_len, payload_len);",
-        );
+        let read = if summed { "payload_sum = carrick_ring_read_sum" } else { "carrick_ring_read" };
+        self.w.line(format!(
+            "{read}(ring, mask, bp->payload__.offset + e->done, p + header_len, payload_len);"
+        ));
         self.trace_segment();
         self.w.close("}");
-        self.checksums(bp);
-        self.w.line("h.net__.payload_len = (uint16_t)(header_len + payload_len);");
-        self.w.line("carrick_ip_build(out, &h.net__, core->identification++);");
-        self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
-        self.w.line("e->done += payload_len;");
-        self.w.line("if (!*last)");
-        self.w.line(format!("    e->prev.{}_ = h;", bp.name));
-        self.w.line("return (uint32_t)(headers + payload_len);");
-        self.w.close("}");
-        self.w.blank();
     }
 
     fn trace_segment(&mut self) {
@@ -196,6 +210,7 @@ impl Emitter<'_> {
         self.w.line("#endif");
     }
 
+    /// All rules see the packet before as it was, so that their values are found before any is set.
     fn apply_rules(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
         let rules: Vec<_> =
@@ -203,30 +218,38 @@ impl Emitter<'_> {
         if rules.is_empty() {
             return;
         }
-        self.w.open("if (payload_len < whole) {");
-        for (number, rule) in rules {
-            let field = safe(&bp.fields[rule.field as usize].name);
-            let c = self.names.ctype(&bp.fields[rule.field as usize].ty);
+        self.w.line(format!("const struct {} *prev = cut;", self.names.declared(&bp.name)));
+        for (number, rule) in &rules {
+            let field = &bp.fields[rule.field as usize];
+            let c = self.names.ctype(&field.ty);
             let [first, mid, last] =
                 [&rule.first, &rule.mid, &rule.last].map(|e| self.header_expr(e, bp, "bp->"));
-            self.w.line(format!("if (e->rules & {}u)", 1_u64 << number));
-            self.w.line(format!("    h.{field} = ({c})(e->done == 0 ? {first} : *last ? {last} : {mid});"));
+            let later = if mid == last { mid } else { format!("*last ? {last} : {mid}") };
+            self.w.line(format!(
+                "{c} rule_{number} = e->rules & {}u ? ({c})(e->done == 0 ? {first} : {later}) : bp->{};",
+                1_u64 << number,
+                safe(&field.name)
+            ));
         }
-        self.w.close("}");
+        for (number, rule) in &rules {
+            let field = safe(&bp.fields[rule.field as usize].name);
+            self.w.line(format!("cut->{field} = rule_{number};"));
+        }
     }
 
+    /// The sum of the payload was made when it was copied; the header's comes last, when its stores are through.
     fn checksums(&mut self, bp: &BlueprintDef) {
         for field in &bp.fields {
             let BpFieldKind::Checksum { pseudo, header, payload } = field.kind else { continue };
             let covered = match (header, payload) {
-                (true, true) => "carrick_sum(p, header_len + payload_len)",
+                (true, true) => "carrick_sum_join(carrick_sum(p, header_len), header_len, payload_sum)",
                 (true, false) => "carrick_sum(p, header_len)",
-                (false, true) => "carrick_sum(p + header_len, payload_len)",
+                (false, true) => "payload_sum",
                 (false, false) => "0",
             };
             let sum = if pseudo {
                 format!(
-                    "carrick_sum_pseudo(h.net__.src, h.net__.dst, h.net__.protocol, (uint32_t)(header_len + payload_len)) + {covered}"
+                    "carrick_sum_pseudo(h->net__.src, h->net__.dst, h->net__.protocol, (uint32_t)(header_len + payload_len)) + {covered}"
                 )
             } else {
                 covered.to_owned()

@@ -16,32 +16,28 @@
 /* Part of the runtime or of generated code that a program may not use. */
 #define CARRICK_UNUSED __attribute__((unused))
 
-static inline uint16_t carrick_load16(const uint8_t *p) {
-    return (uint16_t)((p[0] << 8) | p[1]);
-}
+/* In one piece and then turned round: compilers assemble octets in ways that make a processor wait. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CARRICK_SWAP(bits, v) __builtin_bswap##bits(v)
+#else
+#define CARRICK_SWAP(bits, v) (v)
+#endif
 
-static inline uint32_t carrick_load32(const uint8_t *p) {
-    return ((uint32_t)p[0] << 24) | ((uint32_t)p[1] << 16) | ((uint32_t)p[2] << 8) | p[3];
-}
+#define CARRICK_LOAD_STORE(bits)                                                                                       \
+    static inline uint##bits##_t carrick_load##bits(const uint8_t *p) {                                                \
+        uint##bits##_t v;                                                                                              \
+        memcpy(&v, p, sizeof v);                                                                                       \
+        return CARRICK_SWAP(bits, v);                                                                                  \
+    }                                                                                                                  \
+    static inline void carrick_store##bits(uint8_t *p, uint##bits##_t v) {                                             \
+        v = CARRICK_SWAP(bits, v);                                                                                     \
+        memcpy(p, &v, sizeof v);                                                                                       \
+    }
 
-static inline uint64_t carrick_load64(const uint8_t *p) {
-    return ((uint64_t)carrick_load32(p) << 32) | carrick_load32(p + 4);
-}
-
-static inline void carrick_store16(uint8_t *p, uint16_t v) {
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
-
-static inline void carrick_store32(uint8_t *p, uint32_t v) {
-    carrick_store16(p, (uint16_t)(v >> 16));
-    carrick_store16(p + 2, (uint16_t)v);
-}
-
-static inline void carrick_store64(uint8_t *p, uint64_t v) {
-    carrick_store32(p, (uint32_t)(v >> 32));
-    carrick_store32(p + 4, (uint32_t)v);
-}
+/* carrick_load16, carrick_store16, ...: numbers as the network has them, at any address. */
+CARRICK_LOAD_STORE(16)
+CARRICK_LOAD_STORE(32)
+CARRICK_LOAD_STORE(64)
 
 /* Up to 64 bits, most significant first, from bit offset `at`. For fields that are not whole octets. */
 static inline uint64_t carrick_load_bits(const uint8_t *p, uint32_t at, uint32_t bits) {

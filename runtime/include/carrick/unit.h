@@ -7,18 +7,29 @@
 #define CARRICK_UNIT_H
 
 #include "carrick/base.h"
+#include "carrick/sum.h"
 
 static inline void carrick_ring_write(uint8_t *ring, uint64_t mask, uint64_t offset, const uint8_t *from,
                                       uint64_t len) {
     uint64_t at = offset & mask, first = carrick_min64(len, mask + 1 - at);
     memcpy(ring + at, from, first);
-    memcpy(ring, from + first, len - first);
+    if (first < len)
+        memcpy(ring, from + first, len - first);
 }
 
 static inline void carrick_ring_read(const uint8_t *ring, uint64_t mask, uint64_t offset, uint8_t *to, uint64_t len) {
     uint64_t at = offset & mask, first = carrick_min64(len, mask + 1 - at);
     memcpy(to, ring + at, first);
-    memcpy(to + first, ring, len - first);
+    if (first < len)
+        memcpy(to + first, ring, len - first);
+}
+
+/* The same, and the Internet checksum's sum of what was read. */
+static inline uint64_t carrick_ring_read_sum(const uint8_t *ring, uint64_t mask, uint64_t offset, uint8_t *to,
+                                             uint64_t len) {
+    uint64_t at = offset & mask, first = carrick_min64(len, mask + 1 - at);
+    uint64_t sum = carrick_copy_sum(to, ring + at, first);
+    return first == len ? sum : carrick_sum_join(sum, first, carrick_copy_sum(to + first, ring, len - first));
 }
 
 /* What is to be sent. base <= end; reclaimed <= base; end - reclaimed <= capacity. */

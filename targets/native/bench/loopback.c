@@ -18,7 +18,7 @@
 
 #define BENCH_PORT  7777u
 #define BENCH_MTU   1500u
-#define BENCH_DEPTH 256u /* more would only wash out the caches */
+#define BENCH_DEPTH 128u /* more would only wash out the caches */
 #define BENCH_CHUNK 65536u
 #define BENCH_HALF  64u
 #define SERVER_IP   0x0a000001u

@@ -27,11 +27,10 @@ static void icmp_answer(struct carrick_net *net, const struct carrick_frame *fra
     uint8_t *out = reply + headroom, *message = out + CARRICK_IP_HEADER;
     struct carrick_ip ip = {.src = net->config.address,
                             .dst = carrick_load32(packet + 12),
-                            .payload_len = (uint16_t)icmp,
                             .protocol = packet[9],
                             .ttl = IP_TTL,
                             .tos = packet[1]};
-    carrick_ip_build(out, &ip, 0);
+    carrick_ip_build(out, &ip, icmp, 0);
     memcpy(message, packet + (packet[0] & 15) * 4, icmp);
     message[0] = ICMP_ECHO_REPLY;
     carrick_store16(message + 2, 0);

@@ -39,8 +39,8 @@ static struct carrick_frame arp(uint8_t *out, uint16_t operation, uint32_t from,
 
 /* A packet of ours in a reserved frame, as a core leaves it. */
 static struct carrick_frame packet(uint32_t to) {
-    struct carrick_ip ip = {.src = US, .dst = to, .payload_len = 4, .protocol = 253, .ttl = 64};
-    carrick_ip_build(memory[0] + 14, &ip, 0);
+    struct carrick_ip ip = {.src = US, .dst = to, .protocol = 253, .ttl = 64};
+    carrick_ip_build(memory[0] + 14, &ip, 4, 0);
     return (struct carrick_frame){memory[0], 24};
 }
 
@@ -123,11 +123,11 @@ static void nobody_answers(void) {
 }
 
 static struct carrick_frame ping(uint8_t *out, uint32_t octets) {
-    struct carrick_ip ip = {.src = PEER, .dst = US, .payload_len = (uint16_t)octets, .protocol = 1, .ttl = 64};
+    struct carrick_ip ip = {.src = PEER, .dst = US, .protocol = 1, .ttl = 64};
     memset(out, 0, 14);
     memcpy(out + 6, peer_mac, 6);
     carrick_store16(out + 12, 0x0800);
-    carrick_ip_build(out + 14, &ip, 0);
+    carrick_ip_build(out + 14, &ip, octets, 0);
     for (uint32_t i = 0; i < octets; i++)
         out[34 + i] = (uint8_t)i;
     out[34] = 8;

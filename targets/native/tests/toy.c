@@ -93,8 +93,8 @@ static uint32_t toy_tx(struct carrick_core *core, uint8_t *buffer, uint32_t cap,
     uint32_t place = core->head++ % TOY_QUEUE, len = core->lens[place];
     if (len + CARRICK_IP_HEADER > cap)
         return 0;
-    struct carrick_ip ip = {core->config.address, core->peer, (uint16_t)len, TOY_PROTOCOL, 64, 0};
-    carrick_ip_build(buffer, &ip, 0);
+    struct carrick_ip ip = {.src = core->config.address, .dst = core->peer, .protocol = TOY_PROTOCOL, .ttl = 64};
+    carrick_ip_build(buffer, &ip, len, 0);
     memcpy(buffer + CARRICK_IP_HEADER, core->queue[place], len);
     core->counters[TOY_TX]++;
     return CARRICK_IP_HEADER + len;
