@@ -9,7 +9,7 @@ impl Emitter<'_> {
     pub(crate) fn chains(&mut self) {
         let core = self.core_param();
         self.w.line(format!(
-            "static void {}({core}, struct {} *raised, uint32_t count);",
+            "CARRICK_UNUSED static void {}({core}, struct {} *raised, uint32_t count);",
             self.names.own("run_raised"),
             self.names.own("raised")
         ));
@@ -22,7 +22,8 @@ impl Emitter<'_> {
                 self.run_function(index, chain);
             }
         }
-        self.run_raised();
+        self.run_events("run_raised", EventKind::Flow);
+        self.run_events("run_parsed", EventKind::Net);
     }
 
     /// The arguments of a processor, by the types of its parameters.
@@ -103,7 +104,8 @@ impl Emitter<'_> {
 
     fn raised_after(&mut self, chain: &Chain) {
         if chain.max_raised > 0 {
-            self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_raised")));
+            self.w.line("if (chain.raised_count)");
+            self.w.line(format!("    {}(core, raised, chain.raised_count);", self.names.own("run_raised")));
         }
     }
 
@@ -138,21 +140,18 @@ impl Emitter<'_> {
         }
     }
 
-    /// Runs what a chain or a parser raised, in order.
-    fn run_raised(&mut self) {
+    /// Runs what was raised, in order: net events by a parser, flow events by a chain.
+    fn run_events(&mut self, name: &str, kind: EventKind) {
         let core = self.core_param();
         self.w.open(format!(
-            "static void {}({core}, CARRICK_UNUSED struct {} *raised, CARRICK_UNUSED uint32_t count) {{",
-            self.names.own("run_raised"),
+            "CARRICK_UNUSED static void {}({core}, CARRICK_UNUSED struct {} *raised, CARRICK_UNUSED uint32_t count) {{",
+            self.names.own(name),
             self.names.own("raised")
         ));
         self.w.open("for (uint32_t i = 0; i < count; i++) {");
         self.w.open("switch (raised[i].kind) {");
-        for (index, event) in self.p.events.iter().enumerate() {
+        for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == kind) {
             let Some(chain) = &self.p.chains[index] else { continue };
-            if !matches!(event.kind, EventKind::Net | EventKind::Flow) {
-                continue;
-            }
             let (own, member) = (self.names.own(&event.name), format!("raised[i].event.{}_", event.name));
             self.w.open(format!("case {index}:"));
             let context = chain.context.map(|c| self.names.own(&self.p.contexts[c.index()].name));
@@ -223,7 +222,7 @@ impl Emitter<'_> {
         self.w.line(format!("    (void){refuse}(core, CARRICK_COUNT_UNPARSED);"));
         self.w.line("return CARRICK_DROPPED;");
         self.w.close("}");
-        self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_raised")));
+        self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_parsed")));
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();

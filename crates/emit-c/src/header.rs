@@ -101,7 +101,7 @@ impl Emitter<'_> {
             let list = &self.p.opt_lists[list.index()];
             let text = self.header_expr(&list.len, bp, "h->");
             self.w.line(format!("uint64_t options = {text};"));
-            self.w.line("memset(&h->opts__, 0, sizeof h->opts__);");
+            self.w.line(format!("h->opts__ = (struct {}){{0}};", self.names.declared(&list.name)));
             self.w.line(format!(
                 "if (options > packet->len - header_len || !{}_read(&h->opts__, p + header_len, p + header_len + options))",
                 self.names.own(&list.name)

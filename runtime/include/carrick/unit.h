@@ -135,7 +135,8 @@ static inline bool carrick_rx_insert(struct carrick_rx *rx, uint8_t *ring, uint6
             if (runs[gone].hi > rx->ready)
                 rx->ready = runs[gone].hi;
         rx->count = (uint16_t)(rx->count - gone);
-        memmove(runs, runs + gone, rx->count * sizeof *runs);
+        if (gone && rx->count)
+            memmove(runs, runs + gone, rx->count * sizeof *runs);
         return true;
     }
     uint16_t i = 0;

@@ -67,7 +67,8 @@ static inline bool carrick_wnd_set(struct carrick_wnd *w, struct carrick_run *ru
     if (i == j) { /* touches no run: a new one at i */
         if (w->count == max)
             return false;
-        memmove(&runs[i + 1], &runs[i], (w->count - i) * sizeof *runs);
+        if (i < w->count)
+            memmove(&runs[i + 1], &runs[i], (w->count - i) * sizeof *runs);
         runs[i] = (struct carrick_run){head + lo, head + hi};
         w->count++;
         return true;
@@ -77,7 +78,8 @@ static inline bool carrick_wnd_set(struct carrick_wnd *w, struct carrick_run *ru
     if (runs[j - 1].end - head > hi)
         hi = runs[j - 1].end - head;
     runs[i] = (struct carrick_run){head + lo, head + hi};
-    memmove(&runs[i + 1], &runs[j], (w->count - j) * sizeof *runs);
+    if (j < w->count)
+        memmove(&runs[i + 1], &runs[j], (w->count - j) * sizeof *runs);
     w->count -= j - i - 1;
     return true;
 }
@@ -91,7 +93,8 @@ static inline void carrick_wnd_slide(struct carrick_wnd *w, struct carrick_run *
     while (gone < w->count && runs[gone].end - w->head <= by)
         gone++;
     w->count -= gone;
-    memmove(runs, runs + gone, w->count * sizeof *runs);
+    if (gone && w->count)
+        memmove(runs, runs + gone, w->count * sizeof *runs);
     if (w->count && runs[0].first - w->head < by)
         runs[0].first = to;
     w->head = to;
