@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Published vectors and small models: randomness, checksums, tables, bit fields, arithmetic. */
+#include "carrick/crc32.h"
 #include "carrick/ip.h"
 #include "carrick/table.h"
 #include "check.h"
@@ -19,6 +20,35 @@ static void siphash(void) {
     CHECK(carrick_siphash(key, words, 0) == 0x726fdb47dd0e0e31u);
     CHECK(carrick_siphash(key, words, 1) == 0x93f5f5799a932462u);
     CHECK(carrick_siphash(key, words, 2) == 0x3f2acc7f57c29bdbu);
+}
+
+static uint32_t plain_crc32(const uint8_t *p, size_t n) {
+    uint32_t crc = 0xffffffffu;
+    for (size_t i = 0; i < n * 8; i++) {
+        uint32_t bit = (crc ^ (uint32_t)p[i / 8] >> i % 8) & 1;
+        crc = crc >> 1 ^ (bit ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+static void crc32(void) {
+    /* The check value of the catalogue of CRCs. */
+    CHECK(~carrick_crc32(CARRICK_CRC32_START, (const uint8_t *)"123456789", 9) == 0xcbf43926u);
+    struct carrick_pcg rng = carrick_pcg_make(1, 6);
+    uint8_t octets[512], ones[64];
+    memset(ones, 0xff, sizeof ones);
+    for (size_t i = 0; i < sizeof octets; i++)
+        octets[i] = (uint8_t)carrick_pcg_next(&rng);
+    for (uint32_t n = 0; n <= sizeof octets; n++) {
+        uint32_t cut = check_below(&rng, n + 1);
+        uint32_t crc = carrick_crc32(CARRICK_CRC32_START, octets, cut);
+        CHECK(~carrick_crc32(crc, octets + cut, n - cut) == plain_crc32(octets, n));
+    }
+    for (uint32_t n = 0; n <= sizeof ones; n++)
+        CHECK(~carrick_crc32_ones(CARRICK_CRC32_START, n) == plain_crc32(ones, n));
+    uint8_t stored[4];
+    carrick_crc32_store(stored, 0x01020304);
+    CHECK(stored[0] == 4 && stored[3] == 1 && carrick_crc32_load(stored) == 0x01020304);
 }
 
 static uint16_t plain_sum(const uint8_t *p, size_t n) {
@@ -111,6 +141,7 @@ static void arithmetic(void) {
 int main(void) {
     pcg();
     siphash();
+    crc32();
     checksum();
     ip();
     table();

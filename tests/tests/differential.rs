@@ -271,6 +271,13 @@ fn arrays_lists_records_windows_and_bit_fields() {
 }
 
 #[test]
+fn headers_of_every_kind() {
+    if let Some(packets) = hold(&own("tests/programs/headers.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn contexts_timers_and_raised_events() {
     hold(&own("crates/interp/tests/programs/machine.mtp"));
 }

@@ -209,8 +209,9 @@ impl Emitter<'_> {
         self.w.line("return CARRICK_DROPPED;");
         self.w.close("}");
         self.w.line("core->counters[CARRICK_COUNT_RX_PACKETS]++;");
+        let net_len = if self.crc_over_net() { ", .net_len = (uint32_t)header" } else { "" };
         self.w.line(format!(
-            "struct {packet} packet = {{.ptr = octets + header, .len = ip.payload_len, .ip = &ip}};"
+            "struct {packet} packet = {{.ptr = octets + header, .len = ip.payload_len, .ip = &ip{net_len}}};"
         ));
         let most = self.p.max_parsed.max(1);
         self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));

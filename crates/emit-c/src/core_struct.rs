@@ -40,6 +40,9 @@ impl Emitter<'_> {
         self.w.line("const uint8_t *ptr;");
         self.w.line("uint32_t len;");
         self.w.line("const struct carrick_ip *ip;");
+        if self.crc_over_net() {
+            self.w.line("uint32_t net_len; /* of the network header, before ptr */");
+        }
         self.w.close("};");
         self.w.blank();
     }

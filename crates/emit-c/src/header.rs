@@ -3,6 +3,7 @@
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, Ty, arith};
 
 use crate::Emitter;
+use crate::crc::less_tail;
 use crate::expr::net_member;
 use crate::names::safe;
 use crate::options::width_suffix;
@@ -43,6 +44,7 @@ impl Emitter<'_> {
     pub(crate) fn header_functions(&mut self) {
         for bp in &self.p.blueprints {
             self.blueprint_initial(bp);
+            self.crc_function(bp);
             self.extract_function(bp);
             self.write_function(bp);
         }
@@ -90,10 +92,10 @@ impl Emitter<'_> {
             self.names.own("packet")
         ));
         self.w.line("const uint8_t *p = packet->ptr;");
-        self.w.line(format!("if (packet->len < {}u)", bp.fixed_len));
+        self.w.line(format!("if (packet->len < {}u)", bp.fixed_len + bp.trailer_len()));
         self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_SHORT);"));
         self.verify(bp, true);
-        for group in groups(&bp.fields) {
+        for group in groups(bp.header_fields()) {
             self.read_group(&group);
         }
         self.w.line(format!("uint32_t header_len = {}u;", bp.fixed_len));
@@ -102,34 +104,44 @@ impl Emitter<'_> {
             let text = self.header_expr(&list.len, bp, "h->");
             self.w.line(format!("uint64_t options = {text};"));
             self.w.line(format!("h->opts__ = (struct {}){{0}};", self.names.declared(&list.name)));
-            self.w.line(format!(
-                "if (options > packet->len - header_len || !{}_read(&h->opts__, p + header_len, p + header_len + options))",
-                self.names.own(&list.name)
-            ));
+            self.w.line(format!("if (options > packet->len - header_len{})", less_tail(bp)));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
             self.w.line("header_len += (uint32_t)options;");
         }
         self.verify(bp, false);
+        self.crc_verify(bp);
+        if let Some(list) = bp.options {
+            let list = &self.p.opt_lists[list.index()];
+            self.w.line(format!(
+                "if (!{}_read(&h->opts__, p + {}, p + header_len))",
+                self.names.own(&list.name),
+                bp.fixed_len
+            ));
+            self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
+        }
         self.w.line(format!(
-            "h->payload__ = (struct {}){{.ptr = p + header_len, .len = packet->len - header_len}};",
-            self.names.own("payload")
+            "h->payload__ = (struct {}){{.ptr = p + header_len, .len = packet->len - header_len{}}};",
+            self.names.own("payload"),
+            less_tail(bp)
         ));
         self.w.line("return true;");
         self.w.close("}");
         self.w.blank();
     }
 
-    /// Verifies the checksums that cover the payload (they need no option's length), or the others.
-    fn verify(&mut self, bp: &BlueprintDef, with_payload: bool) {
+    /// Verifies the checksums that cover the whole packet (they need no option's length), or the others.
+    fn verify(&mut self, bp: &BlueprintDef, whole: bool) {
         for field in &bp.fields {
             let BpFieldKind::Checksum { pseudo, header, payload } = field.kind else { continue };
-            if payload != with_payload {
+            if whole != (header && payload) {
                 continue;
             }
+            let own = format!("carrick_sum(p + {}, 2)", field.bit_offset / 8);
             let covered = match (header, payload) {
                 (true, true) => "carrick_sum(p, packet->len)".to_owned(),
                 (true, false) => "carrick_sum(p, header_len)".to_owned(),
-                _ => continue, // a field outside what it covers is not checked against itself
+                (false, true) => format!("{own} + carrick_sum(p + header_len, packet->len - header_len)"),
+                (false, false) => own,
             };
             let sum = if pseudo {
                 format!(
@@ -185,7 +197,7 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline void {name}_write(CARRICK_UNUSED struct {} *core, const struct {ty} *h, uint8_t *p, CARRICK_UNUSED uint64_t header_len, CARRICK_UNUSED uint64_t payload_len) {{",
             self.names.own("core")
         ));
-        for group in groups(&bp.fields) {
+        for group in groups(bp.header_fields()) {
             self.write_group(bp, &group);
         }
         if let Some(o) = options {
@@ -199,7 +211,7 @@ impl Emitter<'_> {
         match &field.kind {
             BpFieldKind::Plain { .. } => format!("h->{}", safe(&field.name)),
             BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
-            BpFieldKind::Checksum { .. } => "0u".into(),
+            BpFieldKind::Checksum { .. } | BpFieldKind::Crc(_) => "0u".into(),
         }
     }
 

@@ -11,6 +11,7 @@ mod api;
 mod chain;
 mod context;
 mod core_struct;
+mod crc;
 mod expr;
 mod header;
 mod instr;
@@ -86,6 +87,9 @@ impl<'p> Emitter<'p> {
             ["arith", "base", "counters", "cq", "ip", "rand", "table", "timer", "trace", "unit", "wnd"]
         {
             self.w.line(format!("#include \"carrick/{header}.h\""));
+        }
+        if self.has_crc() {
+            self.w.line("#include \"carrick/crc32.h\"");
         }
         self.w.blank();
     }

@@ -4,7 +4,13 @@ use carrick_ir::{BlueprintDef, BpFieldKind, EventKind};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
+use crate::crc::tail;
 use crate::names::safe;
+
+/// Whether a checksum covers the payload.
+pub fn sums_payload(bp: &BlueprintDef) -> bool {
+    bp.fields.iter().any(|f| matches!(f.kind, BpFieldKind::Checksum { payload: true, .. }))
+}
 
 impl Emitter<'_> {
     pub(crate) fn queue_functions(&mut self) {
@@ -128,7 +134,8 @@ impl Emitter<'_> {
         ));
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
         self.w.line(format!(
-            "uint32_t header_len = {name}_header_len(bp), headers = CARRICK_IP_HEADER + header_len;"
+            "uint32_t header_len = {name}_header_len(bp), headers = CARRICK_IP_HEADER + header_len{};",
+            tail(bp)
         ));
         self.w
             .line("uint64_t mss = core->mtu > headers ? core->mtu - headers : 0, whole = bp->payload__.len;");
@@ -153,10 +160,12 @@ impl Emitter<'_> {
         self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.payload(bp);
+        self.crc_fill(bp);
         self.checksums(bp);
-        self.w.line(
-            "carrick_ip_build(out, &h->net__, (uint32_t)(header_len + payload_len), core->identification++);",
-        );
+        self.w.line(format!(
+            "carrick_ip_build(out, &h->net__, (uint32_t)(header_len + payload_len{}), core->identification++);",
+            tail(bp)
+        ));
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
         self.w.line("e->done += payload_len;");
         self.w.line("return (uint32_t)(headers + payload_len);");
@@ -166,7 +175,7 @@ impl Emitter<'_> {
 
     /// The payload's octets, from the unit's ring; their sum falls off where a checksum wants it.
     fn payload(&mut self, bp: &BlueprintDef) {
-        let summed = bp.fields.iter().any(|f| matches!(f.kind, BpFieldKind::Checksum { payload: true, .. }));
+        let summed = sums_payload(bp);
         if summed {
             self.w.line("uint64_t payload_sum = 0;");
         }
@@ -241,6 +250,7 @@ impl Emitter<'_> {
     fn checksums(&mut self, bp: &BlueprintDef) {
         for field in &bp.fields {
             let BpFieldKind::Checksum { pseudo, header, payload } = field.kind else { continue };
+            let tail = tail(bp);
             let covered = match (header, payload) {
                 (true, true) => "carrick_sum_join(carrick_sum(p, header_len), header_len, payload_sum)",
                 (true, false) => "carrick_sum(p, header_len)",
@@ -249,7 +259,7 @@ impl Emitter<'_> {
             };
             let sum = if pseudo {
                 format!(
-                    "carrick_sum_pseudo(h->net__.src, h->net__.dst, h->net__.protocol, (uint32_t)(header_len + payload_len)) + {covered}"
+                    "carrick_sum_pseudo(h->net__.src, h->net__.dst, h->net__.protocol, (uint32_t)(header_len + payload_len{tail})) + {covered}"
                 )
             } else {
                 covered.to_owned()

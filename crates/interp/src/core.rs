@@ -53,7 +53,7 @@ impl Core {
         let protocol = p.program.net_header.protocol;
         let (header, rest) = ipv4::parse(packet, protocol, m.address).map_err(|counter| m.refuse(counter))?;
         m.count(RX_PACKETS);
-        m.receive(p, &header, rest);
+        m.receive(p, &header, packet, rest);
         m.parse(p);
         let refused = m.refused.take().map(|counter| m.refuse(counter));
         if m.raised.is_empty() {
@@ -154,7 +154,9 @@ impl Machine {
     }
 
     /// Makes a packet the one that is received.
-    fn receive(&mut self, p: &Linked, header: &ipv4::Header, rest: &[u8]) {
+    fn receive(&mut self, p: &Linked, header: &ipv4::Header, whole: &[u8], rest: &[u8]) {
+        self.packet_net.clear();
+        self.packet_net.extend_from_slice(&whole[..usize::from(whole[0] & 15) * 4]);
         self.packet.clear();
         self.packet.extend_from_slice(rest);
         self.packet_number += 1;

@@ -46,18 +46,21 @@ impl Machine {
     /// Reads the received packet into the blueprint at `at`, or says which counter tells why not.
     pub(crate) fn extract(&mut self, p: &Linked, bp: usize, at: usize) -> Result<(), usize> {
         let code = &p.blueprints[bp];
-        if self.packet.len() < code.fixed_len {
+        let Some(room) = self.packet.len().checked_sub(code.fixed_len + code.trailer) else {
             return Err(SHORT);
-        }
+        };
         let work = WORK as usize;
-        let first = code.fields.first().map_or(code.payload, |f| f.cell) as usize;
+        let first = code.first as usize;
         self.mem[work + first..work + code.size as usize].fill(0);
         for field in &code.fields {
             let raw = get_bits(&self.packet, field.bit_offset, field.bits);
             self.mem[work + field.cell as usize] = arith::canonical(&field.ty, raw);
         }
+        if let Some(crc) = &code.crc {
+            self.mem[work + crc.cell as usize] = crc.read(&self.packet).into();
+        }
         let list = code.options.as_ref().map_or(0, |list| self.eval(&list.len, 0));
-        let fits = list <= (self.packet.len() - code.fixed_len) as u64;
+        let fits = list <= room as u64;
         let header = code.fixed_len + if fits { list as usize } else { 0 };
         for field in &code.fields {
             if !self.checksum_holds(p, field, fits.then_some(header))? {
@@ -67,12 +70,17 @@ impl Machine {
         if !fits {
             return Err(BAD_OPTIONS);
         }
+        if let Some(crc) = &code.crc
+            && crc.compute(&self.packet_net, &self.packet, header) != crc.read(&self.packet)
+        {
+            return Err(BAD_CHECKSUM);
+        }
         if let Some(list) = &code.options {
             let octets = &self.packet[code.fixed_len..header];
             read_options(list, octets, &mut self.mem[work..]).ok_or(BAD_OPTIONS)?;
         }
         let payload = work + code.payload as usize;
-        let len = self.packet.len() - header;
+        let len = self.packet.len() - header - code.trailer;
         self.mem[payload + PAYLOAD_LEN as usize] = len as u64;
         let addr = payload + PAYLOAD_ADDR as usize;
         let cells = packet_addr(self.packet_number, header, len);
@@ -124,7 +132,8 @@ impl Machine {
         }
     }
 
-    /// Fills in the checksums of a packet that is complete but for them; `out` begins with its header.
+    /// Fills in the checksums of a packet that is complete but for them; `out` begins with its network header, whose
+    /// own checksum is there.
     pub(crate) fn write_checksums(
         &mut self,
         code: &Blueprint,
@@ -132,6 +141,13 @@ impl Machine {
         out: &mut [u8],
         header: usize,
     ) {
+        if let Some(crc) = &code.crc {
+            let (net, packet) = out.split_at_mut(ipv4::HEADER);
+            let value = crc.compute(net, packet, header);
+            self.mem[(WORK + crc.cell) as usize] = value.into();
+            crc.write(packet, value);
+        }
+        let out = &mut out[ipv4::HEADER..];
         for &i in &code.filled {
             let field = &code.fields[i];
             let FieldKind::Checksum { pseudo, header: over_header, payload } = field.kind else { continue };

@@ -11,6 +11,7 @@ mod code;
 mod contexts;
 mod core;
 mod counters;
+mod crc;
 mod eval;
 mod exec;
 mod header;

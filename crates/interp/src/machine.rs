@@ -42,6 +42,8 @@ pub(crate) struct Machine {
     pub current: u64,
     /// what follows the network header of the packet that is received
     pub packet: Vec<u8>,
+    /// that network header
+    pub packet_net: Vec<u8>,
     /// its source and destination
     pub packet_ips: (u32, u32),
     /// counts packets, so that an address in an earlier one is known to be stale
@@ -79,6 +81,7 @@ impl Machine {
             doomed: Vec::new(),
             current: 0,
             packet: Vec::new(),
+            packet_net: Vec::new(),
             packet_ips: (0, 0),
             packet_number: 0,
             refused: None,

@@ -47,12 +47,13 @@ impl Machine {
         let Some(entry) = self.queue.first() else { return (false, false) };
         let code = &p.blueprints[entry.bp];
         let header = code.fixed_len + self.queue.progress.options.len();
-        let room = (p.mtu as usize).saturating_sub(ipv4::HEADER + header) as u64;
+        let around = ipv4::HEADER + header + code.trailer;
+        let room = (p.mtu as usize).saturating_sub(around) as u64;
         let all = entry.payload.map_or(0, |payload| payload.len);
         let mss = if entry.mss == 0 { room } else { room.min(entry.mss) };
         let at = self.queue.progress.at;
         let len = mss.min(all - at);
-        if ipv4::HEADER + header > p.mtu as usize || (all > 0 && mss == 0) {
+        if around > p.mtu as usize || (all > 0 && mss == 0) {
             self.count(TX_TOO_LONG);
             return (false, true);
         }
@@ -99,9 +100,10 @@ impl Machine {
             let offset = piece.from.map_or(0, |f| f.3);
             self.instances[ctx].slot(slot).tx.get(offset, piece.len as usize, out);
         }
+        out.resize(out.len() + code.trailer, 0);
         let net = self.net_header(p, code);
-        self.write_checksums(code, &net, &mut out[ipv4::HEADER..], header);
         ipv4::build(out, &net, self.identification);
+        self.write_checksums(code, &net, out, header);
         self.identification = self.identification.wrapping_add(1);
         self.count(TX_PACKETS);
         if let Some((_, _, handle, offset)) = piece.from {

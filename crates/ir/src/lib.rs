@@ -18,6 +18,7 @@
 pub mod arith;
 pub mod bounds;
 pub mod counters;
+pub mod crc;
 pub mod print;
 pub mod program;
 pub mod stmt;
@@ -27,6 +28,7 @@ pub mod validate;
 pub mod walk;
 
 pub use counters::{COUNTERS, REFUSALS, counter};
+pub use crc::{CRC_OCTETS, Crc, CrcMask, CrcPart};
 pub use program::*;
 pub use stmt::*;
 pub use ty::*;

@@ -1,5 +1,6 @@
 //! Declarations.
 
+use crate::crc::Crc;
 use crate::stmt::{Block, Expr};
 use crate::ty::*;
 
@@ -207,6 +208,8 @@ pub enum BpFieldKind {
         header: bool,
         payload: bool,
     },
+    /// a CRC-32
+    Crc(Crc),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -225,7 +228,9 @@ pub struct BlueprintDef {
     pub name: String,
     pub doc: String,
     pub fields: Vec<BpField>,
-    /// octets of the fields, without options
+    /// whether the last field follows the payload: it is a CRC-32
+    pub trailer: bool,
+    /// octets of the fields before the payload, without options
     pub fixed_len: u32,
     pub options: Option<OptListId>,
     /// the most octets that fields and options take together

@@ -78,4 +78,6 @@ code_table! {
     RECURSIVE_TYPE = 273, "a type that contains itself", "0273";
     EXTRACT = 274, "an extract that is not possible", "0274";
     TOO_MUCH = 275, "an event that can cause too much", "0275";
+    CRC = 300, "a CRC-32 over something that it cannot cover", "0300";
+    CRC_COVERS_CHECKSUM = 301, "a CRC-32 that covers a checksum", "0301";
 }

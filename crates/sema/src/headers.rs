@@ -95,6 +95,7 @@ impl Checker<'_> {
             name: name.name.clone(),
             doc,
             fields: Vec::new(),
+            trailer: false,
             fixed_len: 0,
             options: None,
             max_header_len: 0,
@@ -110,7 +111,7 @@ impl Checker<'_> {
         if offset % 8 != 0 {
             self.bits_unaligned(fields.last().map_or(name.span, |f| f.span), offset);
         }
-        bp.fixed_len = offset.div_ceil(8);
+        bp.fixed_len = offset.div_ceil(8).saturating_sub(bp.trailer_len());
         bp.max_header_len = bp.fixed_len + bp.options.map_or(0, |list| self.longest_options(list));
         self.program.blueprints.push(bp);
     }
@@ -129,20 +130,30 @@ impl Checker<'_> {
             bp.options_name = Some(field.name.name.clone());
             return;
         }
-        self.in_place(bp, field, bp.payload_name.is_none() && bp.options.is_none());
+        let crc = type_name == "crc32_t";
+        let trailer = crc && bp.payload_name.is_some();
+        self.in_place(bp, field, trailer || bp.payload_name.is_none() && bp.options.is_none());
         let checksum = type_name == "checksum16_t";
-        let ty = if checksum { Some(Ty::U16) } else { self.resolve(&field.ty) };
+        let ty = match type_name {
+            "checksum16_t" => Some(Ty::U16),
+            "crc32_t" => Some(Ty::U32),
+            _ => self.resolve(&field.ty),
+        };
         let ty = ty.unwrap_or(Ty::U8);
         let bits = self.field_bits(field, &ty);
         if field.bits.is_none() && !offset.is_multiple_of(8) {
             self.bits_unaligned(field.span, *offset);
             *offset = offset.next_multiple_of(8);
         }
-        let init = ir::BpFieldKind::Plain { init: None };
-        if checksum {
+        if checksum || crc {
             self.checksum_in_place(bp, field, *offset, bits);
         }
-        let kind = if checksum { self.checksum(field) } else { init };
+        let kind = match type_name {
+            "checksum16_t" => self.checksum(field),
+            "crc32_t" => ir::BpFieldKind::Crc(ir::Crc::default()),
+            _ => ir::BpFieldKind::Plain { init: None },
+        };
+        bp.trailer |= trailer;
         bp.fields.push(ir::BpField {
             name: field.name.name.clone(),
             doc: field.doc.clone(),
@@ -170,21 +181,40 @@ impl Checker<'_> {
     }
 
     /// The sum runs over pairs of octets: a checksum is one of these pairs, and nothing is left to sum up another one.
+    /// A CRC-32 needs whole octets, and is filled in before the checksum, but behind no other CRC-32.
     fn checksum_in_place(&mut self, bp: &ir::BlueprintDef, field: &Field, offset: u32, bits: u32) {
-        let (code, message) = if bp.fields.iter().any(|f| matches!(f.kind, ir::BpFieldKind::Checksum { .. }))
-        {
-            (codes::BLUEPRINT_ORDER, "this is a second checksum")
-        } else if bits != 16 {
-            (codes::BIT_WIDTH, "a checksum has 16 bits")
-        } else if !offset.is_multiple_of(16) {
-            (codes::BIT_ALIGNMENT, "a checksum begins on an even octet")
+        let crc = matches!(&field.ty.kind, TypeKind::Name(n) if n == "crc32_t");
+        let (what, width, note) = if crc {
+            (
+                "CRC-32",
+                32,
+                "a CRC-32 is computed over whole octets, once all other fields but the checksum are there",
+            )
+        } else {
+            ("checksum", 16, "the Internet checksum is a sum over pairs of octets, of which it is one itself")
+        };
+        let twin = bp.fields.iter().any(|f| match f.kind {
+            ir::BpFieldKind::Checksum { .. } => !crc,
+            ir::BpFieldKind::Crc(_) => crc,
+            _ => false,
+        });
+        let (code, message) = if twin {
+            (codes::BLUEPRINT_ORDER, format!("this is a second {what}"))
+        } else if bits != width {
+            (codes::BIT_WIDTH, format!("a {what} has {width} bits"))
+        } else if !offset.is_multiple_of(if crc { 8 } else { 16 }) {
+            let octet = if crc { "octet" } else { "even octet" };
+            (codes::BIT_ALIGNMENT, format!("a {what} begins on an {octet}"))
         } else {
             return;
         };
+        let mend = if crc {
+            "keep one `crc32_t`, without a width"
+        } else {
+            "keep one `checksum16_t`, without a width, behind an even number of octets"
+        };
         self.report(
-            Diagnostic::error(code, message, field.span, "this checksum")
-                .note("the Internet checksum is a sum over pairs of octets, of which it is one itself")
-                .mend("keep one `checksum16_t`, without a width, behind an even number of octets"),
+            Diagnostic::error(code, message, field.span, format!("this {what}")).note(note).mend(mend),
         );
     }
 
@@ -278,9 +308,13 @@ impl Checker<'_> {
 
     fn blueprint_initialisers(&mut self, bp: ir::BpId, fields: &[Field]) {
         for field in fields {
-            let Some(init) = &field.init else { continue };
             let defs = &self.program.blueprints[bp.index()].fields;
             let Some(at) = defs.iter().position(|d| d.name == field.name.name) else { continue };
+            if matches!(defs[at].kind, ir::BpFieldKind::Crc(_)) {
+                self.crc(bp, at, field.span, field.init.as_ref());
+                continue;
+            }
+            let Some(init) = &field.init else { continue };
             if matches!(defs[at].kind, ir::BpFieldKind::Checksum { .. }) {
                 continue;
             }

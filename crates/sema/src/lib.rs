@@ -9,6 +9,7 @@
 mod body;
 pub mod codes;
 mod consts;
+mod crc;
 mod decls;
 mod deploy;
 mod dispatch;

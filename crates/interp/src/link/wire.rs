@@ -4,6 +4,7 @@ use carrick_ir::{BlueprintDef, BpFieldKind, NetField, OptListId, Ty, arith};
 
 use super::{Linker, Outside};
 use crate::code::Ex;
+use crate::crc::CrcCode;
 
 /// A blueprint's fields and options; cells are counted from the blueprint's beginning.
 #[derive(Debug)]
@@ -11,8 +12,13 @@ pub(crate) struct Blueprint {
     pub fields: Vec<WireField>,
     /// of `fields`, those that are computed or checksums
     pub filled: Vec<usize>,
-    /// octets without options
+    pub crc: Option<CrcCode>,
+    /// octets before the payload, without options
     pub fixed_len: usize,
+    /// octets behind the payload
+    pub trailer: usize,
+    /// the first field's cell
+    pub first: u32,
     pub options: Option<OptionList>,
     pub size: u32,
     pub payload: u32,
@@ -89,11 +95,11 @@ impl Linker<'_> {
     fn blueprint_code(&self, index: usize, def: &BlueprintDef) -> Result<Blueprint, String> {
         let layout = &self.layout.blueprints[index];
         let mut fields = Vec::new();
+        let mut crc = None;
         for (field, cell) in def.fields.iter().zip(layout.fields..) {
-            if field.bits == 0
-                || field.bits > 64
-                || (field.bit_offset + field.bits).div_ceil(8) > def.fixed_len
-            {
+            let behind =
+                def.fixed_len + if matches!(field.kind, BpFieldKind::Crc(_)) { def.trailer_len() } else { 0 };
+            if field.bits == 0 || field.bits > 64 || (field.bit_offset + field.bits).div_ceil(8) > behind {
                 return Err(format!("`{}` does not lie in its header", field.name));
             }
             let kind = match &field.kind {
@@ -105,6 +111,10 @@ impl Linker<'_> {
                     }
                     FieldKind::Checksum { pseudo, header, payload }
                 }
+                BpFieldKind::Crc(over) => {
+                    crc = Some(CrcCode::new(def, cell, field.bit_offset, over));
+                    continue;
+                }
             };
             let (bits, bit_offset) = (field.bits, field.bit_offset);
             fields.push(WireField { cell, ty: field.ty.clone(), bits, bit_offset, kind });
@@ -113,7 +123,10 @@ impl Linker<'_> {
         Ok(Blueprint {
             fields,
             filled,
+            crc,
             fixed_len: def.fixed_len as usize,
+            trailer: def.trailer_len() as usize,
+            first: layout.fields,
             options: def.options.map(|list| self.option_list(index, list)).transpose()?,
             size: layout.size,
             payload: layout.payload,

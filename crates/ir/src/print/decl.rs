@@ -3,8 +3,8 @@
 use super::{Printer, literal, name};
 use crate::uses::event_kind_name;
 use crate::{
-    BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, EventDef, Expr, FieldDef, FuncId, Function,
-    Interface, OptDef, OptListDef,
+    BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, Crc, CrcMask, CrcPart, EventDef, Expr,
+    FieldDef, FuncId, Function, Interface, OptDef, OptListDef,
 };
 
 impl<'p> Printer<'p> {
@@ -178,6 +178,7 @@ impl<'p> Printer<'p> {
                     let parts: Vec<&str> = parts.iter().filter(|(is, _)| **is).map(|(_, n)| *n).collect();
                     format!(", checksum of {}", parts.join(", "))
                 }
+                BpFieldKind::Crc(crc) => format!(", crc32 of {}", crc_parts(def, crc)),
             };
             let end = field.bit_offset + field.bits;
             self.line(&format!(
@@ -277,6 +278,31 @@ impl<'p> Printer<'p> {
         self.indent -= 1;
         self.line("}");
     }
+}
+
+/// As in a program.
+fn crc_parts(def: &BlueprintDef, crc: &Crc) -> String {
+    let field = |at: u32| name(&def.fields, at as usize, |f| &f.name);
+    let mut parts: Vec<String> = crc
+        .over
+        .iter()
+        .map(|part| match part {
+            CrcPart::Ones(n) => format!("ones({n})"),
+            CrcPart::Net => "net".into(),
+            CrcPart::Header => "header".into(),
+            CrcPart::Payload => "payload".into(),
+            CrcPart::Fields { first, last } => format!("fields({}, {})", field(*first), field(*last)),
+        })
+        .collect();
+    let masked = crc.masked.iter().map(|mask| match mask {
+        CrcMask::Field(at) => field(*at).to_owned(),
+        CrcMask::Net { name, .. } => format!("net.{name}"),
+    });
+    let masked: Vec<String> = masked.collect();
+    if !masked.is_empty() {
+        parts.push(format!("masked({})", masked.join(", ")));
+    }
+    parts.join(", ")
 }
 
 fn field_names(blueprint: &BlueprintDef) -> Vec<&str> {

@@ -1,9 +1,10 @@
 //! Declarations.
 
 use super::{Check, Scope};
+use crate::crc::NET_OCTETS;
 use crate::{
-    BlueprintDef, BpFieldKind, BpId, CallTarget, Chain, EventId, EventKind, FieldDef, FuncId, InterfaceCall,
-    SegRule, Ty, arith,
+    BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
+    FieldDef, FuncId, InterfaceCall, SegRule, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -132,8 +133,12 @@ impl<'p> Check<'p> {
 
     fn blueprint(&mut self, id: BpId, def: &'p BlueprintDef) {
         let mut offset = 0;
-        for field in &def.fields {
+        for (at, field) in def.fields.iter().enumerate() {
             self.scalar(&field.ty);
+            if at == def.header_fields().len() {
+                let crc = matches!(field.kind, BpFieldKind::Crc(_));
+                self.must(crc && offset == 8 * def.fixed_len, "a field behind the payload");
+            }
             self.must((1..=64).contains(&field.bits), "an impossible width");
             self.must(field.bit_offset == offset, "a gap between the fields");
             offset += field.bits;
@@ -146,13 +151,29 @@ impl<'p> Check<'p> {
                 BpFieldKind::Checksum { .. } => {
                     self.must(field.bits == 16 && field.bit_offset % 16 == 0, "a checksum out of place");
                 }
+                BpFieldKind::Crc(crc) => self.crc(def, field, crc),
             }
         }
-        self.must(offset == 8 * def.fixed_len, "its fields do not take its length");
+        let header = offset.checked_sub(8 * def.trailer_len());
+        self.must(header == Some(8 * def.fixed_len), "its fields do not take its length");
         self.must(def.max_header_len >= def.fixed_len, "the longest header is too short");
         self.must(def.options.is_some() == def.options_name.is_some(), "options without a name");
         let known = def.options.is_none_or(|o| o.index() < self.program.opt_lists.len());
         self.must(known, "there is no such option list");
+    }
+
+    fn crc(&mut self, def: &BlueprintDef, field: &BpField, crc: &Crc) {
+        self.must(field.bits == 32 && field.bit_offset.is_multiple_of(8), "a CRC-32 out of place");
+        let fixed = |at: u32| (at as usize) < def.header_fields().len();
+        let over = crc.over.iter().all(|part| match part {
+            CrcPart::Fields { first, last } => fixed(*first) && fixed(*last) && first <= last,
+            _ => true,
+        });
+        let masked = crc.masked.iter().all(|mask| match mask {
+            CrcMask::Field(at) => fixed(*at),
+            CrcMask::Net { at, octets, .. } => at.saturating_add(*octets) as usize <= NET_OCTETS,
+        });
+        self.must(over && masked, "a CRC-32 over what is not there");
     }
 
     fn seg_rule(&mut self, def: &'p SegRule) {

@@ -1,0 +1,95 @@
+//! CRC-32 fields: what they cover, and what of it counts as ones.
+
+use std::ops::Range;
+
+use crate::program::BlueprintDef;
+
+/// Octets of the network header that can be masked; those of its own options cannot.
+pub const NET_OCTETS: usize = 20;
+/// Octets that the field takes.
+pub const CRC_OCTETS: u32 = 4;
+
+/// A CRC-32 (IEEE 802.3: reflected, polynomial 0x04c11db7, begun with ones and inverted at the end). It stands in
+/// the packet with its least significant octet first. Where it covers its own field, that counts as zeros.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Crc {
+    /// in this order
+    pub over: Vec<CrcPart>,
+    /// what counts as ones, whatever it is
+    pub masked: Vec<CrcMask>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum CrcPart {
+    /// so many octets of ones that are not in the packet
+    Ones(u32),
+    /// the network header with its options
+    Net,
+    /// all before the payload
+    Header,
+    /// without what follows it
+    Payload,
+    /// from the first octet of one fixed field to the last octet of another
+    Fields { first: u32, last: u32 },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum CrcMask {
+    /// a fixed field
+    Field(u32),
+    /// octets of the network header
+    Net { name: String, at: u32, octets: u32 },
+}
+
+impl Crc {
+    /// The bits of the fixed fields' octets that count as ones.
+    pub fn header_mask(&self, bp: &BlueprintDef) -> Vec<u8> {
+        let mut mask = vec![0; bp.fixed_len as usize];
+        for masked in &self.masked {
+            let CrcMask::Field(at) = masked else { continue };
+            let Some(field) = bp.fields.get(*at as usize) else { continue };
+            for bit in field.bit_offset..field.bit_offset + field.bits {
+                if let Some(octet) = mask.get_mut(bit as usize / 8) {
+                    *octet |= 0x80 >> (bit % 8);
+                }
+            }
+        }
+        mask
+    }
+
+    /// The bits of the network header's octets that count as ones.
+    pub fn net_mask(&self) -> [u8; NET_OCTETS] {
+        let mut mask = [0; NET_OCTETS];
+        for masked in &self.masked {
+            let CrcMask::Net { at, octets, .. } = masked else { continue };
+            for octet in mask.iter_mut().skip(*at as usize).take(*octets as usize) {
+                *octet = 0xff;
+            }
+        }
+        mask
+    }
+
+    pub fn covers_net(&self) -> bool {
+        self.over.contains(&CrcPart::Net)
+    }
+}
+
+impl BlueprintDef {
+    /// The octets that the fixed fields from one to another take.
+    pub fn octets_of(&self, first: u32, last: u32) -> Range<usize> {
+        let from = self.fields.get(first as usize).map_or(0, |f| f.bit_offset / 8);
+        let to = self.fields.get(last as usize).map_or(0, |f| (f.bit_offset + f.bits).div_ceil(8));
+        let most = self.fixed_len;
+        from.min(most) as usize..to.clamp(from.min(most), most) as usize
+    }
+
+    /// The fields before the payload.
+    pub fn header_fields(&self) -> &[crate::BpField] {
+        &self.fields[..self.fields.len() - usize::from(self.trailer && !self.fields.is_empty())]
+    }
+
+    /// How many octets follow the payload.
+    pub fn trailer_len(&self) -> u32 {
+        if self.trailer { CRC_OCTETS } else { 0 }
+    }
+}
