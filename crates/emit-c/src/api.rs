@@ -5,6 +5,7 @@ use std::fmt::Write;
 use carrick_ir::{ContextDef, Program, Ty, arith};
 
 use crate::Emitter;
+use crate::core_struct::QUEUE;
 use crate::names::{Names, doc_comment, safe};
 
 impl Emitter<'_> {
@@ -46,6 +47,10 @@ impl Emitter<'_> {
         self.w.line("core->completions.capacity = completions;");
         self.w.line(format!(
             "core->completions.ring = (struct carrick_completion *)(void *){take}(base, &at, completions * sizeof(struct carrick_completion));"
+        ));
+        let entry = self.names.own("entry");
+        self.w.line(format!(
+            "core->queue = (struct {entry} *)(void *){take}(base, &at, {QUEUE} * sizeof(struct {entry}));"
         ));
         for ctx in &self.p.contexts {
             self.context_layout(ctx);
@@ -116,11 +121,8 @@ impl Emitter<'_> {
             "static size_t {}(const struct carrick_config *config) {{",
             self.names.own("footprint")
         ));
-        self.w.line("/* Only the parameters are set: the rest of the core is not looked at. */");
-        self.w.line(format!("struct {core}_head {{ char head[offsetof(struct {core}, wheel)]; }};"));
-        self.w.line(format!("union {{ struct {core}_head room; uint64_t align; }} head;"));
-        self.w.line("memset(&head, 0, sizeof head);");
-        self.w.line(format!("return {layout}((struct {core} *)(void *)&head, config, NULL);"));
+        self.w.line(format!("struct {core} core = {{0}};"));
+        self.w.line(format!("return {layout}(&core, config, NULL);"));
         self.w.close("}");
         self.w.blank();
         self.w.open(format!(

@@ -180,6 +180,7 @@ impl Emitter<'_> {
         self.w.open(format!("struct {} {{", self.names.own("core")));
         self.w.line("uint64_t now;");
         self.w.line("uint32_t address, mtu;");
+        self.w.line(format!("struct {} *queue; /* {QUEUE} of them */", self.names.own("entry")));
         self.w.line("uint32_t queue_head, queue_tail;");
         self.w.line("uint16_t identification;");
         self.w.line(format!("struct {} params;", self.names.own("params")));
@@ -204,7 +205,6 @@ impl Emitter<'_> {
         self.w.line("uint64_t counters[CARRICK_COUNTERS];");
         self.w.line("carrick_trace_fn trace;");
         self.w.line("void *trace_user;");
-        self.w.line(format!("struct {} queue[{QUEUE}];", self.names.own("entry")));
         self.w.close("};");
         self.w.blank();
     }
