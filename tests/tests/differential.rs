@@ -92,6 +92,7 @@ impl Twins {
         for i in 0..interpreted.len().max(compiled.len()) {
             same("trace record", interpreted.get(i), compiled.get(i))?;
         }
+        same("failed claims", self.interpreted.failed_claims(), self.compiled.failed_claims())?;
         same("counters", self.interpreted.counters(), &self.compiled.counters()[..])?;
         same("deadline", self.interpreted.next_deadline(), self.compiled.next_deadline())?;
         same("open contexts", self.interpreted.open_contexts(), self.compiled.open_contexts())
@@ -275,6 +276,11 @@ fn headers_of_every_kind() {
     if let Some(packets) = hold(&own("tests/programs/headers.mtp")) {
         assert!(packets > 1000, "only {packets} packets were made");
     }
+}
+
+#[test]
+fn claims_in_every_place() {
+    hold(&own("tests/programs/claims.mtp"));
 }
 
 #[test]

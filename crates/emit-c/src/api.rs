@@ -252,6 +252,17 @@ impl Emitter<'_> {
             }
             self.w.close("};");
         }
+        if !p.claims.is_empty() {
+            self.w.open(format!(
+                "static const struct carrick_claim_info {}[] = {{",
+                self.names.own("claim_infos")
+            ));
+            let file = crate::file_name(&p.file);
+            for claim in &p.claims {
+                self.w.line(format!("{{{:?}, {file:?}, {}}},", claim.text, claim.loc.line));
+            }
+            self.w.close("};");
+        }
         self.w.line(format!(
             "static const char *const {}[CARRICK_COUNTERS] = {{CARRICK_COUNTER_NAMES}};",
             self.names.own("counter_names")
@@ -277,6 +288,8 @@ impl Emitter<'_> {
             ("call_count", calls.to_string()),
             ("counter_names", own("counter_names")),
             ("counter_count", "CARRICK_COUNTERS".to_owned()),
+            ("claims", optional(p.claims.len(), "claim_infos")),
+            ("claim_count", p.claims.len().to_string()),
         ];
         let functions = [
             "footprint",

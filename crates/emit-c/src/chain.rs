@@ -59,8 +59,9 @@ impl Emitter<'_> {
         }
         let raised = if chain.max_raised > 0 { "raised" } else { "NULL" };
         self.w.line(format!(
-            "struct {} chain = {{.handle = {handle}, .raised = {raised}}};",
-            self.names.own("chain")
+            "struct {} chain = {{.handle = {handle}, .raised = {raised}{}}};",
+            self.names.own("chain"),
+            if self.p.claims.is_empty() { String::new() } else { format!(", .event = {}", index + 1) }
         ));
         self.w.line("#ifdef CARRICK_TRACE");
         self.w.line(format!("{own}_trace(core, chain.handle, e);"));
@@ -85,6 +86,7 @@ impl Emitter<'_> {
             self.w.open("if (chain.deleted) {");
             self.w.line(format!("{ctx_own}_remove(core, c);"));
             self.w.close("}");
+            self.invariants(chain);
             self.w.line("#ifdef CARRICK_TRACE");
             self.w.line("if (!chain.deleted)");
             self.w.line(format!("    {ctx_own}_trace(core, chain.handle, c);"));
@@ -93,6 +95,28 @@ impl Emitter<'_> {
         self.raised_after(chain);
         self.w.close("}");
         self.w.blank();
+    }
+
+    /// The invariants of a chain's context.
+    fn invariants(&mut self, chain: &Chain) {
+        let names: Vec<String> = self
+            .p
+            .invariants
+            .iter()
+            .map(|f| &self.p.functions[f.index()])
+            .filter(|f| chain.context.is_some_and(|ctx| f.locals[0].ty == Ty::Context(ctx)))
+            .map(|f| format!("fn_{}(core, &chain, c);", f.name))
+            .collect();
+        if names.is_empty() {
+            return;
+        }
+        self.w.line("#ifdef CARRICK_CLAIMS");
+        self.w.open("if (!chain.deleted) {");
+        for call in names {
+            self.w.line(call);
+        }
+        self.w.close("}");
+        self.w.line("#endif");
     }
 
     fn no_context(&mut self, event: &EventDef) {

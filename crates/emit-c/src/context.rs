@@ -52,6 +52,24 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
+    fn claim_function(&mut self) {
+        if self.p.claims.is_empty() {
+            return;
+        }
+        let core = self.core_param();
+        self.w.line("/* Reports a claim that does not hold, and on whose chain. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static void {}({core}, const struct {} *chain, uint32_t claim) {{",
+            self.names.own("claim_failed"),
+            self.names.own("chain")
+        ));
+        self.w.line("core->counters[CARRICK_COUNT_CLAIMS_FAILED]++;");
+        self.w.line("if (core->trace)");
+        self.w.line("    core->trace(core->trace_user, CARRICK_TRACE_CLAIM, claim, (const uint64_t[]){chain->handle, chain->event}, 2);");
+        self.w.close("}");
+        self.w.blank();
+    }
+
     /// Counts a refusal; false, so that it can be returned.
     fn refuse_function(&mut self) {
         let core = self.core_param();
@@ -68,6 +86,7 @@ impl Emitter<'_> {
     }
 
     fn notify_function(&mut self) {
+        self.claim_function();
         self.refuse_function();
         let core = self.core_param();
         let name = self.names.own("notify");

@@ -138,6 +138,9 @@ impl Emitter<'_> {
         self.w.line("uint64_t handle; /* of its context; 0: none */");
         self.w.line(format!("struct {} *raised;", self.names.own("raised")));
         self.w.line("uint32_t raised_count;");
+        if !self.p.claims.is_empty() {
+            self.w.line("uint32_t event; /* its number + 1; 0: the parser */");
+        }
         self.w.line("bool stopped, deleted, dropped;");
         self.w.close("};");
         self.w.blank();

@@ -110,6 +110,10 @@ impl<'p> Emitter<'p> {
                 let text = self.leave();
                 self.line(stmt, text);
             }
+            StmtKind::Assert { claim, cond } => {
+                let (cond, failed) = (self.expr(cond), self.names.own("claim_failed"));
+                self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core, chain, {claim}));"));
+            }
             StmtKind::SetFlowId { event, id } => {
                 let text = format!("{}.flow__ = {};", self.local(*event), self.expr(id));
                 self.line(stmt, text);

@@ -85,6 +85,21 @@ pub enum TraceKind {
     Segment,
     /// a packet was refused
     Drop,
+    /// a claim did not hold: handle, the event's number + 1 (0: the parser)
+    Claim,
+}
+
+/// A claim of the program that did not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedClaim {
+    /// its number in the program's claims
+    pub claim: u32,
+    /// whose chain broke it; `None`: the parser
+    pub event: Option<u32>,
+    /// the handle of the chain's context, 0 if it has none
+    pub context: u64,
+    /// when, in nanoseconds
+    pub at: u64,
 }
 
 /// A trace record; its words are those of the reference.

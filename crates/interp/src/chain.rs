@@ -96,15 +96,26 @@ impl Machine {
             return;
         };
         self.count(EVENTS);
-        self.current = handle;
+        (self.current, self.current_event) = (handle, Some(event as u32));
         for (cell, init) in &chain.scratch {
             self.init(init, stack, *cell as usize);
         }
         self.processors(p, processors, at.unwrap_or(0));
         self.delete_doomed(p);
+        self.check_invariants(p, chain, handle);
         if self.trace.is_some() && self.instance(handle).is_some() {
             let (at, ctx) = (at.unwrap_or(0), chain.context.unwrap_or(0));
             self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
+        }
+    }
+
+    /// Runs the invariants of a chain's context, if that lives on.
+    fn check_invariants(&mut self, p: &Linked, chain: &Chain, handle: u64) {
+        if chain.invariants.is_empty() {
+            return;
+        }
+        if let Some(at) = self.instance(handle) {
+            self.processors(p, &chain.invariants, at);
         }
     }
 
@@ -134,6 +145,7 @@ impl Machine {
     /// Runs the parser on the received packet. The events that it raises are behind `first` then.
     pub(crate) fn parse(&mut self, p: &Linked) {
         let parser = p.program.parser.index();
+        (self.current, self.current_event) = (0, None);
         let fp = p.map.frames as usize;
         for (i, cell) in p.funcs[parser].params.iter().enumerate() {
             // The packet itself is not in memory; what it stands for is never read there.

@@ -135,6 +135,8 @@ pub(crate) enum St {
     Continue,
     Return(Option<Box<Value>>),
     Stop,
+    /// a claim, and its number
+    Assert(Box<Ex>, u32),
     /// blueprint, cell of the frame
     Extract(u32, u32),
     SetPayload(Box<SetPayload>),

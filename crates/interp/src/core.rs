@@ -63,6 +63,11 @@ impl Core {
         Ok(())
     }
 
+    /// The first claims of the program that did not hold, oldest first; the counter `claims_failed` has all.
+    pub fn failed_claims(&self) -> &[FailedClaim] {
+        &self.machine.failed_claims
+    }
+
     /// A request, of the interface's call with this number.
     ///
     /// # Errors

@@ -33,9 +33,10 @@ numbers! {
     TX_QUEUE_FULL = 18,
     TX_TOO_LONG = 19,
     COMPLETION_LOST = 20,
-    RX_PACKETS = 21,
-    TX_PACKETS = 22,
-    EVENTS = 23,
+    CLAIMS_FAILED = 21,
+    RX_PACKETS = 22,
+    TX_PACKETS = 23,
+    EVENTS = 24,
 }
 
 pub(crate) type Counters = [u64; COUNTERS.len()];

@@ -75,6 +75,11 @@ impl Machine {
             St::Break => return Flow::Break,
             St::Continue => return Flow::Continue,
             St::Stop => return Flow::Stop,
+            St::Assert(cond, claim) => {
+                if self.eval(cond, fp) == 0 {
+                    self.claim_failed(*claim);
+                }
+            }
             St::Return(value) => {
                 if let Some(value) = value {
                     self.put(value, fp, fp);

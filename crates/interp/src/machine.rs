@@ -2,9 +2,9 @@
 
 use carrick_ir::COUNTERS;
 
-use crate::api::{Completion, Config, Record, TraceKind};
+use crate::api::{Completion, Config, FailedClaim, Record, TraceKind};
 use crate::contexts::{Handle, Instances};
-use crate::counters::{COMPLETION_LOST, Counters};
+use crate::counters::{CLAIMS_FAILED, COMPLETION_LOST, Counters};
 use crate::layout::TIMER_CELLS;
 use crate::link::Linked;
 use crate::queue::Queue;
@@ -40,6 +40,9 @@ pub(crate) struct Machine {
     pub doomed: Vec<u64>,
     /// handle of the context on which a chain runs, or 0
     pub current: u64,
+    /// whose chain that is; `None`: the parser
+    pub current_event: Option<u32>,
+    pub failed_claims: Vec<FailedClaim>,
     /// what follows the network header of the packet that is received
     pub packet: Vec<u8>,
     /// that network header
@@ -80,6 +83,8 @@ impl Machine {
             raised_cells: Vec::new(),
             doomed: Vec::new(),
             current: 0,
+            current_event: None,
+            failed_claims: Vec::new(),
             packet: Vec::new(),
             packet_net: Vec::new(),
             packet_ips: (0, 0),
@@ -97,6 +102,18 @@ impl Machine {
     pub(crate) fn drop_packet(&mut self, counter: usize) {
         self.count(counter);
         self.record(TraceKind::Drop, counter, |_, _| {});
+    }
+
+    /// Counts a claim that does not hold; the first few are kept for who asks.
+    pub(crate) fn claim_failed(&mut self, claim: u32) {
+        const KEPT: usize = 16;
+        self.count(CLAIMS_FAILED);
+        let (context, event) = (self.current, self.current_event);
+        if self.failed_claims.len() < KEPT {
+            self.failed_claims.push(FailedClaim { claim, event, context, at: self.now });
+        }
+        let event = event.map_or(0, |e| u64::from(e) + 1);
+        self.record(TraceKind::Claim, claim as usize, |_, words| words.extend([context, event]));
     }
 
     /// Adds a trace record if the core keeps one.

@@ -1,7 +1,7 @@
 //! The counters of every core, by number; see docs/reference/execution.md.
 
 /// Names in the order of their numbers (a `DROP` trace record carries the number).
-pub const COUNTERS: [&str; 24] = [
+pub const COUNTERS: [&str; 25] = [
     "ip_short",
     "ip_version",
     "ip_length",
@@ -24,14 +24,16 @@ pub const COUNTERS: [&str; 24] = [
     "tx_too_long",
     // a request completed when the completion queue was full (the program completed one twice)
     "completion_lost",
+    // claims that did not hold, where claims are checked
+    "claims_failed",
     // not refusals: packets that entered the parser, packets made, events whose chain ran
     "rx_packets",
     "tx_packets",
     "events",
 ];
 
-/// How many of [`COUNTERS`], from the first, count something that was refused or lost.
-pub const REFUSALS: usize = 21;
+/// How many of [`COUNTERS`], from the first, count something that was refused, lost or broken.
+pub const REFUSALS: usize = 22;
 
 /// The number of the counter with this name, which must be one of [`COUNTERS`].
 pub fn counter(name: &str) -> usize {

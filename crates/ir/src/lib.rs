@@ -19,6 +19,7 @@ pub mod arith;
 pub mod bounds;
 pub mod counters;
 pub mod crc;
+pub mod effects;
 pub mod print;
 pub mod program;
 pub mod stmt;

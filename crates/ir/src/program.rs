@@ -34,9 +34,21 @@ pub struct Program {
     /// one for each event, in the order of `events`; `None` if nothing is dispatched for it
     pub chains: Vec<Option<Chain>>,
     pub interface: Option<Interface>,
+    /// what the program claims of itself, in the order of the file
+    pub claims: Vec<Claim>,
+    /// functions of one context that only claim; each runs after every chain on an instance that lives on
+    pub invariants: Vec<FuncId>,
     /// the most blueprints that one outside event (a packet, a call, a timer, a sent event) can issue,
     /// with all flow events that it raises
     pub max_blueprints: u32,
+}
+
+/// The condition of an `assert`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// as written
+    pub text: String,
+    pub loc: Loc,
 }
 
 #[derive(Debug, Clone, PartialEq)]

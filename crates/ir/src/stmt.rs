@@ -94,6 +94,11 @@ pub enum StmtKind {
     Continue,
     Return(Option<Expr>),
     Stop,
+    /// a claim that `cond` holds here; no effect on what the program does
+    Assert {
+        claim: u32,
+        cond: Expr,
+    },
     SetFlowId {
         event: LocalId,
         id: Expr,

@@ -1,6 +1,7 @@
 //! Which functions can stop a chain, and which have no effect but their result.
 
-use carrick_ir::{Function, Place, Program, Stmt, StmtKind, walk};
+use carrick_ir::effects::is_pure;
+use carrick_ir::{Function, Program, Stmt, StmtKind, walk};
 
 /// Sets `may_stop` and `pure` of every function; callees come first.
 pub fn mark(program: &mut Program) {
@@ -10,9 +11,9 @@ pub fn mark(program: &mut Program) {
         let (mut may_stop, mut pure) = (false, true);
         walk::statements(&function.body, &mut |stmt| {
             may_stop |= stops(stmt, before);
-            pure &= is_pure(stmt, function, before);
+            pure &= is_pure(stmt, function, &mut |f| before[f.index()].pure);
         });
-        (function.may_stop, function.pure) = (may_stop, pure && !may_stop);
+        (function.may_stop, function.pure) = (may_stop, pure);
     }
 }
 
@@ -21,25 +22,5 @@ fn stops(stmt: &Stmt, before: &[Function]) -> bool {
         StmtKind::Stop => true,
         StmtKind::Call { func, .. } => before[func.index()].may_stop,
         _ => false,
-    }
-}
-
-fn is_pure(stmt: &Stmt, function: &Function, before: &[Function]) -> bool {
-    let own = |place: &Place| !function.locals[place.root.index()].ty.is_by_ref();
-    match &stmt.kind {
-        StmtKind::Assign { place, .. } => own(place),
-        StmtKind::ListAdd { list, .. }
-        | StmtKind::ListRemove { list, .. }
-        | StmtKind::ListPop { list, .. }
-        | StmtKind::ListClear { list } => own(list),
-        StmtKind::WndReset { wnd, .. } | StmtKind::WndSet { wnd, .. } | StmtKind::WndSlide { wnd, .. } => {
-            own(wnd)
-        }
-        StmtKind::Call { func, .. } => before[func.index()].pure,
-        StmtKind::Random { .. }
-        | StmtKind::Instr(_)
-        | StmtKind::Extract { .. }
-        | StmtKind::SetFlowId { .. } => false,
-        _ => true,
     }
 }

@@ -80,4 +80,6 @@ code_table! {
     TOO_MUCH = 275, "an event that can cause too much", "0275";
     CRC = 300, "a CRC-32 over something that it cannot cover", "0300";
     CRC_COVERS_CHECKSUM = 301, "a CRC-32 that covers a checksum", "0301";
+    INVARIANT_PARAMS = 310, "an invariant that is not of one context", "0310";
+    INVARIANT_EFFECT = 311, "an invariant that changes something", "0311";
 }

@@ -6,7 +6,7 @@ use carrick_syntax::ast::{Arm, Ident, ItemKind, Param, Type, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::env::Def;
-use crate::{Checker, codes};
+use crate::{Checker, claims, codes};
 
 impl Checker<'_> {
     pub(crate) fn declare_functions(&mut self) {
@@ -21,6 +21,10 @@ impl Checker<'_> {
                     self.usage.mark(&name.name);
                     self.check_parser_params(&locals, name);
                     parsers.push((id, name.span));
+                }
+                if claims::is_invariant(ret) {
+                    self.usage.mark(&name.name);
+                    self.declare_invariant(id, &locals, name);
                 }
                 let ret = self.return_type(ret);
                 self.program.functions.push(ir::Function {
@@ -60,6 +64,9 @@ impl Checker<'_> {
 
     /// `list<instr_t>` and `list<event_t>` are the collected spelling of nothing.
     fn return_type(&mut self, ret: &Type) -> Ty {
+        if claims::is_invariant(ret) {
+            return Ty::Void;
+        }
         if let TypeKind::List(element, _) = &ret.kind
             && matches!(&element.kind, TypeKind::Name(n) if n == "instr_t" || n == "event_t")
         {

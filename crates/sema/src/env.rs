@@ -40,7 +40,7 @@ pub struct Env {
 }
 
 /// Names that have a meaning before any declaration.
-const BUILT_IN: [&str; 67] = [
+const BUILT_IN: [&str; 69] = [
     "bool",
     "uint8",
     "uint16",
@@ -68,6 +68,8 @@ const BUILT_IN: [&str; 67] = [
     "event_t",
     "pkt_t",
     "void",
+    "invariant",
+    "assert",
     "now",
     "min",
     "max",

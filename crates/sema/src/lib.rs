@@ -7,6 +7,7 @@
 //! *Architecture invariant:* no I/O; one mistake gives one diagnostic: what depends on it is silent.
 
 mod body;
+mod claims;
 pub mod codes;
 mod consts;
 mod crc;
@@ -43,6 +44,7 @@ pub fn check(file: &ast::File, name: &str, path: &str, text: &str) -> (Option<ir
 /// The state of one check: the program as far as it is known, and what is wrong.
 struct Checker<'a> {
     file: &'a ast::File,
+    text: &'a str,
     lines: LineIndex<'a>,
     env: Env,
     program: ir::Program,
@@ -60,6 +62,7 @@ impl<'a> Checker<'a> {
     fn new(file: &'a ast::File, name: &str, path: &str, text: &'a str) -> Self {
         Checker {
             file,
+            text,
             lines: LineIndex::new(text),
             env: Env::default(),
             program: empty_program(name, path, text),
@@ -84,6 +87,7 @@ impl<'a> Checker<'a> {
         self.check_initialisers();
         self.check_bodies();
         self.check_graphs();
+        self.check_invariants();
         self.check_interface();
         self.check_deploy();
         self.check_limits();
@@ -125,6 +129,8 @@ fn empty_program(name: &str, path: &str, text: &str) -> ir::Program {
         max_parsed: 0,
         chains: Vec::new(),
         interface: None,
+        claims: Vec::new(),
+        invariants: Vec::new(),
         max_blueprints: 0,
     }
 }

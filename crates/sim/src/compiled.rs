@@ -8,14 +8,14 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use carrick_interp::Config;
+use carrick_interp::{Config, TraceKind};
 use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
 
-use crate::core::{Completion, Core, Data, Record, Refused, Request};
+use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -69,6 +69,8 @@ struct CProgram {
     call_count: u32,
     counter_names: *const *const i8,
     counter_count: u32,
+    claims: *const c_void,
+    claim_count: u32,
     footprint: unsafe extern "C" fn(*const CConfig) -> usize,
     init: unsafe extern "C" fn(*mut c_void, *const CConfig) -> *mut c_void,
     rx: unsafe extern "C" fn(*mut c_void, *const u8, u32, u64) -> i32,
@@ -142,8 +144,7 @@ pub struct Compiled {
     memory: *mut u8,
     layout: Layout,
     /// boxed: the core keeps its address
-    #[allow(clippy::box_collection, reason = "the address of the Vec itself is given to the core")]
-    records: Box<Vec<Record>>,
+    reports: Box<Reports>,
     /// the octets of open requests; the core refers to them
     buffers: HashMap<u64, Buffer>,
     /// buffers of requests that are over
@@ -151,13 +152,38 @@ pub struct Compiled {
     mtu: usize,
 }
 
+/// Failed claims that are kept at most, as the interpreter keeps them.
+const KEPT: usize = 16;
+
+/// What the core has reported.
+#[derive(Default)]
+struct Reports {
+    records: Vec<Record>,
+    failed: Vec<FailedClaim>,
+    /// the time of the call into the core that goes on
+    now: u64,
+}
+
+impl Reports {
+    fn note(&mut self, kind: u32, number: u32, words: &[u64]) {
+        if kind == TraceKind::Claim as u32
+            && let [context, event] = *words
+            && self.failed.len() < KEPT
+        {
+            let event = event.checked_sub(1).map(|e| e as u32);
+            self.failed.push(FailedClaim { claim: number, event, context, at: self.now });
+        }
+        self.records.push(Record { kind, number, words: words.to_vec() });
+    }
+}
+
 unsafe extern "C" fn record(user: *mut c_void, kind: u32, number: u32, words: *const u64, count: u32) {
     // SAFETY: `user` is the box of the core that reports, which outlives it; `words` has `count` words.
-    let (records, words) = unsafe {
+    let (reports, words) = unsafe {
         let words = if count == 0 { &[][..] } else { std::slice::from_raw_parts(words, count as usize) };
-        (&mut *user.cast::<Vec<Record>>(), words)
+        (&mut *user.cast::<Reports>(), words)
     };
-    records.push(Record { kind, number, words: words.to_vec() });
+    reports.note(kind, number, words);
 }
 
 fn c_config(config: &Config, user: *mut c_void) -> CConfig {
@@ -178,8 +204,8 @@ impl Compiled {
     /// # Errors
     /// If the configuration is invalid for the program, or there is not enough memory.
     pub fn new(program: Rc<CompiledProgram>, config: &Config) -> Result<Compiled, String> {
-        let mut records = Box::<Vec<Record>>::default();
-        let user: *mut Vec<Record> = &mut *records;
+        let mut reports = Box::<Reports>::default();
+        let user: *mut Reports = &mut *reports;
         let c_config = c_config(config, user.cast());
         // SAFETY: the configuration is complete; `params` has a value for each parameter (the caller made it so).
         let size = unsafe { (program.table().footprint)(&raw const c_config) };
@@ -205,7 +231,7 @@ impl Compiled {
             core,
             memory,
             layout,
-            records,
+            reports,
             buffers: HashMap::default(),
             spare: Vec::new(),
             mtu: config.mtu as usize,
@@ -245,12 +271,14 @@ impl Drop for Compiled {
 
 impl Core for Compiled {
     fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
+        self.reports.now = now;
         // SAFETY: the core is alive; it reads the packet only during the call.
         let code = unsafe { (self.program.table().rx)(self.core, packet.as_ptr(), packet.len() as u32, now) };
         Self::outcome(code)
     }
 
     fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
+        self.reports.now = now;
         let mut buffer = match request.data {
             Data::None => None,
             Data::Send(octets) => {
@@ -282,6 +310,7 @@ impl Core for Compiled {
     }
 
     fn advance(&mut self, now: u64) -> Result<(), Refused> {
+        self.reports.now = now;
         // SAFETY: the core is alive.
         Self::outcome(unsafe { (self.program.table().advance)(self.core, now) })
     }
@@ -319,7 +348,7 @@ impl Core for Compiled {
     }
 
     fn take_trace(&mut self, to: &mut Vec<Record>) {
-        to.append(&mut self.records);
+        to.append(&mut self.reports.records);
     }
 
     fn counters(&self) -> Vec<u64> {
@@ -328,6 +357,10 @@ impl Core for Compiled {
         unsafe {
             std::slice::from_raw_parts((table.counters)(self.core), table.counter_count as usize).to_vec()
         }
+    }
+
+    fn failed_claims(&self) -> &[FailedClaim] {
+        &self.reports.failed
     }
 
     fn open_contexts(&self) -> usize {

@@ -1,6 +1,6 @@
 //! What the simulator knows of a core; see docs/reference/execution.md.
 
-pub use carrick_interp::{Completion, Data, Record, Refused, Request};
+pub use carrick_interp::{Completion, Data, FailedClaim, Record, Refused, Request};
 
 /// A core: packets, calls and time go in; packets, completions and the next deadline come out.
 pub trait Core {
@@ -36,6 +36,9 @@ pub trait Core {
 
     /// By number: [`carrick_ir::COUNTERS`].
     fn counters(&self) -> Vec<u64>;
+
+    /// The first claims of the program that did not hold, where claims are checked.
+    fn failed_claims(&self) -> &[FailedClaim];
 
     /// Instances over all contexts.
     fn open_contexts(&self) -> usize;

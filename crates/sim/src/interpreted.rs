@@ -5,7 +5,7 @@ use std::sync::Arc;
 use carrick_interp::Config;
 use carrick_ir::Program;
 
-use crate::core::{Completion, Core, Record, Refused, Request};
+use crate::core::{Completion, Core, FailedClaim, Record, Refused, Request};
 
 /// The reference semantics as a core.
 pub struct Interpreted(carrick_interp::Core);
@@ -51,6 +51,10 @@ impl Core for Interpreted {
 
     fn counters(&self) -> Vec<u64> {
         self.0.counters().to_vec()
+    }
+
+    fn failed_claims(&self) -> &[FailedClaim] {
+        self.0.failed_claims()
     }
 
     fn open_contexts(&self) -> usize {

@@ -8,7 +8,7 @@ use carrick_ir::{COUNTERS, Program, STATUS_NAMES};
 
 use crate::app::{App, End, Plan, Record, Side};
 use crate::compiled::{Compiled, CompiledProgram};
-use crate::core::Core;
+use crate::core::{Core, FailedClaim};
 use crate::interface::StreamInterface;
 use crate::interpreted::Interpreted;
 use crate::link::{Link, LinkConfig, LinkCounters};
@@ -224,7 +224,10 @@ pub fn run(
     net.run(scenario.limit, scenario.drain);
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
     let records = [client, server].map(|h| h.app.records().cloned().collect::<Vec<_>>());
-    let failures = judge(&records[0], &records[1], scenario);
+    let mut failures = judge(&records[0], &records[1], scenario);
+    for (name, host) in [("client", client), ("server", server)] {
+        failures.extend(host.core.failed_claims().iter().map(|failed| claim_words(program, name, failed)));
+    }
     Ok(Report {
         ended_at: net.now(),
         links: [client.uplink.counters, server.uplink.counters],
@@ -234,6 +237,18 @@ pub fn run(
         connections: records,
         failures,
     })
+}
+
+/// A failed claim in a line.
+fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
+    let chain = failed.event.and_then(|e| program.events.get(e as usize));
+    let place = chain.map_or_else(|| "the parser".to_owned(), |e| format!("the chain of `{}`", e.name));
+    let at = failed.at as f64 / 1e9;
+    let Some(claim) = program.claims.get(failed.claim as usize) else {
+        return format!("a claim failed in {place}");
+    };
+    let (file, line, col) = (&program.file, claim.loc.line, claim.loc.col);
+    format!("{file}:{line}:{col}: `{}` does not hold, in {place}, on the {host} at {at:.9} s", claim.text)
 }
 
 /// Every octet arrives once and in order, or both applications are told of an error.

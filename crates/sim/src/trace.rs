@@ -115,6 +115,13 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
             ("context", json!({"name": context.name, "context": handle, "fields": all}))
         }
         3 => ("segment", json!({"context": words.next(), "offset": words.next(), "octets": words.next()})),
+        5 => {
+            let claim = program.claims.get(number).map(|c| (c.text.as_str(), c.loc.line));
+            (
+                "claim",
+                json!({"failed": claim.map(|c| c.0), "line": claim.map(|c| c.1), "context": words.next()}),
+            )
+        }
         _ => ("drop", json!({"reason": COUNTERS.get(number)})),
     }
 }

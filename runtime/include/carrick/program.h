@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI   1u
+#define CARRICK_ABI   2u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -67,9 +67,11 @@ enum carrick_trace_kind {
     CARRICK_TRACE_CONTEXT,
     CARRICK_TRACE_SEGMENT,
     CARRICK_TRACE_DROP,
+    CARRICK_TRACE_CLAIM,
 };
 
-/* Takes one trace record; only called in builds with CARRICK_TRACE defined. */
+/* Takes one trace record; only called in builds with CARRICK_TRACE defined, and with failed claims also in those with
+ * CARRICK_CLAIMS. */
 typedef void (*carrick_trace_fn)(void *user, uint32_t kind, uint32_t number, const uint64_t *words, uint32_t count);
 
 struct carrick_config {
@@ -100,6 +102,13 @@ struct carrick_call_info {
     bool on_handle; /* goes to a handle */
 };
 
+/* A claim of the program: the condition of an assert. */
+struct carrick_claim_info {
+    const char *text;
+    const char *file;
+    uint32_t line;
+};
+
 struct carrick_core;
 
 /* A compiled program. The functions are grouped so that a host pays one indirect call for a batch of work. */
@@ -115,6 +124,8 @@ struct carrick_program {
     uint32_t call_count;
     const char *const *counter_names;
     uint32_t counter_count;
+    const struct carrick_claim_info *claims; /* by number, as trace records of failed claims have it */
+    uint32_t claim_count;
 
     /* Octets of memory for this configuration (64-octet aligned), 0 if the configuration is invalid. Pages of data
      * buffers are only touched when used, so give it memory that the system zeroes on demand (mmap). */

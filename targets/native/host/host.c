@@ -12,6 +12,16 @@ void carrick_host_tick(struct carrick_host *host) {
     host->now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - host->base;
 }
 
+/* Says which claim of the program does not hold: only builds with CARRICK_CLAIMS look. */
+static void host_claim(void *user, uint32_t kind, uint32_t number, const uint64_t *words, uint32_t count) {
+    const struct carrick_program *program = ((struct carrick_host *)user)->program;
+    if (kind != CARRICK_TRACE_CLAIM || number >= program->claim_count || count == 0)
+        return;
+    const struct carrick_claim_info *claim = &program->claims[number];
+    fprintf(stderr, "%s:%u: `%s` does not hold (context %llx)\n", claim->file, claim->line, claim->text,
+            (unsigned long long)words[0]);
+}
+
 static bool host_start_core(struct carrick_host *host, const struct carrick_config *config,
                             struct carrick_port_error *error) {
     size_t octets = host->program->footprint(config);
@@ -39,6 +49,10 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_program *
                        struct carrick_port_error *error) {
     struct carrick_config config = *core;
     config.mtu = port->mtu < 65535 ? port->mtu : 65535;
+    if (!config.trace) {
+        config.trace = host_claim;
+        config.trace_user = host;
+    }
     struct carrick_net_config net = {
         .address = core->address, .prefix = prefix, .gateway = gateway, .mtu = config.mtu, .ethernet = port->ethernet};
     memcpy(net.mac, port->mac, 6);

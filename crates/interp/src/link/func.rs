@@ -124,6 +124,7 @@ impl Linker<'_> {
                 St::Return(value.as_ref().map(|v| self.value(v, frame)).transpose()?.map(Box::new))
             }
             StmtKind::Stop => St::Stop,
+            StmtKind::Assert { claim, cond } => St::Assert(Box::new(self.expr(cond, frame)?), *claim),
             StmtKind::Instr(instr) => St::Instr(Box::new(self.instr(instr, frame)?)),
             kind => self.data_stmt(kind, frame)?,
         })

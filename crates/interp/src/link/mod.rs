@@ -72,6 +72,8 @@ pub(crate) struct Chain {
     pub present: Vec<Processor>,
     pub absent: Option<Vec<Processor>>,
     pub scratch: Vec<(u32, Init)>,
+    /// of the context
+    pub invariants: Vec<Processor>,
 }
 
 #[derive(Debug)]
@@ -261,12 +263,18 @@ impl Linker<'_> {
             scratch.push((at, init));
             at += size;
         }
+        let of_context = |f: &FuncId| {
+            let local = self.program.functions[f.index()].locals.first();
+            chain.context.is_some_and(|ctx| local.is_some_and(|l| l.ty == Ty::Context(ctx)))
+        };
+        let invariants: Vec<FuncId> = self.program.invariants.iter().copied().filter(of_context).collect();
         let absent = chain.absent.as_ref().map(|a| self.processors(a, &pads)).transpose()?;
         Ok(Chain {
             context: chain.context.map(|c| c.index()),
             present: self.processors(&chain.present, &pads)?,
             absent,
             scratch,
+            invariants: self.processors(&invariants, &pads)?,
         })
     }
 

@@ -40,6 +40,9 @@ impl<'p> Printer<'p> {
                 None => self.line(&format!("chain {}: none", event.name)),
             }
         }
+        for invariant in &p.invariants {
+            self.line(&format!("invariant {}", self.function_name(*invariant)));
+        }
         if let Some(interface) = &p.interface {
             self.interface(interface);
         }

@@ -73,6 +73,7 @@ impl Printer<'_> {
             StmtKind::Break => "break".to_owned(),
             StmtKind::Continue => "continue".to_owned(),
             StmtKind::Stop => "stop".to_owned(),
+            StmtKind::Assert { claim, cond } => format!("assert #{claim} {}", self.expr(cond)),
             StmtKind::SetFlowId { event, id } => {
                 format!("{}.flow_id = {}", self.local(*event), self.expr(id))
             }

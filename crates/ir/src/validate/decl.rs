@@ -195,6 +195,12 @@ impl<'p> Check<'p> {
         let params = parser.map(|f| f.locals.iter().take(f.params as usize).map(|l| &l.ty));
         let right = params.is_some_and(|params| params.eq([&Ty::Packet, &Ty::NetHeader]));
         self.must(right, "the parser does not take a packet and its network header");
+        for invariant in &p.invariants {
+            let right = p.functions.get(invariant.index()).is_some_and(|f| {
+                f.pure && f.ret == Ty::Void && f.params == 1 && matches!(f.locals[0].ty, Ty::Context(_))
+            });
+            self.must(right, "an invariant that does more than claim something of a context");
+        }
         for (index, chain) in p.chains.iter().enumerate() {
             let Some(chain) = chain else { continue };
             self.at("chain", p.events.get(index).map_or("?", |e| &e.name));

@@ -65,6 +65,10 @@ impl<'p> Check<'p> {
             StmtKind::Return(None) => self.must(function.ret == Ty::Void, "a value is to be returned"),
             StmtKind::Return(Some(value)) => self.expr_of(value, &function.ret, "what is returned"),
             StmtKind::Stop => {}
+            StmtKind::Assert { claim, cond } => {
+                self.must((*claim as usize) < self.program.claims.len(), "there is no such claim");
+                self.expr_of(cond, &Ty::Bool, "a claim");
+            }
             StmtKind::Instr(instr) => self.instr(instr),
             StmtKind::SetFlowId { .. }
             | StmtKind::Extract { .. }

@@ -301,6 +301,9 @@ impl Body<'_, '_> {
             self.emit(StmtKind::Instr(instr));
             return Some(());
         }
+        if name.name == "assert" {
+            return self.assertion(args, e.span);
+        }
         if name.name == "set_flow_id" {
             return self.set_flow_id(args, e.span);
         }
@@ -398,6 +401,15 @@ impl Body<'_, '_> {
             (Some(value), ty) => Some(self.value_of_type(value, &ty)?),
         };
         self.emit(StmtKind::Return(value));
+        Some(())
+    }
+
+    /// `assert(cond);`
+    fn assertion(&mut self, args: &[ast::Expr], span: Span) -> Option<()> {
+        self.count(args, 1, span)?;
+        let cond = self.condition(&args[0])?;
+        let claim = self.cx.claim(args[0].span);
+        self.emit(StmtKind::Assert { claim, cond });
         Some(())
     }
 
