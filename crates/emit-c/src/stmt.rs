@@ -74,16 +74,7 @@ impl<'p> Emitter<'p> {
                 self.line(stmt, format!("{l}.items[{l}.len++] = {v};"));
                 self.w.close("}");
             }
-            StmtKind::ListRemove { list, index } => {
-                let (l, i) = (self.place(list).text, self.expr(index));
-                self.open_at(stmt, format!("if ({i} < {l}.len) {{"));
-                self.line(
-                    stmt,
-                    format!("memmove(&{l}.items[{i}], &{l}.items[{i} + 1], ({l}.len - {i} - 1) * sizeof {l}.items[0]);"),
-                );
-                self.line(stmt, format!("{l}.len--;"));
-                self.w.close("}");
-            }
+            StmtKind::ListRemove { list, index } => self.list_remove(stmt, list, index),
             StmtKind::ListPop { dest, list } => self.list_pop(stmt, *dest, list),
             StmtKind::ListClear { list } => {
                 let text = format!("{}.len = 0;", self.place(list).text);
@@ -129,6 +120,19 @@ impl<'p> Emitter<'p> {
                 self.instr(instr);
             }
         }
+    }
+
+    fn list_remove(&mut self, stmt: &Stmt, list: &ir::Place, index: &ir::Expr) {
+        let (l, i) = (self.place(list).text, self.expr(index));
+        self.open_at(stmt, format!("if ({i} < {l}.len) {{"));
+        self.line(
+            stmt,
+            format!(
+                "memmove(&{l}.items[{i}], &{l}.items[{i} + 1], ({l}.len - {i} - 1) * sizeof {l}.items[0]);"
+            ),
+        );
+        self.line(stmt, format!("{l}.len--;"));
+        self.w.close("}");
     }
 
     /// A `return` without a meaningful value.
