@@ -36,7 +36,7 @@ enum carrick_counter {
 #define CARRICK_COUNTER_NAMES                                                                                          \
     "ip_short", "ip_version", "ip_length", "ip_checksum", "ip_fragment", "ip_protocol", "ip_address", "short",         \
         "bad_checksum", "bad_options", "unparsed", "no_context", "ctx_refused", "tx_cut", "payload_cut", "rx_cut",     \
-        "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "completion_lost", "claims_failed", "rx_packets", "tx_packets",      \
-        "events"
+        "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "completion_lost", "claims_failed", "rx_packets",   \
+        "tx_packets", "events"
 
 #endif
