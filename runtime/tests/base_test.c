@@ -3,6 +3,7 @@
 #include "carrick/crc32.h"
 #include "carrick/ip.h"
 #include "carrick/table.h"
+#include "carrick/varint.h"
 #include "check.h"
 
 static void pcg(void) {
@@ -49,6 +50,31 @@ static void crc32(void) {
     uint8_t stored[4];
     carrick_crc32_store(stored, 0x01020304);
     CHECK(stored[0] == 4 && stored[3] == 1 && carrick_crc32_load(stored) == 0x01020304);
+}
+
+static void varint(void) {
+    /* RFC 9000 appendix A.1. */
+    static const uint8_t octets[] = {0xc2, 0x19, 0x7c, 0x5e, 0xff, 0x14, 0xe8, 0x8c,
+                                     0x9d, 0x7f, 0x3e, 0x7d, 0x7b, 0xbd, 0x25};
+    static const uint64_t values[] = {151288809941952652u, 494878333u, 15293u, 37u};
+    static const uint32_t lens[] = {8, 4, 2, 1};
+    const uint8_t *p = octets;
+    for (int i = 0; i < 4; p += lens[i], i++) {
+        uint64_t v = 7;
+        uint8_t out[8];
+        for (uint32_t room = 0; room < lens[i]; room++)
+            CHECK(carrick_varint_load(p, room, &v) == 0 && v == 7);
+        CHECK(carrick_varint_load(p, lens[i], &v) == lens[i] && v == values[i]);
+        CHECK(carrick_varint_len(v) == lens[i] && carrick_varint_store(out, v) == lens[i]);
+        CHECK(memcmp(out, p, lens[i]) == 0);
+        CHECK(carrick_varint_store(out, v | 3ull << 62) == lens[i] && memcmp(out, p, lens[i]) == 0);
+    }
+    /* Where the lengths change. */
+    for (uint32_t bits = 6; bits <= 30; bits = 2 * bits + 2) {
+        uint64_t first = 1ull << bits;
+        CHECK(carrick_varint_len(first - 1) * 2 == carrick_varint_len(first));
+    }
+    CHECK(carrick_varint_len(CARRICK_VARINT_MAX) == 8);
 }
 
 static uint16_t plain_sum(const uint8_t *p, size_t n) {
@@ -142,6 +168,7 @@ int main(void) {
     pcg();
     siphash();
     crc32();
+    varint();
     checksum();
     ip();
     table();

@@ -216,12 +216,45 @@ impl World<'_> {
         let late = if self.dice.one_in(4) { self.dice.roll(self.flying.len() as u64) as usize } else { 0 };
         let doubled = self.dice.one_in(8);
         let (to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
-        if self.dice.one_in(12) {
-            let at = self.dice.roll(packet.len() as u64) as usize;
-            packet[at] ^= 1 << self.dice.roll(8);
+        if self.dice.one_in(10) {
+            self.damage(&mut packet);
         }
         self.ends[to].rx(&packet, self.now)
     }
+
+    /// One bit, or what the network layer does not notice: a packet cut off or overwritten behind its header.
+    fn damage(&mut self, packet: &mut Vec<u8>) {
+        let len = packet.len() as u64;
+        match self.dice.roll(3) {
+            0 => {
+                let at = self.dice.roll(len) as usize;
+                packet[at] ^= 1 << self.dice.roll(8);
+                return;
+            }
+            1 => packet.truncate(20 + self.dice.roll(len - 19) as usize),
+            _ => {
+                // The first octets mostly say what the others are.
+                let from = 20 + self.dice.roll(4).min(len - 20);
+                let to = from + self.dice.roll(len - from + 1);
+                for octet in &mut packet[from as usize..to as usize] {
+                    *octet = self.dice.roll(256) as u8;
+                }
+            }
+        }
+        let total = packet.len() as u16;
+        packet[2..4].copy_from_slice(&total.to_be_bytes());
+        mend_checksum(packet);
+    }
+}
+
+/// Makes the checksum of a network header of 20 octets right.
+fn mend_checksum(packet: &mut [u8]) {
+    packet[10..12].fill(0);
+    let mut sum: u32 = packet[..20].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
+    while sum > 0xffff {
+        sum = (sum >> 16) + (sum & 0xffff);
+    }
+    packet[10..12].copy_from_slice(&(!sum as u16).to_be_bytes());
 }
 
 /// Runs one seed; how many packets were made.

@@ -9,7 +9,7 @@ use crate::names::safe;
 use crate::options::width_suffix;
 
 /// Fields that are loaded and stored together: whole octets, 1, 2, 4 or 8 of them, or fields that are done bit by bit.
-struct Group<'a> {
+pub struct Group<'a> {
     fields: &'a [BpField],
     first_bit: u32,
     bits: u32,
@@ -26,7 +26,7 @@ impl Group<'_> {
 }
 
 /// Splits the fields where one ends on an octet.
-fn groups(fields: &[BpField]) -> Vec<Group<'_>> {
+pub fn groups(fields: &[BpField]) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     let mut start = 0;
     for (at, field) in fields.iter().enumerate() {
@@ -95,10 +95,11 @@ impl Emitter<'_> {
         self.w.line(format!("if (packet->len < {}u)", bp.fixed_len + bp.trailer_len()));
         self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_SHORT);"));
         self.verify(bp, true);
-        for group in groups(bp.header_fields()) {
-            self.read_group(&group);
+        for group in groups(bp.fixed_fields()) {
+            self.read_group("p", &group);
         }
         self.w.line(format!("uint32_t header_len = {}u;", bp.fixed_len));
+        self.read_parts(bp);
         if let Some(list) = bp.options {
             let list = &self.p.opt_lists[list.index()];
             let text = self.header_expr(&list.len, bp, "h->");
@@ -112,10 +113,11 @@ impl Emitter<'_> {
         self.crc_verify(bp);
         if let Some(list) = bp.options {
             let list = &self.p.opt_lists[list.index()];
+            let begin =
+                if bp.parts.is_empty() { bp.fixed_len.to_string() } else { "header_len - options".into() };
             self.w.line(format!(
-                "if (!{}_read(&h->opts__, p + {}, p + header_len))",
-                self.names.own(&list.name),
-                bp.fixed_len
+                "if (!{}_read(&h->opts__, p + {begin}, p + header_len))",
+                self.names.own(&list.name)
             ));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
         }
@@ -156,11 +158,12 @@ impl Emitter<'_> {
         }
     }
 
-    fn read_group(&mut self, group: &Group<'_>) {
+    /// The header, or the part of it that the fields are in, begins at `base`.
+    pub(crate) fn read_group(&mut self, base: &str, group: &Group<'_>) {
         let at = group.octet();
         let load = match width_suffix(group.bits / 8) {
-            Some(w) => format!("carrick_load{w}(p + {at})"),
-            None => format!("p[{at}]"),
+            Some(w) => format!("carrick_load{w}({base} + {at})"),
+            None => format!("{base}[{at}]"),
         };
         if let [field] = group.fields
             && group.is_whole()
@@ -175,7 +178,7 @@ impl Emitter<'_> {
                 let mask = (1_u64 << field.bits) - 1;
                 format!("({load} >> {shift}) & {mask}u")
             } else {
-                format!("carrick_load_bits(p, {}, {})", field.bit_offset, field.bits)
+                format!("carrick_load_bits({base}, {}, {})", field.bit_offset, field.bits)
             };
             self.w.line(format!("h->{} = ({c})({value});", safe(&field.name)));
         }
@@ -184,24 +187,32 @@ impl Emitter<'_> {
     /// Writes header and options of `h` at `p`, and returns their length; checksums are left zero.
     fn write_function(&mut self, bp: &BlueprintDef) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_header_len(CARRICK_UNUSED const struct {ty} *h) {{"
-        ));
         let options = bp.options.map(|l| self.names.own(&self.p.opt_lists[l.index()].name));
-        let more = options.as_ref().map_or_else(String::new, |o| format!(" + {o}_length(&h->opts__)"));
-        self.w.line(format!("return {}u{more};", bp.fixed_len));
-        self.w.close("}");
-        self.w.blank();
+        if bp.parts.is_empty() {
+            self.w.open(format!(
+                "CARRICK_UNUSED static inline uint32_t {name}_header_len(CARRICK_UNUSED const struct {ty} *h) {{"
+            ));
+            let more = options.as_ref().map_or_else(String::new, |o| format!(" + {o}_length(&h->opts__)"));
+            self.w.line(format!("return {}u{more};", bp.fixed_len));
+            self.w.close("}");
+            self.w.blank();
+        } else {
+            self.part_lengths(bp);
+        }
         self.w.line("/* Header and options; checksums are zero until the payload is there. */");
         self.w.open(format!(
             "CARRICK_UNUSED static inline void {name}_write(CARRICK_UNUSED struct {} *core, const struct {ty} *h, uint8_t *p, CARRICK_UNUSED uint64_t header_len, CARRICK_UNUSED uint64_t payload_len) {{",
             self.names.own("core")
         ));
-        for group in groups(bp.header_fields()) {
-            self.write_group(bp, &group);
+        for group in groups(bp.fixed_fields()) {
+            self.write_group("p", bp, &group);
+        }
+        if !bp.parts.is_empty() {
+            self.write_parts(bp);
         }
         if let Some(o) = options {
-            self.w.line(format!("{o}_write(&h->opts__, p + {});", bp.fixed_len));
+            let end = if bp.parts.is_empty() { format!("p + {}", bp.fixed_len) } else { "q".into() };
+            self.w.line(format!("{o}_write(&h->opts__, {end});"));
         }
         self.w.close("}");
         self.w.blank();
@@ -215,11 +226,11 @@ impl Emitter<'_> {
         }
     }
 
-    fn write_group(&mut self, bp: &BlueprintDef, group: &Group<'_>) {
+    pub(crate) fn write_group(&mut self, base: &str, bp: &BlueprintDef, group: &Group<'_>) {
         let at = group.octet();
         let (store, c) = match width_suffix(group.bits / 8) {
-            Some(w) => (format!("carrick_store{w}(p + {at}, "), format!("uint{w}_t")),
-            None => (format!("p[{at}] = ("), "uint8_t".to_owned()),
+            Some(w) => (format!("carrick_store{w}({base} + {at}, "), format!("uint{w}_t")),
+            None => (format!("{base}[{at}] = ("), "uint8_t".to_owned()),
         };
         if let [field] = group.fields
             && group.is_whole()
@@ -228,11 +239,11 @@ impl Emitter<'_> {
             return self.w.line(format!("{store}({c}){value});"));
         }
         if !group.is_whole() {
-            self.w.line(format!("memset(p + {at}, 0, {});", group.bits / 8));
+            self.w.line(format!("memset({base} + {at}, 0, {});", group.bits / 8));
             for field in group.fields {
                 let value = self.wire_value(bp, field);
                 self.w.line(format!(
-                    "carrick_store_bits(p, {}, {}, (uint64_t){value});",
+                    "carrick_store_bits({base}, {}, {}, (uint64_t){value});",
                     field.bit_offset, field.bits
                 ));
             }

@@ -17,6 +17,7 @@ mod header;
 mod instr;
 mod names;
 mod options;
+mod part;
 mod queue;
 mod stmt;
 mod trace;
@@ -88,6 +89,9 @@ impl<'p> Emitter<'p> {
             "wnd",
         ] {
             self.w.line(format!("#include \"carrick/{header}.h\""));
+        }
+        if self.has_varint() {
+            self.w.line("#include \"carrick/varint.h\"");
         }
         if self.has_crc() {
             self.w.line("#include \"carrick/crc32.h\"");

@@ -133,8 +133,13 @@ impl Emitter<'_> {
             self.names.own("entry")
         ));
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
+        let length = if bp.parts.is_empty() {
+            format!("{name}_header_len(bp)")
+        } else {
+            format!("{name}_header_room(core, bp)")
+        };
         self.w.line(format!(
-            "uint32_t header_len = {name}_header_len(bp), headers = CARRICK_IP_HEADER + header_len{};",
+            "uint32_t header_len = {length}, headers = CARRICK_IP_HEADER + header_len{};",
             tail(bp)
         ));
         self.w
@@ -157,6 +162,10 @@ impl Emitter<'_> {
         self.w.line("cut->payload__.len = payload_len;");
         self.w.line("h = cut;");
         self.w.close("}");
+        if !bp.parts.is_empty() {
+            self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
+            self.w.line(format!("headers = CARRICK_IP_HEADER + header_len{};", tail(bp)));
+        }
         self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.payload(bp);

@@ -389,7 +389,7 @@ impl<'p> Emitter<'p> {
 }
 
 /// Without the parentheses around the whole.
-fn strip(text: &str) -> String {
+pub fn strip(text: &str) -> String {
     let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
         return text.to_owned();
     };

@@ -6,7 +6,7 @@ use crate::counters::*;
 use crate::instr::packet_addr;
 use crate::ipv4;
 use crate::layout::{PAYLOAD_ADDR, PAYLOAD_LEN};
-use crate::link::{Blueprint, FieldKind, Linked, OptCode, OptionList, WORK, WireField};
+use crate::link::{Blueprint, FieldKind, Linked, OptCode, OptionList, WORK};
 use crate::machine::Machine;
 
 /// Octets that options can take at most.
@@ -46,9 +46,9 @@ impl Machine {
     /// Reads the received packet into the blueprint at `at`, or says which counter tells why not.
     pub(crate) fn extract(&mut self, p: &Linked, bp: usize, at: usize) -> Result<(), usize> {
         let code = &p.blueprints[bp];
-        let Some(room) = self.packet.len().checked_sub(code.fixed_len + code.trailer) else {
+        if self.packet.len() < code.fixed_len + code.trailer {
             return Err(SHORT);
-        };
+        }
         let work = WORK as usize;
         let first = code.first as usize;
         self.mem[work + first..work + code.size as usize].fill(0);
@@ -59,24 +59,23 @@ impl Machine {
         if let Some(crc) = &code.crc {
             self.mem[work + crc.cell as usize] = crc.read(&self.packet).into();
         }
+        // What covers the whole packet is verified before its fields are believed.
+        self.checksums_hold(p, code, true, 0)?;
+        let limit = self.packet.len() - code.trailer;
+        let at_options = self.read_parts(code, limit).ok_or(SHORT)?;
         let list = code.options.as_ref().map_or(0, |list| self.eval(&list.len, 0));
-        let fits = list <= room as u64;
-        let header = code.fixed_len + if fits { list as usize } else { 0 };
-        for field in &code.fields {
-            if !self.checksum_holds(p, field, fits.then_some(header))? {
-                return Err(BAD_CHECKSUM);
-            }
-        }
-        if !fits {
+        if list > (limit - at_options) as u64 {
             return Err(BAD_OPTIONS);
         }
+        let header = at_options + list as usize;
+        self.checksums_hold(p, code, false, header)?;
         if let Some(crc) = &code.crc
             && crc.compute(&self.packet_net, &self.packet, header) != crc.read(&self.packet)
         {
             return Err(BAD_CHECKSUM);
         }
         if let Some(list) = &code.options {
-            let octets = &self.packet[code.fixed_len..header];
+            let octets = &self.packet[at_options..header];
             read_options(list, octets, &mut self.mem[work..]).ok_or(BAD_OPTIONS)?;
         }
         let payload = work + code.payload as usize;
@@ -89,32 +88,37 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether a field, if it is a checksum, holds what it should. `header`: the header's octets, if the packet has
-    /// as many as its options want.
-    fn checksum_holds(&self, p: &Linked, field: &WireField, header: Option<usize>) -> Result<bool, usize> {
-        let FieldKind::Checksum { pseudo, header: over_header, payload } = field.kind else {
-            return Ok(true);
-        };
+    /// Verifies the checksums of the received packet that cover all of it, or the others; `header`: where its header
+    /// ends.
+    fn checksums_hold(&self, p: &Linked, code: &Blueprint, whole: bool, header: usize) -> Result<(), usize> {
         let all = self.packet.len();
-        let range = match (over_header, payload, header) {
-            (true, true, _) => 0..all,
-            (true, false, Some(header)) => 0..header,
-            (false, true, Some(header)) => header..all,
-            (false, false, _) => 0..0,
-            (.., None) => return Err(BAD_OPTIONS),
-        };
-        let mut sum = ipv4::sum(&self.packet[range]);
-        if pseudo {
-            let (src, dst) = self.packet_ips;
-            sum += ipv4::pseudo_sum(src, dst, p.program.net_header.protocol, all);
+        for field in code.filled.iter().map(|i| &code.fields[*i]) {
+            let FieldKind::Checksum { pseudo, header: over_header, payload } = field.kind else { continue };
+            if whole != (over_header && payload) {
+                continue;
+            }
+            let range = match (over_header, payload) {
+                (true, true) => 0..all,
+                (true, false) => 0..header,
+                (false, true) => header..all,
+                (false, false) => 0..0,
+            };
+            let mut sum = ipv4::sum(&self.packet[range]);
+            if pseudo {
+                let (src, dst) = self.packet_ips;
+                sum += ipv4::pseudo_sum(src, dst, p.program.net_header.protocol, all);
+            }
+            if !over_header {
+                sum += self.mem[(WORK + field.cell) as usize];
+            }
+            if ipv4::fold(sum) != 0xffff {
+                return Err(BAD_CHECKSUM);
+            }
         }
-        if !over_header {
-            sum += self.mem[(WORK + field.cell) as usize];
-        }
-        Ok(ipv4::fold(sum) == 0xffff)
+        Ok(())
     }
 
-    /// Writes the fields of the blueprint in the work area to `out`, whose header begins at `start`.
+    /// Writes the fixed fields of the blueprint in the work area to `out`, whose header begins at `start`.
     pub(crate) fn write_fields(&mut self, code: &Blueprint, out: &mut [u8]) {
         for &i in &code.filled {
             let field = &code.fields[i];

@@ -20,6 +20,7 @@ mod ipv4;
 mod layout;
 mod link;
 mod machine;
+mod part;
 mod queue;
 mod rand;
 mod requests;

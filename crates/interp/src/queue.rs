@@ -35,6 +35,8 @@ pub(crate) struct Progress {
     /// octets of its payload that are out
     pub at: u64,
     pub options: Vec<u8>,
+    /// the most octets that a header of its packets takes
+    pub header: usize,
 }
 
 /// First in, first out; its entries keep their memory.

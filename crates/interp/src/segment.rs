@@ -46,7 +46,7 @@ impl Machine {
         }
         let Some(entry) = self.queue.first() else { return (false, false) };
         let code = &p.blueprints[entry.bp];
-        let header = code.fixed_len + self.queue.progress.options.len();
+        let header = self.queue.progress.header;
         let around = ipv4::HEADER + header + code.trailer;
         let room = (p.mtu as usize).saturating_sub(around) as u64;
         let all = entry.payload.map_or(0, |payload| payload.len);
@@ -60,7 +60,7 @@ impl Machine {
         let from = entry.payload.map(|u| (u.ctx, u.slot, u.handle, u.offset + at));
         let (bp, rules) = (entry.bp, entry.rules);
         let piece = Piece { bp, rules, from, len, first: at == 0, last: at + len >= all };
-        self.build(p, &piece, header, out);
+        self.build(p, &piece, out);
         self.queue.progress.at += len;
         (true, piece.last)
     }
@@ -72,29 +72,38 @@ impl Machine {
         self.mem[given..given + size].copy_from_slice(&entry.cells);
         self.mem[prev..prev + size].copy_from_slice(&entry.cells);
         self.mem[PREV_PAYLOAD_LEN_CELL as usize] = 0;
-        let options = p.blueprints[entry.bp].options.as_ref();
+        let code = &p.blueprints[entry.bp];
         let progress = &mut self.queue.progress;
         (progress.begun, progress.at) = (true, 0);
         progress.options.clear();
-        if let Some(list) = options {
+        if let Some(list) = &code.options {
             write_options(list, &self.mem[given..given + size], &mut progress.options);
         }
+        let mut header = code.fixed_len + progress.options.len();
+        if !code.parts.is_empty() {
+            self.mem.copy_within(given..given + size, WORK as usize);
+            header += self.parts_len(code, true);
+        }
+        self.queue.progress.header = header;
     }
 
-    fn build(&mut self, p: &Linked, piece: &Piece, header: usize, out: &mut Vec<u8>) {
+    fn build(&mut self, p: &Linked, piece: &Piece, out: &mut Vec<u8>) {
         let code = &p.blueprints[piece.bp];
         let (size, work) = (code.size as usize, WORK as usize);
         let given = p.map.given as usize;
         self.mem.copy_within(given..given + size, work);
-        self.mem[HEADER_LEN_CELL as usize] = header as u64;
         self.mem[PAYLOAD_LEN_CELL as usize] = piece.len;
         self.mem[work + (code.payload + PAYLOAD_LEN) as usize] = piece.len;
         if !(piece.first && piece.last) {
             self.apply_rules(p, piece);
         }
+        self.compute_varints(code);
+        let header = code.fixed_len + self.parts_len(code, false) + self.queue.progress.options.len();
+        self.mem[HEADER_LEN_CELL as usize] = header as u64;
         out.clear();
         out.resize(ipv4::HEADER + code.fixed_len, 0);
         self.write_fields(code, &mut out[ipv4::HEADER..]);
+        self.write_parts(code, out);
         out.extend_from_slice(&self.queue.progress.options);
         if let Some((ctx, slot, ..)) = piece.from {
             let offset = piece.from.map_or(0, |f| f.3);

@@ -82,14 +82,4 @@ impl BlueprintDef {
         let most = self.fixed_len;
         from.min(most) as usize..to.clamp(from.min(most), most) as usize
     }
-
-    /// The fields before the payload.
-    pub fn header_fields(&self) -> &[crate::BpField] {
-        &self.fields[..self.fields.len() - usize::from(self.trailer && !self.fields.is_empty())]
-    }
-
-    /// How many octets follow the payload.
-    pub fn trailer_len(&self) -> u32 {
-        if self.trailer { CRC_OCTETS } else { 0 }
-    }
 }

@@ -20,6 +20,7 @@ pub mod bounds;
 pub mod counters;
 pub mod crc;
 pub mod effects;
+pub mod part;
 pub mod print;
 pub mod program;
 pub mod stmt;
@@ -30,6 +31,7 @@ pub mod walk;
 
 pub use counters::{COUNTERS, REFUSALS, counter};
 pub use crc::{CRC_OCTETS, Crc, CrcMask, CrcPart};
+pub use part::BpPart;
 pub use program::*;
 pub use stmt::*;
 pub use ty::*;

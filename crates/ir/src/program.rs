@@ -1,6 +1,7 @@
 //! Declarations.
 
 use crate::crc::Crc;
+use crate::part::BpPart;
 use crate::stmt::{Block, Expr};
 use crate::ty::*;
 
@@ -229,7 +230,8 @@ pub struct BpField {
     pub name: String,
     pub doc: String,
     pub ty: Ty,
-    /// 1..=64, most significant bit first; the field's offset in bits from the header's beginning
+    /// 1..=64 (64 of a variable-length integer), most significant bit first; the field's offset in bits from the
+    /// header's or its part's beginning
     pub bits: u32,
     pub bit_offset: u32,
     pub kind: BpFieldKind,
@@ -240,12 +242,14 @@ pub struct BlueprintDef {
     pub name: String,
     pub doc: String,
     pub fields: Vec<BpField>,
+    /// what follows the fixed fields, in order
+    pub parts: Vec<BpPart>,
     /// whether the last field follows the payload: it is a CRC-32
     pub trailer: bool,
-    /// octets of the fields before the payload, without options
+    /// octets of the fixed fields
     pub fixed_len: u32,
     pub options: Option<OptListId>,
-    /// the most octets that fields and options take together
+    /// the most octets that fields before the payload and options take together
     pub max_header_len: u32,
     /// the name of the options field, the name of the payload field
     pub options_name: Option<String>,

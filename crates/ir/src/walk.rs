@@ -1,6 +1,6 @@
-//! Walking over statements.
+//! Walking over statements and expressions.
 
-use crate::{Block, Stmt, StmtKind};
+use crate::{Block, Expr, ExprKind, Place, Proj, Stmt, StmtKind};
 
 /// The blocks that a statement holds.
 pub fn children(stmt: &Stmt) -> impl Iterator<Item = &Block> {
@@ -20,6 +20,40 @@ pub fn statements<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Stmt)) {
         visit(stmt);
         for child in children(stmt) {
             statements(child, visit);
+        }
+    }
+}
+
+/// Calls `visit` for an expression and all that are in it.
+pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    visit(e);
+    match &e.kind {
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expressions(a, visit),
+        ExprKind::Binary(_, a, b) => {
+            expressions(a, visit);
+            expressions(b, visit);
+        }
+        ExprKind::Cond(a, b, c) => [a, b, c].into_iter().for_each(|e| expressions(e, visit)),
+        ExprKind::MakeId(_, args) | ExprKind::Builtin(_, args) => {
+            args.iter().for_each(|e| expressions(e, visit));
+        }
+        ExprKind::WndTest(place, at) => {
+            in_place(place, visit);
+            expressions(at, visit);
+        }
+        ExprKind::Load(place)
+        | ExprKind::ListLen(place)
+        | ExprKind::ListFull(place)
+        | ExprKind::WndHead(place)
+        | ExprKind::WndFirstUnset(place) => in_place(place, visit),
+        _ => {}
+    }
+}
+
+fn in_place<'a>(place: &'a Place, visit: &mut dyn FnMut(&'a Expr)) {
+    for proj in &place.path {
+        if let Proj::Index(at) | Proj::Elem(at) = proj {
+            expressions(at, visit);
         }
     }
 }

@@ -80,6 +80,11 @@ code_table! {
     TOO_MUCH = 275, "an event that can cause too much", "0275";
     CRC = 300, "a CRC-32 over something that it cannot cover", "0300";
     CRC_COVERS_CHECKSUM = 301, "a CRC-32 that covers a checksum", "0301";
+    PRESENCE = 302, "fields of which cannot be told whether they are there", "0302";
+    CHECKSUM_PLACE = 303, "a checksum without a fixed place", "0303";
+    UNION_ARM = 304, "a union with two arms of the same value", "0304";
+    COMPUTED_FROM = 305, "a value computed from what is computed", "0305";
+    RULED_PRESENCE = 306, "a segmentation rule for what says which fields are there", "0306";
     INVARIANT_PARAMS = 310, "an invariant that is not of one context", "0310";
     INVARIANT_EFFECT = 311, "an invariant that changes something", "0311";
 }

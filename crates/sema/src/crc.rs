@@ -96,7 +96,7 @@ impl Checker<'_> {
         let E::Name(name) = &expr.kind else {
             return self.not_covered(expr.span, "this is not a field of the blueprint");
         };
-        let fields = self.program.blueprints[bp.index()].header_fields();
+        let fields = self.program.blueprints[bp.index()].fixed_fields();
         if let Some(at) = fields.iter().position(|f| f.name == *name) {
             return Some(at as u32);
         }
@@ -123,7 +123,7 @@ impl Checker<'_> {
 
     /// Checksums are filled in behind the CRC-32: it cannot cover one unless that is masked.
     fn crc_and_checksum(&mut self, bp: ir::BpId, span: Span, crc: &ir::Crc) {
-        let fields = self.program.blueprints[bp.index()].header_fields();
+        let fields = self.program.blueprints[bp.index()].fixed_fields();
         let covered = fields.iter().zip(0_u32..).find(|(field, at)| {
             let inside = crc.over.iter().any(|part| match part {
                 CrcPart::Header => true,

@@ -40,7 +40,7 @@ pub struct Env {
 }
 
 /// Names that have a meaning before any declaration.
-const BUILT_IN: [&str; 69] = [
+const BUILT_IN: &[&str] = &[
     "bool",
     "uint8",
     "uint16",
@@ -64,6 +64,8 @@ const BUILT_IN: [&str; 69] = [
     "timer_t",
     "data_t",
     "checksum16_t",
+    "crc32_t",
+    "varint_t",
     "instr_t",
     "event_t",
     "pkt_t",

@@ -6,6 +6,7 @@ use carrick_syntax::diag::Diagnostic;
 
 use crate::body::{Body, Scope};
 use crate::env::Def;
+use crate::parts::Placing;
 use crate::types::is_int;
 use crate::{Checker, codes};
 
@@ -95,6 +96,7 @@ impl Checker<'_> {
             name: name.name.clone(),
             doc,
             fields: Vec::new(),
+            parts: Vec::new(),
             trailer: false,
             fixed_len: 0,
             options: None,
@@ -102,29 +104,29 @@ impl Checker<'_> {
             options_name: None,
             payload_name: None,
         };
-        let mut offset = 0;
+        let mut place = Placing::default();
         for field in fields {
             self.check_twin(fields, field);
             self.check_reserved(&field.name, "net", "blueprint");
-            self.blueprint_field(&mut bp, field, &mut offset);
+            self.blueprint_field(&mut bp, field, &mut place);
         }
-        if offset % 8 != 0 {
-            self.bits_unaligned(fields.last().map_or(name.span, |f| f.span), offset);
-        }
-        bp.fixed_len = offset.div_ceil(8).saturating_sub(bp.trailer_len());
-        bp.max_header_len = bp.fixed_len + bp.options.map_or(0, |list| self.longest_options(list));
+        self.end_part(&mut bp, fields.last().map_or(name.span, |f| f.span), &place);
+        let parts: u32 = bp.parts.iter().map(|part| bp.part_len(part)).sum();
+        bp.max_header_len = bp.fixed_len + parts + bp.options.map_or(0, |list| self.longest_options(list));
         self.program.blueprints.push(bp);
     }
 
-    fn blueprint_field(&mut self, bp: &mut ir::BlueprintDef, field: &Field, offset: &mut u32) {
+    fn blueprint_field(&mut self, bp: &mut ir::BlueprintDef, field: &Field, place: &mut Placing) {
         let type_name = if let TypeKind::Name(n) = &field.ty.kind { n.as_str() } else { "" };
         if type_name == "data_t" {
             self.in_place(bp, field, bp.payload_name.is_none());
+            self.always_there(field);
             bp.payload_name = Some(field.name.name.clone());
             return;
         }
         if let Some(Def::OptList(list)) = self.env.get(type_name) {
             self.in_place(bp, field, bp.payload_name.is_none() && bp.options.is_none());
+            self.always_there(field);
             self.usage.mark(type_name);
             bp.options = Some(list);
             bp.options_name = Some(field.name.name.clone());
@@ -133,20 +135,26 @@ impl Checker<'_> {
         let crc = type_name == "crc32_t";
         let trailer = crc && bp.payload_name.is_some();
         self.in_place(bp, field, trailer || bp.payload_name.is_none() && bp.options.is_none());
-        let checksum = type_name == "checksum16_t";
         let ty = match type_name {
             "checksum16_t" => Some(Ty::U16),
             "crc32_t" => Some(Ty::U32),
+            "varint_t" => Some(Ty::U64),
             _ => self.resolve(&field.ty),
         };
         let ty = ty.unwrap_or(Ty::U8);
         let bits = self.field_bits(field, &ty);
-        if field.bits.is_none() && !offset.is_multiple_of(8) {
-            self.bits_unaligned(field.span, *offset);
-            *offset = offset.next_multiple_of(8);
+        if !trailer {
+            self.enter_part(bp, field, type_name == "varint_t", place);
         }
-        if checksum || crc {
-            self.checksum_in_place(bp, field, *offset, bits);
+        if field.bits.is_none() && !place.offset.is_multiple_of(8) {
+            self.bits_unaligned(field.span, place.offset);
+            place.offset = place.offset.next_multiple_of(8);
+        }
+        if type_name == "checksum16_t" || crc {
+            self.checksum_in_place(bp, field, place.offset, bits);
+            if !trailer {
+                self.checksum_is_fixed(bp, field);
+            }
         }
         let kind = match type_name {
             "checksum16_t" => self.checksum(field),
@@ -154,15 +162,18 @@ impl Checker<'_> {
             _ => ir::BpFieldKind::Plain { init: None },
         };
         bp.trailer |= trailer;
+        let fixed = if bp.parts.is_empty() { place.offset } else { 8 * bp.fixed_len };
         bp.fields.push(ir::BpField {
             name: field.name.name.clone(),
             doc: field.doc.clone(),
             ty,
             bits,
-            bit_offset: *offset,
+            bit_offset: if trailer { fixed } else { place.offset },
             kind,
         });
-        *offset += bits;
+        if !trailer {
+            place.offset += bits;
+        }
     }
 
     fn in_place(&mut self, bp: &ir::BlueprintDef, field: &Field, ok: bool) {
@@ -228,8 +239,9 @@ impl Checker<'_> {
             Some(bits) => self.constant(bits, &Ty::U64).unwrap_or(u64::from(width)),
             None => u64::from(width),
         };
-        let needs_bits = *ty == Ty::Bool && field.bits.is_none();
-        if !possible || needs_bits || bits == 0 || bits > u64::from(width) {
+        let varint = matches!(&field.ty.kind, TypeKind::Name(n) if n == "varint_t");
+        let other_bits = if field.bits.is_some() { varint } else { *ty == Ty::Bool };
+        if !possible || other_bits || bits == 0 || bits > u64::from(width) {
             let name = self.name(ty);
             self.report(
                 Diagnostic::error(
@@ -238,7 +250,7 @@ impl Checker<'_> {
                     field.bits.as_ref().map_or(field.ty.span, |b| b.span),
                     format!("a {name} in a header"),
                 )
-                .note("header fields are integers, seq32 and enums of at most their own width, and `bool` with `: 1`")
+                .note("header fields are integers, seq32 and enums of at most their own width, `bool` with `: 1`, and `varint_t` without a width")
                 .mend("choose a width from 1 to that of the type"),
             );
             return width.max(8);
@@ -246,7 +258,7 @@ impl Checker<'_> {
         bits as u32
     }
 
-    fn bits_unaligned(&mut self, span: carrick_syntax::Span, offset: u32) {
+    pub(crate) fn bits_unaligned(&mut self, span: carrick_syntax::Span, offset: u32) {
         self.report(
             Diagnostic::error(
                 codes::BIT_ALIGNMENT,
@@ -333,12 +345,26 @@ impl Checker<'_> {
                 self.program.blueprints[bp.index()].fields[at].kind = kind;
             }
         }
+        self.presences(bp, fields);
+        self.computed_in_order(bp, fields);
         if let Some(list) = self.program.blueprints[bp.index()].options
             && let Some(len) = self.list_length(list).cloned()
         {
             let mut body = Body::new(self, Scope::Header(bp));
             if let Some(len) = body.computed_value(&len, &Ty::Bytes) {
                 self.program.opt_lists[list.index()].len = len;
+            }
+        }
+    }
+
+    fn computed_in_order(&mut self, bp: ir::BpId, fields: &[Field]) {
+        let def = self.program.blueprints[bp.index()].clone();
+        for (at, field) in def.fields.iter().enumerate() {
+            let ir::BpFieldKind::Computed(value) = &field.kind else { continue };
+            let init = fields.iter().find(|f| f.name.name == field.name).and_then(|f| f.init.as_ref());
+            let varint = def.parts.iter().any(|p| p.varint && p.first as usize == at);
+            if let Some(init) = init {
+                self.nothing_computed_before(bp, value, init.span, varint);
             }
         }
     }
@@ -386,7 +412,12 @@ impl Checker<'_> {
                 .mend("remove the rule"),
             );
         }
-        let exprs = values.map(|v| Body::new(self, Scope::SegRule(bp)).value_of_type(v, &ty));
+        self.rule_leaves_presence(bp, at as u32, field.span);
+        let exprs = values.map(|v| {
+            let value = Body::new(self, Scope::SegRule(bp)).value_of_type(v, &ty)?;
+            self.nothing_computed_before(bp, &value, v.span, false);
+            Some(value)
+        });
         self.push_rule(name, bp, at as u32, exprs.into_iter().collect());
     }
 

@@ -20,6 +20,7 @@ mod headers;
 mod interface;
 mod limits;
 mod options;
+mod parts;
 mod types;
 mod usage;
 mod values;

@@ -89,6 +89,17 @@ pub struct Field {
     pub array: Option<Expr>,
     pub bits: Option<Expr>,
     pub init: Option<Expr>,
+    /// in a blueprint: what must hold for the field to be there, the outermost first
+    pub presence: Vec<Presence>,
+    pub span: Span,
+}
+
+/// A group of fields that is not in every packet: `if (cond) { fields }`, or an arm of `union (cond) { arm -> { fields } }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Presence {
+    pub cond: Expr,
+    pub arm: Option<Expr>,
+    /// of the group, so that two groups with the same condition can be told apart
     pub span: Span,
 }
 

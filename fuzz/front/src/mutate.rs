@@ -100,6 +100,8 @@ const WORDS: &[&str] = &[
     "addr_t",
     "data_t",
     "checksum16_t",
+    "crc32_t",
+    "varint_t",
     "header_len",
     "net_header",
     "scratchpad",

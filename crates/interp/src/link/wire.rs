@@ -1,19 +1,22 @@
 //! What of a blueprint goes over the wire.
 
-use carrick_ir::{BlueprintDef, BpFieldKind, NetField, OptListId, Ty, arith};
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, BpPart, NetField, OptListId, Ty, arith};
 
 use super::{Linker, Outside};
 use crate::code::Ex;
 use crate::crc::CrcCode;
+use crate::part::PartCode;
 
-/// A blueprint's fields and options; cells are counted from the blueprint's beginning.
+/// A blueprint's fixed fields, parts and options; cells are counted from the blueprint's beginning.
 #[derive(Debug)]
 pub(crate) struct Blueprint {
     pub fields: Vec<WireField>,
     /// of `fields`, those that are computed or checksums
     pub filled: Vec<usize>,
+    /// what follows the fixed fields
+    pub parts: Vec<PartCode>,
     pub crc: Option<CrcCode>,
-    /// octets before the payload, without options
+    /// octets of the fixed fields
     pub fixed_len: usize,
     /// octets behind the payload
     pub trailer: usize,
@@ -94,36 +97,18 @@ impl Linker<'_> {
 
     fn blueprint_code(&self, index: usize, def: &BlueprintDef) -> Result<Blueprint, String> {
         let layout = &self.layout.blueprints[index];
-        let mut fields = Vec::new();
-        let mut crc = None;
-        for (field, cell) in def.fields.iter().zip(layout.fields..) {
-            let behind =
-                def.fixed_len + if matches!(field.kind, BpFieldKind::Crc(_)) { def.trailer_len() } else { 0 };
-            if field.bits == 0 || field.bits > 64 || (field.bit_offset + field.bits).div_ceil(8) > behind {
-                return Err(format!("`{}` does not lie in its header", field.name));
-            }
-            let kind = match &field.kind {
-                BpFieldKind::Plain { .. } => FieldKind::Plain,
-                BpFieldKind::Computed(e) => FieldKind::Computed(self.expr(e, Outside::Header(index))?),
-                &BpFieldKind::Checksum { pseudo, header, payload } => {
-                    if field.bits != 16 || field.bit_offset % 16 != 0 {
-                        return Err(format!("`{}` does not lie where a checksum can", field.name));
-                    }
-                    FieldKind::Checksum { pseudo, header, payload }
-                }
-                BpFieldKind::Crc(over) => {
-                    crc = Some(CrcCode::new(def, cell, field.bit_offset, over));
-                    continue;
-                }
-            };
-            let (bits, bit_offset) = (field.bits, field.bit_offset);
-            fields.push(WireField { cell, ty: field.ty.clone(), bits, bit_offset, kind });
-        }
+        let of_crc = def.fields.iter().zip(layout.fields..).find_map(|(field, cell)| match &field.kind {
+            BpFieldKind::Crc(crc) => Some(CrcCode::new(def, cell, field.bit_offset, crc)),
+            _ => None,
+        });
+        let fixed = def.fixed_fields();
+        let fields = self.wire_fields(index, fixed, layout.fields, def.fixed_len)?;
         let filled = (0..fields.len()).filter(|i| !matches!(fields[*i].kind, FieldKind::Plain)).collect();
         Ok(Blueprint {
             fields,
             filled,
-            crc,
+            parts: def.parts.iter().map(|part| self.part_code(index, def, part)).collect::<Result<_, _>>()?,
+            crc: of_crc,
             fixed_len: def.fixed_len as usize,
             trailer: def.trailer_len() as usize,
             first: layout.fields,
@@ -132,6 +117,46 @@ impl Linker<'_> {
             payload: layout.payload,
             net: self.net_cells(),
         })
+    }
+
+    /// The fields that stand together in so many octets; a CRC-32 is not one of them.
+    fn wire_fields(
+        &self,
+        bp: usize,
+        fields: &[BpField],
+        cells: u32,
+        octets: u32,
+    ) -> Result<Vec<WireField>, String> {
+        let mut out = Vec::new();
+        for (field, cell) in fields.iter().zip(cells..) {
+            if field.bits == 0 || field.bits > 64 || (field.bit_offset + field.bits).div_ceil(8) > octets {
+                return Err(format!("`{}` does not lie in its header", field.name));
+            }
+            let kind = match &field.kind {
+                BpFieldKind::Plain { .. } => FieldKind::Plain,
+                BpFieldKind::Computed(e) => FieldKind::Computed(self.expr(e, Outside::Header(bp))?),
+                &BpFieldKind::Checksum { pseudo, header, payload } => {
+                    if field.bits != 16 || field.bit_offset % 16 != 0 {
+                        return Err(format!("`{}` does not lie where a checksum can", field.name));
+                    }
+                    FieldKind::Checksum { pseudo, header, payload }
+                }
+                BpFieldKind::Crc(_) => continue,
+            };
+            let (bits, bit_offset) = (field.bits, field.bit_offset);
+            out.push(WireField { cell, ty: field.ty.clone(), bits, bit_offset, kind });
+        }
+        Ok(out)
+    }
+
+    fn part_code(&self, bp: usize, def: &BlueprintDef, part: &BpPart) -> Result<PartCode, String> {
+        let len = def.part_len(part);
+        let cells = self.layout.blueprints[bp].fields + part.first;
+        let fields = self.wire_fields(bp, def.part_fields(part), cells, len)?;
+        let ruled = self.program.seg_rules.iter().any(|r| r.blueprint.index() == bp && r.field == part.first);
+        let computed = fields.iter().any(|f| matches!(f.kind, FieldKind::Computed(_)));
+        let when = part.when.as_ref().map(|e| self.expr(e, Outside::Header(bp))).transpose()?;
+        Ok(PartCode { when, fields, len: len as usize, varint: part.varint, changes: computed || ruled })
     }
 
     fn option_list(&self, bp: usize, list: OptListId) -> Result<OptionList, String> {

@@ -172,7 +172,7 @@ impl<'p> Printer<'p> {
             def.name, def.fixed_len, def.max_header_len
         ));
         self.indent += 1;
-        for field in &def.fields {
+        for (at, field) in def.fields.iter().enumerate() {
             let kind = match &field.kind {
                 BpFieldKind::Plain { init } => self.initial(init.as_ref()),
                 BpFieldKind::Computed(e) => format!(", computed: {}", self.expr(e)),
@@ -183,6 +183,11 @@ impl<'p> Printer<'p> {
                 }
                 BpFieldKind::Crc(crc) => format!(", crc32 of {}", crc_parts(def, crc)),
             };
+            if let Some(part) = def.parts.iter().find(|p| p.first as usize == at) {
+                let when = part.when.as_ref().map(|e| format!(" if {}", self.expr(e)));
+                let varint = if part.varint { " of variable length" } else { "" };
+                self.line(&format!("then{varint}{}:", when.unwrap_or_default()));
+            }
             let end = field.bit_offset + field.bits;
             self.line(&format!(
                 "bits {}..{end} {}: {}{kind}",

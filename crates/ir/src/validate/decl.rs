@@ -133,11 +133,18 @@ impl<'p> Check<'p> {
 
     fn blueprint(&mut self, id: BpId, def: &'p BlueprintDef) {
         let mut offset = 0;
+        let fixed = def.fixed_fields().len();
+        let parts: Vec<u32> = def.parts.iter().map(|p| p.first).collect();
         for (at, field) in def.fields.iter().enumerate() {
             self.scalar(&field.ty);
+            if at == fixed {
+                self.must(offset == 8 * def.fixed_len, "its fields do not take its length");
+            }
             if at == def.header_fields().len() {
-                let crc = matches!(field.kind, BpFieldKind::Crc(_));
-                self.must(crc && offset == 8 * def.fixed_len, "a field behind the payload");
+                self.must(matches!(field.kind, BpFieldKind::Crc(_)), "a field behind the payload");
+                offset = 8 * def.fixed_len;
+            } else if parts.contains(&(at as u32)) {
+                offset = 0;
             }
             self.must((1..=64).contains(&field.bits), "an impossible width");
             self.must(field.bit_offset == offset, "a gap between the fields");
@@ -149,22 +156,46 @@ impl<'p> Check<'p> {
                 }
                 BpFieldKind::Computed(e) => self.scoped(Scope::Header(id), e, &field.ty, "a computed field"),
                 BpFieldKind::Checksum { .. } => {
+                    self.must(at < fixed, "a checksum without a fixed place");
                     self.must(field.bits == 16 && field.bit_offset % 16 == 0, "a checksum out of place");
                 }
                 BpFieldKind::Crc(crc) => self.crc(def, field, crc),
             }
         }
-        let header = offset.checked_sub(8 * def.trailer_len());
-        self.must(header == Some(8 * def.fixed_len), "its fields do not take its length");
+        if fixed == def.fields.len() {
+            self.must(offset == 8 * def.fixed_len, "its fields do not take its length");
+        }
+        self.parts(id, def);
         self.must(def.max_header_len >= def.fixed_len, "the longest header is too short");
         self.must(def.options.is_some() == def.options_name.is_some(), "options without a name");
         let known = def.options.is_none_or(|o| o.index() < self.program.opt_lists.len());
         self.must(known, "there is no such option list");
     }
 
+    /// The parts follow each other, and take whole octets.
+    fn parts(&mut self, id: BpId, def: &'p BlueprintDef) {
+        let mut next = def.fixed_fields().len() as u32;
+        for part in &def.parts {
+            let fields = def.part_fields(part);
+            self.must(part.first == next && fields.len() == part.count as usize, "a part out of place");
+            next += part.count;
+            if let Some(when) = &part.when {
+                self.scoped(Scope::Header(id), when, &Ty::Bool, "a presence");
+            }
+            if part.varint {
+                let one = matches!(fields, [f] if f.ty == Ty::U64 && f.bits == 64);
+                self.must(one, "a variable-length integer of another type");
+            }
+            let bits: u32 = fields.iter().map(|f| f.bits).sum();
+            self.must(bits.is_multiple_of(8), "a part of broken octets");
+        }
+        let all = next as usize == def.header_fields().len();
+        self.must(def.parts.is_empty() || all, "a field that is in no part");
+    }
+
     fn crc(&mut self, def: &BlueprintDef, field: &BpField, crc: &Crc) {
         self.must(field.bits == 32 && field.bit_offset.is_multiple_of(8), "a CRC-32 out of place");
-        let fixed = |at: u32| (at as usize) < def.header_fields().len();
+        let fixed = |at: u32| (at as usize) < def.fixed_fields().len();
         let over = crc.over.iter().all(|part| match part {
             CrcPart::Fields { first, last } => fixed(*first) && fixed(*last) && first <= last,
             _ => true,

@@ -27,7 +27,7 @@ impl Body<'_, '_> {
     }
 
     /// The value with its own type; a literal is a `uint32`, or a `uint64` if it does not fit.
-    pub(super) fn typed(&mut self, e: &ast::Expr) -> Option<ir::Expr> {
+    pub(crate) fn typed(&mut self, e: &ast::Expr) -> Option<ir::Expr> {
         let val = self.val(e, None)?;
         self.with_own_type(val, e.span)
     }

@@ -4,6 +4,7 @@
 //! Lines that the author broke stay broken where that is a matter of taste (the members of a `{ }`).
 
 mod expr;
+mod header;
 mod stmt;
 mod trivia;
 

@@ -6,11 +6,14 @@ use crate::pretty::Doc;
 
 /// What the elements of a `{ }` are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Elements {
+pub(super) enum Elements {
     /// fields and the like: each ends in `;`
     Simple,
     Statements,
     Arms,
+    /// fields of a blueprint, and groups of them
+    Members,
+    Unions,
 }
 
 impl Formatter<'_> {
@@ -53,6 +56,8 @@ impl Formatter<'_> {
             self.brace_list(stop)
         } else if self.is(at, "dispatch") {
             self.block(stop, Elements::Arms)
+        } else if self.is(at, "pkt_bp") {
+            self.block(stop, Elements::Members)
         } else if self.is(stop - 1, ")") {
             self.block(stop, Elements::Statements)
         } else {
@@ -69,7 +74,7 @@ impl Formatter<'_> {
     }
 
     /// As `top_level`, but opening braces are among what it yields.
-    fn top_level_or_brace(&self, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn top_level_or_brace(&self, from: usize, to: usize) -> impl Iterator<Item = usize> + '_ {
         let mut at = from;
         std::iter::from_fn(move || {
             if at >= to {
@@ -103,7 +108,7 @@ impl Formatter<'_> {
         open + 1 < close || !self.pieces[close].leading.is_empty()
     }
 
-    fn block(&mut self, open: usize, elements: Elements) -> Doc {
+    pub(super) fn block(&mut self, open: usize, elements: Elements) -> Doc {
         let close = self.closer_of[&open];
         let opening = self.token(open);
         let mut inside = Vec::new();
@@ -116,6 +121,8 @@ impl Formatter<'_> {
                 Elements::Simple => self.simple_with_semicolon(at, close),
                 Elements::Statements => self.statement(at, close),
                 Elements::Arms => self.arm(at, close),
+                Elements::Members => self.member(at, close),
+                Elements::Unions => self.union_arm(at, close),
             };
             nested |= (at..next).any(|i| self.is(i, "{") || self.is(i, "if") || self.is(i, "for"));
             inside.push(element);
@@ -125,9 +132,9 @@ impl Formatter<'_> {
         inside.push(self.leading(close, count == 0));
         let one_line = !self.has_newline(open, close)
             && match elements {
-                Elements::Simple => true,
+                Elements::Simple | Elements::Members => true,
                 Elements::Statements => count < 2 && !nested && !self.has_else_near(open, close + 1),
-                Elements::Arms => false,
+                Elements::Arms | Elements::Unions => false,
             };
         let inside = Doc::Concat(inside).indent();
         let broken = !one_line && self.holds_lines(open, close);
@@ -135,7 +142,7 @@ impl Formatter<'_> {
     }
 
     /// Up to and with the next `;` of this level.
-    fn simple_with_semicolon(&mut self, at: usize, end: usize) -> (Doc, usize) {
+    pub(super) fn simple_with_semicolon(&mut self, at: usize, end: usize) -> (Doc, usize) {
         let stop = self.top_level(at, end).find(|i| self.is(*i, ";")).unwrap_or(end);
         let doc = self.simple(at, stop);
         if stop == end {

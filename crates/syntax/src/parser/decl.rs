@@ -189,7 +189,7 @@ impl Parser<'_> {
         Ok(make(name, fields))
     }
 
-    fn open_brace(&mut self) -> Parsed<Span> {
+    pub(super) fn open_brace(&mut self) -> Parsed<Span> {
         let open = self.span();
         self.expect("{")?;
         Ok(open)
@@ -203,7 +203,7 @@ impl Parser<'_> {
     }
 
     /// One declaration of fields: `T a, b;` declares two.
-    fn field(&mut self) -> Parsed<Vec<Field>> {
+    pub(super) fn field(&mut self) -> Parsed<Vec<Field>> {
         let doc = self.doc();
         let start = self.span();
         let ty = self.ty()?;
@@ -214,7 +214,16 @@ impl Parser<'_> {
             let bits = if self.eat(":") { Some(self.expr_above_cond()?) } else { None };
             let init = if self.eat("=") { Some(self.expr()?) } else { None };
             let span = self.span_from(start);
-            fields.push(Field { doc: doc.clone(), ty: ty.clone(), name, array, bits, init, span });
+            fields.push(Field {
+                doc: doc.clone(),
+                ty: ty.clone(),
+                name,
+                array,
+                bits,
+                init,
+                presence: Vec::new(),
+                span,
+            });
             if !self.eat(",") {
                 break;
             }
@@ -310,8 +319,12 @@ impl Parser<'_> {
 
     /// Whether, after documentation, `timer_t` follows.
     fn timer_ahead(&self) -> bool {
-        let docs = (0..).take_while(|n| self.ahead(*n).kind == TokenKind::DocComment).count();
-        self.is_word_at(docs, "timer_t")
+        self.is_word_at(self.docs_ahead(), "timer_t")
+    }
+
+    /// How many lines of documentation follow.
+    pub(super) fn docs_ahead(&self) -> usize {
+        (0..).take_while(|n| self.ahead(*n).kind == TokenKind::DocComment).count()
     }
 
     fn timer(&mut self) -> Parsed<Timer> {
@@ -333,14 +346,6 @@ impl Parser<'_> {
         let members = self.comma_list("}", |p| p.ident("the name of an option"))?;
         self.eat(";");
         Ok(ItemKind::OptUnion { name, members })
-    }
-
-    fn blueprint_decl(&mut self) -> Parsed<ItemKind> {
-        self.advance();
-        let name = self.ident("a name")?;
-        let over = if self.eat_word("over") { Some(self.ident("the name of a net_header")?) } else { None };
-        let fields = self.fields()?;
-        Ok(ItemKind::Blueprint { name, over, fields })
     }
 
     fn seg_rule_decl(&mut self) -> Parsed<ItemKind> {

@@ -130,6 +130,10 @@ impl Parser<'_> {
         loop {
             let start = expr.span;
             if self.is("->") {
+                // The arm of a union, `value -> { }`.
+                if self.is_at(1, "{") {
+                    return Ok(expr);
+                }
                 self.arrow();
             }
             let kind = if self.eat(".") || self.eat("->") {

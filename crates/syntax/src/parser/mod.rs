@@ -5,6 +5,7 @@
 
 mod decl;
 mod expr;
+mod header;
 mod stmt;
 mod ty;
 

@@ -121,7 +121,7 @@ impl Parser<'_> {
         })
     }
 
-    fn condition(&mut self) -> Parsed<Expr> {
+    pub(super) fn condition(&mut self) -> Parsed<Expr> {
         self.expect("(")?;
         let cond = self.expr()?;
         self.expect(")")?;

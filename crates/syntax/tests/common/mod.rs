@@ -236,6 +236,35 @@ impl Generator<'_> {
         }
     }
 
+    fn members(&mut self, depth: usize) {
+        self.put("{");
+        for _ in 0..self.choose(4) {
+            match self.choose(if depth < 3 { 8 } else { 1 }) {
+                1 => {
+                    self.doc();
+                    self.put("if ( a & 4 == 0 )");
+                    self.members(depth + 1);
+                    if self.choose(2) == 0 {
+                        self.put("else if ( b )");
+                        self.members(depth + 1);
+                        self.put("else");
+                        self.members(depth + 1);
+                    }
+                }
+                2 => {
+                    self.put("union ( kind ) { A ->");
+                    self.members(depth + 1);
+                    self.put("2 + 1 ->");
+                    self.members(depth + 1);
+                    let end = self.pick(&["}", "; }"]);
+                    self.put(end);
+                }
+                _ => self.field(),
+            }
+        }
+        self.put("}");
+    }
+
     fn names_in_braces(&mut self, trailing: bool) {
         self.put("{");
         let before = self.out.len();
@@ -248,7 +277,7 @@ impl Generator<'_> {
 
     fn item(&mut self) {
         self.doc();
-        match self.choose(10) {
+        match self.choose(11) {
             0 => {
                 self.put("const uint32 a =");
                 self.expr();
@@ -282,6 +311,10 @@ impl Generator<'_> {
                 self.put("; }");
             }
             7 => self.put("seg_rule r ( x ) [ B :: f , x , - x , prev . seq + 1 ] ;"),
+            9 => {
+                self.put("pkt_bp b over h");
+                self.members(0);
+            }
             8 => self.put("interface i { a -> b at k ( x , y ) ; c -> d on e ; }"),
             _ => {
                 self.ty();

@@ -1,0 +1,140 @@
+//! Fields that are not in every packet, or not always at the same place: read and written one after the other.
+
+use carrick_ir::{BlueprintDef, BpFieldKind, BpPart};
+
+use crate::Emitter;
+use crate::crc::less_tail;
+use crate::header::groups;
+use crate::names::safe;
+use crate::stmt::strip;
+
+impl Emitter<'_> {
+    pub(crate) fn has_varint(&self) -> bool {
+        self.p.blueprints.iter().any(|bp| bp.parts.iter().any(|p| p.varint))
+    }
+
+    /// What its one field writes.
+    fn varint_value(&self, bp: &BlueprintDef, part: &BpPart) -> String {
+        let field = &bp.part_fields(part)[0];
+        match &field.kind {
+            BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
+            _ => format!("h->{}", safe(&field.name)),
+        }
+    }
+
+    /// Whether the number may be another one in each packet of a blueprint.
+    fn changes(&self, bp: &BlueprintDef, part: &BpPart) -> bool {
+        let ruled = self
+            .p
+            .seg_rules
+            .iter()
+            .any(|r| self.p.blueprints[r.blueprint.index()].name == bp.name && r.field == part.first);
+        ruled || bp.part_fields(part).iter().any(|f| matches!(f.kind, BpFieldKind::Computed(_)))
+    }
+
+    fn open_part(&mut self, bp: &BlueprintDef, part: &BpPart) {
+        match &part.when {
+            Some(when) => {
+                let when = self.header_expr(when, bp, "h->");
+                self.w.open(format!("if ({}) {{", strip(&when)));
+            }
+            None => self.w.open("{"),
+        }
+    }
+
+    /// In an extract function: `header_len` moves over the parts.
+    pub(crate) fn read_parts(&mut self, bp: &BlueprintDef) {
+        let short = format!("return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse"));
+        let room = format!("packet->len - header_len{}", less_tail(bp));
+        for part in &bp.parts {
+            self.open_part(bp, part);
+            if part.varint {
+                let field = safe(&bp.part_fields(part)[0].name);
+                self.w.line(format!(
+                    "uint32_t octets = carrick_varint_load(p + header_len, {room}, &h->{field});"
+                ));
+                self.w.line("if (!octets)");
+                self.w.line(format!("    {short}"));
+                self.w.line("header_len += octets;");
+            } else {
+                let octets = bp.part_len(part);
+                self.w.line(format!("if ({room} < {octets}u)"));
+                self.w.line(format!("    {short}"));
+                self.w.line("const uint8_t *q = p + header_len;");
+                for group in groups(bp.part_fields(part)) {
+                    self.read_group("q", &group);
+                }
+                self.w.line(format!("header_len += {octets}u;"));
+            }
+            if part.when.is_some() {
+                self.w.close("} else {");
+                self.w.open_again();
+                for field in bp.part_fields(part) {
+                    let c = self.names.ctype(&field.ty);
+                    self.w.line(format!("h->{} = ({c})0;", safe(&field.name)));
+                }
+            }
+            self.w.close("}");
+        }
+    }
+
+    /// In a write function: the parts, and `q` behind them.
+    pub(crate) fn write_parts(&mut self, bp: &BlueprintDef) {
+        self.w.line(format!("uint8_t *q = p + {};", bp.fixed_len));
+        for part in &bp.parts {
+            self.open_part(bp, part);
+            if part.varint {
+                let value = self.varint_value(bp, part);
+                self.w.line(format!("q += carrick_varint_store(q, {value});"));
+            } else {
+                for group in groups(bp.part_fields(part)) {
+                    self.write_group("q", bp, &group);
+                }
+                self.w.line(format!("q += {};", bp.part_len(part)));
+            }
+            self.w.close("}");
+        }
+        if bp.options.is_none() {
+            self.w.line("(void)q;");
+        }
+    }
+
+    /// The length of a packet's header, and the most that it is in any packet made from the blueprint.
+    pub(crate) fn part_lengths(&mut self, bp: &BlueprintDef) {
+        if bp.parts.is_empty() {
+            return;
+        }
+        self.w.line("/* Octets of the header with this much payload. */");
+        self.part_length(bp, "header_len", ", CARRICK_UNUSED uint64_t payload_len", false);
+        self.w.line("/* Octets of the longest header that a packet of this blueprint has. */");
+        self.part_length(bp, "header_room", "", true);
+    }
+
+    fn part_length(&mut self, bp: &BlueprintDef, what: &str, params: &str, most: bool) {
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        let core = self.core_param();
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline uint32_t {name}_{what}({core}, CARRICK_UNUSED const struct {ty} *h{params}) {{"
+        ));
+        let options = bp.options.map(|l| self.names.own(&self.p.opt_lists[l.index()].name));
+        let options = options.map_or_else(String::new, |o| format!(" + {o}_length(&h->opts__)"));
+        self.w.line(format!("uint32_t octets = {}u{options};", bp.fixed_len));
+        for part in &bp.parts {
+            let octets = if part.varint && !(most && self.changes(bp, part)) {
+                format!("carrick_varint_len({})", self.varint_value(bp, part))
+            } else {
+                format!("{}u", bp.part_len(part))
+            };
+            if let Some(when) = &part.when {
+                let when = self.header_expr(when, bp, "h->");
+                self.w.line(format!("if ({})", strip(&when)));
+                self.w.line(format!("    octets += {octets};"));
+            } else {
+                self.w.line(format!("octets += {octets};"));
+            }
+        }
+        self.w.line("return octets;");
+        self.w.close("}");
+        self.w.blank();
+    }
+}
