@@ -41,6 +41,8 @@ pub enum Data<'a> {
     None,
     /// octets for the program; the core copies them and keeps them until the request completes
     Send(&'a [u8]),
+    /// octets for the program that outlive every core: they are not copied
+    Lent(&'static [u8]),
     /// room for so many octets; what is delivered comes with the completion
     Recv(u64),
 }

@@ -1,5 +1,6 @@
 //! Open requests with the octets they brought, and finished ones.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
@@ -9,7 +10,7 @@ use crate::api::{Completion, Data};
 #[derive(Debug, Default)]
 struct Open {
     token: u64,
-    send: Vec<u8>,
+    send: Cow<'static, [u8]>,
     /// room for so many octets; `None`: the request sends
     room: Option<u64>,
 }
@@ -46,21 +47,21 @@ impl Requests {
     /// Notes a request and what it brings; returns the slot of its data and how many octets that is.
     pub(crate) fn accept(&mut self, token: u64, data: Data<'_>) -> Option<(u32, u64)> {
         self.outstanding += 1;
-        let (octets, room): (&[u8], _) = match data {
+        let (octets, room) = match data {
             Data::None => return None,
-            Data::Send(octets) => (octets, None),
-            Data::Recv(room) => (&[], Some(room)),
+            Data::Send(octets) => (Cow::Owned(octets.to_vec()), None),
+            Data::Lent(octets) => (Cow::Borrowed(octets), None),
+            Data::Recv(room) => (Cow::Borrowed(&[][..]), Some(room)),
         };
+        let len = room.unwrap_or(octets.len() as u64);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.open.push(Open::default());
             self.open.len() as u32 - 1
         });
         let open = &mut self.open[slot as usize];
-        (open.token, open.room) = (token, room);
-        open.send.clear();
-        open.send.extend_from_slice(octets);
+        *open = Open { token, send: octets, room };
         self.by_token.insert(token, slot);
-        Some((slot, room.unwrap_or(octets.len() as u64)))
+        Some((slot, len))
     }
 
     /// The octets from `offset` that a request sends, nothing once it is complete.

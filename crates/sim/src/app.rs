@@ -3,10 +3,13 @@
 //! Bulk transfer, request and response, idle and random behaviour are plans. Each connection carries its
 //! number in its first eight octets, so that both ends can be held against each other at the end.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::core::{Completion, Data};
-use crate::interface::Call;
+use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
 
 const OK: u8 = 0;
@@ -73,7 +76,7 @@ pub struct Record {
 /// What an application asks of its host.
 pub enum Ask {
     /// a request under this token
-    Call { call: Call, handle: u64, args: Vec<(&'static str, u64)>, token: u64, data: AskData },
+    Call { call: Call, handle: u64, args: Args, token: u64, data: AskData },
     /// `wake` at this time
     Wake { at: u64, conn: usize },
 }
@@ -81,7 +84,7 @@ pub enum Ask {
 /// What a request carries.
 pub enum AskData {
     None,
-    Send(Vec<u8>),
+    Send(Cow<'static, [u8]>),
     Recv(u64),
 }
 
@@ -90,7 +93,8 @@ impl AskData {
     pub fn as_data(&self) -> Data<'_> {
         match self {
             AskData::None => Data::None,
-            AskData::Send(octets) => Data::Send(octets),
+            AskData::Send(Cow::Borrowed(octets)) => Data::Lent(octets),
+            AskData::Send(Cow::Owned(octets)) => Data::Send(octets),
             AskData::Recv(len) => Data::Recv(*len),
         }
     }
@@ -126,7 +130,7 @@ pub struct App {
     seed: u64,
     plans: BTreeMap<u64, Plan>,
     conns: Vec<Conn>,
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: FxHashMap<u64, Waiting>,
     token: u64,
     /// connections for which nothing is left to do
     settled: usize,
@@ -143,7 +147,7 @@ impl App {
             seed,
             plans: plans.iter().map(|p| (p.number, p.clone())).collect(),
             conns: Vec::new(),
-            waiting: BTreeMap::new(),
+            waiting: FxHashMap::default(),
             token: 0,
             settled: 0,
             asks: Vec::new(),
@@ -160,19 +164,12 @@ impl App {
         self.conns.len() >= self.plans.len() && self.settled >= self.conns.len()
     }
 
-    /// The requests since the last time.
-    pub fn take_asks(&mut self) -> Vec<Ask> {
-        std::mem::take(&mut self.asks)
+    /// Moves the requests since the last time to the end of `to`.
+    pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
+        to.append(&mut self.asks);
     }
 
-    fn ask(
-        &mut self,
-        call: Call,
-        handle: u64,
-        args: Vec<(&'static str, u64)>,
-        data: AskData,
-        waiting: Waiting,
-    ) {
+    fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: Waiting) {
         self.token += 1;
         let token = self.token;
         self.waiting.insert(token, waiting);
@@ -198,8 +195,11 @@ impl App {
         ports.sort_unstable();
         ports.dedup();
         for port in ports {
-            let args =
-                vec![("local_ip", u64::from(self.address)), ("local_port", u64::from(port)), ("backlog", 64)];
+            let args = args(&[
+                (Arg::LocalIp, u64::from(self.address)),
+                (Arg::LocalPort, u64::from(port)),
+                (Arg::Backlog, 64),
+            ]);
             self.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen(port));
         }
     }
@@ -208,12 +208,12 @@ impl App {
         let Some(plan) = &self.conns[conn].plan else { return };
         // A port of its own for each, below those that a peer may listen on by accident.
         let local_port = 1024 + conn as u64 % 60_000;
-        let args = vec![
-            ("local_ip", u64::from(self.address)),
-            ("local_port", local_port),
-            ("remote_ip", u64::from(self.peer)),
-            ("remote_port", u64::from(plan.port)),
-        ];
+        let args = args(&[
+            (Arg::LocalIp, u64::from(self.address)),
+            (Arg::LocalPort, local_port),
+            (Arg::RemoteIp, u64::from(self.peer)),
+            (Arg::RemotePort, u64::from(plan.port)),
+        ]);
         self.ask(Call::Connect, 0, args, AskData::None, Waiting::Connect(conn));
     }
 
@@ -249,7 +249,7 @@ impl App {
     }
 
     fn accept(&mut self, listener: u64) {
-        self.ask(Call::Accept, listener, Vec::new(), AskData::None, Waiting::Accept(listener));
+        self.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
     }
 
     fn connected(&mut self, conn: usize, done: &Completion, now: u64) {
@@ -304,7 +304,7 @@ impl App {
         if sent >= side.to_send {
             c.shut = true;
             let handle = c.handle;
-            self.ask(Call::Shutdown, handle, Vec::new(), AskData::None, Waiting::Nothing);
+            self.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
             return;
         }
         let len = (allowed - sent.min(allowed)).min(u64::from(side.send_chunk));
@@ -314,9 +314,8 @@ impl App {
         c.sending = true;
         let handle = c.handle;
         let pattern = Pattern { number: c.record.number, seed: self.seed ^ u64::from(self.is_client) };
-        let mut octets = Vec::with_capacity(len as usize);
-        pattern.fill(sent, len as usize, &mut octets);
-        self.ask(Call::Send, handle, vec![("len", len)], AskData::Send(octets), Waiting::Send(conn));
+        let octets = pattern.octets(sent, len as usize);
+        self.ask(Call::Send, handle, args(&[(Arg::Len, len)]), AskData::Send(octets), Waiting::Send(conn));
     }
 
     fn abort(&mut self, conn: usize, now: u64) {
@@ -326,7 +325,7 @@ impl App {
         c.record.finished = Some(now);
         let handle = c.handle;
         self.settled += 1;
-        self.ask(Call::Abort, handle, Vec::new(), AskData::None, Waiting::Nothing);
+        self.ask(Call::Abort, handle, Args::default(), AskData::None, Waiting::Nothing);
     }
 
     fn sent(&mut self, conn: usize, done: &Completion, now: u64) {
@@ -364,7 +363,7 @@ impl App {
         c.receiving = true;
         let handle = c.handle;
         let len = u64::from(chunk);
-        self.ask(Call::Recv, handle, vec![("len", len)], AskData::Recv(len), Waiting::Recv(conn));
+        self.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
     }
 
     fn received(&mut self, conn: usize, done: &Completion, now: u64) {
@@ -412,7 +411,7 @@ impl App {
         c.record.finished = Some(now);
         let handle = c.handle;
         self.settled += 1;
-        self.ask(Call::Close, handle, Vec::new(), AskData::None, Waiting::Nothing);
+        self.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
     }
 
     fn maybe_close(&mut self, conn: usize, now: u64) {
@@ -430,7 +429,7 @@ impl App {
         c.record.finished = Some(now);
         let handle = c.handle;
         self.settled += 1;
-        self.ask(Call::Close, handle, Vec::new(), AskData::None, Waiting::Nothing);
+        self.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
     }
 }
 

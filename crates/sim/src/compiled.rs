@@ -129,11 +129,9 @@ impl CompiledProgram {
     }
 }
 
-/// The octets of an open request.
+/// The octets of an open request: what it sends, or the room for what it receives (empty until then).
 struct Buffer {
-    octets: Box<[u8]>,
-    /// how many of them the request has
-    len: usize,
+    octets: Vec<u8>,
     receives: bool,
 }
 
@@ -147,8 +145,8 @@ pub struct Compiled {
     reports: Box<Reports>,
     /// the octets of open requests; the core refers to them
     buffers: HashMap<u64, Buffer>,
-    /// buffers of requests that are over
-    spare: Vec<Box<[u8]>>,
+    /// the octets of requests that are over, for their room
+    spare: Vec<Vec<u8>>,
     mtu: usize,
 }
 
@@ -242,13 +240,12 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// A buffer of at least `len` octets, a used one if there is one.
-    fn buffer(&mut self, len: usize, receives: bool) -> Buffer {
-        let octets = match self.spare.pop() {
-            Some(octets) if octets.len() >= len => octets,
-            _ => vec![0; len].into_boxed_slice(),
-        };
-        Buffer { octets, len, receives }
+    /// Room for `len` octets, used before if there is some.
+    fn room(&mut self, len: usize) -> Vec<u8> {
+        let mut octets = self.spare.pop().unwrap_or_default();
+        octets.clear();
+        octets.reserve(len);
+        octets
     }
 
     fn outcome(code: i32) -> Result<(), Refused> {
@@ -279,29 +276,31 @@ impl Core for Compiled {
 
     fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
         self.reports.now = now;
-        let mut buffer = match request.data {
+        let mut data = CAddr { ptr: ptr::null_mut(), len: 0, token: request.token };
+        let buffer = match request.data {
             Data::None => None,
-            Data::Send(octets) => {
-                let mut buffer = self.buffer(octets.len(), false);
-                buffer.octets[..octets.len()].copy_from_slice(octets);
-                Some(buffer)
+            // The core never writes to what a request sends.
+            Data::Lent(octets) => {
+                (data.ptr, data.len) = (octets.as_ptr().cast_mut(), octets.len() as u64);
+                None
             }
-            Data::Recv(len) => Some(self.buffer(len as usize, true)),
+            Data::Send(sent) => {
+                let mut octets = self.room(sent.len());
+                octets.extend_from_slice(sent);
+                (data.ptr, data.len) = (octets.as_mut_ptr(), octets.len() as u64);
+                Some(Buffer { octets, receives: false })
+            }
+            Data::Recv(len) => {
+                let mut octets = self.room(len as usize);
+                (data.ptr, data.len) = (octets.as_mut_ptr(), len);
+                Some(Buffer { octets, receives: true })
+            }
         };
-        let mut c_request = CRequest {
-            handle: request.handle,
-            token: request.token,
-            data: CAddr { ptr: ptr::null_mut(), len: 0, token: 0 },
-            args: [0; 16],
-        };
-        if let Some(buffer) = &mut buffer {
-            let ptr = buffer.octets.as_mut_ptr();
-            c_request.data = CAddr { ptr, len: buffer.len as u64, token: request.token };
-        }
+        let mut c_request = CRequest { handle: request.handle, token: request.token, data, args: [0; 16] };
         for (to, from) in c_request.args.iter_mut().zip(request.args) {
             *to = *from;
         }
-        // SAFETY: the boxed octets stay where they are until the request's completion is taken.
+        // SAFETY: the octets of a vector stay where they are while it is moved, until the completion is taken.
         let code = unsafe { (self.program.table().call)(self.core, call as u32, &raw const c_request, now) };
         if let (0, Some(buffer)) = (code, buffer) {
             self.buffers.insert(request.token, buffer);
@@ -338,13 +337,21 @@ impl Core for Compiled {
         if !unsafe { (self.program.table().next_completion)(self.core, &raw mut done) } {
             return None;
         }
-        let data = self.buffers.remove(&done.token).and_then(|buffer| {
-            let got = buffer.receives && done.status == 0;
-            let data = got.then(|| buffer.octets[..(done.value as usize).min(buffer.len)].to_vec());
-            self.spare.push(buffer.octets);
-            data
+        let buffer = self.buffers.remove(&done.token);
+        let data = buffer.and_then(|Buffer { mut octets, receives }| {
+            if receives && done.status == 0 {
+                // SAFETY: there is room for what the request asked for, and the core has written that many of it.
+                unsafe { octets.set_len((done.value as usize).min(octets.capacity())) };
+                return Some(octets);
+            }
+            self.spare.push(octets);
+            None
         });
         Some(Completion { token: done.token, status: done.status, value: done.value, data })
+    }
+
+    fn recycle(&mut self, octets: Vec<u8>) {
+        self.spare.push(octets);
     }
 
     fn take_trace(&mut self, to: &mut Vec<Record>) {

@@ -31,6 +31,11 @@ pub trait Core {
     /// The oldest completion.
     fn next_completion(&mut self) -> Option<Completion>;
 
+    /// Gives back the octets of a completion, for later ones.
+    fn recycle(&mut self, octets: Vec<u8>) {
+        drop(octets);
+    }
+
     /// Moves the trace records since the last time to the end of `to`.
     fn take_trace(&mut self, to: &mut Vec<Record>);
 

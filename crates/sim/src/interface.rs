@@ -18,11 +18,35 @@ pub enum Call {
     Abort,
 }
 
+/// What calls of the shape may want to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arg {
+    LocalIp,
+    LocalPort,
+    RemoteIp,
+    RemotePort,
+    Backlog,
+    Len,
+}
+
+/// The names of the fields that take them, in the order of [`Arg`].
+const ARG_NAMES: [&str; 6] = ["local_ip", "local_port", "remote_ip", "remote_port", "backlog", "len"];
+
+/// The arguments of a call, by [`Arg`]; 0 where there is nothing to say.
+pub type Args = [u64; ARG_NAMES.len()];
+
+/// Arguments with these values.
+pub fn args(given: &[(Arg, u64)]) -> Args {
+    let mut all = Args::default();
+    given.iter().for_each(|(arg, value)| all[*arg as usize] = *value);
+    all
+}
+
 #[derive(Debug, Clone)]
 struct Known {
     number: usize,
-    /// the event's fields but for its `addr_t`
-    fields: Vec<String>,
+    /// for each of the event's fields but its `addr_t` where among [`Args`] its value is, if it is known
+    fields: Vec<Option<usize>>,
     on_handle: bool,
 }
 
@@ -44,18 +68,21 @@ impl StreamInterface {
         let known = |name: &str| {
             let (number, call) = interface.calls.iter().enumerate().find(|(_, c)| c.name == name)?;
             let event = &program.events[call.event.index()];
-            let fields = event.fields.iter().filter(|f| f.ty != Ty::Addr).map(|f| f.name.clone()).collect();
+            let place = |name: &str| ARG_NAMES.iter().position(|n| *n == name);
+            let scalars = event.fields.iter().filter(|f| f.ty != Ty::Addr);
+            let fields = scalars.map(|f| place(&f.name)).collect();
             Some(Known { number, fields, on_handle: matches!(call.target, CallTarget::On(_)) })
         };
         Ok(StreamInterface { calls: NAMES.iter().map(|n| known(n)).collect() })
     }
 
-    /// The number of a call and its arguments in the event's order, from those that are known by name; others are 0.
-    /// `None` if the program has no such call.
-    pub fn arguments(&self, call: Call, given: &[(&str, u64)]) -> Option<(usize, Vec<u64>)> {
+    /// The number of a call; its arguments, in the event's order, go to `to`, which is cleared. `None` if the program has
+    /// no such call.
+    pub fn arguments(&self, call: Call, given: &Args, to: &mut Vec<u64>) -> Option<usize> {
         let known = self.calls[call as usize].as_ref()?;
-        let value = |field: &String| given.iter().find(|(n, _)| n == field).map_or(0, |(_, v)| *v);
-        Some((known.number, known.fields.iter().map(value).collect()))
+        to.clear();
+        to.extend(known.fields.iter().map(|place| place.map_or(0, |at| given[at])));
+        Some(known.number)
     }
 
     /// Whether the call goes to a handle.

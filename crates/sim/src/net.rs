@@ -52,7 +52,10 @@ pub struct Net<'o> {
     heap: BinaryHeap<Reverse<(u64, u64, Happening)>>,
     packets: Vec<Vec<u8>>,
     free: Vec<usize>,
+    /// used again and again
     records: Vec<Record>,
+    asks: Vec<Ask>,
+    args: Vec<u64>,
     /// packets that were made
     pub packets_made: u64,
 }
@@ -76,6 +79,8 @@ impl<'o> Net<'o> {
             packets: Vec::new(),
             free: Vec::new(),
             records: Vec::new(),
+            asks: Vec::new(),
+            args: Vec::new(),
             packets_made: 0,
         }
     }
@@ -217,15 +222,16 @@ impl<'o> Net<'o> {
     }
 
     fn requests(&mut self, host: usize) -> bool {
-        let mut asks = std::mem::take(&mut self.hosts[host].refused);
-        asks.append(&mut self.hosts[host].app.take_asks());
+        let mut asks = std::mem::take(&mut self.asks);
+        asks.append(&mut self.hosts[host].refused);
+        self.hosts[host].app.take_asks(&mut asks);
         let any = !asks.is_empty();
-        for ask in asks {
+        for ask in asks.drain(..) {
             match ask {
                 Ask::Wake { at, conn } => self.plan(at, Happening::Wake { host, conn }),
                 Ask::Call { call, handle, ref args, token, ref data } => {
-                    let Some((number, args)) = self.interface.arguments(call, args) else { continue };
-                    let request = Request { handle, token, args: &args, data: data.as_data() };
+                    let Some(number) = self.interface.arguments(call, args, &mut self.args) else { continue };
+                    let request = Request { handle, token, args: &self.args, data: data.as_data() };
                     let h = &mut self.hosts[host];
                     if h.core.call(number, request, self.now) == Err(Refused::Again) {
                         h.refused.push(ask);
@@ -235,6 +241,7 @@ impl<'o> Net<'o> {
                 }
             }
         }
+        self.asks = asks;
         any && self.hosts[host].refused.is_empty()
     }
 
@@ -243,7 +250,11 @@ impl<'o> Net<'o> {
         while let Some(done) = self.hosts[host].core.next_completion() {
             any = true;
             self.observer.completed(self.now, host, &done);
-            self.hosts[host].app.completed(&done, self.now);
+            let h = &mut self.hosts[host];
+            h.app.completed(&done, self.now);
+            if let Some(octets) = done.data {
+                h.core.recycle(octets);
+            }
         }
         any
     }

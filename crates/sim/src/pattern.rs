@@ -3,6 +3,7 @@
 //! Simulations spend their time on packets, not on this: the octets are a window into one table of random octets whose length
 //! is prime, so that no two places of a stream that a protocol could confuse look alike.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::rng::Rng;
@@ -61,6 +62,18 @@ impl Pattern {
         out[..take].copy_from_slice(&number[from..from + take]);
     }
 
+    /// `len` octets from `offset` on; nearly always a piece of the table.
+    pub fn octets(&self, offset: u64, len: usize) -> Cow<'static, [u8]> {
+        if offset >= 8
+            && let Some(piece) = self.pieces(offset, len).next().filter(|p| p.len() == len)
+        {
+            return Cow::Borrowed(piece);
+        }
+        let mut octets = Vec::with_capacity(len);
+        self.fill(offset, len, &mut octets);
+        Cow::Owned(octets)
+    }
+
     /// Where the octets differ from what should be at `offset`, if they do.
     pub fn first_difference(&self, offset: u64, octets: &[u8]) -> Option<u64> {
         let (number, from, take) = self.head(offset, octets.len());
@@ -94,6 +107,7 @@ mod tests {
         for (offset, len) in [(0, 5), (3, 17), (8, 8), (99, 1), (PERIOD - 7, 20), (65_000, 140_000), (5, 0)] {
             pattern.fill(offset as u64, len, &mut piece);
             assert_eq!(piece, whole[offset..offset + len]);
+            assert_eq!(pattern.octets(offset as u64, len), piece);
             assert_eq!(pattern.first_difference(offset as u64, &piece), None);
         }
         whole[41] ^= 1;
