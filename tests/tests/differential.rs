@@ -317,6 +317,13 @@ fn claims_in_every_place() {
 }
 
 #[test]
+fn packets_of_several_frames() {
+    if let Some(packets) = hold(&own("tests/programs/frames.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn contexts_timers_and_raised_events() {
     hold(&own("crates/interp/tests/programs/machine.mtp"));
 }

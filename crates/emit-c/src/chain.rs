@@ -234,8 +234,13 @@ impl Emitter<'_> {
         self.w.close("}");
         self.w.line("core->counters[CARRICK_COUNT_RX_PACKETS]++;");
         let net_len = if self.crc_over_net() { ", .net_len = (uint32_t)header" } else { "" };
+        let mut rest = "";
+        if self.has_frames() {
+            self.w.line("const uint8_t *ends[2] = {octets + header, octets + header + ip.payload_len};");
+            rest = ", .rest = ends";
+        }
         self.w.line(format!(
-            "struct {packet} packet = {{.ptr = octets + header, .len = ip.payload_len, .ip = &ip{net_len}}};"
+            "struct {packet} packet = {{.ptr = octets + header, .len = ip.payload_len, .ip = &ip{net_len}{rest}}};"
         ));
         let most = self.p.max_parsed.max(1);
         self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));

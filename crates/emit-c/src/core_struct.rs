@@ -43,6 +43,9 @@ impl Emitter<'_> {
         if self.crc_over_net() {
             self.w.line("uint32_t net_len; /* of the network header, before ptr */");
         }
+        if self.has_frames() {
+            self.w.line("const uint8_t **rest; /* begin and end of what no extract has taken */");
+        }
         self.w.close("};");
         self.w.blank();
     }

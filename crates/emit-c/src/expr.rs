@@ -76,6 +76,14 @@ impl Emitter<'_> {
                 let mask = format!("core->{}_tx_mask", self.p.contexts[id.index()].name);
                 format!("carrick_tx_room(&{}->tx__, {mask})", self.local(*ctx))
             }
+            ExprKind::PacketLeft => {
+                let packet = self.packet();
+                format!("(uint64_t)({packet}->rest[1] - {packet}->rest[0])")
+            }
+            ExprKind::PacketPeek => {
+                let packet = self.packet();
+                format!("({packet}->rest[0] < {packet}->rest[1] ? *{packet}->rest[0] : 0u)")
+            }
             ExprKind::OptPresent(bp, opt) => {
                 format!("{}.opts__.has_{}", self.local(*bp), self.p.opts[opt.index()].name)
             }
@@ -96,6 +104,11 @@ impl Emitter<'_> {
             text = text.replace(&format!("PREV__{at}"), &format!("prev->{}", safe(&field.name)));
         }
         text
+    }
+
+    /// The packet that the parser reads.
+    pub(crate) fn packet(&self) -> String {
+        self.function.map_or_else(String::new, |f| safe(&f.locals[0].name))
     }
 
     pub(crate) fn handle_of(&self, ctx: ir::LocalId) -> String {

@@ -5,6 +5,7 @@ use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, Ty, arith};
 use crate::Emitter;
 use crate::crc::less_tail;
 use crate::expr::net_member;
+use crate::frame::packet_len;
 use crate::names::safe;
 use crate::options::width_suffix;
 
@@ -91,8 +92,8 @@ impl Emitter<'_> {
             self.names.own("core"),
             self.names.own("packet")
         ));
-        self.w.line("const uint8_t *p = packet->ptr;");
-        self.w.line(format!("if (packet->len < {}u)", bp.fixed_len + bp.trailer_len()));
+        self.extract_begin(bp);
+        self.w.line(format!("if ({} < {}u)", packet_len(bp), bp.fixed_len + bp.trailer_len()));
         self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_SHORT);"));
         self.verify(bp, true);
         for group in groups(bp.fixed_fields()) {
@@ -105,7 +106,7 @@ impl Emitter<'_> {
             let text = self.header_expr(&list.len, bp, "h->");
             self.w.line(format!("uint64_t options = {text};"));
             self.w.line(format!("h->opts__ = (struct {}){{0}};", self.names.declared(&list.name)));
-            self.w.line(format!("if (options > packet->len - header_len{})", less_tail(bp)));
+            self.w.line(format!("if (options > {} - header_len{})", packet_len(bp), less_tail(bp)));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
             self.w.line("header_len += (uint32_t)options;");
         }
@@ -121,11 +122,7 @@ impl Emitter<'_> {
             ));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
         }
-        self.w.line(format!(
-            "h->payload__ = (struct {}){{.ptr = p + header_len, .len = packet->len - header_len{}}};",
-            self.names.own("payload"),
-            less_tail(bp)
-        ));
+        self.extract_payload(bp);
         self.w.line("return true;");
         self.w.close("}");
         self.w.blank();

@@ -13,6 +13,7 @@ mod context;
 mod core_struct;
 mod crc;
 mod expr;
+mod frame;
 mod header;
 mod instr;
 mod names;

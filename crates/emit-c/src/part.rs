@@ -4,6 +4,7 @@ use carrick_ir::{BlueprintDef, BpFieldKind, BpPart};
 
 use crate::Emitter;
 use crate::crc::less_tail;
+use crate::frame::packet_len;
 use crate::header::groups;
 use crate::names::safe;
 use crate::stmt::strip;
@@ -45,7 +46,7 @@ impl Emitter<'_> {
     /// In an extract function: `header_len` moves over the parts.
     pub(crate) fn read_parts(&mut self, bp: &BlueprintDef) {
         let short = format!("return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse"));
-        let room = format!("packet->len - header_len{}", less_tail(bp));
+        let room = format!("{} - header_len{}", packet_len(bp), less_tail(bp));
         for part in &bp.parts {
             self.open_part(bp, part);
             if part.varint {

@@ -347,7 +347,7 @@ impl<'p> Emitter<'p> {
     fn extract(&mut self, stmt: &Stmt, bp: ir::LocalId) {
         let Ty::Blueprint(kind) = self.local_type(bp) else { return };
         let name = self.names.own(&self.p.blueprints[kind.index()].name);
-        let packet = self.function.map_or_else(String::new, |f| safe(&f.locals[0].name));
+        let packet = self.packet();
         self.open_at(stmt, format!("if (!{name}_extract(core, {packet}, &{})) {{", self.local(bp)));
         self.line(stmt, "chain->dropped = true;");
         self.line(stmt, "return;");

@@ -42,6 +42,8 @@ pub(crate) enum Ex {
     WndFirstUnset(Box<Place>),
     /// of the context with this handle: the room in its TX unit
     TxRoom(Box<Ex>),
+    PacketLeft,
+    PacketPeek,
 }
 
 /// A binary operator on operands of one type.

@@ -164,6 +164,7 @@ impl Machine {
         self.packet_net.extend_from_slice(&whole[..usize::from(whole[0] & 15) * 4]);
         self.packet.clear();
         self.packet.extend_from_slice(rest);
+        self.packet_rest = 0..rest.len();
         self.packet_number += 1;
         self.packet_ips = (header.src, header.dst);
         let net = p.map.net as usize;

@@ -63,6 +63,10 @@ impl Machine {
                 self.resolve(place, fp).map_or(0, |at| wnd::first_unset(&self.mem[at..]))
             }
             Ex::TxRoom(handle) => self.tx_room(self.eval(handle, fp)),
+            Ex::PacketLeft => self.packet_rest.len() as u64,
+            Ex::PacketPeek => {
+                self.packet.get(self.packet_rest.clone()).and_then(|o| o.first()).map_or(0, |o| u64::from(*o))
+            }
             // Those that `eval` has seen to.
             _ => 0,
         }

@@ -6,7 +6,9 @@ use crate::counters::*;
 use crate::instr::packet_addr;
 use crate::ipv4;
 use crate::layout::{PAYLOAD_ADDR, PAYLOAD_LEN};
-use crate::link::{Blueprint, FieldKind, Linked, OptCode, OptionList, WORK};
+use crate::link::{
+    Blueprint, FieldKind, HEADER_LEN_CELL, Linked, OptCode, OptionList, PAYLOAD_LEN_CELL, WORK,
+};
 use crate::machine::Machine;
 
 /// Octets that options can take at most.
@@ -43,17 +45,22 @@ pub(crate) fn put_bits(octets: &mut [u8], bit_offset: u32, bits: u32, value: u64
 }
 
 impl Machine {
-    /// Reads the received packet into the blueprint at `at`, or says which counter tells why not.
+    /// Reads the received packet, or a frame from what is left of it, into the blueprint at `at`, or says which counter
+    /// tells why not.
     pub(crate) fn extract(&mut self, p: &Linked, bp: usize, at: usize) -> Result<(), usize> {
         let code = &p.blueprints[bp];
-        if self.packet.len() < code.fixed_len + code.trailer {
+        let (begin, end) = match code.frame {
+            true => (self.packet_rest.start, self.packet_rest.end),
+            false => (0, self.packet.len()),
+        };
+        if end - begin < code.fixed_len + code.trailer {
             return Err(SHORT);
         }
         let work = WORK as usize;
         let first = code.first as usize;
         self.mem[work + first..work + code.size as usize].fill(0);
         for field in &code.fields {
-            let raw = get_bits(&self.packet, field.bit_offset, field.bits);
+            let raw = get_bits(&self.packet[begin..], field.bit_offset, field.bits);
             self.mem[work + field.cell as usize] = arith::canonical(&field.ty, raw);
         }
         if let Some(crc) = &code.crc {
@@ -61,13 +68,13 @@ impl Machine {
         }
         // What covers the whole packet is verified before its fields are believed.
         self.checksums_hold(p, code, true, 0)?;
-        let limit = self.packet.len() - code.trailer;
-        let at_options = self.read_parts(code, limit).ok_or(SHORT)?;
+        let limit = end - code.trailer;
+        let options = self.read_parts(code, begin + code.fixed_len, limit).ok_or(SHORT)?;
         let list = code.options.as_ref().map_or(0, |list| self.eval(&list.len, 0));
-        if list > (limit - at_options) as u64 {
+        if list > (limit - options) as u64 {
             return Err(BAD_OPTIONS);
         }
-        let header = at_options + list as usize;
+        let header = options + list as usize;
         self.checksums_hold(p, code, false, header)?;
         if let Some(crc) = &code.crc
             && crc.compute(&self.packet_net, &self.packet, header) != crc.read(&self.packet)
@@ -75,16 +82,35 @@ impl Machine {
             return Err(BAD_CHECKSUM);
         }
         if let Some(list) = &code.options {
-            let octets = &self.packet[at_options..header];
+            let octets = &self.packet[options..header];
             read_options(list, octets, &mut self.mem[work..]).ok_or(BAD_OPTIONS)?;
         }
-        let payload = work + code.payload as usize;
-        let len = self.packet.len() - header - code.trailer;
-        self.mem[payload + PAYLOAD_LEN as usize] = len as u64;
-        let addr = payload + PAYLOAD_ADDR as usize;
-        let cells = packet_addr(self.packet_number, header, len);
-        self.mem[addr..addr + cells.len()].copy_from_slice(&cells);
+        self.read_payload(code, header - begin, header..limit)?;
         self.mem.copy_within(work + first..work + code.size as usize, at + first);
+        Ok(())
+    }
+
+    /// The payload begins where `rest` does; what of that it leaves can be extracted next.
+    fn read_payload(
+        &mut self,
+        code: &Blueprint,
+        header_len: usize,
+        rest: std::ops::Range<usize>,
+    ) -> Result<(), usize> {
+        self.mem[HEADER_LEN_CELL as usize] = header_len as u64;
+        self.mem[PAYLOAD_LEN_CELL as usize] = rest.len() as u64;
+        let len = code.payload_len.as_ref().map_or(rest.len() as u64, |len| self.eval(len, 0));
+        if len > rest.len() as u64 {
+            return Err(SHORT);
+        }
+        let payload = (WORK + code.payload) as usize;
+        self.mem[payload + PAYLOAD_LEN as usize] = len;
+        let addr = payload + PAYLOAD_ADDR as usize;
+        let cells = packet_addr(self.packet_number, rest.start, len as usize);
+        self.mem[addr..addr + cells.len()].copy_from_slice(&cells);
+        // A packet's payload is there to be taken apart into frames.
+        let taken = if code.frame { len as usize } else { 0 };
+        self.packet_rest = rest.start + taken..rest.end;
         Ok(())
     }
 

@@ -45,6 +45,8 @@ pub(crate) struct Machine {
     pub failed_claims: Vec<FailedClaim>,
     /// what follows the network header of the packet that is received
     pub packet: Vec<u8>,
+    /// what of it no extract has taken yet
+    pub packet_rest: std::ops::Range<usize>,
     /// that network header
     pub packet_net: Vec<u8>,
     /// its source and destination
@@ -86,6 +88,7 @@ impl Machine {
             current_event: None,
             failed_claims: Vec::new(),
             packet: Vec::new(),
+            packet_rest: 0..0,
             packet_net: Vec::new(),
             packet_ips: (0, 0),
             packet_number: 0,

@@ -53,9 +53,8 @@ impl Machine {
         &mut self.mem[(WORK + field.cell) as usize]
     }
 
-    /// Reads the parts of the packet into the work area. Where they end, if they do so before `limit`.
-    pub(crate) fn read_parts(&mut self, code: &Blueprint, limit: usize) -> Option<usize> {
-        let mut at = code.fixed_len;
+    /// Reads the parts of the packet from `at` on into the work area. Where they end, if they do so before `limit`.
+    pub(crate) fn read_parts(&mut self, code: &Blueprint, mut at: usize, limit: usize) -> Option<usize> {
         for part in &code.parts {
             if !self.is_there(part) {
                 continue;

@@ -241,6 +241,11 @@ pub struct BpField {
 pub struct BlueprintDef {
     pub name: String,
     pub doc: String,
+    /// it is no packet of its own but stands in the payload of one
+    pub frame: bool,
+    /// of a received frame: octets of its payload, over `BpField` and `PayloadLen` (what is left of the packet); absent:
+    /// all that is left if it has a payload
+    pub payload_len: Option<Expr>,
     pub fields: Vec<BpField>,
     /// what follows the fixed fields, in order
     pub parts: Vec<BpPart>,

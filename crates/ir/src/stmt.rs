@@ -261,6 +261,10 @@ pub enum ExprKind {
     Handle(LocalId),
     /// the local is a blueprint
     OptPresent(LocalId, OptId),
+    /// in parsers: the octets behind what was extracted so far; type `Bytes`
+    PacketLeft,
+    /// in parsers: the first of these, 0 if there is none; type `uint8`
+    PacketPeek,
     /// in blueprint declarations, option lists and segmentation rules only:
     BpField(u32),
     HeaderLen,

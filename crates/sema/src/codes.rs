@@ -85,6 +85,7 @@ code_table! {
     UNION_ARM = 304, "a union with two arms of the same value", "0304";
     COMPUTED_FROM = 305, "a value computed from what is computed", "0305";
     RULED_PRESENCE = 306, "a segmentation rule for what says which fields are there", "0306";
+    FRAME = 307, "a frame where a packet is wanted, or the other way round", "0307";
     INVARIANT_PARAMS = 310, "an invariant that is not of one context", "0310";
     INVARIANT_EFFECT = 311, "an invariant that changes something", "0311";
 }

@@ -96,6 +96,8 @@ impl Checker<'_> {
             name: name.name.clone(),
             doc,
             fields: Vec::new(),
+            frame: over.is_none(),
+            payload_len: None,
             parts: Vec::new(),
             trailer: false,
             fixed_len: 0,
@@ -151,6 +153,7 @@ impl Checker<'_> {
             place.offset = place.offset.next_multiple_of(8);
         }
         if type_name == "checksum16_t" || crc {
+            self.not_in_frame(bp, field);
             self.checksum_in_place(bp, field, place.offset, bits);
             if !trailer {
                 self.checksum_is_fixed(bp, field);
@@ -346,6 +349,7 @@ impl Checker<'_> {
             }
         }
         self.presences(bp, fields);
+        self.payload_length(bp, fields);
         self.computed_in_order(bp, fields);
         if let Some(list) = self.program.blueprints[bp.index()].options
             && let Some(len) = self.list_length(list).cloned()

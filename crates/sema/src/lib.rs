@@ -15,6 +15,7 @@ mod decls;
 mod deploy;
 mod dispatch;
 mod env;
+mod frames;
 mod graph;
 mod headers;
 mod interface;

@@ -152,6 +152,8 @@ impl Linker<'_> {
             }
             ExprKind::Handle(ctx) => load(local(ctx)?.0, 0),
             ExprKind::TxRoom(ctx) => Ex::TxRoom(Box::new(load(local(ctx)?.0, 0))),
+            ExprKind::PacketLeft => Ex::PacketLeft,
+            ExprKind::PacketPeek => Ex::PacketPeek,
             ExprKind::OptPresent(bp, opt) => {
                 let (place, ty) = local(bp)?;
                 let Ty::Blueprint(b) = ty else { return Err("an option of what is no blueprint".to_owned()) };

@@ -13,6 +13,10 @@ pub(crate) struct Blueprint {
     pub fields: Vec<WireField>,
     /// of `fields`, those that are computed or checksums
     pub filled: Vec<usize>,
+    /// it is extracted from what is left of a packet
+    pub frame: bool,
+    /// of a received frame: octets of its payload
+    pub payload_len: Option<Ex>,
     /// what follows the fixed fields
     pub parts: Vec<PartCode>,
     pub crc: Option<CrcCode>,
@@ -107,6 +111,13 @@ impl Linker<'_> {
         Ok(Blueprint {
             fields,
             filled,
+            frame: def.frame,
+            payload_len: match (&def.payload_len, &def.payload_name) {
+                (Some(len), _) => Some(self.expr(len, Outside::Header(index))?),
+                (None, Some(_)) => None,
+                (None, None) if def.frame => Some(Ex::Lit(0)),
+                (None, None) => None,
+            },
             parts: def.parts.iter().map(|part| self.part_code(index, def, part)).collect::<Result<_, _>>()?,
             crc: of_crc,
             fixed_len: def.fixed_len as usize,

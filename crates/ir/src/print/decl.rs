@@ -168,8 +168,11 @@ impl<'p> Printer<'p> {
     fn blueprint(&mut self, def: &'p BlueprintDef) {
         self.fields = field_names(def);
         self.line(&format!(
-            "blueprint {}: {} octets, with options at most {} {{",
-            def.name, def.fixed_len, def.max_header_len
+            "{} {}: {} octets, with options at most {} {{",
+            if def.frame { "frame" } else { "blueprint" },
+            def.name,
+            def.fixed_len,
+            def.max_header_len
         ));
         self.indent += 1;
         for (at, field) in def.fields.iter().enumerate() {
@@ -203,7 +206,8 @@ impl<'p> Printer<'p> {
             ));
         }
         if let Some(field) = &def.payload_name {
-            self.line(&format!("payload {field}"));
+            let len = def.payload_len.as_ref().map(|e| format!(" of {}", self.expr(e)));
+            self.line(&format!("payload {field}{}", len.unwrap_or_default()));
         }
         self.indent -= 1;
         self.line("}");

@@ -37,6 +37,8 @@ impl Printer<'_> {
             ExprKind::WndFirstUnset(place) => format!("{}.first_unset()", self.place(place)),
             ExprKind::TimerArmed(ctx, timer) => format!("{}.armed()", self.timer(*ctx, *timer)),
             ExprKind::Handle(ctx) => format!("handle({})", self.local(*ctx)),
+            ExprKind::PacketLeft => "left()".into(),
+            ExprKind::PacketPeek => "peek()".into(),
             ExprKind::TxRoom(ctx) => format!("tx_room({})", self.local(*ctx)),
             ExprKind::OptPresent(bp, opt) => format!("{}[{}].valid()", self.local(*bp), self.opt_name(*opt)),
             ExprKind::BpField(at) => format!("bp.{}", self.field_name(*at)),

@@ -166,6 +166,12 @@ impl<'p> Check<'p> {
             self.must(offset == 8 * def.fixed_len, "its fields do not take its length");
         }
         self.parts(id, def);
+        if let Some(len) = &def.payload_len {
+            self.must(def.frame && def.payload_name.is_some(), "the length of a payload that is not there");
+            self.scoped(Scope::Header(id), len, &Ty::Bytes, "the length of the payload");
+        }
+        let summed = |f: &BpField| matches!(f.kind, BpFieldKind::Checksum { .. } | BpFieldKind::Crc(_));
+        self.must(!def.frame || !def.fields.iter().any(summed), "a checksum in a frame");
         self.must(def.max_header_len >= def.fixed_len, "the longest header is too short");
         self.must(def.options.is_some() == def.options_name.is_some(), "options without a name");
         let known = def.options.is_none_or(|o| o.index() < self.program.opt_lists.len());

@@ -97,6 +97,11 @@ impl Check<'_> {
                 self.option(*bp, *opt);
                 self.same(&e.ty, &Ty::Bool, "whether an option is there");
             }
+            ExprKind::PacketLeft | ExprKind::PacketPeek => {
+                let ty = if e.kind == ExprKind::PacketLeft { Ty::Bytes } else { Ty::U8 };
+                self.must(self.is_parser(), "only a parser sees a packet");
+                self.same(&e.ty, &ty, "what is left of a packet");
+            }
             _ => self.scope_name(e),
         }
     }

@@ -53,7 +53,7 @@ impl Check<'_> {
         self.must(!self.is_parser() || matches!(instr, Instr::Raise { .. }), "an instruction in a parser");
     }
 
-    fn is_parser(&self) -> bool {
+    pub(super) fn is_parser(&self) -> bool {
         matches!(self.scope, Scope::Function(f, _) if f.locals.first().is_some_and(|l| l.ty == Ty::Packet))
     }
 

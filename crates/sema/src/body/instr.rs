@@ -192,6 +192,16 @@ impl Body<'_, '_> {
             );
         };
         let Ty::Blueprint(kind) = self.locals[bp.index()].ty else { return None };
+        if self.cx.program.blueprints[kind.index()].frame {
+            let name = self.cx.program.blueprints[kind.index()].name.clone();
+            self.cx.frame_error(
+                first.span,
+                format!("`{name}` is a frame, not a packet"),
+                "not a packet",
+                "generate a packet with this frame in it",
+            );
+            return None;
+        }
         let (mut rules, mut sent) = (Vec::new(), None);
         for arg in rest {
             if let ast::ExprKind::Name(name) = &arg.kind

@@ -33,6 +33,9 @@ impl Body<'_, '_> {
                 self.option_add(bp, list, &args[0]).map(|()| None)
             }
             Node::Place(place) | Node::ReadOnly(place, _) => match place.ty.clone() {
+                Ty::Packet if method.name == "left" || method.name == "peek" => {
+                    self.packet_rest(method, args, span)
+                }
                 Ty::List(element, most) => self.list_method(place, (&element, most), method, args, span),
                 Ty::Wnd { .. } => self.window_method(place, method, args, span),
                 _ => self.no_method(method),
@@ -58,9 +61,30 @@ impl Body<'_, '_> {
             "slide",
             "armed",
             "valid",
+            "left",
+            "peek",
         ];
         self.cx.unknown(codes::UNKNOWN_FIELD, "method", method, &known);
         None
+    }
+
+    /// What no extract has taken yet.
+    fn packet_rest(&mut self, method: &Ident, args: &[ast::Expr], span: Span) -> Option<Option<ir::Expr>> {
+        self.count(args, 0, span)?;
+        if !self.cx.program.blueprints.iter().any(|bp| bp.frame) {
+            self.cx.frame_error(
+                span,
+                "this program has no frames".to_owned(),
+                "what is left of a packet is its frames",
+                "use `h.payload.len`, or declare blueprints without `over`",
+            );
+            return None;
+        }
+        let (kind, ty) = match method.name.as_str() {
+            "left" => (ExprKind::PacketLeft, Ty::Bytes),
+            _ => (ExprKind::PacketPeek, Ty::U8),
+        };
+        Some(Some(self.make(kind, ty, span)))
     }
 
     fn option_add(&mut self, bp: ir::LocalId, list: ir::OptListId, arg: &ast::Expr) -> Option<()> {

@@ -276,7 +276,7 @@ impl Body<'_, '_> {
 
     fn blueprint_field(&mut self, root: LocalId, bp: ir::BpId, field: &Ident) -> Option<Node> {
         let def = self.cx.program.blueprints[bp.index()].clone();
-        if field.name == "net" {
+        if field.name == "net" && !def.frame {
             return Some(Node::Net(root));
         }
         if def.payload_name.as_deref() == Some(&field.name) {

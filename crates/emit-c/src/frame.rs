@@ -1,0 +1,53 @@
+//! Frames: blueprints in the payload of another one.
+
+use carrick_ir::BlueprintDef;
+
+use crate::Emitter;
+use crate::crc::less_tail;
+
+/// In an extract function: how many octets there are from `p` on.
+pub fn packet_len(bp: &BlueprintDef) -> &'static str {
+    if bp.frame { "len" } else { "packet->len" }
+}
+
+impl Emitter<'_> {
+    /// Whether extracts follow each other through a packet.
+    pub(crate) fn has_frames(&self) -> bool {
+        self.p.blueprints.iter().any(|bp| bp.frame)
+    }
+
+    /// At the beginning of an extract function: where it reads.
+    pub(crate) fn extract_begin(&mut self, bp: &BlueprintDef) {
+        if bp.frame {
+            self.w.line("const uint8_t *p = packet->rest[0];");
+            self.w.line("uint32_t len = (uint32_t)(packet->rest[1] - p);");
+        } else {
+            self.w.line("const uint8_t *p = packet->ptr;");
+        }
+    }
+
+    /// At its end: the payload, and what is left of the packet for the next extract.
+    pub(crate) fn extract_payload(&mut self, bp: &BlueprintDef) {
+        let (payload, len) = (self.names.own("payload"), packet_len(bp));
+        let mut octets = format!("{len} - header_len{}", less_tail(bp));
+        if bp.frame {
+            self.w.line("CARRICK_UNUSED uint64_t payload_len = len - header_len;");
+            octets = match (&bp.payload_len, &bp.payload_name) {
+                (Some(len), _) => self.header_expr(len, bp, "h->"),
+                (None, Some(_)) => "payload_len".into(),
+                (None, None) => "0".into(),
+            };
+        }
+        self.w.line(format!("h->payload__ = (struct {payload}){{.ptr = p + header_len, .len = {octets}}};"));
+        if bp.payload_len.is_some() {
+            self.w.line("if (h->payload__.len > payload_len)");
+            self.w.line(format!("    return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse")));
+        }
+        if bp.frame {
+            self.w.line("packet->rest[0] = p + header_len + h->payload__.len;");
+        } else if self.has_frames() {
+            self.w.line("packet->rest[0] = p + header_len;");
+            self.w.line("packet->rest[1] = packet->rest[0] + h->payload__.len;");
+        }
+    }
+}
