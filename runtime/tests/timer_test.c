@@ -60,7 +60,7 @@ static void random_operations(uint64_t seed) {
         case 1: {
             int64_t after = random_delay(&rng);
             carrick_timer_restart(&wheel, &timers[i], now, after);
-            models[i] = (struct model){true, now + (after > 0 ? (uint64_t)after : 0), order++};
+            models[i] = (struct model){true, now + (after > 1 ? (uint64_t)after : 1), order++};
             break;
         }
         case 2:

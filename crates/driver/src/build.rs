@@ -1,7 +1,7 @@
 //! Writing what a target needs into a folder that stands on its own.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use carrick_ir as ir;
 use include_dir::{Dir, include_dir};
@@ -11,15 +11,30 @@ use crate::{Failure, cc};
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/include");
 static NATIVE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/native");
 
-/// Writes the generated C and the runtime headers that it includes.
+/// Writes the generated C and the runtime headers that it includes. Debuggers find the source if the compiler
+/// runs in `dir`.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the folder cannot be written.
 pub fn write_core(program: &ir::Program, dir: &Path) -> Result<(), Failure> {
-    for (name, text) in carrick_emit_c::emit(program) {
+    for (name, text) in carrick_emit_c::emit(&seen_from(program, dir)) {
         write(&dir.join(name), text.as_bytes())?;
     }
     write_tree(&RUNTIME, &dir.join("runtime/include"))
+}
+
+/// The program with its source named as seen from `dir`: what is generated says how the two lie to each other, and
+/// nothing of the machine they lie on.
+fn seen_from(program: &ir::Program, dir: &Path) -> ir::Program {
+    let mut program = program.clone();
+    let made = fs::create_dir_all(dir).and_then(|()| dir.canonicalize());
+    if let (Ok(source), Ok(dir)) = (Path::new(&program.file).canonicalize(), made) {
+        let shared = source.components().zip(dir.components()).take_while(|(a, b)| a == b).count();
+        let up = dir.components().skip(shared).map(|_| Component::ParentDir);
+        let path: PathBuf = up.chain(source.components().skip(shared)).collect();
+        program.file = path.display().to_string();
+    }
+    program
 }
 
 /// Builds for the target with this name; returns a sentence that says what is there now.
@@ -70,4 +85,26 @@ fn write(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     made.map_err(|e| {
         Failure::Usage(format!("cannot write {}: {e}; choose another folder with -o", path.display()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_is_named_as_seen_from_the_generated_code() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let source = dir.path().join("a/of_test.mtp");
+        fs::create_dir_all(dir.path().join("a")).expect("writable");
+        let text = fs::read_to_string(
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/operators.mtp"),
+        );
+        fs::write(&source, text.expect("it is there")).expect("writable");
+        let program = crate::compile_file(&source).expect("it can be read").program.expect("it is right");
+        let out = dir.path().join("out/b");
+        write_core(&program, &out).expect("writable");
+        let generated = fs::read_to_string(out.join("of_test.c")).expect("it is there");
+        assert!(generated.contains(" \"../../a/of_test.mtp\"\n"), "named as seen from out/b");
+        assert!(!generated.contains(&*dir.path().to_string_lossy()), "no folder of this machine");
+    }
 }

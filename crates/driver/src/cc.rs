@@ -39,17 +39,16 @@ pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedL
         Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR to a writable one"))
     })?;
     build::write_core(program, dir.path())?;
-    let path = dir.path().join(format!("lib{}.so", program.name));
+    let library = format!("lib{}.so", program.name);
     let mut command = Command::new(compiler());
-    command.args(["-std=c11", "-O2", "-march=native", "-g", "-shared", "-fPIC", "-o"]).arg(&path);
-    command.arg("-I").arg(dir.path().join("runtime/include"));
-    command.arg("-DCARRICK_ENTRY=1");
+    command.args(["-std=c11", "-O2", "-march=native", "-g", "-shared", "-fPIC", "-o", &library]);
+    command.args(["-Iruntime/include", "-DCARRICK_ENTRY=1"]).current_dir(dir.path());
     if tracing == Tracing::On {
         command.arg("-DCARRICK_TRACE=1");
     }
-    command.arg(dir.path().join(format!("{}.c", program.name)));
+    command.arg(format!("{}.c", program.name));
     run(&mut command, "compile the generated C")?;
-    Ok(SharedLibrary { path, _dir: dir })
+    Ok(SharedLibrary { path: dir.path().join(library), _dir: dir })
 }
 
 /// Runs `make` in a folder.

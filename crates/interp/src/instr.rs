@@ -37,6 +37,9 @@ enum Number {
 const PACKET_REGION: u64 = 1;
 const REQUEST_REGIONS: u64 = 2;
 
+/// No timer is due later: what comes after stands for "never".
+const LAST_MOMENT: u64 = u64::MAX - 1;
+
 type Addr = [u64; ADDR_CELLS as usize];
 
 /// The address of the octets from `offset` of the packet with this number.
@@ -338,7 +341,7 @@ impl Machine {
             return;
         }
         self.stop_timer(cell);
-        let deadline = self.now.saturating_add((after as i64).max(0) as u64);
+        let deadline = self.now.saturating_add((after as i64).max(1) as u64).min(LAST_MOMENT);
         self.mem[cell] = deadline;
         self.mem[cell + 1] = self.timers.start(deadline, TimerRef { handle, timer });
     }

@@ -37,7 +37,10 @@ fn timers_fire_by_deadline_and_then_by_starting() {
     core.advance(9).unwrap();
     assert_eq!(log(&mut core, FIRST), 10);
     core.advance(20).unwrap();
-    assert_eq!(log(&mut core, FIRST), 10342, "the third was started last, for the same moment");
+    assert_eq!(log(&mut core, FIRST), 1034, "t1 starts t0, for the next moment");
+    assert_eq!(core.next_deadline(), Some(21));
+    core.advance(21).unwrap();
+    assert_eq!(log(&mut core, FIRST), 10342);
     assert_eq!(core.next_deadline(), None);
 }
 
@@ -49,7 +52,18 @@ fn equal_deadlines_keep_the_order_of_starting() {
     start(&mut core, 1, 10, false);
     start(&mut core, 2, 10, true);
     core.advance(10).unwrap();
-    assert_eq!(log(&mut core, FIRST), 102342, "restarting goes to the end, and t0 ran again at once");
+    assert_eq!(log(&mut core, FIRST), 10234, "restarting goes to the end");
+}
+
+#[test]
+fn a_timer_that_restarts_itself_for_now_does_not_hold_up_the_core() {
+    let mut core = machine();
+    on(&mut core, FIRST, "start", &[3, 0, 0]);
+    for turn in 1..4 {
+        assert_eq!(core.next_deadline(), Some(turn * 100 - 99));
+        core.advance(turn * 100).unwrap();
+    }
+    assert_eq!(log(&mut core, FIRST), 10666, "once in each turn");
 }
 
 #[test]
@@ -138,8 +152,8 @@ fn the_trace_has_the_words_of_the_reference() {
         record(TraceKind::Instr, 13, &[said]),
         record(TraceKind::Instr, 12, &[1, 0, 3]),
         record(TraceKind::Event, said as u32, &[FIRST, 0, 0]),
-        // handle, log, value, held, the empty window, three stopped timers
-        record(TraceKind::Context, 0, &[FIRST, 10, 3, 0, 0, 0, 0, 0, 0]),
+        // handle, log, value, held, the empty window, four stopped timers
+        record(TraceKind::Context, 0, &[FIRST, 10, 3, 0, 0, 0, 0, 0, 0, 0]),
     ];
     assert_eq!(records, wanted);
     assert_eq!(core.take_trace(), []);

@@ -88,4 +88,5 @@ code_table! {
     FRAME = 307, "a frame where a packet is wanted, or the other way round", "0307";
     INVARIANT_PARAMS = 310, "an invariant that is not of one context", "0310";
     INVARIANT_EFFECT = 311, "an invariant that changes something", "0311";
+    CALL_FIELD = 320, "a call with something that applications cannot give", "0320";
 }

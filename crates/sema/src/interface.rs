@@ -1,6 +1,6 @@
 //! The application's side: which call is which event, on which context.
 
-use carrick_ir::{self as ir, EventKind};
+use carrick_ir::{self as ir, EventKind, Ty};
 use carrick_syntax::ast::{CallTarget, Ident, InterfaceCall, ItemKind};
 use carrick_syntax::diag::Diagnostic;
 
@@ -65,9 +65,26 @@ impl Checker<'_> {
             );
             return None;
         }
+        self.check_call_fields(call, &def);
         self.check_shape(interface, call, &def);
         let target = self.call_target(call, event)?;
         Some(ir::InterfaceCall { name: call.name.name.clone(), doc: call.doc.clone(), event, target })
+    }
+
+    /// A call carries words and one piece of data.
+    fn check_call_fields(&mut self, call: &InterfaceCall, event: &ir::EventDef) {
+        let Some(field) = event.fields.iter().find(|f| !f.ty.is_scalar() && f.ty != Ty::Addr) else { return };
+        let ty = self.name(&field.ty);
+        self.report(
+            Diagnostic::error(
+                codes::CALL_FIELD,
+                format!("applications cannot give `{}` to `{}`: it is a `{ty}`", field.name, call.name.name),
+                call.event.span,
+                "called by an application",
+            )
+            .note("what a call brings is scalars and at most one `addr_t`")
+            .mend("give the event a field for each part, and put them together in a processor"),
+        );
     }
 
     fn check_shape(&mut self, interface: &Ident, call: &InterfaceCall, event: &ir::EventDef) {

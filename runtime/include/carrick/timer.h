@@ -59,11 +59,11 @@ static inline void carrick_timer_stop(struct carrick_wheel *w, struct carrick_ti
     t->link = NULL;
 }
 
-/* Starts it anew, whether it runs or not. A delay below zero is zero. */
+/* Starts it anew, whether it runs or not. At least 1 ns later, so that no timer fires in the turn that starts it. */
 static inline void carrick_timer_restart(struct carrick_wheel *w, struct carrick_timer *t, uint64_t now,
                                          int64_t after) {
     carrick_timer_stop(w, t);
-    uint64_t delay = after > 0 ? (uint64_t)after : 0;
+    uint64_t delay = after > 1 ? (uint64_t)after : 1;
     t->deadline = delay > UINT64_MAX - now ? UINT64_MAX - 1 : carrick_min64(now + delay, UINT64_MAX - 1);
     t->order = w->order++;
     carrick_wheel_place(w, t);
