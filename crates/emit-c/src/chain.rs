@@ -263,8 +263,14 @@ impl Emitter<'_> {
             "static int {}(struct carrick_core *opaque, uint32_t call, const struct carrick_request *request, uint64_t now) {{",
             self.names.own("call")
         ));
-        self.begin_input("return CARRICK_AGAIN;");
         let calls = self.p.interface.as_ref().map_or(&[][..], |i| &i.calls);
+        if calls.is_empty() {
+            self.w.line("(void)opaque, (void)call, (void)request, (void)now;");
+            self.w.line("return CARRICK_BAD_ARG;");
+            self.w.close("}");
+            return self.w.blank();
+        }
+        self.begin_input("return CARRICK_AGAIN;");
         self.w.line(format!("if (call >= {}u || request->token == 0)", calls.len()));
         self.w.line("    return CARRICK_BAD_ARG;");
         self.w.line("if (core->completions.open == core->completions.capacity)");

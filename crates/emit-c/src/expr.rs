@@ -57,10 +57,8 @@ impl Emitter<'_> {
                 format!("((struct {}){{{}}})", self.names.id(*id), parts.join(", "))
             }
             ExprKind::Builtin(op, args) => self.builtin(*op, args, &e.ty),
-            ExprKind::ListLen(list) => format!("{}.len", self.place(list).text),
-            ExprKind::ListFull(list) => {
-                format!("({}.len == {}u)", self.place(list).text, list_bound(&list.ty))
-            }
+            ExprKind::ListLen(list) => self.list_len(list),
+            ExprKind::ListFull(list) => format!("({} == {}u)", self.list_len(list), list_bound(&list.ty)),
             ExprKind::WndHead(wnd) => {
                 let head = if is_runs(&wnd.ty) { "wnd.head" } else { "head" };
                 format!("{}.{head}", self.place(wnd).text)
@@ -94,6 +92,12 @@ impl Emitter<'_> {
             ExprKind::PrevPayloadLen => "prev->payload__.len".into(),
             ExprKind::CallArg(at) => format!("ARG__{at}"),
         }
+    }
+
+    /// How many elements a list has: none if it is itself outside of what it is in.
+    pub(crate) fn list_len(&self, list: &Place) -> String {
+        let CPlace { text, guard } = self.place(list);
+        guard.map_or_else(|| format!("{text}.len"), |guard| format!("({guard} ? {text}.len : 0u)"))
     }
 
     /// An expression of a blueprint, with its fields read from `bp` and those of the packet before from `prev`.

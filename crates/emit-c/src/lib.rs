@@ -16,6 +16,7 @@ mod expr;
 mod frame;
 mod header;
 mod instr;
+mod list;
 mod names;
 mod options;
 mod part;

@@ -188,6 +188,9 @@ impl Emitter<'_> {
         if summed {
             self.w.line("uint64_t payload_sum = 0;");
         }
+        if self.p.contexts.iter().all(|c| c.tx_capacity.is_none()) {
+            return; // no data units, no payload
+        }
         self.w.open("if (payload_len) {");
         self.w.line("const uint8_t *ring = NULL;");
         self.w.line("uint64_t mask = 0;");

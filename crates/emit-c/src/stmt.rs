@@ -3,7 +3,7 @@
 use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
-use crate::expr::list_bound;
+use crate::expr::CPlace;
 use crate::names::{doc_comment, safe};
 
 impl<'p> Emitter<'p> {
@@ -47,13 +47,13 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    fn line(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
+    pub(crate) fn line(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
         let file = self.p.file.clone();
         self.w.at(stmt.loc, &file);
         self.w.line(text);
     }
 
-    fn open_at(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
+    pub(crate) fn open_at(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
         let file = self.p.file.clone();
         self.w.at(stmt.loc, &file);
         self.w.open(text);
@@ -68,18 +68,10 @@ impl<'p> Emitter<'p> {
                 let text = format!("uint32_t {} = carrick_pcg_next(&core->rng);", self.local(*dest));
                 self.line(stmt, text);
             }
-            StmtKind::ListAdd { list, value } => {
-                let (l, v) = (self.place(list).text, self.expr(value));
-                self.open_at(stmt, format!("if ({l}.len < {}u) {{", list_bound(&list.ty)));
-                self.line(stmt, format!("{l}.items[{l}.len++] = {v};"));
-                self.w.close("}");
-            }
-            StmtKind::ListRemove { list, index } => self.list_remove(stmt, list, index),
-            StmtKind::ListPop { dest, list } => self.list_pop(stmt, *dest, list),
-            StmtKind::ListClear { list } => {
-                let text = format!("{}.len = 0;", self.place(list).text);
-                self.line(stmt, text);
-            }
+            StmtKind::ListAdd { .. }
+            | StmtKind::ListRemove { .. }
+            | StmtKind::ListPop { .. }
+            | StmtKind::ListClear { .. } => self.list(stmt),
             StmtKind::WndReset { .. } | StmtKind::WndSet { .. } | StmtKind::WndSlide { .. } => {
                 self.window(stmt)
             }
@@ -120,19 +112,6 @@ impl<'p> Emitter<'p> {
                 self.instr(instr);
             }
         }
-    }
-
-    fn list_remove(&mut self, stmt: &Stmt, list: &ir::Place, index: &ir::Expr) {
-        let (l, i) = (self.place(list).text, self.expr(index));
-        self.open_at(stmt, format!("if ({i} < {l}.len) {{"));
-        self.line(
-            stmt,
-            format!(
-                "memmove(&{l}.items[{i}], &{l}.items[{i} + 1], ({l}.len - {i} - 1) * sizeof {l}.items[0]);"
-            ),
-        );
-        self.line(stmt, format!("{l}.len--;"));
-        self.w.close("}");
     }
 
     /// A `return` without a meaningful value.
@@ -228,22 +207,6 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    fn list_pop(&mut self, stmt: &Stmt, dest: Option<ir::LocalId>, list: &Place) {
-        let l = self.place(list).text;
-        if let (Some(dest), Ty::List(element, _)) = (dest, &list.ty) {
-            let zero = if element.is_scalar() {
-                self.literal(0, element)
-            } else {
-                format!("({}){{0}}", self.names.ctype(element))
-            };
-            let declaration = self.names.declaration(element, &self.local(dest));
-            self.line(stmt, format!("{declaration} = {l}.len > 0 ? {l}.items[0] : {zero};"));
-        }
-        self.open_at(stmt, format!("if ({l}.len > 0) {{"));
-        self.line(stmt, format!("memmove({l}.items, {l}.items + 1, --{l}.len * sizeof {l}.items[0]);"));
-        self.w.close("}");
-    }
-
     fn window(&mut self, stmt: &Stmt) {
         let text = match &stmt.kind {
             StmtKind::WndReset { wnd, at } => {
@@ -295,10 +258,13 @@ impl<'p> Emitter<'p> {
             }
             StmtKind::ForEach { var, list, body } => {
                 let ty = self.local_type(*var).clone();
-                let (name, place) = (self.local(*var), self.place(list).text);
-                let (len, item) = match &list.ty {
-                    Ty::Array(_, n) => (format!("{n}u"), format!("{place}[{name}__at]")),
-                    _ => (format!("{place}.len"), format!("{place}.items[{name}__at]")),
+                let (name, CPlace { text: place, guard }) = (self.local(*var), self.place(list));
+                let (len, item) = match (&list.ty, guard) {
+                    (Ty::Array(_, n), None) => (format!("{n}u"), format!("{place}[{name}__at]")),
+                    (Ty::Array(_, n), Some(guard)) => {
+                        (format!("({guard} ? {n}u : 0u)"), format!("{place}[{name}__at]"))
+                    }
+                    _ => (self.list_len(list), format!("{place}.items[{name}__at]")),
                 };
                 self.open_at(
                     stmt,
