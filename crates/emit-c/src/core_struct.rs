@@ -14,8 +14,13 @@ impl Emitter<'_> {
         for list in 0..self.p.opt_lists.len() {
             self.option_list_struct(list);
         }
-        for bp in 0..self.p.blueprints.len() {
-            self.blueprint_struct(bp);
+        // Packets hold the frames that they are made of.
+        for with_frames in [false, true] {
+            for bp in 0..self.p.blueprints.len() {
+                if self.p.blueprints[bp].frames.is_some() == with_frames {
+                    self.blueprint_struct(bp);
+                }
+            }
         }
         for context in 0..self.p.contexts.len() {
             self.context_struct(context);
@@ -83,6 +88,9 @@ impl Emitter<'_> {
         if let Some(list) = bp.options {
             let list = &self.p.opt_lists[list.index()].name;
             self.w.line(format!("struct {} opts__;", self.names.declared(list)));
+        }
+        if let Some(frames) = &bp.frames {
+            self.frames_member(frames);
         }
         self.w.line("struct carrick_ip net__;");
         self.w.line(format!("struct {} payload__;", self.names.own("payload")));
@@ -162,11 +170,12 @@ impl Emitter<'_> {
             [("bp", "what was issued"), ("cut", "of a payload in several packets: the last one made")]
         {
             self.w.open(format!("union {{ /* {what} */"));
-            for bp in &self.p.blueprints {
+            for bp in self.p.blueprints.iter().filter(|bp| !bp.frame) {
                 self.w.line(format!("struct {} {}_;", self.names.declared(&bp.name), bp.name));
             }
             self.w.close(format!("}} {which};"));
         }
+        self.entry_frames();
         self.event_union(&[EventKind::Sent]);
         self.w.close("};");
         self.w.blank();

@@ -38,6 +38,9 @@ impl Emitter<'_> {
                 (None, None) => "0".into(),
             };
         }
+        if bp.frames.is_some() {
+            self.w.line("h->frames__.count = 0;");
+        }
         self.w.line(format!("h->payload__ = (struct {payload}){{.ptr = p + header_len, .len = {octets}}};"));
         if bp.payload_len.is_some() {
             self.w.line("if (h->payload__.len > payload_len)");

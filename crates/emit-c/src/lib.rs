@@ -14,6 +14,7 @@ mod core_struct;
 mod crc;
 mod expr;
 mod frame;
+mod framed;
 mod header;
 mod instr;
 mod list;

@@ -15,6 +15,8 @@ pub fn sums_payload(bp: &BlueprintDef) -> bool {
 impl Emitter<'_> {
     pub(crate) fn queue_functions(&mut self) {
         self.unit_lookup();
+        self.payload_cut();
+        self.payload_queued();
         for index in 0..self.p.blueprints.len() {
             self.generate_function(index);
         }
@@ -63,6 +65,12 @@ impl Emitter<'_> {
 
     fn generate_function(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
+        if let Some(frames) = &bp.frames {
+            return self.generate_framed(index, bp, frames);
+        }
+        if bp.frame {
+            return;
+        }
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let (entry, chain, payload) =
             (self.names.own("entry"), self.names.own("chain"), self.names.own("payload"));
@@ -94,16 +102,7 @@ impl Emitter<'_> {
             8,
             &[format!("{index}u"), "payload.offset".into(), "payload.len".into(), "payload.mss".into()],
         );
-        self.w.open(format!("if (core->queue_tail - core->queue_head == {QUEUE}) {{"));
-        self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
-        self.w.line("return NULL;");
-        self.w.close("}");
-        self.w.line(format!("struct {entry} *e = &core->queue[core->queue_tail++ & {}];", QUEUE - 1));
-        self.w.line(format!("e->kind = {index};"));
-        self.w.line("e->sent = 0;");
-        self.w.line("e->rules = rules;");
-        self.w.line("e->done = 0;");
-        self.w.line("e->handle = chain->handle;");
+        self.queue_entry(index);
         self.w.line(format!("e->bp.{}_ = *bp;", bp.name));
         self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
         self.w.line("if (payload.len)");
@@ -113,9 +112,32 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
+    /// In a generate function: `e`, the entry behind the last one.
+    pub(crate) fn queue_entry(&mut self, index: usize) {
+        self.w.open(format!("if (core->queue_tail - core->queue_head == {QUEUE}) {{"));
+        self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
+        self.w.line("return NULL;");
+        self.w.close("}");
+        let entry = self.names.own("entry");
+        self.w.line(format!("struct {entry} *e = &core->queue[core->queue_tail++ & {}];", QUEUE - 1));
+        self.w.line(format!("e->kind = {index};"));
+        self.w.line("e->sent = 0;");
+        self.w.line("e->rules = rules;");
+        self.w.line("e->done = 0;");
+        self.w.line("e->handle = chain->handle;");
+    }
+
     pub(crate) fn tx_functions(&mut self) {
-        for index in 0..self.p.blueprints.len() {
-            self.packet_function(index);
+        for (index, bp) in self.p.blueprints.iter().enumerate().filter(|(_, bp)| bp.frame) {
+            if self.makes_frames() {
+                self.put_function(index, bp);
+            }
+        }
+        for (index, bp) in self.p.blueprints.iter().enumerate().filter(|(_, bp)| !bp.frame) {
+            match &bp.frames {
+                Some(frames) => self.framed_packet(index, bp, frames),
+                None => self.packet_function(index),
+            }
         }
         self.sent_function();
         self.tx_function();
@@ -158,7 +180,7 @@ impl Emitter<'_> {
         self.w.line(format!("struct {ty} *cut = &e->cut.{}_;", bp.name));
         self.w.line("if (e->done == 0)");
         self.w.line("    *cut = *bp;");
-        self.apply_rules(index);
+        self.apply_rules(index, "e->done == 0");
         self.w.line("cut->payload__.len = payload_len;");
         self.w.line("h = cut;");
         self.w.close("}");
@@ -168,7 +190,19 @@ impl Emitter<'_> {
         }
         self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
-        self.payload(bp);
+        if sums_payload(bp) {
+            self.w.line("uint64_t payload_sum = 0;");
+        }
+        self.payload_octets("e->done", sums_payload(bp), index);
+        self.finish_packet(bp);
+        self.w.line("e->done += payload_len;");
+        self.w.line("return (uint32_t)(headers + payload_len);");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// What is filled in when header and payload are there.
+    pub(crate) fn finish_packet(&mut self, bp: &BlueprintDef) {
         self.crc_fill(bp);
         self.checksums(bp);
         self.w.line(format!(
@@ -176,18 +210,11 @@ impl Emitter<'_> {
             tail(bp)
         ));
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
-        self.w.line("e->done += payload_len;");
-        self.w.line("return (uint32_t)(headers + payload_len);");
-        self.w.close("}");
-        self.w.blank();
     }
 
-    /// The payload's octets, from the unit's ring; their sum falls off where a checksum wants it.
-    fn payload(&mut self, bp: &BlueprintDef) {
-        let summed = sums_payload(bp);
-        if summed {
-            self.w.line("uint64_t payload_sum = 0;");
-        }
+    /// The payload's octets, from the unit's ring, where `done` of them are out; their sum falls off where a checksum
+    /// wants it.
+    pub(crate) fn payload_octets(&mut self, done: &str, summed: bool, index: usize) {
         if self.p.contexts.iter().all(|c| c.tx_capacity.is_none()) {
             return; // no data units, no payload
         }
@@ -196,15 +223,14 @@ impl Emitter<'_> {
         self.w.line("uint64_t mask = 0;");
         self.w.line(format!("(void){}(core, &bp->payload__, &ring, &mask);", self.names.own("payload_unit")));
         let read = if summed { "payload_sum = carrick_ring_read_sum" } else { "carrick_ring_read" };
-        self.w.line(format!(
-            "{read}(ring, mask, bp->payload__.offset + e->done, p + header_len, payload_len);"
-        ));
-        self.trace_segment();
+        self.w
+            .line(format!("{read}(ring, mask, bp->payload__.offset + {done}, p + header_len, payload_len);"));
+        self.trace_segment(done, index);
         self.w.close("}");
     }
 
-    fn trace_segment(&mut self) {
-        let bp_words = ["bp->payload__.offset + e->done".to_owned(), "payload_len".to_owned()];
+    fn trace_segment(&mut self, done: &str, index: usize) {
+        let bp_words = [format!("bp->payload__.offset + {done}"), "payload_len".to_owned()];
         // The unit's context may not be that of the chain that issued the blueprint.
         let contexts: Vec<(usize, String, String)> = self
             .p
@@ -225,14 +251,14 @@ impl Emitter<'_> {
         self.w.line("#ifdef CARRICK_TRACE");
         self.w.line("if (core->trace)");
         self.w.line(format!(
-            "    core->trace(core->trace_user, CARRICK_TRACE_SEGMENT, e->kind, (const uint64_t[]){{{}}}, 3);",
+            "    core->trace(core->trace_user, CARRICK_TRACE_SEGMENT, {index}u, (const uint64_t[]){{{}}}, 3);",
             words.join(", ")
         ));
         self.w.line("#endif");
     }
 
     /// All rules see the packet before as it was, so that their values are found before any is set.
-    fn apply_rules(&mut self, index: usize) {
+    pub(crate) fn apply_rules(&mut self, index: usize, is_first: &str) {
         let bp = &self.p.blueprints[index];
         let rules: Vec<_> =
             self.p.seg_rules.iter().enumerate().filter(|(_, r)| r.blueprint.index() == index).collect();
@@ -247,7 +273,7 @@ impl Emitter<'_> {
                 [&rule.first, &rule.mid, &rule.last].map(|e| self.header_expr(e, bp, "bp->"));
             let later = if mid == last { mid } else { format!("*last ? {last} : {mid}") };
             self.w.line(format!(
-                "{c} rule_{number} = e->rules & {}u ? ({c})(e->done == 0 ? {first} : {later}) : bp->{};",
+                "{c} rule_{number} = e->rules & {}u ? ({c})({is_first} ? {first} : {later}) : bp->{};",
                 1_u64 << number,
                 safe(&field.name)
             ));
@@ -330,10 +356,16 @@ impl Emitter<'_> {
         self.w.line("bool last = true;");
         self.w.line(format!("struct {} payload = {{0}};", self.names.own("payload")));
         self.w.open("switch (e->kind) {");
-        for (index, bp) in self.p.blueprints.iter().enumerate() {
+        for (index, bp) in self.p.blueprints.iter().enumerate().filter(|(_, bp)| !bp.frame) {
+            let own = self.names.own(&bp.name);
             self.w.open(format!("case {index}:"));
-            self.w.line(format!("len = {}_packet(core, e, out, cap, &last);", self.names.own(&bp.name)));
-            self.w.line(format!("payload = e->bp.{}_.payload__;", bp.name));
+            self.w.line(format!("len = {own}_packet(core, e, out, cap, &last);"));
+            if bp.frames.is_some() {
+                self.w.line("if (last)");
+                self.w.line(format!("    {own}_frames_sent(core, &e->bp.{}_);", bp.name));
+            } else {
+                self.w.line(format!("payload = e->bp.{}_.payload__;", bp.name));
+            }
             self.w.close_case("break;");
         }
         self.w.line("default:\n    break;");

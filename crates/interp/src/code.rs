@@ -142,6 +142,7 @@ pub(crate) enum St {
     /// blueprint, cell of the frame
     Extract(u32, u32),
     SetPayload(Box<SetPayload>),
+    FrameAdd(Box<FrameAdd>),
     Instr(Box<In>),
 }
 
@@ -207,6 +208,18 @@ pub(crate) struct Each {
     pub bound: Bound,
     pub stride: u32,
     pub body: Code,
+}
+
+/// Puts a blueprint into a packet's list of frames.
+#[derive(Debug, Clone)]
+pub(crate) struct FrameAdd {
+    /// of the frame, how many there are
+    pub list: u32,
+    pub most: u32,
+    pub stride: u32,
+    pub bp: usize,
+    pub frame: u32,
+    pub size: u32,
 }
 
 #[derive(Debug, Clone)]

@@ -93,6 +93,7 @@ impl Machine {
                 }
             }
             St::SetPayload(set) => self.set_payload(set, fp),
+            St::FrameAdd(add) => self.frame_add(add, fp),
             st => self.data(st, fp),
         }
         Flow::Next

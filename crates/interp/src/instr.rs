@@ -289,7 +289,12 @@ impl Machine {
         let cell = at + code.payload as usize;
         let payload = self.payload(cell);
         let mss = self.mem[cell + PAYLOAD_MSS as usize];
-        let words = payload.map_or([0; 3], |payload| [payload.offset, payload.len, mss]);
+        let frames = self.frame_payloads(p, code, at);
+        let words = match (payload, code.frames) {
+            (Some(payload), _) => [payload.offset, payload.len, mss],
+            (None, Some(_)) => [0, frames.iter().flatten().map(|f| f.len).sum(), frames.len() as u64],
+            (None, None) => [0; 3],
+        };
         self.instr(Number::PktGen, &[bp as u64, words[0], words[1], words[2]]);
         let Some(entry) = self.queue.push() else {
             self.count(TX_QUEUE_FULL);
@@ -305,13 +310,15 @@ impl Machine {
             let size = p.layout.events[event].size as usize;
             entry.sent_cells.extend_from_slice(&self.mem[from..from + size]);
         }
-        if let Some(payload) = payload {
+        entry.frames.clear();
+        entry.frames.extend_from_slice(&frames);
+        for payload in payload.iter().chain(frames.iter().flatten()) {
             self.instances[payload.ctx].slot(payload.slot).tx.queued += 1;
         }
     }
 
     /// The payload whose cells lie there, cut to what its unit holds; an empty one is none.
-    fn payload(&mut self, cell: usize) -> Option<Payload> {
+    pub(crate) fn payload(&mut self, cell: usize) -> Option<Payload> {
         let handle = self.mem[cell + PAYLOAD_CTX as usize];
         let wanted = (self.mem[cell + PAYLOAD_OFFSET as usize], self.mem[cell + PAYLOAD_LEN as usize]);
         if handle == 0 || wanted.1 == 0 {

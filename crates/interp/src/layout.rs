@@ -38,6 +38,10 @@ pub(crate) struct BpLayout {
     pub fields: u32,
     /// each option's first cell: whether it is there; its fields follow
     pub options: Vec<(OptId, u32)>,
+    /// how many frames there are; they follow
+    pub frames: u32,
+    /// cells of a frame, the first of which is its blueprint
+    pub frame_cells: u32,
     pub payload: u32,
     pub size: u32,
 }
@@ -157,5 +161,12 @@ fn blueprint(program: &Program, def: &BlueprintDef) -> BpLayout {
         options.push((opt, at));
         at += 1 + program.opts[opt.index()].fields.len() as u32;
     }
-    BpLayout { fields, options, payload: at, size: at + PAYLOAD_CELLS }
+    let frames = at;
+    let mut frame_cells = 0;
+    if let Some(of) = &def.frames {
+        let sizes = of.members.iter().map(|m| blueprint(program, &program.blueprints[m.index()]).size);
+        frame_cells = 1 + sizes.max().unwrap_or(0);
+        at += 1 + of.most * frame_cells;
+    }
+    BpLayout { fields, options, frames, frame_cells, payload: at, size: at + PAYLOAD_CELLS }
 }

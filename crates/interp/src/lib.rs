@@ -14,6 +14,7 @@ mod counters;
 mod crc;
 mod eval;
 mod exec;
+mod frame;
 mod header;
 mod instr;
 mod ipv4;

@@ -20,6 +20,8 @@ pub(crate) struct Entry {
     /// which of the program's lists of segmentation rules
     pub rules: usize,
     pub payload: Option<Payload>,
+    /// those of its frames
+    pub frames: Vec<Option<Payload>>,
     /// octets of payload a packet at most; 0: what fits
     pub mss: u64,
     /// the context on which it was issued, for its sent event
@@ -35,6 +37,13 @@ pub(crate) struct Progress {
     /// octets of its payload that are out
     pub at: u64,
     pub options: Vec<u8>,
+    /// which of its frames is next, and how many octets of that one's payload are out
+    pub frame: usize,
+    pub frame_at: u64,
+    /// the last piece of that frame, and the last packet, as they were made; octets of the packet's payload
+    pub frame_prev: Vec<u64>,
+    pub packet_prev: Vec<u64>,
+    pub packet_len: u64,
     /// the most octets that a header of its packets takes
     pub header: usize,
 }

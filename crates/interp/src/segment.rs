@@ -14,14 +14,14 @@ use crate::machine::Machine;
 const DEFAULT_TTL: u8 = 64;
 
 /// A packet that is being made: part of the first entry of the queue.
-struct Piece {
-    bp: usize,
-    rules: usize,
-    /// handle and offset of the unit that its payload comes from
-    from: Option<(usize, u32, u64, u64)>,
-    len: u64,
-    first: bool,
-    last: bool,
+pub(crate) struct Piece {
+    pub bp: usize,
+    pub rules: usize,
+    /// context, slot, handle and offset of the unit that its payload comes from
+    pub from: Option<(usize, u32, u64, u64)>,
+    pub len: u64,
+    pub first: bool,
+    pub last: bool,
 }
 
 impl Machine {
@@ -46,6 +46,9 @@ impl Machine {
         }
         let Some(entry) = self.queue.first() else { return (false, false) };
         let code = &p.blueprints[entry.bp];
+        if code.frames.is_some() {
+            return self.next_of_frames(p, out);
+        }
         let header = self.queue.progress.header;
         let around = ipv4::HEADER + header + code.trailer;
         let room = (p.mtu as usize).saturating_sub(around) as u64;
@@ -60,7 +63,7 @@ impl Machine {
         let from = entry.payload.map(|u| (u.ctx, u.slot, u.handle, u.offset + at));
         let (bp, rules) = (entry.bp, entry.rules);
         let piece = Piece { bp, rules, from, len, first: at == 0, last: at + len >= all };
-        self.build(p, &piece, out);
+        self.build(p, &piece, &[], out);
         self.queue.progress.at += len;
         (true, piece.last)
     }
@@ -75,6 +78,11 @@ impl Machine {
         let code = &p.blueprints[entry.bp];
         let progress = &mut self.queue.progress;
         (progress.begun, progress.at) = (true, 0);
+        (progress.frame, progress.frame_at, progress.packet_len) = (0, 0, 0);
+        if code.frames.is_some() {
+            progress.packet_prev.clear();
+            progress.packet_prev.extend_from_slice(&self.mem[given..given + size]);
+        }
         progress.options.clear();
         if let Some(list) = &code.options {
             write_options(list, &self.mem[given..given + size], &mut progress.options);
@@ -87,7 +95,27 @@ impl Machine {
         self.queue.progress.header = header;
     }
 
-    fn build(&mut self, p: &Linked, piece: &Piece, out: &mut Vec<u8>) {
+    /// The packet of a piece; `frames`: its payload if that does not come from a unit.
+    pub(crate) fn build(&mut self, p: &Linked, piece: &Piece, frames: &[u8], out: &mut Vec<u8>) {
+        let code = &p.blueprints[piece.bp];
+        out.clear();
+        out.resize(ipv4::HEADER, 0);
+        let options = std::mem::take(&mut self.queue.progress.options);
+        let header = self.fill(p, piece, &options, out);
+        self.queue.progress.options = options;
+        out.extend_from_slice(frames);
+        self.append(piece, out);
+        out.resize(out.len() + code.trailer, 0);
+        let net = self.net_header(p, code);
+        ipv4::build(out, &net, self.identification);
+        self.write_checksums(code, &net, out, header);
+        self.identification = self.identification.wrapping_add(1);
+        self.count(TX_PACKETS);
+        self.piece_is_out(p, piece);
+    }
+
+    /// Makes the piece's header in the work area and writes it behind what `out` holds; how long it is.
+    pub(crate) fn fill(&mut self, p: &Linked, piece: &Piece, options: &[u8], out: &mut Vec<u8>) -> usize {
         let code = &p.blueprints[piece.bp];
         let (size, work) = (code.size as usize, WORK as usize);
         let given = p.map.given as usize;
@@ -98,33 +126,36 @@ impl Machine {
             self.apply_rules(p, piece);
         }
         self.compute_varints(code);
-        let header = code.fixed_len + self.parts_len(code, false) + self.queue.progress.options.len();
+        let header = code.fixed_len + self.parts_len(code, false) + options.len();
         self.mem[HEADER_LEN_CELL as usize] = header as u64;
-        out.clear();
-        out.resize(ipv4::HEADER + code.fixed_len, 0);
-        self.write_fields(code, &mut out[ipv4::HEADER..]);
+        let begin = out.len();
+        out.resize(begin + code.fixed_len, 0);
+        self.write_fields(code, &mut out[begin..]);
         self.write_parts(code, out);
-        out.extend_from_slice(&self.queue.progress.options);
-        if let Some((ctx, slot, ..)) = piece.from {
-            let offset = piece.from.map_or(0, |f| f.3);
+        out.extend_from_slice(options);
+        header
+    }
+
+    /// The octets of the piece's unit.
+    pub(crate) fn append(&mut self, piece: &Piece, out: &mut Vec<u8>) {
+        if let Some((ctx, slot, _, offset)) = piece.from {
             self.instances[ctx].slot(slot).tx.get(offset, piece.len as usize, out);
         }
-        out.resize(out.len() + code.trailer, 0);
-        let net = self.net_header(p, code);
-        ipv4::build(out, &net, self.identification);
-        self.write_checksums(code, &net, out, header);
-        self.identification = self.identification.wrapping_add(1);
-        self.count(TX_PACKETS);
+    }
+
+    /// What is in the work area is what the next piece finds in `prev`.
+    pub(crate) fn piece_is_out(&mut self, p: &Linked, piece: &Piece) {
         if let Some((_, _, handle, offset)) = piece.from {
             self.record(TraceKind::Segment, piece.bp, |_, words| words.extend([handle, offset, piece.len]));
         }
+        let (work, size) = (WORK as usize, p.blueprints[piece.bp].size as usize);
         self.mem.copy_within(work..work + size, p.map.prev as usize);
         self.mem[PREV_PAYLOAD_LEN_CELL as usize] = piece.len;
     }
 
     fn apply_rules(&mut self, p: &Linked, piece: &Piece) {
-        for &rule in &p.rule_lists[piece.rules] {
-            let rule = &p.rules[rule];
+        let rules = p.rule_lists[piece.rules].iter().map(|rule| &p.rules[*rule]);
+        for rule in rules.filter(|rule| rule.bp == piece.bp) {
             let ex = match (piece.first, piece.last) {
                 (true, _) => &rule.first,
                 (_, true) => &rule.last,
@@ -149,16 +180,16 @@ impl Machine {
     /// The first entry leaves the queue; then its sent event runs.
     fn entry_is_out(&mut self, p: &Linked) {
         let entry = self.queue.pop();
-        let (payload, handle, sent) = (entry.payload, entry.handle, entry.sent);
-        if let Some(event) = sent {
+        let (handle, sent) = (entry.handle, entry.sent);
+        if sent.is_some() {
             let stack = p.map.stack as usize;
             self.mem[stack..stack + entry.sent_cells.len()].copy_from_slice(&entry.sent_cells);
-            if let Some(payload) = payload {
-                self.instances[payload.ctx].dequeued(payload.slot);
-            }
-            self.event_on(p, event, handle);
-        } else if let Some(payload) = payload {
+        }
+        for payload in entry.payload.iter().chain(entry.frames.iter().flatten()) {
             self.instances[payload.ctx].dequeued(payload.slot);
+        }
+        if let Some(event) = sent {
+            self.event_on(p, event, handle);
         }
     }
 }

@@ -237,6 +237,14 @@ pub struct BpField {
     pub kind: BpFieldKind,
 }
 
+/// The frames that a packet can be made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frames {
+    pub members: Vec<BpId>,
+    /// how many at most
+    pub most: u32,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlueprintDef {
     pub name: String,
@@ -246,6 +254,8 @@ pub struct BlueprintDef {
     /// of a received frame: octets of its payload, over `BpField` and `PayloadLen` (what is left of the packet); absent:
     /// all that is left if it has a payload
     pub payload_len: Option<Expr>,
+    /// its payload is frames
+    pub frames: Option<Frames>,
     pub fields: Vec<BpField>,
     /// what follows the fixed fields, in order
     pub parts: Vec<BpPart>,

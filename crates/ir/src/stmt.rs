@@ -115,6 +115,11 @@ pub enum StmtKind {
         len: Expr,
         mss: Option<Expr>,
     },
+    /// `bp.frames.add(frame)`: a copy, unless there are as many as can be
+    FrameAdd {
+        bp: LocalId,
+        frame: LocalId,
+    },
     /// `args` for the option's fields that are not fixed, in order
     OptAdd {
         bp: LocalId,

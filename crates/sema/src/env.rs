@@ -27,6 +27,8 @@ pub enum Def {
     /// index into `Checker::unions`
     OptUnion(u32),
     OptList(ir::OptListId),
+    /// index into `Checker::frame_unions`
+    FrameUnion(u32),
     Blueprint(ir::BpId),
     SegRule(ir::RuleId),
     Function(ir::FuncId),
@@ -158,6 +160,7 @@ impl Checker<'_> {
                 ItemKind::Opt { name, .. } => (name, Def::Opt(ir::OptId(next(8)))),
                 ItemKind::OptUnion { name, .. } => (name, Def::OptUnion(next(9))),
                 ItemKind::OptList { name, .. } => (name, Def::OptList(ir::OptListId(next(10)))),
+                ItemKind::FrameUnion { name, .. } => (name, Def::FrameUnion(next(14))),
                 ItemKind::Blueprint { name, .. } => (name, Def::Blueprint(ir::BpId(next(11)))),
                 ItemKind::SegRule { name, .. } => (name, Def::SegRule(ir::RuleId(next(12)))),
                 ItemKind::Function { name, .. } => (name, Def::Function(ir::FuncId(next(13)))),

@@ -2,11 +2,15 @@
 
 use carrick_ir::{self as ir, Ty};
 use carrick_syntax::Span;
-use carrick_syntax::ast::Field;
+use carrick_syntax::ast::{Field, ItemKind, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::body::{Body, Scope};
+use crate::env::Def;
 use crate::{Checker, codes};
+
+/// The most frames of a packet.
+const FRAMES_MAX: u32 = 64;
 
 impl Checker<'_> {
     /// A frame is a part of a packet, which alone has checksums.
@@ -28,6 +32,76 @@ impl Checker<'_> {
                 .note("a blueprint without `over` is a frame: it stands in the payload of a packet")
                 .mend(mend),
         );
+    }
+
+    /// The members of the frame unions.
+    pub(crate) fn frame_unions(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            let ItemKind::FrameUnion { members, .. } = &item.kind else { continue };
+            let mut found = Vec::new();
+            for name in members {
+                let pick = |d| if let Def::Blueprint(b) = d { Some(b) } else { None };
+                let Some(bp) = self.lookup("frame", name, pick) else { continue };
+                if self.is_packet(bp) {
+                    self.frame_error(
+                        name.span,
+                        format!("`{}` is a packet, not a frame", name.name),
+                        "it is over a network header",
+                        "remove `over` and the network header from its declaration",
+                    );
+                    continue;
+                }
+                found.push(bp);
+            }
+            self.frame_unions.push(found);
+        }
+    }
+
+    /// Before blueprints are declared.
+    fn is_packet(&self, bp: ir::BpId) -> bool {
+        let blueprints = self.file.items.iter().filter_map(|item| match &item.kind {
+            ItemKind::Blueprint { over, .. } => Some(over.is_some()),
+            _ => None,
+        });
+        blueprints.into_iter().nth(bp.index()).unwrap_or(false)
+    }
+
+    /// Which union a field is a list of.
+    pub(crate) fn frame_list(&mut self, field: &Field) -> Option<u32> {
+        let TypeKind::List(element, _) = &field.ty.kind else { return None };
+        let TypeKind::Name(name) = &element.kind else { return None };
+        let Some(Def::FrameUnion(union)) = self.env.get(name) else { return None };
+        Some(union)
+    }
+
+    /// `list<a_frame_union, N> frames;`
+    pub(crate) fn frames(&mut self, bp: &ir::BlueprintDef, field: &Field, union: u32) -> Option<ir::Frames> {
+        if bp.frame {
+            self.frame_error(
+                field.span,
+                "a frame cannot hold frames".to_owned(),
+                "frames in a frame",
+                "give it a `data_t` payload",
+            );
+            return None;
+        }
+        let members = self.frame_unions.get(union as usize).cloned()?;
+        let TypeKind::List(_, Some(most)) = &field.ty.kind else {
+            self.resolve(&field.ty);
+            return None;
+        };
+        let most = self.length(most)?;
+        if most > FRAMES_MAX {
+            self.frame_error(
+                field.span,
+                format!("a packet cannot have {most} frames"),
+                "too many",
+                "use at most 64",
+            );
+            return None;
+        }
+        Some(ir::Frames { members, most })
     }
 
     /// `data_t payload[len];`: how much of what is left of a packet is the frame's.

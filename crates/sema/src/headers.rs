@@ -34,6 +34,7 @@ impl Checker<'_> {
             }
         }
         self.option_unions();
+        self.frame_unions();
         self.option_lists();
         for item in &file.items {
             if let ItemKind::Blueprint { name, over, fields } = &item.kind {
@@ -98,6 +99,7 @@ impl Checker<'_> {
             fields: Vec::new(),
             frame: over.is_none(),
             payload_len: None,
+            frames: None,
             parts: Vec::new(),
             trailer: false,
             fixed_len: 0,
@@ -124,6 +126,13 @@ impl Checker<'_> {
             self.in_place(bp, field, bp.payload_name.is_none());
             self.always_there(field);
             bp.payload_name = Some(field.name.name.clone());
+            return;
+        }
+        if let Some(union) = self.frame_list(field) {
+            self.in_place(bp, field, bp.payload_name.is_none());
+            self.always_there(field);
+            bp.payload_name = Some(field.name.name.clone());
+            bp.frames = self.frames(bp, field, union);
             return;
         }
         if let Some(Def::OptList(list)) = self.env.get(type_name) {

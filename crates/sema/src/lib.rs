@@ -54,6 +54,8 @@ struct Checker<'a> {
     event_context: Vec<Option<ir::CtxId>>,
     /// the members of the option unions, by the union's number
     unions: Vec<Vec<ir::OptId>>,
+    /// the members of the frame unions, by the union's number
+    frame_unions: Vec<Vec<ir::BpId>>,
     /// what the values of constants are, or that one is being computed
     const_states: Vec<consts::State>,
     usage: usage::Usage,
@@ -70,6 +72,7 @@ impl<'a> Checker<'a> {
             program: empty_program(name, path, text),
             event_context: Vec::new(),
             unions: Vec::new(),
+            frame_unions: Vec::new(),
             const_states: Vec::new(),
             usage: usage::Usage::default(),
             diagnostics: Vec::new(),

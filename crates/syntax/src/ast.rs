@@ -50,6 +50,8 @@ pub enum ItemKind {
     Opt { name: Ident, fields: Vec<Field> },
     /// `opt_union U { O, ... }`
     OptUnion { name: Ident, members: Vec<Ident> },
+    /// `frame_union U { B, ... }`
+    FrameUnion { name: Ident, members: Vec<Ident> },
     /// `opt_list L { fields }`
     OptList { name: Ident, fields: Vec<Field> },
     /// `pkt_bp B over H { fields }`

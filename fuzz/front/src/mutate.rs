@@ -77,6 +77,7 @@ const WORDS: &[&str] = &[
     "over",
     "opt_t",
     "opt_union",
+    "frame_union",
     "opt_list",
     "seg_rule",
     "dispatch",

@@ -174,6 +174,7 @@ impl Linker<'_> {
                     mss: mss.as_ref().map(expr).transpose()?,
                 }))
             }
+            StmtKind::FrameAdd { bp, frame: added } => self.frame_add(*bp, *added, frame)?,
             StmtKind::OptAdd { bp, opt, args } => {
                 let cell = own(bp) + self.layout.blueprints[self.blueprint_of(*bp, frame)?.0].option(*opt)?;
                 let mut args = args.iter();
@@ -189,6 +190,21 @@ impl Linker<'_> {
             }
             _ => return Err("a statement out of its place".to_owned()),
         })
+    }
+
+    fn frame_add(&self, bp: LocalId, added: LocalId, frame: &Frame) -> Result<St, String> {
+        let (packet, list) = self.blueprint_of(bp, frame)?;
+        let (kind, cell) = self.blueprint_of(added, frame)?;
+        let layout = &self.layout.blueprints[packet];
+        let of = self.program.blueprints[packet].frames.as_ref();
+        Ok(St::FrameAdd(Box::new(FrameAdd {
+            list: list + layout.frames,
+            most: of.map_or(0, |f| f.most),
+            stride: layout.frame_cells,
+            bp: kind,
+            frame: cell,
+            size: self.layout.blueprints[kind].size,
+        })))
     }
 
     fn call(&self, dest: Option<u32>, func: FuncId, args: &[IrArg], frame: &Frame) -> Result<St, String> {

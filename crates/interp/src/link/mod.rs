@@ -119,6 +119,7 @@ pub(crate) enum Target {
 /// A segmentation rule.
 #[derive(Debug)]
 pub(crate) struct RuleCode {
+    pub bp: usize,
     pub cell: u32,
     pub ty: Ty,
     pub first: Ex,
@@ -352,6 +353,7 @@ impl Linker<'_> {
             let value = |e| self.expr(e, Outside::Rule(bp));
             let field = rule.field as usize;
             out.push(RuleCode {
+                bp,
                 cell: self.layout.blueprints[bp].fields + rule.field,
                 ty: self.program.blueprints[bp].fields[field].ty.clone(),
                 first: value(&rule.first)?,

@@ -17,6 +17,8 @@ pub(crate) struct Blueprint {
     pub frame: bool,
     /// of a received frame: octets of its payload
     pub payload_len: Option<Ex>,
+    /// where the frames of a packet that has some lie, and how many cells each takes
+    pub frames: Option<(usize, usize)>,
     /// what follows the fixed fields
     pub parts: Vec<PartCode>,
     pub crc: Option<CrcCode>,
@@ -112,6 +114,7 @@ impl Linker<'_> {
             fields,
             filled,
             frame: def.frame,
+            frames: def.frames.is_some().then_some((layout.frames as usize, layout.frame_cells as usize)),
             payload_len: match (&def.payload_len, &def.payload_name) {
                 (Some(len), _) => Some(self.expr(len, Outside::Header(index))?),
                 (None, Some(_)) => None,

@@ -206,6 +206,14 @@ impl<'p> Printer<'p> {
             ));
         }
         if let Some(field) = &def.payload_name {
+            if let Some(frames) = &def.frames {
+                let members: Vec<&str> = frames
+                    .members
+                    .iter()
+                    .map(|m| name(&self.program.blueprints, m.index(), |b| &b.name))
+                    .collect();
+                self.line(&format!("at most {} frames of {{ {} }}", frames.most, members.join(", ")));
+            }
             let len = def.payload_len.as_ref().map(|e| format!(" of {}", self.expr(e)));
             self.line(&format!("payload {field}{}", len.unwrap_or_default()));
         }

@@ -83,6 +83,9 @@ impl Printer<'_> {
                 args.extend(mss.as_ref().map(|m| self.expr(m)));
                 format!("{}.payload = data({})", self.local(*bp), args.join(", "))
             }
+            StmtKind::FrameAdd { bp, frame } => {
+                format!("{}.add({})", self.local(*bp), self.local(*frame))
+            }
             StmtKind::OptAdd { bp, opt, args } => {
                 format!("{}.add({}({}))", self.local(*bp), self.opt_name(*opt), self.exprs(args))
             }

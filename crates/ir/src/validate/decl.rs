@@ -170,6 +170,13 @@ impl<'p> Check<'p> {
             self.must(def.frame && def.payload_name.is_some(), "the length of a payload that is not there");
             self.scoped(Scope::Header(id), len, &Ty::Bytes, "the length of the payload");
         }
+        if let Some(frames) = &def.frames {
+            let is_frame = |m: &BpId| {
+                self.program.blueprints.get(m.index()).is_some_and(|b| b.frame && b.frames.is_none())
+            };
+            self.must(!def.frame && frames.members.iter().all(is_frame), "frames in a frame");
+            self.must(def.payload_name.is_some(), "frames without a name");
+        }
         let summed = |f: &BpField| matches!(f.kind, BpFieldKind::Checksum { .. } | BpFieldKind::Crc(_));
         self.must(!def.frame || !def.fields.iter().any(summed), "a checksum in a frame");
         self.must(def.max_header_len >= def.fixed_len, "the longest header is too short");

@@ -19,10 +19,14 @@ impl Check<'_> {
                 self.unit(*ctx, &[(addr, Ty::Addr), (len, Ty::Bytes), (offset, Ty::U64)]);
             }
             Instr::PktGen { bp, rules, sent } => {
-                let bp = self.blueprint_local(*bp).map(|(id, _)| id);
+                let def = self.blueprint_local(*bp);
+                self.must(def.is_some_and(|(_, def)| !def.frame), "a packet of a frame");
                 for rule in rules {
                     let of = self.program.seg_rules.get(rule.index()).map(|r| r.blueprint);
-                    self.must(of.is_some() && of == bp, "a rule of another blueprint");
+                    let fits = of.zip(def).is_some_and(|(of, (id, def))| {
+                        of == id || def.frames.as_ref().is_some_and(|f| f.members.contains(&of))
+                    });
+                    self.must(fits, "a rule of another blueprint");
                 }
                 if let Some(sent) = sent {
                     self.event_of_kind(*sent, EventKind::Sent);
@@ -109,6 +113,12 @@ impl Check<'_> {
                 let mut args = vec![(offset, Ty::U64), (len, Ty::Bytes)];
                 args.extend(mss.as_ref().map(|m| (m, Ty::Bytes)));
                 self.unit(*ctx, &args);
+            }
+            StmtKind::FrameAdd { bp, frame } => {
+                let of = self.blueprint_local(*bp).and_then(|(_, def)| def.frames.as_ref());
+                let member = self.blueprint_local(*frame).map(|(id, _)| id);
+                let fits = of.zip(member).is_some_and(|(of, member)| of.members.contains(&member));
+                self.must(fits, "the packet has no such frame");
             }
             StmtKind::OptAdd { bp, opt, args } => {
                 self.option(*bp, *opt);

@@ -208,7 +208,9 @@ impl Body<'_, '_> {
                 && let Some(Def::SegRule(rule)) = self.cx.env.get(name)
             {
                 self.cx.usage.mark(name);
-                if self.cx.program.seg_rules[rule.index()].blueprint != kind {
+                let of = self.cx.program.seg_rules[rule.index()].blueprint;
+                let frames = &self.cx.program.blueprints[kind.index()].frames;
+                if of != kind && !frames.as_ref().is_some_and(|f| f.members.contains(&of)) {
                     return self.report(
                         Diagnostic::error(
                             codes::SEG_RULE,
@@ -235,7 +237,7 @@ impl Body<'_, '_> {
         Some(Instr::PktGen { bp, rules, sent })
     }
 
-    fn variable(&mut self, e: &ast::Expr, wanted: impl Fn(&Ty) -> bool) -> Option<LocalId> {
+    pub(super) fn variable(&mut self, e: &ast::Expr, wanted: impl Fn(&Ty) -> bool) -> Option<LocalId> {
         let ast::ExprKind::Name(name) = &e.kind else { return None };
         match self.find(name) {
             Some(Binding::Local(local)) if wanted(&self.locals[local.index()].ty) => Some(local),

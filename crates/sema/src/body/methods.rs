@@ -28,6 +28,10 @@ impl Body<'_, '_> {
                 self.count(args, 0, span)?;
                 Some(Some(self.make(ExprKind::OptPresent(bp, opt), Ty::Bool, span)))
             }
+            Node::Payload(bp) if method.name == "add" => {
+                self.count(args, 1, span)?;
+                self.frame_add(bp, &args[0]).map(|()| None)
+            }
             Node::Options(bp, list) if method.name == "add" => {
                 self.count(args, 1, span)?;
                 self.option_add(bp, list, &args[0]).map(|()| None)
@@ -66,6 +70,33 @@ impl Body<'_, '_> {
         ];
         self.cx.unknown(codes::UNKNOWN_FIELD, "method", method, &known);
         None
+    }
+
+    fn frame_add(&mut self, bp: ir::LocalId, arg: &ast::Expr) -> Option<()> {
+        let Ty::Blueprint(packet) = self.locals[bp.index()].ty else { return None };
+        let frames = self.cx.program.blueprints[packet.index()].frames.clone();
+        let member = |b: &ir::BpId| frames.as_ref().is_some_and(|f| f.members.contains(b));
+        let frame = self.variable(arg, |ty| matches!(ty, Ty::Blueprint(b) if member(b)));
+        if frames.is_none() {
+            self.cx.frame_error(
+                arg.span,
+                "frames are only added to a list of frames".to_owned(),
+                "its payload is a `data_t`",
+                "declare `list<a_frame_union, N> frames;` in place of the payload",
+            );
+            return None;
+        }
+        let Some(frame) = frame else {
+            self.cx.frame_error(
+                arg.span,
+                "this is no frame of the packet".to_owned(),
+                "not a variable of a member of its frame union",
+                "declare `a_frame f;`, set its fields and pass it",
+            );
+            return None;
+        };
+        self.emit(StmtKind::FrameAdd { bp, frame });
+        Some(())
     }
 
     /// What no extract has taken yet.

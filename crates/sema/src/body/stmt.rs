@@ -257,6 +257,17 @@ impl Body<'_, '_> {
                 .mend("assign it to the blueprint's `data_t` field"),
             );
         };
+        if let Ty::Blueprint(packet) = self.locals[bp.index()].ty
+            && self.cx.program.blueprints[packet.index()].frames.is_some()
+        {
+            self.cx.frame_error(
+                value.span,
+                "this payload is frames".to_owned(),
+                "not data",
+                "put the data into the payload of a frame, and `add` that",
+            );
+            return None;
+        }
         if !(3..=4).contains(&args.len()) {
             return self.wrong_count(args.len(), "3 or 4", value.span);
         }

@@ -52,7 +52,7 @@ impl Formatter<'_> {
             return self.simple_with_semicolon(at, end);
         }
         let header = self.inline(at, stop);
-        let body = if self.is(at, "enum") || self.is(at, "opt_union") {
+        let body = if self.is(at, "enum") || self.is(at, "opt_union") || self.is(at, "frame_union") {
             self.brace_list(stop)
         } else if self.is(at, "dispatch") {
             self.block(stop, Elements::Arms)

@@ -9,7 +9,7 @@ use crate::lexer::TokenKind;
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
-const KEYWORDS: [&str; 19] = [
+const KEYWORDS: [&str; 20] = [
     "const",
     "param",
     "enum",
@@ -23,6 +23,7 @@ const KEYWORDS: [&str; 19] = [
     "opt_t",
     "opt_union",
     "opt_list",
+    "frame_union",
     "pkt_bp",
     "seg_rule",
     "dispatch",
@@ -140,7 +141,8 @@ impl Parser<'_> {
             "net_header" => self.plain(|name, fields| ItemKind::NetHeader { name, fields }),
             "opt_t" => self.plain(|name, fields| ItemKind::Opt { name, fields }),
             "opt_list" => self.plain(|name, fields| ItemKind::OptList { name, fields }),
-            "opt_union" => self.opt_union_decl(),
+            "opt_union" => self.union_decl(|name, members| ItemKind::OptUnion { name, members }),
+            "frame_union" => self.union_decl(|name, members| ItemKind::FrameUnion { name, members }),
             "pkt_bp" => self.blueprint_decl(),
             "seg_rule" => self.seg_rule_decl(),
             "dispatch" => self.dispatch_decl(),
@@ -339,13 +341,14 @@ impl Parser<'_> {
         Ok(Timer { doc, name, event, span: self.span_from(start) })
     }
 
-    fn opt_union_decl(&mut self) -> Parsed<ItemKind> {
+    /// `keyword name { members }`
+    fn union_decl(&mut self, make: impl FnOnce(Ident, Vec<Ident>) -> ItemKind) -> Parsed<ItemKind> {
         self.advance();
         let name = self.ident("a name")?;
         self.open_brace()?;
-        let members = self.comma_list("}", |p| p.ident("the name of an option"))?;
+        let members = self.comma_list("}", |p| p.ident("the name of a member"))?;
         self.eat(";");
-        Ok(ItemKind::OptUnion { name, members })
+        Ok(make(name, members))
     }
 
     fn seg_rule_decl(&mut self) -> Parsed<ItemKind> {

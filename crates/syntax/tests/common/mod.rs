@@ -277,7 +277,7 @@ impl Generator<'_> {
 
     fn item(&mut self) {
         self.doc();
-        match self.choose(11) {
+        match self.choose(12) {
             0 => {
                 self.put("const uint32 a =");
                 self.expr();
@@ -311,6 +311,10 @@ impl Generator<'_> {
                 self.put("; }");
             }
             7 => self.put("seg_rule r ( x ) [ B :: f , x , - x , prev . seq + 1 ] ;"),
+            10 => {
+                self.put("frame_union u");
+                self.names_in_braces(true);
+            }
             9 => {
                 self.put("pkt_bp b over h");
                 self.members(0);
