@@ -195,27 +195,57 @@ fn begins_function(line: &str) -> bool {
 }
 
 /// Each requirement that is met names a declaration that is there.
+/// Whether the name stands in the text, as a whole word.
+fn has_word(text: &str, name: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| word == name)
+}
+
+/// The texts of all files with this ending below a folder.
+fn texts(folder: &Path, ending: &str) -> String {
+    let files = text_files(folder).into_iter().filter(|f| f.extension().is_some_and(|e| e == ending));
+    files.map(|f| fs::read_to_string(f).unwrap_or_default()).collect()
+}
+
+/// What is wrong with a requirement, if something is.
+fn wrong_requirement(requirement: &toml::Table, folder: &Path, program: &str, tests: &str) -> Option<String> {
+    let field = |name: &str| requirement.get(name).and_then(|v| v.as_str()).unwrap_or_default();
+    let (place, test) = (field("where"), field("test"));
+    let is_script = folder.join("tests").join(test).with_extension("script").is_file();
+    let is_test = test.split("::").all(|part| has_word(tests, part));
+    if field("section").is_empty() || field("text").is_empty() {
+        Some("it lacks its section or text".into())
+    } else if !["met", "not yet", "not applicable"].contains(&field("status")) {
+        Some("its status is none".into())
+    } else if field("status") != "met" {
+        (!place.is_empty() || !test.is_empty()).then(|| "it is not met, and names what meets it".into())
+    } else if !has_word(program, place) {
+        Some(format!("nothing of the program is called `{place}`"))
+    } else {
+        (!is_script && !is_test).then(|| format!("there is no test `{test}`"))
+    }
+}
+
 #[test]
 fn requirements_name_what_meets_them() {
-    for folder in std::fs::read_dir(root().join("protocols")).expect("protocols/").flatten() {
-        let path = folder.path().join("requirements.toml");
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+    let tests = texts(&root().join("tests/tests"), "rs");
+    let mut wrong = Vec::new();
+    for folder in fs::read_dir(root().join("protocols")).expect("protocols/").flatten() {
+        let folder = folder.path();
+        let Ok(text) = fs::read_to_string(folder.join("requirements.toml")) else { continue };
         let table: toml::Table = text.parse().expect("well-formed TOML");
-        let programs: String = std::fs::read_dir(folder.path())
-            .expect("readable")
-            .flatten()
-            .filter(|f| f.path().extension().is_some_and(|e| e == "mtp"))
-            .map(|f| std::fs::read_to_string(f.path()).expect("UTF-8"))
-            .collect();
-        for requirement in table["requirement"].as_array().expect("a list") {
-            let field = |name: &str| requirement[name].as_str().expect("a string").to_owned();
-            let place = field("where");
-            assert!(["met", "not yet"].contains(&field("status").as_str()), "{}", field("id"));
-            let found = place.is_empty()
-                || programs
-                    .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                    .any(|word| word == place);
-            assert!(found, "{}: {} names `{place}`, which is not there", path.display(), field("id"));
+        let program = texts(&folder, "mtp");
+        let requirements = table["requirement"].as_array().expect("a list");
+        let ids: Vec<&str> = requirements.iter().map(|r| r["id"].as_str().expect("a string")).collect();
+        for (at, requirement) in requirements.iter().enumerate() {
+            let requirement = requirement.as_table().expect("a table");
+            let twice = ids[..at].contains(&ids[at]).then(|| "it is there twice".to_owned());
+            let what = twice.or_else(|| wrong_requirement(requirement, &folder, &program, &tests));
+            wrong.extend(what.map(|what| format!("{}: {}: {what}", folder.display(), ids[at])));
+        }
+        for (kind, count) in table.get("appendix").and_then(|a| a.as_table()).into_iter().flatten() {
+            let all = (1..=count.as_integer().expect("a number")).map(|n| format!("{kind}-{n}"));
+            wrong.extend(all.filter(|id| !ids.contains(&id.as_str())).map(|id| format!("{id} is missing")));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

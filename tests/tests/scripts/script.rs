@@ -1,0 +1,88 @@
+//! The lines of a script.
+
+use crate::segment::Segment;
+
+/// A line, and its number.
+pub struct Line {
+    pub number: usize,
+    pub action: Action,
+}
+
+pub enum Action {
+    /// `name=value`
+    Set(String),
+    /// a call of the interface, with a number if it takes one
+    Call {
+        name: String,
+        argument: Option<u64>,
+    },
+    Peer(u16),
+    In(Segment),
+    /// sent now, or so many nanoseconds from now and nothing before
+    Out {
+        after: Option<u64>,
+        segment: Segment,
+    },
+    /// a request ended with this value or status
+    Done {
+        name: String,
+        how: String,
+    },
+    Wait(u64),
+    Quiet(u64),
+}
+
+/// Reads a script.
+pub fn parse(text: &str) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let action = action(line).ok_or_else(|| format!("{}: cannot read `{line}`", at + 1))?;
+        lines.push(Line { number: at + 1, action });
+    }
+    Ok(lines)
+}
+
+fn action(line: &str) -> Option<Action> {
+    let (word, rest) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim()));
+    Some(match word {
+        "set" => Action::Set(rest.to_owned()),
+        "peer" => Action::Peer(rest.parse().ok()?),
+        "<" => Action::In(Segment::read(rest)?),
+        ">" => Action::Out { after: None, segment: Segment::read(rest)? },
+        "after" => {
+            let (after, segment) = rest.split_once('>')?;
+            Action::Out { after: Some(duration(after)?), segment: Segment::read(segment)? }
+        }
+        "=" => {
+            let (name, how) = rest.split_once(' ')?;
+            Action::Done { name: name.to_owned(), how: how.trim().to_owned() }
+        }
+        "wait" => Action::Wait(duration(rest)?),
+        "quiet" => Action::Quiet(duration(rest)?),
+        "listen" | "accept" | "connect" | "send" | "recv" | "shutdown" | "close" | "abort"
+        | "set_nodelay" | "unlisten" => {
+            let argument = if rest.is_empty() { None } else { Some(rest.parse().ok()?) };
+            Action::Call { name: word.to_owned(), argument }
+        }
+        _ => return None,
+    })
+}
+
+/// `200ms`, `1s`, `2min`.
+fn duration(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let number: u64 = text[..digits].parse().ok()?;
+    let unit = match &text[digits..] {
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "min" => 60_000_000_000,
+        _ => return None,
+    };
+    number.checked_mul(unit)
+}

@@ -1,0 +1,290 @@
+//! TCP segments as scripts write them and as the wire has them.
+
+use std::fmt;
+
+pub const PEER: u32 = 0x0a00_0002;
+pub const CORE: u32 = 0x0a00_0001;
+/// A multicast address.
+const MANY: u32 = 0xe000_0005;
+const IP_HEADER: usize = 20;
+const TCP_HEADER: usize = 20;
+/// The flags by letter, from the lowest bit.
+const LETTERS: &[u8; 8] = b"FSRP.UEC";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opt {
+    Mss(u16),
+    Scale(u8),
+    /// `None`: any
+    Stamps(Option<u32>, Option<u32>),
+    /// one that nobody knows, with so many octets in all
+    Unknown(u8),
+    /// MSS with a wrong length
+    Broken,
+}
+
+/// A segment; what is `None` is not looked at in one that is sent, and has an ordinary value in one that comes in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    pub flags: u8,
+    pub seq: u32,
+    pub len: u32,
+    pub ack: Option<u32>,
+    pub window: Option<u16>,
+    pub urgent: Option<u16>,
+    pub options: Option<Vec<Opt>>,
+    /// a bit of the segment is flipped on its way
+    pub damaged: bool,
+    /// from a multicast address
+    pub from_many: bool,
+}
+
+impl Segment {
+    /// `P. 1:101 ack 1 win 1000 urg 5 <mss 1460,wscale 7,ts 1 2>`, perhaps with `damaged` or `multicast`.
+    pub fn read(text: &str) -> Option<Segment> {
+        let (head, options) = match text.split_once('<') {
+            Some((head, options)) => (head, Some(options.trim().strip_suffix('>')?)),
+            None => (text, None),
+        };
+        let mut words = head.split_whitespace();
+        let flags = words.next()?.bytes().try_fold(0, |all, letter| {
+            let bit = LETTERS.iter().position(|l| *l == letter)?;
+            Some(all | 1_u8 << bit)
+        })?;
+        let (from, to) = words.next()?.split_once(':')?;
+        let (seq, end) = (number(from)?, number(to)?);
+        let mut segment = Segment {
+            flags,
+            seq,
+            len: end.wrapping_sub(seq),
+            ack: None,
+            window: None,
+            urgent: None,
+            options: options.map(read_options).transpose_option()?,
+            damaged: false,
+            from_many: false,
+        };
+        while let Some(word) = words.next() {
+            match word {
+                "ack" => segment.ack = Some(number(words.next()?)?),
+                "win" => segment.window = Some(words.next()?.parse().ok()?),
+                "urg" => segment.urgent = Some(words.next()?.parse().ok()?),
+                "damaged" => segment.damaged = true,
+                "multicast" => segment.from_many = true,
+                _ => return None,
+            }
+        }
+        Some(segment)
+    }
+
+    /// The IPv4 packet from the peer. `isn` are the peer's and the core's initial numbers; octet n of the stream is n % 256.
+    pub fn packet(&self, ports: (u16, u16), isn: (u32, u32)) -> Vec<u8> {
+        let mut options = Vec::new();
+        self.options.iter().flatten().for_each(|o| o.write(&mut options));
+        options.resize(options.len().next_multiple_of(4), 0);
+        let mut tcp = Vec::new();
+        tcp.extend_from_slice(&ports.0.to_be_bytes());
+        tcp.extend_from_slice(&ports.1.to_be_bytes());
+        tcp.extend_from_slice(&isn.0.wrapping_add(self.seq).to_be_bytes());
+        tcp.extend_from_slice(&self.ack.map_or(0, |a| isn.1.wrapping_add(a)).to_be_bytes());
+        tcp.push(((TCP_HEADER + options.len()) / 4) as u8 * 16);
+        tcp.push(self.flags);
+        tcp.extend_from_slice(&self.window.unwrap_or(65535).to_be_bytes());
+        tcp.extend_from_slice(&[0, 0]);
+        tcp.extend_from_slice(&self.urgent.unwrap_or(0).to_be_bytes());
+        tcp.extend_from_slice(&options);
+        tcp.extend((0..self.len).map(|i| self.seq.wrapping_add(i) as u8));
+        let from = if self.from_many { MANY } else { PEER };
+        let sum = checksum(&[&pseudo(from, CORE, tcp.len()), &tcp]);
+        tcp[16..18].copy_from_slice(&sum.to_be_bytes());
+        if self.damaged {
+            *tcp.last_mut().expect("a header") ^= 4;
+        }
+        let mut ip = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0];
+        ip[2..4].copy_from_slice(&((IP_HEADER + tcp.len()) as u16).to_be_bytes());
+        ip.extend_from_slice(&from.to_be_bytes());
+        ip.extend_from_slice(&CORE.to_be_bytes());
+        let sum = checksum(&[&ip]);
+        ip[10..12].copy_from_slice(&sum.to_be_bytes());
+        ip.extend_from_slice(&tcp);
+        ip
+    }
+
+    /// A packet that the core made, with the peer's port; its numbers are not relative yet. The checksums must be right.
+    pub fn of_packet(packet: &[u8]) -> Result<(Segment, u16), String> {
+        let tcp =
+            packet.get(IP_HEADER..).filter(|tcp| tcp.len() >= TCP_HEADER).ok_or("a packet too short")?;
+        if checksum(&[&packet[..IP_HEADER]]) != 0 || checksum(&[&pseudo(CORE, PEER, tcp.len()), tcp]) != 0 {
+            return Err("a checksum is wrong".to_owned());
+        }
+        let half = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
+        let word = |at: usize| u32::from_be_bytes([tcp[at], tcp[at + 1], tcp[at + 2], tcp[at + 3]]);
+        let header = usize::from(tcp[12] >> 4) * 4;
+        let options = tcp.get(TCP_HEADER..header).ok_or("a data offset outside the segment")?;
+        let segment = Segment {
+            flags: tcp[13],
+            seq: word(4),
+            len: (tcp.len() - header) as u32,
+            ack: Some(word(8)),
+            window: Some(half(14)),
+            urgent: Some(half(18)),
+            options: Some(Opt::read_all(options)?),
+            damaged: false,
+            from_many: false,
+        };
+        Ok((segment, half(2)))
+    }
+
+    /// What of `wanted` this segment does not have.
+    pub fn differs_from(&self, wanted: &Segment) -> Option<&'static str> {
+        let differs = |wanted: Option<u32>, found: Option<u32>| wanted.is_some() && wanted != found;
+        let wide = |value: Option<u16>| value.map(u32::from);
+        if self.flags != wanted.flags {
+            Some("the flags")
+        } else if (self.seq, self.len) != (wanted.seq, wanted.len) {
+            Some("the sequence numbers")
+        } else if differs(wanted.ack, self.ack) {
+            Some("the acknowledgement")
+        } else if differs(wide(wanted.window), wide(self.window)) {
+            Some("the win")
+        } else if differs(wide(wanted.urgent), wide(self.urgent)) {
+            Some("the urgent pointer")
+        } else if wanted.options.as_ref().is_some_and(|w| !same_options(w, self.options.as_deref())) {
+            Some("the options")
+        } else {
+            None
+        }
+    }
+
+    pub fn is_syn(&self) -> bool {
+        self.flags & 2 != 0
+    }
+
+    pub fn has_ack(&self) -> bool {
+        self.flags & 16 != 0
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters = LETTERS.iter().enumerate().filter(|(bit, _)| self.flags & 1 << bit != 0);
+        let letters: String = letters.map(|(_, l)| char::from(*l)).collect();
+        write!(f, "{letters} {}:{}", self.seq, self.seq.wrapping_add(self.len))?;
+        if let Some(ack) = self.ack.filter(|_| self.has_ack()) {
+            write!(f, " ack {ack}")?;
+        }
+        write!(f, " win {}", self.window.unwrap_or(0))?;
+        match self.options.as_deref() {
+            None | Some([]) => Ok(()),
+            Some(options) => write!(f, " {options:?}"),
+        }
+    }
+}
+
+impl Opt {
+    fn write(&self, out: &mut Vec<u8>) {
+        match *self {
+            Opt::Mss(mss) => out.extend_from_slice(&[2, 4, (mss >> 8) as u8, mss as u8]),
+            Opt::Scale(shift) => out.extend_from_slice(&[3, 3, shift]),
+            Opt::Stamps(value, echo) => {
+                out.extend_from_slice(&[8, 10]);
+                out.extend_from_slice(&value.unwrap_or(0).to_be_bytes());
+                out.extend_from_slice(&echo.unwrap_or(0).to_be_bytes());
+            }
+            Opt::Unknown(len) => {
+                out.extend_from_slice(&[253, len]);
+                out.resize(out.len() + usize::from(len) - 2, 0xaa);
+            }
+            Opt::Broken => out.extend_from_slice(&[2, 0]),
+        }
+    }
+
+    fn read_all(mut octets: &[u8]) -> Result<Vec<Opt>, String> {
+        let mut all = Vec::new();
+        loop {
+            match *octets {
+                [] | [0, ..] => return Ok(all),
+                [1, ..] => {
+                    octets = &octets[1..];
+                    continue;
+                }
+                [2, 4, a, b, ..] => all.push(Opt::Mss(u16::from_be_bytes([a, b]))),
+                [3, 3, shift, ..] => all.push(Opt::Scale(shift)),
+                [8, 10, a, b, c, d, e, f, g, h, ..] => all.push(Opt::Stamps(
+                    Some(u32::from_be_bytes([a, b, c, d])),
+                    Some(u32::from_be_bytes([e, f, g, h])),
+                )),
+                _ => return Err(format!("options that nobody can read: {octets:?}")),
+            }
+            octets = &octets[usize::from(octets[1])..];
+        }
+    }
+}
+
+trait TransposeOption<T> {
+    /// From a wish that may have failed to a failure.
+    fn transpose_option(self) -> Option<Option<T>>;
+}
+
+impl<T> TransposeOption<T> for Option<Option<T>> {
+    fn transpose_option(self) -> Option<Option<T>> {
+        match self {
+            None => Some(None),
+            Some(None) => None,
+            Some(Some(value)) => Some(Some(value)),
+        }
+    }
+}
+
+fn read_options(text: &str) -> Option<Vec<Opt>> {
+    let parts = text.split(',').map(str::trim).filter(|p| !p.is_empty());
+    parts
+        .map(|part| {
+            let words: Vec<&str> = part.split_whitespace().collect();
+            Some(match words[..] {
+                ["mss", mss] => Opt::Mss(mss.parse().ok()?),
+                ["wscale", shift] => Opt::Scale(shift.parse().ok()?),
+                ["ts", value, echo] => Opt::Stamps(value.parse().ok(), echo.parse().ok()),
+                ["unknown", len] => Opt::Unknown(len.parse().ok()?),
+                ["broken"] => Opt::Broken,
+                _ => return None,
+            })
+        })
+        .collect()
+}
+
+fn same_options(wanted: &[Opt], found: Option<&[Opt]>) -> bool {
+    let found = found.unwrap_or_default();
+    let same = |(wanted, found): (&Opt, &Opt)| match (wanted, found) {
+        (Opt::Stamps(value, echo), Opt::Stamps(has_value, has_echo)) => {
+            (value.is_none() || value == has_value) && (echo.is_none() || echo == has_echo)
+        }
+        _ => wanted == found,
+    };
+    wanted.len() == found.len() && wanted.iter().zip(found).all(same)
+}
+
+/// Also below zero: `-1` is one before the initial number.
+fn number(text: &str) -> Option<u32> {
+    text.parse::<i64>().ok().map(|n| n as u32)
+}
+
+fn pseudo(from: u32, to: u32, len: usize) -> Vec<u8> {
+    let mut octets = from.to_be_bytes().to_vec();
+    octets.extend_from_slice(&to.to_be_bytes());
+    octets.extend_from_slice(&[0, 6]);
+    octets.extend_from_slice(&(len as u16).to_be_bytes());
+    octets
+}
+
+/// The Internet checksum; every part but the last is even.
+fn checksum(parts: &[&[u8]]) -> u16 {
+    let mut sum = 0_u32;
+    for pair in parts.iter().flat_map(|part| part.chunks(2)) {
+        sum += u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
+    }
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !sum as u16
+}
