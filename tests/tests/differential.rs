@@ -305,6 +305,11 @@ fn arrays_lists_records_windows_and_bit_fields() {
 }
 
 #[test]
+fn sorted_lists_and_the_middle_of_lists() {
+    hold(&own("tests/programs/sorted.mtp"));
+}
+
+#[test]
 fn headers_of_every_kind() {
     if let Some(packets) = hold(&own("tests/programs/headers.mtp")) {
         assert!(packets > 1000, "only {packets} packets were made");

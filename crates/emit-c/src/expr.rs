@@ -59,6 +59,7 @@ impl Emitter<'_> {
             ExprKind::Builtin(op, args) => self.builtin(*op, args, &e.ty),
             ExprKind::ListLen(list) => self.list_len(list),
             ExprKind::ListFull(list) => format!("({} == {}u)", self.list_len(list), list_bound(&list.ty)),
+            ExprKind::ListFind(list, key) => self.list_find(list, key),
             ExprKind::WndHead(wnd) => {
                 let head = if is_runs(&wnd.ty) { "wnd.head" } else { "head" };
                 format!("{}.{head}", self.place(wnd).text)
@@ -338,7 +339,7 @@ impl Emitter<'_> {
                     let index_text = self.expr(index);
                     guards.push(format!("{index_text} < {text}{dot}len"));
                     text = format!("{text}{dot}items[{index_text}]");
-                    if let Ty::List(element, _) = ty {
+                    if let Ty::List(element, _, _) = ty {
                         ty = *element;
                     }
                 }
@@ -421,7 +422,7 @@ fn unsigned(ty: &Ty) -> &'static str {
 }
 
 pub fn list_bound(ty: &Ty) -> u32 {
-    if let Ty::List(_, n) = ty { *n } else { 0 }
+    if let Ty::List(_, n, _) = ty { *n } else { 0 }
 }
 
 pub fn is_runs(ty: &Ty) -> bool {

@@ -1,9 +1,10 @@
 //! Statements on lists.
 
-use carrick_ir::{self as ir, Expr, Place, Stmt, StmtKind, Ty};
+use carrick_ir::{self as ir, Expr, Order, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
 use crate::expr::{CPlace, list_bound};
+use crate::names::safe;
 
 impl Emitter<'_> {
     /// What holds for the list to be there and for `condition`.
@@ -17,6 +18,7 @@ impl Emitter<'_> {
     pub(crate) fn list(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::ListAdd { list, value } => self.list_add(stmt, list, value),
+            StmtKind::ListInsert { list, index, value } => self.list_insert(stmt, list, index, value),
             StmtKind::ListRemove { list, index } => {
                 let i = self.expr(index);
                 let (l, there) = self.on_list(list, |l| format!("{i} < {l}.len"));
@@ -44,13 +46,86 @@ impl Emitter<'_> {
         let v = self.expr(value);
         let (l, room) = self.on_list(list, |l| format!("{l}.len < {}u", list_bound(&list.ty)));
         self.open_at(stmt, format!("if ({room}) {{"));
-        self.line(stmt, format!("{l}.items[{l}.len++] = {v};"));
+        match &list.ty {
+            Ty::List(element, _, order) if self.p.sort_key(element, *order).is_some() => {
+                let (key, ty) = (self.key_of(element, *order), self.names.ctype(element));
+                self.line(stmt, format!("const {ty} item__ = {v};"));
+                self.line(stmt, format!("uint32_t at__ = {l}.len++;"));
+                let greater = format!("item__{key} < {l}.items[at__ - 1]{key}");
+                self.open_at(stmt, format!("for (; at__ > 0 && {greater}; at__--) {{"));
+                self.line(stmt, format!("{l}.items[at__] = {l}.items[at__ - 1];"));
+                self.w.close("}");
+                self.line(stmt, format!("{l}.items[at__] = item__;"));
+            }
+            _ => self.line(stmt, format!("{l}.items[{l}.len++] = {v};")),
+        }
         self.w.close("}");
+    }
+
+    fn list_insert(&mut self, stmt: &Stmt, list: &Place, index: &Expr, value: &Expr) {
+        let Ty::List(element, n, _) = &list.ty else { return };
+        let (i, v, ty) = (self.expr(index), self.expr(value), self.names.ctype(element));
+        let (l, room) = self.on_list(list, |l| format!("{l}.len < {n}u"));
+        self.open_at(stmt, format!("if ({room}) {{"));
+        self.line(stmt, format!("const {ty} item__ = {v};"));
+        self.line(stmt, format!("const uint64_t at__ = carrick_min64({i}, {l}.len);"));
+        self.line(
+            stmt,
+            format!(
+                "memmove(&{l}.items[at__ + 1], &{l}.items[at__], ({l}.len++ - at__) * sizeof {l}.items[0]);"
+            ),
+        );
+        self.line(stmt, format!("{l}.items[at__] = item__;"));
+        self.w.close("}");
+    }
+
+    /// From an element to its key.
+    fn key_of(&self, element: &Ty, order: Order) -> String {
+        match (order, element) {
+            (Order::SortedBy(field), Ty::Struct(id)) => {
+                format!(".{}", safe(&self.p.structs[id.index()].fields[field as usize].name))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The name of the function that finds a key in a sorted list of this type.
+    pub(crate) fn find_name(&self, list: &Ty) -> String {
+        let Ty::List(element, n, order) = list else { return String::new() };
+        let by = self.key_of(element, *order).replace('.', "_by_");
+        format!("{}_find{by}", self.names.list(element, *n))
+    }
+
+    /// Halves what may still hold the first element that is not less.
+    pub(crate) fn search_function(&mut self, list: &Ty) {
+        let Ty::List(element, _, order) = list else { return };
+        let Some(key) = self.p.sort_key(element, *order) else { return };
+        let (list_type, key_type) = (self.names.ctype(list), self.names.ctype(&key));
+        self.w.line("/* How many elements have a lesser key. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline uint32_t {}(const {list_type} *l, {key_type} key) {{",
+            self.find_name(list)
+        ));
+        self.w.line("uint32_t from = 0, to = l->len;");
+        self.w.open("while (from < to) {");
+        self.w.line("uint32_t middle = (from + to) / 2;");
+        self.w.line(format!("if (l->items[middle]{} < key)", self.key_of(element, *order)));
+        self.w.line("    from = middle + 1;\nelse\n    to = middle;");
+        self.w.close("}");
+        self.w.line("return from;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    pub(crate) fn list_find(&self, list: &Place, key: &Expr) -> String {
+        let (CPlace { text, guard }, key) = (self.place(list), self.expr(key));
+        let found = format!("{}(&{text}, {key})", self.find_name(&list.ty));
+        guard.map_or_else(|| found.clone(), |guard| format!("({guard} ? {found} : 0u)"))
     }
 
     fn list_pop(&mut self, stmt: &Stmt, dest: Option<ir::LocalId>, list: &Place) {
         let (l, there) = self.on_list(list, |l| format!("{l}.len > 0"));
-        if let (Some(dest), Ty::List(element, _)) = (dest, &list.ty) {
+        if let (Some(dest), Ty::List(element, _, _)) = (dest, &list.ty) {
             let zero = if element.is_scalar() {
                 self.literal(0, element)
             } else {

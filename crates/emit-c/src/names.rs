@@ -92,7 +92,7 @@ impl<'p> Names<'p> {
             Ty::Scratch(id) => format!("struct {}", self.declared(&self.p.scratchpads[id.index()].name)),
             Ty::Id(id) => format!("struct {}", self.id(*id)),
             Ty::Array(element, _) => self.ctype(element),
-            Ty::List(element, n) => format!("struct {}", self.list(element, *n)),
+            Ty::List(element, n, _) => format!("struct {}", self.list(element, *n)),
             Ty::Wnd { size, runs } => format!("struct {}", self.window(*size, *runs)),
             Ty::Event(id) => format!("struct {}", self.event(*id)),
             Ty::Context(id) => format!("struct {}", self.context(*id)),

@@ -69,6 +69,7 @@ impl<'p> Emitter<'p> {
                 self.line(stmt, text);
             }
             StmtKind::ListAdd { .. }
+            | StmtKind::ListInsert { .. }
             | StmtKind::ListRemove { .. }
             | StmtKind::ListPop { .. }
             | StmtKind::ListClear { .. } => self.list(stmt),

@@ -90,7 +90,7 @@ impl Emitter<'_> {
                 self.words(element, &format!("{at}[{i}]"), depth + 1);
                 self.w.close("}");
             }
-            Ty::List(element, _) => {
+            Ty::List(element, _, _) => {
                 self.w.line(format!("carrick_word(&r, {at}.len);"));
                 self.w.open(format!("for (uint32_t {i} = 0; {i} < {at}.len; {i}++) {{"));
                 self.words(element, &format!("{at}.items[{i}]"), depth + 1);

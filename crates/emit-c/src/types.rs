@@ -75,7 +75,7 @@ impl Emitter<'_> {
                     self.record(&self.names.declared(&def.name), &def.doc, &def.fields);
                 }
             }
-            Ty::List(element, n) => {
+            Ty::List(element, n, order) => {
                 self.declare(element, done);
                 let name = self.names.list(element, *n);
                 if done.insert(name.clone()) {
@@ -85,6 +85,9 @@ impl Emitter<'_> {
                     self.w.line(format!("{items};"));
                     self.w.close("};");
                     self.w.blank();
+                }
+                if self.p.sort_key(element, *order).is_some() && done.insert(self.find_name(ty)) {
+                    self.search_function(ty);
                 }
             }
             Ty::Wnd { size, runs } => {

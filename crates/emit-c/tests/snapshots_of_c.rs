@@ -48,6 +48,8 @@ bodies! {
     lists:
         "c.numbers.add(m.n); c.numbers[1] = c.numbers[m.n] + 1; c.numbers.remove(m.n); c.count = c.numbers.pop();
          c.samples.add(c.one); c.one = c.samples[m.n]; c.samples.clear(); for (sample q in c.samples) { c.count += q.n; }";
+    sorted_lists:
+        "sorted_list<sample, 4, at> late; late.add(c.one); late[0].n = late.find(now()); c.numbers.insert(m.n, late[0].n);";
     windows:
         "if (c.window.set(m.seq, m.seq + m.n)) { c.window.slide(); } c.window.slide(m.seq); c.on = c.window.test(m.seq);";
     timers_and_requests:

@@ -42,6 +42,8 @@ pub(crate) enum Ex {
     WndFirstUnset(Box<Place>),
     /// of the context with this handle: the room in its TX unit
     TxRoom(Box<Ex>),
+    /// how many elements of a sorted list have a lesser key
+    ListFind(Box<(Place, Ex, SortKey)>),
     PacketLeft,
     PacketPeek,
 }
@@ -124,6 +126,8 @@ pub(crate) enum St {
     Call(Box<CallSt>),
     Random(u32),
     ListAdd(Box<ListAdd>),
+    /// index of the element before which it goes
+    ListInsert(Box<(ListAdd, Ex)>),
     ListRemove(Box<(Place, Ex, u32)>),
     ListPop(Box<ListPop>),
     ListClear(Box<Place>),
@@ -161,7 +165,17 @@ pub(crate) enum Arg {
 }
 
 #[derive(Debug, Clone)]
+pub(crate) struct SortKey {
+    pub ty: Ty,
+    /// from the element's beginning
+    pub offset: u32,
+    pub stride: u32,
+}
+
+#[derive(Debug, Clone)]
 pub(crate) struct ListAdd {
+    /// of a sorted list
+    pub key: Option<SortKey>,
     pub list: Place,
     pub capacity: u32,
     pub stride: u32,

@@ -63,6 +63,11 @@ impl Machine {
                 self.resolve(place, fp).map_or(0, |at| wnd::first_unset(&self.mem[at..]))
             }
             Ex::TxRoom(handle) => self.tx_room(self.eval(handle, fp)),
+            Ex::ListFind(x) => {
+                let wanted = self.eval(&x.1, fp);
+                let less = |key: u64| !arith::less(&x.2.ty, key, wanted);
+                self.resolve(&x.0, fp).map_or(0, |list| self.first_in(list, &x.2, less))
+            }
             Ex::PacketLeft => self.packet_rest.len() as u64,
             Ex::PacketPeek => {
                 self.packet.get(self.packet_rest.clone()).and_then(|o| o.first()).map_or(0, |o| u64::from(*o))
@@ -70,6 +75,13 @@ impl Machine {
             // Those that `eval` has seen to.
             _ => 0,
         }
+    }
+
+    /// The index of the first element of a sorted list whose key `is` so; its length without one.
+    pub(crate) fn first_in(&self, list: usize, key: &SortKey, is: impl Fn(u64) -> bool) -> u64 {
+        let first = list + 1 + key.offset as usize;
+        let len = self.mem[list];
+        (0..len).find(|i| is(self.mem[first + *i as usize * key.stride as usize])).unwrap_or(len)
     }
 
     /// The address of a place; `None` if an index is outside.

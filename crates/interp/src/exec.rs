@@ -171,7 +171,12 @@ impl Machine {
     /// Statements on lists and windows.
     fn data(&mut self, st: &St, fp: usize) {
         match st {
-            St::ListAdd(add) => self.list_add(add, fp),
+            St::ListAdd(add) => self.list_add(add, None, fp),
+            St::ListInsert(parts) => {
+                let (add, index) = &**parts;
+                let index = self.eval(index, fp);
+                self.list_add(add, Some(index), fp);
+            }
             St::ListRemove(parts) => {
                 let (list, index, stride) = &**parts;
                 let index = self.eval(index, fp);
@@ -210,13 +215,24 @@ impl Machine {
         }
     }
 
-    fn list_add(&mut self, add: &ListAdd, fp: usize) {
-        let Some(at) = self.resolve(&add.list, fp) else { return };
-        let len = self.mem[at];
-        if len < u64::from(add.capacity) {
-            self.put(&add.value, fp, at + 1 + len as usize * add.stride as usize);
-            self.mem[at] = len + 1;
+    /// Adds an element before the one with an index, where its key says, or at the end.
+    fn list_add(&mut self, add: &ListAdd, index: Option<u64>, fp: usize) {
+        let Some(list) = self.resolve(&add.list, fp) else { return };
+        let (len, stride) = (self.mem[list], add.stride as usize);
+        if len >= u64::from(add.capacity) {
+            return;
         }
+        let end = list + 1 + len as usize * stride;
+        self.put(&add.value, fp, end);
+        let index = match &add.key {
+            Some(key) => {
+                let new = self.mem[end + key.offset as usize];
+                self.first_in(list, key, |old| arith::less(&key.ty, new, old))
+            }
+            None => index.map_or(len, |index| index.min(len)),
+        };
+        self.mem[list + 1 + index as usize * stride..end + stride].rotate_right(stride);
+        self.mem[list] = len + 1;
     }
 
     fn list_remove(&mut self, list: usize, index: u64, stride: usize) {

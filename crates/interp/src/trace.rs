@@ -44,7 +44,7 @@ impl Machine {
                 out.extend_from_slice(&self.mem[at..at + parts]);
             }
             Ty::Array(of, n) => elements(of, at, *n as usize, out),
-            Ty::List(of, _) => {
+            Ty::List(of, _, _) => {
                 out.push(self.mem[at]);
                 elements(of, at + 1, self.mem[at] as usize, out);
             }

@@ -133,6 +133,29 @@ fn lists_keep_their_order_and_their_bound() {
 }
 
 #[test]
+fn sorted_lists_keep_equal_elements_in_the_order_of_adding() {
+    let body = "sorted_list<pair, 4, x> l; pair v; v.x = 5; v.y = 1; l.add(v); v.x = 2; v.y = 2; l.add(v);
+        v.x = 5; v.y = 3; l.add(v); v.x = 1; v.y = 4; l.add(v); v.x = 0; l.add(v);
+        uint32 all = l.find(5) * 10 + l.find(9); l.remove(l.find(2));
+        for (pair p in l) { all = all * 10 + uint32(p.y); }
+        notify(e.token, OK, all);";
+    assert_eq!(
+        value("struct pair { uint32 x; uint32 y; }", body, 0, 0),
+        24_413,
+        "2 below 5, 4 in all; without 2"
+    );
+}
+
+#[test]
+fn elements_go_into_the_middle() {
+    let body =
+        "list<uint32, 4> l; l.insert(3, 1); l.insert(0, 2); l.insert(1, 3); l.insert(9, 4); l.insert(0, 5);
+        uint32 all = 0; for (uint32 x in l) { all = all * 10 + x; } notify(e.token, OK, all);";
+    let body = body.replace("insert(9", "insert(e.a");
+    assert_eq!(value("", &body, 9, 0), 2314);
+}
+
+#[test]
 fn lists_of_records_copy_them() {
     let body = "list<pair, 4> l; pair v; v.x = 1; l.add(v); v.x = 2; l.add(v);
         pair w = l.get(0); w.y = 50; pair u = l.pop();

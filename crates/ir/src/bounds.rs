@@ -95,7 +95,7 @@ impl Costs<'_> {
                 self.block(def, body).times(u32::try_from(*max).unwrap_or(u32::MAX))
             }
             StmtKind::ForEach { list, body, .. } => {
-                let turns = if let Ty::List(_, n) | Ty::Array(_, n) = list.ty { n } else { 1 };
+                let turns = if let Ty::List(_, n, _) | Ty::Array(_, n) = list.ty { n } else { 1 };
                 self.block(def, body).times(turns)
             }
             StmtKind::Call { func, .. } => self.function(*func),

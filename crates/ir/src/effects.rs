@@ -8,6 +8,7 @@ pub fn is_pure(stmt: &Stmt, function: &Function, callee: &mut dyn FnMut(FuncId) 
     match &stmt.kind {
         StmtKind::Assign { place, .. } => own(place),
         StmtKind::ListAdd { list, .. }
+        | StmtKind::ListInsert { list, .. }
         | StmtKind::ListRemove { list, .. }
         | StmtKind::ListPop { list, .. }
         | StmtKind::ListClear { list } => own(list),

@@ -44,6 +44,19 @@ pub struct Program {
     pub max_blueprints: u32,
 }
 
+impl Program {
+    /// By what the elements of a sorted list are sorted.
+    pub fn sort_key(&self, element: &Ty, order: Order) -> Option<Ty> {
+        match (order, element) {
+            (Order::Sorted, _) => Some(element.clone()),
+            (Order::SortedBy(field), Ty::Struct(id)) => {
+                Some(self.structs.get(id.index())?.fields.get(field as usize)?.ty.clone())
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The condition of an `assert`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {

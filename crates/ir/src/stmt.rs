@@ -40,8 +40,15 @@ pub enum StmtKind {
     Random {
         dest: LocalId,
     },
+    /// at the end; to a sorted list: behind those that are not greater. Nothing if the list is full
     ListAdd {
         list: Place,
+        value: Expr,
+    },
+    /// before the element with this index, or at the end
+    ListInsert {
+        list: Place,
+        index: Expr,
         value: Expr,
     },
     ListRemove {
@@ -257,6 +264,8 @@ pub enum ExprKind {
     Builtin(Builtin, Vec<Expr>),
     ListLen(Place),
     ListFull(Place),
+    /// of a sorted list: how many elements have a lesser key
+    ListFind(Place, Box<Expr>),
     WndHead(Place),
     WndTest(Place, Box<Expr>),
     WndFirstUnset(Place),

@@ -42,6 +42,17 @@ index! {
     TimerId,
 }
 
+/// How the elements of a list stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// as the program puts them
+    Given,
+    /// ascending, equal ones as they were added
+    Sorted,
+    /// ascending by this field of the struct that they are
+    SortedBy(u32),
+}
+
 /// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Ty {
@@ -73,7 +84,7 @@ pub enum Ty {
     Id(IdId),
     Array(Box<Ty>, u32),
     /// at most so many elements
-    List(Box<Ty>, u32),
+    List(Box<Ty>, u32, Order),
     /// a sliding window over `seq32`: how many numbers, and how many runs if that is limited
     Wnd {
         size: u64,
@@ -130,6 +141,11 @@ impl Ty {
                 | Ty::Status
                 | Ty::Enum(_)
         )
+    }
+
+    /// Values that have an order of all of them: not `seq32`, in which three can stand in a circle.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self, Ty::Int { .. } | Ty::Duration | Ty::Time | Ty::Rate | Ty::Bytes | Ty::Enum(_))
     }
 
     /// Parameters of these types are references to what the chain works on.

@@ -37,7 +37,7 @@ pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         ExprKind::MakeId(_, args) | ExprKind::Builtin(_, args) => {
             args.iter().for_each(|e| expressions(e, visit));
         }
-        ExprKind::WndTest(place, at) => {
+        ExprKind::WndTest(place, at) | ExprKind::ListFind(place, at) => {
             in_place(place, visit);
             expressions(at, visit);
         }

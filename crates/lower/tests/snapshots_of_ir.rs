@@ -43,6 +43,8 @@ bodies! {
     lists_have_methods:
         "if (!c.numbers.full()) { c.numbers.add(m.n); } c.numbers.set(0, c.numbers.get(1)); c.numbers.remove(c.numbers.len() - 1);
          c.numbers.pop(); c.numbers.clear(); c.samples.add(c.one); c.one = c.samples[0]; c.count = c.samples[1].n;";
+    sorted_lists:
+        "sorted_list<sample, 4, at> late; late.add(c.one); late[0].n = late.find(now()); c.numbers.insert(m.n, late[0].n);";
     windows_have_methods:
         "if (c.window.set(m.seq, m.seq + m.n)) { c.window.slide(); } c.window.reset(c.seq); c.window.slide(m.seq);
          c.seq = c.window.head(); c.on = c.window.test(c.window.first_unset()); c.window.set(c.seq, c.seq + 1);";

@@ -89,4 +89,6 @@ code_table! {
     INVARIANT_PARAMS = 310, "an invariant that is not of one context", "0310";
     INVARIANT_EFFECT = 311, "an invariant that changes something", "0311";
     CALL_FIELD = 320, "a call with something that applications cannot give", "0320";
+    SORT_KEY = 321, "a sorted list without an order", "0321";
+    SORTED = 322, "an element that would leave its place in a sorted list", "0322";
 }

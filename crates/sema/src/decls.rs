@@ -101,7 +101,7 @@ impl Checker<'_> {
         let element = self.resolve(&field.ty)?;
         let allowed = match &element {
             Ty::Wnd { .. } => of == "context",
-            Ty::List(inner, _) => {
+            Ty::List(inner, _, _) => {
                 of != "event"
                     && (inner.is_scalar() || matches!(**inner, Ty::Struct(_) | Ty::Id(_) | Ty::Addr))
             }
@@ -306,7 +306,7 @@ impl Checker<'_> {
 
     fn contains(&self, ty: &Ty, wanted: usize, depth: usize) -> bool {
         match ty {
-            Ty::Array(element, _) | Ty::List(element, _) => self.contains(element, wanted, depth),
+            Ty::Array(element, _) | Ty::List(element, _, _) => self.contains(element, wanted, depth),
             Ty::Struct(id) => {
                 (id.index() == wanted && depth > 0)
                     || depth <= self.program.structs.len()

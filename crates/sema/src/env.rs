@@ -62,6 +62,7 @@ const BUILT_IN: &[&str] = &[
     "handle_t",
     "status_t",
     "list",
+    "sorted_list",
     "sliding_wnd",
     "timer_t",
     "data_t",

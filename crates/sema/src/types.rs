@@ -1,8 +1,8 @@
 //! From written types to types.
 
-use carrick_ir::{self as ir, Ty};
+use carrick_ir::{self as ir, Order, Ty};
 use carrick_syntax::Span;
-use carrick_syntax::ast::{Expr, Ident, Type, TypeKind};
+use carrick_syntax::ast::{Expr, Ident, ItemKind, Type, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::env::Def;
@@ -45,22 +45,84 @@ impl Checker<'_> {
             TypeKind::Name(name) => self.resolve_name(name, ty.span),
             TypeKind::List(element, bound) => {
                 let element = self.resolve(element)?;
-                let Some(bound) = bound else {
-                    self.report(
-                        Diagnostic::error(
-                            codes::LIST_BOUND,
-                            "this list has no bound",
-                            ty.span,
-                            "how many elements at most?",
-                        )
-                        .note("every data structure is bounded, so that any target can hold it")
-                        .mend("write `list<T, N>`"),
-                    );
-                    return None;
-                };
-                Some(Ty::List(Box::new(element), self.length(bound)?))
+                let Some(bound) = bound else { return self.unbounded_list(ty.span, "list<T, N>") };
+                Some(Ty::List(Box::new(element), self.length(bound)?, Order::Given))
             }
+            TypeKind::SortedList(element, bound, key) => self.sorted_list(ty, element, bound, key.as_ref()),
             TypeKind::SlidingWnd(size, runs) => self.window(ty.span, size.as_deref(), runs.as_deref()),
+        }
+    }
+
+    fn unbounded_list<T>(&mut self, span: Span, mend: &str) -> Option<T> {
+        self.report(
+            Diagnostic::error(
+                codes::LIST_BOUND,
+                "this list has no bound",
+                span,
+                "how many elements at most?",
+            )
+            .note("every data structure is bounded, so that any target can hold it")
+            .mend(format!("write `{mend}`")),
+        );
+        None
+    }
+
+    fn sorted_list(
+        &mut self,
+        ty: &Type,
+        element: &Type,
+        bound: &Option<Box<Expr>>,
+        key: Option<&Ident>,
+    ) -> Option<Ty> {
+        let resolved = self.resolve(element)?;
+        let Some(bound) = bound else { return self.unbounded_list(ty.span, "sorted_list<T, N>") };
+        let bound = self.length(bound)?;
+        let (order, sorted_by) = match (key, &resolved) {
+            (None, _) => (Order::Sorted, resolved.clone()),
+            (Some(key), Ty::Struct(_)) => {
+                let (at, ty) = self.struct_field(element, key)?;
+                (Order::SortedBy(at), ty)
+            }
+            (Some(key), _) => {
+                let found = self.name(&resolved);
+                return self.no_order(key.span, &format!("a `{found}` has no fields to sort by"));
+            }
+        };
+        if !sorted_by.is_ordered() {
+            let found = self.name(&sorted_by);
+            let span = key.map_or(element.span, |k| k.span);
+            return self.no_order(span, &format!("a `{found}` does not say which element comes first"));
+        }
+        Some(Ty::List(Box::new(resolved), bound, order))
+    }
+
+    fn no_order<T>(&mut self, span: Span, label: &str) -> Option<T> {
+        self.report(
+            Diagnostic::error(codes::SORT_KEY, "nothing to sort this list by", span, label.to_owned())
+                .note("lists are sorted by integers, durations, times, rates, bytes and enums; `seq32` has no first one")
+                .mend("write `sorted_list<T, N, key>` with a field of the struct T"),
+        );
+        None
+    }
+
+    /// A field of a struct, which may be declared later.
+    fn struct_field(&mut self, of: &Type, field: &Ident) -> Option<(u32, Ty)> {
+        let file = self.file;
+        let TypeKind::Name(of) = &of.kind else { return None };
+        let fields = file.items.iter().find_map(|item| match &item.kind {
+            ItemKind::Struct { name, fields } if name.name == *of => Some(fields),
+            _ => None,
+        })?;
+        let Some(at) = fields.iter().position(|f| f.name.name == field.name) else {
+            let names: Vec<&str> = fields.iter().map(|f| f.name.name.as_str()).collect();
+            self.unknown(codes::UNKNOWN_FIELD, "field", field, &names);
+            return None;
+        };
+        match &fields[at].ty.kind {
+            TypeKind::Name(_) if fields[at].array.is_none() => {
+                Some((at as u32, self.resolve(&fields[at].ty)?))
+            }
+            _ => self.no_order(field.span, "has many values"),
         }
     }
 
@@ -149,7 +211,18 @@ impl Checker<'_> {
             Ty::Packet => "pkt_t".into(),
             Ty::NetHeader => p.net_header.name.clone(),
             Ty::Array(element, n) => format!("{}[{n}]", self.name(element)),
-            Ty::List(element, n) => format!("list<{}, {n}>", self.name(element)),
+            Ty::List(element, n, order) => {
+                let element_name = self.name(element);
+                match (order, &**element) {
+                    (Order::Given, _) => format!("list<{element_name}, {n}>"),
+                    (Order::SortedBy(at), Ty::Struct(id)) => {
+                        let fields = p.structs.get(id.index()).map_or(&[][..], |s| &s.fields);
+                        let key = fields.get(*at as usize).map_or("?", |f| &f.name);
+                        format!("sorted_list<{element_name}, {n}, {key}>")
+                    }
+                    _ => format!("sorted_list<{element_name}, {n}>"),
+                }
+            }
             Ty::Wnd { size, runs: None } => format!("sliding_wnd({size})"),
             Ty::Wnd { size, runs: Some(runs) } => format!("sliding_wnd({size}, {runs})"),
             other => self.declared_name(other).unwrap_or("?").to_owned(),

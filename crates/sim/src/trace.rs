@@ -139,7 +139,7 @@ fn value(program: &Program, ty: &Ty, words: &mut dyn Iterator<Item = u64>) -> Va
         Ty::Struct(id) => fields(program, &program.structs[id.index()].fields, words),
         Ty::Id(id) => fields(program, &program.ids[id.index()].parts, words),
         Ty::Array(element, n) => Value::Array((0..*n).map(|_| value(program, element, words)).collect()),
-        Ty::List(element, n) => {
+        Ty::List(element, n, _) => {
             let len = words.next().unwrap_or(0).min(u64::from(*n));
             Value::Array((0..len).map(|_| value(program, element, words)).collect())
         }

@@ -164,6 +164,8 @@ pub enum TypeKind {
     Name(String),
     /// `list<T>` or `list<T, N>`
     List(Box<Type>, Option<Box<Expr>>),
+    /// `sorted_list<T, N>` or `sorted_list<T, N, key>`
+    SortedList(Box<Type>, Option<Box<Expr>>, Option<Ident>),
     /// `sliding_wnd`, `sliding_wnd(N)`, `sliding_wnd(N, R)`
     SlidingWnd(Option<Box<Expr>>, Option<Box<Expr>>),
 }

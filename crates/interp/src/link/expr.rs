@@ -134,10 +134,14 @@ impl Linker<'_> {
             ExprKind::ListLen(list) => load(self.place(list, scope)?, 0),
             ExprKind::ListFull(list) => {
                 let room = match &list.ty {
-                    Ty::List(_, n) => u64::from(*n),
+                    Ty::List(_, n, _) => u64::from(*n),
                     _ => 0,
                 };
                 Ex::Is(room, Box::new(load(self.place(list, scope)?, 0)))
+            }
+            ExprKind::ListFind(list, key) => {
+                let sorted = self.sort_key(&list.ty)?.ok_or("found in a list that is not sorted")?;
+                Ex::ListFind(Box::new((self.place(list, scope)?, self.part(key, 0, scope)?, sorted)))
             }
             ExprKind::WndHead(wnd) => load(self.place(wnd, scope)?, 0),
             ExprKind::WndTest(wnd, at) => {

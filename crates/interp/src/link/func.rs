@@ -1,8 +1,8 @@
 //! Functions and their statements.
 
 use carrick_ir::{
-    Arg as IrArg, Block, EventId, Expr, FuncId, Function, Instr, LocalId, Place as IrPlace, Stmt, StmtKind,
-    Ty,
+    Arg as IrArg, Block, EventId, Expr, FuncId, Function, Instr, LocalId, Order, Place as IrPlace, Stmt,
+    StmtKind, Ty,
 };
 
 use super::Linker;
@@ -111,7 +111,7 @@ impl Linker<'_> {
             StmtKind::ForEach { var, list, body } => {
                 let body = self.code(body, frame)?;
                 let (of, bound) = match &list.ty {
-                    Ty::List(of, _) => (of, Bound::Len),
+                    Ty::List(of, _, _) => (of, Bound::Len),
                     Ty::Array(of, n) => (of, Bound::Fixed(*n)),
                     _ => return Err("a loop over what has no elements".to_owned()),
                 };
@@ -136,9 +136,9 @@ impl Linker<'_> {
         let place = |p: &IrPlace| self.place_of(p, frame);
         let expr = |e: &Expr| self.expr(e, frame);
         Ok(match kind {
-            StmtKind::ListAdd { list, value } => {
-                let (list, capacity, stride) = self.list(list, frame)?;
-                St::ListAdd(Box::new(ListAdd { list, capacity, stride, value: self.value(value, frame)? }))
+            StmtKind::ListAdd { list, value } => St::ListAdd(Box::new(self.list_add(list, value, frame)?)),
+            StmtKind::ListInsert { list, index, value } => {
+                St::ListInsert(Box::new((self.list_add(list, value, frame)?, expr(index)?)))
             }
             StmtKind::ListRemove { list, index } => {
                 let (list, _, stride) = self.list(list, frame)?;
@@ -225,9 +225,30 @@ impl Linker<'_> {
         Ok(St::Call(Box::new(CallSt { func: func.index(), args: given, dest })))
     }
 
+    fn list_add(&self, list: &IrPlace, value: &Expr, frame: &Frame) -> Result<ListAdd, String> {
+        let key = self.sort_key(&list.ty)?;
+        let (list, capacity, stride) = self.list(list, frame)?;
+        Ok(ListAdd { list, capacity, stride, key, value: self.value(value, frame)? })
+    }
+
+    /// By what a list is sorted, if it is.
+    pub(super) fn sort_key(&self, list: &Ty) -> Result<Option<SortKey>, String> {
+        let Ty::List(of, _, order) = list else { return Err("sorted, and no list".to_owned()) };
+        let Some(ty) = self.program.sort_key(of, *order) else { return Ok(None) };
+        let offset = match (order, &**of) {
+            (Order::SortedBy(field), Ty::Struct(id)) => {
+                self.layout.struct_fields(*id).fields[*field as usize]
+            }
+            _ => 0,
+        };
+        Ok(Some(SortKey { ty, offset, stride: self.layout.size(of) }))
+    }
+
     /// A list, its capacity, and the cells of an element.
     fn list(&self, list: &IrPlace, frame: &Frame) -> Result<(Place, u32, u32), String> {
-        let Ty::List(of, n) = &list.ty else { return Err("a list statement on what is no list".to_owned()) };
+        let Ty::List(of, n, _) = &list.ty else {
+            return Err("a list statement on what is no list".to_owned());
+        };
         Ok((self.place_of(list, frame)?, *n, self.layout.size(of)))
     }
 

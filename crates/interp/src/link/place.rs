@@ -28,7 +28,9 @@ impl Linker<'_> {
                     ty = *of;
                 }
                 Proj::Elem(at) => {
-                    let Ty::List(of, _) = ty else { return Err("an element of what is no list".to_owned()) };
+                    let Ty::List(of, _, _) = ty else {
+                        return Err("an element of what is no list".to_owned());
+                    };
                     self.index(&mut place, at, Bound::Len, &of, scope)?;
                     ty = *of;
                 }

@@ -31,6 +31,7 @@ impl Printer<'_> {
             }
             ExprKind::Builtin(builtin, args) => format!("{}({})", builtin_name(*builtin), self.exprs(args)),
             ExprKind::ListLen(place) => format!("{}.len()", self.place(place)),
+            ExprKind::ListFind(place, key) => format!("{}.find({})", self.place(place), self.expr(key)),
             ExprKind::ListFull(place) => format!("{}.full()", self.place(place)),
             ExprKind::WndHead(place) => format!("{}.head()", self.place(place)),
             ExprKind::WndTest(place, at) => format!("{}.test({})", self.place(place), self.expr(at)),
@@ -92,7 +93,7 @@ impl Printer<'_> {
             },
             Proj::Index(e) | Proj::Elem(e) => {
                 let element = match ty {
-                    Some(Ty::Array(element, _) | Ty::List(element, _)) => Some((**element).clone()),
+                    Some(Ty::Array(element, _) | Ty::List(element, _, _)) => Some((**element).clone()),
                     _ => None,
                 };
                 (format!("[{}]", self.expr(e)), element)

@@ -8,6 +8,7 @@ mod stmt;
 
 use std::fmt::Write;
 
+use crate::Order;
 use crate::{Function, LocalId, Program, STATUS_NAMES, Ty};
 
 /// The text of a program: declarations in their order, then functions, chains, interface and bounds.
@@ -42,7 +43,14 @@ pub fn type_name(program: &Program, ty: &Ty) -> String {
         Ty::Scratch(id) => name(&program.scratchpads, id.index(), |d| &d.name),
         Ty::Blueprint(id) => name(&program.blueprints, id.index(), |d| &d.name),
         Ty::Array(element, n) => return format!("{}[{n}]", type_name(program, element)),
-        Ty::List(element, n) => return format!("list<{}, {n}>", type_name(program, element)),
+        Ty::List(element, n, order) => {
+            let element = type_name(program, element);
+            return match order {
+                Order::Given => format!("list<{element}, {n}>"),
+                Order::Sorted => format!("sorted_list<{element}, {n}>"),
+                Order::SortedBy(field) => format!("sorted_list<{element}, {n}, #{field}>"),
+            };
+        }
         Ty::Wnd { size, runs: None } => return format!("sliding_wnd({size})"),
         Ty::Wnd { size, runs: Some(runs) } => return format!("sliding_wnd({size}, {runs})"),
     };

@@ -57,6 +57,7 @@ impl Printer<'_> {
             }
             StmtKind::Random { dest } => self.with_dest(Some(*dest), "random()"),
             StmtKind::ListAdd { list, value } => self.method(list, "add", &[value]),
+            StmtKind::ListInsert { list, index, value } => self.method(list, "insert", &[index, value]),
             StmtKind::ListRemove { list, index } => self.method(list, "remove", &[index]),
             StmtKind::ListPop { dest, list } => self.with_dest(*dest, &self.method(list, "pop", &[])),
             StmtKind::ListClear { list } => self.method(list, "clear", &[]),

@@ -78,6 +78,7 @@ impl Check<'_> {
             ExprKind::Builtin(builtin, args) => self.builtin(*builtin, args, &e.ty),
             ExprKind::ListLen(_)
             | ExprKind::ListFull(_)
+            | ExprKind::ListFind(..)
             | ExprKind::WndHead(_)
             | ExprKind::WndTest(..)
             | ExprKind::WndFirstUnset(_) => self.collection(e),
@@ -169,6 +170,16 @@ impl Check<'_> {
             ExprKind::ListLen(list) => {
                 self.list(list);
                 self.same(&e.ty, &Ty::U32, "a length");
+            }
+            ExprKind::ListFind(list, key) => {
+                self.list(list);
+                if let Ty::List(element, _, order) = &list.ty {
+                    match self.program.sort_key(element, *order) {
+                        Some(ty) => self.expr_of(key, &ty, "a key"),
+                        None => self.fail("found in a list that is not sorted"),
+                    }
+                }
+                self.same(&e.ty, &Ty::U32, "an index");
             }
             ExprKind::ListFull(list) => {
                 self.list(list);

@@ -8,7 +8,7 @@ mod place;
 mod stmt;
 
 use crate::print::type_name;
-use crate::{BlueprintDef, BpId, ContextDef, EventDef, EventId, Expr, Function, LocalId, Program, Ty};
+use crate::{BlueprintDef, BpId, ContextDef, EventDef, EventId, Expr, Function, LocalId, Order, Program, Ty};
 
 /// Checks a completed program.
 ///
@@ -94,9 +94,11 @@ impl<'p> Check<'p> {
             Ty::Context(id) => id.index() < p.contexts.len(),
             Ty::Scratch(id) => id.index() < p.scratchpads.len(),
             Ty::Blueprint(id) => id.index() < p.blueprints.len(),
-            Ty::Array(element, n) | Ty::List(element, n) => {
-                self.ty(element);
-                *n > 0 && (element.is_scalar() || is_part(element))
+            Ty::Array(element, n) => self.elements(element, *n),
+            Ty::List(element, n, order) => {
+                let key = p.sort_key(element, *order);
+                let sorted = *order == Order::Given || key.is_some_and(|key| key.is_ordered());
+                self.elements(element, *n) && sorted
             }
             Ty::Wnd { size, runs } => *size > 0 && *runs != Some(0),
             _ => true,
@@ -104,6 +106,11 @@ impl<'p> Check<'p> {
         if !known {
             self.fail(format!("there is no type {ty:?}"));
         }
+    }
+
+    fn elements(&mut self, element: &Ty, n: u32) -> bool {
+        self.ty(element);
+        n > 0 && (element.is_scalar() || is_part(element))
     }
 
     /// The type of a local; nothing is reported.

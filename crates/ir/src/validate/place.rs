@@ -50,7 +50,7 @@ impl Check<'_> {
         let p = self.program;
         match (ty, proj) {
             (_, Proj::Field(at)) => self.field(ty, *at as usize),
-            (Ty::Array(element, _), Proj::Index(_)) | (Ty::List(element, _), Proj::Elem(_)) => {
+            (Ty::Array(element, _), Proj::Index(_)) | (Ty::List(element, _, _), Proj::Elem(_)) => {
                 Some((**element).clone())
             }
             (Ty::Context(id), Proj::CtxId) => Some(Ty::Id(p.contexts.get(id.index())?.id)),

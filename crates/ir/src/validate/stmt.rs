@@ -1,7 +1,7 @@
 //! Functions and statements.
 
 use super::{Check, Scope};
-use crate::{Arg, Block, Expr, Function, LocalId, Place, Stmt, StmtKind, Ty};
+use crate::{Arg, Block, Expr, Function, LocalId, Order, Place, Stmt, StmtKind, Ty};
 
 impl<'p> Check<'p> {
     pub(super) fn function(&mut self, index: usize, function: &'p Function) {
@@ -132,7 +132,7 @@ impl<'p> Check<'p> {
             StmtKind::ForEach { var, list, body } => {
                 self.place(list);
                 match &list.ty {
-                    Ty::List(element, _) | Ty::Array(element, _) => {
+                    Ty::List(element, _, _) | Ty::Array(element, _) => {
                         self.same(&var_ty(var), element, "an element");
                     }
                     _ => self.fail("a loop over something else than a list"),
@@ -151,6 +151,13 @@ impl<'p> Check<'p> {
             StmtKind::ListAdd { list, value } => {
                 let element = self.changed_list(list);
                 self.expr_of(value, &element, "what is added");
+            }
+            StmtKind::ListInsert { list, index, value } => {
+                let element = self.changed_list(list);
+                self.must(matches!(list.ty, Ty::List(_, _, Order::Given)), "put into a sorted list");
+                self.expr(index);
+                self.must(matches!(index.ty, Ty::Int { .. }), "an index that is not an integer");
+                self.expr_of(value, &element, "what is put");
             }
             StmtKind::ListRemove { list, index } => {
                 self.changed_list(list);
@@ -178,7 +185,7 @@ impl<'p> Check<'p> {
     fn changed_list(&mut self, list: &Place) -> Ty {
         self.list(list);
         self.written(list);
-        if let Ty::List(element, _) = &list.ty { (**element).clone() } else { Ty::Void }
+        if let Ty::List(element, _, _) = &list.ty { (**element).clone() } else { Ty::Void }
     }
 
     fn changed_window(&mut self, wnd: &Place, numbers: [Option<&Expr>; 2]) {

@@ -88,7 +88,7 @@ impl Body<'_, '_> {
         let ty = self.cx.resolve(ty)?;
         let place = self.readable_place(list)?;
         match &place.ty {
-            Ty::List(element, _) | Ty::Array(element, _) if **element == ty => {}
+            Ty::List(element, _, _) | Ty::Array(element, _) if **element == ty => {}
             other => {
                 let (found, wanted) = (self.name(other), self.name(&ty));
                 return self.report(

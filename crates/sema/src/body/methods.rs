@@ -1,6 +1,6 @@
 //! Methods of lists, windows, timers and options.
 
-use carrick_ir::{self as ir, ExprKind, StmtKind, Ty};
+use carrick_ir::{self as ir, ExprKind, Order, StmtKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
@@ -40,7 +40,12 @@ impl Body<'_, '_> {
                 Ty::Packet if method.name == "left" || method.name == "peek" => {
                     self.packet_rest(method, args, span)
                 }
-                Ty::List(element, most) => self.list_method(place, (&element, most), method, args, span),
+                Ty::List(element, most, Order::Given) => {
+                    self.list_method(place, (&element, most), method, args, span)
+                }
+                Ty::List(element, most, order) => {
+                    self.sorted_method(place, (&element, most, order), method, args, span)
+                }
                 Ty::Wnd { .. } => self.window_method(place, method, args, span),
                 _ => self.no_method(method),
             },
@@ -55,6 +60,8 @@ impl Body<'_, '_> {
             "add",
             "get",
             "set",
+            "insert",
+            "find",
             "remove",
             "pop",
             "clear",
@@ -155,7 +162,7 @@ impl Body<'_, '_> {
         let (name, wanted) = match method.name.as_str() {
             name @ ("len" | "full" | "pop" | "clear") => (name, 0),
             name @ ("add" | "get" | "remove") => (name, 1),
-            name @ "set" => (name, 2),
+            name @ ("set" | "insert") => (name, 2),
             _ => return self.no_method(method),
         };
         self.count(args, wanted, span)?;
@@ -171,6 +178,13 @@ impl Body<'_, '_> {
             "add" => {
                 let value = self.value_of_type(&args[0], element)?;
                 self.emit(StmtKind::ListAdd { list, value });
+            }
+            "insert" => {
+                let typed = [(&args[0], None), (&args[1], Some(element.clone()))];
+                let mut values = self.arguments(&typed)?.into_iter();
+                let (index, value) = (values.next()?, values.next()?);
+                let index = self.index_of(index, most, args[0].span)?;
+                self.emit(StmtKind::ListInsert { list, index, value });
             }
             "remove" => {
                 let index = self.index_value(&args[0], most)?;
@@ -189,6 +203,31 @@ impl Body<'_, '_> {
             }
         }
         Some(None)
+    }
+
+    /// What keeps a list sorted: what is put at a place of the program's choice is not among it.
+    fn sorted_method(
+        &mut self,
+        list: ir::Place,
+        (element, most, order): (&Ty, u32, Order),
+        method: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Option<ir::Expr>> {
+        match method.name.as_str() {
+            "find" => {
+                self.count(args, 1, span)?;
+                let ty = self.cx.program.sort_key(element, order)?;
+                let key = Box::new(self.value_of_type(&args[0], &ty)?);
+                Some(Some(self.make(ExprKind::ListFind(list, key), Ty::U32, span)))
+            }
+            "set" | "insert" => self.report(
+                Diagnostic::error(codes::SORTED, "this list is sorted", method.span, "chooses a place")
+                    .note("an element of a sorted list stands where its key says")
+                    .mend("use `add`"),
+            ),
+            _ => self.list_method(list, (element, most), method, args, span),
+        }
     }
 
     fn window_method(

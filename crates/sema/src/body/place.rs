@@ -1,6 +1,6 @@
 //! What can be read and assigned: locals and the parts of them.
 
-use carrick_ir::{self as ir, LocalId, Proj, Ty};
+use carrick_ir::{self as ir, LocalId, Order, Proj, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
@@ -17,6 +17,8 @@ pub(super) enum Node {
     Place(ir::Place),
     /// the same, but it cannot be assigned: why
     ReadOnly(ir::Place, &'static str),
+    /// an element of a list that is sorted by this field: its other fields can be assigned
+    Sorted(ir::Place, u32),
     Timer(LocalId, ir::TimerId),
     /// a blueprint's options
     Options(LocalId, ir::OptListId),
@@ -31,7 +33,7 @@ pub(super) enum Node {
 impl Body<'_, '_> {
     pub(super) fn readable_place(&mut self, e: &ast::Expr) -> Option<ir::Place> {
         match self.node(e)? {
-            Node::Place(place) | Node::ReadOnly(place, _) => Some(place),
+            Node::Place(place) | Node::ReadOnly(place, _) | Node::Sorted(place, _) => Some(place),
             Node::Timer(..) => self.not_a_value(e.span, "a timer", "ask `armed()`, or start and stop it"),
             Node::Options(..) | Node::Option(..) => {
                 self.not_a_value(e.span, "an option", "use its fields, `valid()`, or `add`")
@@ -51,6 +53,7 @@ impl Body<'_, '_> {
     pub(super) fn writable_place(&mut self, e: &ast::Expr) -> Option<ir::Place> {
         match self.node(e)? {
             Node::Place(place) => Some(place),
+            Node::Sorted(..) | Node::ReadOnly(_, SORTED) => self.sorted_element(e.span),
             Node::ReadOnly(_, why) => self.report(
                 Diagnostic::error(
                     if why == COMPUTED { codes::COMPUTED_FIELD } else { codes::READ_ONLY },
@@ -70,6 +73,19 @@ impl Body<'_, '_> {
                 .mend("assign a variable, or a field of one"),
             ),
         }
+    }
+
+    fn sorted_element<T>(&mut self, span: Span) -> Option<T> {
+        self.report(
+            Diagnostic::error(
+                codes::SORTED,
+                "this cannot be assigned",
+                span,
+                "says where it stands in its list",
+            )
+            .note("an element of a sorted list stands where its key says")
+            .mend("remove the element, and add it with another key"),
+        )
     }
 
     pub(super) fn node(&mut self, e: &ast::Expr) -> Option<Node> {
@@ -165,6 +181,12 @@ impl Body<'_, '_> {
                 // What is referred to can be written, though the reference itself cannot be replaced.
                 let by_ref = place.path.is_empty() && place.ty.is_by_ref();
                 self.place_field(place, field, if by_ref { None } else { Some(why) })
+            }
+            Node::Sorted(place, key) => {
+                let Ty::Struct(id) = place.ty else { return self.place_field(place, field, None) };
+                let fields = &self.cx.program.structs[id.index()].fields;
+                let is_key = fields.get(key as usize).is_some_and(|f| f.name == field.name);
+                self.place_field(place, field, is_key.then_some(SORTED))
             }
             Node::Option(bp, opt) => {
                 let fields = self.cx.program.opts[opt.index()].fields.clone();
@@ -308,7 +330,7 @@ impl Body<'_, '_> {
         };
         let (element, most, is_array) = match &place.ty {
             Ty::Array(element, n) => ((**element).clone(), *n, true),
-            Ty::List(element, n) => ((**element).clone(), *n, false),
+            Ty::List(element, n, _) => ((**element).clone(), *n, false),
             other => {
                 let name = self.name(other);
                 return self.report(
@@ -324,19 +346,27 @@ impl Body<'_, '_> {
         };
         let at = self.index_value(index, most)?;
         let proj = if is_array { Proj::Index(at) } else { Proj::Elem(at) };
+        let order = if let Ty::List(_, _, order) = place.ty { order } else { Order::Given };
         let place = extended(place, proj, element);
-        Some(match why {
-            Some(why) => Node::ReadOnly(place, why),
-            None => Node::Place(place),
+        Some(match (why, order) {
+            (Some(why), _) => Node::ReadOnly(place, why),
+            (None, Order::Given) => Node::Place(place),
+            (None, Order::Sorted) => Node::ReadOnly(place, SORTED),
+            (None, Order::SortedBy(key)) => Node::Sorted(place, key),
         })
     }
 
     /// An index into at most so many elements, as `uint64` so that no value wraps into them.
     pub(super) fn index_value(&mut self, index: &ast::Expr, most: u32) -> Option<ir::Expr> {
         let at = self.typed(index)?;
+        self.index_of(at, most, index.span)
+    }
+
+    /// The same, of a value.
+    pub(super) fn index_of(&mut self, at: ir::Expr, most: u32, span: Span) -> Option<ir::Expr> {
         if !is_int(&at.ty) {
             let found = format!("a `{}`", self.name(&at.ty));
-            return self.mismatch(&found, &Ty::U32, index.span);
+            return self.mismatch(&found, &Ty::U32, span);
         }
         let at = self.cast(at, &Ty::U64);
         match self.cx.fold(&at) {
@@ -344,7 +374,7 @@ impl Body<'_, '_> {
                 Diagnostic::error(
                     codes::INDEX_OUTSIDE,
                     format!("the index {constant} is outside of {most} elements"),
-                    index.span,
+                    span,
                     "outside",
                 )
                 .mend(format!("the last element is {}", most - 1)),
@@ -425,6 +455,7 @@ impl Body<'_, '_> {
     }
 }
 
+const SORTED: &str = "sorted by this";
 const COMPUTED: &str = "computed for each packet";
 
 fn payload_part(root: LocalId, proj: Proj, ty: Ty) -> Node {

@@ -156,11 +156,15 @@ fn match_brackets(pieces: &[Piece<'_>]) -> HashMap<usize, usize> {
     closer_of
 }
 
+fn is_list(piece: &Piece<'_>) -> bool {
+    matches!(piece.text, "list" | "sorted_list")
+}
+
 /// The `<` and `>` of `list<...>`, told from comparisons by what stands between and behind them.
 fn type_brackets(pieces: &[Piece<'_>]) -> HashSet<usize> {
     let mut angles = HashSet::new();
     for start in 1..pieces.len() {
-        if pieces[start].text == "<" && pieces[start - 1].text == "list" && !angles.contains(&start) {
+        if pieces[start].text == "<" && is_list(&pieces[start - 1]) && !angles.contains(&start) {
             angles.extend(angles_from(pieces, start).unwrap_or_default());
         }
     }
@@ -172,7 +176,7 @@ fn angles_from(pieces: &[Piece<'_>], start: usize) -> Option<Vec<usize>> {
     let mut depth = 0_usize;
     for (i, piece) in pieces.iter().enumerate().skip(start) {
         match piece.text {
-            "<" if pieces[i - 1].text == "list" => depth += 1,
+            "<" if is_list(&pieces[i - 1]) => depth += 1,
             ">" | ">>" => depth = depth.checked_sub(piece.text.len())?,
             "," | "+" | "-" | "*" | "/" | "%" | "(" | ")" | "." => continue,
             _ if matches!(piece.kind, TokenKind::Ident | TokenKind::Int(_) | TokenKind::Unit(..)) => continue,

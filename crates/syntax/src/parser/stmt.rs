@@ -61,7 +61,7 @@ impl Parser<'_> {
             return false;
         }
         self.is_ident_at(1)
-            || (self.is_word("list") && self.is_at(1, "<"))
+            || ((self.is_word("list") || self.is_word("sorted_list")) && self.is_at(1, "<"))
             || (self.is_word("sliding_wnd") && self.is_at(1, "("))
             || (self.is_at(1, "*") && self.is_ident_at(2) && (self.is_at(3, ";") || self.is_at(3, "=")))
     }

@@ -22,6 +22,7 @@ impl Parser<'_> {
         let name = self.ident("a type")?;
         let kind = match name.name.as_str() {
             "list" if self.is("<") => self.list_type()?,
+            "sorted_list" if self.is("<") => self.sorted_list_type()?,
             "sliding_wnd" => self.window_type()?,
             "float" | "double" => {
                 self.floating_type(start);
@@ -57,6 +58,16 @@ impl Parser<'_> {
         self.split_shift();
         self.expect(">")?;
         Ok(TypeKind::List(Box::new(element), bound))
+    }
+
+    fn sorted_list_type(&mut self) -> Parsed<TypeKind> {
+        self.expect("<")?;
+        let element = self.nested(Self::ty)?;
+        let bound = if self.eat(",") { Some(Box::new(self.expr_additive()?)) } else { None };
+        let key = if self.eat(",") { Some(self.ident("the field to sort by")?) } else { None };
+        self.split_shift();
+        self.expect(">")?;
+        Ok(TypeKind::SortedList(Box::new(element), bound, key))
     }
 
     /// In `list<list<T>>` the two ends are one token: makes them two.
