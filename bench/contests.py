@@ -170,7 +170,7 @@ def check_time():
 
 
 def memory():
-    command = [native() / "tcp-bench", "idle", "15000", "max_conns=32768"]
+    command = [native() / "tcp-bench", "idle", "100000", "max_conns=131072"]
     row = json_row("an idle connection beside its data buffers", "octets", command, "octets_per_connection", "less")
     return Contest("Memory", "at most 1024 octets", [row])
 

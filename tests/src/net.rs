@@ -1,4 +1,4 @@
-//! Two network namespaces joined by a veth pair.
+//! Two network namespaces joined by a veth pair, or one with a TUN device.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,12 +12,14 @@ pub enum End {
     Peer,
 }
 
-/// A pair of namespaces, removed when dropped.
+/// A pair of namespaces, removed when dropped. (With a TUN device both ends are in one.)
 ///
 /// The peer's end has the address [`Net::PEER`]; ours has none in the kernel, so that the kernel answers nothing
 /// for the stack, unless [`Net::kernel_on_both`] made it.
 pub struct Net {
     names: [String; 2],
+    /// the kind of port that our end has
+    kind: &'static str,
 }
 
 /// The device's name in either namespace. (Names that begin like a keyword confuse iproute2.)
@@ -32,16 +34,26 @@ impl Net {
     /// Makes the pair, with every offload off so that each packet is one segment with its checksum.
     /// `None`, said on standard error, where this machine does not let us.
     pub fn new() -> Option<Net> {
+        let stem = Net::stem();
+        let net = Net { names: [format!("{stem}-a"), format!("{stem}-b")], kind: "packet" };
+        net.set_up().map_err(|why| skip(&why)).ok().map(|()| net)
+    }
+
+    /// Makes one namespace whose kernel reaches our end through a TUN device.
+    pub fn tun() -> Option<Net> {
+        let name = Net::stem();
+        let net = Net { names: [name.clone(), name], kind: "tun" };
+        net.set_up_tun().map_err(|why| skip(&why)).ok().map(|()| net)
+    }
+
+    fn stem() -> String {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let stem = format!("carrick-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let net = Net { names: [format!("{stem}-a"), format!("{stem}-b")] };
-        match net.set_up() {
-            Ok(()) => Some(net),
-            Err(why) => {
-                skip(&why);
-                None
-            }
-        }
+        format!("carrick-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Our end's port, as the stack's host takes it.
+    pub fn port(&self) -> String {
+        format!("{}:{DEVICE}", self.kind)
     }
 
     /// Like [`Net::new`], with the kernel's own stack at our end too: what a test expects of the
@@ -87,6 +99,14 @@ impl Net {
     /// Takes the wire up or down, as seen from one end.
     pub fn link(&self, end: End, up: bool) -> Result<(), String> {
         self.ip(end, &format!("link set {DEVICE} {}", if up { "up" } else { "down" }))
+    }
+
+    fn set_up_tun(&self) -> Result<(), String> {
+        run(Command::new("ip").args(["netns", "add", self.name(End::Peer)]))?;
+        run(self.command(End::Peer, "sysctl").args(["-q", "-w", "net.ipv6.conf.all.disable_ipv6=1"]))?;
+        self.ip(End::Peer, &format!("tuntap add dev {DEVICE} mode tun"))?;
+        self.ip(End::Peer, &format!("addr add {}/24 dev {DEVICE}", Net::PEER))?;
+        self.link(End::Peer, true)
     }
 
     fn set_up(&self) -> Result<(), String> {

@@ -16,17 +16,19 @@
 
 #include "carrick/app.h"
 
-#define BENCH_PORT  7777u
-#define BENCH_MTU   1500u
-#define BENCH_DEPTH 128u /* more would only wash out the caches */
-#define BENCH_CHUNK 65536u
-#define BENCH_HALF  64u
-#define SERVER_IP   0x0a000001u
-#define CLIENT_IP   0x0a000002u
+#define BENCH_PORT       7777u
+#define BENCH_MTU        1500u
+#define BENCH_DEPTH      128u /* more would only wash out the caches */
+#define BENCH_CHUNK      65536u
+#define BENCH_HALF       64u
+#define PORT_CONNECTIONS 10000u
+#define SERVER_IP        0x0a000001u
+#define CLIENT_IP        0x0a000002u
 
 struct bench {
     struct carrick_stack *stacks[2]; /* server, client */
     uint64_t listener, handles[2];
+    uint16_t listened; /* the listener's port */
     uint64_t to_send, to_receive;
     uint32_t rounds;
     bool failed;
@@ -69,15 +71,18 @@ static void connected(void *user, enum carrick_status status, uint64_t value) {
     b->handles[1] = value;
 }
 
-static bool join(struct bench *b) {
+/* Joins the two by one more connection, to this port of the server. */
+static bool join(struct bench *b, uint16_t port) {
     b->handles[0] = b->handles[1] = 0;
-    if (!b->listener) {
-        (void)carrick_listen(b->stacks[0], BENCH_PORT, 128, listening, b);
+    if (b->listened != port) {
+        b->listener = 0;
+        b->listened = port;
+        (void)carrick_listen(b->stacks[0], port, 128, listening, b);
         while (!b->listener && !b->failed)
             turn(b);
     }
     (void)carrick_accept(b->stacks[0], b->listener, accepted, b);
-    (void)carrick_connect(b->stacks[1], 0, SERVER_IP, BENCH_PORT, connected, b);
+    (void)carrick_connect(b->stacks[1], 0, SERVER_IP, port, connected, b);
     while ((!b->handles[0] || !b->handles[1]) && !b->failed)
         turn(b);
     return !b->failed;
@@ -176,8 +181,13 @@ static uint64_t resident(void) {
 
 static void idle(struct bench *b, uint32_t count) {
     uint64_t before = resident();
-    for (uint32_t i = 0; i < count && join(b); i++)
-        continue;
+    uint32_t open = 0;
+    /* A client has ports for only so many connections to one port of a server. */
+    while (open < count && join(b, (uint16_t)(BENCH_PORT + open / PORT_CONNECTIONS)))
+        open++;
+    b->failed |= open < count;
+    if (b->failed)
+        return;
     printf("{\"bench\": \"idle\", \"connections\": %u, \"octets_per_connection\": %.1f}\n", count,
            (double)(resident() - before) / (2.0 * count)); /* each has two ends here */
 }
@@ -211,7 +221,7 @@ int main(int argc, char **argv) {
         return 3;
     if (strcmp(what, "idle") == 0)
         idle(&b, count ? count : 1000);
-    else if (join(&b) && strcmp(what, "rr") == 0)
+    else if (join(&b, BENCH_PORT) && strcmp(what, "rr") == 0)
         rr(&b, count ? count : 200000);
     else if (!b.failed && strcmp(what, "bulk") == 0)
         bulk(&b, count ? count : 1000);

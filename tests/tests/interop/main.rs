@@ -1,4 +1,4 @@
-//! The compiled transport against the Linux kernel's own, over a veth pair.
+//! The compiled transport against the Linux kernel's own, over a veth pair, or through a TUN device.
 //!
 //! Each scenario runs twice: with the kernel in our place, which shows that the scenario asks for what a real
 //! stack does, and with ours.
@@ -83,6 +83,39 @@ mod on_a_bad_wire {
         with_neither_option,
         a_port_is_used_again,
     );
+}
+
+/// The kernel at the other end of a TUN device.
+mod through_a_tun {
+    use super::{Setting, run, scenarios};
+
+    /// Declares tests with ours behind a TUN device, whose host gets these arguments.
+    macro_rules! through_tun {
+        ($arguments:expr; $($name:ident),* $(,)?) => {
+            $(#[test] fn $name() { run(Setting::Tun(&$arguments), scenarios::$name); })*
+        };
+    }
+
+    through_tun!(
+        [];
+        we_open_they_close,
+        they_open_we_close,
+        both_close_at_once,
+        we_abort,
+        they_are_refused,
+        we_are_refused,
+        many_connections,
+        data_both_ways_at_once,
+    );
+
+    mod on_a_bad_wire {
+        use super::{Setting, run, scenarios};
+        through_tun!(
+            ["--fault", "loss=1%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+            we_half_close_and_still_receive,
+            a_reader_who_stops_and_resumes,
+        );
+    }
 }
 
 fn run(setting: Setting, scenario: fn(&mut Pair)) {

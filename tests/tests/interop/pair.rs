@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use carrick_tests::build;
-use carrick_tests::net::{DEVICE, End, Net};
+use carrick_tests::net::{End, Net};
 use carrick_tests::scripted::Scripted;
 
 /// Who stands in our place.
@@ -14,6 +14,8 @@ pub enum Setting {
     Control,
     /// The compiled stack, with more arguments for its host.
     Ours(&'static [&'static str]),
+    /// The same behind a TUN device.
+    Tun(&'static [&'static str]),
 }
 
 /// Both sides, ready to obey.
@@ -39,6 +41,7 @@ impl Pair {
         let net = match setting {
             Setting::Control => Net::kernel_on_both()?,
             Setting::Ours(_) => Net::new()?,
+            Setting::Tun(_) => Net::tun()?,
         };
         let peer = Scripted::start("peer", &mut kernel(&net, End::Peer));
         let ours = match setting {
@@ -47,7 +50,7 @@ impl Pair {
                 kernel.must(&format!("option user_timeout {USER_TIMEOUT_MS}"), "ok");
                 kernel
             }
-            Setting::Ours(more) => Scripted::start("ours", &mut host(&net, more)),
+            Setting::Ours(more) | Setting::Tun(more) => Scripted::start("ours", &mut host(&net, more)),
         };
         Some(Pair { ours, peer, net })
     }
@@ -101,7 +104,7 @@ fn kernel(net: &Net, end: End) -> Command {
 fn host(net: &Net, more: &[&str]) -> Command {
     let exe = build::host(PROGRAM);
     let mut command = net.command(End::Ours, &exe.to_string_lossy());
-    command.arg("--port").arg(format!("packet:{DEVICE}")).arg("--addr").arg(format!("{}/24", Net::OURS));
+    command.arg("--port").arg(net.port()).arg("--addr").arg(format!("{}/24", Net::OURS));
     command.args(["--app", "script:-"]).args(more);
     command
 }

@@ -1,0 +1,45 @@
+//! A debugger stops in the program, not in the C that was made of it.
+
+use std::process::Command;
+
+use carrick_tests::build::{host, root};
+use carrick_tests::net::skip;
+
+const PROGRAM: &str = "protocols/tcp/tcp.mtp";
+
+/// The line of the program with this statement, which must be there once.
+fn line_of(statement: &str) -> usize {
+    let text = std::fs::read_to_string(root().join(PROGRAM)).expect("readable");
+    let mut lines = text.lines().zip(1..).filter(|(line, _)| line.trim() == statement);
+    let (_, number) = lines.next().expect("the statement is there");
+    assert!(lines.next().is_none(), "`{statement}` is there twice");
+    number
+}
+
+#[test]
+fn gdb_stops_on_a_line_of_the_program() {
+    if Command::new("gdb").arg("--version").output().is_err() {
+        return skip("gdb is not installed");
+    }
+    // Both ends in one process, beside the host.
+    let bench = host(PROGRAM).with_file_name("tcp-bench");
+    let line = line_of("c.snd_wnd_max = c.snd_wnd;");
+    let said = Command::new("gdb")
+        .args(["-nx", "-batch", "-ex", "set breakpoint pending off", "-ex", &format!("break tcp.mtp:{line}")])
+        .args(["-ex", "run", "-ex", "print c->state", "-ex", "next", "-ex", "frame", "-ex", "kill"])
+        .arg("--args")
+        .arg(&bench)
+        .args(["bulk", "1"])
+        .current_dir(root())
+        .output()
+        .expect("gdb runs");
+    let said = String::from_utf8_lossy(&said.stdout).into_owned() + &String::from_utf8_lossy(&said.stderr);
+    if said.contains("ptrace: Operation not permitted") {
+        return skip("this machine lets nobody trace a process");
+    }
+    assert!(said.contains(&format!("{PROGRAM}:{line}\n{line}\t    c.snd_wnd_max = c.snd_wnd;")), "{said}");
+    assert!(said.contains("$1 = tcp_ESTABLISHED") || said.contains("$1 = 3"), "{said}");
+    let after = said.rsplit(&format!("{PROGRAM}:")).next().and_then(|at| at.split_once('\n'));
+    let stepped = after.and_then(|(number, _)| number.parse::<usize>().ok());
+    assert!(stepped.is_some_and(|at| at > line && at < line + 30), "it steps on in the program: {said}");
+}
