@@ -329,6 +329,13 @@ fn packets_of_several_frames() {
 }
 
 #[test]
+fn packets_that_stand_for_others() {
+    if let Some(packets) = hold(&own("tests/programs/coalescing.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn contexts_timers_and_raised_events() {
     hold(&own("crates/interp/tests/programs/machine.mtp"));
 }

@@ -111,6 +111,11 @@ impl Emitter<'_> {
         self.w.line(
             "bool live__; /* has its id; a slot that is neither live nor free waits for its packets */",
         );
+        if self.coalesces() {
+            self.w.line(
+                "uint32_t newest__; /* where the newest of its blueprints stands in the queue, or stood */",
+            );
+        }
         if !ctx.timers.is_empty() {
             self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
         }

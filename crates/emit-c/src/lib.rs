@@ -9,6 +9,7 @@
 
 mod api;
 mod chain;
+mod coalesce;
 mod context;
 mod core_struct;
 mod crc;

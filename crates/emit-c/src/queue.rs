@@ -17,6 +17,7 @@ impl Emitter<'_> {
         self.unit_lookup();
         self.payload_cut();
         self.payload_queued();
+        self.newest_functions();
         for index in 0..self.p.blueprints.len() {
             self.generate_function(index);
         }
@@ -102,6 +103,7 @@ impl Emitter<'_> {
             8,
             &[format!("{index}u"), "payload.offset".into(), "payload.len".into(), "payload.mss".into()],
         );
+        self.coalesce(index, bp);
         self.queue_entry(index);
         self.w.line(format!("e->bp.{}_ = *bp;", bp.name));
         self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
@@ -125,6 +127,7 @@ impl Emitter<'_> {
         self.w.line("e->rules = rules;");
         self.w.line("e->done = 0;");
         self.w.line("e->handle = chain->handle;");
+        self.note_newest();
     }
 
     pub(crate) fn tx_functions(&mut self) {

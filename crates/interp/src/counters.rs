@@ -37,6 +37,7 @@ numbers! {
     RX_PACKETS = 22,
     TX_PACKETS = 23,
     EVENTS = 24,
+    TX_COALESCED = 25,
 }
 
 pub(crate) type Counters = [u64; COUNTERS.len()];

@@ -296,6 +296,11 @@ impl Machine {
             (None, None) => [0; 3],
         };
         self.instr(Number::PktGen, &[bp as u64, words[0], words[1], words[2]]);
+        let sent = sent.map(|(event, from)| (event, from..from + p.layout.events[event].size as usize));
+        if let Some(number) = self.coalesce(p, bp, at, payload, rules) {
+            self.queue.entry(number).set_sent(&self.mem, sent);
+            return;
+        }
         let Some(entry) = self.queue.push() else {
             self.count(TX_QUEUE_FULL);
             return;
@@ -304,12 +309,7 @@ impl Machine {
         entry.handle = self.current;
         entry.cells.clear();
         entry.cells.extend_from_slice(&self.mem[at..at + code.size as usize]);
-        entry.sent = sent.map(|(event, _)| event);
-        entry.sent_cells.clear();
-        if let Some((event, from)) = sent {
-            let size = p.layout.events[event].size as usize;
-            entry.sent_cells.extend_from_slice(&self.mem[from..from + size]);
-        }
+        entry.set_sent(&self.mem, sent);
         entry.frames.clear();
         entry.frames.extend_from_slice(&frames);
         for payload in payload.iter().chain(frames.iter().flatten()) {

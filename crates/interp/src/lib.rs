@@ -7,6 +7,7 @@
 
 mod api;
 mod chain;
+mod coalesce;
 mod code;
 mod contexts;
 mod core;

@@ -30,6 +30,17 @@ pub(crate) struct Entry {
     pub sent_cells: Vec<u64>,
 }
 
+impl Entry {
+    /// Which event runs after its last packet, and where its cells are.
+    pub(crate) fn set_sent(&mut self, mem: &[u64], sent: Option<(usize, std::ops::Range<usize>)>) {
+        self.sent_cells.clear();
+        self.sent = sent.map(|(event, cells)| {
+            self.sent_cells.extend_from_slice(&mem[cells]);
+            event
+        });
+    }
+}
+
 /// How far the first entry has been made into packets.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
@@ -77,6 +88,17 @@ impl Queue {
         let at = (self.head + self.len) % self.entries.len();
         self.len += 1;
         Some(&mut self.entries[at])
+    }
+
+    /// The number of the newest entry of a context, if no packet is made of it yet.
+    pub(crate) fn newest(&self, handle: u64) -> Option<usize> {
+        let numbers = (0..self.len).rev().map(|i| (self.head + i) % self.entries.len());
+        let number = numbers.into_iter().find(|number| self.entries[*number].handle == handle)?;
+        (number != self.head || !self.progress.begun).then_some(number)
+    }
+
+    pub(crate) fn entry(&mut self, number: usize) -> &mut Entry {
+        &mut self.entries[number]
     }
 
     pub(crate) fn first(&self) -> Option<&Entry> {

@@ -1,7 +1,7 @@
 //! The counters of every core, by number; see docs/reference/execution.md.
 
 /// Names in the order of their numbers (a `DROP` trace record carries the number).
-pub const COUNTERS: [&str; 25] = [
+pub const COUNTERS: [&str; 26] = [
     "ip_short",
     "ip_version",
     "ip_length",
@@ -30,6 +30,8 @@ pub const COUNTERS: [&str; 25] = [
     "rx_packets",
     "tx_packets",
     "events",
+    // blueprints that a rule let another one stand for
+    "tx_coalesced",
 ];
 
 /// How many of [`COUNTERS`], from the first, count something that was refused, lost or broken.

@@ -27,6 +27,8 @@ pub struct Program {
     pub opt_lists: Vec<OptListDef>,
     pub blueprints: Vec<BlueprintDef>,
     pub seg_rules: Vec<SegRule>,
+    /// in the order in which they are tried
+    pub coalescing: Vec<CoalescingRule>,
     /// callees before callers
     pub functions: Vec<Function>,
     pub parser: FuncId,
@@ -293,6 +295,17 @@ pub struct SegRule {
     pub first: Expr,
     pub mid: Expr,
     pub last: Expr,
+}
+
+/// When a blueprint is issued while one of the same kind waits on its context: over `BpField`, `PayloadLen` of the new
+/// one, `PrevField`, `PrevPayloadLen` of the one that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoalescingRule {
+    pub name: String,
+    pub blueprint: BpId,
+    pub when: Expr,
+    /// fields that the one that waits takes from the new one, which is dropped; none: the new one takes its place
+    pub takes: Vec<u32>,
 }
 
 /// A local variable or a parameter (parameters come first).

@@ -86,6 +86,7 @@ code_table! {
     COMPUTED_FROM = 305, "a value computed from what is computed", "0305";
     RULED_PRESENCE = 306, "a segmentation rule for what says which fields are there", "0306";
     FRAME = 307, "a frame where a packet is wanted, or the other way round", "0307";
+    COALESCING = 308, "a coalescing rule for frames", "0308";
     INVARIANT_PARAMS = 310, "an invariant that is not of one context", "0310";
     INVARIANT_EFFECT = 311, "an invariant that changes something", "0311";
     CALL_FIELD = 320, "a call with something that applications cannot give", "0320";

@@ -9,13 +9,14 @@ use crate::body::Body;
 use crate::env::Def;
 use crate::{Checker, codes};
 
-const CALLS: [&str; 6] = [
+const CALLS: [&str; 7] = [
     "register_ep_chains",
     "register_ctx_spec",
     "register_data_spec",
     "register_ev_parser",
     "register_interface",
     "register_seg_rule",
+    "register_coalescing_rule",
 ];
 
 impl Checker<'_> {
@@ -47,6 +48,10 @@ impl Checker<'_> {
         for call in calls {
             self.deploy_call(call, &mut registered);
         }
+        let applies = |rule: &ir::CoalescingRule| {
+            registered.contains(&format!("register_coalescing_rule({})", rule.name))
+        };
+        self.program.coalescing.retain(applies);
         self.check_registered(&registered, Span::new(span.start, span.start + 6));
     }
 
@@ -164,6 +169,7 @@ fn registers(what: &str, def: Def) -> bool {
         "register_ctx_spec" | "register_data_spec" => matches!(def, Def::Context(_)),
         "register_ev_parser" => matches!(def, Def::Function(_)),
         "register_interface" => def == Def::Interface,
+        "register_coalescing_rule" => def == Def::CoalescingRule,
         _ => matches!(def, Def::SegRule(_)),
     }
 }

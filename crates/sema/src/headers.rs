@@ -328,6 +328,7 @@ impl Checker<'_> {
                 self.seg_rule(name, params, (blueprint, field), [first, mid, last.as_ref().unwrap_or(mid)]);
             }
         }
+        self.coalescing_rules();
     }
 
     fn blueprint_initialisers(&mut self, bp: ir::BpId, fields: &[Field]) {

@@ -8,6 +8,7 @@
 
 mod body;
 mod claims;
+mod coalesce;
 pub mod codes;
 mod consts;
 mod crc;
@@ -129,6 +130,7 @@ fn empty_program(name: &str, path: &str, text: &str) -> ir::Program {
         opt_lists: Vec::new(),
         blueprints: Vec::new(),
         seg_rules: Vec::new(),
+        coalescing: Vec::new(),
         functions: Vec::new(),
         parser: ir::FuncId(0),
         max_parsed: 0,

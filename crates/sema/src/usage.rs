@@ -33,6 +33,7 @@ impl Checker<'_> {
                 ItemKind::Scratchpad { name, .. } => ("scratchpad", name),
                 ItemKind::Opt { name, .. } => ("option", name),
                 ItemKind::SegRule { name, .. } => ("segmentation rule", name),
+                ItemKind::CoalescingRule { name, .. } => ("coalescing rule", name),
                 ItemKind::Blueprint { name, .. } => ("blueprint", name),
                 _ => continue,
             };

@@ -66,6 +66,8 @@ pub enum ItemKind {
         mid: Expr,
         last: Option<Expr>,
     },
+    /// `coalescing_rule r [B, when];` or, with what is taken over, `coalescing_rule r [B, when, f, ...];`
+    CoalescingRule { name: Ident, blueprint: Ident, when: Expr, takes: Vec<Ident> },
     /// `T f(params) { body }`
     Function { ret: Type, name: Ident, params: Vec<Param>, body: Block },
     /// `dispatch D { arms }`

@@ -78,6 +78,7 @@ const WORDS: &[&str] = &[
     "opt_t",
     "opt_union",
     "frame_union",
+    "coalescing_rule",
     "opt_list",
     "seg_rule",
     "dispatch",

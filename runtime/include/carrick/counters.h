@@ -29,6 +29,7 @@ enum carrick_counter {
     CARRICK_COUNT_RX_PACKETS,
     CARRICK_COUNT_TX_PACKETS,
     CARRICK_COUNT_EVENTS,
+    CARRICK_COUNT_TX_COALESCED,
     CARRICK_COUNTERS
 };
 
@@ -37,6 +38,6 @@ enum carrick_counter {
     "ip_short", "ip_version", "ip_length", "ip_checksum", "ip_fragment", "ip_protocol", "ip_address", "short",         \
         "bad_checksum", "bad_options", "unparsed", "no_context", "ctx_refused", "tx_cut", "payload_cut", "rx_cut",     \
         "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "completion_lost", "claims_failed", "rx_packets",   \
-        "tx_packets", "events"
+        "tx_packets", "events", "tx_coalesced"
 
 #endif

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use carrick_ir::{CallTarget, EventKind, FuncId, LocalId, Program, ScratchId, Ty};
 
 use crate::api::Config;
+use crate::coalesce::CoalesceCode;
 use crate::code::*;
 use crate::layout::*;
 pub(crate) use wire::{Blueprint, FieldKind, NetCells, OptCode, OptionList, WireField};
@@ -40,6 +41,7 @@ pub(crate) struct Linked {
     pub blueprints: Vec<Blueprint>,
     pub rules: Vec<RuleCode>,
     /// the rules of each `pkt_gen`
+    pub coalescing: Vec<CoalesceCode>,
     pub rule_lists: Vec<Vec<usize>>,
     /// what the network header's fields are at first
     pub net_init: Init,
@@ -168,6 +170,7 @@ impl Linked {
         let calls = linker.calls()?;
         let blueprints = linker.blueprints()?;
         let rules = linker.rules()?;
+        let coalescing = linker.coalescing()?;
         let event_inits = linker.event_inits()?;
         let net_init = linker.net_init()?;
         let net = linker.net_cells();
@@ -191,6 +194,7 @@ impl Linked {
             calls,
             blueprints,
             rules,
+            coalescing,
             rule_lists,
             net_init,
             net,
@@ -344,6 +348,16 @@ impl Linker<'_> {
             out.push(CallCode { event, target, args, data });
         }
         Ok(out)
+    }
+
+    fn coalescing(&self) -> Result<Vec<CoalesceCode>, String> {
+        let rules = self.program.coalescing.iter().map(|rule| {
+            let bp = rule.blueprint.index();
+            let first = self.layout.blueprints[bp].fields;
+            let takes = rule.takes.iter().map(|field| first + field).collect();
+            Ok(CoalesceCode { bp, when: self.expr(&rule.when, Outside::Rule(bp))?, takes })
+        });
+        rules.collect()
     }
 
     fn rules(&self) -> Result<Vec<RuleCode>, String> {

@@ -33,6 +33,7 @@ impl<'p> Printer<'p> {
         }
         p.blueprints.iter().for_each(|def| self.blueprint(def));
         self.seg_rules();
+        self.coalescing_rules();
         p.functions.iter().for_each(|def| self.function(def));
         for (event, chain) in p.events.iter().zip(&p.chains) {
             match chain {
@@ -230,6 +231,22 @@ impl<'p> Printer<'p> {
             let bp = bp.map_or("?", |bp| bp.name.as_str());
             let [first, mid, last] = [&rule.first, &rule.mid, &rule.last].map(|e| self.expr(e));
             self.line(&format!("seg_rule {}: {bp}::{field} = {first}, {mid}, {last}", rule.name));
+        }
+    }
+
+    fn coalescing_rules(&mut self) {
+        let p = self.program;
+        for rule in &p.coalescing {
+            let bp = p.blueprints.get(rule.blueprint.index());
+            self.fields = bp.map_or_else(Vec::new, field_names);
+            let field = |at: &u32| bp.map_or("?", |bp| name(&bp.fields, *at as usize, |f| &f.name));
+            let takes: Vec<&str> = rule.takes.iter().map(field).collect();
+            let takes = match takes.is_empty() {
+                true => "replaces".to_owned(),
+                false => format!("gives {}", takes.join(", ")),
+            };
+            let bp = bp.map_or("?", |bp| bp.name.as_str());
+            self.line(&format!("coalescing_rule {}: {bp} {takes} if {}", rule.name, self.expr(&rule.when)));
         }
     }
 

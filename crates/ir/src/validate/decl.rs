@@ -125,6 +125,17 @@ impl<'p> Check<'p> {
             self.at("blueprint", &def.name);
             self.blueprint(BpId(index as u32), def);
         }
+        for rule in &p.coalescing {
+            self.at("coalescing_rule", &rule.name);
+            let bp = p.blueprints.get(rule.blueprint.index());
+            let plain = |at: &u32| {
+                let field = bp.and_then(|b| b.fields.get(*at as usize));
+                field.is_some_and(|f| matches!(f.kind, BpFieldKind::Plain { .. }))
+            };
+            self.must(rule.takes.iter().all(plain), "a field that cannot be taken over");
+            self.must(bp.is_some_and(|b| !b.frame && b.frames.is_none()), "a rule for frames");
+            self.scoped(Scope::Coalescing(rule.blueprint), &rule.when, &Ty::Bool, "the condition");
+        }
         for def in &p.seg_rules {
             self.at("seg_rule", &def.name);
             self.seg_rule(def);

@@ -228,9 +228,12 @@ impl Check<'_> {
             p.blueprints.get(bp.index()).and_then(|b| b.fields.get(at as usize)).map(|f| &f.ty)
         };
         let ty = match (self.scope, &e.kind) {
-            (Scope::Header(bp) | Scope::SegRule(bp), ExprKind::BpField(at)) => field(bp, *at),
-            (Scope::SegRule(bp), ExprKind::PrevField(at)) => field(bp, *at),
+            (Scope::Header(bp) | Scope::SegRule(bp) | Scope::Coalescing(bp), ExprKind::BpField(at)) => {
+                field(bp, *at)
+            }
+            (Scope::SegRule(bp) | Scope::Coalescing(bp), ExprKind::PrevField(at)) => field(bp, *at),
             (Scope::Header(_), ExprKind::HeaderLen | ExprKind::PayloadLen) => Some(&Ty::Bytes),
+            (Scope::Coalescing(_), ExprKind::PayloadLen | ExprKind::PrevPayloadLen) => Some(&Ty::Bytes),
             (Scope::SegRule(_), ExprKind::PrevPayloadLen) => Some(&Ty::Bytes),
             (Scope::Call(event), ExprKind::CallArg(at)) => {
                 p.events.get(event.index()).and_then(|d| d.fields.get(*at as usize)).map(|f| &f.ty)

@@ -30,6 +30,8 @@ enum Scope<'p> {
     Header(BpId),
     /// a segmentation rule
     SegRule(BpId),
+    /// a coalescing rule
+    Coalescing(BpId),
     /// the id of an interface call
     Call(EventId),
     /// the locals; which function it is

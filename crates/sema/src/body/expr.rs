@@ -250,7 +250,7 @@ impl Body<'_, '_> {
                     None => Some(self.unknown_field(name, e.span, fields.iter().map(|f| f.name.as_str()))),
                 }
             }
-            (Scope::SegRule(bp), ast::ExprKind::Field(base, field)) => {
+            (Scope::SegRule(bp) | Scope::Coalescing(bp), ast::ExprKind::Field(base, field)) => {
                 self.rule_name(bp, base, field, e.span)
             }
             _ => None,
@@ -272,11 +272,16 @@ impl Body<'_, '_> {
                 Some(self.bp_field(bp, &field.name, span, ExprKind::PrevField))
             }
             ast::ExprKind::Field(inner, middle) => {
-                let prev = matches!(&inner.kind, ast::ExprKind::Name(n) if n == "prev");
+                let of = if let ast::ExprKind::Name(n) = &inner.kind { n.as_str() } else { "" };
                 let payload =
                     self.cx.program.blueprints[bp.index()].payload_name.as_deref() == Some(&middle.name);
                 let len = field.name == "len";
-                (prev && payload && len).then(|| Some(self.make(ExprKind::PrevPayloadLen, Ty::Bytes, span)))
+                let kind = match of {
+                    "prev" => ExprKind::PrevPayloadLen,
+                    "bp" if matches!(self.scope, Scope::Coalescing(_)) => ExprKind::PayloadLen,
+                    _ => return None,
+                };
+                (payload && len).then(|| Some(self.make(kind, Ty::Bytes, span)))
             }
             _ => None,
         }

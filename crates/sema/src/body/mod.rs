@@ -32,6 +32,8 @@ pub enum Scope {
     Header(ir::BpId),
     /// segmentation rules: `bp.f`, `prev.f`, `prev.payload.len`
     SegRule(ir::BpId),
+    /// coalescing rules: the same, and `bp.payload.len`
+    Coalescing(ir::BpId),
     /// interface calls: the event's fields
     Call(ir::EventId),
     /// locals and statements

@@ -182,6 +182,6 @@ impl Formatter<'_> {
     /// `seg_rule r [` and `seg_rule r(x) [`: this bracket is no index.
     fn begins_rule(&self, last: usize) -> bool {
         let name = if self.is(last, ")") { self.opener_of(last).saturating_sub(1) } else { last };
-        name > 0 && self.is(name - 1, "seg_rule")
+        name > 0 && (self.is(name - 1, "seg_rule") || self.is(name - 1, "coalescing_rule"))
     }
 }

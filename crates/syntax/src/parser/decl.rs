@@ -9,7 +9,7 @@ use crate::lexer::TokenKind;
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
-const KEYWORDS: [&str; 20] = [
+const KEYWORDS: [&str; 21] = [
     "const",
     "param",
     "enum",
@@ -26,6 +26,7 @@ const KEYWORDS: [&str; 20] = [
     "frame_union",
     "pkt_bp",
     "seg_rule",
+    "coalescing_rule",
     "dispatch",
     "interface",
     "deploy",
@@ -145,6 +146,7 @@ impl Parser<'_> {
             "frame_union" => self.union_decl(|name, members| ItemKind::FrameUnion { name, members }),
             "pkt_bp" => self.blueprint_decl(),
             "seg_rule" => self.seg_rule_decl(),
+            "coalescing_rule" => self.coalescing_rule_decl(),
             "dispatch" => self.dispatch_decl(),
             "interface" => self.interface_decl(),
             "deploy" => self.deploy_decl(),

@@ -14,6 +14,23 @@ impl Parser<'_> {
         Ok(ItemKind::Blueprint { name, over, fields })
     }
 
+    pub(super) fn coalescing_rule_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let name = self.ident("a name")?;
+        self.expect("[")?;
+        let blueprint = self.ident("a blueprint")?;
+        self.expect(",")?;
+        let when = self.expr()?;
+        let takes = if self.eat(",") {
+            self.comma_list("]", |p| p.ident("a field of the blueprint"))?
+        } else {
+            self.expect("]")?;
+            Vec::new()
+        };
+        self.semicolon()?;
+        Ok(ItemKind::CoalescingRule { name, blueprint, when, takes })
+    }
+
     fn members(&mut self) -> Parsed<Vec<Field>> {
         let open = self.open_brace()?;
         let members = self.nested(|p| p.braced(open, Self::member))?;

@@ -277,7 +277,7 @@ impl Generator<'_> {
 
     fn item(&mut self) {
         self.doc();
-        match self.choose(12) {
+        match self.choose(13) {
             0 => {
                 self.put("const uint32 a =");
                 self.expr();
@@ -311,6 +311,7 @@ impl Generator<'_> {
                 self.put("; }");
             }
             7 => self.put("seg_rule r ( x ) [ B :: f , x , - x , prev . seq + 1 ] ;"),
+            11 => self.put("coalescing_rule r [ B , prev . a < bp . a , x , y ] ;"),
             10 => {
                 self.put("frame_union u");
                 self.names_in_braces(true);

@@ -1,0 +1,93 @@
+//! Coalescing rules: a blueprint takes the place of one that waits, or is taken up by it.
+
+use carrick_ir::BlueprintDef;
+
+use crate::Emitter;
+use crate::core_struct::QUEUE;
+use crate::names::safe;
+use crate::stmt::strip;
+
+impl Emitter<'_> {
+    pub(crate) fn coalesces(&self) -> bool {
+        !self.p.coalescing.is_empty()
+    }
+
+    /// The newest entry of a context: `CTX_newest` is where it stands.
+    pub(crate) fn newest_functions(&mut self) {
+        if !self.coalesces() {
+            return;
+        }
+        let (core, entry) = (self.core_param(), self.names.own("entry"));
+        self.w.line("/* Where the newest blueprint of the context with this handle stands, or stood; NULL without a context. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline uint32_t *{}({core}, uint64_t handle) {{",
+            self.names.own("newest_at")
+        ));
+        self.w.open("switch (handle >> 56) {");
+        for (index, ctx) in self.p.contexts.iter().enumerate() {
+            self.w.open(format!("case {}:", index + 1));
+            self.w.close_case(&format!("return &core->{}_slots[(uint32_t)handle].newest__;", ctx.name));
+        }
+        self.w.line("default:\n    return NULL;");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+        self.w.line(
+            "/* The newest blueprint of the context, if it still waits and no packet is made of it. */",
+        );
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline struct {entry} *{}({core}, uint64_t handle) {{",
+            self.names.own("newest")
+        ));
+        self.w.line(format!("const uint32_t *at = {}(core, handle);", self.names.own("newest_at")));
+        self.w.line("if (!at || *at - core->queue_head >= core->queue_tail - core->queue_head)");
+        self.w.line("    return NULL;");
+        self.w.line(format!("struct {entry} *e = &core->queue[*at & {}];", QUEUE - 1));
+        self.w.line("return e->handle == handle && !e->done && !e->sent ? e : NULL;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// In a generate function, behind `e`: it is the newest of its context now.
+    pub(crate) fn note_newest(&mut self) {
+        if !self.coalesces() {
+            return;
+        }
+        self.w.line(format!("uint32_t *newest = {}(core, chain->handle);", self.names.own("newest_at")));
+        self.w.line("if (newest)");
+        self.w.line("    *newest = core->queue_tail - 1;");
+    }
+
+    /// In a generate function, once `payload` is cut: lets the one that waits stand for both.
+    pub(crate) fn coalesce(&mut self, index: usize, bp: &BlueprintDef) {
+        let rules: Vec<_> = self.p.coalescing.iter().filter(|rule| rule.blueprint.index() == index).collect();
+        if rules.is_empty() {
+            return;
+        }
+        let entry = self.names.own("entry");
+        self.w.line(format!("struct {entry} *old = {}(core, chain->handle);", self.names.own("newest")));
+        self.w.open(format!("if (old && old->kind == {index}u) {{"));
+        self.w.line(format!("struct {} *prev = &old->bp.{}_;", self.names.declared(&bp.name), bp.name));
+        self.w.line("CARRICK_UNUSED uint64_t payload_len = payload.len;");
+        for rule in rules {
+            let when = self.header_expr(&rule.when, bp, "bp->");
+            let free = if rule.takes.is_empty() { "!prev->payload__.len" } else { "!payload.len" };
+            self.w.open(format!("if ({free} && ({})) {{", strip(&when)));
+            self.w.line("core->counters[CARRICK_COUNT_TX_COALESCED]++;");
+            if rule.takes.is_empty() {
+                self.w.line("*prev = *bp;");
+                self.w.line("prev->payload__ = payload;");
+                self.w.line("old->rules = rules;");
+                self.w.line("if (payload.len)");
+                self.w.line("    unit->pending++;");
+            }
+            for take in &rule.takes {
+                let field = safe(&bp.fields[*take as usize].name);
+                self.w.line(format!("prev->{field} = bp->{field};"));
+            }
+            self.w.line("return old;");
+            self.w.close("}");
+        }
+        self.w.close("}");
+    }
+}
