@@ -305,6 +305,11 @@ fn arrays_lists_records_windows_and_bit_fields() {
 }
 
 #[test]
+fn fractions() {
+    hold(&own("tests/programs/fractions.mtp"));
+}
+
+#[test]
 fn sorted_lists_and_the_middle_of_lists() {
     hold(&own("tests/programs/sorted.mtp"));
 }

@@ -131,6 +131,8 @@ impl Emitter<'_> {
         let c = self.names.ctype(ty);
         match op {
             UnOp::Not => format!("!{value}"),
+            UnOp::Sqrt => format!("carrick_fixed_sqrt({value})"),
+            UnOp::Cbrt => format!("carrick_fixed_cbrt({value})"),
             UnOp::BitNot => format!("(({c})~{value})"),
             UnOp::Neg => format!("(({c})(0u - ({}){value}))", unsigned(ty)),
         }
@@ -171,6 +173,12 @@ impl Emitter<'_> {
             }
             BinOp::LogicalAnd => format!("({x} && {y})"),
             BinOp::LogicalOr => format!("({x} || {y})"),
+            BinOp::FixedMul => format!("carrick_scale_s({x}, {y})"),
+            BinOp::FixedDiv => format!("carrick_ratio_s({x}, {y})"),
+            BinOp::Scale | BinOp::Ratio => {
+                let name = if op == BinOp::Scale { "scale" } else { "ratio" };
+                format!("carrick_{name}_{}({x}, {y})", if signed { "s" } else { "u" })
+            }
             BinOp::BytesPerRate => format!("carrick_bytes_per_rate({x}, {y})"),
             BinOp::RateTimesDuration => format!("carrick_rate_times_duration({x}, {y})"),
             _ => self.comparison(op, a, &x, &y),

@@ -83,7 +83,7 @@ impl<'p> Names<'p> {
             Ty::Int { bits, signed: true } => format!("int{bits}_t"),
             Ty::Int { bits, signed: false } => format!("uint{bits}_t"),
             Ty::Seq32 => "uint32_t".into(),
-            Ty::Duration => "int64_t".into(),
+            Ty::Duration | Ty::Fixed => "int64_t".into(),
             Ty::Time | Ty::Rate | Ty::Bytes | Ty::Token | Ty::Handle => "uint64_t".into(),
             Ty::Status => "uint8_t".into(),
             Ty::Enum(id) => self.ctype(&self.p.enums[id.index()].repr),

@@ -133,6 +133,24 @@ fn lists_keep_their_order_and_their_bound() {
 }
 
 #[test]
+fn fractions_have_32_bits_behind_the_point() {
+    let tell =
+        |f: &str| value("", &format!("fixed f = {f}; notify(e.token, OK, uint64(int64(f * 1000)));"), 7, 2);
+    let rows = [
+        ("ratio(7, 10) * ratio(e.a, e.b)", 2449),
+        ("ratio(e.a, e.b) / 2 - 4", -2250),
+        ("cbrt(fixed(e.a) * 9 + 1)", 4000),
+        ("sqrt(e.a > 3 ? 2 : 1)", 1414),
+        ("1 / fixed(e.b) + ratio(1s, 250ms)", 4500),
+        ("fixed(e.b) / 0", 0),
+    ];
+    for (f, wanted) in rows {
+        assert_eq!(tell(f) as i64, wanted, "{f}");
+    }
+    assert_eq!(value("", "notify(e.token, OK, uint64(bytes(e.a) * ratio(1, 2)));", 1001, 0), 500);
+}
+
+#[test]
 fn sorted_lists_keep_equal_elements_in_the_order_of_adding() {
     let body = "sorted_list<pair, 4, x> l; pair v; v.x = 5; v.y = 1; l.add(v); v.x = 2; v.y = 2; l.add(v);
         v.x = 5; v.y = 3; l.add(v); v.x = 1; v.y = 4; l.add(v); v.x = 0; l.add(v);

@@ -3,7 +3,7 @@
 //!
 //! A scalar travels as 64 bits: unsigned values zero-extended, signed ones sign-extended.
 
-use crate::{BinOp, Ty, UnOp};
+use crate::{BinOp, Ty, UnOp, fixed};
 
 /// Width in bits and signedness of a scalar type.
 pub fn shape(ty: &Ty) -> (u32, bool) {
@@ -12,7 +12,7 @@ pub fn shape(ty: &Ty) -> (u32, bool) {
         Ty::Int { bits, signed } => (u32::from(*bits), *signed),
         Ty::Seq32 => (32, false),
         Ty::Status => (8, false),
-        Ty::Duration => (64, true),
+        Ty::Duration | Ty::Fixed => (64, true),
         // An enum's own width is its declaration's; its values are never out of it.
         _ => (64, false),
     }
@@ -38,6 +38,8 @@ pub fn unary(op: UnOp, ty: &Ty, value: u64) -> u64 {
         UnOp::Neg => canonical(ty, value.wrapping_neg()),
         UnOp::Not => u64::from(value == 0),
         UnOp::BitNot => canonical(ty, !value),
+        UnOp::Sqrt => fixed::sqrt(value),
+        UnOp::Cbrt => fixed::cbrt(value),
     }
 }
 
@@ -63,6 +65,10 @@ pub fn binary(op: BinOp, ty: &Ty, to: &Ty, a: u64, b: u64) -> u64 {
         BinOp::Ge => u64::from(a == b || less(ty, b, a)),
         BinOp::LogicalAnd => a & b & 1,
         BinOp::LogicalOr => (a | b) & 1,
+        BinOp::FixedMul => fixed::scale(true, a, b),
+        BinOp::FixedDiv => fixed::ratio(true, a, b),
+        BinOp::Scale => fixed::scale(signed, a, b),
+        BinOp::Ratio => fixed::ratio(signed, a, b),
         BinOp::BytesPerRate => bytes_per_rate(a, b),
         BinOp::RateTimesDuration => rate_times_duration(a, b),
     };

@@ -20,6 +20,7 @@ pub mod bounds;
 pub mod counters;
 pub mod crc;
 pub mod effects;
+mod fixed;
 pub mod part;
 pub mod print;
 pub mod program;

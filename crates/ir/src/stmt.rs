@@ -311,6 +311,10 @@ pub enum UnOp {
     Neg,
     Not,
     BitNot,
+    /// of `Fixed`, rounded down; of a negative number 0
+    Sqrt,
+    /// of `Fixed`, rounded toward zero
+    Cbrt,
 }
 
 /// On operands of one type; the result has that type, `Bool` for comparisons, or what is said.
@@ -341,6 +345,14 @@ pub enum BinOp {
     LogicalOr,
     /// bytes / rate -> duration: (bytes * 8 * 10^9) / rate through 128 bits, truncated to 64; by 0: 0
     BytesPerRate,
+    /// of `Fixed`, through 128 bits, rounded down
+    FixedMul,
+    /// of `Fixed`, through 128 bits, rounded toward zero; by 0: 0
+    FixedDiv,
+    /// duration, bytes or rate times `Fixed`, through 128 bits, rounded down; of bytes and rate, a negative factor counts as 0
+    Scale,
+    /// two integers or units of one type -> `Fixed`: their quotient through 128 bits, rounded toward zero; by 0: 0
+    Ratio,
     /// rate * duration -> bytes: (rate * duration) / (8 * 10^9) through 128 bits; a negative duration counts as 0
     RateTimesDuration,
 }

@@ -64,6 +64,8 @@ pub enum Ty {
         signed: bool,
     },
     Seq32,
+    /// signed, 32 bits before and 32 behind the point
+    Fixed,
     /// signed 64-bit nanoseconds
     Duration,
     /// unsigned 64-bit nanoseconds
@@ -132,6 +134,7 @@ impl Ty {
             Ty::Bool
                 | Ty::Int { .. }
                 | Ty::Seq32
+                | Ty::Fixed
                 | Ty::Duration
                 | Ty::Time
                 | Ty::Rate
@@ -145,7 +148,10 @@ impl Ty {
 
     /// Values that have an order of all of them: not `seq32`, in which three can stand in a circle.
     pub fn is_ordered(&self) -> bool {
-        matches!(self, Ty::Int { .. } | Ty::Duration | Ty::Time | Ty::Rate | Ty::Bytes | Ty::Enum(_))
+        matches!(
+            self,
+            Ty::Int { .. } | Ty::Fixed | Ty::Duration | Ty::Time | Ty::Rate | Ty::Bytes | Ty::Enum(_)
+        )
     }
 
     /// Parameters of these types are references to what the chain works on.

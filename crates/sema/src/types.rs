@@ -12,7 +12,7 @@ use crate::{Checker, codes};
 const LENGTH_MAX: u64 = 65_536;
 
 /// The built-in types that have values of their own.
-pub const BUILT_IN_TYPES: [(&str, Ty); 18] = [
+pub const BUILT_IN_TYPES: [(&str, Ty); 19] = [
     ("bool", Ty::Bool),
     ("uint8", Ty::U8),
     ("uint16", Ty::U16),
@@ -23,6 +23,7 @@ pub const BUILT_IN_TYPES: [(&str, Ty); 18] = [
     ("int32", Ty::Int { bits: 32, signed: true }),
     ("int64", Ty::I64),
     ("seq32", Ty::Seq32),
+    ("fixed", Ty::Fixed),
     ("duration", Ty::Duration),
     ("time", Ty::Time),
     ("rate", Ty::Rate),
@@ -262,7 +263,7 @@ pub fn is_int(ty: &Ty) -> bool {
 
 /// Types whose values carry a unit: they scale by integers.
 pub fn is_unit(ty: &Ty) -> bool {
-    matches!(ty, Ty::Duration | Ty::Bytes | Ty::Rate)
+    matches!(ty, Ty::Fixed | Ty::Duration | Ty::Bytes | Ty::Rate)
 }
 
 /// Whether the value (in canonical form as `uint64`, or negative as `int64`) fits the type.

@@ -80,7 +80,13 @@ impl Checker<'_> {
 
     fn param(&mut self, doc: &str, ty: &Type, name: &Ident, [value, lo, hi]: [&Expr; 3]) -> ir::ParamDef {
         let resolved = self.resolve(ty);
-        if resolved.as_ref().is_some_and(|t| !t.is_scalar()) {
+        if resolved == Some(Ty::Fixed) {
+            self.report(
+                Diagnostic::error(codes::FIELD_TYPE, "a parameter is a whole number", ty.span, "a fraction")
+                    .note("parameters are set by numbers with a unit, on every target")
+                    .mend("use an integer and `ratio`: `ratio(beta_percent, 100)`"),
+            );
+        } else if resolved.as_ref().is_some_and(|t| !t.is_scalar()) {
             self.report(
                 Diagnostic::error(
                     codes::FIELD_TYPE,

@@ -149,6 +149,7 @@ fn value(program: &Program, ty: &Ty, words: &mut dyn Iterator<Item = u64>) -> Va
             let runs: Vec<Value> = (0..runs).map(|_| json!([words.next(), words.next()])).collect();
             json!({"head": head, "set": runs})
         }
+        Ty::Fixed => json!(words.next().unwrap_or(0) as i64 as f64 / 4_294_967_296.0),
         Ty::Bool => json!(words.next().unwrap_or(0) != 0),
         Ty::Int { signed: true, .. } | Ty::Duration => json!(words.next().unwrap_or(0) as i64),
         Ty::Enum(id) => {

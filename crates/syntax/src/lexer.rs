@@ -249,7 +249,7 @@ impl Lexer<'_> {
                 "a number with a fraction",
             )
             .note("targets in a kernel or in hardware have no floating-point unit, and results must be the same everywhere")
-            .mend("use a smaller unit (1500us for 1.5ms), or multiply before dividing (x * 5 / 4)"),
+            .mend("use a smaller unit (1500us for 1.5ms), multiply before dividing (x * 5 / 4), or use `fixed`: ratio(5, 4)"),
         );
         self.push(TokenKind::Int(0), start);
     }

@@ -143,6 +143,8 @@ fn unary(op: UnOp) -> &'static str {
         UnOp::Neg => "-",
         UnOp::Not => "!",
         UnOp::BitNot => "~",
+        UnOp::Sqrt => "sqrt ",
+        UnOp::Cbrt => "cbrt ",
     }
 }
 
@@ -150,8 +152,9 @@ fn binary(op: BinOp) -> &'static str {
     match op {
         BinOp::Add => "+",
         BinOp::Sub => "-",
-        BinOp::Mul | BinOp::RateTimesDuration => "*",
-        BinOp::Div | BinOp::BytesPerRate => "/",
+        BinOp::Mul | BinOp::RateTimesDuration | BinOp::FixedMul | BinOp::Scale => "*",
+        BinOp::Div | BinOp::BytesPerRate | BinOp::FixedDiv => "/",
+        BinOp::Ratio => "to",
         BinOp::Rem => "%",
         BinOp::Shl => "<<",
         BinOp::Shr => ">>",

@@ -25,6 +25,7 @@ pub fn type_name(program: &Program, ty: &Ty) -> String {
         Ty::Bool => "bool",
         Ty::Int { bits, signed } => return format!("{}int{bits}", if *signed { "" } else { "u" }),
         Ty::Seq32 => "seq32",
+        Ty::Fixed => "fixed",
         Ty::Duration => "duration",
         Ty::Time => "time",
         Ty::Rate => "rate",

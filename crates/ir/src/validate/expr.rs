@@ -5,7 +5,7 @@ use crate::{BinOp, Builtin, Expr, ExprKind, IdId, LocalId, OptId, Place, TimerId
 
 /// Types whose values scale by integers.
 fn is_unit(ty: &Ty) -> bool {
-    matches!(ty, Ty::Duration | Ty::Bytes | Ty::Rate)
+    matches!(ty, Ty::Fixed | Ty::Duration | Ty::Bytes | Ty::Rate)
 }
 
 fn is_int(ty: &Ty) -> bool {
@@ -21,6 +21,9 @@ fn fits(op: BinOp, a: &Ty, b: &Ty, result: &Ty) -> bool {
         O::Lt | O::Le | O::Gt | O::Ge => a == b && *result == Ty::Bool && a.is_scalar() && *a != Ty::Bool,
         O::And | O::Or | O::Xor => a == b && a == result && (is_int(a) || *a == Ty::Bool),
         O::Shl | O::Shr => is_int(a) && matches!(b, Ty::Int { signed: false, .. }) && a == result,
+        O::FixedMul | O::FixedDiv => [a, b, result] == [&Ty::Fixed; 3],
+        O::Scale => is_unit(a) && *a != Ty::Fixed && *b == Ty::Fixed && a == result,
+        O::Ratio => a == b && (is_int(a) || is_unit(a)) && *result == Ty::Fixed,
         O::BytesPerRate => (a, b, result) == (&Ty::Bytes, &Ty::Rate, &Ty::Duration),
         O::RateTimesDuration => (a, b, result) == (&Ty::Rate, &Ty::Duration, &Ty::Bytes),
         O::Add | O::Sub | O::Mul | O::Div | O::Rem => arithmetic(op, a, b, result),
@@ -116,7 +119,8 @@ impl Check<'_> {
     fn unary(&mut self, op: UnOp, a: &Expr, result: &Ty) {
         self.expr_of(a, result, "an operand");
         let right = match op {
-            UnOp::Neg => is_int(result) || *result == Ty::Duration,
+            UnOp::Neg => is_int(result) || matches!(result, Ty::Duration | Ty::Fixed),
+            UnOp::Sqrt | UnOp::Cbrt => *result == Ty::Fixed,
             UnOp::Not => *result == Ty::Bool,
             UnOp::BitNot => is_int(result),
         };
@@ -152,7 +156,7 @@ impl Check<'_> {
             Builtin::Min | Builtin::Max => pair && ordered,
             Builtin::SeqMin | Builtin::SeqMax => pair && *result == Ty::Seq32,
             Builtin::Abs => {
-                let signed = matches!(result, Ty::Int { signed: true, .. } | Ty::Duration);
+                let signed = matches!(result, Ty::Int { signed: true, .. } | Ty::Duration | Ty::Fixed);
                 signed && matches!(tys[..], [a] if a == result)
             }
             Builtin::KeyedHash => {

@@ -77,7 +77,10 @@ impl Body<'_, '_> {
             Val::Int(v) => self.make(ExprKind::Lit(v as u64), if v < 0 { Ty::I64 } else { Ty::U64 }, span),
             other => self.with_own_type(other, args[0].span)?,
         };
-        let number = |t: &Ty| t.is_scalar() && !matches!(t, Ty::Token | Ty::Handle);
+        if value.ty == Ty::Fixed && is_int(ty) || is_int(&value.ty) && *ty == Ty::Fixed {
+            return Some(self.whole_number(value, ty, span));
+        }
+        let number = |t: &Ty| *t != Ty::Fixed && t.is_scalar() && !matches!(t, Ty::Token | Ty::Handle);
         if !number(&value.ty) || !number(ty) {
             let (from, to) = (self.name(&value.ty), self.name(ty));
             return self.report(
@@ -87,7 +90,7 @@ impl Body<'_, '_> {
                     span,
                     "here",
                 )
-                .note("integers, seq32, units, bool, enums and status_t convert to each other by their bits")
+                .note("integers, seq32, units, bool, enums and status_t convert to each other by their bits; fixed converts from and to integers")
                 .mend("use the value as it is"),
             );
         }
@@ -225,6 +228,8 @@ impl Body<'_, '_> {
             }
             "min" | "max" | "seq_min" | "seq_max" => self.extreme(&name.name, args, span, want),
             "abs" => self.absolute(args, span),
+            "ratio" => self.ratio(args, span),
+            "sqrt" | "cbrt" => self.root(&name.name, args, span),
             "keyed_hash" => self.keyed_hash(args, span),
             "handle" => self.handle(args, span),
             "tx_room" => {
@@ -253,6 +258,9 @@ impl Body<'_, '_> {
                     "abs",
                     "random",
                     "keyed_hash",
+                    "ratio",
+                    "sqrt",
+                    "cbrt",
                     "handle",
                     "mtu",
                     "tx_room",
@@ -286,7 +294,7 @@ impl Body<'_, '_> {
             _ => want.cloned().unwrap_or(Ty::U32),
         };
         let (a, b) = (self.coerce(a, &ty, args[0].span)?, self.coerce(b, &ty, args[1].span)?);
-        let ordered = is_int(&ty) || matches!(ty, Ty::Duration | Ty::Time | Ty::Rate | Ty::Bytes);
+        let ordered = ty.is_ordered() && !matches!(ty, Ty::Enum(_));
         if (sequence && ty != Ty::Seq32) || (!sequence && !ordered) {
             let found = self.name(&ty);
             return self.report(
@@ -311,7 +319,7 @@ impl Body<'_, '_> {
     fn absolute(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
         self.count(args, 1, span)?;
         let value = self.typed(&args[0])?;
-        if !matches!(value.ty, Ty::Int { signed: true, .. } | Ty::Duration) {
+        if !matches!(value.ty, Ty::Int { signed: true, .. } | Ty::Duration | Ty::Fixed) {
             let found = self.name(&value.ty);
             return self.report(
                 Diagnostic::error(
@@ -320,7 +328,7 @@ impl Body<'_, '_> {
                     args[0].span,
                     "no sign",
                 )
-                .mend("abs is for signed integers and durations"),
+                .mend("abs is for signed integers, durations and fixed"),
             );
         }
         let ty = value.ty.clone();

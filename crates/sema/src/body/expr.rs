@@ -118,17 +118,19 @@ impl Body<'_, '_> {
 
     fn literal(&mut self, value: i128, ty: &Ty, span: Span) -> Option<ir::Expr> {
         let takes = is_int(ty)
-            || matches!(ty, Ty::Seq32 | Ty::Bytes)
+            || matches!(ty, Ty::Seq32 | Ty::Bytes | Ty::Fixed)
             || (value == 0 && matches!(ty, Ty::Duration | Ty::Time | Ty::Rate));
         if !takes {
             return self.mismatch(&format!("the number {value}"), ty, span);
         }
+        // Whole numbers of a fixed-point type stand before the point.
+        let (value, written) = if *ty == Ty::Fixed { (value << 32, value) } else { (value, value) };
         if !fits(ty, value) {
             let name = self.name(ty);
             return self.report(
                 Diagnostic::error(
                     codes::LITERAL_RANGE,
-                    format!("{value} does not fit a `{name}`"),
+                    format!("{written} does not fit a `{name}`"),
                     span,
                     "too large or too small",
                 )
@@ -315,7 +317,7 @@ impl Body<'_, '_> {
             (Val::Int(v), Some(ty)) if is_int(ty) => self.literal(v, ty, operand.span)?,
             (val, _) => self.with_own_type(val, operand.span)?,
         };
-        let possible = is_int(&value.ty) || (op == UnOp::Neg && value.ty == Ty::Duration);
+        let possible = is_int(&value.ty) || (op == UnOp::Neg && matches!(value.ty, Ty::Duration | Ty::Fixed));
         if !possible {
             let found = self.name(&value.ty);
             return self.report(
@@ -325,7 +327,7 @@ impl Body<'_, '_> {
                     span,
                     "here",
                 )
-                .mend("`-` is for integers and durations, `~` for integers"),
+                .mend("`-` is for integers, durations and fixed, `~` for integers"),
             );
         }
         let ty = value.ty.clone();

@@ -6,6 +6,7 @@
 mod call;
 mod collected;
 mod expr;
+mod fraction;
 mod instr;
 mod loops;
 mod methods;

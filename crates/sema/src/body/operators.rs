@@ -95,11 +95,17 @@ fn plan(op: BinOp, a: &Ty, b: &Ty) -> Option<Plan> {
             result: Ty::Bytes,
             swap: true,
         }),
+        (BinOp::Mul, Ty::Fixed, Ty::Fixed) => Plan::same(Ir::FixedMul, a),
+        (BinOp::Div, Ty::Fixed, Ty::Fixed) => Plan::same(Ir::FixedDiv, a),
+        (BinOp::Mul, _, Ty::Fixed) if is_unit(a) => Plan::new(Ir::Scale, a.clone(), Ty::Fixed, a.clone()),
+        (BinOp::Mul, Ty::Fixed, _) if is_unit(b) => {
+            Some(Plan { op: Ir::Scale, left: b.clone(), right: Ty::Fixed, result: b.clone(), swap: true })
+        }
         _ => unit_plan(op, ir, a, b),
     }
 }
 
-/// `duration`, `bytes`, `rate` with themselves and with integers.
+/// `fixed`, `duration`, `bytes`, `rate` with themselves and with integers.
 fn unit_plan(op: BinOp, ir: Ir, a: &Ty, b: &Ty) -> Option<Plan> {
     match op {
         BinOp::Add | BinOp::Sub | BinOp::Rem if a == b && is_unit(a) => Plan::same(ir, a),
@@ -128,8 +134,7 @@ fn comparison(op: BinOp, a: &Ty, b: &Ty) -> Option<Plan> {
     } else {
         return None;
     };
-    let ordered =
-        is_int(&ty) || matches!(ty, Ty::Seq32 | Ty::Duration | Ty::Time | Ty::Rate | Ty::Bytes | Ty::Enum(_));
+    let ordered = ty.is_ordered() || ty == Ty::Seq32;
     let comparable = ordered || matches!(ty, Ty::Bool | Ty::Token | Ty::Handle | Ty::Status | Ty::Id(_));
     (ordered || (equality && comparable)).then(|| Plan {
         op: lowered(op),
@@ -177,7 +182,10 @@ impl Body<'_, '_> {
                 self.planned(op, x, y, span)
             }
             (Val::Int(x), Val::Typed(y)) => {
-                let ty = literal_type(op, &y.ty);
+                let ty = match (op, &y.ty) {
+                    (BinOp::Div, Ty::Fixed) => Ty::Fixed,
+                    _ => literal_type(op, &y.ty),
+                };
                 let x = self.coerce(Val::Int(x), &ty, a_span)?;
                 self.planned(op, x, y, span)
             }
@@ -336,7 +344,7 @@ impl Body<'_, '_> {
 fn literal_type(op: BinOp, other: &Ty) -> Ty {
     match (op, other) {
         (BinOp::Add | BinOp::Sub, Ty::Seq32) => Ty::U32,
-        (BinOp::Mul | BinOp::Div, Ty::Duration) => Ty::I64,
+        (BinOp::Mul | BinOp::Div, Ty::Duration | Ty::Fixed) => Ty::I64,
         (BinOp::Add | BinOp::Sub, Ty::Time) => Ty::Duration,
         (BinOp::Mul | BinOp::Div | BinOp::Rem, Ty::Time) => Ty::U64,
         (BinOp::Mul | BinOp::Div, Ty::Bytes | Ty::Rate) | (_, Ty::Addr) => Ty::U64,

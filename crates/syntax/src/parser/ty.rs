@@ -46,7 +46,7 @@ impl Parser<'_> {
         self.report(
             Diagnostic::error(codes::FLOATING_POINT, "there is no floating point", span, "not a type here")
                 .note("targets in a kernel or in hardware have no floating-point unit, and results must be the same everywhere")
-                .mend("use an integer of a smaller unit, and multiply before dividing"),
+                .mend("use `fixed`, or an integer of a smaller unit"),
         );
     }
 
