@@ -20,6 +20,12 @@ const SECOND: u64 = 1_000_000_000;
 const CLIENT: u32 = 0x0a00_0001;
 const SERVER: u32 = 0x0a00_0002;
 
+/// Where servers listen; more follow where one has too few connections. No well-known protocol is there, so that nobody who
+/// reads a capture takes the octets for one.
+const PORT: u16 = 5001;
+/// Where nobody listens.
+const DEAF_PORT: u16 = 4999;
+
 /// Who runs the program.
 #[derive(Clone)]
 pub enum Engine {
@@ -49,7 +55,7 @@ fn side(to_send: u64) -> Side {
 }
 
 fn plan(number: u64, client: Side, server: Side) -> Plan {
-    Plan { number, start: 0, port: 80, client, server, turn: None, hold: false }
+    Plan { number, start: 0, port: PORT, client, server, turn: None, hold: false }
 }
 
 impl Scenario {
@@ -80,7 +86,7 @@ impl Scenario {
         let plans = (0..count)
             .map(|i| Plan {
                 start: i * 10_000,
-                port: 80 + (i / 60_000) as u16,
+                port: PORT + (i / 60_000) as u16,
                 hold: true,
                 ..plan(i + 1, side(8), side(0))
             })
@@ -133,9 +139,9 @@ fn random_plan(number: u64, rng: &mut Rng) -> Plan {
         plan.client.to_send = plan.client.to_send.min(20_000);
         plan.server.to_send = plan.server.to_send.min(20_000);
     }
-    // Nobody listens on port 81.
+    // Nobody listens there.
     if rng.chance(30_000) {
-        plan.port = 81;
+        plan.port = DEAF_PORT;
     }
     plan
 }
@@ -215,7 +221,7 @@ pub fn run(
         let (address, peer) = if host == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
         let core = make_core(program, engine, scenario, host, tracing)?;
         let reachable: Vec<Plan> = scenario.plans.clone();
-        let listened: Vec<Plan> = scenario.plans.iter().filter(|p| p.port != 81 || p.hold).cloned().collect();
+        let listened: Vec<Plan> = scenario.plans.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
         let app = App::new(host == 0, address, peer, scenario.seed, &plans);
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));

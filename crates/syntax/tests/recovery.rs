@@ -96,3 +96,21 @@ fn documentation_may_stand_anywhere() {
     let text = "/// a\nstruct s {\n /// b\n uint8 c;\n /// d\n}\nvoid f() {\n /// e\n x();\n /// f\n}\n/// the end\n";
     assert_eq!(found(text), []);
 }
+
+#[test]
+fn spans_lie_between_characters() {
+    for text in [
+        "void f() { \"\u{1f600}\"\n}",
+        "const uint32 A = 1 \u{1f600}\nconst uint32 B = 2",
+        "id k(uint32 \u{e4}",
+    ] {
+        let (_, diagnostics) = carrick_syntax::parse(text);
+        assert!(!diagnostics.is_empty());
+        for d in diagnostics {
+            let spans = d.causes.iter().map(|c| c.span).chain([d.primary.span]);
+            for span in spans {
+                assert!(text.get(span.start as usize..span.end as usize).is_some(), "{} in {text:?}", d.code);
+            }
+        }
+    }
+}

@@ -159,7 +159,7 @@ impl Parser<'_> {
         let found = self.found();
         let mut here = self.span();
         if self.token().kind == TokenKind::Eof {
-            here = Span::new(self.previous_end().saturating_sub(1), self.previous_end());
+            here = self.last_character();
         }
         self.report(
             Diagnostic::error(
@@ -177,6 +177,13 @@ impl Parser<'_> {
     }
 
     /// The `;` that ends a declaration or a statement: the common mistake is to forget it.
+    /// The last character of what was read.
+    fn last_character(&self) -> Span {
+        let end = self.previous_end();
+        let last = self.text.get(..end as usize).and_then(|before| before.chars().next_back());
+        Span::new(end - last.map_or(0, char::len_utf8) as u32, end)
+    }
+
     fn semicolon(&mut self) -> Parsed<()> {
         if self.eat(";") {
             return Ok(());
@@ -191,7 +198,7 @@ impl Parser<'_> {
             Diagnostic::error(
                 codes::MISSING_SEMICOLON,
                 "a `;` is missing",
-                Span::new(end.saturating_sub(1), end),
+                self.last_character(),
                 "after this",
             )
             .fix("add it", Span::new(end, end), ";"),
