@@ -216,22 +216,28 @@ impl World<'_> {
         let late = if self.dice.one_in(4) { self.dice.roll(self.flying.len() as u64) as usize } else { 0 };
         let doubled = self.dice.one_in(8);
         let (to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
-        if self.dice.one_in(10) {
+        if self.dice.one_in(6) {
             self.damage(&mut packet);
         }
-        self.ends[to].rx(&packet, self.now)
+        // Of exactly its size, so that a sanitizer sees one octet too many.
+        self.ends[to].rx(&packet.into_boxed_slice(), self.now)
     }
 
-    /// One bit, or what the network layer does not notice: a packet cut off or overwritten behind its header.
+    /// One bit, or what the network layer does not notice: behind its header a packet is cut off or overwritten, or one
+    /// octet, perhaps of some length, is a little other.
     fn damage(&mut self, packet: &mut Vec<u8>) {
         let len = packet.len() as u64;
-        match self.dice.roll(3) {
+        match self.dice.roll(4) {
             0 => {
                 let at = self.dice.roll(len) as usize;
                 packet[at] ^= 1 << self.dice.roll(8);
                 return;
             }
             1 => packet.truncate(20 + self.dice.roll(len - 19) as usize),
+            2 if len > 20 => {
+                let at = 20 + self.dice.roll((len - 20).min(40)) as usize;
+                packet[at] = packet[at].wrapping_add(self.dice.roll(9) as u8).wrapping_sub(4);
+            }
             _ => {
                 // The first octets mostly say what the others are.
                 let from = 20 + self.dice.roll(4).min(len - 20);

@@ -24,6 +24,7 @@ mod options;
 mod part;
 mod queue;
 mod stmt;
+mod tlv;
 mod trace;
 mod types;
 mod writer;

@@ -23,6 +23,10 @@ pub fn width_suffix(octets: u32) -> Option<&'static str> {
 impl Emitter<'_> {
     pub(crate) fn option_functions(&mut self) {
         for list in &self.p.opt_lists {
+            if self.is_wide(list) {
+                self.wide_functions(list);
+                continue;
+            }
             self.length(list);
             self.writing(list);
             self.reading(list);

@@ -12,6 +12,7 @@ use crate::stmt::strip;
 impl Emitter<'_> {
     pub(crate) fn has_varint(&self) -> bool {
         self.p.blueprints.iter().any(|bp| bp.parts.iter().any(|p| p.varint))
+            || self.p.opts.iter().any(|opt| opt.wide.is_some())
     }
 
     /// What its one field writes.

@@ -10,6 +10,7 @@ use crate::link::{
     Blueprint, FieldKind, HEADER_LEN_CELL, Linked, OptCode, OptionList, PAYLOAD_LEN_CELL, WORK,
 };
 use crate::machine::Machine;
+use crate::tlv::{read_wide, write_wide};
 
 /// Octets that options can take at most.
 const MAX_OPTIONS: usize = 1 << 16;
@@ -70,6 +71,7 @@ impl Machine {
         self.checksums_hold(p, code, true, 0)?;
         let limit = end - code.trailer;
         let options = self.read_parts(code, begin + code.fixed_len, limit).ok_or(SHORT)?;
+        self.mem[HEADER_LEN_CELL as usize] = (options - begin) as u64;
         let list = code.options.as_ref().map_or(0, |list| self.eval(&list.len, 0));
         if list > (limit - options) as u64 {
             return Err(BAD_OPTIONS);
@@ -200,6 +202,9 @@ impl Machine {
 
 /// Reads a list of options into the blueprint's cells; `None` if it is malformed.
 fn read_options(list: &OptionList, octets: &[u8], cells: &mut [u64]) -> Option<()> {
+    if list.members.iter().any(|o| o.wide.is_some()) {
+        return read_wide(list, octets, cells);
+    }
     let mut at = 0;
     while at < octets.len() && octets[at] != 0 {
         let known = list.members.iter().find(|o| o.kind == octets[at]);
@@ -238,6 +243,10 @@ pub(crate) fn write_options(list: &OptionList, cells: &[u64], out: &mut Vec<u8>)
     for option in &list.members {
         let first = option.cell as usize;
         if cells[first] == 0 || out.len() > MAX_OPTIONS {
+            continue;
+        }
+        if let Some(kind) = option.wide {
+            write_wide(option, kind, cells, out);
             continue;
         }
         while !(out.len() + usize::from(option.len)).is_multiple_of(list.align) {

@@ -30,6 +30,7 @@ mod ring;
 mod runs;
 mod segment;
 mod timers;
+mod tlv;
 mod trace;
 mod units;
 mod wnd;

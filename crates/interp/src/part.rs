@@ -31,14 +31,14 @@ fn varint_len(value: u64) -> usize {
 }
 
 /// The number at the beginning, and how many octets it takes; `None` if they are not there.
-fn read_varint(octets: &[u8]) -> Option<(u64, usize)> {
+pub(crate) fn read_varint(octets: &[u8]) -> Option<(u64, usize)> {
     let len = 1 << (octets.first()? >> 6);
     let value = octets.get(..len)?.iter().fold(0, |value, octet| value << 8 | u64::from(*octet));
     Some((value & (u64::MAX >> (66 - 8 * len as u32)), len))
 }
 
 /// The octets of a number modulo 2^62, as few as can be.
-fn write_varint(value: u64, out: &mut Vec<u8>) {
+pub(crate) fn write_varint(value: u64, out: &mut Vec<u8>) {
     let len = varint_len(value);
     let marked = value | (len.trailing_zeros() as u64) << (8 * len - 2);
     out.extend_from_slice(&marked.to_be_bytes()[8 - len..]);

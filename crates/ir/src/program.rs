@@ -189,7 +189,8 @@ pub struct NetFieldDef {
     pub init: Option<Expr>,
 }
 
-/// One kind of TLV option: the octet `kind`, the octet `len` (unless `len` is 1), then its value fields, big-endian.
+/// One kind of TLV option: the octet `kind`, the octet `len` (unless `len` is 1), then its value fields, big-endian; or
+/// kind and the length of the fields as variable-length integers, then these.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OptDef {
     pub name: String,
@@ -197,6 +198,8 @@ pub struct OptDef {
     pub kind: u8,
     /// octets on the wire, kind and length octets included
     pub len: u8,
+    /// the kind as a variable-length integer (`kind` and `len` are 0 then)
+    pub wide: Option<u64>,
     /// the fields after kind and len
     pub fields: Vec<OptField>,
 }
@@ -206,6 +209,8 @@ pub struct OptDef {
 pub struct OptField {
     pub name: String,
     pub ty: Ty,
+    /// a variable-length integer, in an option that has them
+    pub varint: bool,
     pub fixed: Option<u64>,
 }
 

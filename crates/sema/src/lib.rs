@@ -23,6 +23,7 @@ mod interface;
 mod limits;
 mod options;
 mod parts;
+mod tlv;
 mod types;
 mod usage;
 mod values;

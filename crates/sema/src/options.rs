@@ -5,11 +5,15 @@ use carrick_syntax::ast::{Expr, Field, Ident, ItemKind, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::env::Def;
+use crate::tlv::is_varint;
 use crate::types::is_int;
 use crate::{Checker, codes};
 
 impl Checker<'_> {
     pub(crate) fn option(&mut self, doc: String, name: &Ident, fields: &[Field]) -> ir::OptDef {
+        if fields.first().is_some_and(is_varint) {
+            return self.wide_option(doc, name, fields);
+        }
         let mut values = Vec::new();
         let mut octets = 0;
         for field in fields {
@@ -28,7 +32,7 @@ impl Checker<'_> {
             }
             octets += u64::from(ir::arith::shape(&ty).0 / 8);
             let fixed = field.init.as_ref().and_then(|e| self.constant(e, &ty));
-            values.push(ir::OptField { name: field.name.name.clone(), ty, fixed });
+            values.push(ir::OptField { name: field.name.name.clone(), ty, varint: false, fixed });
         }
         let fixed_octet = |at: usize, name: &str| {
             values.get(at).filter(|f: &&ir::OptField| f.name == name && f.ty == Ty::U8).and_then(|f| f.fixed)
@@ -41,7 +45,14 @@ impl Checker<'_> {
                     .note("receivers skip options that they do not know by the length octet")
                     .mend("begin with `uint8 kind = K; uint8 len = L;`, or with `uint8 kind = K;` alone for a single octet"),
             );
-            return ir::OptDef { name: name.name.clone(), doc, kind: 0, len: 1, fields: Vec::new() };
+            return ir::OptDef {
+                name: name.name.clone(),
+                doc,
+                kind: 0,
+                len: 1,
+                wide: None,
+                fields: Vec::new(),
+            };
         };
         if len != octets {
             self.report(
@@ -59,7 +70,7 @@ impl Checker<'_> {
         }
         let skip = if len == 1 { 1 } else { 2 };
         let fields = values.into_iter().skip(skip).collect();
-        ir::OptDef { name: name.name.clone(), doc, kind: kind as u8, len: len as u8, fields }
+        ir::OptDef { name: name.name.clone(), doc, kind: kind as u8, len: len as u8, wide: None, fields }
     }
 
     pub(crate) fn option_unions(&mut self) {
@@ -78,8 +89,9 @@ impl Checker<'_> {
         for name in names {
             let pick = |d| if let Def::Opt(o) = d { Some(o) } else { None };
             let Some(opt) = self.lookup("option", name, pick) else { continue };
-            let kind = self.program.opts[opt.index()].kind;
-            let twin = members.iter().find(|m| self.program.opts[m.index()].kind == kind);
+            let kind_of = |opt: &ir::OptDef| opt.wide.unwrap_or(u64::from(opt.kind));
+            let kind = kind_of(&self.program.opts[opt.index()]);
+            let twin = members.iter().find(|m| kind_of(&self.program.opts[m.index()]) == kind);
             if let Some(twin) = twin {
                 let message = format!("`{}` is of kind {kind} as well", self.program.opts[twin.index()].name);
                 self.report(
@@ -124,6 +136,7 @@ impl Checker<'_> {
                     .mend("add what is missing"),
             );
         }
+        self.same_heads(members.as_deref().unwrap_or_default(), align, name);
         let zero = ir::Expr { kind: ir::ExprKind::Lit(0), ty: Ty::Bytes, loc: ir::Loc::default() };
         ir::OptListDef {
             name: name.name.clone(),
@@ -152,8 +165,14 @@ impl Checker<'_> {
     /// The most octets that the options of a list take when each is there once, with padding.
     pub(crate) fn longest_options(&self, list: ir::OptListId) -> u32 {
         let list = &self.program.opt_lists[list.index()];
-        let sizes = list.members.iter().map(|m| u32::from(self.program.opts[m.index()].len));
-        sizes.filter(|len| *len > 1).map(|len| len.next_multiple_of(list.align)).sum()
+        let sizes = list.members.iter().map(|m| &self.program.opts[m.index()]);
+        sizes
+            .map(|opt| match opt.wide {
+                Some(_) => Self::longest_wide(opt),
+                None if opt.len > 1 => u32::from(opt.len).next_multiple_of(list.align),
+                None => 0,
+            })
+            .sum()
     }
 
     /// The initialiser of the list's `len`.

@@ -74,9 +74,11 @@ pub(crate) struct OptionList {
 pub(crate) struct OptCode {
     pub kind: u8,
     pub len: u8,
+    /// the kind of one whose head is variable-length integers
+    pub wide: Option<u64>,
     /// whether it is there; its fields' cells follow
     pub cell: u32,
-    /// type, octets
+    /// type, octets; of a variable-length integer 0
     pub fields: Vec<(Ty, usize)>,
 }
 
@@ -179,13 +181,16 @@ impl Linker<'_> {
         for &(opt, cell) in &self.layout.blueprints[bp].options {
             let opt = &self.program.opts[opt.index()];
             let octets = |ty: &Ty| arith::shape(ty).0.div_ceil(8) as usize;
-            let fields: Vec<_> =
-                opt.fields.iter().map(|f| (f.ty.clone(), self.enum_octets(&f.ty, octets))).collect();
+            let fields: Vec<_> = opt
+                .fields
+                .iter()
+                .map(|f| (f.ty.clone(), if f.varint { 0 } else { self.enum_octets(&f.ty, octets) }))
+                .collect();
             let wanted = if opt.len == 1 { 1 } else { 2 + fields.iter().map(|(_, n)| n).sum::<usize>() };
-            if wanted != usize::from(opt.len) {
+            if opt.wide.is_none() && wanted != usize::from(opt.len) {
                 return Err(format!("the fields of `{}` do not fill its length", opt.name));
             }
-            members.push(OptCode { kind: opt.kind, len: opt.len, cell, fields });
+            members.push(OptCode { kind: opt.kind, len: opt.len, wide: opt.wide, cell, fields });
         }
         let len = self.expr(&def.len, Outside::Header(bp))?;
         Ok(OptionList { len, align: def.align.max(1) as usize, pad: def.pad, members })

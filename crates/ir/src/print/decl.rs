@@ -141,9 +141,13 @@ impl<'p> Printer<'p> {
             .iter()
             .map(|f| {
                 let fixed = f.fixed.map(|v| format!(" = {}", literal(self.program, &f.ty, v)));
-                format!("{}: {}{}", f.name, self.ty(&f.ty), fixed.unwrap_or_default())
+                let varint = if f.varint { " of variable length" } else { "" };
+                format!("{}: {}{varint}{}", f.name, self.ty(&f.ty), fixed.unwrap_or_default())
             })
             .collect();
+        if let Some(kind) = def.wide {
+            return self.line(&format!("opt {}: wide kind {kind} ({})", def.name, fields.join(", ")));
+        }
         self.line(&format!(
             "opt {}: kind {}, {} octets ({})",
             def.name,

@@ -2,9 +2,10 @@
 
 use super::{Check, Scope};
 use crate::crc::NET_OCTETS;
+use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
-    FieldDef, FuncId, InterfaceCall, SegRule, Ty, arith,
+    FieldDef, FuncId, InterfaceCall, OptField, SegRule, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -109,6 +110,12 @@ impl<'p> Check<'p> {
         for def in &p.opts {
             self.at("opt", &def.name);
             let bits: u32 = def.fields.iter().map(|f| arith::shape(&f.ty).0).sum();
+            if let Some(kind) = def.wide {
+                let wide = |f: &OptField| !f.varint || f.ty == Ty::U64;
+                self.must(kind <= VARINT_MAX && def.fields.iter().all(wide), "an impossible option");
+                continue;
+            }
+            self.must(!def.fields.iter().any(|f| f.varint), "a field of variable length");
             let head = if def.len == 1 { 8 } else { 16 };
             self.must(bits + head == 8 * u32::from(def.len), "its fields do not take its length");
         }
