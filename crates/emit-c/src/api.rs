@@ -245,8 +245,15 @@ impl Emitter<'_> {
             ));
             for param in &p.params {
                 let signed = arith::shape(&param.ty).1;
+                let unit = match param.ty {
+                    Ty::Duration | Ty::Time => "ns",
+                    Ty::Bytes => "B",
+                    Ty::Rate => "bps",
+                    Ty::Bool => "bool",
+                    _ => "",
+                };
                 self.w.line(format!(
-                    "{{\"{}\", UINT64_C({}), UINT64_C({}), UINT64_C({}), {signed}}},",
+                    "{{\"{}\", UINT64_C({}), UINT64_C({}), UINT64_C({}), {signed}, \"{unit}\"}},",
                     param.name, param.default, param.lo, param.hi
                 ));
             }

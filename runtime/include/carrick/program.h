@@ -88,6 +88,7 @@ struct carrick_param_info {
     const char *name;
     uint64_t initial, lo, hi; /* as the bits of the parameter's type; signed types in two's complement */
     bool is_signed;
+    const char *unit; /* "ns", "B", "bps", "bool"; "": a plain number */
 };
 
 struct carrick_field_info {

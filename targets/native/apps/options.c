@@ -179,13 +179,13 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
            "  --spin            never wait in the kernel\n\n"
            "Exit codes: 0 ok, 1 failed, 2 usage, 3 a device or a privilege is missing.\n");
     if (options->program->param_count)
-        printf("\nParameters (default, least, most):\n");
+        printf("\nParameters, their defaults and ranges:\n");
     for (uint32_t i = 0; i < options->program->param_count; i++) {
         const struct carrick_param_info *p = &options->program->params[i];
-        if (p->is_signed)
-            printf("  %-24s %" PRId64 "  %" PRId64 "  %" PRId64 "\n", p->name, (int64_t)p->initial, (int64_t)p->lo,
-                   (int64_t)p->hi);
-        else
-            printf("  %-24s %" PRIu64 "  %" PRIu64 "  %" PRIu64 "\n", p->name, p->initial, p->lo, p->hi);
+        char initial[32], lo[32], hi[32];
+        carrick_param_show(p, p->initial, initial, sizeof initial);
+        carrick_param_show(p, p->lo, lo, sizeof lo);
+        carrick_param_show(p, p->hi, hi, sizeof hi);
+        printf("  %-24s %12s  %s..%s\n", p->name, initial, lo, hi);
     }
 }

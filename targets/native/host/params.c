@@ -55,6 +55,30 @@ bool carrick_param_parse(const char *text, uint64_t *value) {
     return false;
 }
 
+/* Which of the units a kind of parameter is shown in, the largest that leaves nothing over. */
+static bool unit_measures(const char *kind, size_t at) {
+    const char *unit = units[at].unit;
+    if (strcmp(kind, "ns") == 0)
+        return at >= 1 && at <= 6;
+    if (strcmp(kind, "B") == 0)
+        return strcmp(unit, "B") == 0 || strstr(unit, "iB") != NULL;
+    return strcmp(kind, "bps") == 0 && strstr(unit, "bps") != NULL;
+}
+
+void carrick_param_show(const struct carrick_param_info *info, uint64_t value, char *text, size_t size) {
+    bool negative = info->is_signed && (int64_t)value < 0;
+    uint64_t number = negative ? (uint64_t)0 - value : value;
+    size_t best = 0;
+    for (size_t i = 1; i < sizeof units / sizeof units[0]; i++)
+        if (unit_measures(info->unit, i) && (best == 0 || (number != 0 && number % units[i].factor == 0)))
+            best = i;
+    if (strcmp(info->unit, "bool") == 0)
+        snprintf(text, size, "%s", value ? "true" : "false");
+    else
+        snprintf(text, size, "%s%llu%s", negative ? "-" : "", (unsigned long long)(number / units[best].factor),
+                 units[best].unit);
+}
+
 static bool param_in_range(const struct carrick_param_info *info, uint64_t value) {
     if (info->is_signed)
         return (int64_t)value >= (int64_t)info->lo && (int64_t)value <= (int64_t)info->hi;
@@ -71,8 +95,11 @@ static bool param_set(const struct carrick_program *program, const char *setting
             continue;
         if (equals && carrick_param_parse(equals + 1, &values[i]) && param_in_range(info, values[i]))
             return true;
-        snprintf(error->text, sizeof error->text, "The setting `%.60s` is outside the parameter's range %lld..%lld.",
-                 setting, (long long)info->lo, (long long)info->hi);
+        char lo[32], hi[32];
+        carrick_param_show(info, info->lo, lo, sizeof lo);
+        carrick_param_show(info, info->hi, hi, sizeof hi);
+        snprintf(error->text, sizeof error->text, "The setting `%.60s` is outside the parameter's range %s..%s.",
+                 setting, lo, hi);
         return false;
     }
     snprintf(error->text, sizeof error->text, "The program has no parameter `%.*s`: --help lists those that it has.",

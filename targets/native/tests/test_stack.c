@@ -127,6 +127,19 @@ static void settings_are_checked(void) {
         CHECK(!open_stack(ends[0], SERVER, bad[i]) && error.text[0]);
         carrick_port_close(ends[1]);
     }
+    static const struct {
+        const char *unit;
+        uint64_t value;
+        const char *text;
+    } shown[] = {{"ns", 200000000, "200ms"}, {"ns", 0, "0ns"},     {"ns", (uint64_t)-1500, "-1500ns"},
+                 {"B", 65536, "64KiB"},      {"B", 1000, "1000B"}, {"bps", 25000000000u, "25Gbps"},
+                 {"bool", 1, "true"},        {"", 3000, "3000"}};
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        struct carrick_param_info info = {.is_signed = true, .unit = shown[i].unit};
+        char text[32];
+        carrick_param_show(&info, shown[i].value, text, sizeof text);
+        CHECK(strcmp(text, shown[i].text) == 0);
+    }
     CHECK(carrick_param_parse("200ms", &value) && value == 200000000);
     CHECK(carrick_param_parse("64KiB", &value) && value == 65536);
     CHECK(carrick_param_parse("-5", &value) && value == UINT64_MAX - 4);

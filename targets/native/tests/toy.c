@@ -167,7 +167,8 @@ static uint32_t toy_open(const struct carrick_core *core) {
     return core->peer != 0;
 }
 
-static const struct carrick_param_info toy_params[] = {{"taken", 0, 0, 1000, false}, {"tick", 0, 0, 1000000000, true}};
+static const struct carrick_param_info toy_params[] = {{"taken", 0, 0, 1000, false, ""},
+                                                       {"tick", 0, 0, 1000000000, true, "ns"}};
 static const struct carrick_field_info toy_listen_fields[] = {
     {"local_ip", false}, {"local_port", false}, {"backlog", false}};
 /* Not in the usual order, and with one that no application knows. */

@@ -36,6 +36,9 @@ struct carrick_stack_config {
  */
 bool carrick_param_parse(const char *text, uint64_t *value);
 
+/* A value of a parameter as text, with its unit: "200ms". */
+void carrick_param_show(const struct carrick_param_info *info, uint64_t value, char *text, size_t size);
+
 /* The program's parameters with the settings applied, into `values`, which has room for all. False: `error` says which
  * is wrong. */
 bool carrick_params_apply(const struct carrick_program *program, const char *const *settings, uint64_t *values,
