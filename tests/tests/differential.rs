@@ -311,6 +311,13 @@ fn arrays_lists_records_windows_and_bit_fields() {
 }
 
 #[test]
+fn contexts_that_all_flows_share() {
+    if let Some(packets) = hold(&own("tests/programs/globals.mtp")) {
+        assert!(packets > 500, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn fractions() {
     hold(&own("tests/programs/fractions.mtp"));
 }

@@ -136,6 +136,9 @@ impl Emitter<'_> {
         self.w.line("core->mtu = config->mtu;");
         self.w.line("core->rng = carrick_pcg_make(config->seed, 54);");
         self.w.line("core->key = carrick_key_make(config->seed);");
+        for ctx in self.p.contexts.iter().filter(|c| c.global) {
+            self.w.line(format!("{}_begin(core);", self.names.own(&ctx.name)));
+        }
         self.w.line("core->trace = config->trace;");
         self.w.line("core->trace_user = config->trace_user;");
         self.w.line("return (struct carrick_core *)core;");

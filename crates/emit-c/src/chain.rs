@@ -33,12 +33,18 @@ impl Emitter<'_> {
             .iter()
             .map(|l| match &l.ty {
                 Ty::Event(_) => ", e".to_owned(),
+                Ty::Context(c) if self.p.contexts[c.index()].global => format!(", {}", self.global(*c)),
                 Ty::Context(_) => ", c".to_owned(),
                 Ty::Scratch(s) => format!(", &{}", safe(&self.p.scratchpads[s.index()].name)),
                 _ => String::new(),
             })
             .collect();
         format!("fn_{}(core, &chain{args});", def.name)
+    }
+
+    /// The only instance of a global context.
+    fn global(&self, ctx: ir::CtxId) -> String {
+        format!("core->{}_slots", self.p.contexts[ctx.index()].name)
     }
 
     fn run_function(&mut self, index: usize, chain: &Chain) {
@@ -72,6 +78,8 @@ impl Emitter<'_> {
                 Some(absent) => {
                     self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
                     self.processors(absent, chain, "absent_done");
+                    self.global_invariants(chain);
+                    self.trace_globals(chain);
                 }
                 None => self.no_context(event),
             }
@@ -86,36 +94,57 @@ impl Emitter<'_> {
             self.w.open("if (chain.deleted) {");
             self.w.line(format!("{ctx_own}_remove(core, c);"));
             self.w.close("}");
-            self.invariants(chain);
+            self.invariants(chain.context, "c");
+        }
+        self.global_invariants(chain);
+        if let Some(ctx) = context {
+            let ctx_own = self.names.own(&ctx.name);
             self.w.line("#ifdef CARRICK_TRACE");
             self.w.line("if (!chain.deleted)");
             self.w.line(format!("    {ctx_own}_trace(core, chain.handle, c);"));
             self.w.line("#endif");
         }
+        self.trace_globals(chain);
         self.raised_after(chain);
         self.w.close("}");
         self.w.blank();
     }
 
-    /// The invariants of a chain's context.
-    fn invariants(&mut self, chain: &Chain) {
+    /// The invariants of the global contexts that a chain works on.
+    fn global_invariants(&mut self, chain: &Chain) {
+        for &ctx in &chain.globals {
+            let at = self.global(ctx);
+            self.invariants(Some(ctx), &at);
+        }
+    }
+
+    fn trace_globals(&mut self, chain: &Chain) {
+        for &ctx in &chain.globals {
+            let (own, at) = (self.names.own(&self.p.contexts[ctx.index()].name), self.global(ctx));
+            self.w.line("#ifdef CARRICK_TRACE");
+            self.w.line(format!("{own}_trace(core, {own}_handle({at}), {at});"));
+            self.w.line("#endif");
+        }
+    }
+
+    /// The invariants of a context of a chain; `c` may be deleted.
+    fn invariants(&mut self, ctx: Option<ir::CtxId>, at: &str) {
+        let guard = if at == "c" { "if (!chain.deleted) " } else { "" };
         let names: Vec<String> = self
             .p
             .invariants
             .iter()
             .map(|f| &self.p.functions[f.index()])
-            .filter(|f| chain.context.is_some_and(|ctx| f.locals[0].ty == Ty::Context(ctx)))
-            .map(|f| format!("fn_{}(core, &chain, c);", f.name))
+            .filter(|f| ctx.is_some_and(|ctx| f.locals[0].ty == Ty::Context(ctx)))
+            .map(|f| format!("{guard}fn_{}(core, &chain, {at});", f.name))
             .collect();
         if names.is_empty() {
             return;
         }
         self.w.line("#ifdef CARRICK_CLAIMS");
-        self.w.open("if (!chain.deleted) {");
         for call in names {
             self.w.line(call);
         }
-        self.w.close("}");
         self.w.line("#endif");
     }
 

@@ -19,9 +19,13 @@ impl Emitter<'_> {
             let ctx = &self.p.contexts[index];
             self.initial(&ctx.name, &ctx.fields);
             self.handle_functions(ctx, index);
-            self.find_function(ctx);
-            self.new_function(ctx, index);
-            self.free_functions(ctx);
+            if ctx.global {
+                self.begin_function(ctx, index);
+            } else {
+                self.find_function(ctx);
+                self.new_function(ctx, index);
+                self.free_functions(ctx);
+            }
             self.timer_functions(ctx);
             self.tx_functions_of(ctx);
             self.rx_functions_of(ctx);
@@ -34,14 +38,14 @@ impl Emitter<'_> {
         let equal: Vec<String> =
             id.parts.iter().map(|p| format!("a->{0} == b->{0}", safe(&p.name))).collect();
         self.w.open(format!(
-            "CARRICK_UNUSED static inline bool {name}_equal(const struct {ty} *a, const struct {ty} *b) {{"
+            "CARRICK_UNUSED static inline bool {name}_equal(CARRICK_UNUSED const struct {ty} *a, CARRICK_UNUSED const struct {ty} *b) {{"
         ));
         self.w.line(format!("return {};", if equal.is_empty() { "true".into() } else { equal.join(" && ") }));
         self.w.close("}");
         self.w.blank();
         let core = self.core_param();
         self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_hash({core}, const struct {ty} *id) {{"
+            "CARRICK_UNUSED static inline uint32_t {name}_hash({core}, CARRICK_UNUSED const struct {ty} *id) {{"
         ));
         self.w.line("uint64_t h = core->key.k0;");
         for part in &id.parts {
@@ -215,16 +219,36 @@ impl Emitter<'_> {
         self.w.line("c->slot__ = slot;");
         self.w.line(format!("c->hash__ = {id_name}_hash(core, &id);"));
         self.w.line("c->live__ = true;");
-        for number in 0..ctx.timers.len() {
-            self.w.line(format!("c->timers__[{number}].slot = slot;"));
-            self.w.line(format!("c->timers__[{number}].type = {index};"));
-            self.w.line(format!("c->timers__[{number}].number = {number};"));
-        }
+        self.begin_timers(ctx, index);
         self.w.line(format!("carrick_table_insert(&core->{field}_table, c->hash__, slot);"));
         self.w.line(format!("core->{field}_live++;"));
         let made: Vec<String> =
             [format!("{index}u"), format!("{name}_handle(c)")].into_iter().chain(id_words).collect();
         self.trace_instr(0, &made);
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn begin_timers(&mut self, ctx: &ContextDef, index: usize) {
+        for number in 0..ctx.timers.len() {
+            self.w.line(format!("c->timers__[{number}].slot = c->slot__;"));
+            self.w.line(format!("c->timers__[{number}].type = {index};"));
+            self.w.line(format!("c->timers__[{number}].number = {number};"));
+        }
+    }
+
+    /// The only instance of a global context.
+    fn begin_function(&mut self, ctx: &ContextDef, index: usize) {
+        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
+        let core = self.core_param();
+        self.w.line("/* A global context is there from the start on. */");
+        self.w.open(format!("CARRICK_UNUSED static inline void {name}_begin({core}) {{"));
+        self.w.line(format!("struct {ty} *c = core->{field}_slots;"));
+        self.w.line(format!("*c = {name}_initial(core);"));
+        self.w.line("c->generation__ = 1;");
+        self.w.line("c->live__ = true;");
+        self.w.line(format!("core->{field}_fresh = 1;"));
+        self.begin_timers(ctx, index);
         self.w.close("}");
         self.w.blank();
     }

@@ -107,16 +107,20 @@ impl Machine {
             let (at, ctx) = (at.unwrap_or(0), chain.context.unwrap_or(0));
             self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
         }
+        for &global in &chain.globals {
+            let at = self.instances[global].address(0);
+            self.record(TraceKind::Context, global, |m, out| m.context_words(p, global, at, out));
+        }
     }
 
-    /// Runs the invariants of a chain's context, if that lives on.
+    /// Runs the invariants of a chain's context, if that lives on, and of the global ones.
     fn check_invariants(&mut self, p: &Linked, chain: &Chain, handle: u64) {
-        if chain.invariants.is_empty() {
-            return;
-        }
-        if let Some(at) = self.instance(handle) {
+        if !chain.invariants.is_empty()
+            && let Some(at) = self.instance(handle)
+        {
             self.processors(p, &chain.invariants, at);
         }
+        self.processors(p, &chain.global_invariants, 0);
     }
 
     /// Completes the request of an app event that no one sees to.
@@ -133,6 +137,7 @@ impl Machine {
                 self.mem[fp + *cell as usize] = match given {
                     Given::Event => u64::from(p.map.stack),
                     Given::Context => context as u64,
+                    Given::Global(ctx) => self.instances[*ctx].address(0) as u64,
                     Given::Fixed(at) => u64::from(*at),
                 };
             }

@@ -127,6 +127,13 @@ impl Instances {
         Some(Handle { ctx: self.ctx, generation, slot })
     }
 
+    /// Takes the slot of a global context, which does not count as open; its handle.
+    pub(crate) fn begin_global(&mut self) -> u64 {
+        let handle = self.take();
+        self.open = 0;
+        handle.map_or(0, Handle::word)
+    }
+
     /// Makes an instance found by the id in its cells.
     pub(crate) fn bind(&mut self, mem: &[u64], slot: u32) {
         let mut at = self.home(self.id(mem, slot));
@@ -205,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    const CODE: CtxCode = CtxCode { capacity: 4, tx_capacity: 16, rx_capacity: 16 };
+    const CODE: CtxCode = CtxCode { global: None, capacity: 4, tx_capacity: 16, rx_capacity: 16 };
 
     fn make(instances: &mut Instances, mem: &mut [u64], id: u64) -> Option<Handle> {
         let handle = instances.take()?;

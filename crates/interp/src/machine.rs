@@ -69,7 +69,7 @@ impl Machine {
             instances.push(Instances::new(i, code, end, size, ids));
             end += size * code.capacity as usize;
         }
-        Machine {
+        let mut machine = Machine {
             mem: vec![0; end],
             now: 0,
             address: config.address,
@@ -94,6 +94,18 @@ impl Machine {
             packet_number: 0,
             refused: None,
             identification: 0,
+        };
+        machine.begin_globals(p);
+        machine
+    }
+
+    /// Global contexts are there from the start on.
+    fn begin_globals(&mut self, p: &Linked) {
+        for (i, code) in p.contexts.iter().enumerate() {
+            let Some(init) = &code.global else { continue };
+            let at = self.instances[i].address(0);
+            self.init(init, at, at);
+            self.mem[at] = self.instances[i].begin_global();
         }
     }
 

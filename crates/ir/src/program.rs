@@ -150,6 +150,8 @@ pub struct TimerDef {
 pub struct ContextDef {
     pub name: String,
     pub doc: String,
+    /// it has one instance from the start on, which is never deleted; its id has no parts
+    pub global: bool,
     pub id: IdId,
     pub fields: Vec<FieldDef>,
     pub timers: Vec<TimerDef>,
@@ -343,6 +345,8 @@ pub struct Function {
 pub struct Chain {
     /// the context that the processors take
     pub context: Option<CtxId>,
+    /// the global contexts that any processor takes, in order of declaration
+    pub globals: Vec<CtxId>,
     pub present: Vec<FuncId>,
     pub absent: Option<Vec<FuncId>>,
     /// those that any processor takes

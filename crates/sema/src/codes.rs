@@ -92,4 +92,5 @@ code_table! {
     CALL_FIELD = 320, "a call with something that applications cannot give", "0320";
     SORT_KEY = 321, "a sorted list without an order", "0321";
     SORTED = 322, "an element that would leave its place in a sorted list", "0322";
+    GLOBAL_CONTEXT = 323, "something that a global context is not for", "0323";
 }

@@ -29,12 +29,14 @@ impl Checker<'_> {
                     self.program.ids.push(ir::IdDef { name: name.name.clone(), doc, parts });
                 }
                 ItemKind::Event { name, kind, fields } => self.event(doc, name, kind, fields),
-                ItemKind::Context { name, by, fields, timers } => {
-                    self.context(doc, name, by.as_ref(), fields, timers);
+                ItemKind::Context { name, global, by, fields, timers } => {
+                    let by = self.id_of_context(name, *global, by.as_ref());
+                    self.context(doc, name, (global.is_some(), by), fields, timers);
                 }
                 _ => {}
             }
         }
+        self.id_of_globals();
         self.check_recursive_types();
     }
 
@@ -214,8 +216,14 @@ impl Checker<'_> {
         });
     }
 
-    fn context(&mut self, doc: String, name: &Ident, by: Option<&Ident>, fields: &[Field], timers: &[Timer]) {
-        let id = match by {
+    /// By what a context's instances are told apart; nothing for a global one.
+    fn id_of_context(&mut self, name: &Ident, global: Option<Span>, by: Option<&Ident>) -> Option<ir::IdId> {
+        match by {
+            Some(by) if global.is_some() => {
+                self.not_for_globals(by.span, "an id", "remove `by`, or `global`");
+                None
+            }
+            None if global.is_some() => None,
             Some(by) => self.lookup("id", by, |d| if let Def::Id(id) = d { Some(id) } else { None }),
             None => {
                 self.report(
@@ -225,24 +233,63 @@ impl Checker<'_> {
                         name.span,
                         "how are its instances told apart?",
                     )
-                    .mend("declare an id and write `context C by id_name { }`"),
+                    .mend("declare an id and write `context C by id_name { }`, or `global context C { }` for a single one"),
                 );
                 None
             }
-        };
+        }
+    }
+
+    /// What a context with one instance has no use for.
+    pub(crate) fn not_for_globals(&mut self, span: Span, what: &str, mend: &str) {
+        self.report(
+            Diagnostic::error(
+                codes::GLOBAL_CONTEXT,
+                "a global context has one instance, always",
+                span,
+                what.to_owned(),
+            )
+            .note("it is there when the core starts, and every processor that takes it as a parameter works on it")
+            .mend(mend),
+        );
+    }
+
+    /// The id of all global contexts: it has no parts.
+    fn id_of_globals(&mut self) {
+        let id = ir::IdId(self.program.ids.len() as u32);
+        let mut any = false;
+        for context in self.program.contexts.iter_mut().filter(|c| c.global) {
+            context.id = id;
+            any = true;
+        }
+        if any {
+            let name = "the__only".to_owned();
+            self.program.ids.push(ir::IdDef { name, doc: String::new(), parts: Vec::new() });
+        }
+    }
+
+    fn context(
+        &mut self,
+        doc: String,
+        name: &Ident,
+        (global, id): (bool, Option<ir::IdId>),
+        fields: &[Field],
+        timers: &[Timer],
+    ) {
         let names = || fields.iter().map(|f| &f.name).chain(timers.iter().map(|t| &t.name));
         names().for_each(|n| self.check_reserved(n, "id", "context"));
         timers.iter().for_each(|t| self.check_twin_name(names(), &t.name));
         let fields = self.fields(fields, "context");
         let timers = timers.iter().map(|t| self.timer(t)).collect();
-        let zero = ir::Expr { kind: ir::ExprKind::Lit(0), ty: Ty::U64, loc: ir::Loc::default() };
+        let capacity = ir::ExprKind::Lit(u64::from(global));
         self.program.contexts.push(ir::ContextDef {
             name: name.name.clone(),
             doc,
+            global,
             id: id.unwrap_or(ir::IdId(0)),
             fields,
             timers,
-            capacity: zero,
+            capacity: ir::Expr { kind: capacity, ty: Ty::U64, loc: ir::Loc::default() },
             tx_capacity: None,
             rx_capacity: None,
         });

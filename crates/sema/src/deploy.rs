@@ -106,6 +106,10 @@ impl Checker<'_> {
             return None;
         }
         let Def::Context(ctx) = found else { return Some(()) };
+        if self.program.contexts[ctx.index()].global {
+            self.not_for_globals(name.span, "registered", "remove this line");
+            return None;
+        }
         let ty = if what == "register_ctx_spec" { Ty::U64 } else { Ty::Bytes };
         let numbers: Option<Vec<ir::Expr>> = args[1..].iter().map(|a| self.deploy_number(a, &ty)).collect();
         let mut numbers = numbers?.into_iter();
@@ -139,7 +143,7 @@ impl Checker<'_> {
             missing.push("register_interface(...)".into());
         }
         for (index, context) in self.program.contexts.iter().enumerate() {
-            if !registered.contains(&format!("register_ctx_spec({})", context.name)) {
+            if !context.global && !registered.contains(&format!("register_ctx_spec({})", context.name)) {
                 missing.push(format!("register_ctx_spec({}, how_many)", context.name));
             }
             let uses = |wanted: fn(&Instr) -> bool| uses_unit(&self.program, ir::CtxId(index as u32), wanted);

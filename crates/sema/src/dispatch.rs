@@ -167,6 +167,7 @@ impl Checker<'_> {
     fn chain(&mut self, event: EventId, arm: &Arm) -> ir::Chain {
         let mut chain = ir::Chain {
             context: None,
+            globals: Vec::new(),
             present: Vec::new(),
             absent: None,
             scratchpads: Vec::new(),
@@ -187,7 +188,7 @@ impl Checker<'_> {
                         "takes another context",
                     )
                     .cause(from, "this processor takes the first")
-                    .note("a chain is one step on one context")
+                    .note("a chain is one step on one context, and on any global ones")
                     .mend("raise a flow event to the other context"),
                 );
                 continue;
@@ -199,6 +200,7 @@ impl Checker<'_> {
             chain.present.push(func);
         }
         chain.absent = arm.absent.as_ref().map(|names| self.absent(event, names, &mut chain));
+        chain.globals.sort();
         chain
     }
 
@@ -225,7 +227,32 @@ impl Checker<'_> {
 
     fn context_of(&self, func: FuncId) -> Option<ir::CtxId> {
         let def = &self.program.functions[func.index()];
-        def.locals.iter().find_map(|l| if let Ty::Context(c) = l.ty { Some(c) } else { None })
+        def.locals[..def.params as usize].iter().find_map(|l| match l.ty {
+            Ty::Context(c) if !self.program.contexts[c.index()].global => Some(c),
+            _ => None,
+        })
+    }
+
+    /// A processor works on one instance besides the global contexts.
+    fn check_one_context(&mut self, func: FuncId, name: &Ident) {
+        let Some(first) = self.context_of(func) else { return };
+        let def = &self.program.functions[func.index()];
+        let others = def.locals[..def.params as usize].iter().filter_map(|l| match l.ty {
+            Ty::Context(c) if !self.program.contexts[c.index()].global => Some(c),
+            _ => None,
+        });
+        if others.skip(1).any(|c| c != first) {
+            self.report(
+                Diagnostic::error(
+                    codes::CHAIN_CONTEXTS,
+                    format!("`{}` needs two contexts", name.name),
+                    name.span,
+                    "takes another context as well",
+                )
+                .note("a chain is one step on one context, and on any global ones")
+                .mend("raise a flow event to the other context"),
+            );
+        }
     }
 
     /// A function that can stand in a chain of this event; notes the scratchpads that it takes.
@@ -256,7 +283,11 @@ impl Checker<'_> {
                         chain.scratchpads.push(s);
                     }
                 }
-                Ty::Context(_) => {}
+                Ty::Context(c) => {
+                    if self.program.contexts[c.index()].global && !chain.globals.contains(&c) {
+                        chain.globals.push(c);
+                    }
+                }
                 other => {
                     let found = self.name(&other);
                     self.report(
@@ -268,6 +299,7 @@ impl Checker<'_> {
                 }
             }
         }
+        self.check_one_context(func, name);
         if self.program.functions[func.index()].ret != Ty::Void {
             self.report(
                 Diagnostic::error(

@@ -41,7 +41,8 @@ pub enum ItemKind {
     /// `event E : kind { fields }`
     Event { name: Ident, kind: Ident, fields: Vec<Field> },
     /// `context C by K { members }`; `by` is `None` where it was forgotten (an error that sema reports)
-    Context { name: Ident, by: Option<Ident>, fields: Vec<Field>, timers: Vec<Timer> },
+    /// `global`: where that is written
+    Context { name: Ident, global: Option<Span>, by: Option<Ident>, fields: Vec<Field>, timers: Vec<Timer> },
     /// `scratchpad S { fields }`
     Scratchpad { name: Ident, fields: Vec<Field> },
     /// `net_header H { fields }`

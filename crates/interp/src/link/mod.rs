@@ -8,7 +8,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use carrick_ir::{CallTarget, EventKind, FuncId, LocalId, Program, ScratchId, Ty};
+use carrick_ir::{CallTarget, CtxId, EventKind, FuncId, LocalId, Program, ScratchId, Ty};
 
 use crate::api::Config;
 use crate::coalesce::CoalesceCode;
@@ -76,6 +76,9 @@ pub(crate) struct Chain {
     pub scratch: Vec<(u32, Init)>,
     /// of the context
     pub invariants: Vec<Processor>,
+    pub globals: Vec<usize>,
+    /// of the global contexts
+    pub global_invariants: Vec<Processor>,
 }
 
 #[derive(Debug)]
@@ -89,12 +92,16 @@ pub(crate) struct Processor {
 pub(crate) enum Given {
     Event,
     Context,
+    /// the only instance of a global context
+    Global(usize),
     /// at this address
     Fixed(u32),
 }
 
 #[derive(Debug)]
 pub(crate) struct CtxCode {
+    /// of a global context: what its instance is at first
+    pub global: Option<Init>,
     pub capacity: u32,
     pub tx_capacity: usize,
     pub rx_capacity: usize,
@@ -268,18 +275,27 @@ impl Linker<'_> {
             scratch.push((at, init));
             at += size;
         }
-        let of_context = |f: &FuncId| {
-            let local = self.program.functions[f.index()].locals.first();
-            chain.context.is_some_and(|ctx| local.is_some_and(|l| l.ty == Ty::Context(ctx)))
+        let invariants = |ctx: Option<CtxId>| {
+            let claims = |f: &FuncId| {
+                let local = self.program.functions[f.index()].locals.first();
+                ctx.is_some_and(|ctx| local.is_some_and(|l| l.ty == Ty::Context(ctx)))
+            };
+            let all: Vec<FuncId> = self.program.invariants.iter().copied().filter(claims).collect();
+            self.processors(&all, &pads)
         };
-        let invariants: Vec<FuncId> = self.program.invariants.iter().copied().filter(of_context).collect();
+        let mut global_invariants = Vec::new();
+        for &global in &chain.globals {
+            global_invariants.extend(invariants(Some(global))?);
+        }
         let absent = chain.absent.as_ref().map(|a| self.processors(a, &pads)).transpose()?;
         Ok(Chain {
             context: chain.context.map(|c| c.index()),
             present: self.processors(&chain.present, &pads)?,
             absent,
             scratch,
-            invariants: self.processors(&invariants, &pads)?,
+            invariants: invariants(chain.context)?,
+            globals: chain.globals.iter().map(|c| c.index()).collect(),
+            global_invariants,
         })
     }
 
@@ -289,6 +305,7 @@ impl Linker<'_> {
             let def = &self.program.functions[func.index()];
             let given = |param: u32| match &def.locals[LocalId(param).index()].ty {
                 Ty::Event(_) => Ok(Given::Event),
+                Ty::Context(c) if self.program.contexts[c.index()].global => Ok(Given::Global(c.index())),
                 Ty::Context(_) => Ok(Given::Context),
                 Ty::Scratch(s) => match pads.iter().find(|(pad, _)| pad == s) {
                     Some((_, at)) => Ok(Given::Fixed(*at)),
@@ -304,7 +321,7 @@ impl Linker<'_> {
 
     fn contexts(&self) -> Result<Vec<CtxCode>, String> {
         let mut out = Vec::new();
-        for def in &self.program.contexts {
+        for (index, def) in self.program.contexts.iter().enumerate() {
             let number = |e: &carrick_ir::Expr| match self.expr(e, Outside::None)? {
                 Ex::Lit(n) => Ok(n),
                 _ => Err(format!("a capacity of `{}` is not a constant", def.name)),
@@ -321,7 +338,9 @@ impl Linker<'_> {
                 return Err(format!("`{}` has room for too many instances", def.name));
             }
             let (tx_capacity, rx_capacity) = (octets(&def.tx_capacity)?, octets(&def.rx_capacity)?);
-            out.push(CtxCode { capacity: capacity as u32, tx_capacity, rx_capacity });
+            let ty = Ty::Context(CtxId(index as u32));
+            let global = def.global.then(|| self.init(&ty)).transpose()?;
+            out.push(CtxCode { global, capacity: capacity as u32, tx_capacity, rx_capacity });
         }
         Ok(out)
     }

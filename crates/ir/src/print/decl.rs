@@ -102,7 +102,8 @@ impl<'p> Printer<'p> {
     fn context(&mut self, def: &ContextDef) {
         let p = self.program;
         let id = name(&p.ids, def.id.index(), |d| &d.name);
-        self.line(&format!("context {} by {id} {{", def.name));
+        let global = if def.global { "global " } else { "" };
+        self.line(&format!("{global}context {} by {id} {{", def.name));
         self.indent += 1;
         for field in &def.fields {
             self.line(&self.field(field));
@@ -290,6 +291,9 @@ impl<'p> Printer<'p> {
         }
         if let Some(context) = chain.context {
             text += &format!(" on {}", name(&p.contexts, context.index(), |d| &d.name));
+        }
+        for global in &chain.globals {
+            text += &format!(" with {}", name(&p.contexts, global.index(), |d| &d.name));
         }
         for scratchpad in &chain.scratchpads {
             text += &format!(" with {}", name(&p.scratchpads, scratchpad.index(), |d| &d.name));

@@ -75,7 +75,8 @@ impl<'p> Check<'p> {
         }
         for def in &p.contexts {
             self.at("context", &def.name);
-            self.must(def.id.index() < p.ids.len(), "there is no such id");
+            let id = p.ids.get(def.id.index());
+            self.must(id.is_some_and(|id| !def.global || id.parts.is_empty()), "there is no such id");
             self.fields(&def.fields);
             for timer in &def.timers {
                 let event = p.events.get(timer.event.index());
@@ -266,6 +267,9 @@ impl<'p> Check<'p> {
         for (index, chain) in p.chains.iter().enumerate() {
             let Some(chain) = chain else { continue };
             self.at("chain", p.events.get(index).map_or("?", |e| &e.name));
+            let is_global = |c: &crate::CtxId| p.contexts.get(c.index()).is_some_and(|c| c.global);
+            self.must(chain.globals.iter().all(is_global), "a context that is not global");
+            self.must(chain.context.is_none_or(|c| !is_global(&c)), "a global context has no id");
             for func in &chain.present {
                 self.processor(*func, EventId(index as u32), chain, true);
             }
@@ -284,7 +288,7 @@ impl<'p> Check<'p> {
         for local in def.locals.iter().take(def.params as usize) {
             let given = match &local.ty {
                 Ty::Event(e) => *e == event,
-                Ty::Context(c) => present && chain.context == Some(*c),
+                Ty::Context(c) => (present && chain.context == Some(*c)) || chain.globals.contains(c),
                 Ty::Scratch(s) => chain.scratchpads.contains(s),
                 _ => false,
             };

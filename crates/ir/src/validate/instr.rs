@@ -83,6 +83,7 @@ impl Check<'_> {
             self.must(value.0 >= function.params, "the new context is the chain's");
         }
         match self.program.contexts.get(ctx.index()) {
+            Some(context) if context.global => self.fail("a global context is made anew"),
             Some(context) => self.expr_of(id, &Ty::Id(context.id), "the id"),
             None => self.fail("there is no such context"),
         }

@@ -40,7 +40,12 @@ impl Body<'_, '_> {
             "new_ctx" => self.new_ctx(args, span),
             "del_ctx" => {
                 self.count(args, 1, span)?;
-                Some(Instr::DelCtx { ctx: self.own_context(&args[0])? })
+                let ctx = self.own_context(&args[0])?;
+                if !self.is_keyed_context(ctx) {
+                    self.cx.not_for_globals(span, "deleted", "set its fields to their initial values");
+                    return None;
+                }
+                Some(Instr::DelCtx { ctx })
             }
             "new_tx_ordered_data" | "new_rx_ordered_data" => self.new_unit(&name.name, args, span),
             "timer_start" | "timer_restart" | "timer_stop" => self.timer(&name.name, args, span),
@@ -72,6 +77,10 @@ impl Body<'_, '_> {
             && let Ty::Context(ctx) = self.locals[value.index()].ty
             && !self.is_parameter(value)
         {
+            if self.cx.program.contexts[ctx.index()].global {
+                self.cx.not_for_globals(span, "another instance", "change the fields of the parameter");
+                return None;
+            }
             let id = Ty::Id(self.cx.program.contexts[ctx.index()].id);
             let id = self.value_of_type(&args[1], &id)?;
             return Some(Instr::NewCtx { ctx, value, id });

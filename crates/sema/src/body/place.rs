@@ -272,7 +272,7 @@ impl Body<'_, '_> {
         match (place.ty.clone(), field.name.as_str()) {
             (Ty::Context(ctx), name) => {
                 let def = &self.cx.program.contexts[ctx.index()];
-                if name == "id" {
+                if name == "id" && !def.global {
                     let id = Ty::Id(def.id);
                     return Some(Node::ReadOnly(
                         extended(place, Proj::CtxId, id),
@@ -410,7 +410,7 @@ impl Body<'_, '_> {
             && matches!(&callee.kind, ast::ExprKind::Name(n) if n == "get_flow_id")
         {
             let contexts: Vec<usize> =
-                (0..self.locals.len()).filter(|i| self.is_context_reference(LocalId(*i as u32))).collect();
+                (0..self.locals.len()).filter(|i| self.is_keyed_context(LocalId(*i as u32))).collect();
             if let [only] = contexts[..] {
                 return Some(LocalId(only as u32));
             }
@@ -418,6 +418,7 @@ impl Body<'_, '_> {
         if let ast::ExprKind::Field(base, field) = &e.kind
             && field.name == "id"
             && let Some(local) = self.context_local(base)
+            && self.is_keyed_context(local)
         {
             return Some(local);
         }
@@ -435,6 +436,12 @@ impl Body<'_, '_> {
 
     fn is_context_reference(&self, local: LocalId) -> bool {
         matches!(self.locals[local.index()].ty, Ty::Context(_)) && self.is_parameter(local)
+    }
+
+    /// Whether it is a context of the chain that has an id.
+    pub(super) fn is_keyed_context(&self, local: LocalId) -> bool {
+        let Ty::Context(ctx) = self.locals[local.index()].ty else { return false };
+        self.is_parameter(local) && !self.cx.program.contexts[ctx.index()].global
     }
 
     pub(super) fn is_parameter(&self, local: LocalId) -> bool {

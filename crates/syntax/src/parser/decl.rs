@@ -9,7 +9,7 @@ use crate::lexer::TokenKind;
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
-const KEYWORDS: [&str; 21] = [
+const KEYWORDS: [&str; 22] = [
     "const",
     "param",
     "enum",
@@ -17,6 +17,7 @@ const KEYWORDS: [&str; 21] = [
     "id",
     "event",
     "context",
+    "global",
     "scratchpad",
     "scratchpad_t",
     "net_header",
@@ -136,7 +137,14 @@ impl Parser<'_> {
             "enum" => self.enum_decl(),
             "id" => self.id_decl(),
             "event" => self.event_decl(),
-            "context" => self.context_decl(),
+            "context" => self.context_decl(None),
+            "global" => {
+                let global = self.advance().span;
+                if !self.is_word("context") {
+                    return Err(self.not_a_declaration());
+                }
+                self.context_decl(Some(global))
+            }
             "struct" => self.plain(|name, fields| ItemKind::Struct { name, fields }),
             "scratchpad" | "scratchpad_t" => self.plain(|name, fields| ItemKind::Scratchpad { name, fields }),
             "net_header" => self.plain(|name, fields| ItemKind::NetHeader { name, fields }),
@@ -301,7 +309,7 @@ impl Parser<'_> {
         Ok(ItemKind::Event { name, kind, fields })
     }
 
-    fn context_decl(&mut self) -> Parsed<ItemKind> {
+    fn context_decl(&mut self, global: Option<Span>) -> Parsed<ItemKind> {
         self.advance();
         let name = self.ident("a name")?;
         let by = if self.eat_word("by") { Some(self.ident("the name of an id")?) } else { None };
@@ -318,7 +326,7 @@ impl Parser<'_> {
             }
         }
         self.eat(";");
-        Ok(ItemKind::Context { name, by, fields, timers })
+        Ok(ItemKind::Context { name, global, by, fields, timers })
     }
 
     /// Whether, after documentation, `timer_t` follows.
