@@ -318,6 +318,13 @@ fn contexts_that_all_flows_share() {
 }
 
 #[test]
+fn ids_that_are_bound_late_and_change() {
+    if let Some(packets) = hold(&own("tests/programs/rebinding.mtp")) {
+        assert!(packets > 500, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn fractions() {
     hold(&own("tests/programs/fractions.mtp"));
 }

@@ -25,6 +25,7 @@ impl Emitter<'_> {
                 self.find_function(ctx);
                 self.new_function(ctx, index);
                 self.free_functions(ctx);
+                self.rebind_function(ctx);
             }
             self.timer_functions(ctx);
             self.tx_functions_of(ctx);
@@ -289,6 +290,34 @@ impl Emitter<'_> {
             self.w.line("    return;");
         }
         self.w.line(format!("{name}_release(core, c);"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn rebind_function(&mut self, ctx: &ContextDef) {
+        if !ir::uses::instructions(self.p).contains("rebind_ctx") {
+            return;
+        }
+        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
+        let id = &self.p.ids[ctx.id.index()];
+        let (id_ty, id_name) = (self.names.declared(&id.name), self.names.own(&id.name));
+        let core = self.core_param();
+        self.w.line("/* rebind_ctx: found by another id from now on. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}_rebind({core}, struct {ty} *c, struct {id_ty} id) {{"
+        ));
+        let parts = id.parts.iter().map(|p| format!("id.{}", safe(&p.name)));
+        let words: Vec<String> = std::iter::once(format!("{name}_handle(c)")).chain(parts).collect();
+        self.trace_instr(14, &words);
+        self.w.line(format!("const struct {ty} *other = {name}_find(core, &id);"));
+        self.w.open("if (other && other != c) {");
+        self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
+        self.w.line("return;");
+        self.w.close("}");
+        self.w.line(format!("carrick_table_remove(&core->{field}_table, c->hash__, c->slot__);"));
+        self.w.line("c->id__ = id;");
+        self.w.line(format!("c->hash__ = {id_name}_hash(core, &id);"));
+        self.w.line(format!("carrick_table_insert(&core->{field}_table, c->hash__, c->slot__);"));
         self.w.close("}");
         self.w.blank();
     }

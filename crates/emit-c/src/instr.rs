@@ -30,6 +30,7 @@ impl Emitter<'_> {
                 let text = format!("{}_delete(core, chain, {});", self.context_name(*ctx), self.local(*ctx));
                 self.w.line(text);
             }
+            Instr::RebindCtx { ctx, id } => self.on_context(*ctx, "rebind", &[id]),
             Instr::NewTxOrderedData { ctx, size } => self.on_context(*ctx, "tx_open", &[size]),
             Instr::NewRxOrderedData { ctx, size } => self.on_context(*ctx, "rx_open", &[size]),
             Instr::AddTxData { ctx, addr, len } => self.on_context(*ctx, "tx_add", &[addr, len]),

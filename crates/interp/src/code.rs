@@ -259,6 +259,7 @@ pub(crate) enum In {
     RxFlush { ctx: Place, len: Ex, addr: Value },
     PktGen { bp: usize, cell: u32, rules: usize, sent: Option<(usize, Place)> },
     TimerStart { ctx: Place, timer: u32, after: Ex, restart: bool },
+    RebindCtx(Place, Value),
     TimerStop(Place, u32),
     Notify { token: Ex, status: Ex, value: Option<Ex> },
     Raise { event: usize, place: Place },

@@ -184,7 +184,7 @@ impl Instances {
     }
 
     /// Takes a slot out of the index and moves up those that would no longer be found.
-    fn unbind(&mut self, mem: &[u64], slot: u32) {
+    pub(crate) fn unbind(&mut self, mem: &[u64], slot: u32) {
         let mask = self.index.len() - 1;
         let mut hole = self.home(self.id(mem, slot));
         while self.index[hole] != slot + 1 {

@@ -31,6 +31,7 @@ enum Number {
     TimerStop,
     Notify,
     Raise,
+    RebindCtx,
 }
 
 /// The regions of addresses: none, the packet that is received, and from here on the requests.
@@ -77,6 +78,7 @@ impl Machine {
                 self.instr(Number::DelCtx, &[handle]);
                 self.doomed.push(handle);
             }
+            In::RebindCtx(ctx, id) => self.rebind_ctx(p, base(self, ctx), id, fp),
             In::NewTx(ctx, size) => {
                 let (handle, size) = (self.mem[base(self, ctx)], self.eval(size, fp));
                 self.new_unit(Number::NewTx, handle, size);
@@ -171,6 +173,26 @@ impl Machine {
         self.mem[first..first + ids].copy_from_slice(id);
         self.mem[at + end..at + p.layout.contexts[ctx].size as usize].fill(0);
         self.instances[ctx].bind(&self.mem, handle.slot);
+    }
+
+    /// The instance at `at` is found by another id, unless another instance has that.
+    fn rebind_ctx(&mut self, p: &Linked, at: usize, id: &Value, fp: usize) {
+        let handle = self.mem[at];
+        let Some((ctx, slot)) = self.slot_of(handle) else { return };
+        let ids = p.layout.size(&Ty::Id(p.program.contexts[ctx].id)) as usize;
+        let cells: [u64; MAX_PARTS] = self.cells_up_to(id, ids, fp);
+        let id = &cells[..ids];
+        self.record(TraceKind::Instr, Number::RebindCtx as usize, |_, out| {
+            out.push(handle);
+            out.extend_from_slice(id);
+        });
+        if self.instances[ctx].find(&self.mem, id).is_some_and(|other| other != slot) {
+            return self.count(CTX_REFUSED);
+        }
+        self.instances[ctx].unbind(&self.mem, slot);
+        let first = at + CTX_ID as usize;
+        self.mem[first..first + ids].copy_from_slice(id);
+        self.instances[ctx].bind(&self.mem, slot);
     }
 
     /// The cells of an id, in front of zeros.

@@ -147,6 +147,11 @@ pub enum Instr {
     DelCtx {
         ctx: LocalId,
     },
+    /// the chain's context is found by another id from now on
+    RebindCtx {
+        ctx: LocalId,
+        id: Expr,
+    },
     NewTxOrderedData {
         ctx: LocalId,
         size: Expr,

@@ -9,6 +9,7 @@ pub fn instruction_name(instr: &Instr) -> &'static str {
     match instr {
         Instr::NewCtx { .. } => "new_ctx",
         Instr::DelCtx { .. } => "del_ctx",
+        Instr::RebindCtx { .. } => "rebind_ctx",
         Instr::NewTxOrderedData { .. } => "new_tx_ordered_data",
         Instr::NewRxOrderedData { .. } => "new_rx_ordered_data",
         Instr::AddTxData { .. } => "add_tx_data",

@@ -98,6 +98,7 @@ const BUILT_IN: &[&str] = &[
     "get_flow_id",
     "new_ctx",
     "del_ctx",
+    "rebind_ctx",
     "new_tx_ordered_data",
     "new_rx_ordered_data",
     "add_tx_data",

@@ -10,7 +10,7 @@ use crate::core::{Completion, Record};
 use crate::observe::Observer;
 
 /// The instructions by their number in trace records.
-const INSTRUCTIONS: [&str; 14] = [
+const INSTRUCTIONS: [&str; 15] = [
     "new_ctx",
     "del_ctx",
     "new_tx_ordered_data",
@@ -25,6 +25,7 @@ const INSTRUCTIONS: [&str; 14] = [
     "timer_stop",
     "notify",
     "raise",
+    "rebind_ctx",
 ];
 
 /// Writes a trace; the first error is kept and ends the writing.

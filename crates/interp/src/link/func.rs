@@ -301,6 +301,7 @@ impl Linker<'_> {
             Instr::TimerRestart { ctx: c, timer, after } => {
                 In::TimerStart { ctx: ctx(c)?, timer: timer.0, after: expr(after)?, restart: true }
             }
+            Instr::RebindCtx { ctx: c, id } => In::RebindCtx(ctx(c)?, value(id)?),
             Instr::TimerStop { ctx: c, timer } => In::TimerStop(ctx(c)?, timer.0),
             Instr::Notify { token, status, value } => In::Notify {
                 token: expr(token)?,

@@ -351,7 +351,11 @@ impl Linker<'_> {
             let event = call.event.index();
             let offsets = &self.layout.events[event].fields;
             let fields = || offsets.iter().copied().zip(self.program.events[event].fields.iter());
-            let args = fields().filter(|(_, f)| f.ty.is_scalar()).map(|(at, f)| (at, f.ty.clone())).collect();
+            let width = |ty: &Ty| match ty {
+                Ty::Enum(id) => self.program.enums[id.index()].repr.clone(),
+                ty => ty.clone(),
+            };
+            let args = fields().filter(|(_, f)| f.ty.is_scalar()).map(|(at, f)| (at, width(&f.ty))).collect();
             let data = fields().find(|(_, f)| f.ty == Ty::Addr).map(|(at, _)| at);
             let target = match &call.target {
                 CallTarget::At { parts, .. } => {

@@ -119,6 +119,7 @@ impl Printer<'_> {
         let args = match instr {
             Instr::NewCtx { value, id, .. } => vec![self.local(*value), self.expr(id)],
             Instr::DelCtx { ctx } => vec![self.local(*ctx)],
+            Instr::RebindCtx { ctx, id } => vec![self.local(*ctx), self.expr(id)],
             Instr::NewTxOrderedData { ctx, size } | Instr::NewRxOrderedData { ctx, size } => {
                 vec![self.local(*ctx), self.expr(size)]
             }

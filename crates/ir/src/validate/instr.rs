@@ -37,6 +37,14 @@ impl Check<'_> {
                 self.timer(*ctx, *timer);
                 self.expr_of(after, &Ty::Duration, "how long");
             }
+            Instr::RebindCtx { ctx, id } => {
+                self.chain_context(*ctx);
+                let context = self.context_local(*ctx);
+                self.must(context.is_none_or(|c| !c.global), "a global context has no id");
+                if let Some(context) = context {
+                    self.expr_of(id, &Ty::Id(context.id), "the id");
+                }
+            }
             Instr::TimerStop { ctx, timer } => {
                 self.chain_context(*ctx);
                 self.timer(*ctx, *timer);

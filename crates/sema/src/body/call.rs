@@ -94,6 +94,14 @@ impl Body<'_, '_> {
                 .mend("use the value as it is"),
             );
         }
+        // An enum is as wide as its declaration says.
+        let value = match ty {
+            Ty::Enum(id) => {
+                let repr = self.cx.program.enums.get(id.index())?.repr.clone();
+                self.cast(value, &repr)
+            }
+            _ => value,
+        };
         Some(self.cast(value, ty))
     }
 

@@ -102,7 +102,7 @@ impl Body<'_, '_> {
 
 fn arguments_of(instr: &mut Instr) -> Vec<&mut Expr> {
     match instr {
-        Instr::NewCtx { id, .. } => vec![id],
+        Instr::NewCtx { id, .. } | Instr::RebindCtx { id, .. } => vec![id],
         Instr::NewTxOrderedData { size, .. } | Instr::NewRxOrderedData { size, .. } => vec![size],
         Instr::AddTxData { addr, len, .. } | Instr::RxFlushAndNotify { addr, len, .. } => vec![addr, len],
         Instr::TxFlushAndNotify { len, .. } => vec![len],

@@ -11,9 +11,10 @@ use crate::codes;
 use crate::env::Def;
 
 /// The instructions that are written as calls.
-pub(super) const NAMES: [&str; 13] = [
+pub(super) const NAMES: [&str; 14] = [
     "new_ctx",
     "del_ctx",
+    "rebind_ctx",
     "new_tx_ordered_data",
     "new_rx_ordered_data",
     "add_tx_data",
@@ -47,6 +48,7 @@ impl Body<'_, '_> {
                 }
                 Some(Instr::DelCtx { ctx })
             }
+            "rebind_ctx" => self.rebind_ctx(args, span),
             "new_tx_ordered_data" | "new_rx_ordered_data" => self.new_unit(&name.name, args, span),
             "timer_start" | "timer_restart" | "timer_stop" => self.timer(&name.name, args, span),
             "notify" => self.notify(args, span),
@@ -90,6 +92,19 @@ impl Body<'_, '_> {
             args[0].span,
             "declare `the_context v;`, set its fields, then `new_ctx(v, an_id(...));`",
         )
+    }
+
+    fn rebind_ctx(&mut self, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        self.count(args, 2, span)?;
+        let ctx = self.own_context(&args[0])?;
+        if !self.is_keyed_context(ctx) {
+            self.cx.not_for_globals(span, "found by another id", "give the context an id, or leave it alone");
+            return None;
+        }
+        let Ty::Context(kind) = self.locals[ctx.index()].ty else { return None };
+        let id = Ty::Id(self.cx.program.contexts[kind.index()].id);
+        let id = self.value_of_type(&args[1], &id)?;
+        Some(Instr::RebindCtx { ctx, id })
     }
 
     fn new_unit(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
