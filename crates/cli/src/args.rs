@@ -55,6 +55,26 @@ pub enum Command {
     /// List the targets and what they have
     #[command(before_help = "Example: carrick targets")]
     Targets(Targets),
+    /// Print the completions of a shell
+    #[command(
+        before_help = "Example: carrick completions bash > ~/.local/share/bash-completion/completions/carrick"
+    )]
+    Completions(Completions),
+    /// Write the manual pages
+    #[command(before_help = "Example: carrick man ~/.local/share/man/man1")]
+    Man(Man),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Completions {
+    /// whose completions
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Man {
+    /// the folder to write, made if it is not there
+    pub dir: PathBuf,
 }
 
 #[derive(Debug, ClapArgs)]

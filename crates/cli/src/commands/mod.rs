@@ -6,6 +6,7 @@ pub mod diff;
 mod explain;
 mod fmt;
 mod run;
+mod shell;
 pub mod sim;
 mod targets;
 
@@ -33,6 +34,8 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Targets(args) => targets::run(args),
+        Command::Completions(args) => Ok(shell::completions(args)),
+        Command::Man(args) => shell::man(args),
     }
 }
 

@@ -1,0 +1,34 @@
+//! `carrick completions` and `carrick man`: what shells and `man` want to know of this command.
+
+use std::io;
+use std::process::ExitCode;
+
+use carrick_driver::Failure;
+use clap::{Command, CommandFactory};
+
+use crate::args::{Args, Completions, Man};
+
+const NAME: &str = "carrick";
+
+pub fn completions(args: &Completions) -> ExitCode {
+    clap_complete::generate(args.shell, &mut Args::command(), NAME, &mut io::stdout());
+    ExitCode::SUCCESS
+}
+
+/// A page for the command and one for each subcommand.
+pub fn man(args: &Man) -> Result<ExitCode, Failure> {
+    let failed = |e: io::Error| Failure::Failed(format!("cannot write {}: {e}", args.dir.display()));
+    std::fs::create_dir_all(&args.dir).map_err(failed)?;
+    clap_mangen::generate_to(with_examples(Args::command()), &args.dir).map_err(failed)?;
+    println!("{}: `man -l {}/{NAME}.1`", args.dir.display(), args.dir.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Pages have a place for what follows the help of a command, and none for the example before it.
+fn with_examples(command: Command) -> Command {
+    let with = |c: Command| match c.get_before_help().cloned() {
+        Some(example) => c.after_help(example),
+        None => c,
+    };
+    with(command).mut_subcommands(with)
+}

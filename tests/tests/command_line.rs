@@ -1,0 +1,88 @@
+//! The command itself: help, completions, manual pages, and what goes wrong.
+
+use std::process::{Command, Output};
+
+use carrick_tests::build::{carrick, root, target_dir};
+use carrick_tests::net::skip;
+
+fn run(args: &[&str]) -> Output {
+    Command::new(carrick()).args(args).current_dir(root()).output().expect("carrick runs")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// The names of all subcommands, as the help lists them.
+fn subcommands() -> Vec<String> {
+    let help = said(&run(&["--help"]));
+    let listed = help.lines().skip_while(|l| *l != "Commands:").skip(1).take_while(|l| !l.is_empty());
+    listed.filter_map(|l| l.split_whitespace().next()).filter(|n| *n != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn help_begins_with_an_example() {
+    let all = subcommands();
+    assert!(all.len() >= 10, "{all:?}");
+    for name in all {
+        let help = said(&run(&[&name, "--help"]));
+        assert!(help.starts_with(&format!("Example: carrick {name}")), "{name}: {help}");
+    }
+    assert!(said(&run(&["--help"])).starts_with("Example: carrick "));
+}
+
+#[test]
+fn shells_can_read_their_completions() {
+    for shell in ["bash", "zsh"] {
+        let made = run(&["completions", shell]);
+        assert!(made.status.success());
+        let text = said(&made);
+        assert!(subcommands().iter().all(|name| text.contains(name)), "{shell} misses a command");
+        let file = target_dir().join(format!("completions-{}.{shell}", std::process::id()));
+        std::fs::write(&file, text).expect("writable");
+        match Command::new(shell).arg("-n").arg(&file).output() {
+            Ok(read) => assert!(read.status.success(), "{shell}: {}", said(&read)),
+            Err(_) => skip(&format!("{shell} is not installed")),
+        }
+        std::fs::remove_file(file).expect("it was there");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let dir = target_dir().join(format!("man-{}", std::process::id()));
+    assert!(run(&["man", dir.to_str().expect("UTF-8")]).status.success());
+    for name in subcommands() {
+        let page = std::fs::read_to_string(dir.join(format!("carrick-{name}.1"))).expect("a page");
+        assert!(page.contains(".SH NAME") && page.contains("Example: carrick"), "{name}: {page}");
+    }
+    std::fs::remove_dir_all(dir).expect("it was there");
+}
+
+#[test]
+fn what_is_missing_is_said_with_its_mend_and_its_code() {
+    let cases: [(&[&str], i32, &str); 5] = [
+        (&["check", "nowhere.mtp"], 2, "nowhere.mtp"),
+        (&["sim", "protocols/tcp/tcp.mtp", "--loss", "lots"], 2, "lots"),
+        (&["sim", "protocols/tcp/tcp.mtp", "--set", "rcv_bufs=1"], 2, "rcv_buf"),
+        (&["build", "protocols/tcp/tcp.mtp", "--target", "moon", "-o", "out"], 2, "native"),
+        (&["fly"], 2, "--help"),
+    ];
+    for (args, code, word) in cases {
+        let output = run(args);
+        assert!(said(&output).contains(word), "{args:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", said(&output));
+    }
+}
+
+#[test]
+fn without_a_c_compiler_the_mend_is_said() {
+    let output = Command::new(carrick())
+        .args(["diff", "protocols/tcp/tcp.mtp", "--seeds", "1"])
+        .env("CC", "no-such-compiler")
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("no-such-compiler"), "{}", said(&output));
+}
