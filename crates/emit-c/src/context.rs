@@ -1,6 +1,6 @@
 //! Context tables, and the instructions on one context: specialised to its type.
 
-use carrick_ir::{self as ir, ContextDef};
+use carrick_ir::{self as ir, ContextDef, Ty};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -49,8 +49,8 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline uint32_t {name}_hash({core}, CARRICK_UNUSED const struct {ty} *id) {{"
         ));
         self.w.line("uint64_t h = core->key.k0;");
-        for part in &id.parts {
-            self.w.line(format!("h = carrick_mix(h, (uint64_t)id->{} ^ core->key.k1);", safe(&part.name)));
+        for word in words(&id.parts) {
+            self.w.line(format!("h = carrick_mix(h, ({}) ^ core->key.k1);", word.join(" | ")));
         }
         self.w.line("return (uint32_t)(h ^ (h >> 32));");
         self.w.close("}");
@@ -448,4 +448,29 @@ fn holds_records(ty: &ir::Ty) -> bool {
         ir::Ty::Array(of, _) => holds_records(of),
         ty => matches!(ty, ir::Ty::Struct(_)),
     }
+}
+
+/// The parts of an id in as few 64-bit words as they fill in their order: C that makes each word, in pieces to be joined.
+fn words(parts: &[ir::FieldDef]) -> Vec<Vec<String>> {
+    let mut words = Vec::new();
+    let mut used = 64;
+    for part in parts {
+        let bits = match part.ty {
+            Ty::Bool => 1,
+            Ty::Int { bits, signed: false } => bits,
+            Ty::Seq32 => 32,
+            _ => 64,
+        };
+        if used + bits > 64 {
+            words.push(Vec::new());
+            used = 0;
+        }
+        let shift = if used == 0 { String::new() } else { format!(" << {used}") };
+        words
+            .last_mut()
+            .expect("a word has begun")
+            .push(format!("(uint64_t)id->{}{shift}", safe(&part.name)));
+        used += bits;
+    }
+    words
 }

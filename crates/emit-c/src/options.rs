@@ -1,6 +1,6 @@
 //! Option lists: how long they are, writing and reading them.
 
-use carrick_ir::{self as ir, OptDef, OptListDef, Ty, arith};
+use carrick_ir::{self as ir, OptListDef, Ty, arith};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -31,10 +31,6 @@ impl Emitter<'_> {
             self.writing(list);
             self.reading(list);
         }
-    }
-
-    fn members(&self, list: &OptListDef) -> Vec<&OptDef> {
-        list.members.iter().map(|m| &self.p.opts[m.index()]).collect()
     }
 
     fn length(&mut self, list: &OptListDef) {
@@ -100,19 +96,11 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline bool {name}_read(CARRICK_UNUSED struct {ty} *o, const uint8_t *p, const uint8_t *end) {{"
         ));
         self.w.open("while (p < end && *p != 0) {");
-        let single: Vec<String> = self
-            .members(list)
-            .iter()
-            .filter(|o| o.len == 1 && o.kind != 0)
-            .map(|o| format!("*p == {}", o.kind))
-            .collect();
-        for opt in list.members.iter().map(|m| &self.p.opts[m.index()]).filter(|o| o.len == 1 && o.kind != 0)
-        {
-            let line = format!("o->has_{0} = o->has_{0} || *p == {1};", opt.name, opt.kind);
-            self.w.line(line);
-        }
-        if !single.is_empty() {
-            self.w.open(format!("if ({}) {{", single.join(" || ")));
+        let (single, long): (Vec<_>, Vec<_>) =
+            list.members.iter().map(|m| &self.p.opts[m.index()]).partition(|o| o.len == 1);
+        for opt in single.iter().filter(|o| o.kind != 0) {
+            self.w.open(format!("if (*p == {}) {{", opt.kind));
+            self.w.line(format!("o->has_{} = true;", opt.name));
             self.w.line("p++;");
             self.w.line("continue;");
             self.w.close("}");
@@ -120,7 +108,7 @@ impl Emitter<'_> {
         self.w.line("if (end - p < 2 || p[1] < 2 || p[1] > end - p)");
         self.w.line("    return false;");
         self.w.open("switch (*p) {");
-        for opt in list.members.iter().map(|m| &self.p.opts[m.index()]).filter(|o| o.len > 1) {
+        for opt in long {
             self.known_option(opt);
         }
         self.w.line("default:\n    break;");
