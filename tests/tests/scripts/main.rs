@@ -8,6 +8,7 @@
 //! connect                     # what the application asks; a number is its octets, backlog or remote address
 //! > S 0:0 win 65535 <mss 1460>            # what the core sends next; what is not said is not looked at
 //! < S. 0:0 ack 1 win 1000                 # what comes in
+//! <& . 1:1001 ack 1           # comes in together with the next one, in one burst
 //! = connect OK                # a request completed
 //! after 200ms > P. 1:101      # nothing is sent until then
 //! wait 1s                     # time passes

@@ -80,11 +80,12 @@ impl Player {
             }
             Action::Call { name, argument } => self.call(name, *argument),
             Action::In(segment) => {
-                let isn = self.flows.entry(self.peer).or_default().isn;
-                let packet = segment.packet((self.peer, OWN_PORT), (PEER_ISN, isn));
-                // Whether it is refused shows in what follows.
-                let _ = self.core.rx(&packet, self.now);
+                self.arrive(segment);
                 self.drain()
+            }
+            Action::InBurst(segment) => {
+                self.arrive(segment);
+                Ok(())
             }
             Action::Out { after, segment } => self.expect(*after, segment),
             Action::Done { name, how } => self.completed(name, how),
@@ -97,6 +98,13 @@ impl Player {
                 }
             }
         }
+    }
+
+    fn arrive(&mut self, segment: &Segment) {
+        let isn = self.flows.entry(self.peer).or_default().isn;
+        let packet = segment.packet((self.peer, OWN_PORT), (PEER_ISN, isn));
+        // Whether it is refused shows in what follows.
+        let _ = self.core.rx(&packet, self.now);
     }
 
     fn call(&mut self, name: &str, argument: Option<u64>) -> Result<(), String> {

@@ -18,6 +18,8 @@ pub enum Action {
     },
     Peer(u16),
     In(Segment),
+    /// comes in, and before the core sends anything so does what follows
+    InBurst(Segment),
     /// sent now, or so many nanoseconds from now and nothing before
     Out {
         after: Option<u64>,
@@ -52,6 +54,7 @@ fn action(line: &str) -> Option<Action> {
         "set" => Action::Set(rest.to_owned()),
         "peer" => Action::Peer(rest.parse().ok()?),
         "<" => Action::In(Segment::read(rest)?),
+        "<&" => Action::InBurst(Segment::read(rest)?),
         ">" => Action::Out { after: None, segment: Segment::read(rest)? },
         "after" => {
             let (after, segment) = rest.split_once('>')?;
