@@ -242,7 +242,7 @@ impl Emitter<'_> {
     /// Whether an event could find too little room for its blueprints; nothing for a program that issues none.
     fn queue_full(&self) -> Option<String> {
         let (queue, most) = (crate::core_struct::QUEUE, self.p.max_blueprints);
-        (most > 0).then(|| format!("{queue} - (core->queue_tail - core->queue_head) < {most}u"))
+        (most > 0).then(|| format!("{queue} - {} < {most}u", self.queued()))
     }
 
     fn rx_function(&mut self) {

@@ -40,10 +40,17 @@ impl Emitter<'_> {
             self.names.own("newest")
         ));
         self.w.line(format!("const uint32_t *at = {}(core, handle);", self.names.own("newest_at")));
-        self.w.line("if (!at || *at - core->queue_head >= core->queue_tail - core->queue_head)");
-        self.w.line("    return NULL;");
-        self.w.line(format!("struct {entry} *e = &core->queue[*at & {}];", QUEUE - 1));
-        self.w.line("return e->handle == handle && !e->done && !e->sent ? e : NULL;");
+        if self.many_queues() {
+            self.w.line("if (!at || !*at)");
+            self.w.line("    return NULL;");
+            self.w.line(format!("struct {entry} *e = &core->queue[*at - 1];"));
+            self.w.line("return e->waits && e->handle == handle && !e->done && !e->sent ? e : NULL;");
+        } else {
+            self.w.line("if (!at || *at - core->queue_head >= core->queue_tail - core->queue_head)");
+            self.w.line("    return NULL;");
+            self.w.line(format!("struct {entry} *e = &core->queue[*at & {}];", QUEUE - 1));
+            self.w.line("return e->handle == handle && !e->done && !e->sent ? e : NULL;");
+        }
         self.w.close("}");
         self.w.blank();
     }
@@ -55,7 +62,7 @@ impl Emitter<'_> {
         }
         self.w.line(format!("uint32_t *newest = {}(core, chain->handle);", self.names.own("newest_at")));
         self.w.line("if (newest)");
-        self.w.line("    *newest = core->queue_tail - 1;");
+        self.w.line(format!("    *newest = {};", self.entry_place()));
     }
 
     /// In a generate function, once `payload` is cut: lets the one that waits stand for both.
@@ -66,7 +73,8 @@ impl Emitter<'_> {
         }
         let entry = self.names.own("entry");
         self.w.line(format!("struct {entry} *old = {}(core, chain->handle);", self.names.own("newest")));
-        self.w.open(format!("if (old && old->kind == {index}u) {{"));
+        let same = if self.many_queues() { " && old->queue == queue" } else { "" };
+        self.w.open(format!("if (old && old->kind == {index}u{same}) {{"));
         self.w.line(format!("struct {} *prev = &old->bp.{}_;", self.names.declared(&bp.name), bp.name));
         self.w.line("CARRICK_UNUSED uint64_t payload_len = payload.len;");
         for rule in rules {

@@ -180,6 +180,7 @@ impl Emitter<'_> {
             }
             self.w.close(format!("}} {which};"));
         }
+        self.entry_links();
         self.entry_frames();
         self.event_union(&[EventKind::Sent]);
         self.w.close("};");
@@ -201,7 +202,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t now;");
         self.w.line("uint32_t address, mtu;");
         self.w.line(format!("struct {} *queue; /* {QUEUE} of them */", self.names.own("entry")));
-        self.w.line("uint32_t queue_head, queue_tail;");
+        self.queue_members();
         self.w.line("uint16_t identification;");
         self.w.line(format!("struct {} params;", self.names.own("params")));
         for ctx in &self.p.contexts {

@@ -148,7 +148,8 @@ impl Emitter<'_> {
         let core = self.core_param();
         self.w.line("/* pkt_gen: queues a copy; NULL if the queue is full. */");
         self.w.open(format!(
-            "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, struct {ty} *bp, uint64_t rules) {{"
+            "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, struct {ty} *bp, uint64_t rules{}) {{",
+            self.queue_param()
         ));
         self.w.line(format!("struct {ty} copy = *bp;"));
         self.w.line(format!("CARRICK_UNUSED uint64_t octets = {name}_cut(core, &copy);"));

@@ -39,7 +39,7 @@ impl Emitter<'_> {
                 self.on_context(*ctx, "rx_add", &[addr, len, offset])
             }
             Instr::RxFlushAndNotify { ctx, len, addr } => self.on_context(*ctx, "rx_flush", &[len, addr]),
-            Instr::PktGen { bp, rules, sent } => self.pkt_gen(*bp, rules, *sent),
+            Instr::PktGen { bp, rules, sent, queue } => self.pkt_gen(*bp, rules, *sent, queue.as_ref()),
             Instr::TimerStart { ctx, timer, after } => self.timer("start", *ctx, *timer, Some(after)),
             Instr::TimerRestart { ctx, timer, after } => self.timer("restart", *ctx, *timer, Some(after)),
             Instr::TimerStop { ctx, timer } => self.timer("stop", *ctx, *timer, None),
@@ -68,14 +68,21 @@ impl Emitter<'_> {
         self.w.line(text);
     }
 
-    fn pkt_gen(&mut self, bp: ir::LocalId, rules: &[ir::RuleId], sent: Option<ir::LocalId>) {
+    fn pkt_gen(
+        &mut self,
+        bp: ir::LocalId,
+        rules: &[ir::RuleId],
+        sent: Option<ir::LocalId>,
+        queue: Option<&ir::Expr>,
+    ) {
+        let queue = self.queue_arg(queue);
         let Ty::Blueprint(kind) = self.local_type(bp) else { return };
         let name = self.names.own(&self.p.blueprints[kind.index()].name);
         let mask = rules.iter().fold(0_u64, |mask, rule| mask | 1 << rule.0);
         let bp = self.local(bp);
         let entry = self.names.own("entry");
         self.w.open("{");
-        let text = format!("struct {entry} *entry__ = {name}_generate(core, chain, &{bp}, {mask}u);");
+        let text = format!("struct {entry} *entry__ = {name}_generate(core, chain, &{bp}, {mask}u{queue});");
         if let Some(sent) = sent
             && let Ty::Event(event) = self.local_type(sent)
         {
@@ -87,7 +94,7 @@ impl Emitter<'_> {
             self.w.line(format!("entry__->event.{event_name}_ = {local};"));
             self.w.close("}");
         } else {
-            self.w.line(format!("(void){name}_generate(core, chain, &{bp}, {mask}u);"));
+            self.w.line(format!("(void){name}_generate(core, chain, &{bp}, {mask}u{queue});"));
         }
         self.w.close("}");
     }

@@ -23,6 +23,7 @@ mod names;
 mod options;
 mod part;
 mod queue;
+mod sched;
 mod stmt;
 mod tlv;
 mod trace;

@@ -78,7 +78,8 @@ impl Emitter<'_> {
         let core = self.core_param();
         self.w.line("/* pkt_gen: queues a copy; NULL if the queue is full. */");
         self.w.open(format!(
-            "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, const struct {ty} *bp, uint64_t rules) {{"
+            "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, const struct {ty} *bp, uint64_t rules{}) {{",
+            self.queue_param()
         ));
         self.w.line(format!("struct {payload} payload = bp->payload__;"));
         self.w.line("const uint8_t *ring = NULL;");
@@ -116,12 +117,13 @@ impl Emitter<'_> {
 
     /// In a generate function: `e`, the entry behind the last one.
     pub(crate) fn queue_entry(&mut self, index: usize) {
-        self.w.open(format!("if (core->queue_tail - core->queue_head == {QUEUE}) {{"));
+        let queued = self.queued();
+        let queued = queued.strip_prefix('(').and_then(|q| q.strip_suffix(')')).unwrap_or(queued);
+        self.w.open(format!("if ({queued} == {QUEUE}) {{"));
         self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
         self.w.line("return NULL;");
         self.w.close("}");
-        let entry = self.names.own("entry");
-        self.w.line(format!("struct {entry} *e = &core->queue[core->queue_tail++ & {}];", QUEUE - 1));
+        self.take_entry();
         self.w.line(format!("e->kind = {index};"));
         self.w.line("e->sent = 0;");
         self.w.line("e->rules = rules;");
@@ -353,8 +355,7 @@ impl Emitter<'_> {
         ));
         self.w.line(format!("struct {core_name} *core = (struct {core_name} *)opaque;"));
         self.w.line("core->now = carrick_max64(core->now, now);");
-        self.w.open("while (core->queue_head != core->queue_tail) {");
-        self.w.line(format!("struct {entry} *e = &core->queue[core->queue_head & {}];", QUEUE - 1));
+        self.open_queue_loop();
         self.w.line("uint32_t len = 0;");
         self.w.line("bool last = true;");
         self.w.line(format!("struct {} payload = {{0}};", self.names.own("payload")));
@@ -374,7 +375,7 @@ impl Emitter<'_> {
         self.w.line("default:\n    break;");
         self.w.close("}");
         self.w.open("if (last) {");
-        self.w.line("core->queue_head++;");
+        self.leave_queue();
         self.w.line("if (payload.len)");
         self.w.line(format!("    {}(core, &payload);", self.names.own("payload_sent")));
         if has_sent {

@@ -23,17 +23,17 @@ impl Machine {
     pub(crate) fn coalesce(
         &mut self,
         p: &Linked,
-        bp: usize,
-        at: usize,
+        (bp, at): (usize, usize),
         payload: Option<Payload>,
         rules: usize,
+        queue: usize,
     ) -> Option<usize> {
         if !p.coalescing.iter().any(|rule| rule.bp == bp) || self.current == 0 {
             return None;
         }
         let number = self.queue.newest(self.current)?;
         let old = self.queue.entry(number);
-        if old.bp != bp || old.sent.is_some() {
+        if old.bp != bp || old.queue != queue || old.sent.is_some() {
             return None;
         }
         let (old_payload, size) = (old.payload, old.cells.len());

@@ -257,7 +257,7 @@ pub(crate) enum In {
     TxFlush(Place, Ex),
     AddRx { ctx: Place, addr: Value, len: Ex, offset: Ex },
     RxFlush { ctx: Place, len: Ex, addr: Value },
-    PktGen { bp: usize, cell: u32, rules: usize, sent: Option<(usize, Place)> },
+    PktGen { bp: usize, cell: u32, rules: usize, queue: Option<Ex>, sent: Option<(usize, Place)> },
     TimerStart { ctx: Place, timer: u32, after: Ex, restart: bool },
     RebindCtx(Place, Value),
     TimerStop(Place, u32),

@@ -106,9 +106,11 @@ impl Machine {
                 let len = self.eval(len, fp);
                 self.rx_flush(handle, len, addr);
             }
-            In::PktGen { bp, cell, rules, sent } => {
+            In::PktGen { bp, cell, rules, queue, sent } => {
                 let sent = sent.as_ref().map(|(event, place)| (*event, base(self, place)));
-                self.pkt_gen(p, *bp, fp + *cell as usize, *rules, sent);
+                let last = u64::from(p.program.tx_queues - 1);
+                let queue = queue.as_ref().map_or(0, |e| self.eval(e, fp).min(last)) as usize;
+                self.pkt_gen(p, (*bp, fp + *cell as usize), *rules, queue, sent);
             }
             In::TimerStart { ctx, timer, after, restart } => {
                 let (at, after) = (base(self, ctx), self.eval(after, fp));
@@ -306,7 +308,14 @@ impl Machine {
     }
 
     /// Queues the blueprint at `at`; `sent`: the event for when it is out, and where that is.
-    fn pkt_gen(&mut self, p: &Linked, bp: usize, at: usize, rules: usize, sent: Option<(usize, usize)>) {
+    fn pkt_gen(
+        &mut self,
+        p: &Linked,
+        (bp, at): (usize, usize),
+        rules: usize,
+        queue: usize,
+        sent: Option<(usize, usize)>,
+    ) {
         let code = &p.blueprints[bp];
         let cell = at + code.payload as usize;
         let payload = self.payload(cell);
@@ -319,11 +328,11 @@ impl Machine {
         };
         self.instr(Number::PktGen, &[bp as u64, words[0], words[1], words[2]]);
         let sent = sent.map(|(event, from)| (event, from..from + p.layout.events[event].size as usize));
-        if let Some(number) = self.coalesce(p, bp, at, payload, rules) {
+        if let Some(number) = self.coalesce(p, (bp, at), payload, rules, queue) {
             self.queue.entry(number).set_sent(&self.mem, sent);
             return;
         }
-        let Some(entry) = self.queue.push() else {
+        let Some(entry) = self.queue.push(queue) else {
             self.count(TX_QUEUE_FULL);
             return;
         };
@@ -334,6 +343,9 @@ impl Machine {
         entry.set_sent(&self.mem, sent);
         entry.frames.clear();
         entry.frames.extend_from_slice(&frames);
+        if !p.coalescing.is_empty() {
+            self.queue.note_newest(self.current);
+        }
         for payload in payload.iter().chain(frames.iter().flatten()) {
             self.instances[payload.ctx].slot(payload.slot).tx.queued += 1;
         }

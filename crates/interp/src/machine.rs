@@ -79,7 +79,7 @@ impl Machine {
             trace: config.trace.then(Vec::new),
             instances,
             timers: Timers::default(),
-            queue: Queue::default(),
+            queue: Queue::new(p.program.tx_queues),
             requests: Requests::new(completions),
             raised: Vec::new(),
             raised_cells: Vec::new(),

@@ -1,5 +1,7 @@
 //! The blueprint queue: packets that are to be made.
 
+use std::collections::{HashMap, VecDeque};
+
 use crate::link::QUEUE;
 
 /// A range of a TX data unit.
@@ -26,6 +28,9 @@ pub(crate) struct Entry {
     pub mss: u64,
     /// the context on which it was issued, for its sent event
     pub handle: u64,
+    /// the queue in which it waits, and how many were issued before it
+    pub queue: usize,
+    pub issued: u64,
     pub sent: Option<usize>,
     pub sent_cells: Vec<u64>,
 }
@@ -55,62 +60,102 @@ pub(crate) struct Progress {
     pub frame_prev: Vec<u64>,
     pub packet_prev: Vec<u64>,
     pub packet_len: u64,
+    /// while another queue goes before it: the last packet as it was made, and its payload's length
+    pub parked_prev: Vec<u64>,
+    pub parked_len: u64,
     /// the most octets that a header of its packets takes
     pub header: usize,
 }
 
-/// First in, first out; its entries keep their memory.
+/// Queues of which an earlier one goes before the later ones; each is first in, first out. Entries keep their memory.
 #[derive(Debug)]
 pub(crate) struct Queue {
     entries: Vec<Entry>,
-    head: usize,
-    len: usize,
+    /// the numbers of those that hold nothing
+    free: Vec<usize>,
+    /// of those that wait, queue by queue
+    waiting: Vec<VecDeque<usize>>,
+    /// how many were issued so far
+    issued: u64,
+    /// by context type and slot: which was issued last there
+    newest: HashMap<u64, u64>,
+    /// the queue whose first entry is being made into packets, and how far that is; of the others what is begun
+    pub selected: usize,
     pub progress: Progress,
-}
-
-impl Default for Queue {
-    fn default() -> Queue {
-        let entries = (0..QUEUE).map(|_| Entry::default()).collect();
-        Queue { entries, head: 0, len: 0, progress: Progress::default() }
-    }
+    pub parked: Vec<Progress>,
 }
 
 impl Queue {
-    pub(crate) fn free(&self) -> u32 {
-        (self.entries.len() - self.len) as u32
-    }
-
-    /// The entry behind the last one, to be filled in; `None` if the queue is full.
-    pub(crate) fn push(&mut self) -> Option<&mut Entry> {
-        if self.len == self.entries.len() {
-            return None;
+    pub(crate) fn new(queues: u32) -> Queue {
+        Queue {
+            entries: (0..QUEUE).map(|_| Entry::default()).collect(),
+            free: (0..QUEUE as usize).rev().collect(),
+            waiting: vec![VecDeque::new(); queues as usize],
+            issued: 0,
+            newest: HashMap::new(),
+            selected: 0,
+            progress: Progress::default(),
+            parked: (0..queues).map(|_| Progress::default()).collect(),
         }
-        let at = (self.head + self.len) % self.entries.len();
-        self.len += 1;
-        Some(&mut self.entries[at])
     }
 
-    /// The number of the newest entry of a context, if no packet is made of it yet.
+    pub(crate) fn free(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// The entry behind the last one of a queue, to be filled in; `None` if as many wait as can.
+    pub(crate) fn push(&mut self, queue: usize) -> Option<&mut Entry> {
+        let number = self.free.pop()?;
+        self.waiting[queue].push_back(number);
+        self.issued += 1;
+        let entry = &mut self.entries[number];
+        (entry.queue, entry.issued) = (queue, self.issued);
+        Some(entry)
+    }
+
+    /// Takes note of the entry that was pushed last as the newest of its context.
+    pub(crate) fn note_newest(&mut self, handle: u64) {
+        self.newest.insert(place(handle), self.issued);
+    }
+
+    /// The number of the entry that was issued last on a context, if that waits and no packet is made of it yet.
     pub(crate) fn newest(&self, handle: u64) -> Option<usize> {
-        let numbers = (0..self.len).rev().map(|i| (self.head + i) % self.entries.len());
-        let number = numbers.into_iter().find(|number| self.entries[*number].handle == handle)?;
-        (number != self.head || !self.progress.begun).then_some(number)
+        let issued = *self.newest.get(&place(handle))?;
+        let same = |number: &&usize| {
+            let entry = &self.entries[**number];
+            entry.issued == issued && entry.handle == handle
+        };
+        let number = *self.waiting.iter().flatten().find(same)?;
+        let queue = self.entries[number].queue;
+        let progress = if queue == self.selected { &self.progress } else { &self.parked[queue] };
+        (self.waiting[queue].front() != Some(&number) || !progress.begun).then_some(number)
     }
 
     pub(crate) fn entry(&mut self, number: usize) -> &mut Entry {
         &mut self.entries[number]
     }
 
-    pub(crate) fn first(&self) -> Option<&Entry> {
-        (self.len > 0).then(|| &self.entries[self.head])
+    /// The first queue in which something waits.
+    pub(crate) fn next_queue(&self) -> Option<usize> {
+        self.waiting.iter().position(|queue| !queue.is_empty())
     }
 
-    /// Takes the first entry out; its place is reused only by a later [`Queue::push`].
-    pub(crate) fn pop(&mut self) -> &Entry {
-        let at = self.head;
-        self.head = (at + 1) % self.entries.len();
-        self.len -= 1;
-        self.progress.begun = false;
-        &self.entries[at]
+    /// The first entry of the selected queue.
+    pub(crate) fn first(&self) -> Option<&Entry> {
+        self.waiting[self.selected].front().map(|number| &self.entries[*number])
     }
+
+    /// Takes the first entry out of the selected queue, which has one; its place is reused only by a later
+    /// [`Queue::push`].
+    pub(crate) fn pop(&mut self) -> Option<&Entry> {
+        let number = self.waiting[self.selected].pop_front()?;
+        self.free.push(number);
+        self.progress.begun = false;
+        Some(&self.entries[number])
+    }
+}
+
+/// Of a handle all but the generation.
+fn place(handle: u64) -> u64 {
+    handle & 0xff00_0000_ffff_ffff
 }

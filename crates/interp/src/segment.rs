@@ -27,7 +27,8 @@ pub(crate) struct Piece {
 impl Machine {
     /// Makes the next packet; false if there is none.
     pub(crate) fn make_packet(&mut self, p: &Linked, out: &mut Vec<u8>) -> bool {
-        while self.queue.first().is_some() {
+        while let Some(queue) = self.queue.next_queue() {
+            self.select_queue(p, queue);
             let (made, last) = self.next_piece(p, out);
             if last {
                 self.entry_is_out(p);
@@ -37,6 +38,28 @@ impl Machine {
             }
         }
         false
+    }
+
+    /// Goes on with the first entry of another queue.
+    fn select_queue(&mut self, p: &Linked, queue: usize) {
+        let old = self.queue.selected;
+        if queue == old {
+            return;
+        }
+        let (given, prev) = (p.map.given as usize, p.map.prev as usize);
+        let mut progress = std::mem::take(&mut self.queue.progress);
+        progress.parked_prev.clear();
+        progress.parked_prev.extend_from_slice(&self.mem[prev..given]);
+        progress.parked_len = self.mem[PREV_PAYLOAD_LEN_CELL as usize];
+        self.queue.parked[old] = progress;
+        self.queue.selected = queue;
+        self.queue.progress = std::mem::take(&mut self.queue.parked[queue]);
+        let progress = &self.queue.progress;
+        if let Some(entry) = self.queue.first().filter(|_| progress.begun) {
+            self.mem[given..given + entry.cells.len()].copy_from_slice(&entry.cells);
+            self.mem[prev..given].copy_from_slice(&progress.parked_prev);
+            self.mem[PREV_PAYLOAD_LEN_CELL as usize] = progress.parked_len;
+        }
     }
 
     /// Makes the next packet of the first entry: whether there is one, and whether it was the last.
@@ -179,7 +202,7 @@ impl Machine {
 
     /// The first entry leaves the queue; then its sent event runs.
     fn entry_is_out(&mut self, p: &Linked) {
-        let entry = self.queue.pop();
+        let Some(entry) = self.queue.pop() else { return };
         let (handle, sent) = (entry.handle, entry.sent);
         if sent.is_some() {
             let stack = p.map.stack as usize;

@@ -27,6 +27,8 @@ pub struct Program {
     pub opt_lists: Vec<OptListDef>,
     pub blueprints: Vec<BlueprintDef>,
     pub seg_rules: Vec<SegRule>,
+    /// how many queues blueprints wait in; an earlier one goes before all later ones
+    pub tx_queues: u32,
     /// in the order in which they are tried
     pub coalescing: Vec<CoalescingRule>,
     /// callees before callers

@@ -184,6 +184,8 @@ pub enum Instr {
         bp: LocalId,
         rules: Vec<RuleId>,
         sent: Option<LocalId>,
+        /// which queue, the last one if there are not as many; absent: the first
+        queue: Option<Expr>,
     },
     TimerStart {
         ctx: LocalId,

@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::env::Def;
 use crate::{Checker, codes};
 
-const CALLS: [&str; 7] = [
+const CALLS: [&str; 8] = [
     "register_ep_chains",
     "register_ctx_spec",
     "register_data_spec",
@@ -17,6 +17,7 @@ const CALLS: [&str; 7] = [
     "register_interface",
     "register_seg_rule",
     "register_coalescing_rule",
+    "register_pkt_sched",
 ];
 
 impl Checker<'_> {
@@ -77,6 +78,14 @@ impl Checker<'_> {
             self.unknown(codes::DEPLOY_CALL, "registration", &name, &CALLS);
             return None;
         }
+        if what == "register_pkt_sched" {
+            if registered.contains(what) {
+                self.report(wrong("packets are scheduled twice".into()));
+            }
+            registered.push(what.clone());
+            self.packet_schedule(args, call.span);
+            return Some(());
+        }
         let wanted = match what.as_str() {
             "register_ctx_spec" => 2,
             "register_data_spec" => 3,
@@ -105,13 +114,20 @@ impl Checker<'_> {
             self.report(wrong(format!("`{}` is not a parser", name.name)));
             return None;
         }
-        let Def::Context(ctx) = found else { return Some(()) };
+        match found {
+            Def::Context(ctx) => self.deploy_context(what, ctx, &name, &args[1..]),
+            _ => Some(()),
+        }
+    }
+
+    /// How many instances of a context there are, or what its data units hold.
+    fn deploy_context(&mut self, what: &str, ctx: ir::CtxId, name: &Ident, args: &[Expr]) -> Option<()> {
         if self.program.contexts[ctx.index()].global {
             self.not_for_globals(name.span, "registered", "remove this line");
             return None;
         }
         let ty = if what == "register_ctx_spec" { Ty::U64 } else { Ty::Bytes };
-        let numbers: Option<Vec<ir::Expr>> = args[1..].iter().map(|a| self.deploy_number(a, &ty)).collect();
+        let numbers: Option<Vec<ir::Expr>> = args.iter().map(|a| self.deploy_number(a, &ty)).collect();
         let mut numbers = numbers?.into_iter();
         let def = &mut self.program.contexts[ctx.index()];
         if what == "register_ctx_spec" {
@@ -133,6 +149,9 @@ impl Checker<'_> {
     }
 
     fn check_registered(&mut self, registered: &[String], span: Span) {
+        if !registered.iter().any(|r| r == "register_pkt_sched") {
+            self.queues_are_there(span);
+        }
         let mut missing = Vec::new();
         for what in ["register_ep_chains", "register_ev_parser"] {
             if !registered.iter().any(|r| r == what) {

@@ -23,6 +23,7 @@ mod interface;
 mod limits;
 mod options;
 mod parts;
+mod sched;
 mod tlv;
 mod types;
 mod usage;
@@ -131,6 +132,7 @@ fn empty_program(name: &str, path: &str, text: &str) -> ir::Program {
         opt_lists: Vec::new(),
         blueprints: Vec::new(),
         seg_rules: Vec::new(),
+        tx_queues: 1,
         coalescing: Vec::new(),
         functions: Vec::new(),
         parser: ir::FuncId(0),

@@ -267,12 +267,13 @@ impl Linker<'_> {
     }
 
     fn instr(&mut self, instr: &Instr, frame: &Frame) -> Result<In, String> {
-        if let Instr::PktGen { bp, rules, sent } = instr {
+        if let Instr::PktGen { bp, rules, sent, queue } = instr {
             let (bp, cell) = self.blueprint_of(*bp, frame)?;
             let sent = sent.map(|s| self.event_of(s, frame)).transpose()?;
             let sent = sent.map(|(event, place)| (event.index(), place));
             self.rule_lists.push(rules.iter().map(|r| r.index()).collect());
-            return Ok(In::PktGen { bp, cell, rules: self.rule_lists.len() - 1, sent });
+            let queue = queue.as_ref().map(|e| self.expr(e, frame)).transpose()?;
+            return Ok(In::PktGen { bp, cell, rules: self.rule_lists.len() - 1, queue, sent });
         }
         let this = &*self;
         let ctx = |local: &LocalId| this.local(*local, frame.into()).map(|(place, _)| place);

@@ -33,6 +33,9 @@ impl<'p> Printer<'p> {
         }
         p.blueprints.iter().for_each(|def| self.blueprint(def));
         self.seg_rules();
+        if p.tx_queues > 1 {
+            self.line(&format!("blueprints wait in {} queues", p.tx_queues));
+        }
         self.coalescing_rules();
         p.functions.iter().for_each(|def| self.function(def));
         for (event, chain) in p.events.iter().zip(&p.chains) {

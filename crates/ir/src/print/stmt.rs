@@ -131,10 +131,11 @@ impl Printer<'_> {
             Instr::RxFlushAndNotify { ctx, len, addr } => {
                 vec![self.local(*ctx), self.expr(len), self.expr(addr)]
             }
-            Instr::PktGen { bp, rules, sent } => {
+            Instr::PktGen { bp, rules, sent, queue } => {
                 let rules = rules.iter().map(|r| name(&self.program.seg_rules, r.index(), |d| &d.name));
                 let mut args = vec![self.local(*bp)];
                 args.extend(rules.map(str::to_owned));
+                args.extend(queue.as_ref().map(|q| format!("queue {}", self.expr(q))));
                 args.extend(sent.map(|s| self.local(s)));
                 args
             }

@@ -133,6 +133,7 @@ impl<'p> Check<'p> {
             self.at("blueprint", &def.name);
             self.blueprint(BpId(index as u32), def);
         }
+        self.must((1..=16).contains(&p.tx_queues), "an impossible number of queues");
         for rule in &p.coalescing {
             self.at("coalescing_rule", &rule.name);
             let bp = p.blueprints.get(rule.blueprint.index());

@@ -18,7 +18,10 @@ impl Check<'_> {
             Instr::AddRxDataSeg { ctx, addr, len, offset } => {
                 self.unit(*ctx, &[(addr, Ty::Addr), (len, Ty::Bytes), (offset, Ty::U64)]);
             }
-            Instr::PktGen { bp, rules, sent } => {
+            Instr::PktGen { bp, rules, sent, queue } => {
+                if let Some(queue) = queue {
+                    self.expr_of(queue, &Ty::U32, "the queue");
+                }
                 let def = self.blueprint_local(*bp);
                 self.must(def.is_some_and(|(_, def)| !def.frame), "a packet of a frame");
                 for rule in rules {

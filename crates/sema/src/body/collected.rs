@@ -113,8 +113,7 @@ fn arguments_of(instr: &mut Instr) -> Vec<&mut Expr> {
             all.extend(value);
             all
         }
-        Instr::DelCtx { .. } | Instr::PktGen { .. } | Instr::TimerStop { .. } | Instr::Raise { .. } => {
-            Vec::new()
-        }
+        Instr::PktGen { queue, .. } => queue.iter_mut().collect(),
+        Instr::DelCtx { .. } | Instr::TimerStop { .. } | Instr::Raise { .. } => Vec::new(),
     }
 }

@@ -226,7 +226,7 @@ impl Body<'_, '_> {
             );
             return None;
         }
-        let (mut rules, mut sent) = (Vec::new(), None);
+        let (mut rules, mut sent, mut queue) = (Vec::new(), None, None);
         for arg in rest {
             if let ast::ExprKind::Name(name) = &arg.kind
                 && let Some(Def::SegRule(rule)) = self.cx.env.get(name)
@@ -248,17 +248,25 @@ impl Body<'_, '_> {
                 rules.push(rule);
                 continue;
             }
+            // What is no event is the number of a queue.
+            if sent.is_none()
+                && queue.is_none()
+                && self.variable(arg, |ty| matches!(ty, Ty::Event(_))).is_none()
+            {
+                queue = Some(self.value_of_type(arg, &Ty::U32)?);
+                continue;
+            }
             sent = self.variable(arg, |ty| matches!(ty, Ty::Event(_)));
             let is_sent = sent.is_some_and(|l| self.event_kind(l) == Some(ir::EventKind::Sent));
             if !is_sent {
                 return self.wrong_argument(
-                    "after the blueprint come segmentation rules and a sent event",
+                    "after the blueprint come segmentation rules, a queue and a sent event",
                     arg.span,
                     "name a seg_rule, or a variable of a sent_event",
                 );
             }
         }
-        Some(Instr::PktGen { bp, rules, sent })
+        Some(Instr::PktGen { bp, rules, sent, queue })
     }
 
     pub(super) fn variable(&mut self, e: &ast::Expr, wanted: impl Fn(&Ty) -> bool) -> Option<LocalId> {
