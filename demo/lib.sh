@@ -42,7 +42,7 @@ pause() { read -rt 0.05 <> <(:) || true; }
 
 # Packages for the commands that are missing, by apt-get where we may use it.
 install_missing() {
-    local wanted=(gcc:gcc make:make curl:curl ip:iproute2 ethtool:ethtool nginx:nginx-light) missing=() entry
+    local wanted=(gcc:gcc make:make curl:curl ip:iproute2 ethtool:ethtool sysctl:procps nginx:nginx-light) missing=() entry
     export PATH=$PATH:/usr/sbin:/sbin:$HOME/.cargo/bin
     for entry in "${wanted[@]}"; do
         command -v "${entry%%:*}" >/dev/null || missing+=("${entry##*:}")

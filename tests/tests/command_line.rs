@@ -74,15 +74,3 @@ fn what_is_missing_is_said_with_its_mend_and_its_code() {
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", said(&output));
     }
 }
-
-#[test]
-fn without_a_c_compiler_the_mend_is_said() {
-    let output = Command::new(carrick())
-        .args(["diff", "protocols/tcp/tcp.mtp", "--seeds", "1"])
-        .env("CC", "no-such-compiler")
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("no-such-compiler"), "{}", said(&output));
-}

@@ -54,8 +54,10 @@ pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedL
 /// Runs `make` in a folder.
 ///
 /// # Errors
-/// [`Failure::Missing`] without `make`, [`Failure::Failed`] with what it printed if it fails.
+/// [`Failure::Missing`] without `make` or a C compiler, [`Failure::Failed`] with what it printed if it fails.
 pub fn make(dir: &Path, goals: &[&str]) -> Result<(), Failure> {
+    // Else it would be make that complains of it, and not say what to install.
+    run(Command::new(compiler()).arg("--version"), "look for the C compiler")?;
     let mut command = Command::new("make");
     command.arg("-C").arg(dir).arg("--no-print-directory").args(goals);
     if std::env::var_os("CC").is_none() {

@@ -5,20 +5,23 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "apps/apps.h"
 #include "apps/http_parse.h"
 
-#define GET_BUFFER 262144u /* at least CARRICK_HTTP_HEAD */
+#define GET_BUFFER    262144u /* at least CARRICK_HTTP_HEAD */
+#define GET_PATIENCE  1       /* seconds for the server to end the connection, as it was asked to */
+#define GET_LINGER_NS 2000000000u
 
 struct get {
     struct carrick_stack *stack;
     uint64_t handle;
     uint32_t address;
     uint16_t port;
-    int file;
-    bool in_body;
+    int file, timer;
+    bool in_body, ending;
     struct carrick_http_response response;
     uint64_t received;
     uint32_t held, sent, request_len;
@@ -30,11 +33,12 @@ struct get {
 static void get_ended(void *user, enum carrick_status status, uint64_t value) {
     (void)status, (void)value; /* it is over in any case */
     struct get *get = user;
-    carrick_stack_stop(get->stack, get->code);
+    carrick_stack_linger(get->stack, GET_LINGER_NS, get->code); /* the peer is to learn of the end */
 }
 
 static void get_end(struct get *get, int code) {
     get->code = code;
+    get->ending = true;
     if (close(get->file) != 0 && code == CARRICK_EXIT_OK) {
         fprintf(stderr, "the file could not be written\n");
         get->code = CARRICK_EXIT_FAILED;
@@ -63,6 +67,32 @@ static bool get_write(struct get *get, const char *data, uint32_t len) {
     return true;
 }
 
+/* The server ends the connection first, so that it and not we must remember it; what else it sends is not wanted. */
+static void get_drain(void *user, enum carrick_status status, uint64_t octets) {
+    (void)octets;
+    struct get *get = user;
+    if (get->ending)
+        return;
+    if (status != CARRICK_OK || carrick_recv(get->stack, get->handle, get->buffer, GET_BUFFER, get_drain, get) != 0)
+        get_end(get, CARRICK_EXIT_OK);
+}
+
+static void get_patience_over(void *user) {
+    struct get *get = user;
+    carrick_stack_watch(get->stack, get->timer, NULL, NULL);
+    if (!get->ending)
+        get_end(get, CARRICK_EXIT_OK);
+}
+
+static void get_await_end(struct get *get) {
+    const struct itimerspec patience = {.it_value = {.tv_sec = GET_PATIENCE}};
+    if (timerfd_settime(get->timer, 0, &patience, NULL) == 0 &&
+        carrick_stack_watch(get->stack, get->timer, get_patience_over, get))
+        get_drain(get, CARRICK_OK, 0);
+    else
+        get_end(get, CARRICK_EXIT_OK);
+}
+
 /* Octets of the body. */
 static void get_body(struct get *get, const char *data, uint32_t len) {
     if (get->response.has_length && len > get->response.length - get->received)
@@ -70,7 +100,7 @@ static void get_body(struct get *get, const char *data, uint32_t len) {
     if (!get_write(get, data, len))
         get_fail(get, "cannot write the file", "is the disk full?");
     else if (get->response.has_length && get->received == get->response.length)
-        get_end(get, CARRICK_EXIT_OK);
+        get_await_end(get);
     else
         get_receive(get);
 }
@@ -163,6 +193,8 @@ static void get_finish(void *state) {
     struct get *get = state;
     if (get->file >= 0)
         close(get->file);
+    if (get->timer >= 0)
+        close(get->timer);
     free(get);
 }
 
@@ -175,7 +207,11 @@ static void *get_start(struct carrick_stack *stack, const char *argument, struct
     }
     get->stack = stack;
     get->file = -1;
-    if (!get_parse(get, argument, file, sizeof file)) {
+    get->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (get->timer < 0) {
+        snprintf(error->text, sizeof error->text,
+                 "There is no timer to be had: end some processes, or raise `ulimit -n`.");
+    } else if (!get_parse(get, argument, file, sizeof file)) {
         snprintf(error->text, sizeof error->text, "`%.100s` is no download: write get:http://IP[:PORT]/PATH:FILE.",
                  argument);
     } else if ((get->file = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) < 0) {

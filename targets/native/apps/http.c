@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A static HTTP/1.1 file server: GET, HEAD, and PUT or POST of a file with a length. One request at a time on a
- * connection, and one open request to the stack.
+ * A static HTTP/1.1 file server: GET (also of one range), HEAD, and PUT or POST of a file with a length. One request at
+ * a time on a connection, and one open request to the stack.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -71,11 +71,13 @@ static const char *reason(int status) {
         const char *text;
     } reasons[] = {{200, "OK"},
                    {201, "Created"},
+                   {206, "Partial Content"},
                    {400, "Bad Request"},
                    {403, "Forbidden"},
                    {404, "Not Found"},
                    {411, "Length Required"},
                    {414, "URI Too Long"},
+                   {416, "Range Not Satisfiable"},
                    {417, "Expectation Failed"},
                    {431, "Request Header Fields Too Large"},
                    {500, "Internal Server Error"},
@@ -88,14 +90,18 @@ static const char *reason(int status) {
     return "Error";
 }
 
-/* Begins an answer. A body of `octets` follows from the file, if there is one. */
-static void http_answer(struct http_connection *c, int status, uint64_t octets) {
+/* Begins an answer with `fields`, whole lines. A body of `octets` follows from the file, if there is one. */
+static void http_answer_with(struct http_connection *c, int status, uint64_t octets, const char *fields) {
     c->state = HTTP_ANSWERING;
     c->out_sent = 0;
     const char *server_keeps = c->request.keep_alive ? "" : "Connection: close\r\n";
-    c->out_len = (uint32_t)snprintf(c->out, sizeof c->out, "HTTP/1.1 %d %s\r\nContent-Length: %" PRIu64 "\r\n%s\r\n",
-                                    status, reason(status), octets, server_keeps);
+    c->out_len = (uint32_t)snprintf(c->out, sizeof c->out, "HTTP/1.1 %d %s\r\nContent-Length: %" PRIu64 "\r\n%s%s\r\n",
+                                    status, reason(status), octets, fields, server_keeps);
     http_send(c);
+}
+
+static void http_answer(struct http_connection *c, int status, uint64_t octets) {
+    http_answer_with(c, status, octets, "");
 }
 
 /* An answer after which nothing more is understood. */
@@ -189,10 +195,18 @@ static void http_download(struct http_connection *c) {
         http_answer(c, -file, 0);
         return;
     }
+    uint64_t first, len;
+    char fields[96] = "Accept-Ranges: bytes\r\n";
+    int status = carrick_http_part(&c->request, octets, &first, &len);
+    if (status == 206)
+        snprintf(fields, sizeof fields, "Content-Range: bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64 "\r\n", first,
+                 first + len - 1, octets);
+    else if (status == 416)
+        snprintf(fields, sizeof fields, "Content-Range: bytes */%" PRIu64 "\r\n", octets);
     c->file = file;
-    c->file_at = 0;
-    c->file_left = c->request.method == HTTP_GET ? octets : 0;
-    http_answer(c, 200, octets);
+    c->file_at = first;
+    c->file_left = c->request.method == HTTP_GET ? len : 0;
+    http_answer_with(c, status, len, fields);
 }
 
 static void http_begin_upload(struct http_connection *c) {

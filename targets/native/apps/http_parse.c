@@ -139,6 +139,42 @@ static int read_request_line(struct piece line, struct carrick_http_request *req
     return -501;
 }
 
+/* bytes=FIRST-LAST, bytes=FIRST- or bytes=-COUNT (RFC 9110 §14.1.2). Whatever else is asked, the whole file is right.
+ */
+static void read_range(struct piece value, struct carrick_http_request *request) {
+    struct piece unit, first;
+    if (++request->range_fields > 1 || !cut(&value, '=', &unit) || !piece_is(unit, "bytes") ||
+        !cut(&value, '-', &first))
+        return;
+    bool has_last = piece_number(value, &request->range_last);
+    request->is_suffix = first.len == 0;
+    if (!has_last && value.len == 0 && !request->is_suffix)
+        request->range_last = UINT64_MAX;
+    else if (!has_last)
+        return;
+    request->has_range = request->is_suffix ||
+                         (piece_number(first, &request->range_first) && request->range_first <= request->range_last);
+}
+
+int carrick_http_part(const struct carrick_http_request *request, uint64_t octets, uint64_t *first, uint64_t *len) {
+    *first = 0;
+    *len = octets;
+    if (!request->has_range || request->range_fields != 1 || request->method != HTTP_GET)
+        return 200;
+    uint64_t from = request->range_first, to = request->range_last; /* [from, to] */
+    if (request->is_suffix) {
+        from = to < octets ? octets - to : 0;
+        to = to == 0 ? 0 : UINT64_MAX;
+    }
+    if (from >= octets || (request->is_suffix && to == 0)) {
+        *len = 0;
+        return 416;
+    }
+    *first = from;
+    *len = (to < octets ? to + 1 : octets) - from;
+    return 206;
+}
+
 static int read_request_field(struct piece name, struct piece value, struct carrick_http_request *request) {
     uint64_t length;
     if (piece_is(name, "content-length")) {
@@ -153,6 +189,10 @@ static int read_request_field(struct piece name, struct piece value, struct carr
             request->keep_alive = false;
         else if (piece_is(value, "keep-alive"))
             request->keep_alive = true;
+    } else if (piece_is(name, "range")) {
+        read_range(value, request);
+    } else if (piece_is(name, "if-range")) {
+        request->range_fields += 2; /* we name no versions, so that it is none of ours */
     } else if (piece_is(name, "expect")) {
         if (!piece_is(value, "100-continue"))
             return -417;

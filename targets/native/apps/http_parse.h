@@ -18,6 +18,9 @@ struct carrick_http_request {
     bool has_length;
     uint64_t length; /* of the body */
     bool keep_alive, expects_continue;
+    bool has_range, is_suffix;        /* one range of octets was asked for: [first, last], or the last `last` of them */
+    uint64_t range_first, range_last; /* last UINT64_MAX: to the end */
+    uint32_t range_fields; /* how many fields spoke of ranges; only a request with one is taken at its word */
 };
 
 struct carrick_http_response {
@@ -28,6 +31,10 @@ struct carrick_http_response {
 
 /* Octets of the head, 0: more are needed, negative: the status to answer with. */
 int carrick_http_parse_request(const char *text, uint32_t len, struct carrick_http_request *request);
+
+/* The status of an answer from a file of `octets`: 200 whole, 206 the `*len` octets from `*first` on, 416 none of them.
+ */
+int carrick_http_part(const struct carrick_http_request *request, uint64_t octets, uint64_t *first, uint64_t *len);
 
 /* Octets of the head, 0: more are needed, -1: it is none. */
 int carrick_http_parse_response(const char *text, uint32_t len, struct carrick_http_response *response);

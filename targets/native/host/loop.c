@@ -115,13 +115,20 @@ static uint64_t loop_timeout(struct carrick_stack *const *stacks, uint32_t count
     for (uint32_t s = 0; s < count; s++) {
         uint64_t idle = stacks[s]->spin ? 0 : carrick_host_idle(&stacks[s]->host);
         first = idle < first ? idle : first;
+        uint64_t until = stacks[s]->linger_until, now = stacks[s]->host.now;
+        if (stacks[s]->stopped && first > until - now)
+            first = until - now; /* not past: it would not be waiting */
     }
     return first;
 }
 
+static bool loop_ended(const struct carrick_stack *stack) {
+    return stack->stopped && (stack->host.now >= stack->linger_until || carrick_host_idle(&stack->host) == UINT64_MAX);
+}
+
 static struct carrick_stack *loop_stopped(struct carrick_stack *const *stacks, uint32_t count) {
     for (uint32_t s = 0; s < count; s++)
-        if (stacks[s]->stopped)
+        if (loop_ended(stacks[s]))
             return stacks[s];
     return NULL;
 }
@@ -148,7 +155,12 @@ int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
 }
 
 void carrick_stack_stop(struct carrick_stack *stack, int code) {
+    carrick_stack_linger(stack, 0, code);
+}
+
+void carrick_stack_linger(struct carrick_stack *stack, uint64_t most, int code) {
     stack->stopped = true;
+    stack->linger_until = stack->host.now + most;
     stack->code = code;
 }
 

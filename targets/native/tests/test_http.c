@@ -75,6 +75,52 @@ static void what_follows_a_head_is_left(void) {
     CHECK(request.method == HTTP_PUT && request.has_length && request.length == 4 && request.expects_continue);
 }
 
+/* Of a file of 1000 octets, unless it says otherwise. */
+static const struct {
+    const char *fields;
+    int status;
+    uint64_t first, len;
+} ranges[] = {
+    {"", 200, 0, 1000},
+    {"Range: bytes=0-0\r\n", 206, 0, 1},
+    {"range: BYTES=10-19\r\n", 206, 10, 10},
+    {"Range: bytes=10-\r\n", 206, 10, 990},
+    {"Range: bytes=990-2000\r\n", 206, 990, 10},
+    {"Range: bytes=5-18446744073709551609\r\n", 206, 5, 995},
+    {"Range: bytes=-10\r\n", 206, 990, 10},
+    {"Range: bytes=-2000\r\n", 206, 0, 1000},
+    {"Range: bytes=999-\r\n", 206, 999, 1},
+    {"Range: bytes=1000-\r\n", 416, 0, 0},
+    {"Range: bytes=-0\r\n", 416, 0, 0},
+    {"Range: bytes=20-10\r\n", 200, 0, 1000},
+    {"Range: bytes=-\r\n", 200, 0, 1000},
+    {"Range: bytes=\r\n", 200, 0, 1000},
+    {"Range: bytes=a-9\r\n", 200, 0, 1000},
+    {"Range: bytes=1-9x\r\n", 200, 0, 1000},
+    {"Range: bytes=0-1,5-6\r\n", 200, 0, 1000},
+    {"Range: lines=0-1\r\n", 200, 0, 1000},
+    {"Range: bytes=0-1\r\nRange: bytes=5-6\r\n", 200, 0, 1000},
+    {"Range: bytes=0-1\r\nIf-Range: \"x\"\r\n", 200, 0, 1000},
+};
+
+static void ranges_are_cut_from_the_file(void) {
+    struct carrick_http_request request;
+    uint64_t first, len;
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        char text[256];
+        int size = snprintf(text, sizeof text, "GET /a HTTP/1.1\r\n%s\r\n", ranges[i].fields);
+        CHECK(carrick_http_parse_request(text, (uint32_t)size, &request) == size);
+        int status = carrick_http_part(&request, 1000, &first, &len);
+        if (status != ranges[i].status || first != ranges[i].first || len != ranges[i].len) {
+            fprintf(stderr, "%s gives %d\n", ranges[i].fields, status);
+            exit(1);
+        }
+        CHECK(carrick_http_part(&request, 0, &first, &len) != 206 && len == 0);
+        request.method = HTTP_HEAD;
+        CHECK(carrick_http_part(&request, 1000, &first, &len) == 200);
+    }
+}
+
 static void a_head_has_an_end(void) {
     static char text[CARRICK_HTTP_HEAD + 100];
     struct carrick_http_request request;
@@ -140,6 +186,7 @@ static void addresses_are_read_strictly(void) {
 int main(void) {
     requests_are_read_as_they_should();
     what_follows_a_head_is_left();
+    ranges_are_cut_from_the_file();
     a_head_has_an_end();
     responses_are_read_as_they_should();
     broken_heads_harm_nobody();

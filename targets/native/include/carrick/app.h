@@ -60,6 +60,10 @@ bool carrick_stack_turn(struct carrick_stack *stack);
 /* Lets carrick_stack_run return `code` after what is queued now has been handed to the port. */
 void carrick_stack_stop(struct carrick_stack *stack, int code);
 
+/* The same, when no timer runs any more: what the program still exchanges with its peers has ended then. After `most`
+ * nanoseconds in any case. */
+void carrick_stack_linger(struct carrick_stack *stack, uint64_t most, int code);
+
 /* Calls `ready` from carrick_stack_run whenever `fd` can be read; at most 4 of them. False: there are 4 already.
  * `ready` NULL ends it. */
 bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user);

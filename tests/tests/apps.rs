@@ -1,0 +1,117 @@
+//! The example applications, each with a program that everybody has at the other end.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use carrick_tests::build::{host, target_dir};
+use carrick_tests::net::{End, Net, skip};
+use carrick_tests::pattern;
+
+const PROGRAM: &str = "protocols/tcp/tcp.mtp";
+const OCTETS: usize = 300_000;
+
+/// A process that ends with its test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a server and waits for the line in which it says that it serves.
+fn serve(command: &mut Command, says: &str) -> Running {
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    let lines = BufReader::new(child.stderr.take().expect("stderr is piped"));
+    let running = Running(child);
+    let mut lines = lines.lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains(says)), "it never said `{says}`");
+    // What else it says is nobody's, but somebody must read it.
+    std::thread::spawn(move || lines.for_each(drop));
+    running
+}
+
+/// A folder with one file `data` of [`OCTETS`].
+fn folder(name: &str) -> (PathBuf, Vec<u8>) {
+    let dir = target_dir().join(format!("apps-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("writable");
+    let mut data = vec![0; OCTETS];
+    pattern::fill(5, 0, &mut data);
+    std::fs::write(dir.join("data"), &data).expect("writable");
+    (dir, data)
+}
+
+fn ours(net: &Net, app: &str) -> Command {
+    let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
+    command.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS), "--app", app]);
+    command
+}
+
+/// curl's answer to a request: the status, and the body.
+fn curl(net: &Net, more: &[&str]) -> (String, Vec<u8>) {
+    let url = format!("http://{}/data", Net::OURS);
+    let arguments = ["-sS", "--max-time", "20", "-w", "%{stderr}%{http_code} %header{content-range}"];
+    let got = net.command(End::Peer, "curl").args(arguments).args(more).arg(url).output().expect("curl runs");
+    (String::from_utf8_lossy(&got.stderr).into_owned(), got.stdout)
+}
+
+#[test]
+fn curl_gets_the_ranges_that_it_asks_for() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        return skip("curl is not installed");
+    }
+    let Some(net) = Net::new() else { return };
+    let (dir, data) = folder("ranges");
+    let _server = serve(&mut ours(&net, &format!("http:{}", dir.display())), "listening");
+    let cases = [
+        ("100-199", "206 bytes 100-199/300000", &data[100..200]),
+        ("299000-", "206 bytes 299000-299999/300000", &data[299_000..]),
+        ("-7", "206 bytes 299993-299999/300000", &data[299_993..]),
+        ("300000-", "416 bytes */300000", &[]),
+        ("1-2,5-6", "200 ", &data[..]),
+    ];
+    for (range, answer, body) in cases {
+        let (said, got) = curl(&net, &["-r", range]);
+        assert_eq!(said, answer, "of {range}");
+        assert!(got == body, "{range}: {} octets of {}", got.len(), body.len());
+    }
+    // A download that broke off goes on where it ended.
+    let part = dir.join("part");
+    std::fs::write(&part, &data[..123_456]).expect("writable");
+    let (said, _) = curl(&net, &["-C", "-", "-o", &part.to_string_lossy()]);
+    assert_eq!(said, "206 bytes 123456-299999/300000");
+    assert!(std::fs::read(&part).expect("readable") == data);
+    std::fs::remove_dir_all(dir).expect("it was there");
+}
+
+/// Nothing of ours is on the wire for 150 ms after it was sent: who stopped with its work would take the end of the
+/// connection with it, and the peer would wait for it.
+#[test]
+fn the_downloader_stays_until_its_peer_knows_of_the_end() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return skip("python3 is not installed");
+    }
+    let Some(net) = Net::new() else { return };
+    let (dir, data) = folder("end");
+    let mut server = net.command(End::Peer, "python3");
+    server.args(["-u", "-m", "http.server", "80", "--bind", Net::PEER, "--directory"]).arg(&dir);
+    // It says that it serves on its standard output.
+    let mut child = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("stdout is piped")).read_line(&mut line).expect("it speaks");
+    let _server = Running(child);
+    let file = dir.join("got");
+    let done = ours(&net, &format!("get:http://{}/data:{}", Net::PEER, file.display()))
+        .args(["--fault", "delay=150ms,seed=1"])
+        .output()
+        .expect("it starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(std::fs::read(&file).expect("readable") == data);
+    let sockets = net.command(End::Peer, "ss").args(["-Htan", "dst", Net::OURS]).output().expect("ss runs");
+    let sockets = String::from_utf8_lossy(&sockets.stdout).into_owned();
+    let states: Vec<&str> = sockets.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(states, ["TIME-WAIT"], "{sockets}");
+    std::fs::remove_dir_all(dir).expect("it was there");
+}
