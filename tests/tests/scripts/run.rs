@@ -35,8 +35,8 @@ struct Player {
     /// what was sent, when and to which port
     sent: VecDeque<(u64, u16, Segment)>,
     /// what calls are open, by token
-    open: BTreeMap<u64, (&'static str, u16)>,
-    done: VecDeque<(&'static str, Completion)>,
+    open: BTreeMap<u64, (String, u16)>,
+    done: VecDeque<(String, Completion)>,
     token: u64,
 }
 
@@ -123,9 +123,10 @@ impl Player {
         let args: Vec<u64> =
             event.fields.iter().filter(|f| f.ty != Ty::Addr).map(|f| value(&f.name)).collect();
         let len = argument.unwrap_or(0);
-        let octets: Vec<u8> = if name == "send" { (0..len).map(|i| i as u8).collect() } else { Vec::new() };
+        let sends = matches!(name, "send" | "send_urgent");
+        let octets: Vec<u8> = if sends { (0..len).map(|i| i as u8).collect() } else { Vec::new() };
         let data = match name {
-            "send" => Data::Send(&octets),
+            "send" | "send_urgent" => Data::Send(&octets),
             "recv" => Data::Recv(len),
             _ => Data::None,
         };
@@ -134,7 +135,7 @@ impl Player {
             _ => self.flows.entry(self.peer).or_default().handle,
         };
         self.token += 1;
-        self.open.insert(self.token, (CALLS.iter().find(|c| **c == name).copied().unwrap_or("?"), self.peer));
+        self.open.insert(self.token, (name.to_owned(), self.peer));
         let request = Request { handle, token: self.token, args: &args, data };
         self.core.call(number, &request, self.now).map_err(|e| format!("`{name}` was refused: {e:?}"))?;
         self.drain()
@@ -156,7 +157,7 @@ impl Player {
         }
         while let Some(done) = self.core.next_completion() {
             let (name, peer) = self.open.remove(&done.token).ok_or("a completion of nothing")?;
-            match name {
+            match name.as_str() {
                 "listen" => self.listener = done.value,
                 "connect" | "accept" if done.status == 0 => {
                     self.flows.entry(if name == "accept" { self.peer } else { peer }).or_default().handle =
@@ -164,7 +165,7 @@ impl Player {
                 }
                 _ => {}
             }
-            if !(matches!(name, "listen" | "set_nodelay") && done.status == 0) {
+            if !((name == "listen" || name.starts_with("set_")) && done.status == 0) {
                 self.done.push_back((name, done));
             }
         }
@@ -214,7 +215,7 @@ impl Player {
         };
         let status = STATUS_NAMES.get(usize::from(done.status)).copied().unwrap_or("?");
         let value = if status == "OK" && how != "OK" { done.value.to_string() } else { status.to_owned() };
-        if (found, value.as_str()) != (name, how) {
+        if (found.as_str(), value.as_str()) != (name, how) {
             return Err(format!("wanted `{name}` to complete with {how}, and `{found}` did with {value}"));
         }
         Ok(())
@@ -227,7 +228,7 @@ impl Player {
         if let Some((name, done)) = self.done.front() {
             return Err(format!("`{name}` completed and was not expected to: {done:?}"));
         }
-        if let Some((name, _)) = self.open.values().find(|(name, _)| *name == "connect") {
+        if let Some((name, _)) = self.open.values().find(|(name, _)| name == "connect") {
             return Err(format!("`{name}` is still open"));
         }
         match self.core.failed_claims() {
@@ -236,9 +237,6 @@ impl Player {
         }
     }
 }
-
-const CALLS: [&str; 10] =
-    ["listen", "unlisten", "accept", "connect", "send", "recv", "shutdown", "close", "abort", "set_nodelay"];
 
 fn ms(ns: u64) -> String {
     format!("{:.3} ms", ns as f64 / 1e6)

@@ -66,8 +66,8 @@ fn action(line: &str) -> Option<Action> {
         }
         "wait" => Action::Wait(duration(rest)?),
         "quiet" => Action::Quiet(duration(rest)?),
-        "listen" | "accept" | "connect" | "send" | "recv" | "shutdown" | "close" | "abort"
-        | "set_nodelay" | "unlisten" => {
+        "listen" | "accept" | "connect" | "send" | "recv" | "shutdown" | "close" | "abort" | "unlisten"
+        | "send_urgent" | "urgent" | "set_nodelay" | "set_keepalive" | "set_retries" | "set_tos" => {
             let argument = if rest.is_empty() { None } else { Some(rest.parse().ok()?) };
             Action::Call { name: word.to_owned(), argument }
         }

@@ -32,6 +32,8 @@ pub struct Segment {
     pub ack: Option<u32>,
     pub window: Option<u16>,
     pub urgent: Option<u16>,
+    /// the DiffServ and ECN octet
+    pub tos: Option<u8>,
     pub options: Option<Vec<Opt>>,
     /// a bit of the segment is flipped on its way
     pub damaged: bool,
@@ -40,7 +42,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// `P. 1:101 ack 1 win 1000 urg 5 <mss 1460,wscale 7,ts 1 2>`, perhaps with `damaged` or `multicast`.
+    /// `P. 1:101 ack 1 win 1000 urg 5 tos 8 <mss 1460,wscale 7,ts 1 2>`, perhaps with `damaged` or `multicast`.
     pub fn read(text: &str) -> Option<Segment> {
         let (head, options) = match text.split_once('<') {
             Some((head, options)) => (head, Some(options.trim().strip_suffix('>')?)),
@@ -60,6 +62,7 @@ impl Segment {
             ack: None,
             window: None,
             urgent: None,
+            tos: None,
             options: options.map(read_options).transpose_option()?,
             damaged: false,
             from_many: false,
@@ -69,6 +72,7 @@ impl Segment {
                 "ack" => segment.ack = Some(number(words.next()?)?),
                 "win" => segment.window = Some(words.next()?.parse().ok()?),
                 "urg" => segment.urgent = Some(words.next()?.parse().ok()?),
+                "tos" => segment.tos = Some(words.next()?.parse().ok()?),
                 "damaged" => segment.damaged = true,
                 "multicast" => segment.from_many = true,
                 _ => return None,
@@ -100,7 +104,7 @@ impl Segment {
         if self.damaged {
             *tcp.last_mut().expect("a header") ^= 4;
         }
-        let mut ip = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0];
+        let mut ip = vec![0x45, self.tos.unwrap_or(0), 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0];
         ip[2..4].copy_from_slice(&((IP_HEADER + tcp.len()) as u16).to_be_bytes());
         ip.extend_from_slice(&from.to_be_bytes());
         ip.extend_from_slice(&CORE.to_be_bytes());
@@ -128,6 +132,7 @@ impl Segment {
             ack: Some(word(8)),
             window: Some(half(14)),
             urgent: Some(half(18)),
+            tos: Some(packet[1]),
             options: Some(Opt::read_all(options)?),
             damaged: false,
             from_many: false,
@@ -149,6 +154,8 @@ impl Segment {
             Some("the win")
         } else if differs(wide(wanted.urgent), wide(self.urgent)) {
             Some("the urgent pointer")
+        } else if differs(wanted.tos.map(u32::from), self.tos.map(u32::from)) {
+            Some("the tos")
         } else if wanted.options.as_ref().is_some_and(|w| !same_options(w, self.options.as_deref())) {
             Some("the options")
         } else {
