@@ -5,6 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from editor import Editor
 from measure import Contest, Row, command_json
 from wire import DEVICE, OURS, Wire
 
@@ -16,7 +17,8 @@ PEER = TARGET / "release/peer"
 SMOLTCP = TARGET / "bench-smoltcp/release/bench-smoltcp"
 NS3 = TARGET / "bench-ns3/ns3-bulk"
 BULK_OCTETS = 1_000_000_000
-open_wires = []
+EDITED_LINES = 2000
+open_wires, open_editors = [], []
 
 
 def build(*words):
@@ -26,6 +28,8 @@ def build(*words):
 def tidy():
     while open_wires:
         open_wires.pop().__exit__()
+    while open_editors:
+        open_editors.pop().close()
 
 
 def carrick():
@@ -169,6 +173,13 @@ def check_time():
     return Contest("Checking a program, start of the process included", "below 20 ms", [row])
 
 
+def keystroke():
+    editor = Editor(carrick(), PROGRAM, EDITED_LINES)
+    open_editors.append(editor)
+    row = Row("carrick lsp", "ms", f"carrick lsp; didChange in {PROGRAM}, made {EDITED_LINES} lines long", editor.keystroke, "less")
+    return Contest("A keystroke in an editor, until the diagnostics are there", "below 50 ms", [row])
+
+
 def memory():
     command = [native() / "tcp-bench", "idle", "100000", "max_conns=131072"]
     row = json_row("an idle connection beside its data buffers", "octets", command, "octets_per_connection", "less")
@@ -183,5 +194,6 @@ ALL = {
     "veth-ping": veth_ping,
     "simulator": simulator,
     "check": check_time,
+    "keystroke": keystroke,
     "memory": memory,
 }

@@ -55,6 +55,9 @@ pub enum Command {
     /// List the targets and what they have
     #[command(before_help = "Example: carrick targets")]
     Targets(Targets),
+    /// Serve an editor: the language server protocol on standard input and output
+    #[command(before_help = "Example: carrick lsp (started by an editor, see editors/README.md)")]
+    Lsp(Lsp),
     /// Print the completions of a shell
     #[command(
         before_help = "Example: carrick completions bash > ~/.local/share/bash-completion/completions/carrick"
@@ -75,6 +78,13 @@ pub struct Completions {
 pub struct Man {
     /// the folder to write, made if it is not there
     pub dir: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Lsp {
+    /// accepted, for editors that say so: there is no other way to talk to it
+    #[arg(long)]
+    pub stdio: bool,
 }
 
 #[derive(Debug, ClapArgs)]

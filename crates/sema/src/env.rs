@@ -8,6 +8,7 @@ use carrick_syntax::ast::{Ident, ItemKind};
 use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::suggest::nearest;
 
+use crate::body::instr::INSTRUCTIONS;
 use crate::{Checker, codes};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub struct Env {
     names: BTreeMap<String, (Def, Span)>,
 }
 
-/// Names that have a meaning before any declaration.
+/// Names that have a meaning before any declaration, beside instructions and statuses.
 const BUILT_IN: &[&str] = &[
     "bool",
     "uint8",
@@ -96,32 +97,11 @@ const BUILT_IN: &[&str] = &[
     "payload_len",
     "set_flow_id",
     "get_flow_id",
-    "new_ctx",
-    "del_ctx",
-    "rebind_ctx",
-    "new_tx_ordered_data",
-    "new_rx_ordered_data",
-    "add_tx_data",
-    "tx_flush_and_notify",
-    "add_rx_data_seg",
-    "rx_flush_and_notify",
-    "pkt_gen",
-    "timer_start",
-    "timer_restart",
-    "timer_stop",
-    "notify",
-    "OK",
-    "END_OF_STREAM",
-    "REFUSED",
-    "RESET",
-    "TIMED_OUT",
-    "NO_ROOM",
-    "IN_USE",
-    "INVALID",
-    "UNREACHABLE",
-    "BUSY",
-    "ABORTED",
 ];
+
+fn is_built_in(name: &str) -> bool {
+    BUILT_IN.contains(&name) || INSTRUCTIONS.contains(&name) || ir::STATUS_NAMES.contains(&name)
+}
 
 impl Env {
     pub fn get(&self, name: &str) -> Option<Def> {
@@ -181,7 +161,7 @@ impl Checker<'_> {
     }
 
     fn declare(&mut self, name: &Ident, def: Def) {
-        if BUILT_IN.contains(&name.name.as_str()) || ir::STATUS_NAMES.contains(&name.name.as_str()) {
+        if is_built_in(&name.name) {
             // An enum may have a variant called as a status: it is then the program's own.
             if !matches!(def, Def::Variant(..)) {
                 return self.report(

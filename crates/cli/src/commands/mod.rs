@@ -5,6 +5,7 @@ mod check;
 pub mod diff;
 mod explain;
 mod fmt;
+mod lsp;
 mod run;
 mod shell;
 pub mod sim;
@@ -36,6 +37,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Targets(args) => targets::run(args),
         Command::Completions(args) => Ok(shell::completions(args)),
         Command::Man(args) => shell::man(args),
+        Command::Lsp(_) => lsp::run(),
     }
 }
 

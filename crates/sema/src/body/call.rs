@@ -273,7 +273,7 @@ impl Body<'_, '_> {
                     "mtu",
                     "tx_room",
                 ]);
-                candidates.extend(super::instr::NAMES);
+                candidates.extend(super::instr::INSTRUCTIONS);
                 self.cx.unknown(codes::UNKNOWN_FUNCTION, "function", name, &candidates);
                 None
             }

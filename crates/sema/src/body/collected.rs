@@ -54,7 +54,7 @@ impl Body<'_, '_> {
     fn made(&mut self, e: &ast::Expr) -> Option<Instr> {
         if let ast::ExprKind::Call(callee, args) = &e.kind
             && let ast::ExprKind::Name(name) = &callee.kind
-            && super::instr::NAMES.contains(&name.as_str())
+            && super::instr::INSTRUCTIONS.contains(&name.as_str())
         {
             let name = Ident { name: name.clone(), span: callee.span };
             let mut instr = self.instruction(&name, args, e.span)?;

@@ -11,7 +11,7 @@ use crate::codes;
 use crate::env::Def;
 
 /// The instructions that are written as calls.
-pub(super) const NAMES: [&str; 14] = [
+pub(crate) const INSTRUCTIONS: [&str; 14] = [
     "new_ctx",
     "del_ctx",
     "rebind_ctx",

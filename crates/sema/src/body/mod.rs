@@ -7,7 +7,7 @@ mod call;
 mod collected;
 mod expr;
 mod fraction;
-mod instr;
+pub(crate) mod instr;
 mod loops;
 mod methods;
 mod operators;

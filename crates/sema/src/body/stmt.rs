@@ -307,7 +307,7 @@ impl Body<'_, '_> {
     }
 
     fn call_stmt(&mut self, name: &Ident, args: &[ast::Expr], e: &ast::Expr) -> Option<()> {
-        if super::instr::NAMES.contains(&name.name.as_str()) {
+        if super::instr::INSTRUCTIONS.contains(&name.name.as_str()) {
             let instr = self.instruction(name, args, e.span)?;
             self.emit(StmtKind::Instr(instr));
             return Some(());

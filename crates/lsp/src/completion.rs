@@ -1,0 +1,166 @@
+//! What may stand at the cursor.
+//!
+//! A half-written line seldom parses: the text is read as if a name stood at the cursor, and the line were ended.
+
+use carrick_syntax::ast::{Item, ItemKind};
+use lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind};
+
+use crate::document::Analysis;
+use crate::hover;
+use crate::index::{Kind, Shape, Symbol};
+use crate::words::{self, Class, Word};
+
+/// Stands at the cursor while the text is read.
+const CURSOR: &str = "cursor_";
+
+pub fn completion(text: &str, at: u32) -> Vec<CompletionItem> {
+    let (before, after) = text.split_at(at as usize);
+    let begun = before.len() - before.trim_end_matches(is_word).len();
+    let start = before.len() - begun;
+    let rest = after.trim_start_matches(is_word);
+    let line_ends = rest.lines().next().is_none_or(|line| line.trim().is_empty());
+    let end = if line_ends { ";" } else { "" };
+    let analysis = Analysis::new(format!("{}{CURSOR}{end}{rest}", &before[..start]));
+    let start = start as u32;
+    let cursor = carrick_syntax::Span::new(start, start + CURSOR.len() as u32);
+    if let Some(shape) = analysis.index.in_front_of(cursor) {
+        return members(&analysis, shape);
+    }
+    if before[..start as usize].trim_end().ends_with('.') {
+        return Vec::new(); // of something unknown
+    }
+    names(&analysis, start)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+fn members(analysis: &Analysis, shape: &Shape) -> Vec<CompletionItem> {
+    let declared = match shape {
+        Shape::Of(symbol) => analysis.index.members(*symbol),
+        _ => &[],
+    };
+    let symbols = &analysis.index.symbols;
+    let declared = declared.iter().map(|m| of_symbol(analysis, &symbols[*m]));
+    let built_in = analysis.index.built_in_members(shape).into_iter();
+    declared.chain(built_in.map(|w| of_word(w, member_kind(w)))).collect()
+}
+
+fn member_kind(word: &Word) -> CompletionItemKind {
+    if word.form.contains('(') { CompletionItemKind::METHOD } else { CompletionItemKind::FIELD }
+}
+
+/// What needs no `.`, by what stands around the cursor.
+fn names(analysis: &Analysis, at: u32) -> Vec<CompletionItem> {
+    let inside = |item: &&Item| item.span.start < at && at < item.span.end;
+    let around = analysis.tree.items.iter().find(inside).map(|item| &item.kind);
+    let symbols = analysis.index.in_scope(at).filter(|s| s.name != CURSOR && fits(around, s.kind));
+    let words = word_lists(around).iter().flat_map(|list| list.iter());
+    symbols
+        .map(|s| of_symbol(analysis, s))
+        .chain(words.filter_map(|w| words::find(w.name).map(|(class, _)| of_word(w, word_kind(class)))))
+        .collect()
+}
+
+/// Whether what is declared like this can be meant there.
+fn fits(around: Option<&ItemKind>, kind: Kind) -> bool {
+    match around {
+        None => is_type(kind),
+        Some(ItemKind::Function { .. }) => !matches!(kind, Kind::Dispatch | Kind::Interface),
+        Some(ItemKind::Dispatch { .. }) => matches!(kind, Kind::Event | Kind::Function),
+        Some(ItemKind::Interface { .. }) => matches!(kind, Kind::Event | Kind::Id | Kind::Context),
+        Some(ItemKind::Deploy { .. }) => !matches!(kind, Kind::Event | Kind::Variant),
+        Some(_) => {
+            is_type(kind) || matches!(kind, Kind::Const | Kind::Param | Kind::Variant | Kind::Parameter)
+        }
+    }
+}
+
+fn is_type(kind: Kind) -> bool {
+    use Kind as K;
+    matches!(
+        kind,
+        K::Enum
+            | K::Struct
+            | K::Id
+            | K::Event
+            | K::Context
+            | K::Scratchpad
+            | K::NetHeader
+            | K::Opt
+            | K::OptUnion
+            | K::FrameUnion
+            | K::OptList
+            | K::Blueprint
+    )
+}
+
+fn word_lists(around: Option<&ItemKind>) -> &'static [&'static [Word]] {
+    match around {
+        None => &[words::DECLARATIONS, words::TYPES],
+        Some(ItemKind::Dispatch { .. } | ItemKind::Interface { .. }) => &[words::STATEMENTS],
+        Some(ItemKind::Deploy { .. }) => &[words::REGISTRATIONS],
+        Some(ItemKind::Function { .. }) => &[
+            words::STATEMENTS,
+            words::TYPES,
+            words::INSTRUCTIONS,
+            words::FUNCTIONS,
+            words::LITERALS,
+            words::STATUSES,
+        ],
+        Some(ItemKind::Event { .. }) => &[words::EVENT_KINDS, words::TYPES],
+        Some(_) => &[words::TYPES, words::LITERALS],
+    }
+}
+
+fn of_symbol(analysis: &Analysis, symbol: &Symbol) -> CompletionItem {
+    let ty = symbol.ty.as_ref().map(|ty| analysis.text_of(ty.span).to_owned());
+    let detail = match symbol.kind {
+        Kind::Function => hover::declaration(analysis, symbol).trim_end_matches(['{', ' ']).to_owned(),
+        Kind::Id => hover::declaration(analysis, symbol),
+        kind => ty.unwrap_or_else(|| hover::noun(kind).to_owned()),
+    };
+    CompletionItem {
+        kind: Some(symbol_kind(symbol.kind)),
+        documentation: (!symbol.doc.is_empty()).then(|| markdown(symbol.doc.clone())),
+        ..CompletionItem::new_simple(symbol.name.clone(), detail)
+    }
+}
+
+fn of_word(word: &Word, kind: CompletionItemKind) -> CompletionItem {
+    CompletionItem {
+        kind: Some(kind),
+        documentation: Some(markdown(word.doc.to_owned())),
+        ..CompletionItem::new_simple(word.name.to_owned(), word.form.to_owned())
+    }
+}
+
+fn markdown(value: String) -> Documentation {
+    Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value })
+}
+
+fn word_kind(class: Class) -> CompletionItemKind {
+    match class {
+        Class::Keyword => CompletionItemKind::KEYWORD,
+        Class::Type => CompletionItemKind::CLASS,
+        Class::Function | Class::Instruction => CompletionItemKind::FUNCTION,
+        Class::Value => CompletionItemKind::CONSTANT,
+    }
+}
+
+fn symbol_kind(kind: Kind) -> CompletionItemKind {
+    match kind {
+        Kind::Const | Kind::Param => CompletionItemKind::CONSTANT,
+        Kind::Enum => CompletionItemKind::ENUM,
+        Kind::Variant => CompletionItemKind::ENUM_MEMBER,
+        Kind::Event => CompletionItemKind::EVENT,
+        Kind::Function => CompletionItemKind::FUNCTION,
+        Kind::Field | Kind::Timer => CompletionItemKind::FIELD,
+        Kind::Parameter | Kind::Variable => CompletionItemKind::VARIABLE,
+        Kind::Interface | Kind::Call | Kind::Dispatch | Kind::SegRule | Kind::CoalescingRule => {
+            CompletionItemKind::REFERENCE
+        }
+        _ => CompletionItemKind::STRUCT,
+    }
+}

@@ -1,0 +1,186 @@
+//! What a file declares, but for local names.
+
+use carrick_syntax::Span;
+use carrick_syntax::ast::{Field, File, Ident, Item, ItemKind, Type};
+
+use super::{Index, Kind, Reference, Symbol, SymbolId};
+
+impl Index {
+    pub(super) fn declare(&mut self, tree: &File, text: &str) {
+        for item in &tree.items {
+            let Some((name, kind)) = named(&item.kind) else { continue };
+            let (head, ty) = match &item.kind {
+                ItemKind::Function { ret, body, .. } => (upto(item.span, body.span.start), Some(ret)),
+                ItemKind::Const { ty, .. } | ItemKind::Param { ty, .. } => (item.span, Some(ty)),
+                _ => (item.span, None),
+            };
+            let owner = self.add(Symbol {
+                head: without_docs(head, text),
+                doc: item.doc.clone(),
+                ty: ty.cloned(),
+                ..symbol(name, kind, item.span)
+            });
+            self.globals.entry(name.name.clone()).or_insert(owner);
+            self.parts(owner, item, text);
+        }
+        self.make_with(tree);
+    }
+
+    /// Adds a symbol; its declaration is a reference to it.
+    pub(super) fn add(&mut self, symbol: Symbol) -> SymbolId {
+        let id = self.symbols.len();
+        self.references.push(Reference { span: symbol.span, symbol: id });
+        if let Some(owner) = symbol.owner {
+            self.members.entry(owner).or_default().push(id);
+        }
+        self.symbols.push(symbol);
+        id
+    }
+
+    fn parts(&mut self, owner: SymbolId, item: &Item, text: &str) {
+        let part = |name: &Ident, kind, whole| Symbol { owner: Some(owner), ..symbol(name, kind, whole) };
+        match &item.kind {
+            ItemKind::Enum { variants, .. } => {
+                for variant in variants {
+                    let name = &variant.name;
+                    let whole = variant.value.as_ref().map_or(name.span, |v| name.span.to(v.span));
+                    let id = self.add(part(name, Kind::Variant, whole));
+                    self.globals.entry(name.name.clone()).or_insert(id);
+                }
+            }
+            ItemKind::Id { parts, .. } => {
+                for p in parts {
+                    let whole = p.ty.span.to(p.name.span);
+                    self.add(Symbol { ty: Some(p.ty.clone()), ..part(&p.name, Kind::Field, whole) });
+                }
+            }
+            ItemKind::Interface { calls, .. } => {
+                for call in calls {
+                    let head = without_docs(call.span, text);
+                    let doc = call.doc.clone();
+                    self.add(Symbol { head, doc, ..part(&call.name, Kind::Call, call.span) });
+                }
+            }
+            ItemKind::Context { timers, .. } => {
+                self.fields(owner, item, text);
+                for timer in timers {
+                    let head = without_docs(timer.span, text);
+                    let doc = timer.doc.clone();
+                    self.add(Symbol { head, doc, ..part(&timer.name, Kind::Timer, timer.span) });
+                }
+            }
+            _ => self.fields(owner, item, text),
+        }
+    }
+
+    fn fields(&mut self, owner: SymbolId, item: &Item, text: &str) {
+        for field in fields(&item.kind) {
+            self.add(Symbol {
+                head: without_docs(field.span, text),
+                doc: field.doc.clone(),
+                ty: Some(field.ty.clone()),
+                is_array: field.array.is_some(),
+                owner: Some(owner),
+                ..symbol(&field.name, Kind::Field, field.span)
+            });
+        }
+    }
+
+    /// The id of each context, the header of each blueprint, and which events have a token.
+    fn make_with(&mut self, tree: &File) {
+        for item in &tree.items {
+            match &item.kind {
+                ItemKind::Context { name, by: Some(with), .. }
+                | ItemKind::Blueprint { name, over: Some(with), .. } => {
+                    if let (Some(it), Some(with)) = (self.global(&name.name), self.global(&with.name)) {
+                        self.made_with.insert(it, with);
+                    }
+                }
+                ItemKind::Event { name, kind, .. } if kind.name.eq_ignore_ascii_case("app_event") => {
+                    self.app_events.extend(self.global(&name.name));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A symbol that is global, without type and documentation.
+pub(super) fn symbol(name: &Ident, kind: Kind, whole: Span) -> Symbol {
+    Symbol {
+        name: name.name.clone(),
+        kind,
+        span: name.span,
+        whole,
+        head: whole,
+        doc: String::new(),
+        ty: None,
+        is_array: false,
+        owner: None,
+        scope: None,
+    }
+}
+
+/// A local name.
+pub(super) fn local(name: &Ident, kind: Kind, ty: Option<&Type>, scope: Span) -> Symbol {
+    let whole = ty.map_or(name.span, |t| t.span.to(name.span));
+    Symbol { ty: ty.cloned(), scope: Some(scope), ..symbol(name, kind, whole) }
+}
+
+fn upto(span: Span, end: u32) -> Span {
+    Span::new(span.start, end.max(span.start))
+}
+
+/// The span without the comments that it begins with.
+fn without_docs(span: Span, text: &str) -> Span {
+    let mut start = span.start;
+    while let Some(rest) = text.get(start as usize..span.end as usize) {
+        let blank = rest.len() - rest.trim_start().len();
+        start += blank as u32;
+        if !rest.trim_start().starts_with("//") {
+            break;
+        }
+        start += rest.trim_start().find('\n').unwrap_or(rest.len() - blank) as u32;
+    }
+    Span::new(start, span.end.max(start))
+}
+
+fn named(item: &ItemKind) -> Option<(&Ident, Kind)> {
+    Some(match item {
+        ItemKind::Const { name, .. } => (name, Kind::Const),
+        ItemKind::Param { name, .. } => (name, Kind::Param),
+        ItemKind::Enum { name, .. } => (name, Kind::Enum),
+        ItemKind::Struct { name, .. } => (name, Kind::Struct),
+        ItemKind::Id { name, .. } => (name, Kind::Id),
+        ItemKind::Event { name, .. } => (name, Kind::Event),
+        ItemKind::Context { name, .. } => (name, Kind::Context),
+        ItemKind::Scratchpad { name, .. } => (name, Kind::Scratchpad),
+        ItemKind::NetHeader { name, .. } => (name, Kind::NetHeader),
+        ItemKind::Opt { name, .. } => (name, Kind::Opt),
+        ItemKind::OptUnion { name, .. } => (name, Kind::OptUnion),
+        ItemKind::FrameUnion { name, .. } => (name, Kind::FrameUnion),
+        ItemKind::OptList { name, .. } => (name, Kind::OptList),
+        ItemKind::Blueprint { name, .. } => (name, Kind::Blueprint),
+        ItemKind::SegRule { name, .. } => (name, Kind::SegRule),
+        ItemKind::CoalescingRule { name, .. } => (name, Kind::CoalescingRule),
+        ItemKind::Function { name, .. } => (name, Kind::Function),
+        ItemKind::Dispatch { name, .. } => (name, Kind::Dispatch),
+        ItemKind::Interface { name, .. } => (name, Kind::Interface),
+        ItemKind::Deploy { .. } => return None,
+    })
+}
+
+/// The fields of what is made of fields.
+pub(super) fn fields(item: &ItemKind) -> &[Field] {
+    match item {
+        ItemKind::Struct { fields, .. }
+        | ItemKind::Event { fields, .. }
+        | ItemKind::Context { fields, .. }
+        | ItemKind::Scratchpad { fields, .. }
+        | ItemKind::NetHeader { fields, .. }
+        | ItemKind::Opt { fields, .. }
+        | ItemKind::OptList { fields, .. }
+        | ItemKind::Blueprint { fields, .. } => fields,
+        _ => &[],
+    }
+}

@@ -1,0 +1,345 @@
+//! Where each name is used, and the local names.
+
+use carrick_syntax::Span;
+use carrick_syntax::ast::*;
+
+use super::declare::{fields, local};
+use super::{Index, Kind, Reference, Shape, SymbolId};
+
+/// What a checksum covers: not the fields that may have these names.
+const PARTS: [&str; 4] = ["pseudo", "net", "header", "payload"];
+
+pub(super) fn resolve(index: &mut Index, tree: &File) {
+    let mut resolver = Resolver { index, tree, scopes: Vec::new() };
+    for item in &tree.items {
+        resolver.item(item);
+        resolver.scopes.clear();
+    }
+}
+
+/// What a name means that is not declared at the top of the file.
+#[derive(Clone)]
+enum Local {
+    Symbol(SymbolId),
+    /// `bp` and `prev` in a rule
+    Implicit(Shape),
+}
+
+struct Resolver<'a> {
+    index: &'a mut Index,
+    tree: &'a File,
+    /// the innermost last
+    scopes: Vec<Vec<(String, Local)>>,
+}
+
+impl Resolver<'_> {
+    fn refer(&mut self, span: Span, symbol: SymbolId) {
+        self.index.references.push(Reference { span, symbol });
+    }
+
+    fn global(&mut self, name: &Ident) -> Option<SymbolId> {
+        let symbol = self.index.global(&name.name)?;
+        self.refer(name.span, symbol);
+        Some(symbol)
+    }
+
+    fn globals(&mut self, names: &[Ident]) {
+        for name in names {
+            self.global(name);
+        }
+    }
+
+    fn member(&mut self, of: SymbolId, name: &Ident) {
+        if let Some(member) = self.index.member(of, &name.name) {
+            self.refer(name.span, member);
+        }
+    }
+
+    /// The parts of a symbol become names of their own.
+    fn open_members(&mut self, of: SymbolId) {
+        let members = self.index.members(of);
+        let names = members.iter().map(|m| (self.index.symbols[*m].name.clone(), Local::Symbol(*m)));
+        self.scopes.push(names.collect());
+    }
+
+    fn bind(&mut self, name: &Ident, kind: Kind, ty: Option<&Type>, is_array: bool, until: u32) {
+        let scope = Span::new(name.span.end, until.max(name.span.end));
+        let symbol = super::Symbol { is_array, ..local(name, kind, ty, scope) };
+        let id = self.index.add(symbol);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push((name.name.clone(), Local::Symbol(id)));
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        match &item.kind {
+            ItemKind::Const { ty, value, .. } => {
+                self.ty(ty);
+                self.expr(value);
+            }
+            ItemKind::Param { ty, value, lo, hi, .. } => {
+                self.ty(ty);
+                self.exprs([value, lo, hi]);
+            }
+            ItemKind::Enum { repr, variants, .. } => {
+                self.ty(repr);
+                self.exprs(variants.iter().filter_map(|v| v.value.as_ref()));
+            }
+            ItemKind::Id { parts, .. } => parts.iter().for_each(|p| self.ty(&p.ty)),
+            ItemKind::OptUnion { members, .. } | ItemKind::FrameUnion { members, .. } => {
+                self.globals(members)
+            }
+            ItemKind::SegRule { params, blueprint, field, first, mid, last, .. } => {
+                self.rule(blueprint, std::slice::from_ref(field));
+                for param in params {
+                    self.bind(param, Kind::Parameter, None, false, item.span.end);
+                }
+                self.exprs([first, mid].into_iter().chain(last));
+            }
+            ItemKind::CoalescingRule { blueprint, when, takes, .. } => {
+                self.rule(blueprint, takes);
+                self.expr(when);
+            }
+            ItemKind::Function { ret, params, body, .. } => {
+                self.ty(ret);
+                self.scopes.push(Vec::new());
+                for param in params {
+                    self.ty(&param.ty);
+                    self.bind(&param.name, Kind::Parameter, Some(&param.ty), false, item.span.end);
+                }
+                self.block(body);
+            }
+            ItemKind::Dispatch { arms, .. } => arms.iter().for_each(|a| self.arm(a)),
+            ItemKind::Interface { calls, .. } => calls.iter().for_each(|c| self.interface_call(c)),
+            ItemKind::Deploy { calls } => self.exprs(calls),
+            other => self.record(other),
+        }
+    }
+
+    fn rule(&mut self, blueprint: &Ident, fields: &[Ident]) {
+        let shape = self.global(blueprint).map_or(Shape::Plain, Shape::Of);
+        if let Shape::Of(blueprint) = shape {
+            fields.iter().for_each(|f| self.member(blueprint, f));
+        }
+        let implicit = ["bp", "prev"].map(|name| (name.to_owned(), Local::Implicit(shape.clone())));
+        self.scopes.push(implicit.into());
+    }
+
+    fn arm(&mut self, arm: &Arm) {
+        self.global(&arm.event);
+        self.globals(&arm.chain);
+        self.globals(arm.absent.as_deref().unwrap_or_default());
+    }
+
+    fn interface_call(&mut self, call: &InterfaceCall) {
+        let event = self.global(&call.event);
+        match &call.target {
+            CallTarget::At { id, args } => {
+                self.global(id);
+                if let Some(event) = event {
+                    self.open_members(event);
+                }
+                self.exprs(args);
+                self.scopes.clear();
+            }
+            CallTarget::On { context } => {
+                self.global(context);
+            }
+            CallTarget::None => {}
+        }
+    }
+
+    /// What is made of fields: their types, their sizes, their initialisers.
+    fn record(&mut self, item: &ItemKind) {
+        match item {
+            ItemKind::Blueprint { name, over, .. } => {
+                let header = over.as_ref().and_then(|o| self.global(o)).map_or(Shape::Plain, Shape::Of);
+                self.scopes.push(vec![("net".to_owned(), Local::Implicit(header))]);
+                self.index.global(&name.name).into_iter().for_each(|it| self.open_members(it));
+            }
+            ItemKind::OptList { name, .. } => {
+                self.blueprint_with(&name.name).into_iter().for_each(|it| self.open_members(it));
+            }
+            ItemKind::Context { by, timers, .. } => {
+                self.globals(by.as_slice());
+                for timer in timers {
+                    self.global(&timer.event);
+                }
+            }
+            _ => {}
+        }
+        for field in fields(item) {
+            self.ty(&field.ty);
+            self.exprs([&field.array, &field.bits, &field.init].into_iter().flatten());
+            for group in &field.presence {
+                self.expr(&group.cond);
+                self.exprs(&group.arm);
+            }
+        }
+    }
+
+    /// The blueprint that has this list of options: the list's length is over its fields.
+    fn blueprint_with(&self, options: &str) -> Option<SymbolId> {
+        let has = |f: &Field| matches!(&f.ty.kind, TypeKind::Name(n) if n == options);
+        self.tree.items.iter().find_map(|item| match &item.kind {
+            ItemKind::Blueprint { name, fields, .. } if fields.iter().any(has) => {
+                self.index.global(&name.name)
+            }
+            _ => None,
+        })
+    }
+
+    fn ty(&mut self, ty: &Type) {
+        match &ty.kind {
+            TypeKind::Name(name) => {
+                let span = Span::new(ty.span.start, ty.span.start + name.len() as u32);
+                self.global(&Ident { name: name.clone(), span });
+            }
+            TypeKind::List(element, bound) => {
+                self.ty(element);
+                self.exprs(bound.as_deref());
+            }
+            TypeKind::SortedList(element, bound, key) => {
+                self.ty(element);
+                self.exprs(bound.as_deref());
+                if let (Some(key), Shape::Of(of)) = (key, self.index.of_type(element, false)) {
+                    self.member(of, key);
+                }
+            }
+            TypeKind::SlidingWnd(size, runs) => self.exprs([size, runs].into_iter().flatten().map(|e| &**e)),
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.scopes.push(Vec::new());
+        for stmt in &block.stmts {
+            self.stmt(stmt, block.span.end);
+        }
+        self.scopes.pop();
+    }
+
+    /// `until` is the end of the block that the statement is in.
+    fn stmt(&mut self, stmt: &Stmt, until: u32) {
+        match &stmt.kind {
+            StmtKind::Let { ty, name, array, init } => {
+                self.ty(ty);
+                self.exprs(array);
+                match init {
+                    LetInit::None => {}
+                    LetInit::Value(value) => drop(self.expr(value)),
+                    LetInit::Args(args) => self.exprs(args),
+                }
+                self.bind(name, Kind::Variable, Some(ty), array.is_some(), until);
+            }
+            StmtKind::Assign { place, value, .. } => self.exprs([place, value]),
+            StmtKind::Expr(e) | StmtKind::Raise(e) => drop(self.expr(e)),
+            StmtKind::If { cond, then, otherwise } => {
+                self.expr(cond);
+                self.block(then);
+                otherwise.iter().for_each(|o| self.stmt(o, until));
+            }
+            StmtKind::Block(block) => self.block(block),
+            StmtKind::ForRange { ty, var, from, to, max, body } => {
+                self.ty(ty);
+                self.exprs([from, to].into_iter().chain(max));
+                self.turn(ty, var, body);
+            }
+            StmtKind::ForEach { ty, var, list, body } => {
+                self.ty(ty);
+                self.expr(list);
+                self.turn(ty, var, body);
+            }
+            StmtKind::Return(value) => self.exprs(value),
+            StmtKind::Break | StmtKind::Continue | StmtKind::Stop | StmtKind::Error => {}
+        }
+    }
+
+    /// The body of a loop, with its variable.
+    fn turn(&mut self, ty: &Type, var: &Ident, body: &Block) {
+        self.scopes.push(Vec::new());
+        self.bind(var, Kind::Variable, Some(ty), false, body.span.end);
+        self.block(body);
+        self.scopes.pop();
+    }
+
+    fn exprs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
+        for e in exprs {
+            self.expr(e);
+        }
+    }
+
+    fn expr(&mut self, e: &Expr) -> Shape {
+        match &e.kind {
+            ExprKind::Name(name) => self.name(name, e.span),
+            ExprKind::Field(base, field) => self.field(base, field),
+            ExprKind::Index(base, index) => {
+                let base = self.expr(base);
+                let index = self.expr(index);
+                match base {
+                    Shape::List(of) | Shape::SortedList(of) => *of,
+                    Shape::Options => index, // an option chosen by its name
+                    _ => Shape::Plain,
+                }
+            }
+            ExprKind::Call(callee, args) => {
+                let shape = self.expr(callee);
+                let parts = is_name(callee, &["internet", "crc32"]);
+                self.exprs(args.iter().filter(|a| !(parts && is_name(a, &PARTS))));
+                shape
+            }
+            ExprKind::Unary(_, e) => {
+                self.expr(e);
+                Shape::Plain
+            }
+            ExprKind::Binary(_, a, b) => {
+                self.exprs([&**a, &**b]);
+                Shape::Plain
+            }
+            ExprKind::Cond(cond, then, otherwise) => {
+                self.expr(cond);
+                let shape = self.expr(then);
+                self.expr(otherwise);
+                shape
+            }
+            ExprKind::Paren(e) => self.expr(e),
+            ExprKind::Int { .. }
+            | ExprKind::Unit { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::None
+            | ExprKind::Inf
+            | ExprKind::Error => Shape::Plain,
+        }
+    }
+
+    fn name(&mut self, name: &str, span: Span) -> Shape {
+        let found = self.scopes.iter().rev().find_map(|s| s.iter().rev().find(|(n, _)| n == name));
+        match found.map(|(_, local)| local.clone()) {
+            Some(Local::Implicit(shape)) => shape,
+            Some(Local::Symbol(symbol)) => {
+                self.refer(span, symbol);
+                self.index.shape(symbol)
+            }
+            None => {
+                let symbol = self.global(&Ident { name: name.to_owned(), span });
+                symbol.map_or(Shape::Plain, |s| self.index.shape(s))
+            }
+        }
+    }
+
+    fn field(&mut self, base: &Expr, field: &Ident) -> Shape {
+        let base = self.expr(base);
+        let shape = match self.index.member_of(&base, &field.name) {
+            Some(member) => {
+                self.refer(field.span, member);
+                self.index.shape(member)
+            }
+            None => self.index.built_in_shape(&base, &field.name),
+        };
+        self.index.accesses.insert(field.span, base);
+        shape
+    }
+}
+
+fn is_name(e: &Expr, names: &[&str]) -> bool {
+    matches!(&e.kind, ExprKind::Name(name) if names.contains(&name.as_str()))
+}

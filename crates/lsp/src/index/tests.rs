@@ -1,0 +1,116 @@
+//! The index against the checker: on programs that are right, they agree on what each name means.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use carrick_driver::compile_text;
+use carrick_syntax::lexer::{self, TokenKind};
+
+use crate::document::Analysis;
+use crate::{rename, words};
+
+/// Every program below these folders that has no error.
+fn programs() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut places = vec![root.join("protocols"), root.join("tests")];
+    let mut found = Vec::new();
+    while let Some(place) = places.pop() {
+        for entry in fs::read_dir(&place).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                places.push(path);
+            } else if path.extension().is_some_and(|e| e == "mtp") {
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                if compile_text("p.mtp", text.clone()).errors() == 0 {
+                    found.push((path, text));
+                }
+            }
+        }
+    }
+    assert!(found.len() > 5, "where are the programs?");
+    found
+}
+
+#[test]
+fn every_name_of_a_program_that_is_right_means_something() {
+    for (path, text) in programs() {
+        let analysis = Analysis::new(text);
+        let index = &analysis.index;
+        let (tokens, _) = lexer::lex(&analysis.text);
+        for token in tokens.iter().filter(|t| t.kind == TokenKind::Ident) {
+            let name = analysis.text_of(token.span);
+            let declared = index.at(token.span.start).is_some_and(|r| r.span == token.span);
+            let member = index.in_front_of(token.span);
+            let built_in = member.map_or_else(
+                || {
+                    words::find(name).is_some()
+                        || ["pseudo", "net", "header", "payload", "bp", "prev"].contains(&name)
+                },
+                |shape| index.built_in_members(shape).iter().any(|w| w.name == name),
+            );
+            // A CRC-32 masks these of the network header, which need not be declared.
+            let masked = ["checksum", "identification", "tos", "ttl"].contains(&name) && member.is_some();
+            assert!(declared || built_in || masked, "{}: `{name}` at {:?}", path.display(), token.span);
+        }
+    }
+}
+
+#[test]
+fn a_program_whose_every_name_is_another_still_checks() {
+    for (path, text) in programs() {
+        let analysis = Analysis::new(text.clone());
+        let mut renamed = text.clone();
+        for reference in analysis.index.references.iter().rev() {
+            let can = rename::prepare(&analysis, reference.span.start).is_some();
+            if can {
+                renamed.insert_str(reference.span.end as usize, "_z");
+            }
+        }
+        let codes = |text: String| {
+            let compiled = compile_text("p.mtp", text);
+            assert_eq!(compiled.errors(), 0, "{}: {:#?}", path.display(), compiled.diagnostics);
+            compiled.diagnostics.iter().map(|d| d.code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(text), codes(renamed), "{}", path.display());
+    }
+}
+
+#[test]
+fn no_request_fails_on_a_broken_text() {
+    for (path, text) in programs().into_iter().filter(|(_, t)| t.len() < 6000) {
+        for cut in (0..text.len()).step_by(97).filter(|c| text.is_char_boundary(*c)) {
+            let analysis = Analysis::new(text[..cut].to_owned());
+            let at = cut as u32;
+            crate::completion::completion(&analysis.text, at);
+            crate::hover::hover(&analysis, at.saturating_sub(1));
+            crate::semantic::tokens(&analysis);
+            let outline = crate::outline::outline(&analysis);
+            assert!(outline.len() <= analysis.index.symbols.len(), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_name_that_would_be_mistaken_is_refused() {
+    let text = "const uint32 A = 1;\nconst uint32 B = 2;\nuint32 f(uint32 x) {\n    uint32 y = x + A;\n    return y;\n}\n";
+    let analysis = Analysis::new(text.to_owned());
+    let uri = "file:///p.mtp".parse().expect("a URI");
+    let to = |of: &str, name: &str| {
+        let at = text.find(of).expect("it is there") as u32;
+        rename::rename(&analysis, &uri, at, name).is_ok()
+    };
+    assert!(to("A =", "C") && to("x)", "z") && to("y =", "w"));
+    // taken, hiding a global, a keyword, not a name
+    for (of, name) in [
+        ("A =", "B"),
+        ("x)", "y"),
+        ("y =", "x"),
+        ("y =", "A"),
+        ("A =", "y"),
+        ("x)", "uint8"),
+        ("x)", "1x"),
+        ("x)", ""),
+    ] {
+        assert!(!to(of, name), "{of} to {name:?}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Offsets in octets to positions in UTF-16 code units, as the protocol counts, and back.
+
+use carrick_syntax::Span;
+use lsp_types::{Position, Range};
+
+/// Where each line of a text begins.
+#[derive(Debug)]
+pub struct Lines {
+    starts: Vec<u32>,
+}
+
+impl Lines {
+    pub fn new(text: &str) -> Self {
+        let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        Lines { starts: std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect() }
+    }
+
+    /// The position of an offset; one past the end counts as the end, one inside a character as its beginning.
+    pub fn position(&self, text: &str, offset: u32) -> Position {
+        let mut offset = (offset as usize).min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let line = self.starts.partition_point(|s| *s as usize <= offset) - 1;
+        let before = &text[self.starts[line] as usize..offset];
+        Position::new(line as u32, before.encode_utf16().count() as u32)
+    }
+
+    pub fn range(&self, text: &str, span: Span) -> Range {
+        Range::new(self.position(text, span.start), self.position(text, span.end))
+    }
+
+    /// The offset of a position; one behind the end of its line counts as that end.
+    pub fn offset(&self, text: &str, position: Position) -> u32 {
+        let Some(&start) = self.starts.get(position.line as usize) else { return text.len() as u32 };
+        let rest = &text[start as usize..];
+        let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let mut units = 0;
+        for (at, c) in line.char_indices() {
+            if units + c.len_utf16() as u32 > position.character {
+                return start + at as u32;
+            }
+            units += c.len_utf16() as u32;
+        }
+        start + line.len() as u32
+    }
+
+    pub fn span(&self, text: &str, range: Range) -> Span {
+        let start = self.offset(text, range.start);
+        Span::new(start, self.offset(text, range.end).max(start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_utf16_units() {
+        let text = "a𝄞é\r\nb\n";
+        let lines = Lines::new(text);
+        for (offset, line, character) in [(0, 0, 0), (1, 0, 1), (5, 0, 3), (7, 0, 4), (9, 1, 0), (11, 2, 0)] {
+            let position = Position::new(line, character);
+            assert_eq!(lines.position(text, offset), position);
+            assert_eq!(lines.offset(text, position), offset);
+        }
+        // Inside of the surrogate pair, behind the line, behind the text.
+        assert_eq!(lines.offset(text, Position::new(0, 2)), 1);
+        assert_eq!(lines.position(text, 3), Position::new(0, 1));
+        assert_eq!(lines.offset(text, Position::new(0, 99)), 7);
+        assert_eq!(lines.offset(text, Position::new(99, 0)), 11);
+        assert_eq!(lines.position(text, 99), Position::new(2, 0));
+    }
+}

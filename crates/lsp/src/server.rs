@@ -1,0 +1,154 @@
+//! The conversation: its beginning, its end, and the texts in between.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use lsp_server::{Connection, Message, Notification, Request};
+use lsp_types::notification::{self, Notification as _, PublishDiagnostics};
+use lsp_types::{InitializeParams, PublishDiagnosticsParams, Uri};
+use serde_json::{Value, json};
+
+use crate::document::Document;
+use crate::requests::Asked;
+use crate::{diagnostics, semantic};
+
+/// How a conversation ended, as the exit code has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// the editor said so
+    Properly,
+    /// the editor is gone without a word
+    Abruptly,
+}
+
+/// Serves one editor on standard input and output until it is done.
+///
+/// # Errors
+/// If the editor does not keep to the protocol, or the pipe breaks.
+pub fn serve_stdio() -> Result<Ended, Box<dyn Error + Sync + Send>> {
+    let (connection, threads) = Connection::stdio();
+    let ended = serve(&connection)?;
+    drop(connection);
+    threads.join()?;
+    Ok(ended)
+}
+
+/// Serves one editor until it is done.
+///
+/// # Errors
+/// If the editor does not keep to the protocol, or the pipe breaks.
+pub fn serve(connection: &Connection) -> Result<Ended, Box<dyn Error + Sync + Send>> {
+    let (id, params) = connection.initialize_start()?;
+    let params: InitializeParams = serde_json::from_value(params)?;
+    let info = json!({"name": "carrick", "version": env!("CARGO_PKG_VERSION")});
+    connection.initialize_finish(id, json!({"capabilities": capabilities(), "serverInfo": info}))?;
+    let mut server = Server { connection, documents: BTreeMap::new(), pages: error_pages(&params) };
+    while let Some(message) = server.next_message()? {
+        match message {
+            Message::Request(request) if connection.handle_shutdown(&request)? => return Ok(Ended::Properly),
+            Message::Request(request) => server.answer(request)?,
+            Message::Notification(notification) => server.note(notification),
+            Message::Response(_) => {} // nothing is asked of the editor
+        }
+    }
+    Ok(Ended::Abruptly)
+}
+
+fn capabilities() -> Value {
+    json!({
+        "positionEncoding": "utf-16",
+        "textDocumentSync": {"openClose": true, "change": 2},
+        "hoverProvider": true,
+        "definitionProvider": true,
+        "referencesProvider": true,
+        "documentHighlightProvider": true,
+        "renameProvider": {"prepareProvider": true},
+        "completionProvider": {"triggerCharacters": ["."]},
+        "semanticTokensProvider": {"legend": semantic::legend(), "full": true},
+        "codeActionProvider": {"codeActionKinds": ["quickfix"]},
+        "documentSymbolProvider": true,
+        "documentFormattingProvider": true,
+    })
+}
+
+/// The option `errorPages`: a prefix that makes a URI of `MTP0123.md`.
+fn error_pages(params: &InitializeParams) -> Option<String> {
+    let options = params.initialization_options.as_ref()?;
+    Some(options.get("errorPages")?.as_str()?.to_owned())
+}
+
+struct Server<'a> {
+    connection: &'a Connection,
+    documents: BTreeMap<Uri, Document>,
+    pages: Option<String>,
+}
+
+type Sent = Result<(), Box<dyn Error + Sync + Send>>;
+
+impl Server<'_> {
+    /// The next message; before it waits for one it tells what is wrong with the texts that changed.
+    fn next_message(&mut self) -> Result<Option<Message>, Box<dyn Error + Sync + Send>> {
+        if let Ok(message) = self.connection.receiver.try_recv() {
+            return Ok(Some(message));
+        }
+        self.publish()?;
+        Ok(self.connection.receiver.recv().ok())
+    }
+
+    fn publish(&mut self) -> Sent {
+        for (uri, document) in self.documents.iter_mut().filter(|(_, d)| !d.published) {
+            let shown = diagnostics::shown(document, uri, self.pages.as_deref());
+            document.published = true;
+            let params = PublishDiagnosticsParams::new(uri.clone(), shown, Some(document.version));
+            let note = Notification::new(PublishDiagnostics::METHOD.to_owned(), params);
+            self.connection.sender.send(Message::Notification(note))?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, note: Notification) {
+        match note.method.as_str() {
+            notification::DidOpenTextDocument::METHOD => {
+                if let Some(opened) = noted::<notification::DidOpenTextDocument>(note) {
+                    let it = opened.text_document;
+                    let name = it.uri.path().as_str().to_owned();
+                    self.documents.insert(it.uri, Document::new(name, it.version, it.text));
+                }
+            }
+            notification::DidChangeTextDocument::METHOD => {
+                if let Some(changed) = noted::<notification::DidChangeTextDocument>(note)
+                    && let Some(document) = self.documents.get_mut(&changed.text_document.uri)
+                {
+                    document.change(changed.text_document.version, changed.content_changes);
+                }
+            }
+            notification::DidCloseTextDocument::METHOD => {
+                if let Some(closed) = noted::<notification::DidCloseTextDocument>(note) {
+                    self.close(&closed.text_document.uri);
+                }
+            }
+            _ => {} // saved, traced, cancelled: nothing waits for it
+        }
+    }
+
+    fn close(&mut self, uri: &Uri) {
+        if self.documents.remove(uri).is_some() {
+            let params = PublishDiagnosticsParams::new(uri.clone(), Vec::new(), None);
+            let note = Notification::new(PublishDiagnostics::METHOD.to_owned(), params);
+            // If the editor is gone, reading the next message says so.
+            let _ = self.connection.sender.send(Message::Notification(note));
+        }
+    }
+
+    fn answer(&self, request: Request) -> Sent {
+        let asked = Asked { documents: &self.documents, pages: self.pages.as_deref() };
+        let response = asked.answer(request);
+        self.connection.sender.send(Message::Response(response))?;
+        Ok(())
+    }
+}
+
+/// What a notification says; one that does not parse is left alone, as the protocol has it.
+fn noted<N: notification::Notification>(note: Notification) -> Option<N::Params> {
+    note.extract(N::METHOD).ok()
+}

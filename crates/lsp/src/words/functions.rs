@@ -1,0 +1,134 @@
+//! Functions, instructions and registrations.
+
+use super::{Word, word};
+
+pub const FUNCTIONS: &[Word] = &[
+    word(
+        "assert",
+        "assert(bool claim)",
+        "Claims that a condition holds here; counted and reported if it does not.",
+    ),
+    word("now", "now() -> time", "When this event happened."),
+    word("min", "min(a, b)", "The lesser of two values of one ordered type."),
+    word("max", "max(a, b)", "The greater of two values of one ordered type."),
+    word("abs", "abs(x)", "Without the sign."),
+    word("seq_min", "seq_min(seq32 a, seq32 b) -> seq32", "The earlier of two serial numbers."),
+    word("seq_max", "seq_max(seq32 a, seq32 b) -> seq32", "The later of two serial numbers."),
+    word(
+        "ratio",
+        "ratio(a, b) -> fixed",
+        "a / b of two integers or two values of one unit, rounded toward zero; 0 if b is 0.",
+    ),
+    word("sqrt", "sqrt(fixed x) -> fixed", "The square root, rounded down; 0 of a negative number."),
+    word("cbrt", "cbrt(fixed x) -> fixed", "The cube root, rounded toward zero."),
+    word("handle", "handle(context c) -> handle_t", "Names the context to the application."),
+    word("random", "random() -> uint32", "From the stack's seed."),
+    word(
+        "keyed_hash",
+        "keyed_hash(x, ...) -> uint32",
+        "A hash of scalars and ids under the stack's secret key.",
+    ),
+    word("mtu", "mtu() -> bytes", "What a packet may hold after the network header."),
+    word("tx_room", "tx_room(c.id) -> bytes", "How many octets `add_tx_data` would take now."),
+    word(
+        "data",
+        "data(c.id, uint64 offset, bytes len[, bytes mss])",
+        "For a payload: len octets of the TX data unit, at most mss of them a packet.",
+    ),
+    word("set_flow_id", "set_flow_id(event e, id)", "The id of the context that the event is for."),
+    word("get_flow_id", "get_flow_id(event e)", "The id of the context that the event is for."),
+    word("internet", "internet(pseudo, header, payload)", "The Internet checksum over these."),
+    word("crc32", "crc32(part, ..., masked(field, ...))", "The CRC-32 over these, in order."),
+    word("masked", "masked(field, ...)", "What counts as ones in a CRC-32."),
+    word("ones", "ones(n)", "1 to 64 octets of ones in front of what a CRC-32 covers."),
+    word("fields", "fields(first, last)", "Fixed fields that a CRC-32 covers."),
+];
+
+pub const INSTRUCTIONS: &[Word] = &[
+    word(
+        "new_ctx",
+        "new_ctx(context v, id)",
+        "An instance with the field values of the variable v, found by the id from now on. Refused if the id is taken or there is no room.",
+    ),
+    word(
+        "del_ctx",
+        "del_ctx(context c)",
+        "After the chain, c is gone: timers stopped, units retired when their queued packets are out.",
+    ),
+    word(
+        "rebind_ctx",
+        "rebind_ctx(context, id)",
+        "The context is found by this id from now on; handle, timers and units stay. Refused if the id is taken.",
+    ),
+    word("new_tx_ordered_data", "new_tx_ordered_data(bytes size, c.id)", "A logical unit of data to send."),
+    word(
+        "new_rx_ordered_data",
+        "new_rx_ordered_data(bytes size, c.id)",
+        "A logical unit of data to receive.",
+    ),
+    word(
+        "add_tx_data",
+        "add_tx_data(addr_t addr, bytes len, c.id)",
+        "Appends len octets to the unit; never more than it has room for.",
+    ),
+    word(
+        "tx_flush_and_notify",
+        "tx_flush_and_notify(c.id, bytes len)",
+        "The first len octets still held are retired.",
+    ),
+    word(
+        "add_rx_data_seg",
+        "add_rx_data_seg(addr_t addr, bytes len, c.id, uint64 offset)",
+        "len octets at `addr` belong at `offset`. Octets already there are kept.",
+    ),
+    word(
+        "rx_flush_and_notify",
+        "rx_flush_and_notify(c.id, bytes len, addr_t addr)",
+        "The next len octets are put at `addr`, and its request completes with `OK` and the count.",
+    ),
+    word(
+        "pkt_gen",
+        "pkt_gen(blueprint bp[, seg_rule...][, uint32 queue][, sent_event])",
+        "Packets from the blueprint, segmented by the rules.",
+    ),
+    word("timer_start", "timer_start(c.t, duration d)", "Starts the timer if it does not run."),
+    word("timer_restart", "timer_restart(c.t, duration d)", "Starts the timer in any case."),
+    word("timer_stop", "timer_stop(c.t)", "Stops the timer."),
+    word(
+        "notify",
+        "notify(token_t token, status_t status[, value])",
+        "Completes the request; nothing for `none`.",
+    ),
+];
+
+pub const REGISTRATIONS: &[Word] = &[
+    word("register_ep_chains", "register_ep_chains(dispatch)", "The chains of event processors."),
+    word(
+        "register_ctx_spec",
+        "register_ctx_spec(context, how_many)",
+        "At most so many instances of the context.",
+    ),
+    word(
+        "register_data_spec",
+        "register_data_spec(context, bytes tx, bytes rx)",
+        "Octets that its TX and RX units hold.",
+    ),
+    word("register_ev_parser", "register_ev_parser(parser)", "What makes events of packets."),
+    word("register_interface", "register_interface(interface)", "What applications can ask for."),
+    word("register_seg_rule", "register_seg_rule(rule)", "A segmentation rule that `pkt_gen` may use."),
+    word(
+        "register_coalescing_rule",
+        "register_coalescing_rule(rule)",
+        "A coalescing rule; the first whose condition holds counts.",
+    ),
+    word(
+        "register_pkt_sched",
+        "register_pkt_sched(strict_priority(queues))",
+        "How packets wait: in so many queues, of which an earlier one goes before the later ones.",
+    ),
+    word(
+        "strict_priority",
+        "strict_priority(queues)",
+        "Queues of which an earlier one goes before the later ones; at most 16.",
+    ),
+];

@@ -1,0 +1,63 @@
+//! What stands behind a `.` without having been declared.
+
+use super::{Word, word};
+
+pub const CONTEXT: &[Word] = &[word("id", "id", "The id of the instance; read only.")];
+pub const APP_EVENT: &[Word] = &[word("token", "token_t token", "Names the application's request.")];
+pub const BLUEPRINT: &[Word] = &[word("net", "net", "The fields of the network header.")];
+pub const OPTION: &[Word] =
+    &[word("valid", "valid() -> bool", "Whether the received packet has the option.")];
+pub const TIMER: &[Word] = &[word("armed", "armed() -> bool", "Whether the timer runs.")];
+
+pub const PAYLOAD: &[Word] = &[
+    word("len", "bytes len", "Octets of the payload."),
+    word("addr", "addr_t addr", "Where the payload of a received packet is."),
+];
+pub const FRAMES: &[Word] =
+    &[word("add", "add(frame)", "Puts a copy of the frame behind the others; nothing if the list is full.")];
+pub const OPTIONS: &[Word] =
+    &[word("add", "add(option(value, ...))", "One of each kind; adding again replaces it.")];
+pub const PACKET: &[Word] = &[
+    word(
+        "extract",
+        "extract(blueprint bp)",
+        "Reads the header. The parser ends if the packet is too short or wrong.",
+    ),
+    word("left", "left() -> bytes", "How much is left of the packet."),
+    word("peek", "peek() -> uint8", "The first octet of what is left; 0 if nothing is."),
+];
+
+pub const ANY_LIST: &[Word] = &[
+    word("len", "len() -> uint32", "How many elements there are."),
+    word("full", "full() -> bool", "Whether no element can be added."),
+    word("add", "add(x)", "Adds an element; nothing if the list is full."),
+    word("get", "get(uint32 i)", "The element i; a zero if there is none."),
+    word("remove", "remove(uint32 i)", "Removes the element i."),
+    word("pop", "pop()", "Removes and returns the first element; a zero if there is none."),
+    word("clear", "clear()", "Removes all elements."),
+];
+pub const LIST: &[Word] = &[
+    word("set", "set(uint32 i, x)", "Replaces the element i."),
+    word(
+        "insert",
+        "insert(uint32 i, x)",
+        "Puts x before the element i, or at the end; nothing if the list is full.",
+    ),
+];
+pub const SORTED_LIST: &[Word] = &[word(
+    "find",
+    "find(key) -> uint32",
+    "How many elements have a lesser key: the index of the first that has it.",
+)];
+pub const WINDOW: &[Word] = &[
+    word("reset", "reset(seq32 s)", "Empties the window and puts its head at s."),
+    word("head", "head() -> seq32", "The first number of the window."),
+    word(
+        "set",
+        "set(seq32 a, seq32 b) -> bool",
+        "Sets the flags of [a, b); false, and nothing set, if the runs do not suffice.",
+    ),
+    word("test", "test(seq32 a) -> bool", "Whether the flag of a is set."),
+    word("first_unset", "first_unset() -> seq32", "The first number whose flag is not set."),
+    word("slide", "slide([seq32 s])", "Moves the head forward to `first_unset()`, or to s."),
+];

@@ -1,0 +1,54 @@
+//! The words that have a meaning before any declaration: what the editor says of each.
+
+mod functions;
+pub mod members;
+mod plain;
+
+pub use functions::{FUNCTIONS, INSTRUCTIONS, REGISTRATIONS};
+pub use plain::{DECLARATIONS, EVENT_KINDS, LITERALS, STATEMENTS, STATUSES, TYPES};
+
+/// A word, how it is written with what belongs to it, and what it means.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Word {
+    pub name: &'static str,
+    pub form: &'static str,
+    pub doc: &'static str,
+}
+
+pub(crate) const fn word(name: &'static str, form: &'static str, doc: &'static str) -> Word {
+    Word { name, form, doc }
+}
+
+/// What kind of word it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    Keyword,
+    Type,
+    Function,
+    Instruction,
+    Value,
+}
+
+/// Each class with its words.
+pub const ALL: [(Class, &[Word]); 9] = [
+    (Class::Keyword, DECLARATIONS),
+    (Class::Keyword, STATEMENTS),
+    (Class::Keyword, EVENT_KINDS),
+    (Class::Type, TYPES),
+    (Class::Function, FUNCTIONS),
+    (Class::Instruction, INSTRUCTIONS),
+    (Class::Function, REGISTRATIONS),
+    (Class::Value, LITERALS),
+    (Class::Value, STATUSES),
+];
+
+/// The word of this name.
+pub fn find(name: &str) -> Option<(Class, &'static Word)> {
+    let mut classes = ALL.iter();
+    classes.find_map(|(class, words)| words.iter().find(|w| w.name == name).map(|w| (*class, w)))
+}
+
+/// All words that a grammar for an editor has to know.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().flat_map(|(_, words)| words.iter().map(|w| w.name))
+}

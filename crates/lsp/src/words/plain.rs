@@ -1,0 +1,193 @@
+//! Keywords, types and values.
+
+use super::{Word, word};
+
+pub const DECLARATIONS: &[Word] = &[
+    word("const", "const T NAME = value;", "A constant, known when the program is compiled."),
+    word("param", "param T name = value in lo..hi;", "A value that is fixed when the stack starts."),
+    word("enum", "enum E : uint8 { A, B = 4 }", "Named constants, in scope everywhere."),
+    word("struct", "struct S { T field; }", "A record; assignment copies it."),
+    word("id", "id K(T part, ...);", "What tells the instances of a context apart."),
+    word("event", "event E : kind { T field; }", "Something that happens, with its data."),
+    word(
+        "global",
+        "global context name { ... }",
+        "The only instance of a context, a further parameter of any processor.",
+    ),
+    word(
+        "context",
+        "context C by id { T field; timer_t t -> event; }",
+        "State that lasts from `new_ctx` to `del_ctx`, found by its id.",
+    ),
+    word("scratchpad", "scratchpad S { T field; }", "Fresh for each chain and shared by its processors."),
+    word(
+        "scratchpad_t",
+        "scratchpad_t S { T field; }",
+        "Fresh for each chain and shared by its processors; an accepted spelling of `scratchpad`.",
+    ),
+    word(
+        "net_header",
+        "net_header ipv4 { T field = value; }",
+        "What the network layer gives a parser and takes for a packet.",
+    ),
+    word("opt_t", "opt_t O { uint8 kind = 2; uint8 len = 4; T field; }", "An option of a header."),
+    word("opt_union", "opt_union U { option, ... }", "The options that a list may hold."),
+    word("opt_list", "opt_list L { bytes len = ...; list<U, N> opts; }", "A list of options in a header."),
+    word("frame_union", "frame_union U { frame, ... }", "The frames that a packet may hold."),
+    word(
+        "pkt_bp",
+        "pkt_bp B over header { T field : bits = value; }",
+        "A blueprint: the fields of a packet in wire order. Without `over`, a frame.",
+    ),
+    word(
+        "seg_rule",
+        "seg_rule r [B::field, first, mid, last];",
+        "What a field is in the first, the middle and the last packet of one blueprint.",
+    ),
+    word(
+        "coalescing_rule",
+        "coalescing_rule r [B, condition, field, ...];",
+        "When of two blueprints that wait only one goes on waiting.",
+    ),
+    word(
+        "dispatch",
+        "dispatch D { event -> { processor, ... } absent { processor }; }",
+        "Which processors react to which event.",
+    ),
+    word(
+        "interface",
+        "interface I { call -> event at id(...); call -> event on context; }",
+        "What applications can ask for.",
+    ),
+    word("deploy", "deploy { register_...(...); }", "What the stack is made of."),
+    word("void", "void f(parameters) { }", "The type of a function without a value."),
+    word(
+        "invariant",
+        "invariant name(context c) { assert(...); }",
+        "Claims something of a context after every chain on it.",
+    ),
+];
+
+pub const STATEMENTS: &[Word] = &[
+    word(
+        "if",
+        "if (condition) { } else { }",
+        "Runs one of two blocks. In a blueprint: fields that are there if the condition holds.",
+    ),
+    word("else", "else { }", "The other branch of an `if`."),
+    word(
+        "for",
+        "for (T i in a..b max N) { }",
+        "Runs its block for each number of a half-open range, or each element of a list.",
+    ),
+    word("in", "in a..b", "What a loop or a parameter ranges over."),
+    word(
+        "max",
+        "max(a, b)",
+        "The greater of two values of one ordered type. In a loop, `max N` bounds its turns.",
+    ),
+    word("break", "break;", "Ends the loop."),
+    word("continue", "continue;", "Begins the next turn of the loop."),
+    word("return", "return value;", "Ends the function."),
+    word("stop", "stop;", "Ends the chain after this processor; what was issued stands."),
+    word(
+        "raise",
+        "raise event;",
+        "The flow event runs right after this chain, before any other. In a parser: an event of this packet.",
+    ),
+    word("by", "by id", "The id that tells the instances of a context apart."),
+    word("over", "over header", "The network header under a packet."),
+    word("at", "at id(...)", "Computes the context's id from the fields of the event."),
+    word("on", "on context", "Takes the handle of an instance."),
+    word("absent", "absent { processor, ... }", "Runs when no context has the event's id."),
+    word("union", "union (selector) { value -> { fields } }", "Fields that share a place in a blueprint."),
+];
+
+pub const EVENT_KINDS: &[Word] = &[
+    word("app_event", ": app_event", "Raised by an interface call; has a `token`."),
+    word("net_event", ": net_event", "Raised by a parser."),
+    word("timer_event", ": timer_event", "Raised by a timer; has no fields."),
+    word(
+        "sent_event",
+        ": sent_event",
+        "Given to `pkt_gen`; raised when the last packet of the blueprint is out.",
+    ),
+    word("flow_event", ": flow_event", "Raised by an event processor, for another context or the same one."),
+];
+
+pub const TYPES: &[Word] = &[
+    word("bool", "bool", "`true` or `false`."),
+    word("uint8", "uint8", "8 bits, wrapping."),
+    word("uint16", "uint16", "16 bits, wrapping."),
+    word("uint32", "uint32", "32 bits, wrapping."),
+    word("uint64", "uint64", "64 bits, wrapping."),
+    word("int8", "int8", "8 bits, two's complement, wrapping."),
+    word("int16", "int16", "16 bits, two's complement, wrapping."),
+    word("int32", "int32", "32 bits, two's complement, wrapping."),
+    word("int64", "int64", "64 bits, two's complement, wrapping."),
+    word("seq32", "seq32", "A 32-bit serial number, ordered as RFC 1982 has it."),
+    word("fixed", "fixed", "A signed fraction: 32 bits before and 32 behind the point."),
+    word("duration", "duration", "Signed, 64 bits, in nanoseconds: `10ms`."),
+    word("time", "time", "Nanoseconds since the stack started, 64 bits."),
+    word("rate", "rate", "Bits per second, 64 bits: `10Gbps`."),
+    word("bytes", "bytes", "Octets, 64 bits: `64KiB`."),
+    word("addr_t", "addr_t", "A reference to a region of application or payload data, with its length."),
+    word("token_t", "token_t", "Names an application's request; `none` names no request."),
+    word("handle_t", "handle_t", "Names a context instance to the application."),
+    word("status_t", "status_t", "What became of a request."),
+    word("list", "list<T, N>", "At most N elements in order."),
+    word(
+        "sorted_list",
+        "sorted_list<T, N, key>",
+        "At most N elements in ascending order of themselves, or of a field.",
+    ),
+    word(
+        "sliding_wnd",
+        "sliding_wnd(N, R)",
+        "A flag for each of the N numbers from `head()`, in at most R runs.",
+    ),
+    word("timer_t", "timer_t t -> event;", "A timer of a context; raises the event when it fires."),
+    word("data_t", "data_t payload;", "The payload of a blueprint."),
+    word(
+        "checksum16_t",
+        "checksum16_t sum = internet(pseudo, header, payload);",
+        "An Internet checksum, computed for each packet.",
+    ),
+    word(
+        "crc32_t",
+        "crc32_t sum = crc32(header, payload, masked(field));",
+        "A CRC-32, computed for each packet.",
+    ),
+    word("varint_t", "varint_t field;", "A `uint64` below 2^62, in 1 to 8 octets as RFC 9000 has it."),
+    word(
+        "instr_t",
+        "instr_t i = pkt_gen(bp);",
+        "An instruction as a value, to be collected in a `list<instr_t>`.",
+    ),
+    word("event_t", "list<event_t>", "An event as a value, to be collected."),
+    word("pkt_t", "pkt_t p", "A received packet: the first parameter of a parser."),
+];
+
+pub const LITERALS: &[Word] = &[
+    word("true", "true", "A `bool`."),
+    word("false", "false", "A `bool`."),
+    word("none", "none", "No data, no request, no context."),
+    word("INF", "INF", "The size of an unbounded data unit."),
+    word("header_len", "header_len", "In a computed field: octets of the header as sent (`bytes`)."),
+    word("payload_len", "payload_len", "In a computed field: octets of the payload (`bytes`)."),
+];
+
+pub const STATUSES: &[Word] = &[
+    word("OK", "OK", "The request is done."),
+    word("END_OF_STREAM", "END_OF_STREAM", "The peer sends no more."),
+    word("REFUSED", "REFUSED", "The peer did not want it."),
+    word("RESET", "RESET", "The peer gave up at once."),
+    word("TIMED_OUT", "TIMED_OUT", "The peer did not answer in time."),
+    word("CLOSED", "CLOSED", "There is no such instance any more."),
+    word("NO_ROOM", "NO_ROOM", "A bound is reached."),
+    word("IN_USE", "IN_USE", "Somebody else has it."),
+    word("INVALID", "INVALID", "The request makes no sense here."),
+    word("UNREACHABLE", "UNREACHABLE", "There is no way to the peer."),
+    word("BUSY", "BUSY", "Not now."),
+    word("ABORTED", "ABORTED", "The application gave up."),
+];

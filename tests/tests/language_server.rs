@@ -1,0 +1,187 @@
+//! `carrick lsp`, the process, in a recorded conversation.
+//!
+//! `tests/lsp/*.jsonl` has one message a line, `{"editor": ...}` or `{"server": ...}`. The editor's are sent; what the server
+//! says is compared with the record. `CARRICK_RECORD=1 cargo test -p carrick-tests --test language_server` writes the
+//! server's half anew: read the difference before you keep it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use carrick_tests::build::{carrick, root};
+use serde_json::{Value, json};
+
+/// Longer than any answer takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Server {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    messages: Receiver<Value>,
+}
+
+impl Server {
+    fn start() -> Server {
+        let mut process = Command::new(carrick())
+            .args(["lsp", "--stdio"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("carrick runs");
+        let (sender, messages) = channel();
+        let mut output = BufReader::new(process.stdout.take().expect("stdout is piped"));
+        std::thread::spawn(move || {
+            while let Some(message) = read(&mut output) {
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        let stdin = process.stdin.take();
+        Server { process, stdin, messages }
+    }
+
+    /// Sends these octets as the body of a message.
+    fn send(&mut self, body: &str) {
+        let stdin = self.stdin.as_mut().expect("not closed yet");
+        write!(stdin, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("the server reads");
+        stdin.flush().expect("the server reads");
+    }
+
+    fn next(&self) -> Value {
+        self.messages.recv_timeout(PATIENCE).expect("the server answers")
+    }
+
+    /// Waits for its end.
+    fn code(mut self) -> Option<i32> {
+        self.stdin = None;
+        self.process.wait().expect("it ends").code()
+    }
+}
+
+/// A message, as the base protocol frames it; `None` at the end.
+fn read(output: &mut BufReader<ChildStdout>) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if output.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        match line.trim_end().split_once(": ") {
+            Some(("Content-Length", octets)) => length = octets.parse().ok()?,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    output.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+/// Whether the server says something to this message of the editor, so that one must wait for it.
+fn is_answered(message: &Value) -> bool {
+    let method = message["method"].as_str().unwrap_or_default();
+    message.get("id").is_some()
+        || ["textDocument/didOpen", "textDocument/didChange", "textDocument/didClose"].contains(&method)
+}
+
+fn conversations() -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(root().join("tests/lsp")).expect("tests/lsp/").flatten();
+    let mut found: Vec<PathBuf> = folder.map(|f| f.path()).collect();
+    found.retain(|p| p.extension().is_some_and(|e| e == "jsonl"));
+    found.sort();
+    found
+}
+
+/// Plays the editor's half; both halves as they went.
+fn play(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("readable");
+    let mut server = Server::start();
+    let mut went = Vec::new();
+    for line in text.lines() {
+        let message: Value = serde_json::from_str(line).expect("a line of JSON");
+        let Some(said) = message.get("editor") else { continue };
+        server.send(&said.to_string());
+        went.push(json!({"editor": said}));
+        if is_answered(said) {
+            went.push(json!({"server": without_version(server.next())}));
+        }
+    }
+    assert_eq!(server.code(), Some(0), "{}", path.display());
+    went
+}
+
+/// The version of the server is no matter of the record.
+fn without_version(mut message: Value) -> Value {
+    if let Some(info) = message.pointer_mut("/result/serverInfo") {
+        info["version"] = json!("any");
+    }
+    message
+}
+
+#[test]
+fn recorded_conversations_go_as_they_did() {
+    let all = conversations();
+    assert!(!all.is_empty(), "there is nothing in tests/lsp/");
+    for path in all {
+        let went: Vec<String> = play(&path).iter().map(Value::to_string).collect();
+        if std::env::var_os("CARRICK_RECORD").is_some() {
+            std::fs::write(&path, went.join("\n") + "\n").expect("writable");
+        }
+        let record = std::fs::read_to_string(&path).expect("readable");
+        let record: Vec<&str> = record.lines().collect();
+        for (at, (found, wanted)) in went.iter().zip(&record).enumerate() {
+            assert_eq!(found, wanted, "{}:{}", path.display(), at + 1);
+        }
+        assert_eq!(went.len(), record.len(), "{}", path.display());
+    }
+}
+
+fn request(id: u32, method: &str, params: Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+}
+
+fn started() -> Server {
+    let mut server = Server::start();
+    server.send(&request(0, "initialize", json!({"capabilities": {}})));
+    assert!(server.next()["result"]["capabilities"]["hoverProvider"].as_bool().unwrap_or_default());
+    server.send(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#);
+    server
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused_with_a_reason() {
+    let mut server = started();
+    let place =
+        json!({"textDocument": {"uri": "file:///nowhere.mtp"}, "position": {"line": 0, "character": 0}});
+    let cases = [
+        ("textDocument/hover", place, "nowhere.mtp"),
+        ("textDocument/hover", json!({"textDocument": 7}), "textDocument"),
+        ("textDocument/hover", json!({}), "textDocument"),
+        ("textDocument/fly", json!({}), "textDocument/fly"),
+        ("carrick/explain", json!({"code": "MTP9999"}), "MTP9999"),
+    ];
+    for (id, (method, params, word)) in (1..).zip(cases) {
+        server.send(&request(id, method, params));
+        let answer = server.next();
+        assert_eq!(answer["id"], id);
+        assert!(answer["error"]["message"].as_str().unwrap_or_default().contains(word), "{answer}");
+    }
+    // What notes something wrong is not answered, and harms nobody.
+    server.send(r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":3}}"#);
+    server.send(r#"{"jsonrpc":"2.0","method":"textDocument/didChange","params":{}}"#);
+    server.send(&request(9, "shutdown", Value::Null));
+    assert_eq!(server.next()["id"], 9);
+    server.send(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    assert_eq!(server.code(), Some(0));
+}
+
+#[test]
+fn an_editor_that_dies_takes_the_server_with_it() {
+    assert_ne!(started().code(), Some(0));
+    let mut server = Server::start();
+    server.send("{ this is no JSON");
+    assert_ne!(server.code(), Some(0));
+}
