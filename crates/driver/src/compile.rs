@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carrick_ir as ir;
+use carrick_syntax::Sources;
+use carrick_syntax::assemble::{Assembled, assemble};
 use carrick_syntax::diag::{Diagnostic, Severity};
 
 use crate::Failure;
@@ -13,8 +15,8 @@ use crate::Failure;
 pub struct Compiled {
     /// the file as the user named it
     pub file: String,
-    /// its text
-    pub text: String,
+    /// its text, and that of all that it imports
+    pub sources: Sources,
     /// all that is wrong with it, in the order of the text
     pub diagnostics: Vec<Diagnostic>,
     /// the program, if there is no error
@@ -58,18 +60,33 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Compiles a program that has been read; `file` is its name in messages and `#line`.
-pub fn compile_text(file: &str, text: String) -> Compiled {
-    let (tree, mut diagnostics) = carrick_syntax::parse(&text);
+/// Compiles a program that has been read; `file` is its name in messages and `#line`, and where its imports begin.
+pub fn compile_text(file: &str, text: impl AsRef<str>) -> Compiled {
+    compile_texts(file, text.as_ref(), &mut |name| {
+        let octets = std::fs::read(name).map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".into(),
+            _ => e.to_string(),
+        })?;
+        String::from_utf8(octets).map_err(|_| "it is not UTF-8 text".into())
+    })
+}
+
+/// As [`compile_text`], with imported files from wherever `read` has them; it says why where it has none.
+pub fn compile_texts(
+    file: &str,
+    text: &str,
+    read: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Compiled {
+    let Assembled { tree, sources, mut diagnostics } = assemble(file, text, read);
     let mut program = None;
     if diagnostics.iter().all(|d| d.severity != Severity::Error) {
-        let (checked, more) = carrick_sema::check(&tree, &program_name(file), file, &text);
+        let (checked, more) = carrick_sema::check_sources(&tree, &program_name(file), &sources);
         diagnostics.extend(more);
         program = checked.map(|checked| Arc::new(carrick_lower::lower(checked)));
         debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));
     }
     diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
-    Compiled { file: file.to_owned(), text, diagnostics, program }
+    Compiled { file: file.to_owned(), sources, diagnostics, program }
 }
 
 /// The file's stem as a C identifier: the prefix of generated names.

@@ -13,5 +13,5 @@ pub mod quantity;
 pub mod render;
 pub mod targets;
 
-pub use compile::{Compiled, compile_file, compile_text};
+pub use compile::{Compiled, compile_file, compile_text, compile_texts};
 pub use failure::Failure;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use carrick_syntax::diag::{Diagnostic, Severity};
-use carrick_syntax::{LineIndex, Span};
+use carrick_syntax::{Places, Span};
 use serde_json::{Value, json};
 
 use crate::Compiled;
@@ -37,15 +37,10 @@ fn groups<'a>(compiled: &'a Compiled, d: &'a Diagnostic) -> Vec<Group<'a>> {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let text = compiled.text.as_str();
-    let mut snippet = Snippet::source(text)
-        .path(compiled.file.as_str())
-        .annotation(AnnotationKind::Primary.span(range(d.primary.span, text)).label(d.primary.text.as_str()));
-    for cause in &d.causes {
-        snippet = snippet
-            .annotation(AnnotationKind::Context.span(range(cause.span, text)).label(cause.text.as_str()));
+    let mut first = Group::with_title(level.primary_title(d.message.as_str()).id(code_name(d.code)));
+    for file in files(compiled, d) {
+        first = first.element(snippet(compiled, d, file));
     }
-    let mut first = level.primary_title(d.message.as_str()).id(code_name(d.code)).element(snippet);
     if let Some(note) = &d.note {
         first = first.element(Level::NOTE.message(note.as_str()));
     }
@@ -53,17 +48,50 @@ fn groups<'a>(compiled: &'a Compiled, d: &'a Diagnostic) -> Vec<Group<'a>> {
     if mend.edits.is_empty() {
         return vec![first.element(Level::HELP.message(mend.text.as_str()))];
     }
-    let patches = mend.edits.iter().map(|edit| Patch::new(range(edit.span, text), edit.replacement.as_str()));
-    let suggestion = Level::HELP
-        .secondary_title(mend.text.as_str())
-        .element(Snippet::source(text).path(compiled.file.as_str()).patches(patches));
+    let sources = &compiled.sources;
+    // A mend changes one file.
+    let file = mend.edits.first().map_or(0, |edit| sources.file_of(edit.span.start));
+    let patches =
+        mend.edits.iter().map(|edit| Patch::new(range(compiled, edit.span), edit.replacement.as_str()));
+    let suggestion = Level::HELP.secondary_title(mend.text.as_str()).element(
+        Snippet::source(&sources.text()[sources.range(file)]).path(sources.name(file)).patches(patches),
+    );
     vec![first, suggestion]
 }
 
-/// The span within the text; the end of the file shows as its last character.
-fn range(span: Span, text: &str) -> Range<usize> {
-    let end = (span.end as usize).min(text.len());
-    (span.start as usize).min(end)..end
+/// The files that a diagnostic points into: that of what is wrong, then those of its causes.
+fn files(compiled: &Compiled, d: &Diagnostic) -> Vec<usize> {
+    let mut files = vec![compiled.sources.file_of(d.primary.span.start)];
+    for cause in &d.causes {
+        let file = compiled.sources.file_of(cause.span.start);
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    files
+}
+
+/// What a diagnostic points at in one file.
+fn snippet<'a>(
+    compiled: &'a Compiled,
+    d: &'a Diagnostic,
+    file: usize,
+) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let sources = &compiled.sources;
+    let mut snippet = Snippet::source(&sources.text()[sources.range(file)]).path(sources.name(file));
+    let causes = d.causes.iter().map(|cause| (AnnotationKind::Context, cause));
+    for (kind, label) in std::iter::once((AnnotationKind::Primary, &d.primary)).chain(causes) {
+        if sources.file_of(label.span.start) == file {
+            snippet = snippet.annotation(kind.span(range(compiled, label.span)).label(label.text.as_str()));
+        }
+    }
+    snippet
+}
+
+/// The span within the text of its file.
+fn range(compiled: &Compiled, span: Span) -> Range<usize> {
+    let span = compiled.sources.within(span);
+    span.start as usize..span.end as usize
 }
 
 /// `MTP0123`.
@@ -71,12 +99,14 @@ pub fn code_name(code: u16) -> String {
     format!("MTP{code:04}")
 }
 
-/// All diagnostics of a file for programs: positions are 1-based lines and columns (in characters), and octet offsets.
+/// All diagnostics of a program for programs: positions are in the file that they name, 1-based lines and columns (in characters), and octet offsets.
 pub fn json(compiled: &Compiled) -> Value {
-    let lines = LineIndex::new(&compiled.text);
-    let place = |span: Span| {
-        let (start, end) = (lines.line_col(span.start), lines.line_col(span.end));
+    let places = Places::new(&compiled.sources);
+    let place = |global: Span| {
+        let span = compiled.sources.within(global);
+        let ((file, start), (_, end)) = (places.at(global.start), places.at(global.end));
         json!({
+            "file": compiled.sources.name(file),
             "start": {"offset": span.start, "line": start.line, "column": start.col},
             "end": {"offset": span.end, "line": end.line, "column": end.col},
         })

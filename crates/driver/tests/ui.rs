@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use carrick_driver::render::{Colour, code_name, json, pretty};
-use carrick_driver::{compile_text, explain};
+use carrick_driver::{compile_texts, explain};
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ui");
@@ -35,7 +35,10 @@ fn each_program_provokes_its_diagnostic_as_rendered() {
         let text = fs::read_to_string(&path).expect("UTF-8");
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         let code = promised(&text).to_owned();
-        let compiled = compile_text(&name, text);
+        let folder = path.parent().expect("a folder");
+        let compiled = compile_texts(&name, &text, &mut |import| {
+            fs::read_to_string(folder.join(import)).map_err(|_| "there is no such file".into())
+        });
         if !compiled.diagnostics.iter().any(|d| code_name(d.code) == code) {
             wrong.push(format!("{name}: no {code}; got:\n{}", pretty(&compiled, Colour::No)));
             continue;

@@ -267,9 +267,13 @@ impl Emitter<'_> {
                 "static const struct carrick_claim_info {}[] = {{",
                 self.names.own("claim_infos")
             ));
-            let file = crate::file_name(&p.file);
             for claim in &p.claims {
-                self.w.line(format!("{{{:?}, {file:?}, {}}},", claim.text, claim.loc.line));
+                self.w.line(format!(
+                    "{{{:?}, {:?}, {}}},",
+                    claim.text,
+                    crate::file_name(p.file_of(claim.loc)),
+                    claim.loc.line
+                ));
             }
             self.w.close("};");
         }

@@ -48,14 +48,12 @@ impl<'p> Emitter<'p> {
     }
 
     pub(crate) fn line(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
-        let file = self.p.file.clone();
-        self.w.at(stmt.loc, &file);
+        self.w.at(stmt.loc, self.p.file_of(stmt.loc));
         self.w.line(text);
     }
 
     pub(crate) fn open_at(&mut self, stmt: &Stmt, text: impl AsRef<str>) {
-        let file = self.p.file.clone();
-        self.w.at(stmt.loc, &file);
+        self.w.at(stmt.loc, self.p.file_of(stmt.loc));
         self.w.open(text);
     }
 
@@ -109,8 +107,7 @@ impl<'p> Emitter<'p> {
             StmtKind::FrameAdd { bp, frame } => self.frame_add(stmt, *bp, *frame),
             StmtKind::OptAdd { bp, opt, args } => self.option_add(stmt, *bp, *opt, args),
             StmtKind::Instr(instr) => {
-                let file = self.p.file.clone();
-                self.w.at(stmt.loc, &file);
+                self.w.at(stmt.loc, self.p.file_of(stmt.loc));
                 self.instr(instr);
             }
         }

@@ -13,8 +13,8 @@ pub struct Writer {
     own_name: String,
     /// the number of the next line of the generated file
     next_line: u32,
-    /// what the compiler believes of the next line: the line of the program, if it believes that
-    believed: Option<u32>,
+    /// what the compiler believes of the next line: the file and line of the program, if it believes that
+    believed: Option<(u32, u32)>,
 }
 
 impl Writer {
@@ -31,7 +31,7 @@ impl Writer {
             }
             self.text.push('\n');
             self.next_line += 1;
-            self.believed = self.believed.map(|l| l + 1);
+            self.believed = self.believed.map(|(file, line)| (file, line + 1));
         }
     }
 
@@ -66,9 +66,9 @@ impl Writer {
 
     /// The next line comes from this place of the program.
     pub fn at(&mut self, loc: Loc, file: &str) {
-        if loc.line != 0 && self.believed != Some(loc.line) {
+        if loc.line != 0 && self.believed != Some((loc.file, loc.line)) {
             self.line(format!("#line {} \"{}\"", loc.line, escape(file)));
-            self.believed = Some(loc.line);
+            self.believed = Some((loc.file, loc.line));
         }
     }
 
@@ -99,13 +99,13 @@ mod tests {
     fn line_directives_are_written_only_where_the_compiler_would_guess_wrong() {
         let mut w = Writer::new("a.c".into());
         w.open("void f(void) {");
-        for line in [7, 8, 20] {
-            w.at(Loc { line, col: 1 }, "a.mtp");
+        for (file, line) in [(0, 7), (0, 8), (0, 20), (1, 21)] {
+            w.at(Loc { file, line, col: 1 }, ["a.mtp", "b.mtp"][file as usize]);
             w.line("x;");
         }
         w.own();
         w.close("}");
-        let expected = "void f(void) {\n#line 7 \"a.mtp\"\n    x;\n    x;\n#line 20 \"a.mtp\"\n    x;\n#line 8 \"a.c\"\n}\n";
+        let expected = "void f(void) {\n#line 7 \"a.mtp\"\n    x;\n    x;\n#line 20 \"a.mtp\"\n    x;\n#line 21 \"b.mtp\"\n    x;\n#line 10 \"a.c\"\n}\n";
         assert_eq!(w.finish(), expected);
     }
 }

@@ -12,7 +12,9 @@ pub struct Program {
     pub name: String,
     /// the file as it was named to the compiler, for `#line` and messages
     pub file: String,
-    /// FNV-1a 64 of the source text
+    /// the files that it imports, named likewise, in the order of their numbers
+    pub imports: Vec<String>,
+    /// FNV-1a 64 of the source text, all files of it
     pub source_hash: u64,
     pub consts: Vec<ConstDef>,
     pub params: Vec<ParamDef>,
@@ -49,6 +51,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// The file that a place lies in.
+    pub fn file_of(&self, loc: Loc) -> &str {
+        let import = (loc.file as usize).checked_sub(1).and_then(|number| self.imports.get(number));
+        import.unwrap_or(&self.file)
+    }
+
     /// By what the elements of a sorted list are sorted.
     pub fn sort_key(&self, element: &Ty, order: Order) -> Option<Ty> {
         match (order, element) {

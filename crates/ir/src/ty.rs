@@ -1,8 +1,10 @@
 //! Types and the numbered names of declarations.
 
-/// Line and column in the source, both from 1. Line 0: nowhere in particular.
+/// File, and line and column in it, both from 1. Line 0: nowhere in particular.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Loc {
+    /// number of the file: 0 is the main file, 1 the first of `Program::imports`
+    pub file: u32,
     pub line: u32,
     pub col: u32,
 }

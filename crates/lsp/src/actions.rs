@@ -12,15 +12,16 @@ use crate::document::{Analysis, Document};
 /// The mends of the diagnostics that touch `span`, if a tool can carry them out.
 pub fn mends(document: &Document, uri: &Uri, span: Span, pages: Option<&str>) -> Vec<CodeActionOrCommand> {
     let analysis = document.analysis();
+    let own = |d: &&Diagnostic| document.compiled().sources.file_of(d.primary.span.start) == 0;
     let touches = |d: &&Diagnostic| d.primary.span.start <= span.end && span.start <= d.primary.span.end;
-    let touched = document.compiled().diagnostics.iter().filter(touches);
+    let touched = document.compiled().diagnostics.iter().filter(own).filter(touches);
     let with_mend = touched.filter_map(|d| d.mend.as_ref().filter(|m| !m.edits.is_empty()).map(|m| (d, m)));
     with_mend
         .map(|(d, mend)| {
             CodeActionOrCommand::CodeAction(CodeAction {
                 title: mend.text.clone(),
                 kind: Some(CodeActionKind::QUICKFIX),
-                diagnostics: Some(vec![diagnostics::one(analysis, d, uri, pages)]),
+                diagnostics: Some(vec![diagnostics::one(document, d, uri, pages)]),
                 edit: Some(workspace_edit(uri, edits(analysis, mend))),
                 is_preferred: Some(true),
                 ..CodeAction::default()

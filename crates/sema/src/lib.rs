@@ -32,7 +32,7 @@ mod values;
 use carrick_ir as ir;
 use carrick_syntax::ast;
 use carrick_syntax::diag::{Diagnostic, Severity};
-use carrick_syntax::{LineIndex, Span};
+use carrick_syntax::{Places, Sources, Span};
 
 use env::Env;
 
@@ -40,7 +40,16 @@ use env::Env;
 ///
 /// `name` is the prefix of generated names, `path` the file in messages and `#line`, `text` its text.
 pub fn check(file: &ast::File, name: &str, path: &str, text: &str) -> (Option<ir::Program>, Vec<Diagnostic>) {
-    let mut checker = Checker::new(file, name, path, text);
+    check_sources(file, name, &Sources::new(path, text))
+}
+
+/// As [`check`], of a program that may be spread over several files.
+pub fn check_sources(
+    file: &ast::File,
+    name: &str,
+    sources: &Sources,
+) -> (Option<ir::Program>, Vec<Diagnostic>) {
+    let mut checker = Checker::new(file, name, sources);
     checker.run();
     let ok = checker.diagnostics.iter().all(|d| d.severity != Severity::Error);
     (ok.then_some(checker.program), checker.diagnostics)
@@ -50,7 +59,7 @@ pub fn check(file: &ast::File, name: &str, path: &str, text: &str) -> (Option<ir
 struct Checker<'a> {
     file: &'a ast::File,
     text: &'a str,
-    lines: LineIndex<'a>,
+    places: Places<'a>,
     env: Env,
     program: ir::Program,
     /// what the chains take, by event
@@ -66,13 +75,13 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(file: &'a ast::File, name: &str, path: &str, text: &'a str) -> Self {
+    fn new(file: &'a ast::File, name: &str, sources: &'a Sources) -> Self {
         Checker {
             file,
-            text,
-            lines: LineIndex::new(text),
+            text: sources.text(),
+            places: Places::new(sources),
             env: Env::default(),
-            program: empty_program(name, path, text),
+            program: empty_program(name, sources),
             event_context: Vec::new(),
             unions: Vec::new(),
             frame_unions: Vec::new(),
@@ -109,16 +118,17 @@ impl<'a> Checker<'a> {
     }
 
     fn loc(&self, span: Span) -> ir::Loc {
-        let at = self.lines.line_col(span.start);
-        ir::Loc { line: at.line, col: at.col }
+        let (file, at) = self.places.at(span.start);
+        ir::Loc { file: file as u32, line: at.line, col: at.col }
     }
 }
 
-fn empty_program(name: &str, path: &str, text: &str) -> ir::Program {
+fn empty_program(name: &str, sources: &Sources) -> ir::Program {
     ir::Program {
         name: name.to_owned(),
-        file: path.to_owned(),
-        source_hash: fnv1a(text.as_bytes()),
+        file: sources.name(0).to_owned(),
+        imports: (1..sources.count()).map(|file| sources.name(file).to_owned()).collect(),
+        source_hash: fnv1a(sources.text().as_bytes()),
         consts: Vec::new(),
         params: Vec::new(),
         enums: Vec::new(),

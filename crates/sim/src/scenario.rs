@@ -253,7 +253,7 @@ fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
     let Some(claim) = program.claims.get(failed.claim as usize) else {
         return format!("a claim failed in {place}");
     };
-    let (file, line, col) = (&program.file, claim.loc.line, claim.loc.col);
+    let (file, line, col) = (program.file_of(claim.loc), claim.loc.line, claim.loc.col);
     format!("{file}:{line}:{col}: `{}` does not hold, in {place}, on the {host} at {at:.9} s", claim.text)
 }
 

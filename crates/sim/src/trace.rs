@@ -117,10 +117,15 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
         }
         3 => ("segment", json!({"context": words.next(), "offset": words.next(), "octets": words.next()})),
         5 => {
-            let claim = program.claims.get(number).map(|c| (c.text.as_str(), c.loc.line));
+            let claim = program.claims.get(number);
             (
                 "claim",
-                json!({"failed": claim.map(|c| c.0), "line": claim.map(|c| c.1), "context": words.next()}),
+                json!({
+                    "failed": claim.map(|c| &c.text),
+                    "file": claim.map(|c| program.file_of(c.loc)),
+                    "line": claim.map(|c| c.loc.line),
+                    "context": words.next(),
+                }),
             )
         }
         _ => ("drop", json!({"reason": COUNTERS.get(number)})),

@@ -15,6 +15,8 @@ pub struct Ident {
 /// A whole file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct File {
+    /// `import "path";`: the path without its quotes, which the span takes in
+    pub imports: Vec<Ident>,
     pub items: Vec<Item>,
 }
 

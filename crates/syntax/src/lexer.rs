@@ -1,5 +1,7 @@
 //! Text to tokens. Comments are tokens too: the formatter needs them, the parser skips them.
 
+use std::ops::Range;
+
 use crate::Span;
 use crate::codes;
 use crate::diag::Diagnostic;
@@ -13,6 +15,8 @@ pub enum TokenKind {
     Unit(u64, u32),
     /// one of [`PUNCTUATION`]
     Punct(&'static str),
+    /// the path of an import, with its quotes
+    Path,
     LineComment,
     DocComment,
     BlockComment,
@@ -52,7 +56,13 @@ pub(crate) fn punctuation(text: &str) -> Option<&'static str> {
 
 /// All tokens, the last of which is [`TokenKind::Eof`], and what was wrong with the text.
 pub fn lex(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
-    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diagnostics: Vec::new() };
+    lex_part(text, 0..text.len())
+}
+
+/// As [`lex`], of a part of a text; spans count in the whole.
+pub fn lex_part(text: &str, part: Range<usize>) -> (Vec<Token>, Vec<Diagnostic>) {
+    let text = &text[..part.end];
+    let mut lexer = Lexer { text, at: part.start, tokens: Vec::new(), diagnostics: Vec::new() };
     while lexer.at < text.len() {
         lexer.next();
     }
@@ -165,8 +175,13 @@ impl Lexer<'_> {
         let start = self.at;
         self.at += 1;
         self.skip(|c| c != quote && c != '\n');
-        if self.rest().starts_with(quote) {
+        let closed = self.rest().starts_with(quote);
+        if closed {
             self.at += 1;
+        }
+        if closed && quote == '"' && self.behind_import() {
+            self.push(TokenKind::Path, start);
+            return;
         }
         self.diagnostics.push(
             Diagnostic::error(
@@ -180,6 +195,12 @@ impl Lexer<'_> {
         );
         // A value stands here, so that the parser has nothing to add.
         self.push(TokenKind::Int(0), start);
+    }
+
+    /// Whether the word `import` stands before what is read now.
+    fn behind_import(&self) -> bool {
+        let last = self.tokens.iter().rev().find(|t| !t.kind.is_comment());
+        last.is_some_and(|t| &self.text[t.span.start as usize..t.span.end as usize] == "import")
     }
 
     fn number(&mut self) {

@@ -3,6 +3,7 @@
 //! *Architecture invariant:* this crate does no I/O and knows no name or type of a program.
 #![allow(missing_docs, reason = "the tree's fields are named for what they hold")]
 
+pub mod assemble;
 pub mod ast;
 pub mod codes;
 pub mod diag;
@@ -11,11 +12,13 @@ pub mod lexer;
 pub mod lines;
 mod parser;
 mod pretty;
+pub mod sources;
 pub mod suggest;
 
 pub use format::format;
 pub use lines::{LineCol, LineIndex};
-pub use parser::parse;
+pub use parser::{parse, parse_part};
+pub use sources::{Places, Sources};
 
 /// A half-open range of byte offsets in the source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

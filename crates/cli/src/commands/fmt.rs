@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use carrick_driver::{Compiled, Failure, compile::read};
 
+use carrick_syntax::Sources;
+
 use crate::args::Fmt;
 use crate::output;
 
@@ -25,7 +27,12 @@ fn one(file: &Path, check: bool) -> Result<bool, Failure> {
         Ok(formatted) => formatted,
         Err(diagnostics) => {
             let file = file.display().to_string();
-            output::diagnostics(&Compiled { file, text, diagnostics, program: None });
+            output::diagnostics(&Compiled {
+                sources: Sources::new(&file, text),
+                file,
+                diagnostics,
+                program: None,
+            });
             return Ok(false);
         }
     };

@@ -3,6 +3,11 @@
 use super::{Word, word};
 
 pub const DECLARATIONS: &[Word] = &[
+    word(
+        "import",
+        "import \"path\";",
+        "The declarations of another file; the path begins at the folder of this one.",
+    ),
     word("const", "const T NAME = value;", "A constant, known when the program is compiled."),
     word("param", "param T name = value in lo..hi;", "A value that is fixed when the stack starts."),
     word("enum", "enum E : uint8 { A, B = 4 }", "Named constants, in scope everywhere."),

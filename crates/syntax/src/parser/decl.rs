@@ -9,7 +9,8 @@ use crate::lexer::TokenKind;
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
-const KEYWORDS: [&str; 22] = [
+const KEYWORDS: [&str; 23] = [
+    "import",
     "const",
     "param",
     "enum",
@@ -44,11 +45,32 @@ impl Parser<'_> {
             }
             let before = self.at;
             self.links = 0;
+            let docs = self.docs_ahead();
+            if self.is_word_at(docs, "import") && !self.is_ident_at(docs + 1) {
+                self.at += docs;
+                if let Ok(path) = self.import_decl() {
+                    file.imports.push(path);
+                } else {
+                    self.skip_item(before);
+                }
+                continue;
+            }
             match self.item() {
                 Ok(item) => file.items.push(item),
                 Err(Reported) => self.skip_item(before),
             }
         }
+    }
+
+    fn import_decl(&mut self) -> Parsed<Ident> {
+        self.advance();
+        if self.token().kind != TokenKind::Path {
+            return Err(self.expected("a path between `\"`"));
+        }
+        let span = self.advance().span;
+        let name = self.text_of(span).trim_matches('"').to_owned();
+        self.semicolon()?;
+        Ok(Ident { name, span })
     }
 
     /// To the next word that begins a declaration outside braces, or past the `}` that ends this one.
@@ -99,7 +121,7 @@ impl Parser<'_> {
         self.is_ident_at(0)
             && (start == 0 || self.text.as_bytes()[start - 1] == b'\n')
             && KEYWORDS.contains(&self.text_of(self.span()))
-            && (self.is_ident_at(1) || self.is_word("deploy"))
+            && (self.is_ident_at(1) || self.ahead(1).kind == TokenKind::Path || self.is_word("deploy"))
     }
 
     fn begins_line(&self) -> bool {
@@ -174,7 +196,7 @@ impl Parser<'_> {
         let word = self.text_of(here).to_owned();
         diagnostic = match nearest(&word, KEYWORDS) {
             Some(near) => diagnostic.fix(format!("did you mean `{near}`?"), here, near),
-            None => diagnostic.mend("begin with const, param, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, dispatch, interface, deploy, or the type of a function"),
+            None => diagnostic.mend("begin with import, const, param, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, dispatch, interface, deploy, or the type of a function"),
         };
         self.report(diagnostic)
     }

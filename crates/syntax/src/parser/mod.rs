@@ -9,11 +9,13 @@ mod header;
 mod stmt;
 mod ty;
 
+use std::ops::Range;
+
 use crate::Span;
 use crate::ast::{File, Ident};
 use crate::codes;
 use crate::diag::Diagnostic;
-use crate::lexer::{Token, TokenKind, lex};
+use crate::lexer::{Token, TokenKind, lex_part};
 
 /// A mistake was found and has been reported.
 #[derive(Debug, Clone, Copy)]
@@ -30,9 +32,16 @@ const LINKS_MAX: u32 = 512;
 /// Parses a file. The tree holds whatever could be understood; if any diagnostic is an error, it is not
 /// to be taken further.
 pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
-    let (tokens, diagnostics) = lex(text);
+    parse_part(text, 0..text.len())
+}
+
+/// As [`parse`], of a part of a text that begins a line; spans count in the whole.
+pub fn parse_part(text: &str, part: Range<usize>) -> (File, Vec<Diagnostic>) {
+    let start = part.start as u32;
+    let (tokens, diagnostics) = lex_part(text, part);
     let tokens = tokens.into_iter().filter(|t| !t.kind.is_comment()).collect();
-    let mut parser = Parser { text, tokens, at: 0, diagnostics, depth: 0, links: 0, unclosed_at: None };
+    let mut parser =
+        Parser { text, start, tokens, at: 0, diagnostics, depth: 0, links: 0, unclosed_at: None };
     let file = parser.file();
     let mut diagnostics = parser.diagnostics;
     diagnostics.sort_by_key(|d| d.primary.span.start);
@@ -41,6 +50,8 @@ pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
 
 struct Parser<'a> {
     text: &'a str,
+    /// where the part of the text that is read begins
+    start: u32,
     /// without comments; documentation stays
     tokens: Vec<Token>,
     at: usize,
@@ -72,7 +83,7 @@ impl Parser<'_> {
     }
 
     fn previous_end(&self) -> u32 {
-        if self.at == 0 { 0 } else { self.tokens[self.at - 1].span.end }
+        if self.at == 0 { self.start } else { self.tokens[self.at - 1].span.end }
     }
 
     fn text_of(&self, span: Span) -> &str {
@@ -293,7 +304,7 @@ impl Parser<'_> {
 
     /// Documentation that no declaration follows is a comment.
     fn skip_last_doc(&mut self) {
-        let docs = (0..).take_while(|n| self.ahead(*n).kind == TokenKind::DocComment).count();
+        let docs = self.docs_ahead();
         if self.is_at(docs, "}") || self.ahead(docs).kind == TokenKind::Eof {
             self.at += docs;
         }

@@ -1,0 +1,141 @@
+//! `import "file.mtp";`
+
+use super::{Assembled, codes};
+use crate::ast::{File, Ident};
+use crate::diag::Diagnostic;
+use crate::parse_part;
+use crate::sources::Sources;
+
+/// Each file once, however many import it.
+pub(super) fn follow(
+    name: &str,
+    text: &str,
+    read: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Assembled {
+    let sources = Sources::new(name, text);
+    let assembled = Assembled { tree: File::default(), sources, diagnostics: Vec::new() };
+    let mut follower = Follower { assembled, read, open: Vec::new() };
+    follower.file(0);
+    follower.assembled
+}
+
+struct Follower<'a> {
+    assembled: Assembled,
+    read: &'a mut dyn FnMut(&str) -> Result<String, String>,
+    /// the files whose imports are being followed, each imported by the one before it
+    open: Vec<usize>,
+}
+
+impl Follower<'_> {
+    fn file(&mut self, file: usize) {
+        let range = self.assembled.sources.range(file);
+        let (tree, diagnostics) = parse_part(self.assembled.sources.text(), range);
+        self.assembled.diagnostics.extend(diagnostics);
+        self.assembled.tree.items.extend(tree.items);
+        self.open.push(file);
+        for import in &tree.imports {
+            self.import(file, import);
+        }
+        self.assembled.tree.imports.extend(tree.imports);
+        self.open.pop();
+    }
+
+    fn import(&mut self, from: usize, path: &Ident) {
+        let name = resolve(self.assembled.sources.name(from), &path.name);
+        if let Some(file) = self.assembled.sources.find(&name) {
+            if let Some(first) = self.open.iter().position(|open| *open == file) {
+                self.cycle(first, path);
+            }
+            return;
+        }
+        match (self.read)(&name) {
+            Ok(text) => {
+                let file = self.assembled.sources.add(name, &text);
+                self.file(file);
+            }
+            Err(why) => self.assembled.diagnostics.push(
+                Diagnostic::error(
+                    codes::IMPORT_MISSING,
+                    format!("cannot import {name}: {why}"),
+                    path.span,
+                    "this leads to no transport program",
+                )
+                .note("the path of an import begins at the folder of the file that imports")
+                .mend("name a file that ends in .mtp"),
+            ),
+        }
+    }
+
+    fn cycle(&mut self, first: usize, path: &Ident) {
+        let names = self.open[first..].iter().chain([&self.open[first]]);
+        let names: Vec<&str> = names.map(|file| self.assembled.sources.name(*file)).collect();
+        self.assembled.diagnostics.push(
+            Diagnostic::error(
+                codes::IMPORT_CYCLE,
+                "this import leads back to its own file",
+                path.span,
+                "leads back",
+            )
+            .note(format!("each imports the next: {}", names.join(", ")))
+            .mend("remove it: a program sees the declarations of all its files"),
+        );
+    }
+}
+
+/// The name of what `from` imports as `path`, without `.` and without `..` where that can be.
+fn resolve(from: &str, path: &str) -> String {
+    let folder = from.rfind('/').map_or("", |end| &from[..=end]);
+    let whole = if path.starts_with('/') { path.to_owned() } else { format!("{folder}{path}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match (part, parts.last()) {
+            (".", _) => {}
+            ("", Some(_)) => {}
+            ("..", Some(last)) if !matches!(*last, ".." | "") => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{follow, resolve};
+
+    #[test]
+    fn a_path_begins_at_the_folder_of_the_importing_file() {
+        assert_eq!(resolve("a.mtp", "b.mtp"), "b.mtp");
+        assert_eq!(resolve("x/a.mtp", "./b.mtp"), "x/b.mtp");
+        assert_eq!(resolve("x/y/a.mtp", "../b//c.mtp"), "x/b/c.mtp");
+        assert_eq!(resolve("a.mtp", "../b.mtp"), "../b.mtp");
+        assert_eq!(resolve("../a.mtp", "../b.mtp"), "../../b.mtp");
+        assert_eq!(resolve("x/a.mtp", "/b.mtp"), "/b.mtp");
+    }
+
+    #[test]
+    fn a_file_that_two_import_is_read_once() {
+        let texts = HashMap::from([
+            ("x/b.mtp", "import \"d.mtp\"; const uint8 B = 1;"),
+            ("x/c.mtp", "import \"d.mtp\"; const uint8 C = 1;"),
+            ("x/d.mtp", "const uint8 D = 1;"),
+        ]);
+        let mut read = Vec::new();
+        let main = "import \"b.mtp\";\nconst uint8 A = 1;\nimport \"c.mtp\";";
+        let assembled = follow("x/a.mtp", main, &mut |name| {
+            read.push(name.to_owned());
+            texts.get(name).map(|t| (*t).to_owned()).ok_or_else(|| "no such file".into())
+        });
+        assert_eq!(assembled.diagnostics, []);
+        assert_eq!(read, ["x/b.mtp", "x/d.mtp", "x/c.mtp"]);
+        assert_eq!(assembled.tree.items.len(), 4);
+        for item in &assembled.tree.items {
+            let sources = &assembled.sources;
+            let text = &sources.text()[item.span.start as usize..item.span.end as usize];
+            assert!(text.starts_with("const uint8 ") && text.ends_with(" = 1;"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! From files to one tree: what stands below knows nothing of imports.
+
+pub mod codes;
+mod imports;
+
+use crate::ast::File;
+use crate::diag::Diagnostic;
+use crate::sources::Sources;
+
+/// A program that has been read whole.
+#[derive(Debug)]
+pub struct Assembled {
+    /// the declarations of all files, in the order in which the files were first imported
+    pub tree: File,
+    pub sources: Sources,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads the main file, named `name` with text `text`, and all that it imports.
+///
+/// `read` gives the text of the file with a name (that of the importing file with its last part replaced by what is
+/// imported), or says why there is none.
+pub fn assemble(name: &str, text: &str, read: &mut dyn FnMut(&str) -> Result<String, String>) -> Assembled {
+    imports::follow(name, text, read)
+}
