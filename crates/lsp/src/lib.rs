@@ -22,4 +22,4 @@ mod server;
 mod words;
 
 pub use server::{Ended, serve, serve_stdio};
-pub use words::names as built_in_words;
+pub use words::{Class, names as built_in_words};

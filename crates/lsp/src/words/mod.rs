@@ -22,10 +22,15 @@ pub(crate) const fn word(name: &'static str, form: &'static str, doc: &'static s
 /// What kind of word it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
+    /// of declarations and statements
     Keyword,
+    /// built in
     Type,
+    /// that gives a value, or registers something
     Function,
+    /// that has an effect
     Instruction,
+    /// `true`, `none`, a status
     Value,
 }
 
@@ -48,7 +53,7 @@ pub fn find(name: &str) -> Option<(Class, &'static Word)> {
     classes.find_map(|(class, words)| words.iter().find(|w| w.name == name).map(|w| (*class, w)))
 }
 
-/// All words that a grammar for an editor has to know.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    ALL.iter().flat_map(|(_, words)| words.iter().map(|w| w.name))
+/// All words that a grammar for an editor has to know, by their class.
+pub fn names() -> impl Iterator<Item = (Class, &'static str)> {
+    ALL.iter().flat_map(|(class, words)| words.iter().map(|w| (*class, w.name)))
 }

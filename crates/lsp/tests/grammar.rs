@@ -1,0 +1,66 @@
+//! The grammar by which editors colour a program before the server has spoken: it is made of the words that the server knows.
+//!
+//! `CARRICK_RECORD=1 cargo test -p carrick-lsp --test grammar` writes it anew.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use carrick_lsp::{Class, built_in_words};
+use carrick_syntax::lexer;
+use serde_json::{Value, json};
+
+fn scope(class: Class) -> &'static str {
+    match class {
+        Class::Keyword => "keyword.control.mtp",
+        Class::Type => "storage.type.mtp",
+        Class::Function => "support.function.mtp",
+        Class::Instruction => "support.function.instruction.mtp",
+        Class::Value => "constant.language.mtp",
+    }
+}
+
+fn rule(name: &str, pattern: &str) -> Value {
+    json!({"name": name, "match": pattern})
+}
+
+/// One rule for the words of a class.
+fn words(class: Class) -> Value {
+    let names: BTreeSet<&str> = built_in_words().filter(|(c, _)| *c == class).map(|(_, name)| name).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    rule(scope(class), &format!("\\b(?:{})\\b", names.join("|")))
+}
+
+fn grammar() -> Value {
+    let units = format!("(?:{})", lexer::UNITS.join("|"));
+    let block = json!({"name": "comment.block.mtp", "begin": "/\\*", "end": "\\*/"});
+    let mut patterns = vec![
+        rule("comment.line.documentation.mtp", "///.*$"),
+        rule("comment.line.double-slash.mtp", "//.*$"),
+        block,
+        rule("string.quoted.double.mtp", "\"[^\"\\n]*\"?"),
+        rule(
+            "constant.numeric.mtp",
+            &format!("\\b(?:0x[0-9a-fA-F_]+|[0-9][0-9_]*(?:\\.[0-9]+)?){units}?\\b"),
+        ),
+    ];
+    let classes = [Class::Keyword, Class::Type, Class::Function, Class::Instruction, Class::Value];
+    patterns.extend(classes.map(words));
+    patterns.extend([
+        rule("entity.name.function.mtp", "\\b[A-Za-z_][A-Za-z0-9_]*(?=\\s*\\()"),
+        rule("constant.other.mtp", "\\b[A-Z][A-Z0-9_]+\\b"),
+        rule("keyword.operator.mtp", "->|::|<<=?|>>=?|[-+*/%&|^=!<>]=?|&&|\\|\\||[~?]"),
+    ]);
+    json!({"name": "Transport program", "scopeName": "source.mtp", "fileTypes": ["mtp"], "patterns": patterns})
+}
+
+#[test]
+fn the_grammar_knows_the_words_that_the_server_knows() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../editors/vscode/syntaxes/mtp.tmLanguage.json");
+    let wanted = serde_json::to_string_pretty(&grammar()).expect("it is JSON") + "\n";
+    if std::env::var_os("CARRICK_RECORD").is_some() {
+        std::fs::write(&path, &wanted).expect("writable");
+    }
+    let found = std::fs::read_to_string(&path).expect("the grammar is there");
+    assert_eq!(found, wanted, "CARRICK_RECORD=1 writes it anew");
+}
