@@ -52,6 +52,9 @@ pub enum Command {
     /// Say what a diagnostic means
     #[command(before_help = "Example: carrick explain MTP0201")]
     Explain(Explain),
+    /// Write a page about a program: its headers, events, processors, state
+    #[command(before_help = "Example: carrick doc stream.mtp -o stream.html")]
+    Doc(Doc),
     /// List the targets and what they have
     #[command(before_help = "Example: carrick targets")]
     Targets(Targets),
@@ -78,6 +81,15 @@ pub struct Completions {
 pub struct Man {
     /// the folder to write, made if it is not there
     pub dir: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Doc {
+    /// a program (.mtp); requirements.toml beside it is told of too
+    pub file: PathBuf,
+    /// the page to write; without it NAME.html here
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

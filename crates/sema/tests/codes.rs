@@ -13,7 +13,7 @@ fn programs() -> BTreeMap<u16, Vec<PathBuf>> {
     let paths = paths.filter(|p| p.extension().is_some_and(|e| e == "mtp"));
     let mut programs: BTreeMap<u16, Vec<PathBuf>> = BTreeMap::new();
     for path in paths {
-        if let Some(number) = number(&path).filter(|n| *n >= 200) {
+        if let Some(number) = number(&path).filter(|n| (200..500).contains(n)) {
             programs.entry(number).or_default().push(path);
         }
     }

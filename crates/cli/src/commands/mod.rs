@@ -3,6 +3,7 @@
 mod build;
 mod check;
 pub mod diff;
+mod doc;
 mod explain;
 mod fmt;
 mod lsp;
@@ -34,6 +35,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Diff(args) => diff::run(args),
         Command::Run(args) => run::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Doc(args) => doc::run(args),
         Command::Targets(args) => targets::run(args),
         Command::Completions(args) => Ok(shell::completions(args)),
         Command::Man(args) => shell::man(args),

@@ -18,6 +18,12 @@ pub fn print(program: &Program) -> String {
     printer.out
 }
 
+/// An expression as it is written in a program; `fields` are the names that fields of a blueprint have in it.
+pub fn expression(program: &Program, e: &crate::Expr, fields: &[&str]) -> String {
+    let printer = Printer { program, function: None, fields: fields.to_vec(), out: String::new(), indent: 0 };
+    printer.expr(e)
+}
+
 /// The name of a type as it is written in a program of the language.
 pub fn type_name(program: &Program, ty: &Ty) -> String {
     let name = match ty {
@@ -63,16 +69,34 @@ fn name<T>(defs: &[T], index: usize, of: impl Fn(&T) -> &String) -> &str {
     defs.get(index).map_or("?", |d| of(d).as_str())
 }
 
+const TIMES: [(&str, u64); 6] = [
+    ("h", 3_600_000_000_000),
+    ("min", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1000),
+    ("ns", 1),
+];
+const RATES: [(&str, u64); 4] = [("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("Kbps", 1000), ("bps", 1)];
+const SIZES: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
+
+/// In the largest unit of which it is a multiple; the last unit is 1.
+fn scaled(value: u64, units: &[(&str, u64)]) -> String {
+    let fits = |(_, size): &&(&str, u64)| *size == 1 || (value != 0 && value.is_multiple_of(*size));
+    let (unit, size) = units.iter().find(fits).unwrap_or(&("", 1));
+    format!("{}{unit}", value / size)
+}
+
 /// A scalar's value as it is written in a program.
-fn literal(program: &Program, ty: &Ty, value: u64) -> String {
+pub fn literal(program: &Program, ty: &Ty, value: u64) -> String {
     match ty {
         Ty::Bool => (value != 0).to_string(),
         Ty::Int { signed: true, .. } => (value as i64).to_string(),
-        Ty::Duration => format!("{}ns", value as i64),
-        Ty::Time => format!("{value}ns"),
-        Ty::Rate => format!("{value}bps"),
+        Ty::Duration if (value as i64) < 0 => format!("-{}", scaled(value.wrapping_neg(), &TIMES)),
+        Ty::Duration | Ty::Time => scaled(value, &TIMES),
+        Ty::Rate => scaled(value, &RATES),
         Ty::Bytes if value == u64::MAX => "INF".to_owned(),
-        Ty::Bytes => format!("{value}B"),
+        Ty::Bytes => scaled(value, &SIZES),
         Ty::Addr | Ty::Token | Ty::Handle if value == 0 => "none".to_owned(),
         Ty::Status => STATUS_NAMES.get(value as usize).map_or_else(|| value.to_string(), |s| (*s).to_owned()),
         Ty::Enum(id) => {

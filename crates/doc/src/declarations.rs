@@ -1,0 +1,166 @@
+//! What a program declares, in tables.
+
+use carrick_ir::uses::event_kind_name;
+use carrick_ir::{CallTarget, FieldDef, Program, print};
+
+use crate::html::{escape, inline, link, prose, table};
+use crate::reach::Reach;
+
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("<code>{}</code>", escape(text)) }
+}
+
+fn fields(program: &Program, fields: &[FieldDef]) -> String {
+    let rows = fields.iter().map(|field| {
+        let init = field.init.as_ref().map(|e| print::expression(program, e, &[])).unwrap_or_default();
+        vec![code(&field.name), code(&print::type_name(program, &field.ty)), code(&init), inline(&field.doc)]
+    });
+    table(&["field", "type", "at first", ""], rows)
+}
+
+fn heading(kind: &str, name: &str, more: &str) -> String {
+    format!("<h3 id=\"{kind}-{0}\"><code>{0}</code> <small>{more}</small></h3>\n", escape(name))
+}
+
+pub fn contexts(program: &Program) -> String {
+    let context = |c: &carrick_ir::ContextDef| {
+        let show = |e: &carrick_ir::Expr| code(&print::expression(program, e, &[]));
+        let found = if c.global {
+            "one, shared by all flows".to_owned()
+        } else {
+            let id = &program.ids[c.id.index()];
+            let parts: Vec<&str> = id.parts.iter().map(|p| p.name.as_str()).collect();
+            format!(
+                "found by <code>{}({})</code>, at most {}",
+                escape(&id.name),
+                escape(&parts.join(", ")),
+                show(&c.capacity)
+            )
+        };
+        let units = [("to send", &c.tx_capacity), ("received", &c.rx_capacity)];
+        let units: Vec<String> = units
+            .iter()
+            .filter_map(|(what, octets)| octets.as_ref().map(|o| format!("{} octets {what}", show(o))))
+            .collect();
+        let units =
+            if units.is_empty() { String::new() } else { format!("<p>Data: {}.</p>\n", units.join(", ")) };
+        let timers = c.timers.iter().map(|t| {
+            vec![code(&t.name), link("event", &program.events[t.event.index()].name), inline(&t.doc)]
+        });
+        heading("context", &c.name, &found)
+            + &prose(&c.doc)
+            + &units
+            + &fields(program, &c.fields)
+            + &table(&["timer", "fires", ""], timers)
+    };
+    let pads = program.scratchpads.iter().map(|s| {
+        heading("scratchpad", &s.name, "for the processors of one chain")
+            + &prose(&s.doc)
+            + &fields(program, &s.fields)
+    });
+    program.contexts.iter().map(context).chain(pads).collect()
+}
+
+pub fn events(program: &Program, reach: &[Reach]) -> String {
+    let event = |(number, e): (usize, &carrick_ir::EventDef)| {
+        let raisers = program.functions.iter().zip(reach);
+        let by: Vec<String> = raisers
+            .filter(|(_, can)| can.raises.contains(&(number as u32)))
+            .map(|(f, _)| link("function", &f.name))
+            .collect();
+        let by = if by.is_empty() { String::new() } else { format!("<p>Raised by {}.</p>\n", by.join(", ")) };
+        heading("event", &e.name, event_kind_name(e.kind))
+            + &prose(&e.doc)
+            + &by
+            + &fields(program, &e.fields)
+    };
+    program.events.iter().enumerate().map(event).collect()
+}
+
+pub fn calls(program: &Program) -> String {
+    let Some(interface) = &program.interface else { return String::new() };
+    let rows = interface.calls.iter().map(|call| {
+        let event = &program.events[call.event.index()];
+        let takes: Vec<&str> = event.fields.iter().map(|f| f.name.as_str()).collect();
+        let of = match &call.target {
+            CallTarget::At { id, .. } => code(&program.ids[id.index()].name),
+            CallTarget::On(context) => link("context", &program.contexts[context.index()].name),
+            CallTarget::Nowhere => String::new(),
+        };
+        vec![
+            code(&format!("{}({})", call.name, takes.join(", "))),
+            of,
+            link("event", &event.name),
+            inline(&call.doc),
+        ]
+    });
+    let shape = format!("<p>An interface of the shape <code>{}</code>.</p>\n", escape(&interface.name));
+    shape + &table(&["call", "of", "event", ""], rows)
+}
+
+pub fn functions(program: &Program, reach: &[Reach]) -> String {
+    let rows = program.functions.iter().zip(reach).map(|(f, can)| {
+        let params: Vec<String> = f.locals[..f.params as usize]
+            .iter()
+            .map(|p| format!("{} {}", print::type_name(program, &p.ty), p.name))
+            .collect();
+        let sign = format!("{} {}({})", print::type_name(program, &f.ret), f.name, params.join(", "));
+        let issued: Vec<&str> = can.instructions.iter().copied().collect();
+        let packets: Vec<String> =
+            can.packets.iter().map(|bp| link("packet", &program.blueprints[*bp as usize].name)).collect();
+        let place = format!("{}:{}", program.file_of(f.loc), f.loc.line);
+        vec![
+            format!("<span id=\"function-{}\">{}</span>", escape(&f.name), code(&sign)),
+            code(&issued.join(" ")),
+            packets.join(" "),
+            code(&place),
+            inline(&f.doc),
+        ]
+    });
+    table(&["", "may issue", "packets", "at", ""], rows)
+}
+
+pub fn params(program: &Program) -> String {
+    let rows = program.params.iter().map(|p| {
+        let show = |value| print::literal(program, &p.ty, value);
+        let range = format!("{}..{}", show(p.lo), show(p.hi));
+        vec![
+            code(&p.name),
+            code(&print::type_name(program, &p.ty)),
+            code(&show(p.default)),
+            code(&range),
+            inline(&p.doc),
+        ]
+    });
+    table(&["parameter", "type", "default", "range", ""], rows)
+}
+
+pub fn values(program: &Program) -> String {
+    let consts = program.consts.iter().map(|c| {
+        let ty = print::type_name(program, &c.ty);
+        vec![code(&c.name), code(&ty), code(&print::literal(program, &c.ty, c.value)), inline(&c.doc)]
+    });
+    let enums = program.enums.iter().map(|e| {
+        let variants: Vec<String> =
+            e.variants.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        vec![
+            code(&e.name),
+            code(&print::type_name(program, &e.repr)),
+            code(&variants.join(", ")),
+            inline(&e.doc),
+        ]
+    });
+    let structs = program
+        .structs
+        .iter()
+        .map(|s| heading("struct", &s.name, "struct") + &prose(&s.doc) + &fields(program, &s.fields));
+    table(&["", "type", "value", ""], consts.chain(enums)) + &structs.collect::<String>()
+}
+
+pub fn claims(program: &Program) -> String {
+    let rows = program
+        .claims
+        .iter()
+        .map(|c| vec![code(&c.text), code(&format!("{}:{}", program.file_of(c.loc), c.loc.line))]);
+    table(&["what holds", "at"], rows)
+}

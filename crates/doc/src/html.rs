@@ -1,0 +1,69 @@
+//! Pieces of HTML.
+
+/// Text in which nothing is taken for a tag, a reference or the end of an attribute.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A part of the page.
+pub struct Section {
+    pub anchor: &'static str,
+    pub title: &'static str,
+    pub html: String,
+}
+
+/// A part with this content; `None` if there is none.
+pub fn section(anchor: &'static str, title: &'static str, content: &str) -> Option<Section> {
+    let html = format!("<section id=\"{anchor}\">\n<h2>{title}</h2>\n{content}</section>\n");
+    (!content.is_empty()).then_some(Section { anchor, title, html })
+}
+
+/// A table of cells that are HTML already; nothing if it has no row.
+pub fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let rows: Vec<String> = rows
+        .into_iter()
+        .map(|row| {
+            let cells: String = row.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+            format!("<tr>{cells}</tr>\n")
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head: String = head.iter().map(|title| format!("<th>{title}</th>")).collect();
+    format!("<table>\n<tr>{head}</tr>\n{}</table>\n", rows.concat())
+}
+
+/// Documentation as paragraphs; what stands between backquotes as code.
+pub fn prose(doc: &str) -> String {
+    let doc = doc.trim();
+    if doc.is_empty() {
+        return String::new();
+    }
+    doc.split("\n\n").map(|paragraph| format!("<p>{}</p>\n", inline(paragraph))).collect()
+}
+
+/// Documentation in a line.
+pub fn inline(doc: &str) -> String {
+    let pieces = doc.trim().split('`').enumerate();
+    let shown = pieces.map(|(n, piece)| match n % 2 {
+        0 => escape(piece),
+        _ => format!("<code>{}</code>", escape(piece)),
+    });
+    shown.collect()
+}
+
+/// A name as code, leading to where it is told of.
+pub fn link(kind: &str, name: &str) -> String {
+    format!("<a href=\"#{kind}-{0}\"><code>{0}</code></a>", escape(name))
+}

@@ -1,0 +1,90 @@
+//! A program as a page: what its packets look like, what happens for each event, what it remembers.
+//!
+//! The page is one file of HTML that needs no other and no network. It says what the IR says; the same program always
+//! gives the same page.
+
+mod chains;
+mod declarations;
+mod header;
+mod html;
+mod reach;
+mod wire;
+
+use carrick_ir::Program;
+use serde::Deserialize;
+
+use html::{escape, section, table};
+
+/// Something that a standard asks of the protocol.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Requirement {
+    /// as the standard numbers it
+    pub id: String,
+    /// of the standard
+    pub section: String,
+    /// what is asked
+    pub text: String,
+    /// `met`, `not yet`, `n/a`
+    pub status: String,
+    /// the declaration that meets it
+    #[serde(rename = "where")]
+    pub place: String,
+    /// what shows it
+    pub test: String,
+    /// why not, or how
+    pub note: String,
+}
+
+/// The page of a program; `requirements` may be empty.
+pub fn page(program: &Program, requirements: &[Requirement]) -> String {
+    let reach = reach::reach(program);
+    let sections = [
+        section("packets", "Packets", &wire::packets(program)),
+        section("chains", "What happens", &chains::picture(program, &reach)),
+        section("instructions", "Instructions by event", &chains::instructions(program, &reach)),
+        section("contexts", "What is remembered", &declarations::contexts(program)),
+        section("events", "Events", &declarations::events(program, &reach)),
+        section("calls", "What applications can ask", &declarations::calls(program)),
+        section("functions", "Processors and functions", &declarations::functions(program, &reach)),
+        section("params", "Parameters", &declarations::params(program)),
+        section("values", "Constants and types", &declarations::values(program)),
+        section("claims", "Claims", &declarations::claims(program)),
+        section("requirements", "Requirements", &asked(requirements)),
+    ];
+    let name = escape(&program.name);
+    let links = sections.iter().flatten().map(|s| format!("<a href=\"#{}\">{}</a>", s.anchor, s.title));
+    let nav = links.collect::<Vec<_>>().join(" ");
+    let body: String = sections.iter().flatten().map(|s| s.html.as_str()).collect();
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{name}</title>\n<style>\n{}</style>\n</head>\n<body>\n<header><h1>{name}</h1><p>a transport program, <code>{}</code></p><nav>{nav}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n",
+        include_str!("style.css"),
+        escape(&program.file),
+    )
+}
+
+/// How much of what is asked is there, and each thing that is asked.
+fn asked(requirements: &[Requirement]) -> String {
+    if requirements.is_empty() {
+        return String::new();
+    }
+    let count = |status: &str| requirements.iter().filter(|r| r.status == status).count();
+    let statuses = ["met", "not yet", "n/a"];
+    let counts: Vec<String> = statuses.iter().map(|s| format!("{} {s}", count(s))).collect();
+    let rows = requirements.iter().map(|r| {
+        vec![
+            escape(&r.id),
+            escape(&r.section),
+            escape(&r.text),
+            format!(
+                "<span class=\"status {}\">{}</span>",
+                r.status.replace([' ', '/'], "-"),
+                escape(&r.status)
+            ),
+            if r.place.is_empty() { String::new() } else { format!("<code>{}</code>", escape(&r.place)) },
+            escape(if r.note.is_empty() { &r.test } else { &r.note }),
+        ]
+    });
+    let head = ["", "section", "what is asked", "", "where", "shown by, or why"];
+    format!("<p>{}.</p>\n{}", counts.join(", "), table(&head, rows))
+}

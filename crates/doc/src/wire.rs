@@ -1,0 +1,113 @@
+//! What stands in packets.
+
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, OptDef, Program, print};
+
+use crate::header::Picture;
+use crate::html::{escape, inline, prose, table};
+
+pub fn packets(program: &Program) -> String {
+    let over = format!(
+        "<p>Over <code>{}</code>, protocol {}.</p>\n",
+        escape(&program.net_header.name),
+        program.net_header.protocol
+    );
+    let blueprints: String = program.blueprints.iter().map(|bp| blueprint(program, bp)).collect();
+    format!("{over}{blueprints}{}", options(program))
+}
+
+fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
+    let names: Vec<&str> = bp.fields.iter().map(|f| f.name.as_str()).collect();
+    let mut picture = Picture::new();
+    picture.fields(bp.fixed_fields(), None);
+    for part in &bp.parts {
+        let when = part.when.as_ref().map(|e| bare(print::expression(program, e, &names)));
+        match bp.part_fields(part) {
+            [field] if part.varint => {
+                picture.open(&format!("{} (1 to 8 octets)", field.name), when.as_deref());
+            }
+            fields => picture.fields(fields, when.as_deref()),
+        }
+    }
+    if let (Some(list), Some(name)) = (bp.options, &bp.options_name) {
+        picture.open(&format!("{name}: {}", program.opt_lists[list.index()].name), None);
+    }
+    if let Some(name) = &bp.payload_name {
+        let frames = if bp.frames.is_some() { " (frames)" } else { "" };
+        picture.open(&format!("{name}{frames}"), None);
+    }
+    for field in &bp.fields[bp.header_fields().len()..] {
+        picture.fields(&[BpField { bit_offset: 0, ..field.clone() }], None);
+    }
+    let kind = if bp.frame { "frame" } else { "packet" };
+    let rows = bp.fields.iter().map(|field| {
+        let ty = print::type_name(program, &field.ty);
+        vec![
+            code(&field.name),
+            code(&ty),
+            field.bits.to_string(),
+            value(program, field, &names),
+            inline(&field.doc),
+        ]
+    });
+    format!(
+        "<h3 id=\"packet-{0}\"><code>{0}</code> <small>{kind}</small></h3>\n{1}{2}{3}",
+        escape(&bp.name),
+        prose(&bp.doc),
+        picture.finish(&bp.name),
+        table(&["field", "type", "bits", "value", ""], rows)
+    )
+}
+
+/// Without brackets around the whole.
+fn bare(text: String) -> String {
+    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else { return text };
+    let mut depth = 0_i32;
+    let closes_early = inner.chars().any(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth < 0
+    });
+    if closes_early { text } else { inner.to_owned() }
+}
+
+/// What gives a field its value, if that is not the program's processors.
+fn value(program: &Program, field: &BpField, names: &[&str]) -> String {
+    match &field.kind {
+        BpFieldKind::Plain { init: None } => String::new(),
+        BpFieldKind::Plain { init: Some(e) } => {
+            format!("at first {}", code(&print::expression(program, e, names)))
+        }
+        BpFieldKind::Computed(e) => format!("always {}", code(&bare(print::expression(program, e, names)))),
+        BpFieldKind::Checksum { pseudo, header, payload } => {
+            let parts = [(pseudo, "pseudo-header"), (header, "header"), (payload, "payload")];
+            let over: Vec<&str> = parts.iter().filter(|(there, _)| **there).map(|(_, name)| *name).collect();
+            format!("Internet checksum over {}", over.join(", "))
+        }
+        BpFieldKind::Crc(_) => "CRC-32".to_owned(),
+    }
+}
+
+fn options(program: &Program) -> String {
+    let rows = program.opts.iter().map(|opt| {
+        let fields: Vec<String> =
+            opt.fields.iter().map(|f| format!("{}: {}", f.name, of_option(program, f))).collect();
+        vec![code(&opt.name), kind(opt), len(opt), code(&fields.join(", ")), inline(&opt.doc)]
+    });
+    let table = table(&["option", "kind", "octets", "fields", ""], rows);
+    if table.is_empty() { table } else { format!("<h3>Options</h3>\n{table}") }
+}
+
+fn of_option(program: &Program, field: &carrick_ir::OptField) -> String {
+    if field.varint { "varint_t".to_owned() } else { print::type_name(program, &field.ty) }
+}
+
+fn kind(opt: &OptDef) -> String {
+    opt.wide.unwrap_or(u64::from(opt.kind)).to_string()
+}
+
+fn len(opt: &OptDef) -> String {
+    if opt.wide.is_some() { "varies".to_owned() } else { opt.len.to_string() }
+}
+
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("<code>{}</code>", escape(text)) }
+}
