@@ -27,6 +27,9 @@ pub enum Format {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Begin a protocol of your own
+    #[command(before_help = "Example: carrick new parcel --template stream")]
+    New(New),
     /// Find all that is wrong with programs
     #[command(before_help = "Example: carrick check stream.mtp --target native")]
     Check(Check),
@@ -81,6 +84,21 @@ pub struct Completions {
 pub struct Man {
     /// the folder to write, made if it is not there
     pub dir: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct New {
+    /// the folder to make, named as the protocol
+    pub path: PathBuf,
+    /// what it begins with
+    #[arg(short, long, value_enum, default_value = "stream")]
+    pub template: Template,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Template {
+    /// a reliable stream of octets over a window of segments
+    Stream,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -7,6 +7,7 @@ mod doc;
 mod explain;
 mod fmt;
 mod lsp;
+mod new;
 mod run;
 mod shell;
 pub mod sim;
@@ -28,6 +29,7 @@ use crate::output;
 /// A [`Failure`] with its exit code, if the command could not do its work.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.command {
+        Command::New(args) => new::run(args),
         Command::Check(args) => check::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Build(args) => build::run(args),
