@@ -47,10 +47,13 @@ pub const ALL: [(Class, &[Word]); 9] = [
     (Class::Value, STATUSES),
 ];
 
-/// The word of this name.
+/// The word of this name. Kinds of events may be written in capitals.
 pub fn find(name: &str) -> Option<(Class, &'static Word)> {
     let mut classes = ALL.iter();
-    classes.find_map(|(class, words)| words.iter().find(|w| w.name == name).map(|w| (*class, w)))
+    let kind = || EVENT_KINDS.iter().find(|w| w.name.eq_ignore_ascii_case(name)).map(|w| (Class::Keyword, w));
+    classes
+        .find_map(|(class, words)| words.iter().find(|w| w.name == name).map(|w| (*class, w)))
+        .or_else(kind)
 }
 
 /// All words that a grammar for an editor has to know, by their class.
