@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use crate::output::Format;
+
 /// Transport protocols as programs: check, simulate, build and run them.
 #[derive(Debug, Parser)]
 #[command(
@@ -15,14 +17,6 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// for people
-    Pretty,
-    /// for programs
-    Json,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,8 +5,17 @@ use std::time::Duration;
 
 use carrick_driver::Compiled;
 use carrick_driver::render::{self, Colour};
+use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// for people
+    Pretty,
+    /// for programs
+    Json,
+}
 
 /// Colours go to a terminal only, and not where `NO_COLOR` is set (no-color.org).
 fn colour() -> Colour {

@@ -11,8 +11,8 @@ use carrick_sim::diff::diff;
 use clap::Args;
 use serde_json::json;
 
-use crate::args::Format;
 use crate::output;
+use crate::output::Format;
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {

@@ -20,8 +20,8 @@ use carrick_sim::{Report, Scenario};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::args::Format;
 use crate::output;
+use crate::output::Format;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AppKind {

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use carrick_driver::{Failure, targets};
 use serde_json::json;
 
-use crate::args::{Format, Targets};
+use crate::args::Targets;
 use crate::output;
+use crate::output::Format;
 
 pub fn run(args: &Targets) -> Result<ExitCode, Failure> {
     let all = targets::all();
