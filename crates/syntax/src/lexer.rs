@@ -190,7 +190,7 @@ impl Lexer<'_> {
                 span(start, self.at),
                 "a string",
             )
-            .note("a transport program has no text: packets carry numbers, and applications their own data")
+            .note("packets carry numbers, and applications their own data; only `import` takes text, a path that ends on its line")
             .mend("use a number, or a name declared with `const` or `enum`"),
         );
         // A value stands here, so that the parser has nothing to add.

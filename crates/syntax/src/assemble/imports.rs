@@ -56,7 +56,7 @@ impl Follower<'_> {
             Err(why) => self.assembled.diagnostics.push(
                 Diagnostic::error(
                     codes::IMPORT_MISSING,
-                    format!("cannot import {name}: {why}"),
+                    format!("cannot import `{}`: {why}", if name.is_empty() { &path.name } else { &name }),
                     path.span,
                     "this leads to no transport program",
                 )
