@@ -185,3 +185,35 @@ fn an_editor_that_dies_takes_the_server_with_it() {
     server.send("{ this is no JSON");
     assert_ne!(server.code(), Some(0));
 }
+
+/// Two files of the tree, of which one imports the other.
+#[test]
+fn what_is_imported_is_known_where_it_is_used() {
+    let uri = |path: &str| format!("file://{}", root().join(path).display());
+    let (main, part) = (uri("tests/programs/globals.mtp"), uri("tests/programs/parts/packets.mtp"));
+    let text = std::fs::read_to_string(root().join("tests/programs/globals.mtp")).expect("readable");
+    let document = json!({"uri": main, "languageId": "mtp", "version": 1, "text": text});
+    let mut server = started();
+    let open =
+        json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}});
+    server.send(&open.to_string());
+    assert_eq!(server.next()["params"]["diagnostics"], json!([]));
+    let line = text.lines().position(|l| l.contains("key(")).expect("it is used");
+    let character = text.lines().nth(line).and_then(|l| l.find("key(")).expect("it is there");
+    let place = json!({"textDocument": {"uri": main}, "position": {"line": line, "character": character}});
+    let mut ask = |id: u32, method: &str, more: Value| {
+        let mut params = place.clone();
+        params.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        server.send(&request(id, method, params));
+        server.next()
+    };
+    assert_eq!(ask(1, "textDocument/definition", json!({}))["result"]["uri"], part);
+    let hover = ask(2, "textDocument/hover", json!({}));
+    assert!(hover["result"]["contents"]["value"].as_str().unwrap_or_default().contains("id key("), "{hover}");
+    let uses = ask(3, "textDocument/references", json!({"context": {"includeDeclaration": true}}));
+    let files: Vec<&str> =
+        uses["result"].as_array().expect("places").iter().filter_map(|u| u["uri"].as_str()).collect();
+    assert!(files.contains(&main.as_str()) && files.contains(&part.as_str()), "{uses}");
+    let refused = ask(4, "textDocument/rename", json!({"newName": "peer"}));
+    assert!(refused["error"]["message"].as_str().unwrap_or_default().contains("packets.mtp"), "{refused}");
+}

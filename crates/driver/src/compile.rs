@@ -62,13 +62,19 @@ pub fn read(path: &Path) -> Result<String, Failure> {
 
 /// Compiles a program that has been read; `file` is its name in messages and `#line`, and where its imports begin.
 pub fn compile_text(file: &str, text: impl AsRef<str>) -> Compiled {
-    compile_texts(file, text.as_ref(), &mut |name| {
-        let octets = std::fs::read(name).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file".into(),
-            _ => e.to_string(),
-        })?;
-        String::from_utf8(octets).map_err(|_| "it is not UTF-8 text".into())
-    })
+    compile_texts(file, text.as_ref(), &mut read_import)
+}
+
+/// The text of an imported file.
+///
+/// # Errors
+/// Why there is none.
+pub fn read_import(name: &str) -> Result<String, String> {
+    let octets = std::fs::read(name).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".into(),
+        _ => e.to_string(),
+    })?;
+    String::from_utf8(octets).map_err(|_| "it is not UTF-8 text".into())
 }
 
 /// As [`compile_text`], with imported files from wherever `read` has them; it says why where it has none.

@@ -13,14 +13,14 @@ use crate::words::{self, Class, Word};
 /// Stands at the cursor while the text is read.
 const CURSOR: &str = "cursor_";
 
-pub fn completion(text: &str, at: u32) -> Vec<CompletionItem> {
+pub fn completion(name: &str, text: &str, at: u32) -> Vec<CompletionItem> {
     let (before, after) = text.split_at(at as usize);
     let begun = before.len() - before.trim_end_matches(is_word).len();
     let start = before.len() - begun;
     let rest = after.trim_start_matches(is_word);
     let line_ends = rest.lines().next().is_none_or(|line| line.trim().is_empty());
     let end = if line_ends { ";" } else { "" };
-    let analysis = Analysis::new(format!("{}{CURSOR}{end}{rest}", &before[..start]));
+    let analysis = Analysis::new(name, format!("{}{CURSOR}{end}{rest}", &before[..start]));
     let start = start as u32;
     let cursor = carrick_syntax::Span::new(start, start + CURSOR.len() as u32);
     if let Some(shape) = analysis.index.in_front_of(cursor) {

@@ -5,11 +5,10 @@ use carrick_syntax::Span;
 use carrick_syntax::diag::{Diagnostic, Severity};
 use lsp_types::{
     CodeDescription, Diagnostic as Shown, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
-    Location, NumberOrString, Uri,
+    NumberOrString, Uri,
 };
 
 use crate::document::Document;
-use crate::positions::Lines;
 
 /// All that is wrong with a document. `pages` is where the page of each code is, as a prefix of `MTP0123.md`.
 pub fn shown(document: &Document, uri: &Uri, pages: Option<&str>) -> Vec<Shown> {
@@ -18,15 +17,15 @@ pub fn shown(document: &Document, uri: &Uri, pages: Option<&str>) -> Vec<Shown> 
 
 /// One diagnostic. One of an imported file stands at the imports, and leads there.
 pub fn one(document: &Document, d: &Diagnostic, uri: &Uri, pages: Option<&str>) -> Shown {
-    let place = location(document, uri, d.primary.span);
+    let analysis = document.analysis();
+    let place = analysis.location(uri, d.primary.span);
     let imported = place.uri != *uri;
     let elsewhere = imported.then_some(&d.primary);
     let causes = elsewhere.into_iter().chain(&d.causes).map(|cause| DiagnosticRelatedInformation {
-        location: location(document, uri, cause.span),
+        location: analysis.location(uri, cause.span),
         message: cause.text.clone(),
     });
     let causes: Vec<_> = causes.collect();
-    let analysis = document.analysis();
     let at_imports = || analysis.range(analysis.tree.imports.first().map_or(Span::new(0, 0), |i| i.span));
     let code = code_name(d.code);
     let page = pages.and_then(|prefix| format!("{prefix}{code}.md").parse().ok());
@@ -43,20 +42,6 @@ pub fn one(document: &Document, d: &Diagnostic, uri: &Uri, pages: Option<&str>) 
         related_information: (!causes.is_empty()).then_some(causes),
         tags: (d.code == carrick_sema::codes::UNUSED).then(|| vec![DiagnosticTag::UNNECESSARY]),
         data: None,
-    }
-}
-
-/// Where a span is: in the document, or in a file that it imports.
-fn location(document: &Document, uri: &Uri, span: Span) -> Location {
-    let sources = &document.compiled().sources;
-    let file = sources.file_of(span.start);
-    let imported = format!("file://{}", sources.name(file)).parse();
-    match imported {
-        Ok(imported) if file > 0 => {
-            let text = &sources.text()[sources.range(file)];
-            Location::new(imported, Lines::new(text).range(text, sources.within(span)))
-        }
-        _ => Location::new(uri.clone(), document.analysis().range(span)),
     }
 }
 

@@ -2,35 +2,59 @@
 
 use std::cell::OnceCell;
 
+use carrick_driver::compile::read_import;
 use carrick_driver::{Compiled, compile_text};
-use carrick_syntax::{Span, ast};
-use lsp_types::{Range, TextDocumentContentChangeEvent, TextEdit};
+use carrick_syntax::assemble::{Assembled, assemble};
+use carrick_syntax::{Sources, Span, ast};
+use lsp_types::{Location, Range, TextDocumentContentChangeEvent, TextEdit, Uri};
 
 use crate::index::Index;
 use crate::positions::Lines;
 
-/// A text with its tree and the names in it.
+/// A text with its tree and the names in it, and with what it imports.
 #[derive(Debug)]
 pub struct Analysis {
+    /// the text of the document; it is the first of `sources`
     pub text: String,
     pub lines: Lines,
+    /// of all files
+    pub sources: Sources,
     pub tree: ast::File,
     pub index: Index,
 }
 
 impl Analysis {
-    pub fn new(text: String) -> Self {
-        let (tree, _) = carrick_syntax::parse(&text);
-        let index = Index::new(&tree, &text);
-        Analysis { lines: Lines::new(&text), tree, index, text }
+    /// Of a document with this name, where its imports begin.
+    pub fn new(name: &str, text: String) -> Self {
+        let Assembled { tree, sources, .. } = assemble(name, &text, &mut read_import);
+        let index = Index::new(&tree, sources.text());
+        Analysis { lines: Lines::new(&text), sources, tree, index, text }
     }
 
+    /// Whether a span lies in the document itself.
+    pub fn is_own(&self, span: Span) -> bool {
+        self.sources.file_of(span.start) == 0
+    }
+
+    /// Of a span in the document itself.
     pub fn range(&self, span: Span) -> Range {
         self.lines.range(&self.text, span)
     }
 
+    /// Where a span is: in the document, or in a file that it imports.
+    pub fn location(&self, uri: &Uri, span: Span) -> Location {
+        let file = self.sources.file_of(span.start);
+        match format!("file://{}", self.sources.name(file)).parse() {
+            Ok(imported) if file > 0 => {
+                let text = &self.sources.text()[self.sources.range(file)];
+                Location::new(imported, Lines::new(text).range(text, self.sources.within(span)))
+            }
+            _ => Location::new(uri.clone(), self.range(span)),
+        }
+    }
+
     pub fn text_of(&self, span: Span) -> &str {
-        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+        self.sources.text().get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     pub fn edit(&self, span: Span, new_text: String) -> TextEdit {
@@ -68,7 +92,7 @@ impl Document {
     }
 
     pub fn analysis(&self) -> &Analysis {
-        self.analysis.get_or_init(|| Analysis::new(self.text.clone()))
+        self.analysis.get_or_init(|| Analysis::new(&self.name, self.text.clone()))
     }
 
     pub fn compiled(&self) -> &Compiled {

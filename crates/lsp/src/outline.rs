@@ -8,7 +8,7 @@ use crate::index::{Kind, SymbolId};
 
 pub fn outline(analysis: &Analysis) -> Vec<DocumentSymbol> {
     let symbols = analysis.index.symbols.iter().enumerate();
-    let top = symbols.filter(|(_, s)| s.owner.is_none() && s.scope.is_none());
+    let top = symbols.filter(|(_, s)| s.owner.is_none() && s.scope.is_none() && analysis.is_own(s.span));
     top.map(|(id, _)| entry(analysis, id)).collect()
 }
 

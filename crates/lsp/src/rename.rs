@@ -17,14 +17,14 @@ pub fn references(analysis: &Analysis, uri: &Uri, at: u32, with_declaration: boo
     let symbol = index.at(at)?.symbol;
     let wanted = |span: &Span| with_declaration || *span != index.symbols[symbol].span;
     let spans = index.uses(symbol).filter(wanted);
-    Some(spans.map(|s| Location::new(uri.clone(), analysis.range(s))).collect())
+    Some(spans.map(|s| analysis.location(uri, s)).collect())
 }
 
 pub fn highlights(analysis: &Analysis, at: u32) -> Option<Vec<DocumentHighlight>> {
     let symbol = analysis.index.at(at)?.symbol;
     let kind = Some(DocumentHighlightKind::TEXT);
     let shown = |span| DocumentHighlight { range: analysis.range(span), kind };
-    Some(analysis.index.uses(symbol).map(shown).collect())
+    Some(analysis.index.uses(symbol).filter(|s| analysis.is_own(*s)).map(shown).collect())
 }
 
 /// The name at an offset, if it can have another.
@@ -63,6 +63,10 @@ pub fn rename(analysis: &Analysis, uri: &Uri, at: u32, name: &str) -> Result<Wor
     if words::find(name).is_some() {
         return Err(format!("`{name}` has a meaning of its own"));
     }
+    if let Some(other) = analysis.index.uses(found.symbol).find(|s| !analysis.is_own(*s)) {
+        let file = analysis.sources.name(analysis.sources.file_of(other.start));
+        return Err(format!("`{}` is named in {file} too", analysis.text_of(other)));
+    }
     if !keeps_meaning(analysis, found, name) {
         return Err(format!("there is a `{name}` already that would be meant"));
     }
@@ -82,7 +86,7 @@ fn keeps_meaning(analysis: &Analysis, found: Reference, name: &str) -> bool {
     if index.symbols[found.symbol].name == name {
         return true;
     }
-    let mut text = analysis.text.clone();
+    let mut text = analysis.sources.text().to_owned();
     let spans: Vec<Span> = index.uses(found.symbol).collect();
     for span in spans.iter().rev() {
         text.replace_range(span.start as usize..span.end as usize, name);

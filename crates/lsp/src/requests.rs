@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use carrick_driver::explain;
 use lsp_server::{ErrorCode, Request, RequestId, Response};
 use lsp_types::request::{self as rq, Request as _};
-use lsp_types::{GotoDefinitionResponse, Location, Position, TextDocumentIdentifier, Uri};
+use lsp_types::{GotoDefinitionResponse, Position, TextDocumentIdentifier, Uri};
 use serde_json::{Value, json};
 
 use crate::document::{Analysis, Document};
@@ -73,7 +73,7 @@ impl Asked<'_> {
                 let edits = rename::rename(analysis, &uri, at, &name);
                 sent(edits.map_err(|why| refused(ErrorCode::RequestFailed, why))?)
             }
-            _ => sent(completion::completion(&analysis.text, at)),
+            _ => sent(completion::completion(analysis.sources.name(0), &analysis.text, at)),
         }
     }
 
@@ -103,7 +103,7 @@ impl Asked<'_> {
 
 fn definition(analysis: &Analysis, uri: &Uri, at: u32) -> Option<GotoDefinitionResponse> {
     let span = analysis.index.definition(at)?;
-    Some(Location::new(uri.clone(), analysis.range(span)).into())
+    Some(analysis.location(uri, span).into())
 }
 
 /// `carrick/explain {code}`: the page of a diagnostic, as Markdown.
