@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::{carrick, root, target_dir};
 use serde_json::{Value, json};
 
 /// Longer than any answer takes on a busy machine.
@@ -186,12 +186,20 @@ fn an_editor_that_dies_takes_the_server_with_it() {
     assert_ne!(server.code(), Some(0));
 }
 
-/// Two files of the tree, of which one imports the other.
+/// Two files, of which one imports the other, in a folder whose name a URI cannot have as it is.
 #[test]
 fn what_is_imported_is_known_where_it_is_used() {
-    let uri = |path: &str| format!("file://{}", root().join(path).display());
-    let (main, part) = (uri("tests/programs/globals.mtp"), uri("tests/programs/parts/packets.mtp"));
-    let text = std::fs::read_to_string(root().join("tests/programs/globals.mtp")).expect("readable");
+    let folder = target_dir().join(format!("lsp é {}", std::process::id()));
+    std::fs::create_dir_all(folder.join("parts")).expect("writable");
+    for file in ["globals.mtp", "parts/packets.mtp", "parts/claims.mtp"] {
+        std::fs::copy(root().join("tests/programs").join(file), folder.join(file)).expect("it is there");
+    }
+    let uri = |file: &str| {
+        let path = folder.join(file).display().to_string();
+        format!("file://{}", path.replace(' ', "%20").replace('é', "%C3%A9"))
+    };
+    let (main, part) = (uri("globals.mtp"), uri("parts/packets.mtp"));
+    let text = std::fs::read_to_string(folder.join("globals.mtp")).expect("readable");
     let document = json!({"uri": main, "languageId": "mtp", "version": 1, "text": text});
     let mut server = started();
     let open =
@@ -216,4 +224,5 @@ fn what_is_imported_is_known_where_it_is_used() {
     assert!(files.contains(&main.as_str()) && files.contains(&part.as_str()), "{uses}");
     let refused = ask(4, "textDocument/rename", json!({"newName": "peer"}));
     assert!(refused["error"]["message"].as_str().unwrap_or_default().contains("packets.mtp"), "{refused}");
+    std::fs::remove_dir_all(folder).expect("it was there");
 }

@@ -65,16 +65,27 @@ pub fn compile_text(file: &str, text: impl AsRef<str>) -> Compiled {
     compile_texts(file, text.as_ref(), &mut read_import)
 }
 
+/// More octets than any program has.
+const IMPORT_MAX: u64 = 16 << 20;
+
 /// The text of an imported file.
 ///
 /// # Errors
 /// Why there is none.
 pub fn read_import(name: &str) -> Result<String, String> {
-    let octets = std::fs::read(name).map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".into(),
+    let failed = |e: std::io::Error| match e.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => e.to_string(),
-    })?;
-    String::from_utf8(octets).map_err(|_| "it is not UTF-8 text".into())
+    };
+    // Whoever writes a program for others to look at decides what is read here: no device, no pipe, nothing endless.
+    let found = std::fs::metadata(name).map_err(failed)?;
+    if !found.is_file() {
+        return Err("it is no file".into());
+    }
+    if found.len() > IMPORT_MAX {
+        return Err(format!("it has more than {IMPORT_MAX} octets"));
+    }
+    String::from_utf8(std::fs::read(name).map_err(failed)?).map_err(|_| "it is not UTF-8 text".into())
 }
 
 /// As [`compile_text`], with imported files from wherever `read` has them; it says why where it has none.

@@ -9,6 +9,7 @@ use carrick_syntax::{Sources, Span, ast};
 use lsp_types::{Location, Range, TextDocumentContentChangeEvent, TextEdit, Uri};
 
 use crate::index::Index;
+use crate::paths;
 use crate::positions::Lines;
 
 /// A text with its tree and the names in it, and with what it imports.
@@ -44,8 +45,8 @@ impl Analysis {
     /// Where a span is: in the document, or in a file that it imports.
     pub fn location(&self, uri: &Uri, span: Span) -> Location {
         let file = self.sources.file_of(span.start);
-        match format!("file://{}", self.sources.name(file)).parse() {
-            Ok(imported) if file > 0 => {
+        match paths::uri(self.sources.name(file)) {
+            Some(imported) if file > 0 => {
                 let text = &self.sources.text()[self.sources.range(file)];
                 Location::new(imported, Lines::new(text).range(text, self.sources.within(span)))
             }

@@ -14,6 +14,7 @@ mod document;
 mod hover;
 mod index;
 mod outline;
+mod paths;
 mod positions;
 mod rename;
 mod requests;

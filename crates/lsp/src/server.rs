@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::document::Document;
 use crate::requests::Asked;
-use crate::{diagnostics, semantic};
+use crate::{diagnostics, paths, semantic};
 
 /// How a conversation ended, as the exit code has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Server<'_> {
             notification::DidOpenTextDocument::METHOD => {
                 if let Some(opened) = noted::<notification::DidOpenTextDocument>(note) {
                     let it = opened.text_document;
-                    let name = it.uri.path().as_str().to_owned();
+                    let name = paths::path(&it.uri);
                     self.documents.insert(it.uri, Document::new(name, it.version, it.text));
                 }
             }
