@@ -344,7 +344,7 @@ impl Machine {
         entry.frames.clear();
         entry.frames.extend_from_slice(&frames);
         if !p.coalescing.is_empty() {
-            self.queue.note_newest(self.current);
+            self.queue.note_newest(queue, self.current);
         }
         for payload in payload.iter().chain(frames.iter().flatten()) {
             self.instances[payload.ctx].slot(payload.slot).tx.queued += 1;

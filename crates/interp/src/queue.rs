@@ -1,6 +1,8 @@
 //! The blueprint queue: packets that are to be made.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
 
 use crate::link::QUEUE;
 
@@ -77,8 +79,8 @@ pub(crate) struct Queue {
     waiting: Vec<VecDeque<usize>>,
     /// how many were issued so far
     issued: u64,
-    /// by context type and slot: which was issued last there
-    newest: HashMap<u64, u64>,
+    /// by context type and slot: the number of the entry that was issued last there, and how many were before it
+    newest: FxHashMap<u64, (usize, u64)>,
     /// the queue whose first entry is being made into packets, and how far that is; of the others what is begun
     pub selected: usize,
     pub progress: Progress,
@@ -92,7 +94,7 @@ impl Queue {
             free: (0..QUEUE as usize).rev().collect(),
             waiting: vec![VecDeque::new(); queues as usize],
             issued: 0,
-            newest: HashMap::new(),
+            newest: FxHashMap::default(),
             selected: 0,
             progress: Progress::default(),
             parked: (0..queues).map(|_| Progress::default()).collect(),
@@ -113,22 +115,25 @@ impl Queue {
         Some(entry)
     }
 
-    /// Takes note of the entry that was pushed last as the newest of its context.
-    pub(crate) fn note_newest(&mut self, handle: u64) {
-        self.newest.insert(place(handle), self.issued);
+    /// Takes note of the entry that was pushed last, into this queue, as the newest of its context.
+    pub(crate) fn note_newest(&mut self, queue: usize, handle: u64) {
+        if let Some(&number) = self.waiting[queue].back() {
+            self.newest.insert(place(handle), (number, self.issued));
+        }
     }
 
     /// The number of the entry that was issued last on a context, if that waits and no packet is made of it yet.
     pub(crate) fn newest(&self, handle: u64) -> Option<usize> {
-        let issued = *self.newest.get(&place(handle))?;
-        let same = |number: &&usize| {
-            let entry = &self.entries[**number];
-            entry.issued == issued && entry.handle == handle
-        };
-        let number = *self.waiting.iter().flatten().find(same)?;
-        let queue = self.entries[number].queue;
+        let (number, issued) = *self.newest.get(&place(handle))?;
+        let entry = &self.entries[number];
+        if entry.issued != issued || entry.handle != handle {
+            return None; // its place has been taken since
+        }
+        let queue = entry.queue;
+        // First in, first out: what was issued before the first that waits is gone.
+        let first = self.entries[*self.waiting[queue].front()?].issued;
         let progress = if queue == self.selected { &self.progress } else { &self.parked[queue] };
-        (self.waiting[queue].front() != Some(&number) || !progress.begun).then_some(number)
+        (first < issued || first == issued && !progress.begun).then_some(number)
     }
 
     pub(crate) fn entry(&mut self, number: usize) -> &mut Entry {

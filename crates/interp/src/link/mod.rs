@@ -40,8 +40,8 @@ pub(crate) struct Linked {
     pub calls: Vec<CallCode>,
     pub blueprints: Vec<Blueprint>,
     pub rules: Vec<RuleCode>,
-    /// the rules of each `pkt_gen`
     pub coalescing: Vec<CoalesceCode>,
+    /// the rules of each `pkt_gen`
     pub rule_lists: Vec<Vec<usize>>,
     /// what the network header's fields are at first
     pub net_init: Init,

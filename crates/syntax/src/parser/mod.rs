@@ -187,7 +187,6 @@ impl Parser<'_> {
         if self.eat(punct) { Ok(()) } else { Err(self.expected(&format!("`{punct}`"))) }
     }
 
-    /// The `;` that ends a declaration or a statement: the common mistake is to forget it.
     /// The last character of what was read.
     fn last_character(&self) -> Span {
         let end = self.previous_end();
@@ -195,6 +194,7 @@ impl Parser<'_> {
         Span::new(end - last.map_or(0, char::len_utf8) as u32, end)
     }
 
+    /// The `;` that ends a declaration or a statement: the common mistake is to forget it.
     fn semicolon(&mut self) -> Parsed<()> {
         if self.eat(";") {
             return Ok(());
