@@ -94,16 +94,22 @@ pub fn compile_texts(
     text: &str,
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Compiled {
-    let Assembled { tree, sources, mut diagnostics } = assemble(file, text, read);
+    compile_assembled(file, &assemble(file, text, read))
+}
+
+/// As [`compile_text`], of a program that has been read whole already.
+pub fn compile_assembled(file: &str, assembled: &Assembled) -> Compiled {
+    let Assembled { tree, sources, diagnostics } = assembled;
+    let mut diagnostics = diagnostics.clone();
     let mut program = None;
     if diagnostics.iter().all(|d| d.severity != Severity::Error) {
-        let (checked, more) = carrick_sema::check_sources(&tree, &program_name(file), &sources);
+        let (checked, more) = carrick_sema::check_sources(tree, &program_name(file), sources);
         diagnostics.extend(more);
         program = checked.map(|checked| Arc::new(carrick_lower::lower(checked)));
         debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));
     }
     diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
-    Compiled { file: file.to_owned(), sources, diagnostics, program }
+    Compiled { file: file.to_owned(), sources: sources.clone(), diagnostics, program }
 }
 
 /// The file's stem as a C identifier: the prefix of generated names.

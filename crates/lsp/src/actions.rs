@@ -12,7 +12,7 @@ use crate::document::{Analysis, Document};
 /// The mends of the diagnostics that touch `span`, if a tool can carry them out.
 pub fn mends(document: &Document, uri: &Uri, span: Span, pages: Option<&str>) -> Vec<CodeActionOrCommand> {
     let analysis = document.analysis();
-    let own = |d: &&Diagnostic| document.compiled().sources.file_of(d.primary.span.start) == 0;
+    let own = |d: &&Diagnostic| analysis.is_own(d.primary.span);
     let touches = |d: &&Diagnostic| d.primary.span.start <= span.end && span.start <= d.primary.span.end;
     let touched = document.compiled().diagnostics.iter().filter(own).filter(touches);
     let with_mend = touched.filter_map(|d| d.mend.as_ref().filter(|m| !m.edits.is_empty()).map(|m| (d, m)));

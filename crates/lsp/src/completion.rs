@@ -13,14 +13,15 @@ use crate::words::{self, Class, Word};
 /// Stands at the cursor while the text is read.
 const CURSOR: &str = "cursor_";
 
-pub fn completion(name: &str, text: &str, at: u32) -> Vec<CompletionItem> {
-    let (before, after) = text.split_at(at as usize);
+pub fn completion(written: &Analysis, at: u32) -> Vec<CompletionItem> {
+    let (before, after) = written.text().split_at(at as usize);
     let begun = before.len() - before.trim_end_matches(is_word).len();
     let start = before.len() - begun;
     let rest = after.trim_start_matches(is_word);
     let line_ends = rest.lines().next().is_none_or(|line| line.trim().is_empty());
     let end = if line_ends { ";" } else { "" };
-    let analysis = Analysis::new(name, format!("{}{CURSOR}{end}{rest}", &before[..start]));
+    let analysis =
+        Analysis::new(written.sources().name(0), &format!("{}{CURSOR}{end}{rest}", &before[..start]));
     let start = start as u32;
     let cursor = carrick_syntax::Span::new(start, start + CURSOR.len() as u32);
     if let Some(shape) = analysis.index.in_front_of(cursor) {
@@ -54,7 +55,7 @@ fn member_kind(word: &Word) -> CompletionItemKind {
 /// What needs no `.`, by what stands around the cursor.
 fn names(analysis: &Analysis, at: u32) -> Vec<CompletionItem> {
     let inside = |item: &&Item| item.span.start < at && at < item.span.end;
-    let around = analysis.tree.items.iter().find(inside).map(|item| &item.kind);
+    let around = analysis.tree().items.iter().find(inside).map(|item| &item.kind);
     let symbols = analysis.index.in_scope(at).filter(|s| s.name != CURSOR && fits(around, s.kind));
     let words = word_lists(around).iter().flat_map(|list| list.iter());
     symbols

@@ -26,7 +26,7 @@ pub fn one(document: &Document, d: &Diagnostic, uri: &Uri, pages: Option<&str>) 
         message: cause.text.clone(),
     });
     let causes: Vec<_> = causes.collect();
-    let at_imports = || analysis.range(analysis.tree.imports.first().map_or(Span::new(0, 0), |i| i.span));
+    let at_imports = || analysis.range(analysis.tree().imports.first().map_or(Span::new(0, 0), |i| i.span));
     let code = code_name(d.code);
     let page = pages.and_then(|prefix| format!("{prefix}{code}.md").parse().ok());
     Shown {

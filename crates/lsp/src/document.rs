@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use carrick_driver::compile::read_import;
-use carrick_driver::{Compiled, compile_text};
+use carrick_driver::Compiled;
+use carrick_driver::compile::{compile_assembled, read_import};
 use carrick_syntax::assemble::{Assembled, assemble};
 use carrick_syntax::{Sources, Span, ast};
 use lsp_types::{Location, Range, TextDocumentContentChangeEvent, TextEdit, Uri};
@@ -15,47 +15,59 @@ use crate::positions::Lines;
 /// A text with its tree and the names in it, and with what it imports.
 #[derive(Debug)]
 pub struct Analysis {
-    /// the text of the document; it is the first of `sources`
-    pub text: String,
+    /// the document, whose lines are `lines`, and what it imports
+    assembled: Assembled,
     pub lines: Lines,
-    /// of all files
-    pub sources: Sources,
-    pub tree: ast::File,
     pub index: Index,
 }
 
 impl Analysis {
     /// Of a document with this name, where its imports begin.
-    pub fn new(name: &str, text: String) -> Self {
-        let Assembled { tree, sources, .. } = assemble(name, &text, &mut read_import);
-        let index = Index::new(&tree, sources.text());
-        Analysis { lines: Lines::new(&text), sources, tree, index, text }
+    pub fn new(name: &str, text: &str) -> Self {
+        let assembled = assemble(name, text, &mut read_import);
+        let index = Index::new(&assembled.tree, assembled.sources.text());
+        Analysis { lines: Lines::new(text), assembled, index }
+    }
+
+    /// The text of the document itself.
+    pub fn text(&self) -> &str {
+        &self.sources().text()[self.sources().range(0)]
+    }
+
+    /// The texts of all files, the document's first.
+    pub fn sources(&self) -> &Sources {
+        &self.assembled.sources
+    }
+
+    /// The declarations of all files.
+    pub fn tree(&self) -> &ast::File {
+        &self.assembled.tree
     }
 
     /// Whether a span lies in the document itself.
     pub fn is_own(&self, span: Span) -> bool {
-        self.sources.file_of(span.start) == 0
+        self.sources().file_of(span.start) == 0
     }
 
     /// Of a span in the document itself.
     pub fn range(&self, span: Span) -> Range {
-        self.lines.range(&self.text, span)
+        self.lines.range(self.text(), span)
     }
 
     /// Where a span is: in the document, or in a file that it imports.
     pub fn location(&self, uri: &Uri, span: Span) -> Location {
-        let file = self.sources.file_of(span.start);
-        match paths::uri(self.sources.name(file)) {
+        let file = self.sources().file_of(span.start);
+        match paths::uri(self.sources().name(file)) {
             Some(imported) if file > 0 => {
-                let text = &self.sources.text()[self.sources.range(file)];
-                Location::new(imported, Lines::new(text).range(text, self.sources.within(span)))
+                let text = &self.sources().text()[self.sources().range(file)];
+                Location::new(imported, Lines::new(text).range(text, self.sources().within(span)))
             }
             _ => Location::new(uri.clone(), self.range(span)),
         }
     }
 
     pub fn text_of(&self, span: Span) -> &str {
-        self.sources.text().get(span.start as usize..span.end as usize).unwrap_or_default()
+        self.sources().text().get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     pub fn edit(&self, span: Span, new_text: String) -> TextEdit {
@@ -93,11 +105,11 @@ impl Document {
     }
 
     pub fn analysis(&self) -> &Analysis {
-        self.analysis.get_or_init(|| Analysis::new(&self.name, self.text.clone()))
+        self.analysis.get_or_init(|| Analysis::new(&self.name, &self.text))
     }
 
     pub fn compiled(&self) -> &Compiled {
-        self.compiled.get_or_init(|| compile_text(&self.name, self.text.clone()))
+        self.compiled.get_or_init(|| compile_assembled(&self.name, &self.analysis().assembled))
     }
 
     /// Applies changes in their order: each a part of the text, or all of it.

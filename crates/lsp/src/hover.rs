@@ -15,7 +15,7 @@ pub fn hover(analysis: &Analysis, at: u32) -> Option<Hover> {
     let (span, value) = match analysis.index.at(at) {
         Some(reference) => (reference.span, of_symbol(analysis, &analysis.index.symbols[reference.symbol])),
         None => {
-            let span = identifier(&analysis.text, at)?;
+            let span = identifier(analysis.text(), at)?;
             (span, of_word(built_in(analysis, span)?))
         }
     };

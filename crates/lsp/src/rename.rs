@@ -64,7 +64,7 @@ pub fn rename(analysis: &Analysis, uri: &Uri, at: u32, name: &str) -> Result<Wor
         return Err(format!("`{name}` has a meaning of its own"));
     }
     if let Some(other) = analysis.index.uses(found.symbol).find(|s| !analysis.is_own(*s)) {
-        let file = analysis.sources.name(analysis.sources.file_of(other.start));
+        let file = analysis.sources().name(analysis.sources().file_of(other.start));
         return Err(format!("`{}` is named in {file} too", analysis.text_of(other)));
     }
     if !keeps_meaning(analysis, found, name) {
@@ -86,7 +86,7 @@ fn keeps_meaning(analysis: &Analysis, found: Reference, name: &str) -> bool {
     if index.symbols[found.symbol].name == name {
         return true;
     }
-    let mut text = analysis.sources.text().to_owned();
+    let mut text = analysis.sources().text().to_owned();
     let spans: Vec<Span> = index.uses(found.symbol).collect();
     for span in spans.iter().rev() {
         text.replace_range(span.start as usize..span.end as usize, name);

@@ -58,7 +58,7 @@ impl Asked<'_> {
         let (uri, document) = self.document(&request.params)?;
         let position: Position = part(&request.params, "position")?;
         let analysis = document.analysis();
-        let at = analysis.lines.offset(&analysis.text, position);
+        let at = analysis.lines.offset(analysis.text(), position);
         match request.method.as_str() {
             rq::HoverRequest::METHOD => sent(hover::hover(analysis, at)),
             rq::GotoDefinition::METHOD => sent(definition(analysis, &uri, at)),
@@ -73,7 +73,7 @@ impl Asked<'_> {
                 let edits = rename::rename(analysis, &uri, at, &name);
                 sent(edits.map_err(|why| refused(ErrorCode::RequestFailed, why))?)
             }
-            _ => sent(completion::completion(analysis.sources.name(0), &analysis.text, at)),
+            _ => sent(completion::completion(analysis, at)),
         }
     }
 
@@ -86,7 +86,7 @@ impl Asked<'_> {
             rq::Formatting::METHOD => sent(actions::format(document)),
             _ => {
                 let analysis = document.analysis();
-                let span = analysis.lines.span(&analysis.text, part(&request.params, "range")?);
+                let span = analysis.lines.span(analysis.text(), part(&request.params, "range")?);
                 sent(actions::mends(document, &uri, span, self.pages))
             }
         }

@@ -38,7 +38,7 @@ pub fn legend() -> SemanticTokensLegend {
 
 /// The tokens of the whole text, each placed relative to the one before it.
 pub fn tokens(analysis: &Analysis) -> SemanticTokens {
-    let (lexed, _) = lexer::lex(&analysis.text);
+    let (lexed, _) = lexer::lex(analysis.text());
     let mut references = analysis.index.references.iter().peekable();
     let mut data = Vec::new();
     let (mut line, mut column) = (0, 0);
@@ -96,7 +96,7 @@ fn built_in(analysis: &Analysis, span: Span) -> Option<(&'static str, u32)> {
         let member = analysis.index.built_in_members(shape).into_iter().find(|w| w.name == name)?;
         return Some((if member.form.contains('(') { "method" } else { "property" }, DEFAULT_LIBRARY));
     }
-    let called = analysis.text.get(span.end as usize..).is_some_and(|rest| rest.starts_with('('));
+    let called = analysis.text().get(span.end as usize..).is_some_and(|rest| rest.starts_with('('));
     let (class, _) = words::find(name)?;
     Some(match class {
         // `max` bounds a loop, or is a function.

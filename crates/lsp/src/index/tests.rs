@@ -34,9 +34,9 @@ fn programs() -> Vec<(PathBuf, String)> {
 #[test]
 fn every_name_of_a_program_that_is_right_means_something() {
     for (path, text) in programs() {
-        let analysis = Analysis::new("p.mtp", text);
+        let analysis = Analysis::new("p.mtp", &text);
         let index = &analysis.index;
-        let (tokens, _) = lexer::lex(&analysis.text);
+        let (tokens, _) = lexer::lex(analysis.text());
         for token in tokens.iter().filter(|t| t.kind == TokenKind::Ident) {
             let name = analysis.text_of(token.span);
             let declared = index.at(token.span.start).is_some_and(|r| r.span == token.span);
@@ -58,7 +58,7 @@ fn every_name_of_a_program_that_is_right_means_something() {
 #[test]
 fn a_program_whose_every_name_is_another_still_checks() {
     for (path, text) in programs() {
-        let analysis = Analysis::new("p.mtp", text.clone());
+        let analysis = Analysis::new("p.mtp", &text);
         let mut renamed = text.clone();
         for reference in analysis.index.references.iter().rev() {
             let can = rename::prepare(&analysis, reference.span.start).is_some();
@@ -79,9 +79,9 @@ fn a_program_whose_every_name_is_another_still_checks() {
 fn no_request_fails_on_a_broken_text() {
     for (path, text) in programs().into_iter().filter(|(_, t)| t.len() < 6000) {
         for cut in (0..text.len()).step_by(97).filter(|c| text.is_char_boundary(*c)) {
-            let analysis = Analysis::new("p.mtp", text[..cut].to_owned());
+            let analysis = Analysis::new("p.mtp", &text[..cut]);
             let at = cut as u32;
-            crate::completion::completion("p.mtp", &analysis.text, at);
+            crate::completion::completion(&analysis, at);
             crate::hover::hover(&analysis, at.saturating_sub(1));
             crate::semantic::tokens(&analysis);
             let outline = crate::outline::outline(&analysis);
@@ -93,7 +93,7 @@ fn no_request_fails_on_a_broken_text() {
 #[test]
 fn a_name_that_would_be_mistaken_is_refused() {
     let text = "const uint32 A = 1;\nconst uint32 B = 2;\nuint32 f(uint32 x) {\n    uint32 y = x + A;\n    return y;\n}\n";
-    let analysis = Analysis::new("p.mtp", text.to_owned());
+    let analysis = Analysis::new("p.mtp", text);
     let uri = "file:///p.mtp".parse().expect("a URI");
     let to = |of: &str, name: &str| {
         let at = text.find(of).expect("it is there") as u32;
