@@ -1,12 +1,12 @@
 //! The example applications, each with a program that everybody has at the other end.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use carrick_tests::build::{host, target_dir};
+use carrick_tests::build::host;
 use carrick_tests::net::{End, Net, skip};
 use carrick_tests::pattern;
+use tempfile::TempDir;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 const OCTETS: usize = 300_000;
@@ -34,12 +34,11 @@ fn serve(command: &mut Command, says: &str) -> Running {
 }
 
 /// A folder with one file `data` of [`OCTETS`].
-fn folder(name: &str) -> (PathBuf, Vec<u8>) {
-    let dir = target_dir().join(format!("apps-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).expect("writable");
+fn folder() -> (TempDir, Vec<u8>) {
+    let dir = tempfile::tempdir().expect("a folder");
     let mut data = vec![0; OCTETS];
     pattern::fill(5, 0, &mut data);
-    std::fs::write(dir.join("data"), &data).expect("writable");
+    std::fs::write(dir.path().join("data"), &data).expect("writable");
     (dir, data)
 }
 
@@ -63,8 +62,8 @@ fn curl_gets_the_ranges_that_it_asks_for() {
         return skip("curl is not installed");
     }
     let Some(net) = Net::new() else { return };
-    let (dir, data) = folder("ranges");
-    let _server = serve(&mut ours(&net, &format!("http:{}", dir.display())), "listening");
+    let (dir, data) = folder();
+    let _server = serve(&mut ours(&net, &format!("http:{}", dir.path().display())), "listening");
     let cases = [
         ("100-199", "206 bytes 100-199/300000", &data[100..200]),
         ("299000-", "206 bytes 299000-299999/300000", &data[299_000..]),
@@ -78,12 +77,11 @@ fn curl_gets_the_ranges_that_it_asks_for() {
         assert!(got == body, "{range}: {} octets of {}", got.len(), body.len());
     }
     // A download that broke off goes on where it ended.
-    let part = dir.join("part");
+    let part = dir.path().join("part");
     std::fs::write(&part, &data[..123_456]).expect("writable");
     let (said, _) = curl(&net, &["-C", "-", "-o", &part.to_string_lossy()]);
     assert_eq!(said, "206 bytes 123456-299999/300000");
     assert!(std::fs::read(&part).expect("readable") == data);
-    std::fs::remove_dir_all(dir).expect("it was there");
 }
 
 /// Nothing of ours is on the wire for 150 ms after it was sent: who stopped with its work would take the end of the
@@ -94,15 +92,15 @@ fn the_downloader_stays_until_its_peer_knows_of_the_end() {
         return skip("python3 is not installed");
     }
     let Some(net) = Net::new() else { return };
-    let (dir, data) = folder("end");
+    let (dir, data) = folder();
     let mut server = net.command(End::Peer, "python3");
-    server.args(["-u", "-m", "http.server", "80", "--bind", Net::PEER, "--directory"]).arg(&dir);
+    server.args(["-u", "-m", "http.server", "80", "--bind", Net::PEER, "--directory"]).arg(dir.path());
     // It says that it serves on its standard output.
     let mut child = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("stdout is piped")).read_line(&mut line).expect("it speaks");
     let _server = Running(child);
-    let file = dir.join("got");
+    let file = dir.path().join("got");
     let done = ours(&net, &format!("get:http://{}/data:{}", Net::PEER, file.display()))
         .args(["--fault", "delay=150ms,seed=1"])
         .output()
@@ -113,5 +111,4 @@ fn the_downloader_stays_until_its_peer_knows_of_the_end() {
     let sockets = String::from_utf8_lossy(&sockets.stdout).into_owned();
     let states: Vec<&str> = sockets.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(states, ["TIME-WAIT"], "{sockets}");
-    std::fs::remove_dir_all(dir).expect("it was there");
 }

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use carrick_tests::build::{carrick, root, target_dir};
+use carrick_tests::build::{carrick, root};
 use carrick_tests::net::skip;
 
 fn run(args: &[&str]) -> Output {
@@ -38,25 +38,25 @@ fn shells_can_read_their_completions() {
         assert!(made.status.success());
         let text = said(&made);
         assert!(subcommands().iter().all(|name| text.contains(name)), "{shell} misses a command");
-        let file = target_dir().join(format!("completions-{}.{shell}", std::process::id()));
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = dir.path().join("completions");
         std::fs::write(&file, text).expect("writable");
         match Command::new(shell).arg("-n").arg(&file).output() {
             Ok(read) => assert!(read.status.success(), "{shell}: {}", said(&read)),
             Err(_) => skip(&format!("{shell} is not installed")),
         }
-        std::fs::remove_file(file).expect("it was there");
     }
 }
 
 #[test]
 fn every_command_has_a_manual_page() {
-    let dir = target_dir().join(format!("man-{}", std::process::id()));
+    let temporary = tempfile::tempdir().expect("a folder");
+    let dir = temporary.path().join("man1");
     assert!(run(&["man", dir.to_str().expect("UTF-8")]).status.success());
     for name in subcommands() {
         let page = std::fs::read_to_string(dir.join(format!("carrick-{name}.1"))).expect("a page");
         assert!(page.contains(".SH NAME") && page.contains("Example: carrick"), "{name}: {page}");
     }
-    std::fs::remove_dir_all(dir).expect("it was there");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use carrick_ir::{FieldDef, InterfaceCall, Program, Ty};
 use carrick_sim::compiled::{Compiled, CompiledProgram};
 use carrick_sim::core::Core;
 use carrick_tests::build;
+use carrick_tests::ip::mend_checksum;
 use carrick_tests::net::skip;
 
 const SEEDS: u64 = 24;
@@ -251,16 +252,6 @@ impl World<'_> {
         packet[2..4].copy_from_slice(&total.to_be_bytes());
         mend_checksum(packet);
     }
-}
-
-/// Makes the checksum of a network header of 20 octets right.
-fn mend_checksum(packet: &mut [u8]) {
-    packet[10..12].fill(0);
-    let mut sum: u32 = packet[..20].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
-    while sum > 0xffff {
-        sum = (sum >> 16) + (sum & 0xffff);
-    }
-    packet[10..12].copy_from_slice(&(!sum as u16).to_be_bytes());
 }
 
 /// Runs one seed; how many packets were made.

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use carrick_tests::build::{carrick, root, target_dir};
+use carrick_tests::build::{carrick, root};
 use serde_json::{Value, json};
 
 /// Longer than any answer takes on a busy machine.
@@ -189,7 +189,8 @@ fn an_editor_that_dies_takes_the_server_with_it() {
 /// Two files, of which one imports the other, in a folder whose name a URI cannot have as it is.
 #[test]
 fn what_is_imported_is_known_where_it_is_used() {
-    let folder = target_dir().join(format!("lsp é {}", std::process::id()));
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path().join("lsp é");
     std::fs::create_dir_all(folder.join("parts")).expect("writable");
     for file in ["globals.mtp", "parts/packets.mtp", "parts/claims.mtp"] {
         std::fs::copy(root().join("tests/programs").join(file), folder.join(file)).expect("it is there");
@@ -224,5 +225,4 @@ fn what_is_imported_is_known_where_it_is_used() {
     assert!(files.contains(&main.as_str()) && files.contains(&part.as_str()), "{uses}");
     let refused = ask(4, "textDocument/rename", json!({"newName": "peer"}));
     assert!(refused["error"]["message"].as_str().unwrap_or_default().contains("packets.mtp"), "{refused}");
-    std::fs::remove_dir_all(folder).expect("it was there");
 }

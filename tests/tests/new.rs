@@ -1,27 +1,10 @@
 //! `carrick new`: what it makes is right, works under every fault, and is nobody's loss.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
-use carrick_tests::build::{carrick, target_dir};
+use carrick_tests::build::carrick;
 use serde_json::Value;
-
-/// A folder that goes with its test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = target_dir().join(format!("new-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("writable");
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn run(dir: &Path, args: &[&str]) -> Output {
     Command::new(carrick()).args(args).current_dir(dir).output().expect("carrick runs")
@@ -37,8 +20,8 @@ fn done(dir: &Path, args: &[&str]) -> String {
 
 #[test]
 fn a_stream_of_ones_own_works_at_once() {
-    let folder = Folder::new("stream");
-    let dir = &folder.0;
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
     done(dir, &["new", "my-parcel", "--template", "stream"]);
     let program = "my-parcel/my-parcel.mtp";
     let checked: Value =
@@ -64,8 +47,8 @@ fn a_stream_of_ones_own_works_at_once() {
 
 #[test]
 fn what_is_there_stays_and_odd_names_are_refused() {
-    let folder = Folder::new("again");
-    let dir = &folder.0;
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
     done(dir, &["new", "parcel"]);
     std::fs::write(dir.join("parcel/parcel.mtp"), "mine").expect("writable");
     let again = run(dir, &["new", "parcel"]);

@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use carrick_tests::build::{carrick, host, root, target_dir};
+use carrick_tests::build::{carrick, host, root};
 use carrick_tests::net::skip;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
@@ -97,7 +97,8 @@ fn files_that_cannot_be_are_told() {
 
 #[test]
 fn a_missing_compiler_is_told_with_its_mend() {
-    let out = target_dir().join("tests-no-compiler");
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("out");
     for arguments in [
         &["build", PROGRAM, "--target", "native", "-o", &out.to_string_lossy()][..],
         &["sim", PROGRAM, "--compiled", "--bytes", "1KB"],
@@ -112,5 +113,4 @@ fn a_missing_compiler_is_told_with_its_mend() {
         );
         assert!(!text.contains("panicked"), "{text}");
     }
-    let _ = std::fs::remove_dir_all(out);
 }

@@ -34,8 +34,8 @@ fn the_tutorial_goes_as_it_says() {
     }
     let text = std::fs::read_to_string(root().join("docs/tutorial.md")).expect("readable");
     // Outside of this repository, or git would take the patches for it.
-    let dir = std::env::temp_dir().join(format!("carrick-tutorial-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).expect("writable");
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
     let (mut commands, mut patches) = (0, 0);
     for (language, block) in blocks(&text) {
         match language {
@@ -44,7 +44,7 @@ fn the_tutorial_goes_as_it_says() {
                 for line in block.lines() {
                     match line.strip_prefix("$ ") {
                         Some(command) => {
-                            said = run(&dir, command);
+                            said = run(dir, command);
                             commands += 1;
                         }
                         None => assert!(said.lines().any(|l| l == line), "`{line}` is not in:\n{said}"),
@@ -53,12 +53,11 @@ fn the_tutorial_goes_as_it_says() {
             }
             "diff" => {
                 std::fs::write(dir.join("patch"), block).expect("writable");
-                run(&dir, "git apply patch");
+                run(dir, "git apply patch");
                 patches += 1;
             }
             other => panic!("who runs {other}?"),
         }
     }
     assert!(commands > 10 && patches == 3, "{commands} commands and {patches} patches");
-    std::fs::remove_dir_all(&dir).expect("it was there");
 }

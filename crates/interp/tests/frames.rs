@@ -138,13 +138,7 @@ fn with_frames(packet: &[u8], frames: &[u8]) -> Vec<u8> {
     packet.extend_from_slice(frames);
     let total = packet.len() as u16;
     packet[2..4].copy_from_slice(&total.to_be_bytes());
-    packet[10..12].fill(0);
-    let mut sum: u32 = packet[..20].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
-    while sum > 0xffff {
-        sum = (sum >> 16) + (sum & 0xffff);
-    }
-    packet[10..12].copy_from_slice(&(!sum as u16).to_be_bytes());
-    packet
+    mended(packet)
 }
 
 #[test]

@@ -6,6 +6,7 @@ use carrick_driver::{compile_file, params};
 use carrick_interp::{Config, Core, Data, Refused, Request};
 use carrick_ir::{Program, counter};
 use carrick_tests::build::root;
+use carrick_tests::ip::mend_checksum;
 
 use crate::segment::{CORE, PEER, Segment};
 
@@ -70,12 +71,7 @@ fn arriving(text: &str) -> Vec<u8> {
 
 /// After a change to its IPv4 header.
 fn summed(mut packet: Vec<u8>) -> Vec<u8> {
-    packet[10..12].fill(0);
-    let header = usize::from(packet[0] & 15) * 4;
-    let mut sum: u32 = packet[..header].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    packet[10..12].copy_from_slice(&(!sum as u16).to_be_bytes());
+    mend_checksum(&mut packet);
     packet
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use carrick_tests::ip::checksum;
+
 pub const PEER: u32 = 0x0a00_0002;
 pub const CORE: u32 = 0x0a00_0001;
 /// A multicast address.
@@ -282,16 +284,4 @@ fn pseudo(from: u32, to: u32, len: usize) -> Vec<u8> {
     octets.extend_from_slice(&[0, 6]);
     octets.extend_from_slice(&(len as u16).to_be_bytes());
     octets
-}
-
-/// The Internet checksum; every part but the last is even.
-fn checksum(parts: &[&[u8]]) -> u16 {
-    let mut sum = 0_u32;
-    for pair in parts.iter().flat_map(|part| part.chunks(2)) {
-        sum += u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
-    }
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !sum as u16
 }
