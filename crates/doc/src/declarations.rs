@@ -3,12 +3,8 @@
 use carrick_ir::uses::event_kind_name;
 use carrick_ir::{CallTarget, FieldDef, Program, print};
 
-use crate::html::{escape, inline, link, prose, table};
+use crate::html::{code, escape, inline, link, prose, table};
 use crate::reach::Reach;
-
-fn code(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("<code>{}</code>", escape(text)) }
-}
 
 fn fields(program: &Program, fields: &[FieldDef]) -> String {
     let rows = fields.iter().map(|field| {

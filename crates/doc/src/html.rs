@@ -63,6 +63,11 @@ pub fn inline(doc: &str) -> String {
     shown.collect()
 }
 
+/// Text of a program; nothing if there is none.
+pub fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("<code>{}</code>", escape(text)) }
+}
+
 /// A name as code, leading to where it is told of.
 pub fn link(kind: &str, name: &str) -> String {
     format!("<a href=\"#{kind}-{0}\"><code>{0}</code></a>", escape(name))

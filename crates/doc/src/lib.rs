@@ -13,7 +13,7 @@ mod wire;
 use carrick_ir::Program;
 use serde::Deserialize;
 
-use html::{escape, section, table};
+use html::{code, escape, section, table};
 
 /// Something that a standard asks of the protocol.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -81,7 +81,7 @@ fn asked(requirements: &[Requirement]) -> String {
                 r.status.replace([' ', '/'], "-"),
                 escape(&r.status)
             ),
-            if r.place.is_empty() { String::new() } else { format!("<code>{}</code>", escape(&r.place)) },
+            code(&r.place),
             escape(if r.note.is_empty() { &r.test } else { &r.note }),
         ]
     });

@@ -28,8 +28,7 @@ impl Reach {
     pub fn of_event(program: &Program, reach: &[Reach], event: EventId) -> Reach {
         let mut all = Reach::default();
         let chain = program.chains.get(event.index()).and_then(Option::as_ref);
-        let absent = |c: &carrick_ir::Chain| c.absent.clone().unwrap_or_default();
-        for func in chain.into_iter().flat_map(|c| c.present.iter().copied().chain(absent(c))) {
+        for func in chain.into_iter().flat_map(|c| c.present.iter().chain(c.absent.iter().flatten())) {
             all.join(&reach[func.index()]);
         }
         all
@@ -65,7 +64,7 @@ pub fn reach(program: &Program) -> Vec<Reach> {
         });
         for func in called {
             if let Some(callee) = all.get(func.index()) {
-                own.join(&callee.clone());
+                own.join(callee);
             }
         }
         all.push(own);

@@ -3,7 +3,7 @@
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, OptDef, Program, print};
 
 use crate::header::Picture;
-use crate::html::{escape, inline, prose, table};
+use crate::html::{code, escape, inline, prose, table};
 
 pub fn packets(program: &Program) -> String {
     let over = format!(
@@ -20,7 +20,10 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
     let mut picture = Picture::new();
     picture.fields(bp.fixed_fields(), None);
     for part in &bp.parts {
-        let when = part.when.as_ref().map(|e| bare(print::expression(program, e, &names)));
+        let when = part
+            .when
+            .as_ref()
+            .map(|e| print::without_parentheses(&print::expression(program, e, &names)).to_owned());
         match bp.part_fields(part) {
             [field] if part.varint => {
                 picture.open(&format!("{} (1 to 8 octets)", field.name), when.as_deref());
@@ -58,17 +61,6 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
     )
 }
 
-/// Without brackets around the whole.
-fn bare(text: String) -> String {
-    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else { return text };
-    let mut depth = 0_i32;
-    let closes_early = inner.chars().any(|c| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        depth < 0
-    });
-    if closes_early { text } else { inner.to_owned() }
-}
-
 /// What gives a field its value, if that is not the program's processors.
 fn value(program: &Program, field: &BpField, names: &[&str]) -> String {
     match &field.kind {
@@ -76,7 +68,9 @@ fn value(program: &Program, field: &BpField, names: &[&str]) -> String {
         BpFieldKind::Plain { init: Some(e) } => {
             format!("at first {}", code(&print::expression(program, e, names)))
         }
-        BpFieldKind::Computed(e) => format!("always {}", code(&bare(print::expression(program, e, names)))),
+        BpFieldKind::Computed(e) => {
+            format!("always {}", code(print::without_parentheses(&print::expression(program, e, names))))
+        }
         BpFieldKind::Checksum { pseudo, header, payload } => {
             let parts = [(pseudo, "pseudo-header"), (header, "header"), (payload, "payload")];
             let over: Vec<&str> = parts.iter().filter(|(there, _)| **there).map(|(_, name)| *name).collect();
@@ -106,8 +100,4 @@ fn kind(opt: &OptDef) -> String {
 
 fn len(opt: &OptDef) -> String {
     if opt.wide.is_some() { "varies".to_owned() } else { opt.len.to_string() }
-}
-
-fn code(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("<code>{}</code>", escape(text)) }
 }

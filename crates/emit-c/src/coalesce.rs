@@ -1,11 +1,11 @@
 //! Coalescing rules: a blueprint takes the place of one that waits, or is taken up by it.
 
 use carrick_ir::BlueprintDef;
+use carrick_ir::print::without_parentheses;
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
 use crate::names::safe;
-use crate::stmt::strip;
 
 impl Emitter<'_> {
     pub(crate) fn coalesces(&self) -> bool {
@@ -80,7 +80,7 @@ impl Emitter<'_> {
         for rule in rules {
             let when = self.header_expr(&rule.when, bp, "bp->");
             let free = if rule.takes.is_empty() { "!prev->payload__.len" } else { "!payload.len" };
-            self.w.open(format!("if ({free} && ({})) {{", strip(&when)));
+            self.w.open(format!("if ({free} && ({})) {{", without_parentheses(&when)));
             self.w.line("core->counters[CARRICK_COUNT_TX_COALESCED]++;");
             if rule.takes.is_empty() {
                 self.w.line("*prev = *bp;");

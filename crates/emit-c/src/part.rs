@@ -1,5 +1,6 @@
 //! Fields that are not in every packet, or not always at the same place: read and written one after the other.
 
+use carrick_ir::print::without_parentheses;
 use carrick_ir::{BlueprintDef, BpFieldKind, BpPart};
 
 use crate::Emitter;
@@ -7,7 +8,6 @@ use crate::crc::less_tail;
 use crate::frame::packet_len;
 use crate::header::groups;
 use crate::names::safe;
-use crate::stmt::strip;
 
 impl Emitter<'_> {
     pub(crate) fn has_varint(&self) -> bool {
@@ -24,21 +24,11 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether the number may be another one in each packet of a blueprint.
-    fn changes(&self, bp: &BlueprintDef, part: &BpPart) -> bool {
-        let ruled = self
-            .p
-            .seg_rules
-            .iter()
-            .any(|r| self.p.blueprints[r.blueprint.index()].name == bp.name && r.field == part.first);
-        ruled || bp.part_fields(part).iter().any(|f| matches!(f.kind, BpFieldKind::Computed(_)))
-    }
-
     fn open_part(&mut self, bp: &BlueprintDef, part: &BpPart) {
         match &part.when {
             Some(when) => {
                 let when = self.header_expr(when, bp, "h->");
-                self.w.open(format!("if ({}) {{", strip(&when)));
+                self.w.open(format!("if ({}) {{", without_parentheses(&when)));
             }
             None => self.w.open("{"),
         }
@@ -122,14 +112,14 @@ impl Emitter<'_> {
         let options = options.map_or_else(String::new, |o| format!(" + {o}_length(&h->opts__)"));
         self.w.line(format!("uint32_t octets = {}u{options};", bp.fixed_len));
         for part in &bp.parts {
-            let octets = if part.varint && !(most && self.changes(bp, part)) {
+            let octets = if part.varint && !(most && self.p.part_changes(bp, part)) {
                 format!("carrick_varint_len({})", self.varint_value(bp, part))
             } else {
                 format!("{}u", bp.part_len(part))
             };
             if let Some(when) = &part.when {
                 let when = self.header_expr(when, bp, "h->");
-                self.w.line(format!("if ({})", strip(&when)));
+                self.w.line(format!("if ({})", without_parentheses(&when)));
                 self.w.line(format!("    octets += {octets};"));
             } else {
                 self.w.line(format!("octets += {octets};"));

@@ -1,5 +1,6 @@
 //! Functions and statements.
 
+use carrick_ir::print::without_parentheses;
 use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
@@ -230,13 +231,13 @@ impl<'p> Emitter<'p> {
     }
 
     fn if_stmt(&mut self, stmt: &Stmt, cond: &ir::Expr, then: &Block, otherwise: &Block) {
-        let cond = strip(&self.expr(cond));
+        let cond = without_parentheses(&self.expr(cond)).to_owned();
         self.open_at(stmt, format!("if ({cond}) {{"));
         self.stmts(then);
         let mut otherwise = otherwise;
         // A chain of `else if` stays one.
         while let [Stmt { kind: StmtKind::If { cond, then, otherwise: next }, .. }] = &otherwise.stmts[..] {
-            let cond = strip(&self.expr(cond));
+            let cond = without_parentheses(&self.expr(cond)).to_owned();
             self.w.close(format!("}} else if ({cond}) {{"));
             self.w.open_again();
             self.stmts(then);
@@ -351,19 +352,4 @@ impl<'p> Emitter<'p> {
             self.line(stmt, text);
         }
     }
-}
-
-/// Without the parentheses around the whole.
-pub fn strip(text: &str) -> String {
-    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else {
-        return text.to_owned();
-    };
-    let mut depth = 0_i32;
-    for c in inner.chars() {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        if depth < 0 {
-            return text.to_owned();
-        }
-    }
-    inner.to_owned()
 }

@@ -91,6 +91,9 @@ pub enum TraceKind {
     Claim,
 }
 
+/// Of claims that did not hold, so many are kept for who asks.
+pub const FAILED_CLAIMS_KEPT: usize = 16;
+
 /// A claim of the program that did not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedClaim {

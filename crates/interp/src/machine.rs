@@ -2,7 +2,7 @@
 
 use carrick_ir::COUNTERS;
 
-use crate::api::{Completion, Config, FailedClaim, Record, TraceKind};
+use crate::api::{Completion, Config, FAILED_CLAIMS_KEPT, FailedClaim, Record, TraceKind};
 use crate::contexts::{Handle, Instances};
 use crate::counters::{CLAIMS_FAILED, COMPLETION_LOST, Counters};
 use crate::layout::TIMER_CELLS;
@@ -121,10 +121,9 @@ impl Machine {
 
     /// Counts a claim that does not hold; the first few are kept for who asks.
     pub(crate) fn claim_failed(&mut self, claim: u32) {
-        const KEPT: usize = 16;
         self.count(CLAIMS_FAILED);
         let (context, event) = (self.current, self.current_event);
-        if self.failed_claims.len() < KEPT {
+        if self.failed_claims.len() < FAILED_CLAIMS_KEPT {
             self.failed_claims.push(FailedClaim { claim, event, context, at: self.now });
         }
         let event = event.map_or(0, |e| u64::from(e) + 1);

@@ -1,7 +1,7 @@
 //! The parts of a header whose place or presence depends on the packet.
 
 use crate::crc::CRC_OCTETS;
-use crate::program::{BlueprintDef, BpField};
+use crate::program::{BlueprintDef, BpField, BpFieldKind, Program};
 use crate::stmt::Expr;
 
 /// The most octets of a variable-length integer (RFC 9000 §16), and the largest that there is.
@@ -18,6 +18,17 @@ pub struct BpPart {
     pub when: Option<Expr>,
     /// the one field is a variable-length integer
     pub varint: bool,
+}
+
+impl Program {
+    /// Whether a part of a blueprint may hold another number in each packet: it is computed, or a segmentation rule sets it.
+    pub fn part_changes(&self, bp: &BlueprintDef, part: &BpPart) -> bool {
+        let ruled = self.seg_rules.iter().any(|rule| {
+            let of = self.blueprints.get(rule.blueprint.index());
+            of.is_some_and(|of| of.name == bp.name) && rule.field == part.first
+        });
+        ruled || bp.part_fields(part).iter().any(|f| matches!(f.kind, BpFieldKind::Computed(_)))
+    }
 }
 
 impl BlueprintDef {

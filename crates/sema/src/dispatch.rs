@@ -225,23 +225,23 @@ impl Checker<'_> {
         found
     }
 
-    fn context_of(&self, func: FuncId) -> Option<ir::CtxId> {
+    /// The contexts that a function takes, without the global ones.
+    fn contexts_of(&self, func: FuncId) -> impl Iterator<Item = ir::CtxId> {
         let def = &self.program.functions[func.index()];
-        def.locals[..def.params as usize].iter().find_map(|l| match l.ty {
+        def.locals[..def.params as usize].iter().filter_map(|l| match l.ty {
             Ty::Context(c) if !self.program.contexts[c.index()].global => Some(c),
             _ => None,
         })
     }
 
+    fn context_of(&self, func: FuncId) -> Option<ir::CtxId> {
+        self.contexts_of(func).next()
+    }
+
     /// A processor works on one instance besides the global contexts.
     fn check_one_context(&mut self, func: FuncId, name: &Ident) {
-        let Some(first) = self.context_of(func) else { return };
-        let def = &self.program.functions[func.index()];
-        let others = def.locals[..def.params as usize].iter().filter_map(|l| match l.ty {
-            Ty::Context(c) if !self.program.contexts[c.index()].global => Some(c),
-            _ => None,
-        });
-        if others.skip(1).any(|c| c != first) {
+        let first = self.context_of(func);
+        if self.contexts_of(func).any(|c| Some(c) != first) {
             self.report(
                 Diagnostic::error(
                     codes::CHAIN_CONTEXTS,

@@ -7,6 +7,7 @@ use carrick_syntax::diag::Diagnostic;
 use crate::body::{Body, Scope};
 use crate::env::Def;
 use crate::parts::Placing;
+use crate::tlv::is_varint;
 use crate::types::is_int;
 use crate::{Checker, codes};
 
@@ -155,7 +156,7 @@ impl Checker<'_> {
         let ty = ty.unwrap_or(Ty::U8);
         let bits = self.field_bits(field, &ty);
         if !trailer {
-            self.enter_part(bp, field, type_name == "varint_t", place);
+            self.enter_part(bp, field, is_varint(field), place);
         }
         if field.bits.is_none() && !place.offset.is_multiple_of(8) {
             self.bits_unaligned(field.span, place.offset);
@@ -251,8 +252,7 @@ impl Checker<'_> {
             Some(bits) => self.constant(bits, &Ty::U64).unwrap_or(u64::from(width)),
             None => u64::from(width),
         };
-        let varint = matches!(&field.ty.kind, TypeKind::Name(n) if n == "varint_t");
-        let other_bits = if field.bits.is_some() { varint } else { *ty == Ty::Bool };
+        let other_bits = if field.bits.is_some() { is_varint(field) } else { *ty == Ty::Bool };
         if !possible || other_bits || bits == 0 || bits > u64::from(width) {
             let name = self.name(ty);
             self.report(

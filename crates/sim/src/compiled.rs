@@ -8,7 +8,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-use carrick_interp::{Config, TraceKind};
+use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
 use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -150,9 +150,6 @@ pub struct Compiled {
     mtu: usize,
 }
 
-/// Failed claims that are kept at most, as the interpreter keeps them.
-const KEPT: usize = 16;
-
 /// What the core has reported.
 #[derive(Default)]
 struct Reports {
@@ -166,7 +163,7 @@ impl Reports {
     fn note(&mut self, kind: u32, number: u32, words: &[u64]) {
         if kind == TraceKind::Claim as u32
             && let [context, event] = *words
-            && self.failed.len() < KEPT
+            && self.failed.len() < FAILED_CLAIMS_KEPT
         {
             let event = event.checked_sub(1).map(|e| e as u32);
             self.failed.push(FailedClaim { claim: number, event, context, at: self.now });

@@ -6,8 +6,7 @@ use carrick_driver::{Compiled, Failure, compile_file, render, targets};
 use serde_json::{Value, json};
 
 use crate::args::Check;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 pub fn run(args: &Check) -> Result<ExitCode, Failure> {
     let target = args.target.as_deref().map(targets::find).transpose()?;

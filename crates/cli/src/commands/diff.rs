@@ -11,8 +11,7 @@ use carrick_sim::diff::diff;
 use clap::Args;
 use serde_json::json;
 
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {

@@ -20,8 +20,7 @@ use carrick_sim::{Report, Scenario};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AppKind {

@@ -7,8 +7,7 @@ use carrick_driver::{Failure, targets};
 use serde_json::json;
 
 use crate::args::Targets;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 pub fn run(args: &Targets) -> Result<ExitCode, Failure> {
     let all = targets::all();

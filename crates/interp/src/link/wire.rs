@@ -169,10 +169,9 @@ impl Linker<'_> {
         let len = def.part_len(part);
         let cells = self.layout.blueprints[bp].fields + part.first;
         let fields = self.wire_fields(bp, def.part_fields(part), cells, len)?;
-        let ruled = self.program.seg_rules.iter().any(|r| r.blueprint.index() == bp && r.field == part.first);
-        let computed = fields.iter().any(|f| matches!(f.kind, FieldKind::Computed(_)));
+        let changes = self.program.part_changes(def, part);
         let when = part.when.as_ref().map(|e| self.expr(e, Outside::Header(bp))).transpose()?;
-        Ok(PartCode { when, fields, len: len as usize, varint: part.varint, changes: computed || ruled })
+        Ok(PartCode { when, fields, len: len as usize, varint: part.varint, changes })
     }
 
     fn option_list(&self, bp: usize, list: OptListId) -> Result<OptionList, String> {

@@ -24,6 +24,17 @@ pub fn expression(program: &Program, e: &crate::Expr, fields: &[&str]) -> String
     printer.expr(e)
 }
 
+/// An expression as text without the parentheses around the whole of it, if there are some.
+pub fn without_parentheses(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else { return text };
+    let mut depth = 0_i32;
+    let closes_early = inner.chars().any(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth < 0
+    });
+    if closes_early { text } else { inner }
+}
+
 /// The name of a type as it is written in a program of the language.
 pub fn type_name(program: &Program, ty: &Ty) -> String {
     let name = match ty {
