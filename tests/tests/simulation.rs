@@ -14,8 +14,10 @@ use carrick_sim::diff::diff;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Nobody;
 use carrick_sim::scenario::Engine;
+use carrick_sim::trace::JsonLines;
 use carrick_sim::{Report, Scenario, run};
 use carrick_tests::build::root;
+use serde_json::Value;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -47,6 +49,42 @@ fn load(program: &Program, tracing: Tracing) -> (SharedLibrary, Rc<CompiledProgr
 
 fn simulate(program: &Arc<Program>, engine: &Engine, scenario: &Scenario) -> Report {
     run(program, engine, scenario, &mut Nobody, false).expect("a program with a stream interface")
+}
+
+#[test]
+fn a_trace_tells_what_became_of_each_packet_and_which_line_acted() {
+    let (_, program) = programs().swap_remove(0);
+    let mut octets = Vec::new();
+    let mut trace = JsonLines::new(&mut octets, program.clone(), 4, "a test");
+    let link =
+        LinkConfig { loss_ppm: 50_000, duplicate_ppm: 50_000, queue_packets: 8, ..LinkConfig::default() };
+    run(&program, &Engine::Interpreter, &Scenario::bulk(4, link, 300_000), &mut trace, true)
+        .expect("it runs");
+    trace.finish().expect("memory takes all");
+    let text = String::from_utf8(octets).expect("text");
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of = |what: &'static str| lines.iter().filter(move |l| l["what"] == what);
+    let mut planned = Vec::new();
+    for line in of("forwarded") {
+        let detail = &line["detail"];
+        assert!(!detail["left"].is_null() || detail["arrival"].is_null(), "what never left never arrives");
+        let moments = [&detail["arrival"], &detail["copy"]].into_iter().filter_map(Value::as_u64);
+        planned.extend(moments.map(|at| (at, detail["packet"].as_u64())));
+    }
+    let end = of("arrived").filter_map(|l| l["t"].as_u64()).max().expect("something arrived");
+    let mut arrived: Vec<_> =
+        of("arrived").map(|l| (l["t"].as_u64().unwrap_or(0), l["detail"]["packet"].as_u64())).collect();
+    planned.retain(|(at, _)| *at <= end);
+    planned.sort_unstable();
+    arrived.sort_unstable();
+    assert_eq!(planned, arrived);
+    assert_eq!(of("sent").count(), of("forwarded").count());
+    for line in of("instruction").filter(|l| l["detail"]["name"] == "pkt_gen") {
+        let at = line["detail"]["line"].as_u64().expect("the interpreter tells") as usize;
+        let source =
+            std::fs::read_to_string(line["detail"]["file"].as_str().expect("a file")).expect("readable");
+        assert!(source.lines().nth(at - 1).expect("a line").contains("pkt_gen"), "line {at}");
+    }
 }
 
 #[test]

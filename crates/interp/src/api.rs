@@ -1,5 +1,7 @@
 //! What a host (a simulator, a test) exchanges with a core.
 
+use carrick_ir::Loc;
+
 /// How a core is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -116,4 +118,6 @@ pub struct Record {
     pub number: u32,
     /// what there is to say about it
     pub words: Vec<u64>,
+    /// of an instruction that a statement issued: where that stands (a compiled core does not tell); else nowhere
+    pub at: Loc,
 }

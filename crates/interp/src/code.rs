@@ -3,7 +3,7 @@
 //! Every value lies in cells of 64 bits in one memory. A function's locals lie in its frame; what it has by
 //! reference is a cell with an address.
 
-use carrick_ir::{BinOp, Ty, UnOp};
+use carrick_ir::{BinOp, Loc, Ty, UnOp};
 
 /// An expression with a scalar value.
 #[derive(Debug, Clone)]
@@ -147,7 +147,8 @@ pub(crate) enum St {
     Extract(u32, u32),
     SetPayload(Box<SetPayload>),
     FrameAdd(Box<FrameAdd>),
-    Instr(Box<In>),
+    /// and where it stands
+    Instr(Box<In>, Loc),
 }
 
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! What statements do.
 
-use carrick_ir::arith;
+use carrick_ir::{Loc, arith};
 
 use crate::code::*;
 use crate::layout::{PAYLOAD_CTX, PAYLOAD_LEN, PAYLOAD_MSS, PAYLOAD_OFFSET};
@@ -53,8 +53,10 @@ impl Machine {
                     Flow::Next
                 }
                 St::Call(call) => self.call_function(p, call, fp, sp),
-                St::Instr(instr) => {
+                St::Instr(instr, loc) => {
+                    self.issued_at = *loc;
                     self.issue(p, instr, fp);
+                    self.issued_at = Loc::default();
                     Flow::Next
                 }
                 st => self.rare(p, st, fp, sp),

@@ -1,6 +1,6 @@
 //! The state of a core.
 
-use carrick_ir::COUNTERS;
+use carrick_ir::{COUNTERS, Loc};
 
 use crate::api::{Completion, Config, FAILED_CLAIMS_KEPT, FailedClaim, Record, TraceKind};
 use crate::contexts::{Handle, Instances};
@@ -42,6 +42,8 @@ pub(crate) struct Machine {
     pub current: u64,
     /// whose chain that is; `None`: the parser
     pub current_event: Option<u32>,
+    /// the statement whose instruction is carried out
+    pub issued_at: Loc,
     pub failed_claims: Vec<FailedClaim>,
     /// what follows the network header of the packet that is received
     pub packet: Vec<u8>,
@@ -86,6 +88,7 @@ impl Machine {
             doomed: Vec::new(),
             current: 0,
             current_event: None,
+            issued_at: Loc::default(),
             failed_claims: Vec::new(),
             packet: Vec::new(),
             packet_rest: 0..0,
@@ -143,7 +146,7 @@ impl Machine {
         let mut words = Vec::new();
         fill(self, &mut words);
         if let Some(trace) = &mut self.trace {
-            trace.push(Record { kind: kind as u32, number: number as u32, words });
+            trace.push(Record { kind: kind as u32, number: number as u32, words, at: self.issued_at });
         }
     }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use carrick_interp::{Core, Data, Record, TraceKind};
+use carrick_ir::Loc;
 use common::*;
 
 const FIRST: u64 = 1 << 56 | 1 << 32;
@@ -140,9 +141,17 @@ fn windows_work_as_their_methods_say() {
 fn the_trace_has_the_words_of_the_reference() {
     let mut core = core(&compile(include_str!("programs/machine.mtp")), A);
     ask(&mut core, "make", &[70]);
-    let records = core.take_trace();
-    let record =
-        |kind: TraceKind, number, words: &[u64]| Record { kind: kind as u32, number, words: words.to_vec() };
+    let mut records = core.take_trace();
+    let instructions: Vec<bool> = records.iter().map(|r| r.kind == TraceKind::Instr as u32).collect();
+    let placed: Vec<bool> = records.iter().map(|r| r.at != Loc::default()).collect();
+    assert_eq!(placed, instructions, "each instruction, and nothing else, says where it stands");
+    records.iter_mut().for_each(|r| r.at = Loc::default());
+    let record = |kind: TraceKind, number, words: &[u64]| Record {
+        kind: kind as u32,
+        number,
+        words: words.to_vec(),
+        at: Loc::default(),
+    };
     let event =
         |core: &Core, name: &str| core.program().events.iter().position(|e| e.name == name).unwrap() as u64;
     let said = event(&core, "said");

@@ -9,6 +9,7 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
+use carrick_ir::Loc;
 use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -168,7 +169,7 @@ impl Reports {
             let event = event.checked_sub(1).map(|e| e as u32);
             self.failed.push(FailedClaim { claim: number, event, context, at: self.now });
         }
-        self.records.push(Record { kind, number, words: words.to_vec() });
+        self.records.push(Record { kind, number, words: words.to_vec(), at: Loc::default() });
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use carrick_ir::Program;
+use carrick_ir::{Loc, Program};
 
 use crate::compiled::CompiledProgram;
 use crate::core::{Completion, Record};
@@ -20,6 +20,13 @@ enum Item {
     Completion(u64, u8, u64),
 }
 
+impl Item {
+    /// A record without the place in the text, which only the interpreter tells.
+    fn record(record: &Record) -> Item {
+        Item::Record(Record { at: Loc::default(), ..record.clone() })
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shown {
     now: u64,
@@ -32,12 +39,12 @@ struct Shown {
 struct Recorder(Vec<Shown>);
 
 impl Observer for Recorder {
-    fn sent(&mut self, now: u64, host: usize, packet: &[u8]) {
+    fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
         self.0.push(Shown { now, host, item: Item::Packet(packet.to_vec()) });
     }
 
     fn record(&mut self, now: u64, host: usize, record: &Record) {
-        self.0.push(Shown { now, host, item: Item::Record(record.clone()) });
+        self.0.push(Shown { now, host, item: Item::record(record) });
     }
 
     fn completed(&mut self, now: u64, host: usize, done: &Completion) {
@@ -73,12 +80,12 @@ impl Comparer {
 }
 
 impl Observer for Comparer {
-    fn sent(&mut self, now: u64, host: usize, packet: &[u8]) {
+    fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
         self.compare(now, host, Item::Packet(packet.to_vec()));
     }
 
     fn record(&mut self, now: u64, host: usize, record: &Record) {
-        self.compare(now, host, Item::Record(record.clone()));
+        self.compare(now, host, Item::record(record));
     }
 
     fn completed(&mut self, now: u64, host: usize, done: &Completion) {

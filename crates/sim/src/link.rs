@@ -51,6 +51,8 @@ pub struct LinkCounters {
 /// What happens to one packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fate {
+    /// when its last octet is on the wire; `None`: the queue was full
+    pub left: Option<u64>,
     /// when it arrives; `None`: never
     pub arrival: Option<u64>,
     /// when a copy arrives
@@ -103,7 +105,8 @@ impl Link {
         let left = self.busy_until.max(now) + self.serialisation(octets);
         self.busy_until = left;
         self.waiting.push_back(left);
-        let mut fate = Fate { arrival: Some(left + self.config.delay_ns), ..Fate::default() };
+        let arrival = Some(left + self.config.delay_ns);
+        let mut fate = Fate { left: Some(left), arrival, ..Fate::default() };
         if self.loss.chance(self.config.loss_ppm) {
             self.counters.lost += 1;
             fate.arrival = None;

@@ -12,8 +12,8 @@ use crate::observe::Observer;
 /// What happens at a time. The order of the variants does not matter: ties are broken by when they were planned.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
-    /// a packet (an index into the pool) reaches a host
-    Arrival { host: usize, packet: usize },
+    /// a packet (its number, and its index in the pool) reaches a host
+    Arrival { host: usize, number: u64, packet: usize },
     /// a host's timer may be due
     Timer { host: usize },
     /// an application asked to be woken
@@ -119,9 +119,9 @@ impl<'o> Net<'o> {
 
     fn happen(&mut self, happening: Happening) {
         match happening {
-            Happening::Arrival { host, packet } => {
+            Happening::Arrival { host, number, packet } => {
                 let octets = std::mem::take(&mut self.packets[packet]);
-                self.observer.arrived(self.now, host, &octets);
+                self.observer.arrived(self.now, host, number, &octets);
                 while self.hosts[host].core.rx(&octets, self.now) == Err(Refused::Again) {
                     self.transmit(host);
                 }
@@ -191,32 +191,34 @@ impl<'o> Net<'o> {
             any = true;
             self.trace(host);
             self.packets_made += 1;
-            self.observer.sent(self.now, host, &octets);
+            self.observer.sent(self.now, host, self.packets_made, &octets);
             self.forward(host, slot, octets);
         }
     }
 
     /// Puts a packet on its host's link, to the host that has its destination address.
     fn forward(&mut self, from: usize, slot: usize, mut octets: Vec<u8>) {
+        let number = self.packets_made;
         let fate = self.hosts[from].uplink.send(octets.len(), self.now);
+        self.observer.forwarded(self.now, from, number, &fate);
         let destination = octets.get(16..20).map(|a| u32::from_be_bytes([a[0], a[1], a[2], a[3]]));
         let Some(to) = self.hosts.iter().position(|h| Some(h.address) == destination) else {
             self.packets[slot] = octets;
             self.free.push(slot);
             return;
         };
-        let Fate { arrival, copy, flipped_bit } = fate;
+        let Fate { arrival, copy, flipped_bit, .. } = fate;
         if let Some(at) = copy {
             self.packets.push(octets.clone());
             let packet = self.packets.len() - 1;
-            self.plan(at, Happening::Arrival { host: to, packet });
+            self.plan(at, Happening::Arrival { host: to, number, packet });
         }
         if let Some(bit) = flipped_bit {
             octets[(bit / 8) as usize] ^= 1 << (bit % 8);
         }
         self.packets[slot] = octets;
         match arrival {
-            Some(at) => self.plan(at, Happening::Arrival { host: to, packet: slot }),
+            Some(at) => self.plan(at, Happening::Arrival { host: to, number, packet: slot }),
             None => self.free.push(slot),
         }
     }

@@ -1,13 +1,16 @@
 //! Whoever looks on: traces, captures, metrics, comparison.
 
 use crate::core::{Completion, Record};
+use crate::link::Fate;
 
 /// Told of everything in the order in which it happens. Times are virtual nanoseconds.
 pub trait Observer {
-    /// A host's core made a packet.
-    fn sent(&mut self, _now: u64, _host: usize, _packet: &[u8]) {}
-    /// A packet reached a host.
-    fn arrived(&mut self, _now: u64, _host: usize, _packet: &[u8]) {}
+    /// A host's core made a packet. All packets of a run are numbered from 1.
+    fn sent(&mut self, _now: u64, _host: usize, _number: u64, _packet: &[u8]) {}
+    /// What the link does to the packet that its host has just sent.
+    fn forwarded(&mut self, _now: u64, _host: usize, _number: u64, _fate: &Fate) {}
+    /// A packet, or a copy of it with its number, reached a host.
+    fn arrived(&mut self, _now: u64, _host: usize, _number: u64, _packet: &[u8]) {}
     /// A trace record of a host's core.
     fn record(&mut self, _now: u64, _host: usize, _record: &Record) {}
     /// A request of a host's application completed.
@@ -24,12 +27,16 @@ impl Observer for Nobody {}
 pub struct All<'a>(pub Vec<&'a mut dyn Observer>);
 
 impl Observer for All<'_> {
-    fn sent(&mut self, now: u64, host: usize, packet: &[u8]) {
-        self.0.iter_mut().for_each(|o| o.sent(now, host, packet));
+    fn sent(&mut self, now: u64, host: usize, number: u64, packet: &[u8]) {
+        self.0.iter_mut().for_each(|o| o.sent(now, host, number, packet));
     }
 
-    fn arrived(&mut self, now: u64, host: usize, packet: &[u8]) {
-        self.0.iter_mut().for_each(|o| o.arrived(now, host, packet));
+    fn forwarded(&mut self, now: u64, host: usize, number: u64, fate: &Fate) {
+        self.0.iter_mut().for_each(|o| o.forwarded(now, host, number, fate));
+    }
+
+    fn arrived(&mut self, now: u64, host: usize, number: u64, packet: &[u8]) {
+        self.0.iter_mut().for_each(|o| o.arrived(now, host, number, packet));
     }
 
     fn record(&mut self, now: u64, host: usize, record: &Record) {

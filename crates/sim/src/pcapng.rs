@@ -96,11 +96,11 @@ impl<W: Write> Pcapng<W> {
 }
 
 impl<W: Write> Observer for Pcapng<W> {
-    fn sent(&mut self, now: u64, host: usize, packet: &[u8]) {
+    fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
         self.packet(now, host, packet, true);
     }
 
-    fn arrived(&mut self, now: u64, host: usize, packet: &[u8]) {
+    fn arrived(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
         self.packet(now, host, packet, false);
     }
 }

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use carrick_ir::{COUNTERS, FieldDef, Program, STATUS_NAMES, Ty};
+use carrick_ir::{COUNTERS, FieldDef, Loc, Program, STATUS_NAMES, Ty};
 use serde_json::{Value, json};
 
 use crate::core::{Completion, Record};
+use crate::link::Fate;
 use crate::observe::Observer;
 
 /// The instructions by their number in trace records.
@@ -82,12 +83,22 @@ impl<W: Write> Observer for JsonLines<W> {
         self.line(&json!({"t": now, "host": host, "what": "completion", "detail": detail}));
     }
 
-    fn sent(&mut self, now: u64, host: usize, packet: &[u8]) {
-        self.line(&json!({"t": now, "host": host, "what": "sent", "detail": {"octets": packet.len()}}));
+    fn sent(&mut self, now: u64, host: usize, number: u64, packet: &[u8]) {
+        let detail = json!({"packet": number, "octets": packet.len()});
+        self.line(&json!({"t": now, "host": host, "what": "sent", "detail": detail}));
     }
 
-    fn arrived(&mut self, now: u64, host: usize, packet: &[u8]) {
-        self.line(&json!({"t": now, "host": host, "what": "arrived", "detail": {"octets": packet.len()}}));
+    fn forwarded(&mut self, now: u64, host: usize, number: u64, fate: &Fate) {
+        let Fate { left, arrival, copy, flipped_bit } = fate;
+        let detail = json!({
+            "packet": number, "left": left, "arrival": arrival, "copy": copy, "corrupt": flipped_bit.is_some(),
+        });
+        self.line(&json!({"t": now, "host": host, "what": "forwarded", "detail": detail}));
+    }
+
+    fn arrived(&mut self, now: u64, host: usize, number: u64, packet: &[u8]) {
+        let detail = json!({"packet": number, "octets": packet.len()});
+        self.line(&json!({"t": now, "host": host, "what": "arrived", "detail": detail}));
     }
 }
 
@@ -104,7 +115,12 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
         }
         1 => {
             let name = INSTRUCTIONS.get(number).copied().unwrap_or("?");
-            ("instruction", json!({"name": name, "words": record.words}))
+            let mut detail = json!({"name": name, "words": record.words});
+            if record.at != Loc::default() {
+                detail["file"] = json!(program.file_of(record.at));
+                detail["line"] = json!(record.at.line);
+            }
+            ("instruction", detail)
         }
         2 => {
             let Some(context) = program.contexts.get(number) else { return ("context", json!(record.words)) };

@@ -125,7 +125,7 @@ impl Linker<'_> {
             }
             StmtKind::Stop => St::Stop,
             StmtKind::Assert { claim, cond } => St::Assert(Box::new(self.expr(cond, frame)?), *claim),
-            StmtKind::Instr(instr) => St::Instr(Box::new(self.instr(instr, frame)?)),
+            StmtKind::Instr(instr) => St::Instr(Box::new(self.instr(instr, frame)?), stmt.loc),
             kind => self.data_stmt(kind, frame)?,
         })
     }
