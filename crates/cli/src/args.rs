@@ -38,6 +38,11 @@ pub enum Command {
         before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng"
     )]
     Sim(Box<crate::commands::sim::SimArgs>),
+    /// Look into the contexts of a program that runs in the simulator, and change them
+    #[command(
+        before_help = "Example: carrick trace stream.mtp --sample cwnd,snd_una --every 10ms --loss 1% --bytes 10MB"
+    )]
+    Trace(Box<crate::commands::trace::TraceArgs>),
     /// Run a program on a network device of this machine
     #[command(
         before_help = "Example: carrick run stream.mtp --port tun:carrick0 --addr 10.7.0.2/24 --app http:www"

@@ -113,7 +113,7 @@ pub fn compile_assembled(file: &str, assembled: &Assembled) -> Compiled {
 }
 
 /// The file's stem as a C identifier: the prefix of generated names.
-fn program_name(file: &str) -> String {
+pub(crate) fn program_name(file: &str) -> String {
     let stem = Path::new(file).file_stem().map_or_else(|| "program".into(), |s| s.to_string_lossy());
     let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {

@@ -9,6 +9,7 @@ pub mod compile;
 pub mod explain;
 pub mod failure;
 pub mod params;
+pub mod probe;
 pub mod quantity;
 pub mod render;
 pub mod targets;

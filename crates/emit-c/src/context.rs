@@ -226,6 +226,9 @@ impl Emitter<'_> {
         let made: Vec<String> =
             [format!("{index}u"), format!("{name}_handle(c)")].into_iter().chain(id_words).collect();
         self.trace_instr(0, &made);
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.line(format!("{name}_trace(core, {name}_handle(c), c);"));
+        self.w.line("#endif");
         self.w.close("}");
         self.w.blank();
     }

@@ -83,7 +83,7 @@ pub enum TraceKind {
     Event = 0,
     /// an instruction was issued: its arguments
     Instr,
-    /// a chain ended on a context that lives on: handle, fields, deadlines
+    /// a context was made, or a chain ended on one that lives on: handle, fields, deadlines
     Context,
     /// a packet with a payload was made: handle, offset, length
     Segment,
@@ -120,4 +120,15 @@ pub struct Record {
     pub words: Vec<u64>,
     /// of an instruction that a statement issued: where that stands (a compiled core does not tell); else nowhere
     pub at: Loc,
+}
+
+/// What a trace has told of something: what a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fact<'a> {
+    /// of the context; of an event and other values 0
+    pub handle: u64,
+    /// the parts of the context's id, or of the event's flow id, if it has one
+    pub id: &'a [u64],
+    /// as in trace records, without the handle
+    pub words: &'a [u64],
 }

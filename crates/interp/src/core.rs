@@ -21,8 +21,8 @@ const MTU: std::ops::RangeInclusive<u32> = 68..=65535;
 /// One instance of a program, with all its contexts, timers, data and queues.
 #[derive(Debug)]
 pub struct Core {
-    linked: Linked,
-    machine: Machine,
+    pub(crate) linked: Linked,
+    pub(crate) machine: Machine,
 }
 
 impl Core {

@@ -21,7 +21,10 @@ pub(crate) enum Flow {
 impl Machine {
     /// Runs a function whose parameters are in its frame at `fp`. True if it stopped.
     pub(crate) fn run(&mut self, p: &Linked, func: usize, fp: usize) -> bool {
-        let func = &p.funcs[func];
+        self.run_func(p, &p.funcs[func], fp)
+    }
+
+    pub(crate) fn run_func(&mut self, p: &Linked, func: &Func, fp: usize) -> bool {
         // A function that ends without `return` gives zero.
         self.mem[fp..fp + func.ret as usize].fill(0);
         self.block(p, &func.code, fp, fp + func.frame as usize) == Flow::Stop

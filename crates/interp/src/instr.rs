@@ -175,6 +175,7 @@ impl Machine {
         self.mem[first..first + ids].copy_from_slice(id);
         self.mem[at + end..at + p.layout.contexts[ctx].size as usize].fill(0);
         self.instances[ctx].bind(&self.mem, handle.slot);
+        self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
     }
 
     /// The instance at `at` is found by another id, unless another instance has that.

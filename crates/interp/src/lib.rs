@@ -6,6 +6,7 @@
 //! *Architecture invariant:* a core does no I/O, knows no clock, and is a function of its inputs and its seed.
 
 mod api;
+mod ask;
 mod chain;
 mod coalesce;
 mod code;
@@ -36,4 +37,5 @@ mod units;
 mod wnd;
 
 pub use api::*;
+pub use ask::Question;
 pub use core::Core;

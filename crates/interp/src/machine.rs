@@ -145,8 +145,10 @@ impl Machine {
         }
         let mut words = Vec::new();
         fill(self, &mut words);
+        // What an instruction brings about is told without a place.
+        let at = if kind == TraceKind::Instr { self.issued_at } else { Loc::default() };
         if let Some(trace) = &mut self.trace {
-            trace.push(Record { kind: kind as u32, number: number as u32, words, at: self.issued_at });
+            trace.push(Record { kind: kind as u32, number: number as u32, words, at });
         }
     }
 

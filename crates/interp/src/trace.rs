@@ -29,12 +29,20 @@ impl Machine {
         }
     }
 
-    fn words(&self, p: &Linked, ty: &Ty, at: usize, out: &mut Vec<u64>) {
+    /// A value of any type.
+    pub(crate) fn words(&self, p: &Linked, ty: &Ty, at: usize, out: &mut Vec<u64>) {
         let elements = |of: &Ty, first: usize, n: usize, out: &mut Vec<u64>| {
             let stride = p.layout.size(of) as usize;
             (0..n).for_each(|i| self.words(p, of, first + i * stride, out));
         };
         match ty {
+            Ty::Void => {}
+            Ty::Event(e) => self.event_words(p, e.index(), at, out),
+            Ty::Context(c) => self.context_words(p, c.index(), at, out),
+            Ty::Scratch(s) => {
+                let offsets = &p.layout.scratch[s.index()].fields;
+                self.field_words(p, &p.program.scratchpads[s.index()].fields, offsets, at, out);
+            }
             Ty::Struct(s) => {
                 let offsets = &p.layout.struct_fields(*s).fields;
                 self.field_words(p, &p.program.structs[s.index()].fields, offsets, at, out);

@@ -158,6 +158,7 @@ fn the_trace_has_the_words_of_the_reference() {
     let wanted = [
         record(TraceKind::Event, event(&core, "make_req") as u32, &[0, 70]),
         record(TraceKind::Instr, 0, &[0, FIRST, 70]),
+        record(TraceKind::Context, 0, &[FIRST, 1, 3, 0, 0, 0, 0, 0, 0, 0]),
         record(TraceKind::Instr, 13, &[said]),
         record(TraceKind::Instr, 12, &[1, 0, 3]),
         record(TraceKind::Event, said as u32, &[FIRST, 0, 0]),

@@ -1,6 +1,6 @@
 //! Walking over statements and expressions.
 
-use crate::{Block, Expr, ExprKind, Place, Proj, Stmt, StmtKind};
+use crate::{Arg, Block, Expr, ExprKind, Place, Proj, Stmt, StmtKind};
 
 /// The blocks that a statement holds.
 pub fn children(stmt: &Stmt) -> impl Iterator<Item = &Block> {
@@ -22,6 +22,47 @@ pub fn statements<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Stmt)) {
             statements(child, visit);
         }
     }
+}
+
+/// Calls `visit` for every expression that stands in a statement itself, but for those of an instruction.
+pub fn of_statement<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
+    let mut all: Vec<&Expr> = Vec::new();
+    match &stmt.kind {
+        StmtKind::Let { init: value, .. } | StmtKind::Return(value) => all.extend(value),
+        StmtKind::If { cond, .. } | StmtKind::Assert { cond, .. } => all.push(cond),
+        StmtKind::SetFlowId { id, .. } => all.push(id),
+        StmtKind::OptAdd { args, .. } => all.extend(args),
+        StmtKind::ForRange { from, to, .. } => all.extend([from, to]),
+        StmtKind::SetPayload { offset, len, mss, .. } => all.extend([offset, len].into_iter().chain(mss)),
+        StmtKind::Call { args, .. } => all.extend(args.iter().filter_map(|arg| match arg {
+            Arg::Value(value) => Some(value),
+            Arg::Ref(_) => None,
+        })),
+        StmtKind::Assign { place, value } => {
+            in_place(place, visit);
+            all.push(value);
+        }
+        StmtKind::ListAdd { list: place, value: e }
+        | StmtKind::ListRemove { list: place, index: e }
+        | StmtKind::WndReset { wnd: place, at: e } => {
+            in_place(place, visit);
+            all.push(e);
+        }
+        StmtKind::ListInsert { list: place, index: a, value: b }
+        | StmtKind::WndSet { wnd: place, from: a, to: b, .. } => {
+            in_place(place, visit);
+            all.extend([a, b]);
+        }
+        StmtKind::WndSlide { wnd: place, to } => {
+            in_place(place, visit);
+            all.extend(to);
+        }
+        StmtKind::ListPop { list: place, .. }
+        | StmtKind::ListClear { list: place }
+        | StmtKind::ForEach { list: place, .. } => in_place(place, visit),
+        _ => {}
+    }
+    all.into_iter().for_each(|e| expressions(e, visit));
 }
 
 /// Calls `visit` for an expression and all that are in it.

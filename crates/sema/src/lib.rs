@@ -23,6 +23,7 @@ mod interface;
 mod limits;
 mod options;
 mod parts;
+pub mod probe;
 mod sched;
 mod tlv;
 mod types;

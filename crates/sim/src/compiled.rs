@@ -372,4 +372,8 @@ impl Core for Compiled {
         // SAFETY: the core is alive.
         unsafe { (self.program.table().open_contexts)(self.core) as usize }
     }
+
+    fn change(&mut self, _: &carrick_ir::Function, _: u64, _: u64) -> Result<Option<Record>, String> {
+        Err("a compiled core runs nothing but its program: change contexts of the interpreter".into())
+    }
 }

@@ -1,6 +1,7 @@
 //! What the simulator knows of a core; see docs/reference/execution.md.
 
 pub use carrick_interp::{Completion, Data, FailedClaim, Record, Refused, Request};
+use carrick_ir::Function;
 
 /// A core: packets, calls and time go in; packets, completions and the next deadline come out.
 pub trait Core {
@@ -47,4 +48,11 @@ pub trait Core {
 
     /// Instances over all contexts.
     fn open_contexts(&self) -> usize;
+
+    /// Changes the context with this handle, by a function whose only parameter it is: the record of its new state, or
+    /// `None` if it is gone.
+    ///
+    /// # Errors
+    /// Why this core cannot do that.
+    fn change(&mut self, change: &Function, handle: u64, now: u64) -> Result<Option<Record>, String>;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use carrick_interp::Config;
-use carrick_ir::Program;
+use carrick_ir::{Function, Program};
 
 use crate::core::{Completion, Core, FailedClaim, Record, Refused, Request};
 
@@ -59,5 +59,10 @@ impl Core for Interpreted {
 
     fn open_contexts(&self) -> usize {
         self.0.open_contexts()
+    }
+
+    fn change(&mut self, change: &Function, handle: u64, now: u64) -> Result<Option<Record>, String> {
+        let question = self.0.question(change)?;
+        Ok(self.0.change(&question, handle, now))
     }
 }

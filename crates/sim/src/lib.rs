@@ -21,6 +21,8 @@ pub mod pattern;
 pub mod pcapng;
 pub mod rng;
 pub mod scenario;
+pub mod show;
 pub mod trace;
+pub mod watch;
 
 pub use scenario::{Report, Scenario, run};

@@ -18,6 +18,8 @@ enum Happening {
     Timer { host: usize },
     /// an application asked to be woken
     Wake { host: usize, conn: usize },
+    /// the observer wants to look
+    Look,
 }
 
 /// A core with its application and its link to the others.
@@ -93,6 +95,9 @@ impl<'o> Net<'o> {
     /// Runs until every application is done, nothing is left to happen, or the limit is reached. Afterwards `drain_ns` more
     /// virtual time passes, in which connections can end.
     pub fn run(&mut self, limit: u64, drain_ns: u64) {
+        for at in self.observer.alarms() {
+            self.plan(at, Happening::Look);
+        }
         for host in (0..self.hosts.len()).rev() {
             self.hosts[host].app.start(0);
             self.pump(host);
@@ -100,7 +105,7 @@ impl<'o> Net<'o> {
         let mut until = limit;
         let mut ending = false;
         while let Some(Reverse((at, _, happening))) = self.heap.pop() {
-            if at > until {
+            if at > until || self.observer.enough() {
                 break;
             }
             self.now = at;
@@ -140,6 +145,11 @@ impl<'o> Net<'o> {
                 self.hosts[host].app.wake(conn);
                 self.pump(host);
             }
+            Happening::Look => {
+                for (host, h) in self.hosts.iter_mut().enumerate() {
+                    self.observer.attend(self.now, host, &mut *h.core);
+                }
+            }
         }
     }
 
@@ -172,6 +182,7 @@ impl<'o> Net<'o> {
         for record in self.records.drain(..) {
             self.observer.record(self.now, host, &record);
         }
+        self.observer.attend(self.now, host, &mut *self.hosts[host].core);
     }
 
     /// Sends every packet that the core has; false if there was none.

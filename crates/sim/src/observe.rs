@@ -1,6 +1,6 @@
 //! Whoever looks on: traces, captures, metrics, comparison.
 
-use crate::core::{Completion, Record};
+use crate::core::{Completion, Core, Record};
 use crate::link::Fate;
 
 /// Told of everything in the order in which it happens. Times are virtual nanoseconds.
@@ -15,6 +15,16 @@ pub trait Observer {
     fn record(&mut self, _now: u64, _host: usize, _record: &Record) {}
     /// A request of a host's application completed.
     fn completed(&mut self, _now: u64, _host: usize, _completion: &Completion) {}
+    /// When it wants to look at the cores, beside the times at which something happens.
+    fn alarms(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    /// A core has taken an input, and all records of it are told, but no packet of it is sent; or an alarm came.
+    fn attend(&mut self, _now: u64, _host: usize, _core: &mut dyn Core) {}
+    /// Whether the run may end now: there is nothing more to see.
+    fn enough(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody.
@@ -45,5 +55,17 @@ impl Observer for All<'_> {
 
     fn completed(&mut self, now: u64, host: usize, completion: &Completion) {
         self.0.iter_mut().for_each(|o| o.completed(now, host, completion));
+    }
+
+    fn alarms(&self) -> Vec<u64> {
+        self.0.iter().flat_map(|o| o.alarms()).collect()
+    }
+
+    fn attend(&mut self, now: u64, host: usize, core: &mut dyn Core) {
+        self.0.iter_mut().for_each(|o| o.attend(now, host, core));
+    }
+
+    fn enough(&self) -> bool {
+        self.0.iter().any(|o| o.enough())
     }
 }

@@ -183,6 +183,18 @@ impl Report {
     }
 }
 
+/// How the core of a host is made: 0 is the client, 1 the server.
+pub fn host_config(scenario: &Scenario, host: u64, trace: bool) -> Config {
+    Config {
+        seed: scenario.seed.wrapping_mul(2).wrapping_add(host),
+        address: if host == 0 { CLIENT } else { SERVER },
+        mtu: scenario.mtu,
+        completions: (scenario.plans.len() as u32 * 4).next_power_of_two().max(1024),
+        params: scenario.params.clone(),
+        trace,
+    }
+}
+
 fn make_core(
     program: &Arc<Program>,
     engine: &Engine,
@@ -190,14 +202,7 @@ fn make_core(
     host: u64,
     trace: bool,
 ) -> Result<Box<dyn Core>, String> {
-    let config = Config {
-        seed: scenario.seed.wrapping_mul(2).wrapping_add(host),
-        address: if host == 0 { CLIENT } else { SERVER },
-        mtu: scenario.mtu,
-        completions: (scenario.plans.len() as u32 * 4).next_power_of_two().max(1024),
-        params: scenario.params.clone(),
-        trace,
-    };
+    let config = host_config(scenario, host, trace);
     Ok(match engine {
         Engine::Interpreter => Box::new(Interpreted::new(program.clone(), &config)?),
         Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), &config)?),

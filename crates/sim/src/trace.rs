@@ -148,7 +148,8 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
     }
 }
 
-fn fields(program: &Program, defs: &[FieldDef], words: &mut dyn Iterator<Item = u64>) -> Value {
+/// Fields that begin the words, by name.
+pub fn fields(program: &Program, defs: &[FieldDef], words: &mut dyn Iterator<Item = u64>) -> Value {
     let mut all = json!({});
     for field in defs {
         all[field.name.as_str()] = value(program, &field.ty, words);
@@ -156,8 +157,20 @@ fn fields(program: &Program, defs: &[FieldDef], words: &mut dyn Iterator<Item = 
     all
 }
 
-fn value(program: &Program, ty: &Ty, words: &mut dyn Iterator<Item = u64>) -> Value {
+/// A value that begins the words, as programs read it.
+pub fn value(program: &Program, ty: &Ty, words: &mut dyn Iterator<Item = u64>) -> Value {
     match ty {
+        Ty::Event(id) => fields(program, &program.events[id.index()].fields, words),
+        Ty::Scratch(id) => fields(program, &program.scratchpads[id.index()].fields, words),
+        Ty::Context(id) => {
+            let def = &program.contexts[id.index()];
+            let handle = words.next();
+            let mut all = fields(program, &def.fields, words);
+            for timer in &def.timers {
+                all[timer.name.as_str()] = json!(words.next().unwrap_or(0));
+            }
+            json!({"context": handle, "fields": all})
+        }
         Ty::Struct(id) => fields(program, &program.structs[id.index()].fields, words),
         Ty::Id(id) => fields(program, &program.ids[id.index()].parts, words),
         Ty::Array(element, n) => Value::Array((0..*n).map(|_| value(program, element, words)).collect()),

@@ -17,7 +17,7 @@ pub mod suggest;
 
 pub use format::format;
 pub use lines::{LineCol, LineIndex};
-pub use parser::{parse, parse_part};
+pub use parser::{parse, parse_exprs, parse_part, parse_stmt};
 pub use sources::{Places, Sources};
 
 /// A half-open range of byte offsets in the source text.

@@ -9,9 +9,11 @@ mod fmt;
 mod lsp;
 mod new;
 mod run;
+pub mod scenario;
 mod shell;
 pub mod sim;
 mod targets;
+pub mod trace;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,6 +36,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Fmt(args) => fmt::run(args),
         Command::Build(args) => build::run(args),
         Command::Sim(args) => sim::run(args),
+        Command::Trace(args) => trace::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Run(args) => run::run(args),
         Command::Explain(args) => explain::run(args),

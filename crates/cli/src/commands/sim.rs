@@ -6,79 +6,29 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use carrick_driver::cc::{self, Tracing};
-use carrick_driver::{Failure, params, quantity};
-use carrick_ir::Program;
-use carrick_sim::compiled::CompiledProgram;
-use carrick_sim::link::LinkConfig;
+use carrick_driver::Failure;
+use carrick_driver::cc::Tracing;
+use carrick_sim::Report;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
-use carrick_sim::scenario::{Engine, end_name};
+use carrick_sim::scenario::end_name;
 use carrick_sim::trace::JsonLines;
-use carrick_sim::{Report, Scenario};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 
+use super::scenario::{self, ScenarioArgs};
 use crate::output::{self, Format};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AppKind {
-    /// one transfer from client to server
-    Bulk,
-    /// requests, each answered before the next
-    RequestResponse,
-    /// connections that are opened and stay
-    Idle,
-    /// random applications on a random network, from the seed alone
-    Random,
-}
 
 #[derive(Debug, Args)]
 pub struct SimArgs {
     /// a program (.mtp)
     pub file: PathBuf,
-    /// of the link, in each direction: 10Mbps, 1Gbps
-    #[arg(long, default_value = "100Mbps")]
-    pub rate: String,
-    /// one way: 10ms, 50us
-    #[arg(long, default_value = "1ms")]
-    pub delay: String,
-    /// packets that wait for the link at most
-    #[arg(long, default_value_t = 250)]
-    pub queue: usize,
-    /// share of packets that are lost
-    #[arg(long, default_value = "0%")]
-    pub loss: String,
-    /// that arrive twice
-    #[arg(long, default_value = "0%")]
-    pub duplicate: String,
-    /// that are overtaken
-    #[arg(long, default_value = "0%")]
-    pub reorder: String,
-    /// with a flipped bit
-    #[arg(long, default_value = "0%")]
-    pub corrupt: String,
-    /// octets of an IP packet
-    #[arg(long, default_value_t = 1500)]
-    pub mtu: u32,
-    #[arg(long, value_enum, default_value = "bulk")]
-    pub app: AppKind,
-    /// to transfer (bulk), or in a request
-    #[arg(long, default_value = "1MB")]
-    pub bytes: String,
-    /// octets in an answer
-    #[arg(long, default_value = "1KB")]
-    pub answer: String,
-    /// requests, or idle connections
-    #[arg(long, default_value_t = 100)]
-    pub count: u64,
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
     /// a parameter of the program: name=value
     #[arg(long)]
     pub set: Vec<String>,
-    /// of everything random
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
     /// run the compiled core, not the interpreter
     #[arg(long)]
     pub compiled: bool,
@@ -97,22 +47,14 @@ pub struct SimArgs {
 
 pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let program = super::load(&args.file)?;
-    let scenario = scenario(args, &program)?;
+    let scenario = args.scenario.scenario(&program, &args.set)?;
     let tracing = !args.fast || args.trace.is_some();
-    let library = match args.compiled {
-        true => Some(cc::shared_library(&program, if tracing { Tracing::On } else { Tracing::Off })?),
-        false => None,
-    };
-    let engine = match &library {
-        Some(library) => Engine::Compiled(
-            CompiledProgram::load(&library.path, program.source_hash).map_err(Failure::Failed)?,
-        ),
-        None => Engine::Interpreter,
-    };
+    let wanted = if tracing { Tracing::On } else { Tracing::Off };
+    let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
     let manifest = manifest(args);
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, 0, &manifest));
-    let mut trace =
-        create(args.trace.as_deref())?.map(|f| JsonLines::new(f, program.clone(), args.seed, &manifest));
+    let mut trace = create(args.trace.as_deref())?
+        .map(|f| JsonLines::new(f, program.clone(), args.scenario.seed, &manifest));
     let mut metrics = Metrics::default();
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
@@ -135,33 +77,6 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
         Format::Pretty => pretty(&report, metrics, took, args),
     }
     Ok(ExitCode::from(u8::from(!report.failures.is_empty())))
-}
-
-fn scenario(args: &SimArgs, program: &Program) -> Result<Scenario, Failure> {
-    let link = LinkConfig {
-        rate_bps: quantity::rate(&args.rate)?,
-        delay_ns: quantity::duration(&args.delay)?,
-        queue_packets: args.queue,
-        loss_ppm: quantity::share(&args.loss)?,
-        duplicate_ppm: quantity::share(&args.duplicate)?,
-        reorder_ppm: quantity::share(&args.reorder)?,
-        corrupt_ppm: quantity::share(&args.corrupt)?,
-    };
-    let octets = quantity::bytes(&args.bytes)?;
-    let answer = quantity::bytes(&args.answer)?;
-    let mut scenario = match args.app {
-        AppKind::Bulk => Scenario::bulk(args.seed, link, octets),
-        AppKind::RequestResponse => Scenario::request_response(args.seed, link, octets, answer, args.count),
-        AppKind::Idle => Scenario::idle(args.seed, link, args.count),
-        AppKind::Random => Scenario::random(args.seed),
-    };
-    if args.app != AppKind::Random {
-        scenario.mtu = args.mtu;
-    }
-    if !args.set.is_empty() {
-        scenario.params = params::values(program, &args.set)?;
-    }
-    Ok(scenario)
 }
 
 /// The command that makes the run again.
@@ -235,7 +150,7 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
         report.packets as f64 / took.as_secs_f64()
     );
     for failure in &report.failures {
-        println!("FAILED: {failure} (seed {})", args.seed);
+        println!("FAILED: {failure} (seed {})", args.scenario.seed);
     }
 }
 
@@ -249,7 +164,7 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Si
             .collect()
     };
     json!({
-        "seed": args.seed,
+        "seed": args.scenario.seed,
         "completion_ns": report.completion_ns(),
         "goodput_bps": goodput_bps(report),
         "client": connections(&report.connections[0]),

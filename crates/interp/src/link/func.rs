@@ -43,7 +43,7 @@ impl Linker<'_> {
         program.functions.iter().map(|f| self.function(f)).collect()
     }
 
-    fn function(&mut self, def: &Function) -> Result<Func, String> {
+    pub(super) fn function(&mut self, def: &Function) -> Result<Func, String> {
         let ret = self.layout.size(&def.ret);
         let (frame, size) = self.frame(def);
         let mut code = Vec::new();

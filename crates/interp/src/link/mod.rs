@@ -8,7 +8,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use carrick_ir::{CallTarget, CtxId, EventKind, FuncId, LocalId, Program, ScratchId, Ty};
+use carrick_ir::{CallTarget, CtxId, EventKind, FuncId, Function, LocalId, Program, ScratchId, Ty};
 
 use crate::api::Config;
 use crate::coalesce::CoalesceCode;
@@ -48,6 +48,8 @@ pub(crate) struct Linked {
     pub net: NetCells,
     pub map: Map,
     pub mtu: u32,
+    /// a value for each of the program's parameters
+    pub params: Vec<u64>,
     pub max_blueprints: u32,
 }
 
@@ -207,9 +209,25 @@ impl Linked {
             net,
             map,
             mtu,
+            params,
             max_blueprints,
             program,
         })
+    }
+}
+
+impl Linked {
+    /// A function that is not the program's own.
+    pub(crate) fn question(&self, function: &Function) -> Result<Func, String> {
+        let mut linker = Linker {
+            program: &self.program,
+            layout: &self.layout,
+            params: &self.params,
+            mtu: self.mtu,
+            map: self.map,
+            rule_lists: Vec::new(),
+        };
+        linker.function(function)
     }
 }
 

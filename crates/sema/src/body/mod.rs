@@ -12,6 +12,7 @@ mod loops;
 mod methods;
 mod operators;
 mod place;
+mod probe;
 mod stmt;
 mod temporary;
 
@@ -47,6 +48,8 @@ pub enum Scope {
 #[derive(Debug, Clone)]
 enum Binding {
     Local(LocalId),
+    /// a part of a local, which goes without its name here
+    Part(LocalId),
     /// an instruction that was made and is not added yet
     Instr(Box<ir::Instr>),
     InstrList,

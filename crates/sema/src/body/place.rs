@@ -126,6 +126,10 @@ impl Body<'_, '_> {
                     Node::Place(place)
                 })
             }
+            Some(Binding::Part(local)) => {
+                let whole = Node::ReadOnly(self.local_place(local), "passed by reference");
+                self.field(whole, &Ident { name: name.to_owned(), span })
+            }
             Some(Binding::Wrong) => None,
             Some(_) => {
                 self.not_a_value(span, "a collection of instructions or events", "only `add` and `return` it")

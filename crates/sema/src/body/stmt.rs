@@ -77,7 +77,7 @@ impl Body<'_, '_> {
     }
 
     /// `None` if something was reported.
-    fn stmt(&mut self, stmt: &ast::Stmt) -> Option<()> {
+    pub(super) fn stmt(&mut self, stmt: &ast::Stmt) -> Option<()> {
         use ast::StmtKind as S;
         match &stmt.kind {
             S::Let { ty, name, array, init } => self.let_stmt(ty, name, array.as_ref(), init, stmt.span),

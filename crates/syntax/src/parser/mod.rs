@@ -6,6 +6,7 @@
 mod decl;
 mod expr;
 mod header;
+mod snippet;
 mod stmt;
 mod ty;
 
@@ -16,6 +17,7 @@ use crate::ast::{File, Ident};
 use crate::codes;
 use crate::diag::Diagnostic;
 use crate::lexer::{Token, TokenKind, lex_part};
+pub use snippet::{parse_exprs, parse_stmt};
 
 /// A mistake was found and has been reported.
 #[derive(Debug, Clone, Copy)]
@@ -37,11 +39,7 @@ pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
 
 /// As [`parse`], of a part of a text that begins a line; spans count in the whole.
 pub fn parse_part(text: &str, part: Range<usize>) -> (File, Vec<Diagnostic>) {
-    let start = part.start as u32;
-    let (tokens, diagnostics) = lex_part(text, part);
-    let tokens = tokens.into_iter().filter(|t| !t.kind.is_comment()).collect();
-    let mut parser =
-        Parser { text, start, tokens, at: 0, diagnostics, depth: 0, links: 0, unclosed_at: None };
+    let mut parser = Parser::new(text, part);
     let file = parser.file();
     let mut diagnostics = parser.diagnostics;
     diagnostics.sort_by_key(|d| d.primary.span.start);
@@ -61,6 +59,15 @@ struct Parser<'a> {
     links: u32,
     /// where it was last noticed that a brace is not closed
     unclosed_at: Option<usize>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, part: Range<usize>) -> Parser<'a> {
+        let start = part.start as u32;
+        let (tokens, diagnostics) = lex_part(text, part);
+        let tokens = tokens.into_iter().filter(|t| !t.kind.is_comment()).collect();
+        Parser { text, start, tokens, at: 0, diagnostics, depth: 0, links: 0, unclosed_at: None }
+    }
 }
 
 impl Parser<'_> {

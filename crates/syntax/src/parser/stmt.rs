@@ -18,7 +18,7 @@ impl Parser<'_> {
         Ok(Block { stmts, span: self.span_from(open) })
     }
 
-    fn stmt(&mut self) -> Parsed<Stmt> {
+    pub(super) fn stmt(&mut self) -> Parsed<Stmt> {
         self.doc();
         let start = self.span();
         let kind = self.nested(Self::stmt_kind)?;

@@ -1,0 +1,112 @@
+//! What a run in the simulator is, as the command line says it.
+
+use std::sync::Arc;
+
+use carrick_driver::cc::{self, SharedLibrary, Tracing};
+use carrick_driver::{Failure, params, quantity};
+use carrick_ir::Program;
+use carrick_sim::Scenario;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::link::LinkConfig;
+use carrick_sim::scenario::Engine;
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AppKind {
+    /// one transfer from client to server
+    Bulk,
+    /// requests, each answered before the next
+    RequestResponse,
+    /// connections that are opened and stay
+    Idle,
+    /// random applications on a random network, from the seed alone
+    Random,
+}
+
+#[derive(Debug, Args)]
+pub struct ScenarioArgs {
+    /// of the link, in each direction: 10Mbps, 1Gbps
+    #[arg(long, default_value = "100Mbps")]
+    pub rate: String,
+    /// one way: 10ms, 50us
+    #[arg(long, default_value = "1ms")]
+    pub delay: String,
+    /// packets that wait for the link at most
+    #[arg(long, default_value_t = 250)]
+    pub queue: usize,
+    /// share of packets that are lost
+    #[arg(long, default_value = "0%")]
+    pub loss: String,
+    /// that arrive twice
+    #[arg(long, default_value = "0%")]
+    pub duplicate: String,
+    /// that are overtaken
+    #[arg(long, default_value = "0%")]
+    pub reorder: String,
+    /// with a flipped bit
+    #[arg(long, default_value = "0%")]
+    pub corrupt: String,
+    /// octets of an IP packet
+    #[arg(long, default_value_t = 1500)]
+    pub mtu: u32,
+    #[arg(long, value_enum, default_value = "bulk")]
+    pub app: AppKind,
+    /// to transfer (bulk), or in a request
+    #[arg(long, default_value = "1MB")]
+    pub bytes: String,
+    /// octets in an answer
+    #[arg(long, default_value = "1KB")]
+    pub answer: String,
+    /// requests, or idle connections
+    #[arg(long, default_value_t = 100)]
+    pub count: u64,
+    /// of everything random
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl ScenarioArgs {
+    /// The run, of this program with these parameters (`name=value`).
+    pub fn scenario(&self, program: &Program, settings: &[String]) -> Result<Scenario, Failure> {
+        let link = LinkConfig {
+            rate_bps: quantity::rate(&self.rate)?,
+            delay_ns: quantity::duration(&self.delay)?,
+            queue_packets: self.queue,
+            loss_ppm: quantity::share(&self.loss)?,
+            duplicate_ppm: quantity::share(&self.duplicate)?,
+            reorder_ppm: quantity::share(&self.reorder)?,
+            corrupt_ppm: quantity::share(&self.corrupt)?,
+        };
+        let octets = quantity::bytes(&self.bytes)?;
+        let answer = quantity::bytes(&self.answer)?;
+        let mut scenario = match self.app {
+            AppKind::Bulk => Scenario::bulk(self.seed, link, octets),
+            AppKind::RequestResponse => {
+                Scenario::request_response(self.seed, link, octets, answer, self.count)
+            }
+            AppKind::Idle => Scenario::idle(self.seed, link, self.count),
+            AppKind::Random => Scenario::random(self.seed),
+        };
+        if self.app != AppKind::Random {
+            scenario.mtu = self.mtu;
+        }
+        if !settings.is_empty() {
+            scenario.params = params::values(program, settings)?;
+        }
+        Ok(scenario)
+    }
+}
+
+/// Who runs the program; the library must stay as long as a compiled core is used.
+pub fn engine(
+    program: &Arc<Program>,
+    compiled: bool,
+    tracing: Tracing,
+) -> Result<(Engine, Option<SharedLibrary>), Failure> {
+    if !compiled {
+        return Ok((Engine::Interpreter, None));
+    }
+    let library = cc::shared_library(program, tracing)?;
+    let core = CompiledProgram::load(&library.path, program.source_hash).map_err(Failure::Failed)?;
+    Ok((Engine::Compiled(core), Some(library)))
+}

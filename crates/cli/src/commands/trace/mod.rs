@@ -1,0 +1,128 @@
+//! `carrick trace`
+
+mod spec;
+
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use carrick_driver::Failure;
+use carrick_driver::cc::Tracing;
+use carrick_driver::probe::{self, Asked, Unanswered};
+use carrick_sim::watch::Watch;
+use carrick_sim::watch::line;
+use clap::{Args, ValueEnum};
+
+use super::scenario::{self, ScenarioArgs};
+use crate::output::{self, Format};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HostName {
+    /// it opens connections
+    Client,
+    /// it listens
+    Server,
+}
+
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// a program (.mtp)
+    pub file: PathBuf,
+    /// show the context after each of these events, and what it was before; for each of several, say it again
+    #[arg(long, value_name = "EVENT", conflicts_with_all = ["sample", "list"], help_heading = "What to look at")]
+    pub on: Vec<String>,
+    /// show a context when this comes true for it; with --on, --sample, --list or --at: only where it holds
+    #[arg(long, value_name = "CONDITION", help_heading = "What to look at")]
+    pub when: Option<String>,
+    /// show these of each context, again and again
+    #[arg(long, value_name = "EXPRESSIONS", requires = "every", conflicts_with_all = ["list", "show"], help_heading = "What to look at")]
+    pub sample: Option<String>,
+    /// virtual time between samples: 1ms, 50us
+    #[arg(long, value_name = "DURATION", requires = "sample", help_heading = "What to look at")]
+    pub every: Option<String>,
+    /// list the contexts that there are at the times of --at, or at the end
+    #[arg(long, help_heading = "What to look at")]
+    pub list: bool,
+    /// a virtual time, for --list and --set; for each of several, say it again
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["on", "sample"], help_heading = "What to look at")]
+    pub at: Vec<String>,
+    /// what to show of a context: expressions; without it everything
+    #[arg(long, value_name = "EXPRESSIONS", help_heading = "What to look at")]
+    pub show: Option<String>,
+    /// the contexts that are meant, if that is not clear
+    #[arg(long, help_heading = "What to look at")]
+    pub context: Option<String>,
+    /// look at one host only
+    #[arg(long, value_enum, help_heading = "What to look at")]
+    pub host: Option<HostName>,
+    /// change a field of the contexts that --on, --when or --at finds (context.field = value); or a parameter of the program (name=value)
+    #[arg(long, value_name = "CHANGE", help_heading = "What to look at")]
+    pub set: Vec<String>,
+    /// end the run after so many lines
+    #[arg(long, value_name = "LINES", help_heading = "What to look at")]
+    pub most: Option<u64>,
+    /// run the compiled core, not the interpreter
+    #[arg(long)]
+    pub compiled: bool,
+    #[arg(long, value_enum, default_value = "pretty")]
+    pub format: Format,
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+}
+
+pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
+    let (compiled, asked) = probe::open(&args.file)?;
+    output::diagnostics(&compiled);
+    let asked = asked.ok_or_else(|| Failure::Failed(output::summary(&compiled)))?;
+    let (changes, settings) = spec::changes_and_settings(&args.set);
+    let spec = match spec::spec(args, &asked, &changes) {
+        Ok(spec) => spec,
+        Err(unanswered) => return refuse(unanswered),
+    };
+    let Asked { program, .. } = &asked;
+    let scenario = args.scenario.scenario(program, &settings)?;
+    let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
+    let format = match args.format {
+        Format::Json => line::Format::Json,
+        Format::Pretty => line::Format::Pretty,
+    };
+    let out = BufWriter::new(std::io::stdout().lock());
+    let mut watch = Watch::new(program, &scenario, spec, format, out).map_err(Failure::Usage)?;
+    let report = carrick_sim::run(program, &engine, &scenario, &mut watch, true).map_err(Failure::Usage)?;
+    let whole = !watch.cut_short();
+    watch.finish(report.ended_at).map_err(Failure::Failed)?;
+    if whole {
+        report.failures.iter().for_each(|failure| eprintln!("the run: {failure}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is wrong with a question on the command line.
+fn refuse(unanswered: Refusal) -> Result<ExitCode, Failure> {
+    match unanswered {
+        Refusal::Usage(failure) => Err(failure),
+        Refusal::Question(Unanswered::Refused(sentence)) => Err(Failure::Usage(sentence)),
+        Refusal::Question(Unanswered::Wrong(compiled)) => {
+            output::diagnostics(&compiled);
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+/// Why there is nothing to look at.
+pub enum Refusal {
+    Usage(Failure),
+    Question(Unanswered),
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Refusal {
+        Refusal::Usage(failure)
+    }
+}
+
+impl From<Unanswered> for Refusal {
+    fn from(unanswered: Unanswered) -> Refusal {
+        Refusal::Question(unanswered)
+    }
+}
