@@ -8,7 +8,7 @@ use std::sync::Arc;
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::compile::compile_file;
 use carrick_interp::{Config, Data, Record, Refused, Request};
-use carrick_ir::{FieldDef, InterfaceCall, Program, Ty};
+use carrick_ir::{FieldDef, InterfaceCall, Loc, Program, Ty};
 use carrick_sim::compiled::{Compiled, CompiledProgram};
 use carrick_sim::core::Core;
 use carrick_tests::build;
@@ -87,7 +87,9 @@ impl Twins {
 
     /// Compares all that can be seen without changing anything.
     fn compare(&mut self) -> Result<(), String> {
-        let interpreted: Vec<Record> = self.interpreted.take_trace();
+        let mut interpreted: Vec<Record> = self.interpreted.take_trace();
+        // Only the interpreter tells the place in the text.
+        interpreted.iter_mut().for_each(|record| record.at = Loc::default());
         let mut compiled = Vec::new();
         self.compiled.take_trace(&mut compiled);
         for i in 0..interpreted.len().max(compiled.len()) {
@@ -268,11 +270,18 @@ fn run(program: &Arc<Program>, compiled: &Rc<CompiledProgram>, seed: u64) -> Res
     Ok(world.packets)
 }
 
+fn checked(path: &Path) -> Arc<Program> {
+    compile_file(path).expect("the program can be read").program.expect("the program is right")
+}
+
 /// The packets of all seeds; none if there is no C compiler.
 fn hold(path: &Path) -> Option<u64> {
-    let checked = compile_file(path).expect("the program can be read");
-    let program = checked.program.expect("the program is right");
-    let library = match cc::shared_library(&program, Tracing::On) {
+    hold_against(path, &checked(path))
+}
+
+/// As [`hold`]: the program in the interpreter against this one compiled.
+fn hold_against(path: &Path, program: &Program) -> Option<u64> {
+    let library = match cc::shared_library(program, Tracing::On) {
         Ok(library) => library,
         Err(carrick_driver::Failure::Missing(what)) => {
             skip(&what);
@@ -281,7 +290,8 @@ fn hold(path: &Path) -> Option<u64> {
         Err(failure) => panic!("{failure}"),
     };
     let compiled = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
-    let packets = (1..=SEEDS).map(|seed| run(&program, &compiled, seed));
+    let interpreted = checked(path);
+    let packets = (1..=SEEDS).map(|seed| run(&interpreted, &compiled, seed));
     Some(packets.sum::<Result<u64, String>>().unwrap_or_else(|what| panic!("{}: {what}", path.display())))
 }
 
@@ -312,6 +322,16 @@ fn contexts_that_all_flows_share() {
 fn ids_that_are_bound_late_and_change() {
     if let Some(packets) = hold(&own("tests/programs/rebinding.mtp")) {
         assert!(packets > 500, "only {packets} packets were made");
+    }
+}
+
+/// And they do what is written without them.
+#[test]
+fn state_machines() {
+    let (machine, unfolded) = (own("tests/programs/machine.mtp"), own("tests/programs/machine_unfolded.mtp"));
+    if let Some(packets) = hold(&machine) {
+        assert!(packets > 1000, "only {packets} packets were made");
+        hold_against(&machine, &checked(&unfolded));
     }
 }
 

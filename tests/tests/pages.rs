@@ -85,6 +85,24 @@ fn all_that_a_program_declares_is_there() {
 }
 
 #[test]
+fn machines_are_drawn_with_all_their_ways() {
+    let (path, html) = pages().into_iter().find(|(p, _)| p.ends_with("machine.mtp")).expect("it is there");
+    let program = compile_file(&path).expect("readable").program.expect("right");
+    assert_eq!(program.machines.len(), 2);
+    for machine in &program.machines {
+        assert!(html.contains(&format!("aria-label=\"the states of {}\"", machine.name)));
+        for (state, doc) in &machine.states {
+            assert!(html.contains(&format!("<title>{state} {doc}</title><rect class=\"state\"")), "{state}");
+        }
+    }
+    assert!(html.contains("<title>any state </title><rect class=\"state optional\""));
+    assert!(html.contains("<title>segment?</title><path class=\"arrow\""), "a way with a condition");
+    let after = html.split("<title>say_req, end_req</title>");
+    assert_eq!(after.count(), 1, "ways from different states are not joined");
+    assert!(html.contains("the end of the context") && html.contains("(s.flags &amp; SYN) != 0"));
+}
+
+#[test]
 fn requirements_are_told_and_nothing_in_them_is_taken_for_a_tag() {
     let (path, _) = pages().into_iter().find(|(p, _)| p.ends_with("least.mtp")).expect("it is there");
     let program = compile_file(&path).expect("readable").program.expect("right");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use carrick_ir::uses::{self, event_kind_name};
 use carrick_ir::{EventDef, EventId, EventKind, FuncId, Program};
 
-use crate::html::{escape, link, table};
+use crate::html::{cut, escape, link, table};
 use crate::reach::Reach;
 
 const EVENT_WIDTH: u32 = 170;
@@ -98,13 +98,6 @@ impl Canvas {
         let y = self.y + BOX_HEIGHT / 2;
         self.svg.push_str(&format!("<path class=\"arrow\" d=\"M{from} {y}H{to}m-5 -4l5 4l-5 4\"/>"));
     }
-}
-
-fn cut(text: &str, letters: usize) -> String {
-    if text.chars().count() <= letters {
-        return text.to_owned();
-    }
-    text.chars().take(letters - 1).chain(['…']).collect()
 }
 
 /// Which instructions each event's chain may issue.

@@ -15,6 +15,14 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// At most so many letters.
+pub fn cut(text: &str, letters: usize) -> String {
+    if text.chars().count() <= letters {
+        return text.to_owned();
+    }
+    text.chars().take(letters - 1).chain(['…']).collect()
+}
+
 /// A part of the page.
 pub struct Section {
     pub anchor: &'static str,

@@ -7,6 +7,7 @@ mod chains;
 mod declarations;
 mod header;
 mod html;
+mod machines;
 mod reach;
 mod wire;
 
@@ -42,6 +43,7 @@ pub fn page(program: &Program, requirements: &[Requirement]) -> String {
     let sections = [
         section("packets", "Packets", &wire::packets(program)),
         section("chains", "What happens", &chains::picture(program, &reach)),
+        section("machines", "State machines", &machines::pictures(program)),
         section("instructions", "Instructions by event", &chains::instructions(program, &reach)),
         section("contexts", "What is remembered", &declarations::contexts(program)),
         section("events", "Events", &declarations::events(program, &reach)),

@@ -40,6 +40,8 @@ pub struct Program {
     pub max_parsed: u32,
     /// one for each event, in the order of `events`; `None` if nothing is dispatched for it
     pub chains: Vec<Option<Chain>>,
+    /// what was written as a state machine; what it does stands in its context, functions and chains
+    pub machines: Vec<Machine>,
     pub interface: Option<Interface>,
     /// what the program claims of itself, in the order of the file
     pub claims: Vec<Claim>,
@@ -67,6 +69,32 @@ impl Program {
             _ => None,
         }
     }
+}
+
+/// A state machine, for those who draw it: targets need nothing of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    pub name: String,
+    pub doc: String,
+    pub context: CtxId,
+    /// names and documentation; a context begins in the first
+    pub states: Vec<(String, String)>,
+    pub transitions: Vec<Transition>,
+}
+
+/// What one `on` of a machine leads to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// a state, by number; `None`: any
+    pub from: Option<u32>,
+    pub event: EventId,
+    /// its condition, as written
+    pub guard: Option<String>,
+    /// the states that it may go to; if none, it stays
+    pub to: Vec<u32>,
+    /// it may delete the context
+    pub ends: bool,
+    pub loc: Loc,
 }
 
 /// The condition of an `assert`.

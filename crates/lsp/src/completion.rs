@@ -56,7 +56,18 @@ fn member_kind(word: &Word) -> CompletionItemKind {
 fn names(analysis: &Analysis, at: u32) -> Vec<CompletionItem> {
     let inside = |item: &&Item| item.span.start < at && at < item.span.end;
     let around = analysis.tree().items.iter().find(inside).map(|item| &item.kind);
-    let symbols = analysis.index.in_scope(at).filter(|s| s.name != CURSOR && fits(around, s.kind));
+    let machine = matches!(around, Some(ItemKind::Machine { .. }));
+    let before = analysis.text()[..at as usize].trim_end();
+    let only = match before.rsplit(|c| !is_word(c)).next() {
+        Some("goto") if machine => Some(Kind::State),
+        Some("on") if machine => Some(Kind::Event),
+        _ => None,
+    };
+    let symbols = analysis.index.in_scope(at).filter(|s| s.name != CURSOR);
+    if let Some(only) = only {
+        return symbols.filter(|s| s.kind == only).map(|s| of_symbol(analysis, s)).collect();
+    }
+    let symbols = symbols.filter(|s| fits(around, s.kind));
     let words = word_lists(around).iter().flat_map(|list| list.iter());
     symbols
         .map(|s| of_symbol(analysis, s))
@@ -68,12 +79,15 @@ fn names(analysis: &Analysis, at: u32) -> Vec<CompletionItem> {
 fn fits(around: Option<&ItemKind>, kind: Kind) -> bool {
     match around {
         None => is_type(kind),
-        Some(ItemKind::Function { .. }) => !matches!(kind, Kind::Dispatch | Kind::Interface),
-        Some(ItemKind::Dispatch { .. }) => matches!(kind, Kind::Event | Kind::Function),
+        Some(ItemKind::Function { .. } | ItemKind::Machine { .. }) => {
+            !matches!(kind, Kind::Dispatch | Kind::Interface)
+        }
+        Some(ItemKind::Dispatch { .. }) => matches!(kind, Kind::Event | Kind::Function | Kind::Machine),
         Some(ItemKind::Interface { .. }) => matches!(kind, Kind::Event | Kind::Id | Kind::Context),
         Some(ItemKind::Deploy { .. }) => !matches!(kind, Kind::Event | Kind::Variant),
         Some(_) => {
-            is_type(kind) || matches!(kind, Kind::Const | Kind::Param | Kind::Variant | Kind::Parameter)
+            is_type(kind)
+                || matches!(kind, Kind::Const | Kind::Param | Kind::Variant | Kind::State | Kind::Parameter)
         }
     }
 }
@@ -94,6 +108,7 @@ fn is_type(kind: Kind) -> bool {
             | K::FrameUnion
             | K::OptList
             | K::Blueprint
+            | K::Machine
     )
 }
 
@@ -102,7 +117,7 @@ fn word_lists(around: Option<&ItemKind>) -> &'static [&'static [Word]] {
         None => &[words::DECLARATIONS, words::TYPES],
         Some(ItemKind::Dispatch { .. } | ItemKind::Interface { .. }) => &[words::STATEMENTS],
         Some(ItemKind::Deploy { .. }) => &[words::REGISTRATIONS],
-        Some(ItemKind::Function { .. }) => &[
+        Some(ItemKind::Function { .. } | ItemKind::Machine { .. }) => &[
             words::STATEMENTS,
             words::TYPES,
             words::INSTRUCTIONS,
@@ -154,7 +169,7 @@ fn symbol_kind(kind: Kind) -> CompletionItemKind {
     match kind {
         Kind::Const | Kind::Param => CompletionItemKind::CONSTANT,
         Kind::Enum => CompletionItemKind::ENUM,
-        Kind::Variant => CompletionItemKind::ENUM_MEMBER,
+        Kind::Variant | Kind::State => CompletionItemKind::ENUM_MEMBER,
         Kind::Event => CompletionItemKind::EVENT,
         Kind::Function => CompletionItemKind::FUNCTION,
         Kind::Field | Kind::Timer => CompletionItemKind::FIELD,

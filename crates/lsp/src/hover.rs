@@ -89,6 +89,8 @@ pub fn noun(kind: Kind) -> &'static str {
         Kind::SegRule => "segmentation rule",
         Kind::CoalescingRule => "coalescing rule",
         Kind::Function => "function",
+        Kind::Machine => "state machine",
+        Kind::State => "state",
         Kind::Dispatch => "dispatch",
         Kind::Interface => "interface",
         Kind::Call => "call",

@@ -15,7 +15,9 @@ pub fn outline(analysis: &Analysis) -> Vec<DocumentSymbol> {
 #[expect(deprecated, reason = "the protocol's type has a field that nobody may leave out or use")]
 fn entry(analysis: &Analysis, id: SymbolId) -> DocumentSymbol {
     let it = &analysis.index.symbols[id];
-    let parts: Vec<_> = analysis.index.members(id).iter().map(|m| entry(analysis, *m)).collect();
+    // A machine is a member of its context too.
+    let own = |m: &&SymbolId| analysis.index.symbols[**m].owner == Some(id);
+    let parts: Vec<_> = analysis.index.members(id).iter().filter(own).map(|m| entry(analysis, *m)).collect();
     let ty = it.ty.as_ref().map(|ty| analysis.text_of(ty.span).to_owned());
     DocumentSymbol {
         name: it.name.clone(),
@@ -33,10 +35,10 @@ fn symbol_kind(kind: Kind) -> SymbolKind {
     match kind {
         Kind::Const | Kind::Param => SymbolKind::CONSTANT,
         Kind::Enum => SymbolKind::ENUM,
-        Kind::Variant => SymbolKind::ENUM_MEMBER,
+        Kind::Variant | Kind::State => SymbolKind::ENUM_MEMBER,
         Kind::Struct | Kind::Scratchpad | Kind::Id => SymbolKind::STRUCT,
         Kind::Event => SymbolKind::EVENT,
-        Kind::Context => SymbolKind::CLASS,
+        Kind::Context | Kind::Machine => SymbolKind::CLASS,
         Kind::NetHeader | Kind::Opt | Kind::OptUnion | Kind::FrameUnion | Kind::OptList | Kind::Blueprint => {
             SymbolKind::OBJECT
         }

@@ -73,10 +73,10 @@ fn declared(analysis: &Analysis, reference: &Reference) -> (&'static str, u32) {
     let (name, modifiers) = match symbol.kind {
         Kind::Const | Kind::Param => ("variable", READONLY),
         Kind::Enum => ("enum", 0),
-        Kind::Variant => ("enumMember", READONLY),
+        Kind::Variant | Kind::State => ("enumMember", READONLY),
         Kind::Struct | Kind::Scratchpad | Kind::Id => ("struct", 0),
         Kind::Event => ("event", 0),
-        Kind::Context => ("class", 0),
+        Kind::Context | Kind::Machine => ("class", 0),
         Kind::NetHeader | Kind::Opt | Kind::OptUnion | Kind::FrameUnion | Kind::OptList | Kind::Blueprint => {
             ("type", 0)
         }

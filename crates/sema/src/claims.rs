@@ -15,11 +15,16 @@ pub fn is_invariant(ret: &ast::Type) -> bool {
 impl Checker<'_> {
     /// Notes the condition of an `assert`; returns its number.
     pub(crate) fn claim(&mut self, cond: Span) -> u32 {
-        let text = self.text.get(cond.start as usize..cond.end as usize).unwrap_or_default();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = self.written(cond);
         let loc = self.loc(cond);
         self.program.claims.push(ir::Claim { text, loc });
         self.program.claims.len() as u32 - 1
+    }
+
+    /// The text at a place, on one line.
+    pub(crate) fn written(&self, span: Span) -> String {
+        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     pub(crate) fn declare_invariant(&mut self, func: FuncId, params: &[ir::Local], name: &Ident) {

@@ -93,4 +93,12 @@ code_table! {
     SORT_KEY = 321, "a sorted list without an order", "0321";
     SORTED = 322, "an element that would leave its place in a sorted list", "0322";
     GLOBAL_CONTEXT = 323, "something that a global context is not for", "0323";
+    GOTO_OUTSIDE = 330, "a `goto` outside a machine", "0330";
+    NO_STATES = 331, "a machine without states", "0331";
+    UNKNOWN_STATE = 332, "a state that the machine does not have", "0332";
+    STATE_UNREACHABLE = 333, "a state that nothing leads to", "0333";
+    STATE_DEAD = 334, "a state that nothing leads out of", "0334";
+    REACTION_SHADOWED = 335, "a reaction that another one always comes before", "0335";
+    MACHINE_CHAIN = 336, "a machine that is not where its event goes", "0336";
+    STATE_ASSIGNED = 337, "a machine's state that is assigned", "0337";
 }

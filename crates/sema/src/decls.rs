@@ -278,8 +278,10 @@ impl Checker<'_> {
     ) {
         let names = || fields.iter().map(|f| &f.name).chain(timers.iter().map(|t| &t.name));
         names().for_each(|n| self.check_reserved(n, "id", "context"));
+        let taken: Vec<&Ident> = names().collect();
         timers.iter().for_each(|t| self.check_twin_name(names(), &t.name));
-        let fields = self.fields(fields, "context");
+        let mut fields = self.fields(fields, "context");
+        fields.extend(self.state_fields(name, &taken));
         let timers = timers.iter().map(|t| self.timer(t)).collect();
         let capacity = ir::ExprKind::Lit(u64::from(global));
         self.program.contexts.push(ir::ContextDef {

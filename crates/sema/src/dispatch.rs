@@ -8,6 +8,13 @@ use carrick_syntax::diag::Diagnostic;
 use crate::env::Def;
 use crate::{Checker, claims, codes};
 
+/// What may stand in a chain.
+enum Processor {
+    Function(FuncId),
+    /// a state machine, by number
+    Machine(u32),
+}
+
 impl Checker<'_> {
     pub(crate) fn declare_functions(&mut self) {
         let file = self.file;
@@ -44,7 +51,7 @@ impl Checker<'_> {
         self.choose_parser(&parsers);
     }
 
-    fn parameter(&mut self, param: &Param) -> ir::Local {
+    pub(crate) fn parameter(&mut self, param: &Param) -> ir::Local {
         let ty = self.resolve(&param.ty).unwrap_or(Ty::Void);
         if matches!(ty, Ty::Wnd { .. })
             || (ty == Ty::Void && matches!(&param.ty.kind, TypeKind::Name(n) if n == "void"))
@@ -160,6 +167,7 @@ impl Checker<'_> {
                 self.program.chains[event.index()] = Some(chain);
             }
         }
+        self.check_machine_chains();
         self.check_dispatched(&dispatched);
         self.event_ids();
     }
@@ -257,13 +265,21 @@ impl Checker<'_> {
 
     /// A function that can stand in a chain of this event; notes the scratchpads that it takes.
     fn processor(&mut self, event: EventId, name: &Ident, chain: &mut ir::Chain) -> Option<FuncId> {
-        let func =
-            self.lookup("event processor", name, |d| if let Def::Function(f) = d { Some(f) } else { None })?;
+        let func = self.lookup("event processor", name, |d| match d {
+            Def::Function(f) => Some(Processor::Function(f)),
+            Def::Machine(_, machine) => Some(Processor::Machine(machine)),
+            _ => None,
+        })?;
+        let func = match func {
+            Processor::Function(func) => func,
+            Processor::Machine(machine) => self.reaction_of(machine, event, name)?,
+        };
         let params: Vec<Ty> =
             self.program.functions[func.index()].locals.iter().map(|l| l.ty.clone()).collect();
         for ty in params {
             match ty {
                 Ty::Event(e) if e == event => {}
+                Ty::Void => {} // a type that is wrong has been reported
                 Ty::Event(_) => {
                     let wanted = self.program.events[event.index()].name.clone();
                     let found = self.name(&ty);
@@ -322,7 +338,10 @@ impl Checker<'_> {
             _ => None,
         });
         for (name, at) in names.zip(dispatched) {
-            if at.is_none() {
+            let event = self.env.get(&name.name);
+            let reacts =
+                self.machines.iter().flat_map(|m| &m.functions).any(|(e, _)| event == Some(Def::Event(*e)));
+            if at.is_none() && !reacts {
                 self.report(
                     Diagnostic::warning(
                         codes::NOT_DISPATCHED,

@@ -33,6 +33,8 @@ pub enum Def {
     Blueprint(ir::BpId),
     SegRule(ir::RuleId),
     CoalescingRule,
+    /// the type of its states, and which machine it is
+    Machine(ir::EnumId, u32),
     Function(ir::FuncId),
     Dispatch,
     Interface,
@@ -152,6 +154,13 @@ impl Checker<'_> {
                 ItemKind::SegRule { name, .. } => (name, Def::SegRule(ir::RuleId(next(12)))),
                 ItemKind::CoalescingRule { name, .. } => (name, Def::CoalescingRule),
                 ItemKind::Function { name, .. } => (name, Def::Function(ir::FuncId(next(13)))),
+                ItemKind::Machine { name, states, .. } => {
+                    let id = ir::EnumId(next(2));
+                    for (i, state) in states.iter().enumerate() {
+                        self.declare(&state.name, Def::Variant(id, i as u32));
+                    }
+                    (name, Def::Machine(id, next(15)))
+                }
                 ItemKind::Dispatch { name, .. } => (name, Def::Dispatch),
                 ItemKind::Interface { name, .. } => (name, Def::Interface),
                 ItemKind::Deploy { .. } => continue,

@@ -21,6 +21,7 @@ mod graph;
 mod headers;
 mod interface;
 mod limits;
+mod machines;
 mod options;
 mod parts;
 pub mod probe;
@@ -67,6 +68,8 @@ struct Checker<'a> {
     event_context: Vec<Option<ir::CtxId>>,
     /// the members of the option unions, by the union's number
     unions: Vec<Vec<ir::OptId>>,
+    /// what else is known of the program's state machines, by number
+    machines: Vec<machines::Known>,
     /// the members of the frame unions, by the union's number
     frame_unions: Vec<Vec<ir::BpId>>,
     /// what the values of constants are, or that one is being computed
@@ -85,6 +88,7 @@ impl<'a> Checker<'a> {
             program: empty_program(name, sources),
             event_context: Vec::new(),
             unions: Vec::new(),
+            machines: Vec::new(),
             frame_unions: Vec::new(),
             const_states: Vec::new(),
             usage: usage::Usage::default(),
@@ -101,9 +105,11 @@ impl<'a> Checker<'a> {
         self.declare_records();
         self.declare_headers();
         self.declare_functions();
+        self.declare_machines();
         self.declare_chains();
         self.check_initialisers();
         self.check_bodies();
+        self.check_machines();
         self.check_graphs();
         self.check_invariants();
         self.check_interface();
@@ -149,6 +155,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         parser: ir::FuncId(0),
         max_parsed: 0,
         chains: Vec::new(),
+        machines: Vec::new(),
         interface: None,
         claims: Vec::new(),
         invariants: Vec::new(),

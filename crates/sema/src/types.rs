@@ -132,7 +132,7 @@ impl Checker<'_> {
             return Some(ty);
         }
         let ty = match self.env.get(name) {
-            Some(Def::Enum(id)) => Ty::Enum(id),
+            Some(Def::Enum(id) | Def::Machine(id, _)) => Ty::Enum(id),
             Some(Def::Struct(id)) => Ty::Struct(id),
             Some(Def::Id(id)) => Ty::Id(id),
             Some(Def::Event(id)) => Ty::Event(id),
@@ -241,7 +241,10 @@ impl Checker<'_> {
             Ty::Blueprint(id) => Def::Blueprint(*id),
             _ => return None,
         };
-        self.env.names().find(|n| self.env.get(n) == Some(wanted))
+        self.env.names().find(|n| match (self.env.get(n), wanted) {
+            (Some(Def::Machine(states, _)), Def::Enum(id)) => states == id,
+            (found, wanted) => found == Some(wanted),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Enums and parameters.
 
 use carrick_ir::{self as ir, Ty};
-use carrick_syntax::ast::{Expr, Ident, ItemKind, Type, Variant};
+use carrick_syntax::ast::{Expr, Ident, ItemKind, State, Type, Variant};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::types::fits;
@@ -11,16 +11,25 @@ impl Checker<'_> {
     pub(crate) fn declare_enums(&mut self) {
         let file = self.file;
         for item in &file.items {
-            if let ItemKind::Enum { name, repr, variants } = &item.kind {
-                let repr = self.enum_repr(repr);
-                let values = self.variants(&repr, variants);
-                self.program.enums.push(ir::EnumDef {
-                    name: name.name.clone(),
-                    doc: item.doc.clone(),
-                    repr,
-                    variants: values,
-                });
-            }
+            let (name, repr, variants) = match &item.kind {
+                ItemKind::Enum { name, repr, variants } => {
+                    let repr = self.enum_repr(repr);
+                    let variants = self.variants(&repr, variants);
+                    (name, repr, variants)
+                }
+                ItemKind::Machine { name, states, .. } => {
+                    let variant = |s: &State| Variant { name: s.name.clone(), value: None };
+                    let states: Vec<Variant> = states.iter().map(variant).collect();
+                    (name, Ty::U8, self.variants(&Ty::U8, &states))
+                }
+                _ => continue,
+            };
+            self.program.enums.push(ir::EnumDef {
+                name: name.name.clone(),
+                doc: item.doc.clone(),
+                repr,
+                variants,
+            });
         }
     }
 

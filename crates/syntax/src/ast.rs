@@ -75,6 +75,8 @@ pub enum ItemKind {
     Function { ret: Type, name: Ident, params: Vec<Param>, body: Block },
     /// `dispatch D { arms }`
     Dispatch { name: Ident, arms: Vec<Arm> },
+    /// `machine M for C c { states, and what happens in all of them }`
+    Machine { name: Ident, context: Param, states: Vec<State>, anywhere: Vec<Reaction> },
     /// `interface I { calls }`
     Interface { name: Ident, calls: Vec<InterfaceCall> },
     /// `deploy { calls }`: each is `register_...(...)`
@@ -132,6 +134,27 @@ pub struct Arm {
     pub chain: Vec<Ident>,
     pub absent: Option<Vec<Ident>>,
     pub span: Span,
+}
+
+/// `state S { reactions }`
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    pub doc: String,
+    pub name: Ident,
+    pub reactions: Vec<Reaction>,
+    pub span: Span,
+}
+
+/// `on E e with T x, ... if (cond) { body }` (name, further parameters and condition optional)
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reaction {
+    pub event: Ident,
+    pub name: Option<Ident>,
+    pub with: Vec<Param>,
+    pub cond: Option<Expr>,
+    pub body: Block,
+    /// up to the body
+    pub head: Span,
 }
 
 /// `call -> E at K(args);` or `call -> E on C;`
@@ -232,6 +255,8 @@ pub enum StmtKind {
     Return(Option<Expr>),
     Stop,
     Raise(Expr),
+    /// `goto S;`: in a machine, its next state
+    Goto(Ident),
     /// what could not be parsed; already reported
     Error,
 }

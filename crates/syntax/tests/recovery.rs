@@ -114,3 +114,28 @@ fn spans_lie_between_characters() {
         }
     }
 }
+
+#[test]
+fn each_reaction_of_a_machine_is_judged_by_itself() {
+    let text = "machine m for c k {\n state {\n }\n state a {\n on e if x { }\n on f { y = ; goto ; }\n off g { }\n on h with { }\n }\n on i { goto b }\n uint32 x;\n}\nmachine n of c { }\nstruct s { uint32; }\n";
+    let expected = [
+        (2, EXPECTED),
+        (5, EXPECTED),
+        (6, EXPECTED),
+        (6, EXPECTED),
+        (7, EXPECTED),
+        (8, EXPECTED),
+        (10, MISSING_SEMICOLON),
+        (11, EXPECTED),
+        (13, EXPECTED),
+        (14, EXPECTED),
+    ];
+    assert_eq!(found(text), expected);
+}
+
+#[test]
+fn a_machine_that_is_not_closed_costs_no_other_declaration() {
+    let text = "machine m for c k {\n state a {\n on e {\n goto b;\n\nstruct s { uint32 a; }\n";
+    assert_eq!(found(text), [(3, UNCLOSED)]);
+    assert_eq!(parse(text).0.items.len(), 2);
+}

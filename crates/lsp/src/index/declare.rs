@@ -1,7 +1,7 @@
 //! What a file declares, but for local names.
 
 use carrick_syntax::Span;
-use carrick_syntax::ast::{Field, File, Ident, Item, ItemKind, Type};
+use carrick_syntax::ast::{Field, File, Ident, Item, ItemKind, Param, Type, TypeKind};
 
 use super::{Index, Kind, Reference, Symbol, SymbolId};
 
@@ -11,6 +11,7 @@ impl Index {
             let Some((name, kind)) = named(&item.kind) else { continue };
             let (head, ty) = match &item.kind {
                 ItemKind::Function { ret, body, .. } => (upto(item.span, body.span.start), Some(ret)),
+                ItemKind::Machine { context, .. } => (upto(item.span, context.name.span.end), None),
                 ItemKind::Const { ty, .. } | ItemKind::Param { ty, .. } => (item.span, Some(ty)),
                 _ => (item.span, None),
             };
@@ -45,6 +46,15 @@ impl Index {
                     let name = &variant.name;
                     let whole = variant.value.as_ref().map_or(name.span, |v| name.span.to(v.span));
                     let id = self.add(part(name, Kind::Variant, whole));
+                    self.globals.entry(name.name.clone()).or_insert(id);
+                }
+            }
+            ItemKind::Machine { states, .. } => {
+                for state in states {
+                    let name = &state.name;
+                    let head = without_docs(upto(state.span, name.span.end), text);
+                    let doc = state.doc.clone();
+                    let id = self.add(Symbol { head, doc, ..part(name, Kind::State, state.span) });
                     self.globals.entry(name.name.clone()).or_insert(id);
                 }
             }
@@ -86,7 +96,7 @@ impl Index {
         }
     }
 
-    /// The id of each context, the header of each blueprint, and which events have a token.
+    /// The id of each context, its machines, the header of each blueprint, and which events have a token.
     fn make_with(&mut self, tree: &File) {
         for item in &tree.items {
             match &item.kind {
@@ -94,6 +104,12 @@ impl Index {
                 | ItemKind::Blueprint { name, over: Some(with), .. } => {
                     if let (Some(it), Some(with)) = (self.global(&name.name), self.global(&with.name)) {
                         self.made_with.insert(it, with);
+                    }
+                }
+                ItemKind::Machine { name, context: Param { ty, .. }, .. } => {
+                    let TypeKind::Name(context) = &ty.kind else { continue };
+                    if let (Some(it), Some(context)) = (self.global(&name.name), self.global(context)) {
+                        self.members.entry(context).or_default().push(it);
                     }
                 }
                 ItemKind::Event { name, kind, .. } if kind.name.eq_ignore_ascii_case("app_event") => {
@@ -164,6 +180,7 @@ fn named(item: &ItemKind) -> Option<(&Ident, Kind)> {
         ItemKind::SegRule { name, .. } => (name, Kind::SegRule),
         ItemKind::CoalescingRule { name, .. } => (name, Kind::CoalescingRule),
         ItemKind::Function { name, .. } => (name, Kind::Function),
+        ItemKind::Machine { name, .. } => (name, Kind::Machine),
         ItemKind::Dispatch { name, .. } => (name, Kind::Dispatch),
         ItemKind::Interface { name, .. } => (name, Kind::Interface),
         ItemKind::Deploy { .. } => return None,

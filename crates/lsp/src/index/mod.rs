@@ -36,6 +36,9 @@ pub enum Kind {
     SegRule,
     CoalescingRule,
     Function,
+    Machine,
+    /// of a machine
+    State,
     Dispatch,
     Interface,
     /// a call of an interface
@@ -143,7 +146,7 @@ impl Index {
     pub fn in_scope(&self, offset: u32) -> impl Iterator<Item = &Symbol> {
         self.symbols.iter().filter(move |s| match s.scope {
             Some(scope) => scope.start <= offset && offset <= scope.end,
-            None => s.owner.is_none() || s.kind == Kind::Variant,
+            None => s.owner.is_none() || matches!(s.kind, Kind::Variant | Kind::State),
         })
     }
 }

@@ -109,6 +109,13 @@ impl Resolver<'_> {
                 }
                 self.block(body);
             }
+            ItemKind::Machine { context, states, anywhere, .. } => {
+                self.ty(&context.ty);
+                self.scopes.push(Vec::new());
+                self.bind(&context.name, Kind::Parameter, Some(&context.ty), false, item.span.end);
+                let own = states.iter().flat_map(|s| &s.reactions);
+                own.chain(anywhere).for_each(|r| self.reaction(r));
+            }
             ItemKind::Dispatch { arms, .. } => arms.iter().for_each(|a| self.arm(a)),
             ItemKind::Interface { calls, .. } => calls.iter().for_each(|c| self.interface_call(c)),
             ItemKind::Deploy { calls } => self.exprs(calls),
@@ -123,6 +130,23 @@ impl Resolver<'_> {
         }
         let implicit = ["bp", "prev"].map(|name| (name.to_owned(), Local::Implicit(shape.clone())));
         self.scopes.push(implicit.into());
+    }
+
+    fn reaction(&mut self, reaction: &Reaction) {
+        self.global(&reaction.event);
+        self.scopes.push(Vec::new());
+        let until = reaction.body.span.end;
+        if let Some(name) = &reaction.name {
+            let ty = Type { kind: TypeKind::Name(reaction.event.name.clone()), span: reaction.event.span };
+            self.bind(name, Kind::Parameter, Some(&ty), false, until);
+        }
+        for param in &reaction.with {
+            self.ty(&param.ty);
+            self.bind(&param.name, Kind::Parameter, Some(&param.ty), false, until);
+        }
+        self.exprs(&reaction.cond);
+        self.block(&reaction.body);
+        self.scopes.pop();
     }
 
     fn arm(&mut self, arm: &Arm) {
@@ -250,6 +274,7 @@ impl Resolver<'_> {
                 self.turn(ty, var, body);
             }
             StmtKind::Return(value) => self.exprs(value),
+            StmtKind::Goto(state) => drop(self.global(state)),
             StmtKind::Break | StmtKind::Continue | StmtKind::Stop | StmtKind::Error => {}
         }
     }

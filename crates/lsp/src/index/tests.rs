@@ -114,3 +114,34 @@ fn a_name_that_would_be_mistaken_is_refused() {
         assert!(!to(of, name), "{of} to {name:?}");
     }
 }
+
+#[test]
+fn states_are_found_offered_and_outlined() {
+    let text = "event e : net_event { uint32 n; }\nevent f : timer_event { }\ncontext conn by k { uint32 x; }\nmachine life for conn c {\n    /// at first\n    state a {\n        on e v if (v.n == c.x) { goto b; }\n    }\n    state b { }\n}\nbool g(conn d) { return d.life == a; }\n";
+    let analysis = Analysis::new("p.mtp", text);
+    let defined = |of: &str| {
+        let at = text.find(of).expect("it is there") + of.len() - 1;
+        analysis
+            .index
+            .definition(at as u32)
+            .map(|span| analysis.text()[..span.start as usize].lines().count())
+    };
+    assert_eq!(defined("goto b"), Some(9), "a state");
+    assert_eq!(defined("d.life"), Some(4), "the state of a context is its machine's");
+    assert_eq!(defined("v.n"), Some(1), "a field of the event");
+    assert_eq!(defined("c.x"), Some(3), "a field of the context");
+    let offered = |behind: &str| {
+        let at = text.find(behind).expect("it is there") + behind.len();
+        let offered = crate::completion::completion(&analysis, at as u32);
+        offered.into_iter().map(|c| c.label).collect::<Vec<_>>()
+    };
+    assert_eq!(offered("goto "), ["a", "b"]);
+    assert_eq!(offered("on "), ["e", "f"]);
+    assert!(offered("d.").contains(&"life".to_owned()));
+    let outline = crate::outline::outline(&analysis);
+    let machine = outline.iter().find(|s| s.name == "life").expect("it is in the outline");
+    let states = machine.children.iter().flatten().map(|s| s.name.as_str());
+    assert_eq!(states.collect::<Vec<_>>(), ["a", "b"]);
+    let context = outline.iter().find(|s| s.name == "conn").expect("it is in the outline");
+    assert_eq!(context.children.as_ref().map(Vec::len), Some(1), "machines stand beside their contexts");
+}

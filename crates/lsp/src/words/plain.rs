@@ -55,6 +55,11 @@ pub const DECLARATIONS: &[Word] = &[
         "When of two blueprints that wait only one goes on waiting.",
     ),
     word(
+        "machine",
+        "machine M for context c { state S { on event e if (condition) { goto S; } } }",
+        "A state machine: in which state a context is, what happens there, and where it leads. It begins in its first state, runs where its name stands in a chain, and `c.M` is its state.",
+    ),
+    word(
         "dispatch",
         "dispatch D { event -> { processor, ... } absent { processor }; }",
         "Which processors react to which event.",
@@ -103,7 +108,14 @@ pub const STATEMENTS: &[Word] = &[
     word("by", "by id", "The id that tells the instances of a context apart."),
     word("over", "over header", "The network header under a packet."),
     word("at", "at id(...)", "Computes the context's id from the fields of the event."),
-    word("on", "on context", "Takes the handle of an instance."),
+    word(
+        "on",
+        "on context",
+        "In an interface, takes the handle of an instance. In a machine, `on event e if (condition) { }` says what happens.",
+    ),
+    word("state", "state S { on event { } }", "A state of a machine, with its reactions."),
+    word("with", "on event e with T name", "A scratchpad or a global context that a reaction takes too."),
+    word("goto", "goto S;", "Ends a reaction of a machine in another state."),
     word("absent", "absent { processor, ... }", "Runs when no context has the event's id."),
     word("union", "union (selector) { value -> { fields } }", "Fields that share a place in a blueprint."),
 ];

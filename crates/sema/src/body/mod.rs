@@ -9,6 +9,7 @@ mod expr;
 mod fraction;
 pub(crate) mod instr;
 mod loops;
+mod machine;
 mod methods;
 mod operators;
 mod place;
@@ -75,6 +76,10 @@ pub(crate) struct Body<'c, 'a> {
     used: Vec<bool>,
     out: Vec<ir::Stmt>,
     ret: Ty,
+    /// the machine whose reactions these are, by number
+    machine: Option<u32>,
+    /// where `goto`s lead, as numbers of states
+    gotos: Vec<u32>,
     /// returns `list<instr_t>` or `list<event_t>`
     collects: bool,
     loops: u32,
@@ -97,6 +102,8 @@ impl<'c, 'a> Body<'c, 'a> {
             used: Vec::new(),
             out: Vec::new(),
             ret: Ty::Void,
+            machine: None,
+            gotos: Vec::new(),
             collects: false,
             loops: 0,
             temporaries: Vec::new(),
@@ -222,5 +229,6 @@ impl Checker<'_> {
                 index += 1;
             }
         }
+        self.check_reactions();
     }
 }

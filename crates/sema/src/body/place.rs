@@ -54,6 +54,7 @@ impl Body<'_, '_> {
         match self.node(e)? {
             Node::Place(place) => Some(place),
             Node::Sorted(..) | Node::ReadOnly(_, SORTED) => self.sorted_element(e.span),
+            Node::ReadOnly(_, STATE) => self.state_assigned(e.span),
             Node::ReadOnly(_, why) => self.report(
                 Diagnostic::error(
                     if why == COMPUTED { codes::COMPUTED_FIELD } else { codes::READ_ONLY },
@@ -262,6 +263,7 @@ impl Body<'_, '_> {
                 return None; // reported where it is declared
             }
             let read_only = why.or(matches!(place.ty, Ty::Id(_)).then_some("part of an id"));
+            let read_only = read_only.or(self.is_state(&place, at).then_some(STATE));
             let place = extended(place, Proj::Field(at as u32), ty);
             return Some(match read_only {
                 Some(why) => Node::ReadOnly(place, why),
@@ -467,6 +469,7 @@ impl Body<'_, '_> {
 }
 
 const SORTED: &str = "sorted by this";
+const STATE: &str = "where a machine is";
 const COMPUTED: &str = "computed for each packet";
 
 fn payload_part(root: LocalId, proj: Proj, ty: Ty) -> Node {

@@ -105,6 +105,7 @@ impl Body<'_, '_> {
             S::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
             S::Stop => self.stop(stmt.span),
             S::Raise(event) => self.raise(event),
+            S::Goto(state) => self.goto(state, stmt.span),
             S::Error => None,
         }
     }
@@ -205,6 +206,9 @@ impl Body<'_, '_> {
             return self.set_payload(place, value);
         }
         let target = self.writable_place(place);
+        if let Some(target) = &target {
+            self.note_entry(target, value);
+        }
         let mark = self.out.len();
         let Some(op) = op else {
             let value = match &target {
@@ -446,7 +450,7 @@ fn is_data_call(e: &ast::Expr) -> bool {
 }
 
 /// Whether what follows the statement in its block is never reached.
-fn leaves(stmt: &ir::Stmt) -> bool {
+pub(super) fn leaves(stmt: &ir::Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Return(_) | StmtKind::Stop | StmtKind::Break | StmtKind::Continue => true,
         StmtKind::If { then, otherwise, .. } => {

@@ -14,6 +14,8 @@ pub(super) enum Elements {
     /// fields of a blueprint, and groups of them
     Members,
     Unions,
+    /// of a machine: its states, and what happens in all of them
+    States,
 }
 
 impl Formatter<'_> {
@@ -56,6 +58,8 @@ impl Formatter<'_> {
             self.brace_list(stop)
         } else if self.is(at, "dispatch") {
             self.block(stop, Elements::Arms)
+        } else if self.is(at, "machine") && self.is(at + 2, "for") {
+            self.block(stop, Elements::States)
         } else if self.is(at, "pkt_bp") {
             self.block(stop, Elements::Members)
         } else if self.is(stop - 1, ")") {
@@ -123,6 +127,7 @@ impl Formatter<'_> {
                 Elements::Arms => self.arm(at, close),
                 Elements::Members => self.member(at, close),
                 Elements::Unions => self.union_arm(at, close),
+                Elements::States => self.state(at, close),
             };
             nested |= (at..next).any(|i| self.is(i, "{") || self.is(i, "if") || self.is(i, "for"));
             inside.push(element);
@@ -134,7 +139,7 @@ impl Formatter<'_> {
             && match elements {
                 Elements::Simple | Elements::Members => true,
                 Elements::Statements => count < 2 && !nested && !self.has_else_near(open, close + 1),
-                Elements::Arms | Elements::Unions => false,
+                Elements::Arms | Elements::Unions | Elements::States => false,
             };
         let inside = Doc::Concat(inside).indent();
         let broken = !one_line && self.holds_lines(open, close);
@@ -172,6 +177,19 @@ impl Formatter<'_> {
             i += 1;
         }
         (Doc::Concat(docs), i)
+    }
+
+    /// `state S { ... }` or `on E if (cond) { ... }`
+    fn state(&mut self, at: usize, end: usize) -> (Doc, usize) {
+        let open = self.top_level_or_brace(at, end).find(|i| self.is(*i, "{")).unwrap_or(at);
+        let inside = if self.is(at, "state") { Elements::States } else { Elements::Statements };
+        let mut docs = vec![self.inline(at, open), Doc::Space, self.block(open, inside)];
+        let mut next = self.closer_of[&open] + 1;
+        if self.is(next, ";") {
+            docs.push(self.comments_of_dropped(next));
+            next += 1;
+        }
+        (Doc::Concat(docs), next)
     }
 
     fn statement(&mut self, at: usize, end: usize) -> (Doc, usize) {

@@ -9,7 +9,7 @@ use crate::lexer::TokenKind;
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
-const KEYWORDS: [&str; 23] = [
+const KEYWORDS: [&str; 24] = [
     "import",
     "const",
     "param",
@@ -29,6 +29,7 @@ const KEYWORDS: [&str; 23] = [
     "pkt_bp",
     "seg_rule",
     "coalescing_rule",
+    "machine",
     "dispatch",
     "interface",
     "deploy",
@@ -177,6 +178,7 @@ impl Parser<'_> {
             "pkt_bp" => self.blueprint_decl(),
             "seg_rule" => self.seg_rule_decl(),
             "coalescing_rule" => self.coalescing_rule_decl(),
+            "machine" => self.machine_decl(),
             "dispatch" => self.dispatch_decl(),
             "interface" => self.interface_decl(),
             "deploy" => self.deploy_decl(),
@@ -196,7 +198,7 @@ impl Parser<'_> {
         let word = self.text_of(here).to_owned();
         diagnostic = match nearest(&word, KEYWORDS) {
             Some(near) => diagnostic.fix(format!("did you mean `{near}`?"), here, near),
-            None => diagnostic.mend("begin with import, const, param, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, dispatch, interface, deploy, or the type of a function"),
+            None => diagnostic.mend("begin with import, const, param, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, machine, dispatch, interface, deploy, or the type of a function"),
         };
         self.report(diagnostic)
     }

@@ -6,6 +6,7 @@
 mod decl;
 mod expr;
 mod header;
+mod machine;
 mod snippet;
 mod stmt;
 mod ty;

@@ -41,7 +41,8 @@ impl Parser<'_> {
                 "raise" => return self.raise_stmt(),
                 "while" => return self.while_stmt(),
                 "do" => return self.do_stmt(),
-                "goto" | "switch" | "case" | "default" => return Err(self.not_in_the_language(&word)),
+                "goto" => return self.goto_stmt(),
+                "switch" | "case" | "default" => return Err(self.not_in_the_language(&word)),
                 "else" => return Err(self.stray_else()),
                 _ => {}
             }
@@ -253,6 +254,13 @@ impl Parser<'_> {
         let value = if self.is(";") || self.is("}") { None } else { Some(self.expr()?) };
         self.semicolon()?;
         Ok(StmtKind::Return(value))
+    }
+
+    fn goto_stmt(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let state = self.ident("a state of the machine")?;
+        self.semicolon()?;
+        Ok(StmtKind::Goto(state))
     }
 
     fn raise_stmt(&mut self) -> Parsed<StmtKind> {

@@ -177,8 +177,15 @@ impl Generator<'_> {
                 self.put(rest);
             }
             3 => {
-                let stmt =
-                    self.pick(&["x ++ ;", "return ;", "raise e ;", "f ( x ) ;", "return - 1 ;", "break ;"]);
+                let stmt = self.pick(&[
+                    "x ++ ;",
+                    "return ;",
+                    "raise e ;",
+                    "f ( x ) ;",
+                    "return - 1 ;",
+                    "break ;",
+                    "goto s ;",
+                ]);
                 self.put(stmt);
             }
             4..=6 => {
@@ -275,9 +282,39 @@ impl Generator<'_> {
         self.put("}");
     }
 
+    fn reaction(&mut self) {
+        self.doc();
+        let head = self.pick(&["on e", "on e x", "on e x with pad p , c g", "on e with pad p"]);
+        self.put(head);
+        if self.choose(2) == 1 {
+            self.put("if (");
+            self.expr();
+            self.put(")");
+        }
+        self.block();
+    }
+
+    fn machine(&mut self) {
+        self.put("machine m for c k {");
+        for _ in 0..self.choose(4) {
+            if self.choose(3) == 1 {
+                self.reaction();
+                continue;
+            }
+            self.doc();
+            self.put("state s {");
+            for _ in 0..self.choose(3) {
+                self.reaction();
+            }
+            let end = self.pick(&["}", "} ;"]);
+            self.put(end);
+        }
+        self.put("}");
+    }
+
     fn item(&mut self) {
         self.doc();
-        match self.choose(13) {
+        match self.choose(14) {
             0 => {
                 self.put("const uint32 a =");
                 self.expr();
@@ -320,6 +357,7 @@ impl Generator<'_> {
                 self.put("pkt_bp b over h");
                 self.members(0);
             }
+            12 => self.machine(),
             8 => self.put("interface i { a -> b at k ( x , y ) ; c -> d on e ; }"),
             _ => {
                 self.ty();
