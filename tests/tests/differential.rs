@@ -372,6 +372,13 @@ fn packets_that_stand_for_others() {
 }
 
 #[test]
+fn packets_that_wait_in_scheduling_blocks() {
+    if let Some(packets) = hold(&own("tests/programs/scheduling.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn contexts_timers_and_raised_events() {
     hold(&own("crates/interp/tests/programs/machine.mtp"));
 }

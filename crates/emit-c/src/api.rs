@@ -55,6 +55,7 @@ impl Emitter<'_> {
         for ctx in &self.p.contexts {
             self.context_layout(ctx);
         }
+        self.blocks_layout();
         self.w.line("return at;");
         self.w.close("}");
         self.w.blank();
@@ -136,6 +137,7 @@ impl Emitter<'_> {
         self.w.line("core->mtu = config->mtu;");
         self.w.line("core->rng = carrick_pcg_make(config->seed, 54);");
         self.w.line("core->key = carrick_key_make(config->seed);");
+        self.begin_blocks();
         for ctx in self.p.contexts.iter().filter(|c| c.global) {
             self.w.line(format!("{}_begin(core);", self.names.own(&ctx.name)));
         }
@@ -154,7 +156,12 @@ impl Emitter<'_> {
         ));
         self.w.line(format!("const struct {core} *core = (const struct {core} *)opaque;"));
         self.w.line("const struct carrick_timer *first = carrick_wheel_first(&core->wheel);");
-        self.w.line("return first ? first->deadline : CARRICK_NEVER;");
+        if self.blocks {
+            self.w.line("uint64_t timer = first ? first->deadline : CARRICK_NEVER, packet = carrick_sched_wakes(&core->sched, 0);");
+            self.w.line("return packet > core->now ? carrick_min64(timer, packet) : timer;");
+        } else {
+            self.w.line("return first ? first->deadline : CARRICK_NEVER;");
+        }
         self.w.close("}");
         self.w.blank();
         self.w.open(format!(

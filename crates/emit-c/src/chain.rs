@@ -236,13 +236,17 @@ impl Emitter<'_> {
             self.w.line(format!("if ({full})"));
             self.w.line(format!("    {refusal}"));
         }
-        self.w.line("core->now = carrick_max64(core->now, now);");
     }
 
-    /// Whether an event could find too little room for its blueprints; nothing for a program that issues none.
+    /// Whether an event could find too little room for its blueprints although a packet can go out; nothing for a program
+    /// that issues none.
     fn queue_full(&self) -> Option<String> {
         let (queue, most) = (crate::core_struct::QUEUE, self.p.max_blueprints);
-        (most > 0).then(|| format!("{queue} - {} < {most}u", self.queued()))
+        let ready = match self.blocks {
+            true => " && carrick_sched_ready(&core->sched, 0, carrick_max64(core->now, now))",
+            false => "",
+        };
+        (most > 0).then(|| format!("{queue} - {} < {most}u{ready}", self.queued()))
     }
 
     fn rx_function(&mut self) {
@@ -252,6 +256,7 @@ impl Emitter<'_> {
             self.names.own("rx")
         ));
         self.begin_input("return CARRICK_AGAIN;");
+        self.w.line("core->now = carrick_max64(core->now, now);");
         self.w.line("struct carrick_ip ip;");
         self.w.line(format!(
             "int header = carrick_ip_parse(octets, len, core->address, {}, &ip);",
@@ -304,6 +309,7 @@ impl Emitter<'_> {
         self.w.line("    return CARRICK_BAD_ARG;");
         self.w.line("if (core->completions.open == core->completions.capacity)");
         self.w.line("    return CARRICK_AGAIN;");
+        self.w.line("core->now = carrick_max64(core->now, now);");
         self.w.line("core->completions.open++;");
         self.w.open("switch (call) {");
         for (index, call) in calls.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Context tables, and the instructions on one context: specialised to its type.
 
-use carrick_ir::{self as ir, ContextDef, Ty};
+use carrick_ir::{self as ir, ContextDef, CtxId, Ty};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -223,6 +223,7 @@ impl Emitter<'_> {
         self.begin_timers(ctx, index);
         self.w.line(format!("carrick_table_insert(&core->{field}_table, c->hash__, slot);"));
         self.w.line(format!("core->{field}_live++;"));
+        self.begin_flow(CtxId(index as u32));
         let made: Vec<String> =
             [format!("{index}u"), format!("{name}_handle(c)")].into_iter().chain(id_words).collect();
         self.trace_instr(0, &made);

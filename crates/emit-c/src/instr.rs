@@ -53,6 +53,8 @@ impl Emitter<'_> {
                 );
                 self.w.line(text);
             }
+            Instr::SetQueueRate { queue, rate } => self.set_queue("rate", queue, rate),
+            Instr::SetQueuePrio { queue, prio } => self.set_queue("prio", queue, prio),
             Instr::Raise { event } => self.raise(*event),
         }
     }

@@ -8,6 +8,7 @@
 //! generated code knows has two underscores in it.
 
 mod api;
+mod blocks;
 mod chain;
 mod coalesce;
 mod context;
@@ -53,13 +54,16 @@ struct Emitter<'p> {
     p: &'p Program,
     names: Names<'p>,
     w: Writer,
+    /// whether blueprints wait in scheduling blocks that the runtime works
+    blocks: bool,
     /// the function that is being written
     function: Option<&'p carrick_ir::Function>,
 }
 
 impl<'p> Emitter<'p> {
     fn new(p: &'p Program) -> Self {
-        Emitter { p, names: Names::new(p), w: Writer::new(format!("{}.c", p.name)), function: None }
+        let w = Writer::new(format!("{}.c", p.name));
+        Emitter { p, names: Names::new(p), w, blocks: blocks::needed(p), function: None }
     }
 
     fn source(mut self) -> String {
@@ -67,6 +71,7 @@ impl<'p> Emitter<'p> {
         self.type_declarations();
         self.core_structs();
         self.tracing();
+        self.flow_function();
         self.context_functions();
         self.option_functions();
         self.header_functions();
@@ -95,6 +100,9 @@ impl<'p> Emitter<'p> {
             "unit", "wnd",
         ] {
             self.w.line(format!("#include \"carrick/{header}.h\""));
+        }
+        if self.blocks {
+            self.w.line("#include \"carrick/sched.h\"");
         }
         if self.has_varint() {
             self.w.line("#include \"carrick/varint.h\"");

@@ -17,6 +17,7 @@ impl Emitter<'_> {
         self.unit_lookup();
         self.payload_cut();
         self.payload_queued();
+        self.block_functions();
         self.newest_functions();
         for index in 0..self.p.blueprints.len() {
             self.generate_function(index);
@@ -374,8 +375,7 @@ impl Emitter<'_> {
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
-        self.w.open("if (last) {");
-        self.leave_queue();
+        self.packet_made();
         self.w.line("if (payload.len)");
         self.w.line(format!("    {}(core, &payload);", self.names.own("payload_sent")));
         if has_sent {

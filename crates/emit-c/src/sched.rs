@@ -1,4 +1,4 @@
-//! Several blueprint queues, one before the other: entries of one pool, linked.
+//! Several blueprint queues: entries of one pool, linked.
 
 use carrick_ir::Expr;
 
@@ -8,7 +8,7 @@ use crate::core_struct::QUEUE;
 impl Emitter<'_> {
     /// Whether blueprints wait in more than one queue.
     pub(crate) fn many_queues(&self) -> bool {
-        self.p.tx_queues > 1
+        self.blocks || self.p.schedule.queues > 1
     }
 
     /// The last parameter of a generate function.
@@ -20,11 +20,19 @@ impl Emitter<'_> {
     pub(crate) fn queue_arg(&self, queue: Option<&Expr>) -> String {
         match queue {
             _ if !self.many_queues() => String::new(),
-            None => ", 0".into(),
-            Some(queue) => {
-                format!(", (uint32_t)carrick_min64({}, {}u)", self.expr(queue), self.p.tx_queues - 1)
+            queue => {
+                let number = queue.map_or("0".into(), |q| self.queue_number(q));
+                match self.blocks {
+                    true => format!(", {}(core, chain->handle, {number})", self.names.own("queue")),
+                    false => format!(", {number}"),
+                }
             }
         }
+    }
+
+    /// C for the number of a queue, the last if there are not as many.
+    pub(crate) fn queue_number(&self, queue: &Expr) -> String {
+        format!("(uint32_t)carrick_min64({}, {}u)", self.expr(queue), self.p.schedule.queues - 1)
     }
 
     /// C for how many blueprints wait.
@@ -35,9 +43,16 @@ impl Emitter<'_> {
     /// In the struct of the core.
     pub(crate) fn queue_members(&mut self) {
         if self.many_queues() {
-            let n = self.p.tx_queues;
-            self.w
-                .line(format!("uint32_t queue_first[{n}], queue_last[{n}]; /* entry + 1; 0: none waits */"));
+            let n = self.p.schedule.queues;
+            if self.blocks {
+                let n = self.p.schedule.blocks.len();
+                self.w.line(format!("struct carrick_block blocks[{n}]; /* the outermost first */"));
+                self.w.line("struct carrick_sched sched;");
+            } else {
+                self.w.line(format!(
+                    "uint32_t queue_first[{n}], queue_last[{n}]; /* entry + 1; 0: none waits */"
+                ));
+            }
             self.w.line("uint32_t queue_free, queue_fresh, queued; /* free entry + 1, never used ones, how many wait */");
         } else {
             self.w.line("uint32_t queue_head, queue_tail;");
@@ -64,15 +79,27 @@ impl Emitter<'_> {
         self.w.line(format!("struct {entry} *e = &core->queue[at - 1];"));
         self.w.line("if (core->queue_free)");
         self.w.line("    core->queue_free = e->next;");
-        self.w.line("if (core->queue_last[queue])");
-        self.w.line("    core->queue[core->queue_last[queue] - 1].next = at;");
+        let [first, last] = self.queue_ends();
+        self.w.line(format!("if ({last})"));
+        self.w.line(format!("    core->queue[{last} - 1].next = at;"));
         self.w.line("else");
-        self.w.line("    core->queue_first[queue] = at;");
-        self.w.line("core->queue_last[queue] = at;");
+        self.w.line(format!("    {first} = at;"));
+        self.w.line(format!("{last} = at;"));
         self.w.line("core->queued++;");
+        if self.blocks {
+            self.w.line("carrick_sched_join(&core->sched, queue, core->now);");
+        }
         self.w.line("e->next = 0;");
         self.w.line("e->queue = queue;");
         self.w.line("e->waits = true;");
+    }
+
+    /// C for the first and the last entry + 1 of `queue`.
+    fn queue_ends(&self) -> [&'static str; 2] {
+        match self.blocks {
+            true => ["core->sched.inputs[queue].first", "core->sched.inputs[queue].last"],
+            false => ["core->queue_first[queue]", "core->queue_last[queue]"],
+        }
     }
 
     /// C for where the entry just taken stands.
@@ -88,6 +115,13 @@ impl Emitter<'_> {
             self.w.line(format!("struct {entry} *e = &core->queue[core->queue_head & {}];", QUEUE - 1));
             return;
         }
+        if self.blocks {
+            self.w.line("uint32_t queue;");
+            self.w
+                .open("while ((queue = carrick_sched_next(&core->sched, core->now)) != CARRICK_NO_INPUT) {");
+            self.w.line(format!("struct {entry} *e = &core->queue[core->sched.inputs[queue].first - 1];"));
+            return;
+        }
         self.w.open("while (core->queued) {");
         self.w.line("uint32_t queue = 0;");
         self.w.line("while (!core->queue_first[queue])");
@@ -95,16 +129,28 @@ impl Emitter<'_> {
         self.w.line(format!("struct {entry} *e = &core->queue[core->queue_first[queue] - 1];"));
     }
 
+    /// In that loop, once a packet is made: opens what is left to do if it was the last of its entry.
+    pub(crate) fn packet_made(&mut self) {
+        self.w.open("if (last) {");
+        self.leave_queue();
+        if self.blocks {
+            self.w.close("}");
+            self.w.line("carrick_sched_sent(&core->sched, queue, len, core->now);");
+            self.w.open("if (last) {");
+        }
+    }
+
     /// The entry is out.
-    pub(crate) fn leave_queue(&mut self) {
+    fn leave_queue(&mut self) {
         if !self.many_queues() {
             self.w.line("core->queue_head++;");
             return;
         }
-        self.w.line("uint32_t at = core->queue_first[queue];");
-        self.w.line("core->queue_first[queue] = e->next;");
+        let [first, last] = self.queue_ends();
+        self.w.line(format!("uint32_t at = {first};"));
+        self.w.line(format!("{first} = e->next;"));
         self.w.line("if (!e->next)");
-        self.w.line("    core->queue_last[queue] = 0;");
+        self.w.line(format!("    {last} = 0;"));
         self.w.line("e->next = core->queue_free;");
         self.w.line("e->waits = false;");
         self.w.line("core->queue_free = at;");

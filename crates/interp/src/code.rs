@@ -264,6 +264,8 @@ pub(crate) enum In {
     TimerStop(Place, u32),
     Notify { token: Ex, status: Ex, value: Option<Ex> },
     Raise { event: usize, place: Place },
+    SetRate(Ex, Ex),
+    SetPriority(Ex, Ex),
 }
 
 /// A function.

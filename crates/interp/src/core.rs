@@ -112,9 +112,11 @@ impl Core {
         m.make_packet(&self.linked, out)
     }
 
-    /// When the next timer is due, in nanoseconds.
+    /// When the next timer is due, or a packet goes that waits for its moment only; in nanoseconds.
     pub fn next_deadline(&self) -> Option<u64> {
-        self.machine.timers.first().map(|(deadline, _)| deadline)
+        let m = &self.machine;
+        let packet = Some(m.queue.sched.wakes()).filter(|at| *at > m.now && *at != u64::MAX);
+        m.timers.first().map(|(deadline, _)| deadline).into_iter().chain(packet).min()
     }
 
     /// The oldest completion.
@@ -144,12 +146,13 @@ impl Core {
 }
 
 impl Machine {
-    /// An input comes: refused while what it may issue does not fit into the queue.
+    /// An input comes: refused while what it may issue does not fit into the queue, and a packet can go out.
     fn arrive(&mut self, p: &Linked, now: u64) -> Result<(), Refused> {
-        if self.queue.free() < p.max_blueprints {
+        let now = self.now.max(now);
+        if self.queue.free() < p.max_blueprints && self.queue.sched.ready(now) {
             return Err(Refused::Again);
         }
-        self.now = self.now.max(now);
+        self.now = now;
         Ok(())
     }
 

@@ -32,6 +32,8 @@ enum Number {
     Notify,
     Raise,
     RebindCtx,
+    SetRate,
+    SetPriority,
 }
 
 /// The regions of addresses: none, the packet that is received, and from here on the requests.
@@ -108,8 +110,9 @@ impl Machine {
             }
             In::PktGen { bp, cell, rules, queue, sent } => {
                 let sent = sent.as_ref().map(|(event, place)| (*event, base(self, place)));
-                let last = u64::from(p.program.tx_queues - 1);
-                let queue = queue.as_ref().map_or(0, |e| self.eval(e, fp).min(last)) as usize;
+                let queue = queue.as_ref().map_or(0, |e| self.eval(e, fp));
+                let number = self.queue.sched.number(queue);
+                let queue = self.queue.sched.queue(number, self.flow(p, self.current));
                 self.pkt_gen(p, (*bp, fp + *cell as usize), *rules, queue, sent);
             }
             In::TimerStart { ctx, timer, after, restart } => {
@@ -129,6 +132,20 @@ impl Machine {
                 let value = value.as_ref().map_or(0, |v| self.eval(v, fp));
                 self.notify(token, status, value);
             }
+            In::SetRate(queue, rate) => {
+                let (queue, rate) = (self.eval(queue, fp), self.eval(rate, fp));
+                let number = self.queue.sched.number(queue);
+                self.instr(Number::SetRate, &[number as u64, rate]);
+                let flow = self.flow(p, self.current);
+                self.queue.sched.set_rate(number, flow, rate, self.now);
+            }
+            In::SetPriority(queue, priority) => {
+                let (queue, priority) = (self.eval(queue, fp), self.eval(priority, fp));
+                let number = self.queue.sched.number(queue);
+                self.instr(Number::SetPriority, &[number as u64, priority]);
+                let flow = self.flow(p, self.current);
+                self.queue.sched.set_priority(number, flow, priority);
+            }
             In::Raise { event, place } => {
                 let at = base(self, place);
                 self.instr(Number::Raise, &[*event as u64]);
@@ -139,6 +156,12 @@ impl Machine {
 
     fn instr(&mut self, number: Number, words: &[u64]) {
         self.record(TraceKind::Instr, number as usize, |_, out| out.extend_from_slice(words));
+    }
+
+    /// Which of the queues for all flows is that of a context: the first is for what belongs to none.
+    fn flow(&self, p: &Linked, handle: u64) -> usize {
+        let Some(handle) = Handle::of(handle) else { return 0 };
+        1 + p.flow_base[handle.ctx] as usize + handle.slot as usize
     }
 
     pub(crate) fn notify(&mut self, token: u64, status: u64, value: u64) {
@@ -176,6 +199,7 @@ impl Machine {
         self.mem[at + end..at + p.layout.contexts[ctx].size as usize].fill(0);
         self.instances[ctx].bind(&self.mem, handle.slot);
         self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
+        self.queue.sched.begin_flow(self.flow(p, word), self.now);
     }
 
     /// The instance at `at` is found by another id, unless another instance has that.
@@ -333,10 +357,11 @@ impl Machine {
             self.queue.entry(number).set_sent(&self.mem, sent);
             return;
         }
-        let Some(entry) = self.queue.push(queue) else {
+        let Some(number) = self.queue.push(queue, self.now) else {
             self.count(TX_QUEUE_FULL);
             return;
         };
+        let entry = self.queue.entry(number);
         (entry.bp, entry.rules, entry.payload, entry.mss) = (bp, rules, payload, mss);
         entry.handle = self.current;
         entry.cells.clear();
@@ -345,7 +370,7 @@ impl Machine {
         entry.frames.clear();
         entry.frames.extend_from_slice(&frames);
         if !p.coalescing.is_empty() {
-            self.queue.note_newest(queue, self.current);
+            self.queue.note_newest(number);
         }
         for payload in payload.iter().chain(frames.iter().flatten()) {
             self.instances[payload.ctx].slot(payload.slot).tx.queued += 1;

@@ -29,6 +29,7 @@ mod rand;
 mod requests;
 mod ring;
 mod runs;
+mod sched;
 mod segment;
 mod timers;
 mod tlv;

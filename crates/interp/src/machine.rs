@@ -10,6 +10,7 @@ use crate::link::Linked;
 use crate::queue::Queue;
 use crate::rand::{self, Pcg32};
 use crate::requests::Requests;
+use crate::sched::Sched;
 use crate::timers::Timers;
 
 /// A raised event that has not run: where its cells lie in [`Machine::raised_cells`].
@@ -81,7 +82,7 @@ impl Machine {
             trace: config.trace.then(Vec::new),
             instances,
             timers: Timers::default(),
-            queue: Queue::new(p.program.tx_queues),
+            queue: Queue::new(Sched::new(&p.program.schedule, &p.shares, p.flows as usize)),
             requests: Requests::new(completions),
             raised: Vec::new(),
             raised_cells: Vec::new(),

@@ -1,10 +1,9 @@
 //! The blueprint queue: packets that are to be made.
 
-use std::collections::VecDeque;
-
 use rustc_hash::FxHashMap;
 
 use crate::link::QUEUE;
+use crate::sched::Sched;
 
 /// A range of a TX data unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +29,13 @@ pub(crate) struct Entry {
     pub mss: u64,
     /// the context on which it was issued, for its sent event
     pub handle: u64,
-    /// the queue in which it waits, and how many were issued before it
+    /// the queue in which it waits, or waited
     pub queue: usize,
-    pub issued: u64,
+    pub waits: bool,
     pub sent: Option<usize>,
     pub sent_cells: Vec<u64>,
+    /// while another entry goes before it: how far it has been made into packets
+    parked: Progress,
 }
 
 impl Entry {
@@ -48,7 +49,7 @@ impl Entry {
     }
 }
 
-/// How far the first entry has been made into packets.
+/// How far an entry has been made into packets.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub begun: bool,
@@ -62,42 +63,36 @@ pub(crate) struct Progress {
     pub frame_prev: Vec<u64>,
     pub packet_prev: Vec<u64>,
     pub packet_len: u64,
-    /// while another queue goes before it: the last packet as it was made, and its payload's length
+    /// while another entry goes before it: the last packet as it was made, and its payload's length
     pub parked_prev: Vec<u64>,
     pub parked_len: u64,
     /// the most octets that a header of its packets takes
     pub header: usize,
 }
 
-/// Queues of which an earlier one goes before the later ones; each is first in, first out. Entries keep their memory.
+/// Entries that wait in the queues of scheduling blocks. They keep their memory.
 #[derive(Debug)]
 pub(crate) struct Queue {
     entries: Vec<Entry>,
     /// the numbers of those that hold nothing
     free: Vec<usize>,
-    /// of those that wait, queue by queue
-    waiting: Vec<VecDeque<usize>>,
-    /// how many were issued so far
-    issued: u64,
-    /// by context type and slot: the number of the entry that was issued last there, and how many were before it
-    newest: FxHashMap<u64, (usize, u64)>,
-    /// the queue whose first entry is being made into packets, and how far that is; of the others what is begun
+    pub sched: Sched,
+    /// by context type and slot: the number of the entry that was issued last there
+    newest: FxHashMap<u64, usize>,
+    /// the entry that is being made into packets, and how far that is
     pub selected: usize,
     pub progress: Progress,
-    pub parked: Vec<Progress>,
 }
 
 impl Queue {
-    pub(crate) fn new(queues: u32) -> Queue {
+    pub(crate) fn new(sched: Sched) -> Queue {
         Queue {
             entries: (0..QUEUE).map(|_| Entry::default()).collect(),
             free: (0..QUEUE as usize).rev().collect(),
-            waiting: vec![VecDeque::new(); queues as usize],
-            issued: 0,
+            sched,
             newest: FxHashMap::default(),
             selected: 0,
             progress: Progress::default(),
-            parked: (0..queues).map(|_| Progress::default()).collect(),
         }
     }
 
@@ -106,57 +101,52 @@ impl Queue {
     }
 
     /// The entry behind the last one of a queue, to be filled in; `None` if as many wait as can.
-    pub(crate) fn push(&mut self, queue: usize) -> Option<&mut Entry> {
+    pub(crate) fn push(&mut self, queue: usize, now: u64) -> Option<usize> {
         let number = self.free.pop()?;
-        self.waiting[queue].push_back(number);
-        self.issued += 1;
+        self.sched.push(queue, number, now);
         let entry = &mut self.entries[number];
-        (entry.queue, entry.issued) = (queue, self.issued);
-        Some(entry)
+        (entry.queue, entry.waits) = (queue, true);
+        Some(number)
     }
 
-    /// Takes note of the entry that was pushed last, into this queue, as the newest of its context.
-    pub(crate) fn note_newest(&mut self, queue: usize, handle: u64) {
-        if let Some(&number) = self.waiting[queue].back() {
-            self.newest.insert(place(handle), (number, self.issued));
-        }
+    /// Takes note of an entry as the newest of its context.
+    pub(crate) fn note_newest(&mut self, number: usize) {
+        self.newest.insert(place(self.entries[number].handle), number);
     }
 
     /// The number of the entry that was issued last on a context, if that waits and no packet is made of it yet.
     pub(crate) fn newest(&self, handle: u64) -> Option<usize> {
-        let (number, issued) = *self.newest.get(&place(handle))?;
+        let number = *self.newest.get(&place(handle))?;
         let entry = &self.entries[number];
-        if entry.issued != issued || entry.handle != handle {
-            return None; // its place has been taken since
-        }
-        let queue = entry.queue;
-        // First in, first out: what was issued before the first that waits is gone.
-        let first = self.entries[*self.waiting[queue].front()?].issued;
-        let progress = if queue == self.selected { &self.progress } else { &self.parked[queue] };
-        (first < issued || first == issued && !progress.begun).then_some(number)
+        let progress = if number == self.selected { &self.progress } else { &entry.parked };
+        (entry.waits && entry.handle == handle && !progress.begun).then_some(number)
     }
 
     pub(crate) fn entry(&mut self, number: usize) -> &mut Entry {
         &mut self.entries[number]
     }
 
-    /// The first queue in which something waits.
-    pub(crate) fn next_queue(&self) -> Option<usize> {
-        self.waiting.iter().position(|queue| !queue.is_empty())
+    /// Goes on with another entry: leaves `progress` with the one that was selected before.
+    pub(crate) fn select(&mut self, number: usize) {
+        let mut progress = std::mem::take(&mut self.entries[number].parked);
+        std::mem::swap(&mut progress, &mut self.progress);
+        self.entries[self.selected].parked = progress;
+        self.selected = number;
     }
 
-    /// The first entry of the selected queue.
+    /// The entry that is being made into packets.
     pub(crate) fn first(&self) -> Option<&Entry> {
-        self.waiting[self.selected].front().map(|number| &self.entries[*number])
+        Some(&self.entries[self.selected]).filter(|entry| entry.waits)
     }
 
-    /// Takes the first entry out of the selected queue, which has one; its place is reused only by a later
+    /// Takes the selected entry, the first of its queue, out of that; its place is reused only by a later
     /// [`Queue::push`].
-    pub(crate) fn pop(&mut self) -> Option<&Entry> {
-        let number = self.waiting[self.selected].pop_front()?;
-        self.free.push(number);
+    pub(crate) fn pop(&mut self) {
+        let entry = &mut self.entries[self.selected];
+        self.sched.pop(entry.queue);
+        entry.waits = false;
+        self.free.push(self.selected);
         self.progress.begun = false;
-        Some(&self.entries[number])
     }
 }
 

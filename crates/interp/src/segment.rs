@@ -27,11 +27,15 @@ pub(crate) struct Piece {
 impl Machine {
     /// Makes the next packet; false if there is none.
     pub(crate) fn make_packet(&mut self, p: &Linked, out: &mut Vec<u8>) -> bool {
-        while let Some(queue) = self.queue.next_queue() {
-            self.select_queue(p, queue);
+        while let Some((queue, entry)) = self.queue.sched.choose(self.now) {
+            self.select_entry(p, entry);
             let (made, last) = self.next_piece(p, out);
             if last {
-                self.entry_is_out(p);
+                self.queue.pop();
+            }
+            self.queue.sched.sent(queue, if made { out.len() as u64 } else { 0 }, self.now);
+            if last {
+                self.entry_is_out(p, entry);
             }
             if made {
                 return true;
@@ -40,20 +44,17 @@ impl Machine {
         false
     }
 
-    /// Goes on with the first entry of another queue.
-    fn select_queue(&mut self, p: &Linked, queue: usize) {
-        let old = self.queue.selected;
-        if queue == old {
+    /// Goes on with another entry.
+    fn select_entry(&mut self, p: &Linked, entry: usize) {
+        if entry == self.queue.selected {
             return;
         }
         let (given, prev) = (p.map.given as usize, p.map.prev as usize);
-        let mut progress = std::mem::take(&mut self.queue.progress);
+        let progress = &mut self.queue.progress;
         progress.parked_prev.clear();
         progress.parked_prev.extend_from_slice(&self.mem[prev..given]);
         progress.parked_len = self.mem[PREV_PAYLOAD_LEN_CELL as usize];
-        self.queue.parked[old] = progress;
-        self.queue.selected = queue;
-        self.queue.progress = std::mem::take(&mut self.queue.parked[queue]);
+        self.queue.select(entry);
         let progress = &self.queue.progress;
         if let Some(entry) = self.queue.first().filter(|_| progress.begun) {
             self.mem[given..given + entry.cells.len()].copy_from_slice(&entry.cells);
@@ -200,9 +201,9 @@ impl Machine {
         }
     }
 
-    /// The first entry leaves the queue; then its sent event runs.
-    fn entry_is_out(&mut self, p: &Linked) {
-        let Some(entry) = self.queue.pop() else { return };
+    /// An entry has left its queue; its sent event runs.
+    fn entry_is_out(&mut self, p: &Linked, number: usize) {
+        let entry = self.queue.entry(number);
         let (handle, sent) = (entry.handle, entry.sent);
         if sent.is_some() {
             let stack = p.map.stack as usize;

@@ -2,6 +2,7 @@
 
 use crate::crc::Crc;
 use crate::part::BpPart;
+use crate::sched::Schedule;
 use crate::stmt::{Block, Expr};
 use crate::ty::*;
 
@@ -29,8 +30,8 @@ pub struct Program {
     pub opt_lists: Vec<OptListDef>,
     pub blueprints: Vec<BlueprintDef>,
     pub seg_rules: Vec<SegRule>,
-    /// how many queues blueprints wait in; an earlier one goes before all later ones
-    pub tx_queues: u32,
+    /// how blueprints wait
+    pub schedule: Schedule,
     /// in the order in which they are tried
     pub coalescing: Vec<CoalescingRule>,
     /// callees before callers

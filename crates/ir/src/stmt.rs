@@ -210,6 +210,16 @@ pub enum Instr {
     Raise {
         event: LocalId,
     },
+    /// of the nearest rate limiter that the queue's packets pass; the queue as of `PktGen`
+    SetQueueRate {
+        queue: Expr,
+        rate: Expr,
+    },
+    /// of the nearest block with priorities that the queue's packets pass; the least goes first
+    SetQueuePrio {
+        queue: Expr,
+        prio: Expr,
+    },
 }
 
 /// Something that can be read, and mostly written.

@@ -22,6 +22,8 @@ pub fn instruction_name(instr: &Instr) -> &'static str {
         Instr::TimerStop { .. } => "timer_stop",
         Instr::Notify { .. } => "notify",
         Instr::Raise { .. } => "raise",
+        Instr::SetQueueRate { .. } => "set_queue_rate",
+        Instr::SetQueuePrio { .. } => "set_queue_prio",
     }
 }
 

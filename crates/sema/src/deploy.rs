@@ -149,9 +149,7 @@ impl Checker<'_> {
     }
 
     fn check_registered(&mut self, registered: &[String], span: Span) {
-        if !registered.iter().any(|r| r == "register_pkt_sched") {
-            self.queues_are_there(span);
-        }
+        self.check_queues(span, registered.iter().any(|r| r == "register_pkt_sched"));
         let mut missing = Vec::new();
         for what in ["register_ep_chains", "register_ev_parser"] {
             if !registered.iter().any(|r| r == what) {

@@ -74,6 +74,8 @@ struct Checker<'a> {
     frame_unions: Vec<Vec<ir::BpId>>,
     /// what the values of constants are, or that one is being computed
     const_states: Vec<consts::State>,
+    /// which queues the instructions name
+    queue_uses: Vec<sched::QueueUse>,
     usage: usage::Usage,
     diagnostics: Vec<Diagnostic>,
 }
@@ -91,6 +93,7 @@ impl<'a> Checker<'a> {
             machines: Vec::new(),
             frame_unions: Vec::new(),
             const_states: Vec::new(),
+            queue_uses: Vec::new(),
             usage: usage::Usage::default(),
             diagnostics: Vec::new(),
         }
@@ -149,7 +152,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         opt_lists: Vec::new(),
         blueprints: Vec::new(),
         seg_rules: Vec::new(),
-        tx_queues: 1,
+        schedule: ir::Schedule::fifo(),
         coalescing: Vec::new(),
         functions: Vec::new(),
         parser: ir::FuncId(0),

@@ -1,64 +1,237 @@
-//! Packet scheduling: the queues in which blueprints wait.
+//! Packet scheduling: the blocks of queues in which blueprints wait.
 
-use carrick_ir::{self as ir, Instr, StmtKind, Ty};
+use carrick_ir::{
+    self as ir, MOST_BLOCKS, MOST_INPUTS, Policy, QUANTUM, SchedBlock, SchedInput, SchedInputs, Ty,
+};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Expr, ExprKind as E};
 use carrick_syntax::diag::Diagnostic;
 
+use crate::body::Body;
 use crate::{Checker, codes};
 
-/// How many queues there can be.
-const QUEUES: std::ops::RangeInclusive<u64> = 1..=16;
+const BLOCKS: [&str; 4] = ["fifo", "strict_priority", "drr", "rate_limiter"];
+const FORMS: &str =
+    "blocks are `fifo()`, `strict_priority(inputs)`, `drr(inputs, quantum)` and `rate_limiter(inputs, rate)`";
+const INPUTS: &str = "its inputs are a number of queues (1 to 16), `PER_FLOW`, or other blocks";
+
+/// An instruction that names a queue.
+pub(crate) struct QueueUse {
+    pub what: Wanted,
+    /// if it is a constant
+    pub number: Option<u64>,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Any,
+    Rate,
+    Priority,
+}
+
+impl Wanted {
+    fn meets(self, policy: &Policy) -> bool {
+        match self {
+            Wanted::Any => true,
+            Wanted::Rate => matches!(policy, Policy::RateLimiter(_)),
+            Wanted::Priority => matches!(policy, Policy::StrictPriority),
+        }
+    }
+}
+
+/// A block as it is written: its name and its arguments.
+fn block(e: &Expr) -> Option<(&str, &[Expr])> {
+    let E::Call(callee, args) = &e.kind else { return None };
+    let E::Name(name) = &callee.kind else { return None };
+    BLOCKS.contains(&name.as_str()).then_some((name, args))
+}
 
 impl Checker<'_> {
-    /// `register_pkt_sched(strict_priority(N));`
+    /// `register_pkt_sched(block);`
     pub(crate) fn packet_schedule(&mut self, args: &[Expr], span: Span) {
-        let queues = match args {
-            [policy] => match &policy.kind {
-                E::Call(callee, args) if matches!(&callee.kind, E::Name(n) if n == "strict_priority") => {
-                    match &args[..] {
-                        [count] => self.constant(count, &Ty::U64),
-                        _ => None,
-                    }
-                }
-                _ => None,
-            },
-            _ => None,
+        let mut schedule = ir::Schedule { queues: 0, blocks: Vec::new() };
+        // Without one there is no queue of which more could be said.
+        self.program.schedule.queues = 0;
+        let [policy] = args else {
+            return self.no_schedule(span);
         };
-        match queues.filter(|n| QUEUES.contains(n)) {
-            Some(queues) => self.program.tx_queues = queues as u32,
-            None => self.report(
-                Diagnostic::error(
-                    codes::DEPLOY_CALL,
-                    "this is not a way to schedule packets",
-                    span,
-                    "in deploy",
-                )
-                .note("packets wait in 1 to 16 queues; those of an earlier queue go before those of a later one")
-                .mend("write `register_pkt_sched(strict_priority(N));`"),
-            ),
+        if self.schedule_input(policy, &mut schedule).is_none() {
+            return;
         }
+        if schedule.blocks.len() > MOST_BLOCKS {
+            let message = format!("{} blocks are more than {MOST_BLOCKS}", schedule.blocks.len());
+            self.misshapen::<()>(message, span, "leave out a block that has one input only");
+        }
+        self.program.schedule = schedule;
     }
 
-    /// A queue is named only where there are some.
-    pub(crate) fn queues_are_there(&mut self, span: Span) {
-        let mut named = false;
-        for function in &self.program.functions {
-            ir::walk::statements(&function.body, &mut |s| {
-                named |= matches!(&s.kind, StmtKind::Instr(Instr::PktGen { queue: Some(_), .. }));
-            });
-        }
-        if named {
-            self.report(
-                Diagnostic::error(
-                    codes::DEPLOY_MISSING,
-                    "`register_pkt_sched(...)` is missing",
-                    span,
-                    "not said here",
-                )
-                .note("a `pkt_gen` says in which queue its packets wait")
-                .mend("add `register_pkt_sched(strict_priority(N));` with the number of queues"),
-            );
-        }
+    fn no_schedule(&mut self, span: Span) {
+        self.report(
+            Diagnostic::error(codes::DEPLOY_CALL, "this is not a way to schedule packets", span, "in deploy")
+                .note(FORMS)
+                .mend("write `register_pkt_sched(strict_priority(N));`"),
+        );
     }
+
+    fn misshapen<T>(&mut self, message: String, span: Span, mend: &str) -> Option<T> {
+        self.report(
+            Diagnostic::error(codes::SCHED_BLOCK, message, span, "not a block like this")
+                .note(FORMS)
+                .mend(mend),
+        );
+        None
+    }
+
+    /// A queue or a block, with all that feeds it, put at the end of the schedule.
+    fn schedule_input(&mut self, e: &Expr, schedule: &mut ir::Schedule) -> Option<SchedInput> {
+        let Some((name, args)) = block(e) else {
+            self.no_schedule(e.span);
+            return None;
+        };
+        if name == "fifo" {
+            if !args.is_empty() {
+                return self.misshapen("`fifo` takes nothing".into(), e.span, "write `fifo()`");
+            }
+            return Some(SchedInput::Queue(next_queue(schedule)));
+        }
+        let at = schedule.blocks.len();
+        let none = SchedBlock { policy: Policy::StrictPriority, inputs: SchedInputs::Each(Vec::new()) };
+        schedule.blocks.push(none);
+        let (inputs, shares) = self.block_inputs(name, args, e.span, schedule)?;
+        let count = match &inputs {
+            SchedInputs::PerFlow(_) => 1,
+            SchedInputs::Each(inputs) => inputs.len(),
+        };
+        let policy = self.policy(name, shares, count, e.span)?;
+        schedule.blocks[at] = SchedBlock { policy, inputs };
+        Some(SchedInput::Block(at as u32))
+    }
+
+    /// The inputs of a block, and the arguments behind them.
+    fn block_inputs<'e>(
+        &mut self,
+        name: &str,
+        args: &'e [Expr],
+        span: Span,
+        schedule: &mut ir::Schedule,
+    ) -> Option<(SchedInputs, &'e [Expr])> {
+        let blocks = args.iter().take_while(|a| block(a).is_some()).count();
+        let (first, count, shares) = match args {
+            _ if blocks > MOST_INPUTS => {
+                let message = format!("{blocks} inputs are more than {MOST_INPUTS}");
+                return self.misshapen(message, span, "let some of them feed a block of their own");
+            }
+            _ if blocks > 0 => {
+                let inputs: Option<Vec<_>> =
+                    args[..blocks].iter().map(|a| self.schedule_input(a, schedule)).collect();
+                return Some((SchedInputs::Each(inputs?), &args[blocks..]));
+            }
+            [first, shares @ ..] => match &first.kind {
+                E::Name(n) if n == "PER_FLOW" => return self.flow_inputs(first.span, shares, schedule),
+                _ => (first, self.constant(first, &Ty::U64)?, shares),
+            },
+            [] => return self.misshapen(format!("`{name}` has no inputs"), span, INPUTS),
+        };
+        if !(1..=MOST_INPUTS as u64).contains(&count) {
+            return self.misshapen(format!("a block of {count} queues"), first.span, INPUTS);
+        }
+        let inputs = (0..count).map(|_| SchedInput::Queue(next_queue(schedule))).collect();
+        Some((SchedInputs::Each(inputs), shares))
+    }
+
+    fn flow_inputs<'e>(
+        &mut self,
+        span: Span,
+        shares: &'e [Expr],
+        schedule: &mut ir::Schedule,
+    ) -> Option<(SchedInputs, &'e [Expr])> {
+        if self.program.contexts.iter().all(|c| c.global) {
+            let mend = "say how many queues there are, or declare the context of a flow";
+            return self.misshapen("a queue for each flow of a program without flows".into(), span, mend);
+        }
+        Some((SchedInputs::PerFlow(next_queue(schedule)), shares))
+    }
+
+    fn policy(&mut self, name: &str, args: &[Expr], count: usize, span: Span) -> Option<Policy> {
+        let what = match name {
+            "strict_priority" if args.is_empty() => return Some(Policy::StrictPriority),
+            "strict_priority" => {
+                let message = "`strict_priority` takes nothing but its inputs".into();
+                return self.misshapen(message, span, "the first input goes before the second, and so on");
+            }
+            "drr" => "quantum",
+            _ => "rate",
+        };
+        if args.len() != 1 && args.len() != count {
+            let message = format!("`{name}` takes a {what} for all its inputs, or {count} of them");
+            return self.misshapen(message, span, INPUTS);
+        }
+        let ty = if name == "drr" { Ty::Bytes } else { Ty::Rate };
+        let mut shares = Vec::new();
+        for arg in args {
+            let share = Body::for_declaration(self).value_of_type(arg, &ty)?;
+            if name == "drr" && self.fold(&share).is_some_and(|n| !QUANTUM.contains(&n)) {
+                let mend = "a quantum is 64 B to 1 GiB, best the octets of a packet or more";
+                return self.misshapen("a quantum that is no turn".into(), arg.span, mend);
+            }
+            shares.push(share);
+        }
+        shares.resize(count, shares[0].clone());
+        Some(if name == "drr" { Policy::Drr(shares) } else { Policy::RateLimiter(shares) })
+    }
+
+    /// What instructions say of queues fits the queues that there are; `span` is that of deploy, `scheduled` whether it
+    /// says how packets wait.
+    pub(crate) fn check_queues(&mut self, span: Span, scheduled: bool) {
+        let uses = std::mem::take(&mut self.queue_uses);
+        if scheduled {
+            return uses.iter().for_each(|used| self.check_queue(used));
+        }
+        let Some(used) = uses.first() else { return };
+        let note = match used.what {
+            Wanted::Any => "a `pkt_gen` says in which queue its packets wait",
+            Wanted::Rate => "a `set_queue_rate` says how fast a queue sends",
+            Wanted::Priority => "a `set_queue_prio` says before which others a queue goes",
+        };
+        self.report(
+            Diagnostic::error(
+                codes::DEPLOY_MISSING,
+                "`register_pkt_sched(...)` is missing",
+                span,
+                "not said here",
+            )
+            .note(note)
+            .mend(
+                "add `register_pkt_sched(strict_priority(N));` with the number of queues, or another block",
+            ),
+        );
+    }
+
+    fn check_queue(&mut self, used: &QueueUse) {
+        let schedule = &self.program.schedule;
+        let last = u64::from(schedule.queues.saturating_sub(1));
+        let meets = |number: u32| schedule.nearest(number, |p| used.what.meets(p)).is_some();
+        let possible = match used.number {
+            Some(number) => meets(number.min(last) as u32),
+            None => (0..schedule.queues).any(meets),
+        };
+        if used.what == Wanted::Any || possible || schedule.queues == 0 {
+            return;
+        }
+        let (message, mend) = match used.what {
+            Wanted::Rate => ("no rate limiter holds this queue back", "rate_limiter(inputs, rate)"),
+            _ => ("no block with priorities has this queue", "strict_priority(inputs)"),
+        };
+        self.report(
+            Diagnostic::error(codes::SCHED_QUEUE, message, used.span, "nothing to set")
+                .note("it is set at the nearest such block that the queue's packets pass")
+                .mend(format!("let the queue wait in a `{mend}`, in `register_pkt_sched`")),
+        );
+    }
+}
+
+fn next_queue(schedule: &mut ir::Schedule) -> u32 {
+    schedule.queues += 1;
+    schedule.queues - 1
 }

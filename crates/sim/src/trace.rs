@@ -11,7 +11,7 @@ use crate::link::Fate;
 use crate::observe::Observer;
 
 /// The instructions by their number in trace records.
-const INSTRUCTIONS: [&str; 15] = [
+const INSTRUCTIONS: [&str; 17] = [
     "new_ctx",
     "del_ctx",
     "new_tx_ordered_data",
@@ -27,6 +27,8 @@ const INSTRUCTIONS: [&str; 15] = [
     "notify",
     "raise",
     "rebind_ctx",
+    "set_queue_rate",
+    "set_queue_prio",
 ];
 
 /// Writes a trace; the first error is kept and ends the writing.

@@ -115,8 +115,8 @@ static inline void carrick_wheel_move(struct carrick_wheel *w, uint64_t tick) {
     }
 }
 
-/* The first timer that is due, stopped; NULL when none is left. */
-static inline struct carrick_timer *carrick_wheel_due(struct carrick_wheel *w, uint64_t now) {
+/* The first timer that is due; NULL when none is left. */
+static inline struct carrick_timer *carrick_wheel_peek(struct carrick_wheel *w, uint64_t now) {
     carrick_wheel_move(w, now >> CARRICK_TICK_SHIFT);
     struct carrick_timer *t = carrick_wheel_first(w);
     if (!t || t->deadline > now) {
@@ -124,7 +124,14 @@ static inline struct carrick_timer *carrick_wheel_due(struct carrick_wheel *w, u
         w->tick = carrick_max64(w->tick, now >> CARRICK_TICK_SHIFT);
         return NULL;
     }
-    carrick_timer_stop(w, t);
+    return t;
+}
+
+/* The first timer that is due, stopped; NULL when none is left. */
+static inline struct carrick_timer *carrick_wheel_due(struct carrick_wheel *w, uint64_t now) {
+    struct carrick_timer *t = carrick_wheel_peek(w, now);
+    if (t)
+        carrick_timer_stop(w, t);
     return t;
 }
 

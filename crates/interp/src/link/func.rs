@@ -313,6 +313,8 @@ impl Linker<'_> {
                 let (event, place) = this.event_of(*event, frame)?;
                 In::Raise { event: event.index(), place }
             }
+            Instr::SetQueueRate { queue, rate } => In::SetRate(expr(queue)?, expr(rate)?),
+            Instr::SetQueuePrio { queue, prio } => In::SetPriority(expr(queue)?, expr(prio)?),
             Instr::PktGen { .. } => return Err("a packet out of its place".to_owned()),
         })
     }

@@ -51,6 +51,11 @@ pub(crate) struct Linked {
     /// a value for each of the program's parameters
     pub params: Vec<u64>,
     pub max_blueprints: u32,
+    /// the quanta and rates of each scheduling block
+    pub shares: Vec<Vec<u64>>,
+    /// queues that a block with one for each flow has, and how many instances there can be of the contexts before each
+    pub flows: u32,
+    pub flow_base: Vec<u32>,
 }
 
 /// Where in memory things lie that have one place.
@@ -181,6 +186,8 @@ impl Linked {
         let rules = linker.rules()?;
         let coalescing = linker.coalescing()?;
         let event_inits = linker.event_inits()?;
+        let shares = linker.shares()?;
+        let (flows, flow_base) = flows(&contexts);
         let net_init = linker.net_init()?;
         let net = linker.net_cells();
         let rule_lists = std::mem::take(&mut linker.rule_lists);
@@ -211,6 +218,9 @@ impl Linked {
             mtu,
             params,
             max_blueprints,
+            shares,
+            flows,
+            flow_base,
             program,
         })
     }
@@ -229,6 +239,18 @@ impl Linked {
         };
         linker.function(function)
     }
+}
+
+/// The instances of all contexts that are not global stand in one row, behind what belongs to none.
+fn flows(contexts: &[CtxCode]) -> (u32, Vec<u32>) {
+    let mut all = 0;
+    let base = contexts.iter().map(|c| {
+        let before = all;
+        all += if c.global.is_some() { 0 } else { c.capacity };
+        before
+    });
+    let base = base.collect();
+    (1 + all, base)
 }
 
 fn parameters(program: &Program, config: &Config) -> Result<Vec<u64>, String> {
@@ -389,6 +411,15 @@ impl Linker<'_> {
             out.push(CallCode { event, target, args, data });
         }
         Ok(out)
+    }
+
+    fn shares(&self) -> Result<Vec<Vec<u64>>, String> {
+        let share = |e: &carrick_ir::Expr| match self.expr(e, Outside::None)? {
+            Ex::Lit(n) => Ok(n),
+            _ => Err("a quantum or a rate is not a constant".to_owned()),
+        };
+        let blocks = self.program.schedule.blocks.iter();
+        blocks.map(|block| block.policy.shares().iter().map(share).collect()).collect()
     }
 
     fn coalescing(&self) -> Result<Vec<CoalesceCode>, String> {

@@ -4,7 +4,7 @@ use super::{Printer, literal, name};
 use crate::uses::event_kind_name;
 use crate::{
     BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, Crc, CrcMask, CrcPart, EventDef, Expr,
-    FieldDef, FuncId, Function, Interface, OptDef, OptListDef,
+    FieldDef, FuncId, Function, Interface, OptDef, OptListDef, SchedInput, SchedInputs,
 };
 
 impl<'p> Printer<'p> {
@@ -33,9 +33,7 @@ impl<'p> Printer<'p> {
         }
         p.blueprints.iter().for_each(|def| self.blueprint(def));
         self.seg_rules();
-        if p.tx_queues > 1 {
-            self.line(&format!("blueprints wait in {} queues", p.tx_queues));
-        }
+        self.schedule();
         self.coalescing_rules();
         p.functions.iter().for_each(|def| self.function(def));
         for (event, chain) in p.events.iter().zip(&p.chains) {
@@ -56,6 +54,24 @@ impl<'p> Printer<'p> {
             p.max_parsed,
             p.max_blueprints
         ));
+    }
+
+    fn schedule(&mut self) {
+        let p = self.program;
+        for (at, block) in p.schedule.blocks.iter().enumerate() {
+            let inputs = match &block.inputs {
+                SchedInputs::PerFlow(queue) => format!("queue {queue} for each flow"),
+                SchedInputs::Each(inputs) => {
+                    let input = |i: &SchedInput| match i {
+                        SchedInput::Queue(n) => format!("queue {n}"),
+                        SchedInput::Block(n) => format!("block {n}"),
+                    };
+                    inputs.iter().map(input).collect::<Vec<_>>().join(", ")
+                }
+            };
+            let shares: String = block.policy.shares().iter().map(|e| format!(" {}", self.expr(e))).collect();
+            self.line(&format!("block {at}: {}{shares} of {inputs}", block.policy.name()));
+        }
     }
 
     fn values(&mut self) {

@@ -149,6 +149,9 @@ impl Printer<'_> {
                 args
             }
             Instr::Raise { event } => vec![self.local(*event)],
+            Instr::SetQueueRate { queue, rate: value } | Instr::SetQueuePrio { queue, prio: value } => {
+                vec![self.expr(queue), self.expr(value)]
+            }
         };
         format!("{}({})", instruction_name(instr), args.join(", "))
     }

@@ -5,7 +5,8 @@ use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
-    FieldDef, FuncId, InterfaceCall, OptField, SegRule, Ty, arith,
+    FieldDef, FuncId, InterfaceCall, MOST_BLOCKS, MOST_INPUTS, OptField, Policy, SchedBlock, SchedInput,
+    SchedInputs, SegRule, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -133,7 +134,8 @@ impl<'p> Check<'p> {
             self.at("blueprint", &def.name);
             self.blueprint(BpId(index as u32), def);
         }
-        self.must((1..=16).contains(&p.tx_queues), "an impossible number of queues");
+        self.at("deploy", "schedule");
+        self.schedule();
         for rule in &p.coalescing {
             self.at("coalescing_rule", &rule.name);
             let bp = p.blueprints.get(rule.blueprint.index());
@@ -149,6 +151,43 @@ impl<'p> Check<'p> {
             self.at("seg_rule", &def.name);
             self.seg_rule(def);
         }
+    }
+
+    /// Each queue and each block but the first feeds one block, which stands before it.
+    fn schedule(&mut self) {
+        let schedule = &self.program.schedule;
+        let (mut queues, mut blocks) = (0, 1);
+        for (at, block) in schedule.blocks.iter().enumerate() {
+            let count = match &block.inputs {
+                SchedInputs::PerFlow(_) => 1,
+                SchedInputs::Each(inputs) => inputs.len(),
+            };
+            self.must((1..=MOST_INPUTS).contains(&count), "an impossible number of inputs");
+            for input in inputs_of(block) {
+                match input {
+                    SchedInput::Queue(_) => queues += 1,
+                    SchedInput::Block(n) => {
+                        self.must(n as usize > at, "a block feeds one that stands behind it");
+                        blocks += 1;
+                    }
+                }
+            }
+            let (shares, ty) = match &block.policy {
+                Policy::StrictPriority => (0, Ty::Bytes),
+                Policy::Drr(_) => (count, Ty::Bytes),
+                Policy::RateLimiter(_) => (count, Ty::Rate),
+            };
+            self.must(block.policy.shares().len() == shares, "another number of shares");
+            for share in block.policy.shares() {
+                self.scoped(Scope::Constant, share, &ty, "a share");
+            }
+        }
+        let all = schedule.blocks.is_empty() && schedule.queues == 1
+            || queues == schedule.queues
+                && blocks == schedule.blocks.len()
+                && (0..queues).all(|n| schedule.place(n).is_some())
+                && (1..blocks).all(|n| schedule.parent(n).is_some());
+        self.must(all && schedule.blocks.len() <= MOST_BLOCKS, "a queue or a block that feeds nothing");
     }
 
     fn blueprint(&mut self, id: BpId, def: &'p BlueprintDef) {
@@ -323,5 +362,12 @@ impl<'p> Check<'p> {
             CallTarget::On(on) => self.must(context == Some(*on), "the chain has another context"),
             CallTarget::Nowhere => self.must(context.is_none(), "the chain has a context"),
         }
+    }
+}
+
+fn inputs_of(block: &SchedBlock) -> Vec<SchedInput> {
+    match &block.inputs {
+        SchedInputs::PerFlow(queue) => vec![SchedInput::Queue(*queue)],
+        SchedInputs::Each(inputs) => inputs.clone(),
     }
 }

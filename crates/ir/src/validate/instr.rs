@@ -60,6 +60,14 @@ impl Check<'_> {
                     self.must(matches!(value.ty, Ty::Handle | Ty::U64), "another kind of value");
                 }
             }
+            Instr::SetQueueRate { queue, rate } => {
+                self.expr_of(queue, &Ty::U32, "the queue");
+                self.expr_of(rate, &Ty::Rate, "the rate");
+            }
+            Instr::SetQueuePrio { queue, prio } => {
+                self.expr_of(queue, &Ty::U32, "the queue");
+                self.expr_of(prio, &Ty::U64, "the priority");
+            }
             Instr::Raise { event } => {
                 let kind = if self.is_parser() { EventKind::Net } else { EventKind::Flow };
                 self.event_of_kind(*event, kind);

@@ -99,6 +99,16 @@ pub const INSTRUCTIONS: &[Word] = &[
         "notify(token_t token, status_t status[, value])",
         "Completes the request; nothing for `none`.",
     ),
+    word(
+        "set_queue_rate",
+        "set_queue_rate(uint32 queue, rate r)",
+        "The rate limiter that the queue's packets pass lets them out at this rate from now on; 0 holds them back.",
+    ),
+    word(
+        "set_queue_prio",
+        "set_queue_prio(uint32 queue, uint64 prio)",
+        "The queue's place in the block with priorities that its packets pass: the least goes first.",
+    ),
 ];
 
 pub const REGISTRATIONS: &[Word] = &[
@@ -123,12 +133,24 @@ pub const REGISTRATIONS: &[Word] = &[
     ),
     word(
         "register_pkt_sched",
-        "register_pkt_sched(strict_priority(queues))",
-        "How packets wait: in so many queues, of which an earlier one goes before the later ones.",
+        "register_pkt_sched(block)",
+        "How packets wait: in queues of scheduling blocks, of which one can feed another.",
     ),
+    word("fifo", "fifo()", "One queue: first in, first out."),
     word(
         "strict_priority",
-        "strict_priority(queues)",
-        "Queues of which an earlier one goes before the later ones; at most 16.",
+        "strict_priority(inputs)",
+        "An earlier input goes before the later ones, until `set_queue_prio` says otherwise.",
     ),
+    word(
+        "drr",
+        "drr(inputs, bytes quantum...)",
+        "Deficit round robin: the inputs take turns, of a quantum of octets each.",
+    ),
+    word(
+        "rate_limiter",
+        "rate_limiter(inputs, rate r...)",
+        "Each input sends at its rate at most; `set_queue_rate` changes it.",
+    ),
+    word("PER_FLOW", "PER_FLOW", "In place of a number of queues: one for each context."),
 ];

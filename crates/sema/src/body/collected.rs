@@ -114,6 +114,9 @@ fn arguments_of(instr: &mut Instr) -> Vec<&mut Expr> {
             all
         }
         Instr::PktGen { queue, .. } => queue.iter_mut().collect(),
+        Instr::SetQueueRate { queue, rate: value } | Instr::SetQueuePrio { queue, prio: value } => {
+            vec![queue, value]
+        }
         Instr::DelCtx { .. } | Instr::TimerStop { .. } | Instr::Raise { .. } => Vec::new(),
     }
 }

@@ -9,9 +9,10 @@ use super::place::Node;
 use super::{Binding, Body};
 use crate::codes;
 use crate::env::Def;
+use crate::sched::{QueueUse, Wanted};
 
 /// The instructions that are written as calls.
-pub(crate) const INSTRUCTIONS: [&str; 14] = [
+pub(crate) const INSTRUCTIONS: [&str; 16] = [
     "new_ctx",
     "del_ctx",
     "rebind_ctx",
@@ -26,6 +27,8 @@ pub(crate) const INSTRUCTIONS: [&str; 14] = [
     "timer_restart",
     "timer_stop",
     "notify",
+    "set_queue_rate",
+    "set_queue_prio",
 ];
 
 impl Body<'_, '_> {
@@ -53,6 +56,7 @@ impl Body<'_, '_> {
             "timer_start" | "timer_restart" | "timer_stop" => self.timer(&name.name, args, span),
             "notify" => self.notify(args, span),
             "pkt_gen" => self.pkt_gen(args, span),
+            "set_queue_rate" | "set_queue_prio" => self.set_queue(&name.name, args, span),
             _ => self.data_instruction(&name.name, args, span),
         }
     }
@@ -253,7 +257,7 @@ impl Body<'_, '_> {
                 && queue.is_none()
                 && self.variable(arg, |ty| matches!(ty, Ty::Event(_))).is_none()
             {
-                queue = Some(self.value_of_type(arg, &Ty::U32)?);
+                queue = Some(self.queue_number(arg, Wanted::Any)?);
                 continue;
             }
             sent = self.variable(arg, |ty| matches!(ty, Ty::Event(_)));
@@ -267,6 +271,23 @@ impl Body<'_, '_> {
             }
         }
         Some(Instr::PktGen { bp, rules, sent, queue })
+    }
+
+    fn queue_number(&mut self, e: &ast::Expr, what: Wanted) -> Option<ir::Expr> {
+        let value = self.value_of_type(e, &Ty::U32)?;
+        let number = self.cx.fold(&value);
+        self.cx.queue_uses.push(QueueUse { what, number, span: e.span });
+        Some(value)
+    }
+
+    fn set_queue(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        self.count(args, 2, span)?;
+        if name == "set_queue_rate" {
+            let queue = self.queue_number(&args[0], Wanted::Rate)?;
+            return Some(Instr::SetQueueRate { queue, rate: self.value_of_type(&args[1], &Ty::Rate)? });
+        }
+        let queue = self.queue_number(&args[0], Wanted::Priority)?;
+        Some(Instr::SetQueuePrio { queue, prio: self.value_of_type(&args[1], &Ty::U64)? })
     }
 
     pub(super) fn variable(&mut self, e: &ast::Expr, wanted: impl Fn(&Ty) -> bool) -> Option<LocalId> {

@@ -1,0 +1,116 @@
+//! Packet scheduling: blocks of queues, composed to a tree.
+
+use crate::stmt::Expr;
+
+/// Octets that a queue of deficit round robin may send a turn, at least and at most.
+pub const QUANTUM: std::ops::RangeInclusive<u64> = 64..=1 << 30;
+/// The highest rate that a rate limiter knows, in bits per second; above it a queue is not held back at all.
+pub const TOP_RATE: u64 = 1_000_000_000_000_000;
+/// How long a rate limiter makes good that a packet went out later than it might have, in nanoseconds.
+pub const LATENESS: u64 = 1_000_000;
+/// Inputs of a block, and blocks of a program, at most.
+pub const MOST_INPUTS: usize = 16;
+pub const MOST_BLOCKS: usize = 16;
+
+/// How blueprints wait for being made into packets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    /// how many queues a program can name; those of one block for all flows count as one
+    pub queues: u32,
+    /// each before those that feed it, the outermost first; none: a single queue
+    pub blocks: Vec<SchedBlock>,
+}
+
+impl Schedule {
+    /// A single queue, first in, first out.
+    pub fn fifo() -> Schedule {
+        Schedule { queues: 1, blocks: Vec::new() }
+    }
+
+    /// The block that queue `number` belongs to, and which of its inputs it is; that of the first flow if it has one for
+    /// each.
+    pub fn place(&self, number: u32) -> Option<(usize, usize)> {
+        self.blocks.iter().enumerate().find_map(|(at, block)| match &block.inputs {
+            SchedInputs::PerFlow(queue) => (*queue == number).then_some((at, 0)),
+            SchedInputs::Each(inputs) => {
+                let input = inputs.iter().position(|i| *i == SchedInput::Queue(number))?;
+                Some((at, input))
+            }
+        })
+    }
+
+    /// The block that a block feeds, and which of its inputs it is.
+    pub fn parent(&self, block: usize) -> Option<(usize, usize)> {
+        self.blocks.iter().enumerate().find_map(|(at, parent)| match &parent.inputs {
+            SchedInputs::PerFlow(_) => None,
+            SchedInputs::Each(inputs) => {
+                let input = inputs.iter().position(|i| *i == SchedInput::Block(block as u32))?;
+                Some((at, input))
+            }
+        })
+    }
+
+    /// The nearest block that the packets of queue `number` pass and that is wanted, and which of its inputs they come by.
+    pub fn nearest(&self, number: u32, wanted: impl Fn(&Policy) -> bool) -> Option<(usize, usize)> {
+        let mut place = self.place(number);
+        while let Some((block, _)) = place
+            && !wanted(&self.blocks[block].policy)
+        {
+            place = self.parent(block);
+        }
+        place
+    }
+
+    /// Whether it has a queue for each flow.
+    pub fn per_flow(&self) -> bool {
+        self.blocks.iter().any(|b| matches!(b.inputs, SchedInputs::PerFlow(_)))
+    }
+}
+
+/// Several inputs, and how one stream of packets is made of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchedBlock {
+    pub policy: Policy,
+    pub inputs: SchedInputs,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Policy {
+    StrictPriority,
+    /// the quantum of each input, or of every flow; type `Bytes`, known when the stack starts
+    Drr(Vec<Expr>),
+    /// the rate of each input, or of every flow; type `Rate`, known when the stack starts
+    RateLimiter(Vec<Expr>),
+}
+
+impl Policy {
+    /// Its name in the language.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Policy::StrictPriority => "strict_priority",
+            Policy::Drr(_) => "drr",
+            Policy::RateLimiter(_) => "rate_limiter",
+        }
+    }
+
+    /// The quanta or rates.
+    pub fn shares(&self) -> &[Expr] {
+        match self {
+            Policy::StrictPriority => &[],
+            Policy::Drr(shares) | Policy::RateLimiter(shares) => shares,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum SchedInputs {
+    Each(Vec<SchedInput>),
+    /// a queue for each context, and one for what is issued on none, which go by one number
+    PerFlow(u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchedInput {
+    Queue(u32),
+    Block(u32),
+}

@@ -1,0 +1,109 @@
+//! Scheduling blocks under a stream of octets: the stream's program with each of them, on the interpreter and the
+//! compiled core, and what flows get of a rate.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use carrick_driver::Failure;
+use carrick_driver::cc::{Tracing, shared_library};
+use carrick_driver::compile::compile_text;
+use carrick_driver::params;
+use carrick_ir::Program;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::diff::diff;
+use carrick_sim::link::LinkConfig;
+use carrick_sim::observe::Observer;
+use carrick_sim::scenario::Engine;
+use carrick_sim::{Scenario, run};
+use carrick_tests::build::root;
+use carrick_tests::net::skip;
+
+const SECOND: u64 = 1_000_000_000;
+/// What is measured: a second, once all have begun.
+const MEASURED: std::ops::Range<u64> = SECOND / 5..SECOND / 5 + SECOND;
+
+/// The stream's program, its packets scheduled like this.
+fn stream(schedule: &str) -> Arc<Program> {
+    let path = root().join("crates/cli/templates/stream/program.mtp");
+    let text = std::fs::read_to_string(path).expect("the template is there");
+    let scheduled = format!("register_pkt_sched({schedule});\n    register_ep_chains(");
+    let compiled = compile_text("stream.mtp", text.replace("register_ep_chains(", &scheduled));
+    compiled.program.expect("the program is right")
+}
+
+/// Octets that the first host sent while it was measured, by the port that they came from.
+#[derive(Default)]
+struct Meter(BTreeMap<u16, u64>);
+
+impl Observer for Meter {
+    fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
+        if host == 0 && MEASURED.contains(&now) {
+            let port = u16::from_be_bytes([packet[20], packet[21]]);
+            *self.0.entry(port).or_default() += packet.len() as u64;
+        }
+    }
+}
+
+/// What each of three flows that send all the time got.
+fn shares(schedule: &str) -> Vec<u64> {
+    let program = stream(schedule);
+    let link = LinkConfig { rate_bps: 1_000_000_000, delay_ns: 1_000_000, ..LinkConfig::default() };
+    let mut scenario = Scenario::bulk(1, link, 4_000_000);
+    scenario.params = params::values(&program, &["window=16384".into()]).expect("a parameter of it");
+    for number in 2..=3 {
+        let mut plan = scenario.plans[0].clone();
+        plan.number = number;
+        scenario.plans.push(plan);
+    }
+    let mut meter = Meter::default();
+    let report = run(&program, &Engine::Interpreter, &scenario, &mut meter, false).expect("it runs");
+    assert!(report.failures.is_empty(), "{:?}", report.failures);
+    meter.0.into_values().collect()
+}
+
+fn within_one_percent(octets: u64, wanted: u64) {
+    assert!(octets.abs_diff(wanted) * 100 <= wanted, "{octets} octets, not {wanted}");
+}
+
+#[test]
+fn each_flow_keeps_its_rate() {
+    let flows = shares("rate_limiter(PER_FLOW, 8Mbps)");
+    assert_eq!(flows.len(), 3);
+    flows.into_iter().for_each(|octets| within_one_percent(octets, 1_000_000));
+}
+
+#[test]
+fn flows_share_a_rate_evenly_but_for_a_packet() {
+    let flows = shares("rate_limiter(drr(PER_FLOW, 1500B), 8Mbps)");
+    within_one_percent(flows.iter().sum(), 1_000_000);
+    let (least, most) = (flows.iter().min(), flows.iter().max());
+    assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 2 * 1500), "{flows:?}");
+}
+
+#[test]
+fn what_waits_for_its_moment_loses_nothing_in_any_network() {
+    let schedules = [
+        "rate_limiter(PER_FLOW, 2Mbps)",
+        "drr(PER_FLOW, 700B)",
+        "rate_limiter(strict_priority(PER_FLOW), 5Mbps)",
+    ];
+    for schedule in schedules {
+        let program = stream(schedule);
+        let library = match shared_library(&program, Tracing::On) {
+            Ok(library) => library,
+            Err(Failure::Missing(what)) => return skip(&what),
+            Err(failure) => panic!("{failure}"),
+        };
+        let compiled: Rc<_> = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+        for seed in 1..=12 {
+            let mut scenario = Scenario::random(seed);
+            // Go-back-N that waits for less than its window takes would send nothing but repetitions.
+            scenario.params =
+                params::values(&program, &["resend_after=2s".into()]).expect("a parameter of it");
+            let result = diff(&program, &compiled, &scenario).expect("it runs");
+            assert_eq!(result.difference, None, "{schedule}, seed {seed}");
+            assert!(result.failures.is_empty(), "{schedule}, seed {seed}: {:?}", result.failures);
+        }
+    }
+}
