@@ -1,7 +1,8 @@
 //! `carrick trace`: what it shows of contexts, that both engines show the same, and what it refuses.
 
+use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, root};
 use carrick_tests::document::{blocks, replay, run};
@@ -185,4 +186,79 @@ fn a_program_that_is_wrong_is_not_run() {
     let output = output.expect("carrick runs");
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("MTP0010"));
+}
+
+/// What a session says to these commands; the first line is the command line.
+fn session(dir: &Path, command: &str, said: &[&str]) -> String {
+    let args: Vec<&str> = command.split_whitespace().skip(1).collect();
+    let mut child = Command::new(carrick())
+        .args(args)
+        .current_dir(dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("carrick runs");
+    let mut input = child.stdin.take().expect("a pipe");
+    let lines = said.join("\n") + "\n";
+    // All of it fits into a pipe: nobody waits for anybody.
+    input.write_all(lines.as_bytes()).expect("it listens");
+    drop(input);
+    text(&child.wait_with_output().expect("it ends"))
+}
+
+#[test]
+fn recorded_sessions_go_as_they_went() {
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "carrick new parcel");
+    let files = std::fs::read_dir(root().join("tests/sessions")).expect("readable");
+    let mut count = 0;
+    for file in files.map(|f| f.expect("a file").path()) {
+        let recorded = std::fs::read_to_string(&file).expect("readable");
+        let (command, rest) = recorded.split_once('\n').expect("the command line");
+        let said: Vec<&str> = rest.lines().filter_map(|line| line.strip_prefix("(carrick) ")).collect();
+        let went = format!("{command}\n{}", session(folder.path(), command.trim_start_matches("$ "), &said));
+        if std::env::var_os("CARRICK_RECORD").is_some() {
+            std::fs::write(&file, &went).expect("writable");
+        } else {
+            assert_eq!(went, recorded, "{}: CARRICK_RECORD=1 writes it anew", file.display());
+        }
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
+#[test]
+fn stepping_changes_nothing_of_a_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "carrick new parcel");
+    let command =
+        "carrick trace parcel/parcel.mtp --loss 2% --bytes 30KB --break see_ack --when c.resends>1000";
+    let stepped = session(folder.path(), command, &[]);
+    let ended = stepped.split_whitespace().next().expect("when it ended").to_owned();
+    let all =
+        run(folder.path(), "carrick trace parcel/parcel.mtp --loss 2% --bytes 30KB --list --format json");
+    let last: Value = serde_json::from_str(all.lines().last().expect("a count")).expect("an object");
+    let ns = last["at_ns"].as_u64().expect("a number");
+    assert_eq!(ended, format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000));
+    assert!(stepped.contains("no breakpoint was reached"), "{stepped}");
+}
+
+#[test]
+fn a_breakpoint_is_where_a_statement_is() {
+    let cases: [(&[&str], &str); 7] = [
+        (&["--break", "1"], "no statement begins on line 1"),
+        (&["--break", "tcp.mtp:999999"], "the nearest one is on line"),
+        (&["--break", "other.mtp:5"], "is no file of the program"),
+        (&["--break", "check_akc"], "did you mean check_ack?"),
+        (&["--break", "check_ack", "--when", "snd_una > 3"], "--> --when:1:1"),
+        (&["--break", "check_ack", "--set", "tcb.cwnd = 1"], "leave out --set"),
+        (&["--break", "check_ack", "--compiled"], "cannot be used with"),
+    ];
+    for (args, word) in cases {
+        let output = trace(args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(word), "{args:?}: {said}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}: {said}");
+    }
 }

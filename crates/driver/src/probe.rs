@@ -53,6 +53,13 @@ pub fn open(path: &Path) -> Result<(Compiled, Option<Asked>), Failure> {
 }
 
 impl Asked {
+    /// A line of one of the program's files, both counted as diagnostics do: files from 0, lines from 1.
+    pub fn line(&self, file: usize, line: u32) -> Option<&str> {
+        let sources = &self.assembled.sources;
+        let text = (file < sources.count()).then(|| &sources.text()[sources.range(file)])?;
+        text.lines().nth(line.checked_sub(1)? as usize)
+    }
+
     /// The values of expressions with commas between them. `from` is where diagnostics say that the text stands.
     ///
     /// # Errors

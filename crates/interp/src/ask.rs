@@ -13,9 +13,9 @@ use crate::machine::Machine;
 /// A question in its executable form, for cores of one program and configuration.
 #[derive(Debug)]
 pub struct Question {
-    func: Func,
-    ret: Ty,
-    params: Vec<Ty>,
+    pub(crate) func: Func,
+    pub(crate) ret: Ty,
+    pub(crate) params: Vec<Ty>,
 }
 
 /// What the words of a trace are put to: cells, one after the other.
@@ -35,11 +35,7 @@ impl Core {
     /// # Errors
     /// What of it no core can do.
     pub fn question(&self, function: &Function) -> Result<Question, String> {
-        Ok(Question {
-            func: self.linked.question(function)?,
-            ret: function.ret.clone(),
-            params: function.locals[..function.params as usize].iter().map(|l| l.ty.clone()).collect(),
-        })
+        self.linked.ready(function)
     }
 
     /// Answers a question about what a trace has told, as at this time: the words of the result. There is a fact for each

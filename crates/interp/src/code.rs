@@ -5,6 +5,8 @@
 
 use carrick_ir::{BinOp, Loc, Ty, UnOp};
 
+use crate::debug::At;
+
 /// An expression with a scalar value.
 #[derive(Debug, Clone)]
 pub(crate) enum Ex {
@@ -147,6 +149,8 @@ pub(crate) enum St {
     Extract(u32, u32),
     SetPayload(Box<SetPayload>),
     FrameAdd(Box<FrameAdd>),
+    /// a statement of a core that stops at them
+    At(Box<At>),
     /// and where it stands
     Instr(Box<In>, Loc),
 }

@@ -97,6 +97,12 @@ impl Instances {
         (slot.state == State::Live && slot.generation == handle.generation).then_some(handle.slot)
     }
 
+    /// Those of the instances that live.
+    pub(crate) fn live_slots(&self) -> impl Iterator<Item = u32> {
+        let slots = self.slots.iter().zip(0..);
+        slots.filter(|(slot, _)| slot.state == State::Live).map(|(_, number)| number)
+    }
+
     /// The slot of the instance with this id.
     pub(crate) fn find(&self, mem: &[u64], id: &[u64]) -> Option<u32> {
         let mut at = self.home(id);

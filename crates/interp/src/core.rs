@@ -31,6 +31,11 @@ impl Core {
     /// # Errors
     /// Says which part of the configuration is outside its range, or what of the program no core can do.
     pub fn new(program: Arc<Program>, config: &Config) -> Result<Core, String> {
+        Core::make(program, config, false)
+    }
+
+    /// `debugged`: it is to stop at statements.
+    pub(crate) fn make(program: Arc<Program>, config: &Config, debugged: bool) -> Result<Core, String> {
         if !MTU.contains(&config.mtu) {
             return Err(format!("the MTU is outside {} to {}", MTU.start(), MTU.end()));
         }
@@ -38,7 +43,7 @@ impl Core {
         if !completions.is_power_of_two() {
             return Err("the number of completions is not a power of two".to_owned());
         }
-        let linked = Linked::new(program, config)?;
+        let linked = Linked::new(program, config, debugged)?;
         let machine = Machine::new(&linked, config, completions as usize);
         Ok(Core { linked, machine })
     }

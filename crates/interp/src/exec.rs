@@ -31,7 +31,7 @@ impl Machine {
     }
 
     /// `sp`: where the frame of a callee goes.
-    fn block(&mut self, p: &Linked, code: &[St], fp: usize, sp: usize) -> Flow {
+    pub(crate) fn block(&mut self, p: &Linked, code: &[St], fp: usize, sp: usize) -> Flow {
         for st in code {
             let flow = match st {
                 St::Set(cell, ex) => {
@@ -74,6 +74,7 @@ impl Machine {
     fn rare(&mut self, p: &Linked, st: &St, fp: usize, sp: usize) -> Flow {
         match st {
             St::Init(cell, init) => self.init(init, fp, fp + *cell as usize),
+            St::At(at) => return self.at(p, at, fp, sp),
             St::Random(cell) => self.mem[fp + *cell as usize] = u64::from(self.random.next()),
             St::Range(range) => return self.range(p, range, fp, sp),
             St::Each(each) => return self.each(p, each, fp, sp),

@@ -14,6 +14,7 @@ mod contexts;
 mod core;
 mod counters;
 mod crc;
+pub mod debug;
 mod eval;
 mod exec;
 mod frame;

@@ -5,6 +5,7 @@ use carrick_ir::{COUNTERS, Loc};
 use crate::api::{Completion, Config, FAILED_CLAIMS_KEPT, FailedClaim, Record, TraceKind};
 use crate::contexts::{Handle, Instances};
 use crate::counters::{CLAIMS_FAILED, COMPLETION_LOST, Counters};
+use crate::debug::Debug;
 use crate::layout::TIMER_CELLS;
 use crate::link::Linked;
 use crate::queue::Queue;
@@ -46,6 +47,8 @@ pub(crate) struct Machine {
     /// the statement whose instruction is carried out
     pub issued_at: Loc,
     pub failed_claims: Vec<FailedClaim>,
+    /// of a core that stops at statements
+    pub debug: Option<Box<Debug>>,
     /// what follows the network header of the packet that is received
     pub packet: Vec<u8>,
     /// what of it no extract has taken yet
@@ -91,6 +94,7 @@ impl Machine {
             current_event: None,
             issued_at: Loc::default(),
             failed_claims: Vec::new(),
+            debug: None,
             packet: Vec::new(),
             packet_rest: 0..0,
             packet_net: Vec::new(),

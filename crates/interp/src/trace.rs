@@ -2,7 +2,7 @@
 
 use carrick_ir::{FieldDef, Ty};
 
-use crate::layout::TIMER_CELLS;
+use crate::layout::{PAYLOAD_LEN, TIMER_CELLS};
 use crate::link::Linked;
 use crate::machine::Machine;
 use crate::wnd;
@@ -23,6 +23,13 @@ impl Machine {
         out.extend((0..def.timers.len()).map(|i| self.mem[timers + i * TIMER_CELLS as usize]));
     }
 
+    /// Network header, fields, for each option that there can be whether it is there and its fields, octets of the payload.
+    fn blueprint_words(&self, p: &Linked, bp: usize, at: usize, out: &mut Vec<u64>) {
+        let layout = &p.layout.blueprints[bp];
+        out.extend_from_slice(&self.mem[at..at + layout.frames as usize]);
+        out.push(self.mem[at + (layout.payload + PAYLOAD_LEN) as usize]);
+    }
+
     fn field_words(&self, p: &Linked, defs: &[FieldDef], offsets: &[u32], at: usize, out: &mut Vec<u64>) {
         for (def, offset) in defs.iter().zip(offsets) {
             self.words(p, &def.ty, at + *offset as usize, out);
@@ -36,7 +43,9 @@ impl Machine {
             (0..n).for_each(|i| self.words(p, of, first + i * stride, out));
         };
         match ty {
-            Ty::Void => {}
+            Ty::Void | Ty::Packet => {}
+            Ty::NetHeader => out.extend_from_slice(&self.mem[at..at + p.layout.net as usize]),
+            Ty::Blueprint(b) => self.blueprint_words(p, b.index(), at, out),
             Ty::Event(e) => self.event_words(p, e.index(), at, out),
             Ty::Context(c) => self.context_words(p, c.index(), at, out),
             Ty::Scratch(s) => {

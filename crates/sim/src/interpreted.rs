@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use carrick_interp::Config;
+use carrick_interp::debug::Hook;
 use carrick_ir::{Function, Program};
 
 use crate::core::{Completion, Core, FailedClaim, Record, Refused, Request};
@@ -17,6 +18,19 @@ impl Interpreted {
     /// What is wrong with the configuration.
     pub fn new(program: Arc<Program>, config: &Config) -> Result<Interpreted, String> {
         carrick_interp::Core::new(program, config).map(Interpreted)
+    }
+
+    /// A fresh core that tells `hook` of every statement, by this number.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn debugged(
+        program: Arc<Program>,
+        config: &Config,
+        number: usize,
+        hook: Hook,
+    ) -> Result<Interpreted, String> {
+        carrick_interp::Core::debugged(program, config, number, hook).map(Interpreted)
     }
 }
 

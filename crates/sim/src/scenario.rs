@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_interp::Config;
+use carrick_interp::debug::Hook;
 use carrick_ir::{COUNTERS, Program, STATUS_NAMES};
 
 use crate::app::{App, End, Plan, Record, Side};
@@ -31,6 +32,8 @@ const DEAF_PORT: u16 = 4999;
 pub enum Engine {
     /// the reference
     Interpreter,
+    /// the same, with somebody who is told of every statement; the cores are numbered as the hosts
+    Debugged(Hook),
     /// a shared library
     Compiled(Rc<CompiledProgram>),
 }
@@ -205,6 +208,9 @@ fn make_core(
     let config = host_config(scenario, host, trace);
     Ok(match engine {
         Engine::Interpreter => Box::new(Interpreted::new(program.clone(), &config)?),
+        Engine::Debugged(hook) => {
+            Box::new(Interpreted::debugged(program.clone(), &config, host as usize, hook.clone())?)
+        }
         Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), &config)?),
     })
 }

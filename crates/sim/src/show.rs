@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use carrick_ir::{FieldDef, IdDef, Program, STATUS_NAMES, Ty};
+use carrick_ir::{BlueprintDef, FieldDef, IdDef, Program, STATUS_NAMES, Ty};
 
 const DURATIONS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 const RATES: [(&str, u64); 4] = [("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("Kbps", 1_000), ("bps", 1)];
@@ -35,6 +35,12 @@ pub fn value(program: &Program, ty: &Ty, words: Words<'_>) -> String {
             }
             format!("{{{text}}}")
         }
+        Ty::NetHeader => {
+            let net = program.net_header.fields.iter().map(|f| (f.name.as_str(), &f.ty));
+            named(program, net, words)
+        }
+        Ty::Blueprint(id) => blueprint(program, &program.blueprints[id.index()], words),
+        Ty::Packet => "the packet".into(),
         scalar => one(program, scalar, words.next().unwrap_or(0)),
     }
 }
@@ -77,11 +83,44 @@ fn scaled(value: u64, units: &[(&str, u64)]) -> String {
     format!("{whole}.{}{unit}", format!("{rest:0digits$}").trim_end_matches('0'))
 }
 
+/// A blueprint: its network header, its fields, the options that it has, and how much payload.
+fn blueprint(program: &Program, def: &BlueprintDef, words: Words<'_>) -> String {
+    let net = value(program, &Ty::NetHeader, &mut *words);
+    let fields = named(program, def.fields.iter().map(|f| (f.name.as_str(), &f.ty)), &mut *words);
+    let mut text = format!("{{net={net}, header={fields}");
+    for opt in def.options.iter().flat_map(|list| &program.opt_lists[list.index()].members) {
+        let opt = &program.opts[opt.index()];
+        let there = words.next() == Some(1);
+        let fields = named(program, opt.fields.iter().map(|f| (f.name.as_str(), &f.ty)), &mut *words);
+        if there {
+            let _ = write!(text, ", {}={fields}", opt.name);
+        }
+    }
+    let _ = write!(text, ", payload={} octets}}", words.next().unwrap_or(0));
+    text
+}
+
+fn named<'p>(program: &Program, all: impl Iterator<Item = (&'p str, &'p Ty)>, words: Words<'_>) -> String {
+    format!("{{{}}}", parts(program, all, words))
+}
+
+/// `a=1, b=2`; what is an IPv4 address by its name looks like one.
+fn parts<'p>(program: &Program, all: impl Iterator<Item = (&'p str, &'p Ty)>, words: Words<'_>) -> String {
+    let part = |(name, ty): (&str, &Ty)| {
+        let shown = match (ty, name.ends_with("_ip")) {
+            (Ty::Int { bits: 32, signed: false }, true) => {
+                std::net::Ipv4Addr::from(words.next().unwrap_or(0) as u32).to_string()
+            }
+            _ => value(program, ty, &mut *words),
+        };
+        format!("{name}={shown}")
+    };
+    all.map(part).collect::<Vec<_>>().join(", ")
+}
+
 /// Fields that begin the words, by name.
 pub fn record(program: &Program, defs: &[FieldDef], words: Words<'_>) -> String {
-    let all: Vec<String> =
-        defs.iter().map(|f| format!("{}={}", f.name, value(program, &f.ty, &mut *words))).collect();
-    format!("{{{}}}", all.join(", "))
+    named(program, defs.iter().map(|f| (f.name.as_str(), &f.ty)), words)
 }
 
 /// A context's handle, fields and deadlines.
@@ -94,15 +133,9 @@ fn context(program: &Program, ctx: usize, words: Words<'_>) -> String {
     format!("{handle} {fields} {{{}}}", timers.join(", "))
 }
 
-/// The parts of an id; those that are IPv4 addresses by their name look like it.
+/// The parts of an id.
 pub fn id(program: &Program, def: &IdDef, words: Words<'_>) -> String {
-    let part = |part: &FieldDef, word: u64| match (&part.ty, part.name.ends_with("_ip")) {
-        (Ty::Int { bits: 32, signed: false }, true) => std::net::Ipv4Addr::from(word as u32).to_string(),
-        (ty, _) => one(program, ty, word),
-    };
-    let all: Vec<String> =
-        def.parts.iter().map(|p| format!("{}={}", p.name, part(p, words.next().unwrap_or(0)))).collect();
-    format!("({})", all.join(", "))
+    format!("({})", parts(program, def.parts.iter().map(|p| (p.name.as_str(), &p.ty)), words))
 }
 
 /// When a timer is due.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use carrick_ir::{COUNTERS, FieldDef, Loc, Program, STATUS_NAMES, Ty};
+use carrick_ir::{BlueprintDef, COUNTERS, FieldDef, Loc, Program, STATUS_NAMES, Ty};
 use serde_json::{Value, json};
 
 use crate::core::{Completion, Record};
@@ -159,10 +159,33 @@ pub fn fields(program: &Program, defs: &[FieldDef], words: &mut dyn Iterator<Ite
     all
 }
 
+/// A blueprint: its network header, its fields, the options that it has, and how much payload.
+fn blueprint(program: &Program, def: &BlueprintDef, words: &mut dyn Iterator<Item = u64>) -> Value {
+    let net = value(program, &Ty::NetHeader, &mut *words);
+    let header: Value =
+        def.fields.iter().map(|f| (f.name.clone(), value(program, &f.ty, &mut *words))).collect();
+    let mut options = json!({});
+    for opt in def.options.iter().flat_map(|list| &program.opt_lists[list.index()].members) {
+        let opt = &program.opts[opt.index()];
+        let there = words.next() == Some(1);
+        let fields: Value =
+            opt.fields.iter().map(|f| (f.name.clone(), value(program, &f.ty, &mut *words))).collect();
+        if there {
+            options[opt.name.as_str()] = fields;
+        }
+    }
+    json!({"net": net, "header": header, "options": options, "payload": words.next()})
+}
+
 /// A value that begins the words, as programs read it.
 pub fn value(program: &Program, ty: &Ty, words: &mut dyn Iterator<Item = u64>) -> Value {
     match ty {
         Ty::Event(id) => fields(program, &program.events[id.index()].fields, words),
+        Ty::NetHeader => {
+            let net = &program.net_header.fields;
+            net.iter().map(|f| (f.name.clone(), value(program, &f.ty, &mut *words))).collect()
+        }
+        Ty::Blueprint(id) => blueprint(program, &program.blueprints[id.index()], words),
         Ty::Scratch(id) => fields(program, &program.scratchpads[id.index()].fields, words),
         Ty::Context(id) => {
             let def = &program.contexts[id.index()];

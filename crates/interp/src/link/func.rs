@@ -7,6 +7,7 @@ use carrick_ir::{
 
 use super::Linker;
 use crate::code::*;
+use crate::debug::At;
 use crate::layout::*;
 
 /// Where the locals of a function lie.
@@ -53,7 +54,7 @@ impl Linker<'_> {
     }
 
     /// The result lies first, then the locals.
-    fn frame(&self, def: &Function) -> (Frame, u32) {
+    pub(super) fn frame(&self, def: &Function) -> (Frame, u32) {
         let mut at = self.layout.size(&def.ret);
         let mut locals = Vec::new();
         for (i, local) in def.locals.iter().enumerate() {
@@ -75,8 +76,14 @@ impl Linker<'_> {
             if let StmtKind::Block(body) = &stmt.kind {
                 self.block(body, frame, out)?;
             } else {
+                let site = self.sites.as_mut().and_then(Iterator::next);
                 let st = self.stmt(stmt, frame)?;
-                out.push(st);
+                out.push(match site {
+                    Some((number, site)) => {
+                        St::At(Box::new(At { site: number as u32, head: site.head, code: [st].into() }))
+                    }
+                    None => st,
+                });
             }
         }
         Ok(())

@@ -4,15 +4,18 @@ mod expr;
 mod func;
 mod init;
 mod place;
+mod question;
 mod wire;
 
+use std::iter::Enumerate;
 use std::sync::Arc;
 
-use carrick_ir::{CallTarget, CtxId, EventKind, FuncId, Function, LocalId, Program, ScratchId, Ty};
+use carrick_ir::{CallTarget, CtxId, EventKind, FuncId, LocalId, Program, ScratchId, Ty};
 
 use crate::api::Config;
 use crate::coalesce::CoalesceCode;
 use crate::code::*;
+use crate::debug::{Site, sites};
 use crate::layout::*;
 pub(crate) use wire::{Blueprint, FieldKind, NetCells, OptCode, OptionList, WireField};
 
@@ -151,6 +154,8 @@ pub(crate) struct Linker<'a> {
     pub mtu: u32,
     pub map: Map,
     pub rule_lists: Vec<Vec<usize>>,
+    /// of a core that stops at statements: which come next
+    pub sites: Option<Enumerate<std::vec::IntoIter<Site>>>,
 }
 
 /// What the names of an expression outside functions stand for.
@@ -166,7 +171,7 @@ pub(crate) enum Outside {
 }
 
 impl Linked {
-    pub(crate) fn new(program: Arc<Program>, config: &Config) -> Result<Linked, String> {
+    pub(crate) fn new(program: Arc<Program>, config: &Config, debugged: bool) -> Result<Linked, String> {
         let params = parameters(&program, config)?;
         let layout = Layout::new(&program)?;
         let map = map(&program, &layout);
@@ -177,6 +182,7 @@ impl Linked {
             mtu: config.mtu,
             map,
             rule_lists: Vec::new(),
+            sites: debugged.then(|| sites(&program).into_iter().enumerate()),
         };
         let funcs = linker.functions()?;
         let chains = linker.chains()?;
@@ -223,21 +229,6 @@ impl Linked {
             flow_base,
             program,
         })
-    }
-}
-
-impl Linked {
-    /// A function that is not the program's own.
-    pub(crate) fn question(&self, function: &Function) -> Result<Func, String> {
-        let mut linker = Linker {
-            program: &self.program,
-            layout: &self.layout,
-            params: &self.params,
-            mtu: self.mtu,
-            map: self.map,
-            rule_lists: Vec::new(),
-        };
-        linker.function(function)
     }
 }
 

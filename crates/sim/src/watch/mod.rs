@@ -3,52 +3,21 @@
 
 pub mod line;
 pub mod live;
+mod spec;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
 use carrick_interp::{Fact, Question};
-use carrick_ir::{Function, Program, Ty};
+use carrick_ir::{Program, Ty};
 
 use crate::core::{Core, Record};
 use crate::observe::Observer;
 use crate::scenario::{Scenario, host_config};
 use line::{Event, Format, Line, Shown, What};
 use live::{Context, Live};
-
-/// Something to ask of a context: a function whose first parameter is the context, and whose second, if there is one, is the
-/// event that came.
-#[derive(Debug, Clone)]
-pub struct Ask {
-    pub text: String,
-    pub function: Function,
-}
-
-/// What to look at.
-#[derive(Debug, Clone, Default)]
-pub struct Spec {
-    /// after each of these events
-    pub on: Vec<usize>,
-    /// the type of the contexts that are asked about; absent: of any type, and nothing is asked
-    pub context: Option<usize>,
-    /// on this host only
-    pub host: Option<usize>,
-    /// with `on`, `every` or `at`: only where it holds; else whenever it comes true
-    pub when: Option<Ask>,
-    /// what is shown of a context; empty: everything
-    pub show: Vec<Ask>,
-    /// virtual nanoseconds between samples, not 0
-    pub every: Option<u64>,
-    /// list the contexts at each of these times, or at the end if there are none
-    pub list: bool,
-    /// virtual nanoseconds
-    pub at: Vec<u64>,
-    /// changes of the contexts that are looked at: of those that `on` or `when` finds, or of all at each time of `at`
-    pub set: Vec<Ask>,
-    /// so many lines at most
-    pub most: Option<u64>,
-}
+pub use spec::{Ask, Spec};
 
 /// A question that can be answered.
 struct Ready {

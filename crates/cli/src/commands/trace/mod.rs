@@ -1,5 +1,6 @@
 //! `carrick trace`
 
+mod session;
 mod spec;
 
 use std::io::BufWriter;
@@ -28,6 +29,10 @@ pub enum HostName {
 pub struct TraceArgs {
     /// a program (.mtp)
     pub file: PathBuf,
+    /// stop at this line ([FILE:]LINE) or at the beginning of this function, if --when (over what can be named there) holds, and obey
+    /// standard input: `help` tells what can be said; for each of several, say it again
+    #[arg(long = "break", value_name = "PLACE", conflicts_with_all = ["on", "sample", "list", "show", "at", "context", "host", "most", "compiled", "format"], help_heading = "What to look at")]
+    pub breaks: Vec<String>,
     /// show the context after each of these events, and what it was before; for each of several, say it again
     #[arg(long, value_name = "EVENT", conflicts_with_all = ["sample", "list"], help_heading = "What to look at")]
     pub on: Vec<String>,
@@ -75,6 +80,13 @@ pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
     output::diagnostics(&compiled);
     let asked = asked.ok_or_else(|| Failure::Failed(output::summary(&compiled)))?;
     let (changes, settings) = spec::changes_and_settings(&args.set);
+    if !args.breaks.is_empty() {
+        if let Some(change) = changes.first() {
+            let text = format!("`{change}`: where a run stops, `set` changes contexts; leave out --set");
+            return Err(Failure::Usage(text));
+        }
+        return session::run(args, asked, &settings).or_else(refuse);
+    }
     let spec = match spec::spec(args, &asked, &changes) {
         Ok(spec) => spec,
         Err(unanswered) => return refuse(unanswered),

@@ -82,7 +82,7 @@ fn makes_sense(args: &TraceArgs, changes: &[String]) -> Result<(), Failure> {
     }
     if !looks && changes.is_empty() {
         return usage(
-            "say what to look at: --on EVENT, --when CONDITION, --sample EXPRESSIONS --every DURATION, or --list",
+            "say what to look at: --on EVENT, --when CONDITION, --sample EXPRESSIONS --every DURATION, --list, or --break LINE",
         );
     }
     Ok(())
