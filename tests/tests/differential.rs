@@ -8,50 +8,17 @@ use std::sync::Arc;
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::compile::compile_file;
 use carrick_interp::{Config, Data, Record, Refused, Request};
-use carrick_ir::{FieldDef, InterfaceCall, Loc, Program, Ty};
+use carrick_ir::{InterfaceCall, Loc, Program, Ty};
 use carrick_sim::compiled::{Compiled, CompiledProgram};
 use carrick_sim::core::Core;
 use carrick_tests::build;
-use carrick_tests::ip::mend_checksum;
+use carrick_tests::dice::Dice;
 use carrick_tests::net::skip;
 
 const SEEDS: u64 = 24;
 const OPERATIONS: usize = 1200;
 /// Octets that one request sends or wants at most.
 const MOST: u64 = 5000;
-
-/// Xorshift: a seed replays exactly.
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// 0 to `below` - 1.
-    fn roll(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % below
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.roll(n) == 0
-    }
-
-    /// Small numbers, large ones, and those at the edges.
-    fn number(&mut self) -> u64 {
-        match self.roll(6) {
-            0 => self.roll(4),
-            1 => self.roll(100),
-            2 => self.roll(20_000),
-            3 => (1_u64 << self.roll(64)).wrapping_sub(self.roll(2)),
-            4 => self.roll(4).wrapping_neg(),
-            _ => self.roll(1 << 53) << self.roll(12),
-        }
-    }
-}
 
 /// The same core twice.
 struct Twins {
@@ -181,7 +148,7 @@ impl World<'_> {
             match (&field.ty, field.name.as_str()) {
                 (Ty::Addr, "data") => data = Data::Send(&octets),
                 (Ty::Addr, _) => data = Data::Recv(self.dice.roll(MOST)),
-                (ty, _) if ty.is_scalar() => args.push(self.argument(end, field)),
+                (ty, _) if ty.is_scalar() => args.push(self.dice.argument(end, field)),
                 _ => {}
             }
         }
@@ -189,18 +156,6 @@ impl World<'_> {
         let handle = self.handle(end);
         let request = Request { handle, token: self.token, args: &args, data };
         self.ends[end].call(number, request, self.now)
-    }
-
-    /// Mostly what leads the two ends to each other.
-    fn argument(&mut self, end: usize, field: &FieldDef) -> u64 {
-        let own = end as u64 + 1;
-        match field.name.as_str() {
-            name if name.ends_with("local_ip") => own,
-            name if name.ends_with("remote_ip") => 3 - own,
-            name if name.ends_with("port") => 7 + self.dice.roll(2),
-            "k" => self.dice.roll(4),
-            _ => self.dice.number(),
-        }
     }
 
     /// One that a completion gave, or a guess.
@@ -220,39 +175,10 @@ impl World<'_> {
         let doubled = self.dice.one_in(8);
         let (to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
         if self.dice.one_in(6) {
-            self.damage(&mut packet);
+            self.dice.damage(&mut packet);
         }
         // Of exactly its size, so that a sanitizer sees one octet too many.
         self.ends[to].rx(&packet.into_boxed_slice(), self.now)
-    }
-
-    /// One bit, or what the network layer does not notice: behind its header a packet is cut off or overwritten, or one
-    /// octet, perhaps of some length, is a little other.
-    fn damage(&mut self, packet: &mut Vec<u8>) {
-        let len = packet.len() as u64;
-        match self.dice.roll(4) {
-            0 => {
-                let at = self.dice.roll(len) as usize;
-                packet[at] ^= 1 << self.dice.roll(8);
-                return;
-            }
-            1 => packet.truncate(20 + self.dice.roll(len - 19) as usize),
-            2 if len > 20 => {
-                let at = 20 + self.dice.roll((len - 20).min(40)) as usize;
-                packet[at] = packet[at].wrapping_add(self.dice.roll(9) as u8).wrapping_sub(4);
-            }
-            _ => {
-                // The first octets mostly say what the others are.
-                let from = 20 + self.dice.roll(4).min(len - 20);
-                let to = from + self.dice.roll(len - from + 1);
-                for octet in &mut packet[from as usize..to as usize] {
-                    *octet = self.dice.roll(256) as u8;
-                }
-            }
-        }
-        let total = packet.len() as u16;
-        packet[2..4].copy_from_slice(&total.to_be_bytes());
-        mend_checksum(packet);
     }
 }
 
@@ -349,6 +275,13 @@ fn sorted_lists_and_the_middle_of_lists() {
 fn headers_of_every_kind() {
     if let Some(packets) = hold(&own("tests/programs/headers.mtp")) {
         assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
+fn parsers_that_think() {
+    if let Some(packets) = hold(&own("tests/programs/choosing.mtp")) {
+        assert!(packets > 500, "only {packets} packets were made");
     }
 }
 

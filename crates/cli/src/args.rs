@@ -57,6 +57,9 @@ pub enum Command {
     /// Write a page about a program: its headers, events, processors, state
     #[command(before_help = "Example: carrick doc stream.mtp -o stream.html")]
     Doc(Doc),
+    /// Write a Wireshark dissector for a program's packets
+    #[command(before_help = "Example: carrick dissect stream.mtp -o stream.lua")]
+    Dissect(Dissect),
     /// List the targets and what they have
     #[command(before_help = "Example: carrick targets")]
     Targets(Targets),
@@ -98,6 +101,18 @@ pub struct New {
 pub enum Template {
     /// a reliable stream of octets over a window of segments
     Stream,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Dissect {
+    /// a program (.mtp)
+    pub file: PathBuf,
+    /// the script (default: the program's name with .lua, here); `-` is standard output
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+    /// a parameter of the program, if its parser uses it: name=value
+    #[arg(long)]
+    pub set: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

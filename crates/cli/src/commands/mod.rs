@@ -3,6 +3,7 @@
 mod build;
 mod check;
 pub mod diff;
+mod dissect;
 mod doc;
 mod explain;
 mod fmt;
@@ -41,6 +42,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Run(args) => run::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Doc(args) => doc::run(args),
+        Command::Dissect(args) => dissect::run(args),
         Command::Targets(args) => targets::run(args),
         Command::Completions(args) => Ok(shell::completions(args)),
         Command::Man(args) => shell::man(args),

@@ -1,0 +1,26 @@
+//! `carrick dissect`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use carrick_driver::{Failure, params};
+
+use crate::args::Dissect;
+use crate::commands::load;
+
+pub fn run(args: &Dissect) -> Result<ExitCode, Failure> {
+    let program = load(&args.file)?;
+    let values = params::values(&program, &args.set)?;
+    let script = carrick_dissect::dissector(&program, &values)
+        .map_err(|what| Failure::Failed(format!("{}: {what}", args.file.display())))?;
+    if args.output.as_deref() == Some(Path::new("-")) {
+        print!("{script}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.lua", program.name)));
+    std::fs::write(&output, script).map_err(|e| {
+        Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", output.display()))
+    })?;
+    println!("{}", output.display());
+    Ok(ExitCode::SUCCESS)
+}

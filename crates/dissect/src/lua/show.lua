@@ -1,0 +1,82 @@
+-- Puts something found into the tree, with all that is in it.
+local function show(tree, part)
+  local what = f[part.path] or proto
+  local range = part.len and packet.tvb(part.from, part.len)
+  local item
+  if part.little then
+    item = tree:add_le(what, range)
+  elseif range and part.value ~= nil then
+    item = tree:add(what, range, part.value)
+  elseif range then
+    item = tree:add(what, range)
+  elseif part.value ~= nil then
+    item = tree:add(what, part.value)
+  else
+    item = tree:add(what)
+  end
+  if part.text then item:append_text(": " .. part.text) end
+  if part.generated then item:set_generated() end
+  for _, found in ipairs(part.problems or {}) do
+    if found.text then
+      item:add_proto_expert_info(x[found.kind], found.text)
+    else
+      item:add_proto_expert_info(x[found.kind])
+    end
+  end
+  for _, inner in ipairs(part) do show(item, inner) end
+  return item
+end
+
+local function show_packet(pinfo, tree)
+  local top = { path = "", from = 0, len = #packet.octets, problems = packet.problems }
+  local names = {}
+  for _, part in ipairs(packet.headers) do
+    table.insert(names, part.path)
+    table.insert(top, part)
+  end
+  local left = packet.to - packet.from
+  if #packet.headers > 1 and left > 0 and not packet.refused then
+    table.insert(top, { path = "what-is-left", from = packet.from, len = left })
+  end
+  for _, raised in ipairs(packet.events) do
+    local part = { path = raised.name, generated = true }
+    show_event[raised.name](part, raised.event)
+    table.insert(top, part)
+  end
+  local info = table.concat(names, ", ")
+  if packet.refused then
+    table.insert(top, { path = "refused-for", value = packet.refused, generated = true })
+    info = info .. " [" .. packet.refused .. "]"
+  elseif #packet.events == 0 then
+    problem(top, "unparsed")
+    info = info .. " [unparsed]"
+  end
+  show(tree, top)
+  pinfo.cols.protocol = proto.name:upper()
+  pinfo.cols.info = info
+end
+
+function proto.dissector(tvb, pinfo, tree)
+  packet = new_packet(tvb)
+  parse(packet.net)
+  show_packet(pinfo, tree)
+  return tvb:captured_len()
+end
+
+DissectorTable.get("ip.proto"):add(PROTOCOL, proto)
+
+-- The same packets in UDP datagrams, with their IPv4 header and nothing else.
+local function in_udp(tvb, pinfo, tree)
+  local len = tvb:captured_len()
+  if len < 20 or tvb(0, 1):bitfield(0, 4) ~= 4 or tvb(2, 2):uint() ~= tvb:reported_len() or tvb(9, 1):uint() ~= PROTOCOL then
+    return false
+  end
+  local header = tvb(0, 1):bitfield(4, 4) * 4
+  if header < 20 or header > len or sum16(tvb:raw(0, header), 0) ~= 0xffff then
+    return false
+  end
+  Dissector.get("ip"):call(tvb, pinfo, tree)
+  return true
+end
+
+proto:register_heuristic("udp", in_udp)

@@ -1,0 +1,108 @@
+//! Names and literals as Lua has them.
+
+const KEYWORDS: [&str; 22] = [
+    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
+    "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
+];
+
+/// What a function of the script uses besides its own locals and the library.
+const OUTER: [&str; 27] = [
+    "Dissector",
+    "DissectorTable",
+    "Field",
+    "Int64",
+    "PROTOCOL",
+    "Proto",
+    "ProtoExpert",
+    "ProtoField",
+    "UInt64",
+    "bit32",
+    "const",
+    "enums",
+    "extract",
+    "f",
+    "fn",
+    "ipairs",
+    "load",
+    "math",
+    "new",
+    "pairs",
+    "param",
+    "parse",
+    "proto",
+    "table",
+    "tostring",
+    "type",
+    "x",
+];
+
+fn is_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name)
+}
+
+/// `base.name`, whatever the name is.
+pub fn field(base: &str, name: &str) -> String {
+    if is_keyword(name) { format!("{base}[\"{name}\"]") } else { format!("{base}.{name}") }
+}
+
+/// `name = value` in a table.
+pub fn entry(name: &str, value: &str) -> String {
+    if is_keyword(name) { format!("[\"{name}\"] = {value}") } else { format!("{name} = {value}") }
+}
+
+/// The line that begins a function in a table.
+pub fn function(table: &str, name: &str, params: &str) -> String {
+    if is_keyword(name) {
+        format!("{table}[\"{name}\"] = function({params})")
+    } else {
+        format!("function {table}.{name}({params})")
+    }
+}
+
+/// Names for the locals of a function that hide nothing which the script needs; one for each local.
+pub fn locals<'a>(names: impl Iterator<Item = &'a str> + Clone, library: &[&str]) -> Vec<String> {
+    let taken = |name: &str| is_keyword(name) || OUTER.contains(&name) || library.contains(&name);
+    names
+        .clone()
+        .map(|name| {
+            let mut own = name.to_owned();
+            while taken(&own) || (own != name && names.clone().any(|other| other == own)) {
+                own.push('_');
+            }
+            own
+        })
+        .collect()
+}
+
+/// A string literal.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_local_hides_what_the_script_needs() {
+        let names = ["f", "f_", "end", "len", "show"];
+        assert_eq!(locals(names.into_iter(), &["show"]), ["f__", "f_", "end_", "len", "show_"]);
+    }
+
+    #[test]
+    fn keywords_are_quoted() {
+        assert_eq!(field("h", "end"), "h[\"end\"]");
+        assert_eq!(entry("last", "1"), "last = 1");
+        assert_eq!(quoted("a \"b\"\\\n"), "\"a \\\"b\\\"\\\\\\n\"");
+    }
+}

@@ -1,0 +1,111 @@
+//! Lists of options.
+
+use carrick_ir::{BlueprintDef, ExprKind, OptDef, OptListDef, arith, print};
+
+use crate::extract::uses;
+use crate::names::{field, quoted};
+use crate::script::Emitter;
+use crate::types::{Rep, rep};
+use crate::values::option_field;
+
+impl<'p> Emitter<'p> {
+    /// What can be in the lists: by kind, with what reads the fields of an option into a table.
+    pub(crate) fn option_lists(&mut self) {
+        if self.reach.option_lists.is_empty() {
+            return;
+        }
+        self.w.line(
+            "-- The options of each list, by kind; `read` is false if the fields do not fill an option.",
+        );
+        self.w.line("local known_options = {}");
+        self.w.line("");
+        let p = self.p;
+        for list in self.reach.option_lists.clone().into_iter().filter_map(|l| p.opt_lists.get(l.index())) {
+            let known = field("known_options", &list.name);
+            self.w.open(format!("{known} = {{"));
+            for opt in list.members.iter().filter_map(|opt| p.opts.get(opt.index())) {
+                match opt.wide {
+                    Some(kind) => self.wide_option(opt, kind),
+                    None => self.short_option(opt),
+                }
+            }
+            self.w.close("}");
+            self.w.line("");
+        }
+    }
+
+    fn short_option(&mut self, opt: &OptDef) {
+        let (kind, name, len) = (opt.kind, quoted(&opt.name), opt.len);
+        self.w.open(format!("[{kind}] = {{ name = {name}, len = {len}, read = function(r, o)"));
+        let mut bit = 16;
+        for of in &opt.fields {
+            let bits = arith::shape(&of.ty).0;
+            self.option_field(opt, &of.name, &of.ty, bit, bits);
+            bit += bits;
+        }
+        self.w.line("return true");
+        self.w.close("end },");
+    }
+
+    fn wide_option(&mut self, opt: &OptDef, kind: u64) {
+        self.w.open(format!("[\"{kind}\"] = {{ name = {}, read = function(r, o)", quoted(&opt.name)));
+        for of in &opt.fields {
+            let bits = arith::shape(&of.ty).0;
+            if of.varint {
+                let cell = field("o", option_field(&of.name));
+                let path = quoted(&format!("{}.{}", opt.name, of.name));
+                self.w.line(format!("{cell} = r:varint({path})"));
+                self.w.line(format!("if not {cell} then return false end"));
+            } else {
+                self.w.line(format!("if not r:has({}) then return false end", bits / 8));
+                self.option_field(opt, &of.name, &of.ty, 0, bits);
+                self.w.line(format!("r:skip({})", bits / 8));
+            }
+        }
+        self.w.line("return r.at == r.to");
+        self.w.close("end },");
+    }
+
+    fn option_field(&mut self, opt: &OptDef, name: &str, ty: &carrick_ir::Ty, bit: u32, bits: u32) {
+        let read = match rep(self.p, ty) {
+            Rep::Wide { .. } => "wide",
+            Rep::Narrow { signed: true, .. } => "signed",
+            _ => "field",
+        };
+        let (cell, path) = (field("o", option_field(name)), quoted(&format!("{}.{name}", opt.name)));
+        self.w.line(format!("{cell} = r:{read}({path}, {bit}, {bits})"));
+    }
+
+    /// How long the list of a received packet is.
+    pub(crate) fn options(&mut self, bp: &BlueprintDef) {
+        let Some(list) = self.list_of(bp) else {
+            if self.needs_header_end(bp) {
+                self.w.line("local header = r.at");
+            }
+            return;
+        };
+        if uses(&list.len, &ExprKind::HeaderLen) {
+            self.w.line("local header_len = u64(r.at - r.begin)");
+        }
+        let len = self.expr(&list.len);
+        self.w.line(format!("local list_len = {}", print::without_parentheses(&len)));
+        self.w.line("if list_len > u64(r.to - r.at) then return r:refuse(\"bad_options\") end");
+        self.w.line("local header = r.at + list_len:tonumber()");
+    }
+
+    /// The list itself, once it is known to be right.
+    pub(crate) fn read_options(&mut self, bp: &BlueprintDef) {
+        let (Some(list), Some(name)) = (self.list_of(bp), &bp.options_name) else { return };
+        let cell = field("h", name);
+        self.w.table(&format!("{cell} = "), &self.option_entries(bp), "");
+        let wide = list.members.iter().any(|opt| self.p.opts[opt.index()].wide.is_some());
+        let walk = if wide { "Reader.wide_options" } else { "Reader.short_options" };
+        let (path, known) = (quoted(&format!("{}.{name}", bp.name)), field("known_options", &list.name));
+        self.w
+            .line(format!("if not r:options({path}, {walk}, {known}, {cell}, header) then return false end"));
+    }
+
+    fn list_of(&self, bp: &BlueprintDef) -> Option<&'p OptListDef> {
+        self.p.opt_lists.get(bp.options?.index())
+    }
+}

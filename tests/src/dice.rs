@@ -1,0 +1,81 @@
+//! Random operations and packets, the same for the same seed.
+
+use carrick_ir::FieldDef;
+
+use crate::ip::mend_checksum;
+
+/// Xorshift: a seed replays exactly.
+pub struct Dice(u64);
+
+impl Dice {
+    /// Another seed gives other numbers.
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// 0 to `below` - 1.
+    pub fn roll(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % below
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.roll(n) == 0
+    }
+
+    /// Small numbers, large ones, and those at the edges.
+    pub fn number(&mut self) -> u64 {
+        match self.roll(6) {
+            0 => self.roll(4),
+            1 => self.roll(100),
+            2 => self.roll(20_000),
+            3 => (1_u64 << self.roll(64)).wrapping_sub(self.roll(2)),
+            4 => self.roll(4).wrapping_neg(),
+            _ => self.roll(1 << 53) << self.roll(12),
+        }
+    }
+
+    /// For a field of a call at one of two ends: mostly what leads them to each other.
+    pub fn argument(&mut self, end: usize, field: &FieldDef) -> u64 {
+        let own = end as u64 + 1;
+        match field.name.as_str() {
+            name if name.ends_with("local_ip") => own,
+            name if name.ends_with("remote_ip") => 3 - own,
+            name if name.ends_with("port") => 7 + self.roll(2),
+            "k" => self.roll(4),
+            _ => self.number(),
+        }
+    }
+
+    /// One bit, or what the network layer does not notice: behind its header a packet is cut off or overwritten, or one
+    /// octet, perhaps of some length, is a little other.
+    pub fn damage(&mut self, packet: &mut Vec<u8>) {
+        let len = packet.len() as u64;
+        match self.roll(4) {
+            0 => {
+                let at = self.roll(len) as usize;
+                packet[at] ^= 1 << self.roll(8);
+                return;
+            }
+            1 => packet.truncate(20 + self.roll(len - 19) as usize),
+            2 if len > 20 => {
+                let at = 20 + self.roll((len - 20).min(40)) as usize;
+                packet[at] = packet[at].wrapping_add(self.roll(9) as u8).wrapping_sub(4);
+            }
+            _ => {
+                // The first octets mostly say what the others are.
+                let from = 20 + self.roll(4).min(len - 20);
+                let to = from + self.roll(len - from + 1);
+                for octet in &mut packet[from as usize..to as usize] {
+                    *octet = self.roll(256) as u8;
+                }
+            }
+        }
+        let total = packet.len() as u16;
+        packet[2..4].copy_from_slice(&total.to_be_bytes());
+        mend_checksum(packet);
+    }
+}

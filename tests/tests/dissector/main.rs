@@ -1,0 +1,299 @@
+//! `carrick dissect`: what tshark shows of packets with the script of their program, against what the interpreter made
+//! of them. Packets come from every program that makes some, whole, damaged and cut off.
+
+mod held;
+mod pdml;
+mod traffic;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use carrick_driver::compile_file;
+use carrick_ir::Program;
+use carrick_sim::Scenario;
+use carrick_sim::link::LinkConfig;
+use carrick_sim::observe::Observer;
+use carrick_sim::pcapng::Pcapng;
+use carrick_sim::scenario::Engine;
+use carrick_tests::build::{carrick, root};
+use carrick_tests::net::skip;
+
+use held::{event, events_shown, hold, protocol};
+use pdml::Packet;
+use traffic::{Arrival, AtHost, HEADER, World};
+
+const STEPS: usize = 1500;
+const NOISE: usize = 150;
+
+fn has_tshark() -> bool {
+    let there = Command::new("tshark").arg("--version").output().is_ok();
+    if !there {
+        skip("tshark is not installed");
+    }
+    there
+}
+
+fn checked(path: &Path) -> Arc<Program> {
+    compile_file(path).expect("readable").program.expect("right")
+}
+
+/// Every program in the tree that checks.
+fn programs() -> Vec<(PathBuf, Arc<Program>)> {
+    let mut places =
+        ["protocols", "tests/programs", "crates/interp/tests/programs"].map(|p| root().join(p)).to_vec();
+    let mut found = Vec::new();
+    while let Some(place) = places.pop() {
+        for path in std::fs::read_dir(&place).expect("a folder").flatten().map(|e| e.path()) {
+            if path.is_dir() {
+                places.push(path);
+            } else if path.extension().is_some_and(|e| e == "mtp")
+                && let Some(program) = compile_file(&path).expect("readable").program
+            {
+                found.push((path, program));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+/// A folder with the script of a program.
+fn script(program: &Program) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("dissector.lua");
+    let defaults: Vec<u64> = program.params.iter().map(|p| p.default).collect();
+    let text = carrick_dissect::dissector(program, &defaults).expect("the parser can be translated");
+    std::fs::write(&path, text).expect("writable");
+    (dir, path)
+}
+
+/// What is shown of the packets.
+fn shown(program: &Program, arrivals: &[Arrival]) -> Vec<Packet> {
+    let (dir, script) = script(program);
+    let capture = dir.path().join("capture.pcapng");
+    let mut pcapng = Pcapng::new(File::create(&capture).expect("writable"), 0, "tests");
+    for (at, arrival) in (0..).zip(arrivals) {
+        pcapng.arrived(at * 1000, 0, at, &arrival.packet);
+    }
+    pcapng.finish().expect("writable");
+    let packets = pdml::dissect(&capture, &script, &protocol(program));
+    assert_eq!(packets.len(), arrivals.len());
+    packets
+}
+
+#[test]
+fn every_program_is_shown_as_it_is_understood() {
+    if !has_tshark() {
+        return;
+    }
+    let mut made = 0;
+    for (path, program) in programs() {
+        let mut world = World::new(&program, 7);
+        world.run(STEPS);
+        let sent = world.arrivals.len();
+        world.noise(NOISE);
+        let events = hold(&program, &world.arrivals, &shown(&program, &world.arrivals));
+        made += sent;
+        assert!(sent == 0 || events > 0, "{}: nothing is understood", path.display());
+    }
+    assert!(made > 2000, "only {made} packets");
+}
+
+#[test]
+fn a_transfer_with_every_fault() {
+    if !has_tshark() {
+        return;
+    }
+    let program = checked(&root().join("protocols/tcp/tcp.mtp"));
+    let link = LinkConfig {
+        rate_bps: 100_000_000,
+        delay_ns: 1_000_000,
+        queue_packets: 250,
+        loss_ppm: 20_000,
+        duplicate_ppm: 10_000,
+        reorder_ppm: 20_000,
+        corrupt_ppm: 20_000,
+    };
+    for host in 0..2 {
+        let mut seen = AtHost::new(&program, host);
+        carrick_sim::run(
+            &program,
+            &Engine::Interpreter,
+            &Scenario::bulk(7, link.clone(), 300_000),
+            &mut seen,
+            true,
+        )
+        .expect("it runs");
+        assert!(hold(&program, &seen.arrivals, &shown(&program, &seen.arrivals)) > 100);
+        assert!(seen.arrivals.iter().any(|a| a.refused == Some("bad_checksum")) || host == 0);
+    }
+}
+
+/// Every operator on every type of number, in a parser.
+#[test]
+fn parsers_compute_as_they_do_in_cores() {
+    if !has_tshark() {
+        return;
+    }
+    let text = std::fs::read_to_string(root().join("tests/programs/operators.mtp")).expect("readable");
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("computing.mtp");
+    std::fs::write(&path, in_a_parser(&text)).expect("writable");
+    let program = checked(&path);
+    let mut world = World::new(&program, 3);
+    world.numbers(40, 2);
+    assert_eq!(hold(&program, &world.arrivals, &shown(&program, &world.arrivals)), 40);
+    let least = world.arrivals.iter().map(|a| a.events[0].1.len()).min();
+    assert!(least > Some(400), "only {least:?} results");
+}
+
+/// The processors of the program as functions that its parser calls, and what they tell as what it raises.
+fn in_a_parser(text: &str) -> String {
+    // These need fractions or a host; a dissector has neither.
+    let beyond = ["keyed_hash", "mtu()", "now()", "k / q", "r * f"];
+    let lines = text.lines().filter(|l| !beyond.iter().any(|b| l.contains(b)));
+    let text: String = lines.map(|l| format!("{l}\n")).collect();
+    let (_, processors) = text.split_once("void note(seen e) { }").expect("the processors' beginning");
+    let (processors, _) = processors.split_once("void done(").expect("their end");
+    let processors =
+        processors.replace("(ask e)", "(told e)").replace("notify(none, OK, ", "e.results.all.add(");
+    let calls: String = processors
+        .lines()
+        .filter_map(|l| l.strip_prefix("void ")?.split('(').next())
+        .map(|name| format!("    {name}(e);\n"))
+        .collect();
+    format!(
+        "net_header ipv4 {{ uint32 src_ip; uint32 dst_ip; uint8 protocol = 202; }}
+struct results {{ list<uint64, 900> all; }}
+event ask : app_event {{ uint64 a; }}
+event told : net_event {{ uint64 a; uint64 b; results results; }}
+pkt_bp plain over ipv4 {{ uint64 a; uint64 b; }}
+{processors}
+void parse(pkt_t p, ipv4 ip) {{
+    plain h;
+    p.extract(h);
+    told e;
+    e.a = h.a;
+    e.b = h.b;
+{calls}    raise e;
+}}
+void note(told e) {{ }}
+void done(ask e) {{ notify(e.token, OK); }}
+dispatch chains {{ told -> {{ note }}; ask -> {{ done }}; }}
+interface computing {{ ask -> ask; }}
+deploy {{ register_ep_chains(chains); register_ev_parser(parse); register_interface(computing); }}
+"
+    )
+}
+
+/// A capture (of raw IPv4) that has only the first octets of each packet.
+fn cut_capture(path: &Path, packets: &[(Vec<u8>, usize)]) {
+    let mut file: Vec<u8> = Vec::new();
+    let words = |file: &mut Vec<u8>, words: &[u32]| words.iter().for_each(|w| file.extend(w.to_le_bytes()));
+    words(&mut file, &[0xa1b2_c3d4, 4 << 16 | 2, 0, 0, 65_535, 101]);
+    for (packet, kept) in packets {
+        words(&mut file, &[0, 0, *kept as u32, packet.len() as u32]);
+        file.extend_from_slice(&packet[..*kept]);
+    }
+    std::fs::write(path, file).expect("writable");
+}
+
+#[test]
+fn what_a_capture_lacks_is_not_held_against_the_packet() {
+    if !has_tshark() {
+        return;
+    }
+    for (_, program) in programs() {
+        let mut world = World::new(&program, 5);
+        world.run(STEPS / 3);
+        world.noise(NOISE / 3);
+        let packets = world.arrivals.into_iter().map(|a| a.packet).filter(|p| p.len() > HEADER);
+        let cut = packets.enumerate().map(|(at, p)| (p.clone(), HEADER + at % (p.len() - HEADER)));
+        let packets: Vec<(Vec<u8>, usize)> = cut.collect();
+        let (dir, script) = script(&program);
+        let capture = dir.path().join("cut.pcap");
+        cut_capture(&capture, &packets);
+        let name = format!("{}.refused-for", protocol(&program));
+        for packet in pdml::dissect(&capture, &script, &protocol(&program)) {
+            let reason = packet.iter().find(|s| s.name == name).map(|s| s.value.as_str());
+            assert!(reason.is_none_or(|r| r == "cut"), "{packet:#?}");
+        }
+    }
+}
+
+/// The native stack can carry packets in UDP datagrams.
+#[test]
+fn packets_in_datagrams_are_found() {
+    if !has_tshark() {
+        return;
+    }
+    let program = checked(&root().join("tests/programs/headers.mtp"));
+    let mut world = World::new(&program, 9);
+    world.run(STEPS / 3);
+    let whole: Vec<_> = world.arrivals.iter().filter(|a| a.as_sent).collect();
+    let wrapped: Vec<(Vec<u8>, usize)> =
+        whole.iter().map(|a| in_datagram(&a.packet)).map(|p| (p.clone(), p.len())).collect();
+    let (dir, script) = script(&program);
+    let capture = dir.path().join("udp.pcap");
+    cut_capture(&capture, &wrapped);
+    let packets = pdml::dissect(&capture, &script, &protocol(&program));
+    assert!(packets.len() > 30);
+    for (packet, arrival) in packets.iter().zip(whole).filter(|(_, a)| !a.not_ours) {
+        let expected: Vec<_> = arrival.events.iter().map(|(e, words)| event(&program, *e, words)).collect();
+        assert_eq!(events_shown(&program, packet), expected);
+    }
+}
+
+fn in_datagram(packet: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; HEADER + 8];
+    let total = (out.len() + packet.len()) as u16;
+    out[0] = 0x45;
+    out[2..4].copy_from_slice(&total.to_be_bytes());
+    out[8..10].copy_from_slice(&[64, 17]);
+    out[12..20].copy_from_slice(&[127, 0, 0, 1, 127, 0, 0, 1]);
+    out[20..24].copy_from_slice(&[0x9c, 0x40, 0x9c, 0x41]);
+    out[24..26].copy_from_slice(&(total - HEADER as u16).to_be_bytes());
+    out.extend_from_slice(packet);
+    carrick_tests::ip::mend_checksum(&mut out);
+    out
+}
+
+/// As a user does it.
+#[test]
+fn captures_of_the_simulator_are_read_with_the_script() {
+    if !has_tshark() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let (capture, script) = (dir.path().join("out.pcapng"), dir.path().join("out.lua"));
+    let program = "protocols/tcp/tcp.mtp";
+    let mut sim = Command::new(carrick());
+    sim.args(["sim", program, "--bytes", "100KB", "--loss", "1%", "--pcap"]).arg(&capture);
+    let mut dissect = Command::new(carrick());
+    dissect.args(["dissect", program, "-o"]).arg(&script);
+    for command in [&mut sim, &mut dissect] {
+        let done = command.current_dir(root()).output().expect("carrick runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let mut tshark = Command::new("tshark");
+    tshark.arg("-r").arg(&capture).arg("-X").arg(format!("lua_script:{}", script.display()));
+    tshark.args([
+        "-T",
+        "fields",
+        "-e",
+        "ip.len",
+        "-e",
+        "mtp_tcp.segment.len",
+        "-e",
+        "mtp_tcp.tcp_seg.data_offset",
+    ]);
+    let output = tshark.output().expect("tshark runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.lines().count() > 70, "{text}");
+    for line in text.lines() {
+        let numbers: Vec<usize> = line.split('\t').map(|n| n.parse().expect("a number")).collect();
+        assert_eq!(numbers[0], HEADER + numbers[1] + numbers[2] * 4, "{line}");
+    }
+}
