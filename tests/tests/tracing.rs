@@ -262,3 +262,42 @@ fn a_breakpoint_is_where_a_statement_is() {
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}: {said}");
     }
 }
+
+#[test]
+fn a_program_of_several_files_with_global_state() {
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "carrick new parcel");
+    let text = std::fs::read_to_string(folder.path().join("parcel/parcel.mtp")).expect("readable");
+    let (declared, done) = text.split_once("pkt_bp ").expect("a blueprint");
+    let counted = "void see_ack(segment e, totals t, conn c) {\n    t.acks++;";
+    let done = format!("pkt_bp {}", done.replacen("void see_ack(segment e, conn c) {", counted, 1));
+    let line = done.lines().position(|l| l == "    t.acks++;").expect("it was put there") + 1;
+    let main = format!("import \"done.mtp\";\n{declared}\nglobal context totals {{ uint64 acks = 7; }}\n");
+    std::fs::write(folder.path().join("main.mtp"), main).expect("writable");
+    std::fs::write(folder.path().join("done.mtp"), done).expect("writable");
+
+    let list = run(folder.path(), "carrick trace main.mtp --list --at 1ms --context totals --host client");
+    assert_eq!(
+        list, "0.001000000 client totals\n    acks=7\n0.001000000 client 1 context\n",
+        "nothing came yet"
+    );
+    let when = "carrick trace main.mtp --when 'totals.acks == 9' --host client --show acks";
+    let set = run(folder.path(), &format!("{when} --set 'totals.acks = 100'"));
+    assert!(set.ends_with("set totals.acks = 100 totals\n    acks=100 (was 9)\n"), "{set}");
+    assert!(set.starts_with(&run(folder.path(), &format!("{when} --compiled"))), "{set}");
+
+    let said = [
+        "print t.acks",
+        "set t.acks = 50",
+        "next",
+        "print t",
+        &format!("break {line} if t.acks > 60"),
+        "delete 1",
+        "continue",
+        "print t.acks",
+    ];
+    let went = session(folder.path(), &format!("carrick trace main.mtp --break done.mtp:{line}"), &said);
+    let found = went.lines().filter(|l| l.starts_with("t = ") || l.starts_with("t.acks = "));
+    assert_eq!(found.collect::<Vec<_>>(), ["t.acks = 7", "t = totals {acks=51} {}", "t.acks = 61"], "{went}");
+    assert!(went.contains(&format!("breakpoint 2: see_ack at done.mtp:{line}")), "{went}");
+}

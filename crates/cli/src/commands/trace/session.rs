@@ -79,7 +79,7 @@ pub fn run(args: &TraceArgs, asked: Asked, settings: &[String]) -> Result<ExitCo
         stopped: false,
     };
     for at in &args.breaks {
-        session.add_break(at, args.when.as_deref())?;
+        session.add_break(at, 0, args.when.as_deref().map(|text| ("--when", text)))?;
     }
     let session = Rc::new(RefCell::new(session));
     let engine = Engine::Debugged(session.clone());

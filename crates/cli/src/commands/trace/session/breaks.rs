@@ -16,13 +16,19 @@ pub struct Break {
 }
 
 impl Session {
-    /// Adds a breakpoint at a line (`[FILE:]LINE`) or at the beginning of a function; says where it is.
-    pub fn add_break(&mut self, at: &str, condition: Option<&str>) -> Result<String, Refusal> {
-        let sites = self.statements(at)?;
+    /// Adds a breakpoint at a line (`[FILE:]LINE`, or of the file with this number) or at the beginning of a function; says
+    /// where it is. `from` is where diagnostics say that the condition stands.
+    pub fn add_break(
+        &mut self,
+        at: &str,
+        file: usize,
+        condition: Option<(&str, &str)>,
+    ) -> Result<String, Refusal> {
+        let sites = self.statements(at, file)?;
         let mut found = Vec::new();
         for &site in &sites {
             let question = match condition {
-                Some(text) => Some(self.asked.condition("--when", text, &self.scope(site))?),
+                Some((from, text)) => Some(self.asked.condition(from, text, &self.scope(site))?),
                 None => None,
             };
             found.push((site, question.map(|q| q.function)));
@@ -64,14 +70,11 @@ impl Session {
         hit
     }
 
-    /// The first statement in each function on the line, or the first one of the function.
-    fn statements(&self, at: &str) -> Result<Vec<usize>, Failure> {
-        let (file, line) = at.rsplit_once(':').map_or((None, at), |(file, line)| (Some(file), line));
+    /// The first statement in each function on the line (of this file, unless `at` says another), or the first one of the function.
+    fn statements(&self, at: &str, file: usize) -> Result<Vec<usize>, Failure> {
+        let (name, line) = at.rsplit_once(':').map_or((None, at), |(file, line)| (Some(file), line));
         let Ok(line) = line.parse::<u32>() else { return self.function(at) };
-        let file = match file {
-            Some(name) => self.file(name)?,
-            None => 0,
-        };
+        let file = name.map_or(Ok(file), |name| self.file(name))?;
         let mut found: Vec<usize> = Vec::new();
         for (number, site) in self.sites.iter().enumerate() {
             if !site.head || (site.loc.file as usize, site.loc.line) != (file, line) {

@@ -17,7 +17,7 @@ set PLACE = EXPR     change what a context, an event or a scratchpad holds
 where                the functions that run, and for which event
 list [LINE]          the text around here, or around a line
 contexts [EXPR, ...] the contexts of this host, and expressions over their fields
-break PLACE          stop there: [FILE:]LINE, or a function
+break PLACE [if COND] stop there: [FILE:]LINE, or a function
 delete NUMBER        no longer stop at a breakpoint
 quit                 end the run
 An empty line says step, next or continue again; s, n, c, p, w, l, b, q and h are short for what begins so.";
@@ -59,13 +59,22 @@ impl Session {
             "where" | "w" => self.say_frames(stop),
             "list" | "l" => self.list(stop, rest),
             "contexts" => self.contexts(stop, rest),
-            "break" | "b" => match self.add_break(rest, None) {
-                Ok(said) => self.say(&said),
-                Err(refusal) => self.refuse(refusal),
-            },
+            "break" | "b" => self.set_break(stop, rest),
             "delete" => self.delete(rest),
             "help" | "h" => self.say(HELP),
             _ => self.say(&format!("there is no command `{word}`; `help` lists them")),
+        }
+    }
+
+    fn set_break(&mut self, stop: &Stop<'_>, text: &str) {
+        let (place, condition) = match text.split_once(" if ") {
+            Some((place, condition)) => (place.trim(), Some(("break", condition))),
+            None => (text, None),
+        };
+        let file = self.sites[stop.site()].loc.file as usize;
+        match self.add_break(place, file, condition) {
+            Ok(said) => self.say(&said),
+            Err(refusal) => self.refuse(refusal),
         }
     }
 
