@@ -277,9 +277,18 @@ fn captures_of_the_simulator_are_read_with_the_script() {
         let done = command.current_dir(root()).output().expect("carrick runs");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
-    let mut tshark = Command::new("tshark");
-    tshark.arg("-r").arg(&capture).arg("-X").arg(format!("lua_script:{}", script.display()));
-    tshark.args([
+    let tshark = |more: &[&str]| {
+        let mut tshark = Command::new("tshark");
+        tshark.arg("-r").arg(&capture).arg("-X").arg(format!("lua_script:{}", script.display()));
+        let output = tshark.args(more).output().expect("tshark runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let openings = tshark(&["-Y", "mtp_tcp.tcp_seg.syn == 1 && mtp_tcp.tcp_seg.opts"]);
+    assert!(
+        openings.lines().count() >= 2 && openings.lines().all(|l| l.contains(" syn window=")),
+        "{openings}"
+    );
+    let text = tshark(&[
         "-T",
         "fields",
         "-e",
@@ -289,8 +298,6 @@ fn captures_of_the_simulator_are_read_with_the_script() {
         "-e",
         "mtp_tcp.tcp_seg.data_offset",
     ]);
-    let output = tshark.output().expect("tshark runs");
-    let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.lines().count() > 70, "{text}");
     for line in text.lines() {
         let numbers: Vec<usize> = line.split('\t').map(|n| n.parse().expect("a number")).collect();

@@ -102,7 +102,9 @@ function Reader:field(path, bit, width)
   local first = math.floor(bit / 8)
   local octets = math.ceil((bit + width) / 8) - first
   local value = packet.tvb(self.at + first, octets):bitfield(bit % 8, width)
-  self:add(path, self.at + first, octets, (octets > 4 and octets * 8 > width) and value or nil)
+  local part = self:add(path, self.at + first, octets, (octets > 4 and octets * 8 > width) and value or nil)
+  if width == 1 and value == 1 then part.word = "" end
+  if width >= 16 then part.word = "=" .. tostring(value) end
   return value
 end
 
@@ -142,7 +144,7 @@ function Reader:varint(path)
   if not self:has(octets) then return nil end
   local value = packet.tvb(self.at, octets):bitfield(2, octets * 8 - 2)
   value = type(value) == "number" and u64(value) or value
-  self:add(path, self.at, octets, value)
+  self:add(path, self.at, octets, value).word = "=" .. tostring(value)
   self.at = self.at + octets
   return value
 end
@@ -154,7 +156,7 @@ function Reader:payload(path, len)
     return nil
   end
   local from, octets = self.at, len:tonumber()
-  if octets > 0 and path then self:add(path, from, octets) end
+  if octets > 0 and path then self:add(path, from, octets).word = "=" .. octets end
   self.at = from + octets
   -- The payload of a packet is there to be taken apart into frames.
   packet.from, packet.to = self.frame and self.at or from, self.to

@@ -27,11 +27,20 @@ local function show(tree, part)
   return item
 end
 
+-- A header in a line: what is set of it, and its larger numbers, but not its checksums.
+local function brief(part)
+  local words = { part.path }
+  for _, inner in ipairs(part) do
+    if inner.word and #inner == 0 then table.insert(words, inner.path:match("[^.]+$") .. inner.word) end
+  end
+  return table.concat(words, " ")
+end
+
 local function show_packet(pinfo, tree)
   local top = { path = "", from = 0, len = #packet.octets, problems = packet.problems }
   local names = {}
   for _, part in ipairs(packet.headers) do
-    table.insert(names, part.path)
+    table.insert(names, brief(part))
     table.insert(top, part)
   end
   local left = packet.to - packet.from
