@@ -150,13 +150,14 @@ fn a_change_takes_effect() {
 
 #[test]
 fn what_is_asked_wrongly_is_pointed_at() {
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 15] = [
         (&["--when", "cwnds < 10"], "did you mean `cwnd`?"),
         (&["--when", "cwnd"], "--> --when:1:1"),
         (&["--when", "cwnd < 10, cwnd > 2"], "join them with `&&`"),
         (&["--sample", "cwnd, snd_una +", "--every", "1ms"], "--> --sample:1:15"),
         (&["--sample", "cwnd", "--every", "0ms"], "--every 1ms"),
         (&["--when", "tx_room(tcb.id) > 0"], "no trace tells"),
+        (&["--on", "tcp_send", "--show", "tcp_send.token"], "asks for a token, which no trace tells"),
         (&["--on", "segmet"], "did you mean segment?"),
         (&["--on", "segment", "--show", "id", "--context", "tcbs"], "did you mean tcb?"),
         (&["--at", "1ms", "--set", "tcb.cwnd = true"], "--> --set:1:12"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use carrick_ir::{ExprKind, Function, Place, Program, Stmt, StmtKind, effects, walk};
+use carrick_ir::{ExprKind, Function, Place, Program, Proj, Stmt, StmtKind, effects, walk};
 pub use carrick_sema::probe::Named;
 use carrick_sema::probe::{Ask, check_probe};
 use carrick_syntax::assemble::{Assembled, assemble};
@@ -177,14 +177,18 @@ fn has_no_effect(stmt: &Stmt, function: &Function, program: &Program) -> bool {
         && walk::children(stmt).all(|b| b.stmts.iter().all(|s| has_no_effect(s, function, program)))
 }
 
-/// Whether a question asks for what only a core knows, and no trace of it tells: `tx_room`.
-pub fn beyond_traces(question: &Question, program: &Program) -> bool {
-    let mut found = false;
+/// What a question asks for that only a core knows, and no trace of it tells: the room in a data unit, an event's token.
+pub fn beyond_traces(question: &Question, program: &Program) -> Option<&'static str> {
+    let mut found = None;
     let mut bodies = vec![&question.function.body];
     let mut seen = vec![false; program.functions.len()];
     while let Some(body) = bodies.pop() {
         walk::statements(body, &mut |stmt| {
-            walk::of_statement(stmt, &mut |e| found |= matches!(e.kind, ExprKind::TxRoom(_)));
+            walk::of_statement(stmt, &mut |e| match &e.kind {
+                ExprKind::TxRoom(_) => found = Some("tx_room()"),
+                ExprKind::Load(place) if place.path.contains(&Proj::Token) => found = Some("a token"),
+                _ => {}
+            });
             if let StmtKind::Call { func, .. } = &stmt.kind
                 && !std::mem::replace(&mut seen[func.index()], true)
             {

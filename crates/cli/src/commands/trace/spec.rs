@@ -175,12 +175,9 @@ fn names(text: &str) -> Vec<String> {
 /// The questions as the simulator asks them.
 fn asks(program: &Program, questions: Vec<Question>) -> Result<Vec<Ask>, Refusal> {
     let ask = |question: Question| {
-        if beyond_traces(&question, program) {
-            return Err(Failure::Usage(format!(
-                "`{}` asks for tx_room(), which no trace tells",
-                question.text
-            ))
-            .into());
+        if let Some(what) = beyond_traces(&question, program) {
+            let text = format!("`{}` asks for {what}, which no trace tells", question.text);
+            return Err(Failure::Usage(text).into());
         }
         Ok(Ask { text: question.text, function: question.function })
     };
