@@ -73,8 +73,9 @@ impl Twins {
         same("call", interpreted, outcome(self.compiled.call(number, request, now)))
     }
 
-    fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), String> {
-        same("rx", outcome(self.interpreted.rx(packet, now)), outcome(self.compiled.rx(packet, now)))
+    fn rx(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<(), String> {
+        let interpreted = outcome(self.interpreted.rx_on(interface, packet, now));
+        same("rx", interpreted, outcome(self.compiled.rx_on(interface, packet, now)))
     }
 
     fn advance(&mut self, now: u64) -> Result<(), String> {
@@ -87,6 +88,7 @@ impl Twins {
         same("tx", made, self.compiled.tx(&mut compiled, now))?;
         if made {
             same("packet", &interpreted, &compiled)?;
+            same("interface", self.interpreted.tx_interface(), self.compiled.tx_interface())?;
         }
         Ok(made.then_some(interpreted))
     }
@@ -178,7 +180,8 @@ impl World<'_> {
             self.dice.damage(&mut packet);
         }
         // Of exactly its size, so that a sanitizer sees one octet too many.
-        self.ends[to].rx(&packet.into_boxed_slice(), self.now)
+        let interface = if self.program.in_network.is_some() { self.dice.roll(2) as u32 } else { 0 };
+        self.ends[to].rx(interface, &packet.into_boxed_slice(), self.now)
     }
 }
 
@@ -258,6 +261,13 @@ fn state_machines() {
     if let Some(packets) = hold(&machine) {
         assert!(packets > 1000, "only {packets} packets were made");
         hold_against(&machine, &checked(&unfolded));
+    }
+}
+
+#[test]
+fn packets_that_go_through() {
+    if let Some(packets) = hold(&own("tests/programs/in_network.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Target {
     pub net_headers: Vec<String>,
     /// the shapes of interface that its applications know
     pub interfaces: Vec<String>,
+    /// `endpoint`, `in_network`: where in a network its programs are
+    pub roles: Vec<String>,
     /// numbers that a program must stay below
     #[serde(default)]
     pub limits: std::collections::BTreeMap<String, u64>,
@@ -69,6 +71,8 @@ pub fn lacks(target: &Target, program: &ir::Program) -> Vec<String> {
             lacks.push(format!("target {} has no {what} `{name}`, which {} uses", target.name, program.file));
         }
     };
+    let role = if program.in_network.is_some() { "in_network" } else { "endpoint" };
+    need("role", role, &target.roles);
     need("network header", &program.net_header.name, &target.net_headers);
     if let Some(interface) = &program.interface {
         need("interface", &interface.name, &target.interfaces);

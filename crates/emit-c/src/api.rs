@@ -56,6 +56,7 @@ impl Emitter<'_> {
             self.context_layout(ctx);
         }
         self.blocks_layout();
+        self.store_layout();
         self.w.line("return at;");
         self.w.close("}");
         self.w.blank();
@@ -326,10 +327,11 @@ impl Emitter<'_> {
             "counters",
             "open_contexts",
         ];
+        let network: &[&str] = if p.in_network.is_some() { &["rx_on", "tx_interface"] } else { &[] };
         let lines: Vec<String> = members
             .iter()
             .map(|(name, value)| format!(".{name} = {value},"))
-            .chain(functions.iter().map(|f| format!(".{f} = {},", own(f))))
+            .chain(functions.iter().chain(network).map(|f| format!(".{f} = {},", own(f))))
             .collect();
         self.w.open(format!("const struct carrick_program {}_program = {{", p.name));
         for line in lines {

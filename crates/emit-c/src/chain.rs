@@ -229,12 +229,16 @@ impl Emitter<'_> {
         self.advance_function();
     }
 
-    fn begin_input(&mut self, refusal: &str) {
+    /// Refuses an input for which there is no room; `leaving`: also while a packet waits to leave.
+    fn begin_input(&mut self, leaving: bool) {
         let core = self.names.own("core");
         self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
-        if let Some(full) = self.queue_full() {
-            self.w.line(format!("if ({full})"));
-            self.w.line(format!("    {refusal}"));
+        let full = self.queue_full();
+        let refusals = leaving.then(|| "core->store.leaving".to_owned()).into_iter().chain(full);
+        let refusals: Vec<String> = refusals.collect();
+        if !refusals.is_empty() {
+            self.w.line(format!("if ({})", refusals.join(" || ")));
+            self.w.line("    return CARRICK_AGAIN;");
         }
     }
 
@@ -251,17 +255,21 @@ impl Emitter<'_> {
 
     fn rx_function(&mut self) {
         let (refuse, packet) = (self.names.own("refuse"), self.names.own("packet"));
+        let in_network = self.p.in_network.is_some();
+        let (name, interface) = if in_network { ("rx_on", "uint32_t interface, ") } else { ("rx", "") };
         self.w.open(format!(
-            "static int {}(struct carrick_core *opaque, const uint8_t *octets, uint32_t len, uint64_t now) {{",
-            self.names.own("rx")
+            "static int {}(struct carrick_core *opaque, {interface}const uint8_t *octets, uint32_t len, uint64_t now) {{",
+            self.names.own(name)
         ));
-        self.begin_input("return CARRICK_AGAIN;");
+        self.begin_input(in_network);
         self.w.line("core->now = carrick_max64(core->now, now);");
         self.w.line("struct carrick_ip ip;");
         self.w.line(format!(
-            "int header = carrick_ip_parse(octets, len, core->address, {}, &ip);",
+            "int header = carrick_ip_parse(octets, len, {}, {}, &ip);",
+            if in_network { "carrick_ip_destination(octets, len)" } else { "core->address" },
             self.p.net_header.protocol
         ));
+        self.look_at();
         self.w.open("if (header < 0) {");
         self.w.line(format!("(void){refuse}(core, (uint32_t)(-1 - header));"));
         self.w.line("return CARRICK_DROPPED;");
@@ -284,12 +292,20 @@ impl Emitter<'_> {
         self.w.open("if (chain.raised_count == 0) {");
         self.w.line("if (!chain.dropped)");
         self.w.line(format!("    (void){refuse}(core, CARRICK_COUNT_UNPARSED);"));
-        self.w.line("return CARRICK_DROPPED;");
+        if !in_network {
+            self.w.line("return CARRICK_DROPPED;");
+        }
         self.w.close("}");
         self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_parsed")));
+        if in_network {
+            self.w.line("carrick_store_pass(&core->store, core->counters);");
+        }
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();
+        if in_network {
+            self.rx_by_any();
+        }
     }
 
     fn call_function(&mut self) {
@@ -304,7 +320,7 @@ impl Emitter<'_> {
             self.w.close("}");
             return self.w.blank();
         }
-        self.begin_input("return CARRICK_AGAIN;");
+        self.begin_input(false);
         self.w.line(format!("if (call >= {}u || request->token == 0)", calls.len()));
         self.w.line("    return CARRICK_BAD_ARG;");
         self.w.line("if (core->completions.open == core->completions.capacity)");

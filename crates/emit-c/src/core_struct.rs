@@ -223,6 +223,9 @@ impl Emitter<'_> {
         self.w.line("struct carrick_pcg rng;");
         self.w.line("struct carrick_key key;");
         self.w.line("struct carrick_wheel wheel;");
+        if self.p.in_network.is_some() {
+            self.w.line("struct carrick_store store;");
+        }
         self.w.line("uint64_t counters[CARRICK_COUNTERS];");
         self.w.line("carrick_trace_fn trace;");
         self.w.line("void *trace_user;");

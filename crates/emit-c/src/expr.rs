@@ -416,6 +416,7 @@ pub fn net_member(field: NetField) -> &'static str {
         NetField::Ttl => "ttl",
         NetField::Tos => "tos",
         NetField::PayloadLen => "payload_len",
+        NetField::Interface => "interface",
     }
 }
 

@@ -56,6 +56,11 @@ impl Emitter<'_> {
             Instr::SetQueueRate { queue, rate } => self.set_queue("rate", queue, rate),
             Instr::SetQueuePrio { queue, prio } => self.set_queue("prio", queue, prio),
             Instr::Raise { event } => self.raise(*event),
+            Instr::Forward { .. }
+            | Instr::Drop
+            | Instr::PktStore { .. }
+            | Instr::PktRelease { .. }
+            | Instr::PktDiscard { .. } => self.packet_instr(instr),
         }
     }
 

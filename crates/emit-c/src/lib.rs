@@ -21,6 +21,7 @@ mod header;
 mod instr;
 mod list;
 mod names;
+mod network;
 mod options;
 mod part;
 mod queue;
@@ -109,6 +110,9 @@ impl<'p> Emitter<'p> {
         }
         if self.has_crc() {
             self.w.line("#include \"carrick/crc32.h\"");
+        }
+        if self.p.in_network.is_some() {
+            self.w.line("#include \"carrick/store.h\"");
         }
         self.w.blank();
     }

@@ -215,6 +215,9 @@ impl Emitter<'_> {
             "carrick_ip_build(out, &h->net__, (uint32_t)(header_len + payload_len{}), core->identification++);",
             tail(bp)
         ));
+        if self.p.in_network.is_some() {
+            self.w.line("core->store.left_by = h->net__.interface > 1 ? 1 : h->net__.interface;");
+        }
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
     }
 
@@ -356,6 +359,7 @@ impl Emitter<'_> {
         ));
         self.w.line(format!("struct {core_name} *core = (struct {core_name} *)opaque;"));
         self.w.line("core->now = carrick_max64(core->now, now);");
+        self.leaving();
         self.open_queue_loop();
         self.w.line("uint32_t len = 0;");
         self.w.line("bool last = true;");

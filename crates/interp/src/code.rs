@@ -270,6 +270,11 @@ pub(crate) enum In {
     Raise { event: usize, place: Place },
     SetRate(Ex, Ex),
     SetPriority(Ex, Ex),
+    Forward(Ex),
+    Drop,
+    PktStore(Ex),
+    PktRelease { key: Ex, interface: Ex },
+    PktDiscard(Ex),
 }
 
 /// A function.

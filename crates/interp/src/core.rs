@@ -53,19 +53,43 @@ impl Core {
     /// # Errors
     /// [`Refused::Again`] and [`Refused::Dropped`].
     pub fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
+        self.rx_on(0, packet, now)
+    }
+
+    /// As [`Core::rx`], of a program in the network: the packet came by interface 0 or 1.
+    ///
+    /// # Errors
+    /// [`Refused::Again`] also while a packet waits to leave, and [`Refused::Dropped`] of malformed ones only.
+    pub fn rx_on(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<(), Refused> {
         let (p, m) = (&self.linked, &mut self.machine);
+        if m.passing.waits_to_leave() {
+            return Err(Refused::Again);
+        }
         m.arrive(p, now)?;
-        let protocol = p.program.net_header.protocol;
-        let (header, rest) = ipv4::parse(packet, protocol, m.address).map_err(|counter| m.refuse(counter))?;
+        let in_network = p.packets.is_some();
+        let own = if in_network { ipv4::destination(packet) } else { m.address };
+        let parsed = ipv4::parse(packet, p.program.net_header.protocol, own);
+        let others = matches!(parsed, Err(IP_FRAGMENT | IP_PROTOCOL));
+        if in_network && (others || parsed.is_ok()) {
+            m.look_at(packet, interface.into());
+        }
+        if in_network && others {
+            m.pass_on(p);
+            return Ok(());
+        }
+        let (header, rest) = parsed.map_err(|counter| m.refuse(counter))?;
         m.count(RX_PACKETS);
         m.receive(p, &header, packet, rest);
         m.parse(p);
         let refused = m.refused.take().map(|counter| m.refuse(counter));
-        if m.raised.is_empty() {
-            return Err(refused.unwrap_or_else(|| m.refuse(UNPARSED)));
-        }
+        let events = !m.raised.is_empty();
+        let refused = if events { None } else { Some(refused.unwrap_or_else(|| m.refuse(UNPARSED))) };
         m.run_raised(p, 0, |m, p, event| m.event_by_id(p, event));
-        Ok(())
+        if in_network {
+            m.pass_on(p);
+            return Ok(());
+        }
+        refused.map_or(Ok(()), Err)
     }
 
     /// The first claims of the program that did not hold, oldest first; the counter `claims_failed` has all.
@@ -114,7 +138,12 @@ impl Core {
     pub fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
         let m = &mut self.machine;
         m.now = m.now.max(now);
-        m.make_packet(&self.linked, out)
+        m.next_leaving(out) || m.make_packet(&self.linked, out)
+    }
+
+    /// By which interface the packet leaves that [`Core::tx`] made last, of a program in the network.
+    pub fn tx_interface(&self) -> u32 {
+        self.machine.passing.left_by as u32
     }
 
     /// When the next timer is due, or a packet goes that waits for its moment only; in nanoseconds.
@@ -178,6 +207,7 @@ impl Machine {
         let net = p.map.net as usize;
         self.init(&p.net_init, net, net);
         let cells = p.net;
+        let interface = self.passing.interface();
         let mut set = |cell: Option<u32>, value: u64| {
             if let Some(cell) = cell {
                 self.mem[net + cell as usize] = value;
@@ -189,6 +219,7 @@ impl Machine {
         set(cells.ttl, header.ttl.into());
         set(cells.tos, header.tos.into());
         set(cells.payload_len, rest.len() as u64);
+        set(cells.interface, interface);
     }
 
     /// Puts a call's event at the stack's beginning.

@@ -34,10 +34,13 @@ numbers! {
     TX_TOO_LONG = 19,
     COMPLETION_LOST = 20,
     CLAIMS_FAILED = 21,
-    RX_PACKETS = 22,
-    TX_PACKETS = 23,
-    EVENTS = 24,
-    TX_COALESCED = 25,
+    STORE_FULL = 22,
+    PACKET_GONE = 23,
+    RX_PACKETS = 24,
+    TX_PACKETS = 25,
+    EVENTS = 26,
+    TX_COALESCED = 27,
+    TX_FORWARDED = 28,
 }
 
 pub(crate) type Counters = [u64; COUNTERS.len()];

@@ -16,7 +16,7 @@ use crate::units::Added;
 
 /// The numbers of the instructions in traces.
 #[derive(Clone, Copy)]
-enum Number {
+pub(crate) enum Number {
     NewCtx = 0,
     DelCtx,
     NewTx,
@@ -34,6 +34,11 @@ enum Number {
     RebindCtx,
     SetRate,
     SetPriority,
+    Forward,
+    Drop,
+    PktStore,
+    PktRelease,
+    PktDiscard,
 }
 
 /// The regions of addresses: none, the packet that is received, and from here on the requests.
@@ -146,6 +151,23 @@ impl Machine {
                 let flow = self.flow(p, self.current);
                 self.queue.sched.set_priority(number, flow, priority);
             }
+            In::Forward(interface) => {
+                let interface = self.eval(interface, fp);
+                self.forward(p, interface);
+            }
+            In::Drop => self.drop_current(),
+            In::PktStore(key) => {
+                let key = self.eval(key, fp);
+                self.store(p, key);
+            }
+            In::PktRelease { key, interface } => {
+                let (key, interface) = (self.eval(key, fp), self.eval(interface, fp));
+                self.release(key, interface);
+            }
+            In::PktDiscard(key) => {
+                let key = self.eval(key, fp);
+                self.discard(key);
+            }
             In::Raise { event, place } => {
                 let at = base(self, place);
                 self.instr(Number::Raise, &[*event as u64]);
@@ -154,7 +176,7 @@ impl Machine {
         }
     }
 
-    fn instr(&mut self, number: Number, words: &[u64]) {
+    pub(crate) fn instr(&mut self, number: Number, words: &[u64]) {
         self.record(TraceKind::Instr, number as usize, |_, out| out.extend_from_slice(words));
     }
 

@@ -55,6 +55,11 @@ pub(crate) fn parse(packet: &[u8], protocol: u8, address: u32) -> Result<(Header
     Ok((header, &packet[header_len..total]))
 }
 
+/// The destination of a packet that is long enough to have one.
+pub(crate) fn destination(packet: &[u8]) -> u32 {
+    if packet.len() < HEADER { 0 } else { be32(packet, 16) }
+}
+
 /// Fills in the header at the beginning of a packet that is complete but for it.
 pub(crate) fn build(packet: &mut [u8], header: &Header, identification: u16) {
     let total = packet.len() as u16;

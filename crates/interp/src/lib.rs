@@ -25,6 +25,7 @@ mod layout;
 mod link;
 mod machine;
 mod part;
+mod passing;
 mod queue;
 mod rand;
 mod requests;

@@ -8,6 +8,7 @@ use crate::counters::{CLAIMS_FAILED, COMPLETION_LOST, Counters};
 use crate::debug::Debug;
 use crate::layout::TIMER_CELLS;
 use crate::link::Linked;
+use crate::passing::Passing;
 use crate::queue::Queue;
 use crate::rand::{self, Pcg32};
 use crate::requests::Requests;
@@ -61,6 +62,8 @@ pub(crate) struct Machine {
     pub packet_number: u64,
     /// why the parser refused the packet
     pub refused: Option<usize>,
+    /// of a core in the network
+    pub passing: Passing,
     /// the next packet's identification
     pub identification: u16,
 }
@@ -101,6 +104,7 @@ impl Machine {
             packet_ips: (0, 0),
             packet_number: 0,
             refused: None,
+            passing: Passing::default(),
             identification: 0,
         };
         machine.begin_globals(p);

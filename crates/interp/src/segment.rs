@@ -131,6 +131,7 @@ impl Machine {
         self.append(piece, out);
         out.resize(out.len() + code.trailer, 0);
         let net = self.net_header(p, code);
+        self.passing.left_by = code.net.interface.map_or(0, |c| self.mem[(WORK + c) as usize].min(1));
         ipv4::build(out, &net, self.identification);
         self.write_checksums(code, &net, out, header);
         self.identification = self.identification.wrapping_add(1);

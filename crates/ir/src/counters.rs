@@ -1,7 +1,7 @@
 //! The counters of every core, by number; see docs/reference/execution.md.
 
 /// Names in the order of their numbers (a `DROP` trace record carries the number).
-pub const COUNTERS: [&str; 26] = [
+pub const COUNTERS: [&str; 29] = [
     "ip_short",
     "ip_version",
     "ip_length",
@@ -26,16 +26,21 @@ pub const COUNTERS: [&str; 26] = [
     "completion_lost",
     // claims that did not hold, where claims are checked
     "claims_failed",
+    // packets that could not be kept, and what was said of a packet that had gone its way already
+    "store_full",
+    "packet_gone",
     // not refusals: packets that entered the parser, packets made, events whose chain ran
     "rx_packets",
     "tx_packets",
     "events",
     // blueprints that a rule let another one stand for
     "tx_coalesced",
+    // packets that left as they came
+    "tx_forwarded",
 ];
 
 /// How many of [`COUNTERS`], from the first, count something that was refused, lost or broken.
-pub const REFUSALS: usize = 22;
+pub const REFUSALS: usize = 24;
 
 /// The number of the counter with this name, which must be one of [`COUNTERS`].
 pub fn counter(name: &str) -> usize {

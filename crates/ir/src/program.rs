@@ -32,6 +32,8 @@ pub struct Program {
     pub seg_rules: Vec<SegRule>,
     /// how blueprints wait
     pub schedule: Schedule,
+    /// of a program in the network, between two interfaces: how many packets it keeps at most; known at the start
+    pub in_network: Option<Expr>,
     /// in the order in which they are tried
     pub coalescing: Vec<CoalescingRule>,
     /// callees before callers
@@ -211,6 +213,8 @@ pub enum NetField {
     Ttl,
     Tos,
     PayloadLen,
+    /// of a program in the network: by which of its two it came, or leaves
+    Interface,
 }
 
 #[derive(Debug, Clone, PartialEq)]

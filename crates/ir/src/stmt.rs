@@ -147,6 +147,25 @@ pub enum Instr {
     DelCtx {
         ctx: LocalId,
     },
+    /// the packet of the chain's net event leaves by this interface (type `U32`)
+    Forward {
+        interface: Expr,
+    },
+    /// the packet of the chain's net event goes nowhere
+    Drop,
+    /// the packet of the chain's net event is kept under this key (type `U64`)
+    PktStore {
+        key: Expr,
+    },
+    /// the packets kept under this key leave by this interface, the oldest first
+    PktRelease {
+        key: Expr,
+        interface: Expr,
+    },
+    /// the packets kept under this key are forgotten
+    PktDiscard {
+        key: Expr,
+    },
     /// the chain's context is found by another id from now on
     RebindCtx {
         ctx: LocalId,

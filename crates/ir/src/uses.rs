@@ -24,6 +24,11 @@ pub fn instruction_name(instr: &Instr) -> &'static str {
         Instr::Raise { .. } => "raise",
         Instr::SetQueueRate { .. } => "set_queue_rate",
         Instr::SetQueuePrio { .. } => "set_queue_prio",
+        Instr::Forward { .. } => "forward",
+        Instr::Drop => "drop",
+        Instr::PktStore { .. } => "pkt_store",
+        Instr::PktRelease { .. } => "pkt_release",
+        Instr::PktDiscard { .. } => "pkt_discard",
     }
 }
 

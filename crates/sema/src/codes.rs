@@ -101,6 +101,9 @@ code_table! {
     REACTION_SHADOWED = 335, "a reaction that another one always comes before", "0335";
     MACHINE_CHAIN = 336, "a machine that is not where its event goes", "0336";
     STATE_ASSIGNED = 337, "a machine's state that is assigned", "0337";
+    ROLE = 340, "something that only a program in the network has", "0340";
+    PACKET = 341, "a packet that is not the event's", "0341";
+    INTERFACE = 342, "an interface that there is not", "0342";
     SCHED_BLOCK = 360, "a scheduling block that cannot be made", "0360";
     SCHED_QUEUE = 361, "a queue without what is set", "0361";
 }

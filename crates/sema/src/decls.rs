@@ -193,6 +193,9 @@ impl Checker<'_> {
         if event_kind == ir::EventKind::App {
             fields.iter().for_each(|f| self.check_reserved(&f.name, "token", "app event"));
         }
+        if event_kind == ir::EventKind::Net && self.has_role() {
+            fields.iter().for_each(|f| self.check_reserved(&f.name, "pkt", "net event"));
+        }
         let addrs: Vec<Span> =
             fields.iter().zip(&defs).filter(|(_, d)| d.ty == Ty::Addr).map(|(f, _)| f.span).collect();
         if event_kind == ir::EventKind::App && addrs.len() > 1 {

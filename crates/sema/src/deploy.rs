@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::env::Def;
 use crate::{Checker, codes};
 
-const CALLS: [&str; 8] = [
+const CALLS: [&str; 9] = [
     "register_ep_chains",
     "register_ctx_spec",
     "register_data_spec",
@@ -18,6 +18,7 @@ const CALLS: [&str; 8] = [
     "register_seg_rule",
     "register_coalescing_rule",
     "register_pkt_sched",
+    "register_role",
 ];
 
 impl Checker<'_> {
@@ -78,12 +79,15 @@ impl Checker<'_> {
             self.unknown(codes::DEPLOY_CALL, "registration", &name, &CALLS);
             return None;
         }
-        if what == "register_pkt_sched" {
+        if matches!(what.as_str(), "register_pkt_sched" | "register_role") {
             if registered.contains(what) {
-                self.report(wrong("packets are scheduled twice".into()));
+                self.report(wrong(format!("`{what}` is said twice")));
             }
             registered.push(what.clone());
-            self.packet_schedule(args, call.span);
+            match what.as_str() {
+                "register_role" => self.role(args, call.span),
+                _ => self.packet_schedule(args, call.span),
+            }
             return Some(());
         }
         let wanted = match what.as_str() {
@@ -144,7 +148,7 @@ impl Checker<'_> {
     }
 
     /// A number that is known when the stack starts.
-    fn deploy_number(&mut self, e: &Expr, ty: &Ty) -> Option<ir::Expr> {
+    pub(crate) fn deploy_number(&mut self, e: &Expr, ty: &Ty) -> Option<ir::Expr> {
         Body::for_declaration(self).value_of_type(e, ty)
     }
 

@@ -12,13 +12,14 @@ use crate::types::is_int;
 use crate::{Checker, codes};
 
 /// The fields of `ipv4` that a program may name.
-const IPV4: [(&str, NetField, Ty); 6] = [
+const IPV4: [(&str, NetField, Ty); 7] = [
     ("src_ip", NetField::SrcIp, Ty::U32),
     ("dst_ip", NetField::DstIp, Ty::U32),
     ("protocol", NetField::Protocol, Ty::U8),
     ("ttl", NetField::Ttl, Ty::U8),
     ("tos", NetField::Tos, Ty::U8),
     ("payload_len", NetField::PayloadLen, Ty::U16),
+    ("interface", NetField::Interface, Ty::U8),
 ];
 
 impl Checker<'_> {
@@ -56,6 +57,10 @@ impl Checker<'_> {
                 self.unknown(codes::NET_FIELD, "field of ipv4", &field.name, &IPV4.map(|(n, ..)| n));
                 continue;
             };
+            if *kind == NetField::Interface && !self.has_role() {
+                self.not_at_an_end(field.name.span, "`interface`");
+                continue;
+            }
             if self.resolve(&field.ty).is_some_and(|t| t != *ty) {
                 let wanted = self.name(ty);
                 self.report(

@@ -25,6 +25,7 @@ mod machines;
 mod options;
 mod parts;
 pub mod probe;
+mod role;
 mod sched;
 mod tlv;
 mod types;
@@ -153,6 +154,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         blueprints: Vec::new(),
         seg_rules: Vec::new(),
         schedule: ir::Schedule::fifo(),
+        in_network: None,
         coalescing: Vec::new(),
         functions: Vec::new(),
         parser: ir::FuncId(0),

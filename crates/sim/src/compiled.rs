@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 2;
+const ABI: u32 = 3;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -84,6 +84,8 @@ struct CProgram {
     next_completion: unsafe extern "C" fn(*mut c_void, *mut CCompletion) -> bool,
     counters: unsafe extern "C" fn(*const c_void) -> *const u64,
     open_contexts: unsafe extern "C" fn(*const c_void) -> u32,
+    rx_on: Option<unsafe extern "C" fn(*mut c_void, u32, *const u8, u32, u64) -> i32>,
+    tx_interface: Option<unsafe extern "C" fn(*const c_void) -> u32>,
 }
 
 /// A loaded program; cores are made of it.
@@ -270,6 +272,18 @@ impl Core for Compiled {
         // SAFETY: the core is alive; it reads the packet only during the call.
         let code = unsafe { (self.program.table().rx)(self.core, packet.as_ptr(), packet.len() as u32, now) };
         Self::outcome(code)
+    }
+
+    fn rx_on(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<(), Refused> {
+        let Some(rx_on) = self.program.table().rx_on else { return self.rx(packet, now) };
+        self.reports.now = now;
+        // SAFETY: as in `rx`.
+        Self::outcome(unsafe { rx_on(self.core, interface, packet.as_ptr(), packet.len() as u32, now) })
+    }
+
+    fn tx_interface(&self) -> u32 {
+        // SAFETY: the core is alive.
+        self.program.table().tx_interface.map_or(0, |of| unsafe { of(self.core) })
     }
 
     fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {

@@ -39,6 +39,14 @@ impl Core for Interpreted {
         self.0.rx(packet, now)
     }
 
+    fn rx_on(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<(), Refused> {
+        self.0.rx_on(interface, packet, now)
+    }
+
+    fn tx_interface(&self) -> u32 {
+        self.0.tx_interface()
+    }
+
     fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
         self.0.call(call, &request, now)
     }

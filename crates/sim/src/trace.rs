@@ -11,7 +11,7 @@ use crate::link::Fate;
 use crate::observe::Observer;
 
 /// The instructions by their number in trace records.
-const INSTRUCTIONS: [&str; 17] = [
+const INSTRUCTIONS: [&str; 22] = [
     "new_ctx",
     "del_ctx",
     "new_tx_ordered_data",
@@ -29,6 +29,11 @@ const INSTRUCTIONS: [&str; 17] = [
     "rebind_ctx",
     "set_queue_rate",
     "set_queue_prio",
+    "forward",
+    "drop",
+    "pkt_store",
+    "pkt_release",
+    "pkt_discard",
 ];
 
 /// Writes a trace; the first error is kept and ends the writing.

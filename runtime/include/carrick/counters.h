@@ -26,10 +26,13 @@ enum carrick_counter {
     CARRICK_COUNT_TX_TOO_LONG,
     CARRICK_COUNT_COMPLETION_LOST,
     CARRICK_COUNT_CLAIMS_FAILED,
+    CARRICK_COUNT_STORE_FULL,
+    CARRICK_COUNT_PACKET_GONE,
     CARRICK_COUNT_RX_PACKETS,
     CARRICK_COUNT_TX_PACKETS,
     CARRICK_COUNT_EVENTS,
     CARRICK_COUNT_TX_COALESCED,
+    CARRICK_COUNT_TX_FORWARDED,
     CARRICK_COUNTERS
 };
 
@@ -37,7 +40,7 @@ enum carrick_counter {
 #define CARRICK_COUNTER_NAMES                                                                                          \
     "ip_short", "ip_version", "ip_length", "ip_checksum", "ip_fragment", "ip_protocol", "ip_address", "short",         \
         "bad_checksum", "bad_options", "unparsed", "no_context", "ctx_refused", "tx_cut", "payload_cut", "rx_cut",     \
-        "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "completion_lost", "claims_failed", "rx_packets",   \
-        "tx_packets", "events", "tx_coalesced"
+        "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "completion_lost", "claims_failed", "store_full",   \
+        "packet_gone", "rx_packets", "tx_packets", "events", "tx_coalesced", "tx_forwarded"
 
 #endif

@@ -19,8 +19,13 @@ static inline uint64_t carrick_sum_pseudo(uint32_t src, uint32_t dst, uint8_t pr
 struct carrick_ip {
     uint32_t src, dst;
     uint16_t payload_len;
-    uint8_t protocol, ttl, tos;
+    uint8_t protocol, ttl, tos, interface;
 };
+
+/* The destination of a packet that is long enough to have one. */
+static inline uint32_t carrick_ip_destination(const uint8_t *p, uint32_t len) {
+    return len < CARRICK_IP_HEADER ? 0 : carrick_load32(p + 16);
+}
 
 /* Checks a received packet. Returns where its payload begins, or the negative of (counter + 1) that says why not. */
 static inline int carrick_ip_parse(const uint8_t *p, uint32_t len, uint32_t address, uint8_t protocol,

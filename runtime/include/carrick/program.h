@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI   2u
+#define CARRICK_ABI   3u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -155,6 +155,12 @@ struct carrick_program {
     const uint64_t *(*counters)(const struct carrick_core *core);
     /* Open instances over all contexts. */
     uint32_t (*open_contexts)(const struct carrick_core *core);
+
+    /* Of a program in the network, else NULL. As rx, of a packet that came by interface 0 or 1; refused with
+     * CARRICK_AGAIN also while a packet waits to leave. */
+    int (*rx_on)(struct carrick_core *core, uint32_t interface, const uint8_t *packet, uint32_t len, uint64_t now);
+    /* By which interface the packet leaves that tx made last. */
+    uint32_t (*tx_interface)(const struct carrick_core *core);
 };
 
 /* The symbol that a shared library of a compiled program exports. */

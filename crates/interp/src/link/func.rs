@@ -322,6 +322,13 @@ impl Linker<'_> {
             }
             Instr::SetQueueRate { queue, rate } => In::SetRate(expr(queue)?, expr(rate)?),
             Instr::SetQueuePrio { queue, prio } => In::SetPriority(expr(queue)?, expr(prio)?),
+            Instr::Forward { interface } => In::Forward(expr(interface)?),
+            Instr::Drop => In::Drop,
+            Instr::PktStore { key } => In::PktStore(expr(key)?),
+            Instr::PktRelease { key, interface } => {
+                In::PktRelease { key: expr(key)?, interface: expr(interface)? }
+            }
+            Instr::PktDiscard { key } => In::PktDiscard(expr(key)?),
             Instr::PktGen { .. } => return Err("a packet out of its place".to_owned()),
         })
     }

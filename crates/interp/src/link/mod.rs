@@ -28,6 +28,8 @@ pub(crate) const WORK: u32 = 3;
 
 /// Most entries of the blueprint queue.
 pub(crate) const QUEUE: u32 = 1024;
+/// Packets that are kept at most.
+const PACKETS_MAX: u64 = 65_536;
 /// Cells of all contexts together at most.
 const MAX_CONTEXT_CELLS: u64 = 1 << 30;
 
@@ -59,6 +61,8 @@ pub(crate) struct Linked {
     /// queues that a block with one for each flow has, and how many instances there can be of the contexts before each
     pub flows: u32,
     pub flow_base: Vec<u32>,
+    /// of a program in the network: how many packets it keeps
+    pub packets: Option<u32>,
 }
 
 /// Where in memory things lie that have one place.
@@ -196,6 +200,7 @@ impl Linked {
         let (flows, flow_base) = flows(&contexts);
         let net_init = linker.net_init()?;
         let net = linker.net_cells();
+        let packets = linker.packets()?;
         let rule_lists = std::mem::take(&mut linker.rule_lists);
         let mut map = linker.map;
         map.end = map.frames + deepest(&program, &funcs);
@@ -227,6 +232,7 @@ impl Linked {
             shares,
             flows,
             flow_base,
+            packets,
             program,
         })
     }
@@ -374,6 +380,15 @@ impl Linker<'_> {
             out.push(CtxCode { global, capacity: capacity as u32, tx_capacity, rx_capacity });
         }
         Ok(out)
+    }
+
+    /// How many packets are kept, if the program runs in the network.
+    fn packets(&self) -> Result<Option<u32>, String> {
+        let Some(packets) = &self.program.in_network else { return Ok(None) };
+        match self.expr(packets, Outside::None)? {
+            Ex::Lit(n @ 0..=PACKETS_MAX) => Ok(Some(n as u32)),
+            _ => Err(format!("a program in the network keeps at most {PACKETS_MAX} packets")),
+        }
     }
 
     fn calls(&self) -> Result<Vec<CallCode>, String> {

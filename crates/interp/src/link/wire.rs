@@ -43,6 +43,7 @@ pub(crate) struct NetCells {
     pub ttl: Option<u32>,
     pub tos: Option<u32>,
     pub payload_len: Option<u32>,
+    pub interface: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -97,6 +98,7 @@ impl Linker<'_> {
                 NetField::Ttl => &mut cells.ttl,
                 NetField::Tos => &mut cells.tos,
                 NetField::PayloadLen => &mut cells.payload_len,
+                NetField::Interface => &mut cells.interface,
             };
             *which = Some(cell);
         }

@@ -68,12 +68,31 @@ impl Check<'_> {
                 self.expr_of(queue, &Ty::U32, "the queue");
                 self.expr_of(prio, &Ty::U64, "the priority");
             }
+            Instr::Forward { .. }
+            | Instr::Drop
+            | Instr::PktStore { .. }
+            | Instr::PktRelease { .. }
+            | Instr::PktDiscard { .. } => self.of_packet(instr),
             Instr::Raise { event } => {
                 let kind = if self.is_parser() { EventKind::Net } else { EventKind::Flow };
                 self.event_of_kind(*event, kind);
             }
         }
         self.must(!self.is_parser() || matches!(instr, Instr::Raise { .. }), "an instruction in a parser");
+    }
+
+    /// What only a program in the network does.
+    fn of_packet(&mut self, instr: &Instr) {
+        self.must(self.program.in_network.is_some(), "an instruction of a program in the network");
+        match instr {
+            Instr::Forward { interface } => self.expr_of(interface, &Ty::U32, "the interface"),
+            Instr::PktStore { key } | Instr::PktDiscard { key } => self.expr_of(key, &Ty::U64, "the key"),
+            Instr::PktRelease { key, interface } => {
+                self.expr_of(key, &Ty::U64, "the key");
+                self.expr_of(interface, &Ty::U32, "the interface");
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn is_parser(&self) -> bool {

@@ -115,6 +115,9 @@ impl Index {
                 ItemKind::Event { name, kind, .. } if kind.name.eq_ignore_ascii_case("app_event") => {
                     self.app_events.extend(self.global(&name.name));
                 }
+                ItemKind::Event { name, kind, .. } if kind.name.eq_ignore_ascii_case("net_event") => {
+                    self.net_events.extend(self.global(&name.name));
+                }
                 _ => {}
             }
         }

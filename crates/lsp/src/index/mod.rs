@@ -90,6 +90,8 @@ pub struct Index {
     made_with: FxHashMap<SymbolId, SymbolId>,
     /// app events have a token
     app_events: Vec<SymbolId>,
+    /// net events have a packet
+    net_events: Vec<SymbolId>,
     /// what stands in front of each `.`, by the span of what is behind it
     accesses: FxHashMap<Span, Shape>,
 }

@@ -86,6 +86,7 @@ impl Index {
             Shape::Of(symbol) => match self.symbols[*symbol].kind {
                 Kind::Context => &[m::CONTEXT],
                 Kind::Event if self.app_events.contains(symbol) => &[m::APP_EVENT],
+                Kind::Event if self.net_events.contains(symbol) => &[m::NET_EVENT],
                 Kind::Blueprint if self.made_with.contains_key(symbol) => &[m::BLUEPRINT],
                 Kind::Opt => &[m::OPTION],
                 _ => &[],

@@ -109,6 +109,19 @@ pub const INSTRUCTIONS: &[Word] = &[
         "set_queue_prio(uint32 queue, uint64 prio)",
         "The queue's place in the block with priorities that its packets pass: the least goes first.",
     ),
+    word(
+        "forward",
+        "forward(e.pkt, uint32 interface)",
+        "The packet of the event leaves by interface 0 or 1.",
+    ),
+    word("drop", "drop(e.pkt)", "The packet of the event goes nowhere."),
+    word("pkt_store", "pkt_store(e.pkt, uint64 key)", "The packet of the event is kept under the key."),
+    word(
+        "pkt_release",
+        "pkt_release(uint64 key, uint32 interface)",
+        "The packets kept under the key leave by the interface, the oldest first.",
+    ),
+    word("pkt_discard", "pkt_discard(uint64 key)", "The packets kept under the key are forgotten."),
 ];
 
 pub const REGISTRATIONS: &[Word] = &[
@@ -137,6 +150,12 @@ pub const REGISTRATIONS: &[Word] = &[
         "How packets wait: in queues of scheduling blocks, of which one can feed another.",
     ),
     word("fifo", "fifo()", "One queue: first in, first out."),
+    word(
+        "register_role",
+        "register_role(in_network, packets)",
+        "The program runs between two interfaces, and keeps at most so many packets.",
+    ),
+    word("in_network", "in_network", "The role of a program between two interfaces."),
     word(
         "strict_priority",
         "strict_priority(inputs)",

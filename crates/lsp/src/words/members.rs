@@ -4,6 +4,11 @@ use super::{Word, word};
 
 pub const CONTEXT: &[Word] = &[word("id", "id", "The id of the instance; read only.")];
 pub const APP_EVENT: &[Word] = &[word("token", "token_t token", "Names the application's request.")];
+pub const NET_EVENT: &[Word] = &[word(
+    "pkt",
+    "e.pkt",
+    "In a program in the network: the packet, for `forward`, `drop` and `pkt_store`.",
+)];
 pub const BLUEPRINT: &[Word] = &[word("net", "net", "The fields of the network header.")];
 pub const OPTION: &[Word] =
     &[word("valid", "valid() -> bool", "Whether the received packet has the option.")];

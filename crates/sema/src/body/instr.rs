@@ -12,7 +12,7 @@ use crate::env::Def;
 use crate::sched::{QueueUse, Wanted};
 
 /// The instructions that are written as calls.
-pub(crate) const INSTRUCTIONS: [&str; 16] = [
+pub(crate) const INSTRUCTIONS: [&str; 21] = [
     "new_ctx",
     "del_ctx",
     "rebind_ctx",
@@ -29,6 +29,11 @@ pub(crate) const INSTRUCTIONS: [&str; 16] = [
     "notify",
     "set_queue_rate",
     "set_queue_prio",
+    "forward",
+    "drop",
+    "pkt_store",
+    "pkt_release",
+    "pkt_discard",
 ];
 
 impl Body<'_, '_> {
@@ -57,6 +62,9 @@ impl Body<'_, '_> {
             "notify" => self.notify(args, span),
             "pkt_gen" => self.pkt_gen(args, span),
             "set_queue_rate" | "set_queue_prio" => self.set_queue(&name.name, args, span),
+            "forward" | "drop" | "pkt_store" | "pkt_release" | "pkt_discard" => {
+                self.packet_instruction(name, args, span)
+            }
             _ => self.data_instruction(&name.name, args, span),
         }
     }

@@ -12,6 +12,7 @@ mod loops;
 mod machine;
 mod methods;
 mod operators;
+mod packet;
 mod place;
 mod probe;
 mod stmt;

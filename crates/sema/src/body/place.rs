@@ -297,6 +297,9 @@ impl Body<'_, '_> {
                     "given by the application",
                 ));
             }
+            (Ty::Event(event), "pkt") if self.cx.carries_packet(event) => {
+                return self.packet_as_value(field.span);
+            }
             _ => {}
         }
         self.unknown_field(&field.name, field.span, fields.iter().map(|(n, _)| n.as_str()))

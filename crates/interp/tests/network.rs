@@ -1,0 +1,166 @@
+//! A program in the network: what becomes of the packets that it looks at.
+
+mod common;
+
+use carrick_interp::{Config, Core, Refused};
+use common::*;
+
+const TEXT: &str = "
+net_header ipv4 { uint32 src_ip; uint32 dst_ip; uint8 protocol = 254; uint8 interface; }
+event seen : net_event { uint8 what; uint8 n; uint8 from; uint32 src; }
+pkt_bp head over ipv4 { uint8 what; uint8 n; }
+void parse(pkt_t p, ipv4 ip) {
+    head h;
+    p.extract(h);
+    if (h.what == 9) { return; }
+    seen e;
+    e.what = h.what;
+    e.n = h.n;
+    e.from = ip.interface;
+    e.src = ip.src_ip;
+    raise e;
+}
+void act(seen e) {
+    if (e.what == 1) { forward(e.pkt, e.n); }
+    if (e.what == 2) { drop(e.pkt); }
+    if (e.what == 3) { pkt_store(e.pkt, uint64(e.n)); }
+    if (e.what == 4) { drop(e.pkt); pkt_release(uint64(e.n), 0); }
+    if (e.what == 5) { drop(e.pkt); pkt_discard(uint64(e.n)); }
+    if (e.what == 6) { forward(e.pkt, 1); drop(e.pkt); pkt_store(e.pkt, 1); }
+    if (e.what == 7) {
+        drop(e.pkt);
+        head h;
+        h.what = 8;
+        h.net.dst_ip = e.src;
+        h.net.interface = e.from;
+        pkt_gen(h);
+    }
+}
+dispatch d { seen -> { act }; }
+deploy { register_role(in_network, 3); register_ep_chains(d); register_ev_parser(parse); }";
+
+fn start() -> Core {
+    core(&compile(TEXT), 0)
+}
+
+/// A packet from A to B of this protocol, with `more` behind what it says.
+fn packet(protocol: u8, what: u8, n: u8, more: usize) -> Vec<u8> {
+    let mut packet = vec![0; 22 + more];
+    packet[0] = 0x45;
+    packet[2..4].copy_from_slice(&(22 + more as u16).to_be_bytes());
+    (packet[8], packet[9]) = (3, protocol);
+    packet[12..16].copy_from_slice(&A.to_be_bytes());
+    packet[16..20].copy_from_slice(&B.to_be_bytes());
+    (packet[20], packet[21]) = (what, n);
+    mended(packet)
+}
+
+/// What leaves, and by which interface, after a packet has come.
+fn after(core: &mut Core, interface: u32, packet: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    core.rx_on(interface, packet, 0).unwrap();
+    leaving(core)
+}
+
+fn leaving(core: &mut Core) -> Vec<(u32, Vec<u8>)> {
+    let mut out = Vec::new();
+    let mut packet = Vec::new();
+    while core.tx(&mut packet, 0) {
+        out.push((core.tx_interface(), packet.clone()));
+    }
+    out
+}
+
+#[test]
+fn what_nobody_speaks_of_goes_on() {
+    let mut core = start();
+    let fragment = {
+        let mut packet = packet(254, 2, 0, 0);
+        packet[6] = 0x20;
+        mended(packet)
+    };
+    // of another protocol, a fragment, refused by the parser, without an instruction
+    for one in [packet(6, 2, 0, 5), fragment, packet(254, 9, 0, 0), packet(254, 0, 0, 1)] {
+        assert_eq!(after(&mut core, 0, &one), [(1, one.clone())]);
+        assert_eq!(after(&mut core, 1, &one), [(0, one.clone())]);
+    }
+    assert_eq!(count(&core, "tx_forwarded"), 8);
+    assert_eq!(count(&core, "unparsed"), 2);
+}
+
+#[test]
+fn what_is_behind_a_packet_does_not_go_on_and_broken_ones_do_not_at_all() {
+    let mut core = start();
+    let whole = packet(6, 0, 0, 4);
+    let padded: Vec<u8> = whole.iter().copied().chain([0; 10]).collect();
+    assert_eq!(after(&mut core, 0, &padded), [(1, whole.clone())]);
+    let mut broken = whole.clone();
+    broken[12] ^= 1;
+    assert!(matches!(core.rx_on(0, &broken, 0), Err(Refused::Dropped(_))));
+    assert!(matches!(core.rx_on(0, &whole[..10], 0), Err(Refused::Dropped(_))));
+    assert_eq!(leaving(&mut core), []);
+}
+
+#[test]
+fn a_packet_goes_where_it_is_sent_or_nowhere() {
+    let mut core = start();
+    let (back, on, far) = (packet(254, 1, 0, 0), packet(254, 1, 1, 0), packet(254, 1, 200, 0));
+    assert_eq!(after(&mut core, 0, &back), [(0, back.clone())]);
+    assert_eq!(after(&mut core, 1, &on), [(1, on.clone())]);
+    assert_eq!(after(&mut core, 0, &far), [(1, far.clone())], "above the last is the last");
+    assert_eq!(after(&mut core, 0, &packet(254, 2, 0, 0)), []);
+}
+
+#[test]
+fn packets_wait_under_their_keys_in_order() {
+    let mut core = start();
+    let waiting: Vec<Vec<u8>> = (0..3).map(|more| packet(254, 3, 5 + u8::from(more == 1), more)).collect();
+    for one in &waiting {
+        assert_eq!(after(&mut core, 0, one), []);
+    }
+    // There is no room for a fourth.
+    assert_eq!(after(&mut core, 0, &packet(254, 3, 5, 9)), []);
+    assert_eq!(count(&core, "store_full"), 1);
+    let released = after(&mut core, 1, &packet(254, 4, 5, 0));
+    assert_eq!(released, [(0, waiting[0].clone()), (0, waiting[2].clone())]);
+    assert_eq!(after(&mut core, 1, &packet(254, 4, 5, 0)), []);
+    assert_eq!(after(&mut core, 1, &packet(254, 5, 6, 0)), []);
+    assert_eq!(after(&mut core, 1, &packet(254, 4, 6, 0)), [], "it was forgotten");
+}
+
+#[test]
+fn a_packet_goes_one_way() {
+    let mut core = start();
+    let one = packet(254, 6, 0, 0);
+    assert_eq!(after(&mut core, 0, &one), [(1, one.clone())]);
+    assert_eq!(count(&core, "packet_gone"), 2);
+}
+
+#[test]
+fn the_next_packet_waits_until_the_last_has_left() {
+    let mut core = start();
+    let one = packet(254, 0, 0, 0);
+    core.rx_on(0, &one, 0).unwrap();
+    assert_eq!(core.rx_on(0, &one, 0), Err(Refused::Again));
+    assert_eq!(leaving(&mut core).len(), 1);
+    assert_eq!(core.rx_on(0, &one, 0), Ok(()));
+}
+
+#[test]
+fn answers_leave_where_they_are_told_to() {
+    let mut core = start();
+    for from in [0, 1] {
+        let answers = after(&mut core, from, &packet(254, 7, 0, 0));
+        let [(by, answer)] = &answers[..] else { panic!("{answers:?}") };
+        assert_eq!((*by, answer[20]), (from, 8));
+        assert_eq!(answer[16..20], A.to_be_bytes());
+    }
+}
+
+#[test]
+fn what_is_too_long_is_lost() {
+    let config = Config { mtu: 100, ..config(0) };
+    let mut core = Core::new(compile(TEXT), &config).unwrap();
+    assert_eq!(after(&mut core, 0, &packet(254, 0, 0, 79)), []);
+    assert_eq!(after(&mut core, 0, &packet(254, 3, 0, 79)), []);
+    assert_eq!(count(&core, "tx_too_long"), 2);
+}

@@ -1,0 +1,92 @@
+//! What a program in the network says of the packet that it looks at.
+
+use carrick_ir::{self as ir, Instr, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{self, Ident};
+use carrick_syntax::diag::Diagnostic;
+
+use super::Body;
+use crate::codes;
+
+impl Body<'_, '_> {
+    /// `forward(e.pkt, interface)`, `drop(e.pkt)`, `pkt_store(e.pkt, key)`, `pkt_release(key, interface)`,
+    /// `pkt_discard(key)`
+    pub(super) fn packet_instruction(
+        &mut self,
+        name: &Ident,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Instr> {
+        if !self.cx.has_role() {
+            self.cx.not_at_an_end(span, &format!("`{}`", name.name));
+            return None;
+        }
+        let count = if matches!(name.name.as_str(), "drop" | "pkt_discard") { 1 } else { 2 };
+        self.count(args, count, span)?;
+        let of_packet = !name.name.starts_with("pkt_") || name.name == "pkt_store";
+        if of_packet {
+            self.event_packet(&args[0])?;
+        }
+        Some(match name.name.as_str() {
+            "forward" => Instr::Forward { interface: self.interface(&args[1])? },
+            "drop" => Instr::Drop,
+            "pkt_store" => Instr::PktStore { key: self.value_of_type(&args[1], &Ty::U64)? },
+            "pkt_discard" => Instr::PktDiscard { key: self.value_of_type(&args[0], &Ty::U64)? },
+            _ => {
+                let typed = [(&args[0], Some(Ty::U64)), (&args[1], Some(Ty::U32))];
+                let mut values = self.arguments(&typed)?.into_iter();
+                let (key, interface) = (values.next()?, values.next()?);
+                self.check_interface(&interface, args[1].span)?;
+                Instr::PktRelease { key, interface }
+            }
+        })
+    }
+
+    /// `e.pkt`, with e the net event of the chain.
+    fn event_packet(&mut self, e: &ast::Expr) -> Option<()> {
+        if let ast::ExprKind::Field(base, field) = &e.kind
+            && field.name == "pkt"
+            && let Some(event) = self.variable(base, |ty| matches!(ty, Ty::Event(_)))
+            && self.is_parameter(event)
+            && let Ty::Event(kind) = self.locals[event.index()].ty
+            && self.cx.carries_packet(kind)
+        {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::error(
+                codes::PACKET,
+                "this is not the packet of the chain's event",
+                e.span,
+                "not `e.pkt`",
+            )
+            .note("a packet is there while its event is processed; what is to wait is kept with `pkt_store`")
+            .mend("take the net event as a parameter, and write `e.pkt`"),
+        )
+    }
+
+    /// A packet is nowhere but in these instructions.
+    pub(super) fn packet_as_value<T>(&mut self, span: Span) -> Option<T> {
+        self.report(
+            Diagnostic::error(codes::PACKET, "a packet is not a value", span, "not a value")
+                .mend("`forward`, `drop` or `pkt_store` it; what is in it is read in the parser"),
+        )
+    }
+
+    fn interface(&mut self, e: &ast::Expr) -> Option<ir::Expr> {
+        let interface = self.value_of_type(e, &Ty::U32)?;
+        self.check_interface(&interface, e.span)?;
+        Some(interface)
+    }
+
+    fn check_interface(&mut self, interface: &ir::Expr, span: Span) -> Option<()> {
+        match self.cx.fold(interface) {
+            Some(n) if n > 1 => self.report(
+                Diagnostic::error(codes::INTERFACE, format!("there is no interface {n}"), span, "not 0 or 1")
+                    .note("a program in the network has two interfaces, 0 and 1")
+                    .mend("write 0 or 1; the other one than it came by is `1 - interface`"),
+            ),
+            _ => Some(()),
+        }
+    }
+}

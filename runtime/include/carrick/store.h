@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The packets of a core in the network: the one that is looked at, those that are kept under a key, and those that
+ * leave as they came. All of them lie in memory that was there from the start.
+ */
+#ifndef CARRICK_STORE_H
+#define CARRICK_STORE_H
+
+#include <string.h>
+
+#include "carrick/base.h"
+#include "carrick/counters.h"
+
+/* A packet that is held. */
+struct carrick_held {
+    uint64_t key;
+    uint32_t len;
+    uint32_t next; /* slot + 1, under the same hash, leaving or free; 0: none */
+    uint32_t interface;
+};
+
+struct carrick_store {
+    struct carrick_held *held; /* capacity + 1: the packet that is looked at finds a place in any case */
+    uint8_t *octets;           /* `room` for each */
+    uint32_t *first, *last;    /* by hash of the key: slot + 1 of the oldest and the newest; 0: none */
+    uint32_t room, mask, capacity;
+    uint32_t used, fresh, free; /* slots that hold a packet, that were ever used, that are free again (+ 1) */
+    uint32_t leaving, leaving_last;
+    uint32_t left_by; /* the interface by which the last packet left */
+    /* the packet that is looked at */
+    const uint8_t *packet;
+    uint32_t len, interface;
+    bool gone; /* it has been said what becomes of it */
+};
+
+static inline uint32_t carrick_store_bucket(const struct carrick_store *s, uint64_t key) {
+    return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & s->mask;
+}
+
+/* Buckets for so many packets, a power of two. */
+static inline uint32_t carrick_store_buckets(uint64_t capacity) {
+    return (uint32_t)carrick_pow2(capacity + 1);
+}
+
+static inline void carrick_store_look(struct carrick_store *s, const uint8_t *packet, uint32_t len,
+                                      uint32_t interface) {
+    s->packet = packet;
+    s->len = len;
+    s->interface = interface > 1 ? 1 : interface;
+    s->gone = false;
+}
+
+/* A copy of the packet that is looked at; the slot + 1. There is room for one more than `capacity`. */
+static inline uint32_t carrick_store_copy(struct carrick_store *s) {
+    uint32_t slot = s->free ? s->free : ++s->fresh;
+    struct carrick_held *h = &s->held[slot - 1];
+    if (s->free)
+        s->free = h->next;
+    s->used++;
+    h->len = s->len;
+    h->next = 0;
+    memcpy(s->octets + (size_t)(slot - 1) * s->room, s->packet, s->len);
+    return slot;
+}
+
+static inline void carrick_store_leave(struct carrick_store *s, uint32_t slot, uint32_t interface) {
+    s->held[slot - 1].interface = interface;
+    s->held[slot - 1].next = 0;
+    if (s->leaving)
+        s->held[s->leaving_last - 1].next = slot;
+    else
+        s->leaving = slot;
+    s->leaving_last = slot;
+}
+
+/* Whether it is still to be said what becomes of the packet. */
+static inline bool carrick_store_decide(struct carrick_store *s, uint64_t *counters) {
+    if (s->gone) {
+        counters[CARRICK_COUNT_PACKET_GONE]++;
+        return false;
+    }
+    s->gone = true;
+    return true;
+}
+
+static inline bool carrick_store_fits(const struct carrick_store *s, uint64_t *counters) {
+    if (s->len <= s->room)
+        return true;
+    counters[CARRICK_COUNT_TX_TOO_LONG]++;
+    return false;
+}
+
+static inline void carrick_store_forward(struct carrick_store *s, uint32_t interface, uint64_t *counters) {
+    if (carrick_store_decide(s, counters) && carrick_store_fits(s, counters))
+        carrick_store_leave(s, carrick_store_copy(s), interface);
+}
+
+/* The packet goes on by the other interface, unless something else was said of it. */
+static inline void carrick_store_pass(struct carrick_store *s, uint64_t *counters) {
+    if (!s->gone)
+        carrick_store_forward(s, 1 - s->interface, counters);
+}
+
+static inline void carrick_store_put(struct carrick_store *s, uint64_t key, uint64_t *counters) {
+    if (!carrick_store_decide(s, counters) || !carrick_store_fits(s, counters))
+        return;
+    if (s->used >= s->capacity) {
+        counters[CARRICK_COUNT_STORE_FULL]++;
+        return;
+    }
+    uint32_t slot = carrick_store_copy(s), at = carrick_store_bucket(s, key);
+    s->held[slot - 1].key = key;
+    if (s->first[at])
+        s->held[s->last[at] - 1].next = slot;
+    else
+        s->first[at] = slot;
+    s->last[at] = slot;
+}
+
+static inline void carrick_store_forget(struct carrick_store *s, uint32_t slot) {
+    s->held[slot - 1].next = s->free;
+    s->free = slot;
+    s->used--;
+}
+
+/* Takes the packets of a key out, the oldest first: they leave by an interface, or (above 1) are forgotten. Returns how
+ * many there were. */
+static inline uint32_t carrick_store_take(struct carrick_store *s, uint64_t key, uint32_t interface) {
+    uint32_t at = carrick_store_bucket(s, key), slot = s->first[at], count = 0;
+    s->first[at] = s->last[at] = 0;
+    while (slot) {
+        struct carrick_held *h = &s->held[slot - 1];
+        uint32_t next = h->next;
+        if (h->key != key) {
+            h->next = 0;
+            if (s->first[at])
+                s->held[s->last[at] - 1].next = slot;
+            else
+                s->first[at] = slot;
+            s->last[at] = slot;
+        } else {
+            count++;
+            if (interface > 1)
+                carrick_store_forget(s, slot);
+            else
+                carrick_store_leave(s, slot, interface);
+        }
+        slot = next;
+    }
+    return count;
+}
+
+/* The next packet that leaves as it came: its length, 0 if there is none. One that is longer than `cap` is lost. */
+static inline uint32_t carrick_store_next(struct carrick_store *s, uint8_t *out, uint32_t cap, uint64_t *counters) {
+    while (s->leaving) {
+        uint32_t slot = s->leaving, len = s->held[slot - 1].len;
+        bool fits = len <= cap;
+        s->leaving = s->held[slot - 1].next;
+        if (fits) {
+            s->left_by = s->held[slot - 1].interface;
+            memcpy(out, s->octets + (size_t)(slot - 1) * s->room, len);
+        }
+        counters[fits ? CARRICK_COUNT_TX_FORWARDED : CARRICK_COUNT_TX_TOO_LONG]++;
+        carrick_store_forget(s, slot);
+        if (fits)
+            return len;
+    }
+    return 0;
+}
+
+#endif
