@@ -1,11 +1,24 @@
 //! Places: what can be read, and mostly written.
 
-use carrick_ir::{ExprKind, OptId, Place, Proj, Ty};
+use carrick_ir::{ExprKind, NetField, OptId, Place, Proj, Ty};
 
 use crate::names::field;
 use crate::script::Emitter;
 use crate::types::Rep;
 use crate::values::option_field;
+
+/// What the script calls a field of the network header.
+pub(crate) fn net_field(field: NetField) -> &'static str {
+    match field {
+        NetField::SrcIp => "src_ip",
+        NetField::DstIp => "dst_ip",
+        NetField::Protocol => "protocol",
+        NetField::Ttl => "ttl",
+        NetField::Tos => "tos",
+        NetField::PayloadLen => "payload_len",
+        NetField::Interface => "interface",
+    }
+}
 
 impl Emitter<'_> {
     /// What a place holds.
@@ -50,7 +63,7 @@ impl Emitter<'_> {
                     return (self.refuse("the parser uses an unknown field of the network header"), Ty::Void);
                 };
                 let net = if *ty == Ty::NetHeader { base.to_owned() } else { field(base, "net") };
-                (field(&net, &def.name), def.ty.clone())
+                (field(&net, net_field(def.field)), def.ty.clone())
             }
             Proj::Token => ("u64(0)".to_owned(), Ty::Token),
             Proj::FlowId => {

@@ -3,6 +3,7 @@
 use carrick_ir::{BlueprintDef, BpFieldKind, FieldDef, OptDef, Ty};
 
 use crate::names;
+use crate::place::net_field;
 use crate::script::Emitter;
 use crate::types::{Rep, literal};
 use crate::writer::{Writer, braces};
@@ -84,7 +85,7 @@ impl Emitter<'_> {
         if !bp.frame {
             let net = self.p.net_header.fields.iter().map(|f| {
                 let value = f.init.as_ref().map_or_else(|| literal(self.rep(&f.ty), 0), |e| self.expr(e));
-                names::entry(&f.name, &value)
+                names::entry(net_field(f.field), &value)
             });
             parts.push(names::entry("net", &braces(&net.collect::<Vec<_>>())));
         }

@@ -1,8 +1,9 @@
 -- The packet at hand, and what is found out about it.
 local packet
 
--- The IPv4 header before our packet.
+-- The IPv4 header before our packet, and the capture's number of the interface.
 local network_header = Field.new("ip")
+local interface_id = Field.new("frame.interface_id")
 
 local function be32(octets, at)
   local a, b, c, d = octets:byte(at, at + 3)
@@ -21,7 +22,9 @@ local function new_packet(tvb)
   else
     new.net = { src_ip = 0, dst_ip = 0, protocol = 0, ttl = 0, tos = 0 }
   end
-  new.net.payload_len = len % 0x10000
+  local interface = interface_id()
+  new.net.interface = interface and math.min(interface.value, 1) or 0
+  new.net.payload_len = tvb:reported_len() % 0x10000
   new.from, new.to = 0, len
   new.headers, new.events = {}, {}
   return new
