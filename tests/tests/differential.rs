@@ -322,6 +322,13 @@ fn packets_that_wait_in_scheduling_blocks() {
 }
 
 #[test]
+fn events_that_wait_for_each_other() {
+    if let Some(packets) = hold(&own("tests/programs/waiting.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn contexts_timers_and_raised_events() {
     hold(&own("crates/interp/tests/programs/machine.mtp"));
 }

@@ -26,9 +26,12 @@ pub struct Target {
     /// numbers that a program must stay below
     #[serde(default)]
     pub limits: std::collections::BTreeMap<String, u64>,
-    /// scheduling blocks
+    /// scheduling blocks for packets
     #[serde(default)]
     pub blocks: Vec<String>,
+    /// scheduling blocks for events
+    #[serde(default)]
+    pub event_blocks: Vec<String>,
     /// where code can run
     #[serde(default)]
     pub sites: Vec<String>,
@@ -80,6 +83,12 @@ pub fn lacks(target: &Target, program: &ir::Program) -> Vec<String> {
     for instruction in ir::uses::instructions(program) {
         need("instruction", instruction, &target.instructions);
     }
+    for block in ir::uses::blocks(&program.schedule) {
+        need("scheduling block", block, &target.blocks);
+    }
+    for block in program.event_schedule.iter().flat_map(|e| ir::uses::blocks(&e.schedule)) {
+        need("scheduling block for events", block, &target.event_blocks);
+    }
     for event in &program.events {
         need("event kind", ir::uses::event_kind_name(event.kind), &target.event_kinds);
     }
@@ -93,5 +102,17 @@ mod tests {
         let targets = super::all();
         assert!(targets.iter().any(|t| t.name == "sim"));
         assert!(targets.iter().all(|t| !t.instructions.is_empty()));
+    }
+
+    #[test]
+    fn a_block_that_a_target_lacks_is_named() {
+        let text = include_str!("../../../tests/programs/scheduling.mtp");
+        let program = crate::compile::compile_text("scheduling.mtp", text).program.expect("it is right");
+        let mut target = super::find("sim").expect("there is one");
+        let of = |what: &[String]| what.iter().filter(|w| w.contains("block")).cloned().collect::<Vec<_>>();
+        assert_eq!(of(&super::lacks(&target, &program)), [""; 0]);
+        target.blocks.retain(|b| b != "drr");
+        let lacks = of(&super::lacks(&target, &program));
+        assert_eq!(lacks, ["target sim has no scheduling block `drr`, which scheduling.mtp uses"]);
     }
 }

@@ -55,6 +55,7 @@ impl Emitter<'_> {
         for ctx in &self.p.contexts {
             self.context_layout(ctx);
         }
+        self.waiting_layout();
         self.blocks_layout();
         self.store_layout();
         self.w.line("return at;");
@@ -170,6 +171,9 @@ impl Emitter<'_> {
             self.names.own("next_completion")
         ));
         self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
+        if self.events_wait() {
+            self.w.line(format!("(void){}(core);", self.names.own("handle_waiting")));
+        }
         self.w.line("return carrick_cq_take(&core->completions, out);");
         self.w.close("}");
         self.w.blank();

@@ -1,6 +1,10 @@
 //! Scheduling blocks beyond queues of which one goes before the other: the runtime's `sched.h` does their work.
 
-use carrick_ir::{CtxId, Expr, Policy, Program, SchedBlock, SchedInput, SchedInputs, uses};
+use std::ops::RangeInclusive;
+
+use carrick_ir::{
+    CtxId, EVENT_QUANTUM, Expr, Policy, Program, QUANTUM, SchedBlock, SchedInput, SchedInputs, Schedule, uses,
+};
 
 use crate::Emitter;
 
@@ -16,27 +20,50 @@ pub fn needed(p: &Program) -> bool {
     }
 }
 
-impl Emitter<'_> {
+impl<'p> Emitter<'p> {
     /// The contexts that are flows, with their numbers.
     fn flows(&self) -> Vec<(usize, String)> {
         let contexts = self.p.contexts.iter().enumerate();
         contexts.filter(|(_, c)| !c.global).map(|(i, c)| (i, c.name.clone())).collect()
     }
 
-    /// Numbers of the blocks that have an input for each flow.
+    /// Numbers of the blocks of packets that have an input for each flow.
     fn flow_blocks(&self) -> Vec<usize> {
         let blocks = self.p.schedule.blocks.iter().enumerate();
         blocks.filter(|(_, b)| matches!(b.inputs, SchedInputs::PerFlow(_))).map(|(at, _)| at).collect()
     }
 
+    /// What is scheduled with blocks: its schedule, what names begin with, and how much a turn can be.
+    fn trees(&self) -> Vec<Tree<'p>> {
+        let p: &'p Program = self.p;
+        let packets = Tree { schedule: &p.schedule, name: "", quantum: QUANTUM };
+        let events = p.event_schedule.as_ref();
+        let events = events.map(|e| Tree { schedule: &e.schedule, name: "ev_", quantum: EVENT_QUANTUM });
+        self.blocks.then_some(packets).into_iter().chain(events).collect()
+    }
+
     /// Which input queue `number` is, or by which its packets come to the block at `place`.
-    fn queue_input(&self, number: u32, place: (usize, usize)) -> String {
+    fn queue_input(&self, tree: &Tree<'_>, number: u32, place: (usize, usize)) -> String {
         let (block, input) = place;
-        let flow = self.p.schedule.place(number) == Some(place)
-            && matches!(self.p.schedule.blocks[block].inputs, SchedInputs::PerFlow(_));
+        let flow = tree.schedule.place(number) == Some(place)
+            && matches!(tree.schedule.blocks[block].inputs, SchedInputs::PerFlow(_));
         let input =
             if flow { format!("{}(core, handle)", self.names.own("flow")) } else { format!("{input}u") };
-        format!("core->blocks[{block}].base + {input}")
+        format!("core->{}blocks[{block}].base + {input}", tree.name)
+    }
+
+    /// Which input the queue with this number is, of events; `handle` is that of the flow.
+    pub(crate) fn event_queue(&self, number: u32) -> String {
+        let tree = self.trees().pop();
+        let place = tree.as_ref().and_then(|t| Some((t, t.schedule.place(number)?)));
+        place.map_or_else(|| "0".into(), |(tree, place)| self.queue_input(tree, number, place))
+    }
+
+    /// In the struct of the core.
+    pub(crate) fn block_members(&mut self, name: &str, schedule: &Schedule) {
+        let n = schedule.blocks.len().max(1);
+        self.w.line(format!("struct carrick_block {name}blocks[{n}]; /* the outermost first */"));
+        self.w.line(format!("struct carrick_sched {name}sched;"));
     }
 
     /// What the queues of instructions stand for, and what instructions set of them.
@@ -55,7 +82,8 @@ impl Emitter<'_> {
             let Some(place) = self.p.schedule.place(number) else { continue };
             let label =
                 if number + 1 == self.p.schedule.queues { "default" } else { &format!("case {number}") };
-            self.w.line(format!("{label}:\n    return {};", self.queue_input(number, place)));
+            let tree = Tree { schedule: &self.p.schedule, name: "", quantum: QUANTUM };
+            self.w.line(format!("{label}:\n    return {};", self.queue_input(&tree, number, place)));
         }
         self.w.close("}");
         self.w.close("}");
@@ -66,7 +94,7 @@ impl Emitter<'_> {
 
     /// Which queue is whose.
     pub(crate) fn flow_function(&mut self) {
-        if !self.p.schedule.per_flow() {
+        if !self.trees().iter().any(|t| t.schedule.per_flow()) {
             return;
         }
         let core = self.core_param();
@@ -103,7 +131,8 @@ impl Emitter<'_> {
         for number in 0..self.p.schedule.queues {
             let Some(place) = self.p.schedule.nearest(number, &wanted) else { continue };
             self.w.open(format!("case {number}:"));
-            let input = self.queue_input(number, place);
+            let tree = Tree { schedule: &self.p.schedule, name: "", quantum: QUANTUM };
+            let input = self.queue_input(&tree, number, place);
             self.w.line(format!("carrick_sched_{what}(&core->sched, {input}, value{now});"));
             self.w.close_case("break;");
         }
@@ -138,72 +167,100 @@ impl Emitter<'_> {
 
     /// In the layout function: where the inputs of each block lie.
     pub(crate) fn blocks_layout(&mut self) {
-        if !self.blocks {
-            return;
-        }
-        let take = self.names.own("take");
-        self.w.line("uint64_t inputs = 0;");
-        if self.p.schedule.per_flow() {
+        let per_flow = self.trees().iter().any(|t| t.schedule.per_flow());
+        if per_flow {
             let all: String = self.flows().iter().map(|(_, c)| format!(" + core->{c}_capacity")).collect();
             self.w.line(format!("uint64_t flows = (uint64_t)1{all};"));
         }
-        for (at, block) in self.p.schedule.blocks.iter().enumerate() {
+        for tree in self.trees() {
+            let lines = self.tree_layout(&tree);
+            lines.into_iter().for_each(|line| self.w.line(line));
+        }
+    }
+
+    fn tree_layout(&self, tree: &Tree<'_>) -> Vec<String> {
+        let (take, name) = (self.names.own("take"), tree.name);
+        let array = |what: &str, ty: &str, count: &str| {
+            format!("core->{name}{what} = ({ty} *)(void *){take}(base, &at, {count} * sizeof({ty}));")
+        };
+        let mut lines = vec![format!("uint64_t {name}inputs = 0;")];
+        for (at, block) in tree.schedule.blocks.iter().enumerate() {
             let count = match &block.inputs {
                 SchedInputs::PerFlow(_) => "flows".to_owned(),
                 SchedInputs::Each(inputs) => inputs.len().to_string(),
             };
-            self.w.line(format!("core->blocks[{at}].base = (uint32_t)inputs;"));
-            self.w.line(format!("core->blocks[{at}].count = (uint32_t){count};"));
-            self.w.line(format!("inputs += {count};"));
-            self.w.line("if (inputs > 1u << 30)\n    return 0;");
-            if count != "flows" {
-                continue;
-            }
-            let mut array = |field: &str, ty: &str, count: &str| {
-                self.w.line(format!(
-                    "core->blocks[{at}].{field} = ({ty} *)(void *){take}(base, &at, {count} * sizeof({ty}));"
-                ));
-            };
+            lines.push(format!("core->{name}blocks[{at}].base = (uint32_t){name}inputs;"));
+            lines.push(format!("core->{name}blocks[{at}].count = (uint32_t){count};"));
+            lines.push(format!("{name}inputs += {count};"));
+            lines.push(format!("if ({name}inputs > 1u << 30)\n    return 0;"));
             match block.policy {
-                Policy::StrictPriority => array("heap", "uint32_t", "flows"),
+                _ if count != "flows" => {}
+                Policy::StrictPriority => {
+                    lines.push(array(&format!("blocks[{at}].heap"), "uint32_t", "flows"))
+                }
                 Policy::Drr(_) => {}
                 Policy::RateLimiter(_) => {
-                    array("timers", "struct carrick_timer", "flows");
-                    array("wheel", "struct carrick_wheel", "1");
+                    lines.push(array(&format!("blocks[{at}].timers"), "struct carrick_timer", "flows"));
+                    lines.push(array(&format!("blocks[{at}].wheel"), "struct carrick_wheel", "1"));
                 }
             }
         }
-        self.w.line("core->sched.blocks = core->blocks;");
-        self.w.line(format!(
-            "core->sched.inputs = (struct carrick_input *)(void *){take}(base, &at, inputs * sizeof(struct carrick_input));"
-        ));
+        lines.push(format!("core->{name}sched.blocks = core->{name}blocks;"));
+        lines.push(array("sched.inputs", "struct carrick_input", &format!("{name}inputs")));
+        lines
     }
 
     /// In the function that makes a core, once its arrays are placed.
     pub(crate) fn begin_blocks(&mut self) {
-        if !self.blocks {
-            return;
+        for tree in self.trees() {
+            let lines = self.tree_begins(&tree);
+            lines.into_iter().for_each(|line| self.w.line(line));
         }
-        for (at, block) in self.p.schedule.blocks.iter().enumerate() {
+    }
+
+    fn tree_begins(&self, tree: &Tree<'_>) -> Vec<String> {
+        let (name, mut lines) = (tree.name, Vec::new());
+        for (at, block) in tree.schedule.blocks.iter().enumerate() {
             let policy = match block.policy {
                 Policy::StrictPriority => "CARRICK_STRICT_PRIORITY",
                 Policy::Drr(_) => "CARRICK_DRR",
                 Policy::RateLimiter(_) => "CARRICK_RATE_LIMITER",
             };
-            self.w.line(format!("core->blocks[{at}].policy = {policy};"));
-            let share = |e: &Self, i: usize| block.policy.shares().get(i).map_or("0".into(), |s| e.expr(s));
+            lines.push(format!("core->{name}blocks[{at}].policy = {policy};"));
             let SchedInputs::Each(inputs) = &block.inputs else {
-                let share = share(self, 0);
-                self.w.line(format!("core->blocks[{at}].per_flow = true;"));
-                self.w.line(format!("for (uint32_t i = 0; i < core->blocks[{at}].count; i++)"));
-                self.w.line(format!("    carrick_sched_input(&core->sched, {at}, i, 0, {share});"));
+                let share = self.share(tree, &block.policy, 0);
+                lines.push(format!("core->{name}blocks[{at}].per_flow = true;"));
+                lines.push(format!("for (uint32_t i = 0; i < core->{name}blocks[{at}].count; i++)"));
+                lines.push(format!("    carrick_sched_input(&core->{name}sched, {at}, i, 0, {share});"));
                 continue;
             };
             for (i, input) in inputs.iter().enumerate() {
                 let from = if let SchedInput::Block(n) = input { *n } else { 0 };
-                let share = share(self, i);
-                self.w.line(format!("carrick_sched_input(&core->sched, {at}, {i}, {from}, {share});"));
+                let share = self.share(tree, &block.policy, i);
+                lines.push(format!("carrick_sched_input(&core->{name}sched, {at}, {i}, {from}, {share});"));
             }
         }
+        lines
     }
+
+    /// What a block gives an input, within what it can.
+    fn share(&self, tree: &Tree<'_>, policy: &Policy, input: usize) -> String {
+        let given = policy.shares().get(input).map_or("0".into(), |s| self.expr(s));
+        match policy {
+            Policy::StrictPriority => "0".into(),
+            Policy::Drr(_) => {
+                let (least, most) = (tree.quantum.start(), tree.quantum.end());
+                format!("carrick_min64(carrick_max64({given}, {least}u), {most}u)")
+            }
+            Policy::RateLimiter(_) => format!("carrick_min64({given}, CARRICK_TOP_RATE)"),
+        }
+    }
+}
+
+/// Blocks of one sort.
+struct Tree<'a> {
+    schedule: &'a Schedule,
+    /// what the names of its parts begin with
+    name: &'static str,
+    quantum: RangeInclusive<u64>,
 }

@@ -1,6 +1,6 @@
 //! Events: running their chains, and what comes in from outside.
 
-use carrick_ir::{self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, Ty};
+use carrick_ir::{self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, MOST_WAITING, Ty};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -229,11 +229,10 @@ impl Emitter<'_> {
         self.advance_function();
     }
 
-    /// Refuses an input for which there is no room; `leaving`: also while a packet waits to leave.
-    fn begin_input(&mut self, leaving: bool) {
+    /// Refuses an input while there is no room for it; `leaving`: also while a packet waits to leave.
+    fn begin_input(&mut self, full: Option<String>, leaving: bool) {
         let core = self.names.own("core");
         self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
-        let full = self.queue_full();
         let refusals = leaving.then(|| "core->store.leaving".to_owned()).into_iter().chain(full);
         let refusals: Vec<String> = refusals.collect();
         if !refusals.is_empty() {
@@ -244,7 +243,7 @@ impl Emitter<'_> {
 
     /// Whether an event could find too little room for its blueprints although a packet can go out; nothing for a program
     /// that issues none.
-    fn queue_full(&self) -> Option<String> {
+    pub(crate) fn queue_full(&self) -> Option<String> {
         let (queue, most) = (crate::core_struct::QUEUE, self.p.max_blueprints);
         let ready = match self.blocks {
             true => " && carrick_sched_ready(&core->sched, 0, carrick_max64(core->now, now))",
@@ -261,7 +260,11 @@ impl Emitter<'_> {
             "static int {}(struct carrick_core *opaque, {interface}const uint8_t *octets, uint32_t len, uint64_t now) {{",
             self.names.own(name)
         ));
-        self.begin_input(in_network);
+        let most = self.p.max_parsed.max(1);
+        let no_room =
+            format!("{MOST_WAITING} - core->waiting_count < {most}u || core->held_count == {MOST_WAITING}");
+        let full = if self.events_wait() { Some(no_room) } else { self.queue_full() };
+        self.begin_input(full, in_network);
         self.w.line("core->now = carrick_max64(core->now, now);");
         self.w.line("struct carrick_ip ip;");
         self.w.line(format!(
@@ -274,6 +277,7 @@ impl Emitter<'_> {
         self.w.line(format!("(void){refuse}(core, (uint32_t)(-1 - header));"));
         self.w.line("return CARRICK_DROPPED;");
         self.w.close("}");
+        self.hold_packet();
         self.w.line("core->counters[CARRICK_COUNT_RX_PACKETS]++;");
         let net_len = if self.crc_over_net() { ", .net_len = (uint32_t)header" } else { "" };
         let mut rest = "";
@@ -284,7 +288,6 @@ impl Emitter<'_> {
         self.w.line(format!(
             "struct {packet} packet = {{.ptr = octets + header, .len = ip.payload_len, .ip = &ip{net_len}{rest}}};"
         ));
-        let most = self.p.max_parsed.max(1);
         self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
         self.w.line(format!("struct {} chain = {{.raised = raised}};", self.names.own("chain")));
         let parser = &self.p.functions[self.p.parser.index()];
@@ -296,11 +299,15 @@ impl Emitter<'_> {
             self.w.line("return CARRICK_DROPPED;");
         }
         self.w.close("}");
-        self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_parsed")));
-        if in_network {
-            self.w.line("carrick_store_pass(&core->store, core->counters);");
+        if self.events_wait() {
+            self.raised_wait();
+        } else {
+            self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_parsed")));
+            if in_network {
+                self.w.line("carrick_store_pass(&core->store, core->counters);");
+            }
+            self.w.line("return 0;");
         }
-        self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();
         if in_network {
@@ -320,7 +327,9 @@ impl Emitter<'_> {
             self.w.close("}");
             return self.w.blank();
         }
-        self.begin_input(false);
+        let no_room = format!("core->waiting_count == {MOST_WAITING}");
+        let full = if self.events_wait() { Some(no_room) } else { self.queue_full() };
+        self.begin_input(full, false);
         self.w.line(format!("if (call >= {}u || request->token == 0)", calls.len()));
         self.w.line("    return CARRICK_BAD_ARG;");
         self.w.line("if (core->completions.open == core->completions.capacity)");
@@ -330,7 +339,7 @@ impl Emitter<'_> {
         self.w.open("switch (call) {");
         for (index, call) in calls.iter().enumerate() {
             self.w.open(format!("case {index}: {{ /* {} */", call.name));
-            self.one_call(call);
+            self.one_call(index, call);
             self.w.line("break;");
             self.w.close("}");
         }
@@ -341,9 +350,8 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    fn one_call(&mut self, call: &ir::InterfaceCall) {
+    fn one_call(&mut self, number: usize, call: &ir::InterfaceCall) {
         let event = &self.p.events[call.event.index()];
-        let own = self.names.own(&event.name);
         self.w.line(format!("struct {} e = {{0}};", self.names.declared(&event.name)));
         self.initial_fields("e", &event.fields);
         self.w.line("e.token__ = request->token;");
@@ -360,27 +368,37 @@ impl Emitter<'_> {
                 at += 1;
             }
         }
+        let context = self.p.chains[call.event.index()].as_ref().and_then(|chain| chain.context);
+        if let (CallTarget::At { id, parts }, Some(_)) = (&call.target, context) {
+            let parts: Vec<String> = parts.iter().map(|p| self.call_expr(p, event)).collect();
+            let id = self.names.id(*id);
+            self.w.line(format!("e.flow__ = (struct {id}){{{}}};", parts.join(", ")));
+        }
+        match self.events_wait() {
+            true => self.request_waits(number, call),
+            false => self.run_request(call, "e", "request->handle"),
+        }
+    }
+
+    /// Handles the event of a request, which is `e`; `handle` is what the request is for.
+    pub(crate) fn run_request(&mut self, call: &ir::InterfaceCall, e: &str, handle: &str) {
+        let own = self.names.own(&self.p.events[call.event.index()].name);
         let Some(chain) = &self.p.chains[call.event.index()] else {
-            return self.w.line(format!("{}(core, e.token__, CARRICK_CLOSED, 0);", self.names.own("notify")));
+            return self
+                .w
+                .line(format!("{}(core, {e}.token__, CARRICK_CLOSED, 0);", self.names.own("notify")));
         };
         let Some(ctx) = chain.context.map(|c| &self.p.contexts[c.index()]) else {
-            return self.w.line(format!("{own}_run(core, &e);"));
+            return self.w.line(format!("{own}_run(core, &{e});"));
         };
         let (ty, ctx_own) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        match &call.target {
-            CallTarget::At { id, parts } => {
-                let parts: Vec<String> = parts.iter().map(|p| self.call_expr(p, event)).collect();
-                let id = self.names.id(*id);
-                self.w.line(format!("e.flow__ = (struct {id}){{{}}};", parts.join(", ")));
-                self.w.line(format!("{own}_run(core, {ctx_own}_find(core, &e.flow__), &e);"));
-            }
-            _ => {
-                self.w.line(format!("struct {ty} *c = {ctx_own}_by_handle(core, request->handle);"));
-                self.w.line("if (c)");
-                self.w.line("    e.flow__ = c->id__;");
-                self.w.line(format!("{own}_run(core, c, &e);"));
-            }
+        if matches!(call.target, CallTarget::At { .. }) {
+            return self.w.line(format!("{own}_run(core, {ctx_own}_find(core, &{e}.flow__), &{e});"));
         }
+        self.w.line(format!("struct {ty} *c = {ctx_own}_by_handle(core, {handle});"));
+        self.w.line("if (c)");
+        self.w.line(format!("    {e}.flow__ = c->id__;"));
+        self.w.line(format!("{own}_run(core, c, &{e});"));
     }
 
     fn call_expr(&self, e: &ir::Expr, event: &EventDef) -> String {
@@ -393,12 +411,19 @@ impl Emitter<'_> {
 
     fn advance_function(&mut self) {
         let core = self.names.own("core");
+        self.fire_function();
+        self.handle_waiting_function();
         self.w.open(format!(
             "static int {}(struct carrick_core *opaque, uint64_t now) {{",
             self.names.own("advance")
         ));
         self.w.line(format!("struct {core} *core = (struct {core} *)opaque;"));
         self.w.line("core->now = carrick_max64(core->now, now);");
+        if self.events_wait() {
+            self.w.line(format!("return {}(core);", self.names.own("handle_waiting")));
+            self.w.close("}");
+            return self.w.blank();
+        }
         self.w.open("for (;;) {");
         if let Some(full) = self.queue_full() {
             self.w.open(format!("if ({full}) {{"));
@@ -409,6 +434,19 @@ impl Emitter<'_> {
         self.w.line("struct carrick_timer *t = carrick_wheel_due(&core->wheel, core->now);");
         self.w.line("if (!t)");
         self.w.line("    return 0;");
+        self.w.line(format!("{}(core, t);", self.names.own("fire")));
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The event of a timer that was due.
+    fn fire_function(&mut self) {
+        let core = self.core_param();
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {}({core}, const struct carrick_timer *t) {{",
+            self.names.own("fire")
+        ));
         self.w.open("switch (t->type << 8 | t->number) {");
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             for (number, timer) in ctx.timers.iter().enumerate() {
@@ -419,7 +457,6 @@ impl Emitter<'_> {
             }
         }
         self.w.line("default:\n    break;");
-        self.w.close("}");
         self.w.close("}");
         self.w.close("}");
         self.w.blank();

@@ -27,6 +27,7 @@ impl Emitter<'_> {
         }
         self.chain_structs();
         self.entry_struct();
+        self.waiting_struct();
         self.params_struct();
         self.core_struct();
     }
@@ -130,7 +131,7 @@ impl Emitter<'_> {
     }
 
     /// A union of the events of these kinds, each under its name.
-    fn event_union(&mut self, kinds: &[EventKind]) {
+    pub(crate) fn event_union(&mut self, kinds: &[EventKind]) {
         self.w.open("union {");
         self.w.line("uint8_t nothing;");
         for (index, event) in self.p.events.iter().enumerate() {
@@ -203,6 +204,7 @@ impl Emitter<'_> {
         self.w.line("uint32_t address, mtu;");
         self.w.line(format!("struct {} *queue; /* {QUEUE} of them */", self.names.own("entry")));
         self.queue_members();
+        self.waiting_members();
         self.w.line("uint16_t identification;");
         self.w.line(format!("struct {} params;", self.names.own("params")));
         for ctx in &self.p.contexts {

@@ -24,6 +24,7 @@ mod names;
 mod network;
 mod options;
 mod part;
+mod pending;
 mod queue;
 mod sched;
 mod stmt;
@@ -78,9 +79,10 @@ impl<'p> Emitter<'p> {
         self.header_functions();
         self.queue_functions();
         self.functions();
+        self.wait_function();
         self.chains();
-        self.tx_functions();
         self.inputs();
+        self.tx_functions();
         self.life();
         self.program_table();
         self.w.finish()
@@ -102,7 +104,7 @@ impl<'p> Emitter<'p> {
         ] {
             self.w.line(format!("#include \"carrick/{header}.h\""));
         }
-        if self.blocks {
+        if self.blocks || self.events_wait() {
             self.w.line("#include \"carrick/sched.h\"");
         }
         if self.has_varint() {

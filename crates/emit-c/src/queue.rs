@@ -86,7 +86,7 @@ impl Emitter<'_> {
         self.w.line("const uint8_t *ring = NULL;");
         self.w.line("uint64_t mask = 0;");
         self.w.line(format!(
-            "struct carrick_tx *unit = {}(core, &payload, &ring, &mask);",
+            "struct carrick_tx *unit = payload.len ? {}(core, &payload, &ring, &mask) : NULL;",
             self.names.own("payload_unit")
         ));
         self.w.open("if (unit) {");
@@ -360,6 +360,9 @@ impl Emitter<'_> {
         self.w.line(format!("struct {core_name} *core = (struct {core_name} *)opaque;"));
         self.w.line("core->now = carrick_max64(core->now, now);");
         self.leaving();
+        if self.events_wait() {
+            self.w.line(format!("(void){}(core);", self.names.own("handle_waiting")));
+        }
         self.open_queue_loop();
         self.w.line("uint32_t len = 0;");
         self.w.line("bool last = true;");

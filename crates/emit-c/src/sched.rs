@@ -45,9 +45,7 @@ impl Emitter<'_> {
         if self.many_queues() {
             let n = self.p.schedule.queues;
             if self.blocks {
-                let n = self.p.schedule.blocks.len();
-                self.w.line(format!("struct carrick_block blocks[{n}]; /* the outermost first */"));
-                self.w.line("struct carrick_sched sched;");
+                self.block_members("", &self.p.schedule);
             } else {
                 self.w.line(format!(
                     "uint32_t queue_first[{n}], queue_last[{n}]; /* entry + 1; 0: none waits */"

@@ -21,10 +21,8 @@ impl Machine {
 
     /// Handles the event at the stack's beginning, for the context with a handle.
     pub(crate) fn event_on(&mut self, p: &Linked, event: usize, handle: u64) {
-        let wanted = self.chain_context(p, event);
-        let of_type = wanted.filter(|ctx| Handle::of(handle).is_some_and(|h| h.ctx == *ctx));
-        let at = of_type.and_then(|_| self.instance(handle));
-        if let Some((at, ctx)) = at.zip(of_type) {
+        let at = self.event_instance(p, event, handle);
+        if let Some((at, ctx)) = at.zip(self.chain_context(p, event)) {
             let ids = p.program.ids[p.program.contexts[ctx].id.index()].parts.len();
             if p.program.events[event].id == Some(p.program.contexts[ctx].id) {
                 let from = at + CTX_ID as usize;
@@ -34,11 +32,19 @@ impl Machine {
         self.event(p, event, at);
     }
 
-    fn chain_context(&self, p: &Linked, event: usize) -> Option<usize> {
+    /// The instance with a handle, if it is of the context that an event is for.
+    pub(crate) fn event_instance(&self, p: &Linked, event: usize, handle: u64) -> Option<usize> {
+        let wanted = self.chain_context(p, event)?;
+        Handle::of(handle).filter(|h| h.ctx == wanted)?;
+        self.instance(handle)
+    }
+
+    pub(crate) fn chain_context(&self, p: &Linked, event: usize) -> Option<usize> {
         p.chains[event].as_ref().and_then(|chain| chain.context)
     }
 
-    fn by_id(&self, p: &Linked, event: usize, ctx: usize) -> Option<usize> {
+    /// The instance that the event at the stack's beginning is for, by its flow id.
+    pub(crate) fn by_id(&self, p: &Linked, event: usize, ctx: usize) -> Option<usize> {
         let def = &p.program.contexts[ctx];
         if p.program.events[event].id != Some(def.id) {
             return None;

@@ -65,7 +65,7 @@ impl Core {
         if m.passing.waits_to_leave() {
             return Err(Refused::Again);
         }
-        m.arrive(p, now)?;
+        m.arrive(p, now, p.program.max_parsed.max(1), true)?;
         let in_network = p.packets.is_some();
         let own = if in_network { ipv4::destination(packet) } else { m.address };
         let parsed = ipv4::parse(packet, p.program.net_header.protocol, own);
@@ -78,13 +78,17 @@ impl Core {
             return Ok(());
         }
         let (header, rest) = parsed.map_err(|counter| m.refuse(counter))?;
-        m.count(RX_PACKETS);
+        m.count_packet(p, usize::from(packet[0] & 15) * 4 + rest.len())
+            .map_err(|counter| m.refuse(counter))?;
         m.receive(p, &header, packet, rest);
         m.parse(p);
         let refused = m.refused.take().map(|counter| m.refuse(counter));
         let events = !m.raised.is_empty();
         let refused = if events { None } else { Some(refused.unwrap_or_else(|| m.refuse(UNPARSED))) };
-        m.run_raised(p, 0, |m, p, event| m.event_by_id(p, event));
+        match events && m.pending.is_some() {
+            true => m.raised_wait(p),
+            false => m.run_raised(p, 0, |m, p, event| m.event_by_id(p, event)),
+        }
         if in_network {
             m.pass_on(p);
             return Ok(());
@@ -111,8 +115,13 @@ impl Core {
         if m.requests.full() {
             return Err(Refused::Again);
         }
-        m.arrive(p, now)?;
+        m.arrive(p, now, 1, false)?;
         m.place_call(p, code, request);
+        if m.pending.is_some() {
+            let on = matches!(code.target, Target::On).then_some(request.handle);
+            m.wait(p, code.event, on, None);
+            return Ok(());
+        }
         match &code.target {
             Target::On => m.event_on(p, code.event, request.handle),
             Target::At(_) | Target::Nowhere => m.event_by_id(p, code.event),
@@ -127,9 +136,14 @@ impl Core {
     pub fn advance(&mut self, now: u64) -> Result<(), Refused> {
         let (p, m) = (&self.linked, &mut self.machine);
         m.now = m.now.max(now);
-        while let Some((_, timer)) = m.timers.first().filter(|(deadline, _)| *deadline <= m.now) {
-            m.arrive(p, now)?;
-            m.fire(p, timer.handle, timer.timer);
+        if m.pending.is_some() {
+            return m.handle_waiting(p);
+        }
+        while m.timers.first().is_some_and(|(deadline, _)| deadline <= m.now) {
+            m.arrive(p, now, 0, false)?;
+            if let Some(due) = m.take_due(p) {
+                m.run_timer(p, due.event, due.handle);
+            }
         }
         Ok(())
     }
@@ -138,6 +152,8 @@ impl Core {
     pub fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
         let m = &mut self.machine;
         m.now = m.now.max(now);
+        // What is left waits for room that this packet makes.
+        let _ = m.handle_waiting(&self.linked);
         m.next_leaving(out) || m.make_packet(&self.linked, out)
     }
 
@@ -155,6 +171,7 @@ impl Core {
 
     /// The oldest completion.
     pub fn next_completion(&mut self) -> Option<Completion> {
+        let _ = self.machine.handle_waiting(&self.linked);
         self.machine.requests.next()
     }
 
@@ -180,10 +197,12 @@ impl Core {
 }
 
 impl Machine {
-    /// An input comes: refused while what it may issue does not fit into the queue, and a packet can go out.
-    fn arrive(&mut self, p: &Linked, now: u64) -> Result<(), Refused> {
+    /// An input comes, of so many events: refused while what it may issue does not fit into the queue, and a packet can
+    /// go out; or, if events wait, while it cannot.
+    fn arrive(&mut self, p: &Linked, now: u64, events: u32, packet: bool) -> Result<(), Refused> {
         let now = self.now.max(now);
-        if self.queue.free() < p.max_blueprints && self.queue.sched.ready(now) {
+        let full = || self.queue.free() < p.max_blueprints && self.queue.sched.ready(now);
+        if !self.may_wait(events, packet).unwrap_or_else(|| !full()) {
             return Err(Refused::Again);
         }
         self.now = now;
@@ -243,14 +262,28 @@ impl Machine {
         }
     }
 
-    /// Stops a timer that is due and runs its event.
-    fn fire(&mut self, p: &Linked, handle: u64, timer: u32) {
-        let Some((at, ctx)) = self.instance(handle).zip(Handle::of(handle).map(|h| h.ctx)) else { return };
-        let cell = at + (p.layout.contexts[ctx].end + timer * TIMER_CELLS) as usize;
+    /// Stops the first timer, and says what it raises.
+    pub(crate) fn take_due(&mut self, p: &Linked) -> Option<Due> {
+        let (_, timer) = self.timers.first().filter(|(deadline, _)| *deadline <= self.now)?;
+        let at = self.instance(timer.handle)?;
+        let ctx = Handle::of(timer.handle)?.ctx;
+        let cell = at + (p.layout.contexts[ctx].end + timer.timer * TIMER_CELLS) as usize;
         self.stop_timer(cell);
-        let event = p.program.contexts[ctx].timers[timer as usize].event.index();
+        let event = p.program.contexts[ctx].timers[timer.timer as usize].event.index();
+        Some(Due { event, handle: timer.handle })
+    }
+
+    /// Handles the event of a timer that was stopped.
+    pub(crate) fn run_timer(&mut self, p: &Linked, event: usize, handle: u64) {
         let stack = p.map.stack as usize;
         self.init(&p.event_inits[event], stack, stack);
         self.event_on(p, event, handle);
     }
+}
+
+/// What a timer raises, and on which context.
+#[derive(Debug)]
+pub(crate) struct Due {
+    pub event: usize,
+    pub handle: u64,
 }

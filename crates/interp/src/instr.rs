@@ -181,7 +181,7 @@ impl Machine {
     }
 
     /// Which of the queues for all flows is that of a context: the first is for what belongs to none.
-    fn flow(&self, p: &Linked, handle: u64) -> usize {
+    pub(crate) fn flow(&self, p: &Linked, handle: u64) -> usize {
         let Some(handle) = Handle::of(handle) else { return 0 };
         1 + p.flow_base[handle.ctx] as usize + handle.slot as usize
     }

@@ -26,6 +26,7 @@ mod link;
 mod machine;
 mod part;
 mod passing;
+mod pending;
 mod queue;
 mod rand;
 mod requests;

@@ -9,6 +9,7 @@ use crate::debug::Debug;
 use crate::layout::TIMER_CELLS;
 use crate::link::Linked;
 use crate::passing::Passing;
+use crate::pending::Pending;
 use crate::queue::Queue;
 use crate::rand::{self, Pcg32};
 use crate::requests::Requests;
@@ -36,6 +37,8 @@ pub(crate) struct Machine {
     pub instances: Vec<Instances>,
     pub timers: Timers,
     pub queue: Queue,
+    /// events that wait, if the program schedules them
+    pub pending: Option<Pending>,
     pub requests: Requests,
     pub raised: Vec<Raised>,
     pub raised_cells: Vec<u64>,
@@ -89,6 +92,11 @@ impl Machine {
             instances,
             timers: Timers::default(),
             queue: Queue::new(Sched::new(&p.program.schedule, &p.shares, p.flows as usize)),
+            pending: p
+                .program
+                .event_schedule
+                .as_ref()
+                .map(|e| Pending::new(e, &p.event_shares, p.flows as usize)),
             requests: Requests::new(completions),
             raised: Vec::new(),
             raised_cells: Vec::new(),

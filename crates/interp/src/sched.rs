@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use carrick_ir::{LATENESS, Policy, QUANTUM, SchedBlock, SchedInput, SchedInputs, Schedule, TOP_RATE};
+use carrick_ir::{LATENESS, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, TOP_RATE};
 
 /// No moment, and no number of a packet's bits at 1 bps, is later.
 const NEVER: u64 = u64::MAX;
@@ -83,15 +83,6 @@ pub(crate) struct Sched {
     per_flow: Vec<(usize, u64)>,
 }
 
-/// A quantum or a rate as blocks take it.
-fn share(policy: &Policy, given: u64) -> u64 {
-    match policy {
-        Policy::StrictPriority => 0,
-        Policy::Drr(_) => given.clamp(*QUANTUM.start(), *QUANTUM.end()),
-        Policy::RateLimiter(_) => given.min(TOP_RATE),
-    }
-}
-
 impl Sched {
     /// `shares`: what the quanta and rates of each block are; `flows`: queues of a block that has one for each.
     pub(crate) fn new(schedule: &Schedule, shares: &[Vec<u64>], flows: usize) -> Sched {
@@ -129,7 +120,7 @@ impl Sched {
             Policy::RateLimiter(_) => Kind::Rate,
         };
         let at = self.blocks.len();
-        let initial = |i: usize| shares.get(i).map_or(0, |given| share(&block.policy, *given));
+        let initial = |i: usize| shares.get(i).copied().unwrap_or(0);
         let input = |from: Option<u32>, share: u64, priority: usize| {
             let mut input = Input {
                 block: at,
@@ -191,6 +182,11 @@ impl Sched {
     pub(crate) fn queue(&self, number: usize, flow: usize) -> usize {
         let (input, per_flow) = self.queues[number];
         if per_flow { input + flow } else { input }
+    }
+
+    /// Whether something waits in a queue.
+    pub(crate) fn busy(&self, queue: usize) -> bool {
+        self.inputs[queue].busy
     }
 
     /// An entry waits behind the others of a queue.

@@ -2,7 +2,7 @@
 
 use crate::crc::Crc;
 use crate::part::BpPart;
-use crate::sched::Schedule;
+use crate::sched::{EventSchedule, Schedule};
 use crate::stmt::{Block, Expr};
 use crate::ty::*;
 
@@ -34,6 +34,8 @@ pub struct Program {
     pub schedule: Schedule,
     /// of a program in the network, between two interfaces: how many packets it keeps at most; known at the start
     pub in_network: Option<Expr>,
+    /// how events wait; absent: each is handled when it comes
+    pub event_schedule: Option<EventSchedule>,
     /// in the order in which they are tried
     pub coalescing: Vec<CoalescingRule>,
     /// callees before callers

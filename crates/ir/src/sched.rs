@@ -2,6 +2,10 @@
 
 use crate::stmt::Expr;
 
+/// Events that an input of deficit round robin may have handled a turn, at least and at most.
+pub const EVENT_QUANTUM: std::ops::RangeInclusive<u64> = 1..=1 << 16;
+/// Events that wait at most, and received packets that they are of.
+pub const MOST_WAITING: u32 = 256;
 /// Octets that a queue of deficit round robin may send a turn, at least and at most.
 pub const QUANTUM: std::ops::RangeInclusive<u64> = 64..=1 << 30;
 /// The highest rate that a rate limiter knows, in bits per second; above it a queue is not held back at all.
@@ -67,6 +71,16 @@ impl Schedule {
     }
 }
 
+/// Which of the events that wait is handled next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventSchedule {
+    pub schedule: Schedule,
+    /// for each event the queue in which it waits; `None`: it never waits
+    pub queues: Vec<Option<u32>>,
+    /// the queue that stands for the timers that are due; `None`: they go before everything else
+    pub timers: Option<u32>,
+}
+
 /// Several inputs, and how one stream of packets is made of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchedBlock {
@@ -77,7 +91,7 @@ pub struct SchedBlock {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Policy {
     StrictPriority,
-    /// the quantum of each input, or of every flow; type `Bytes`, known when the stack starts
+    /// the quantum of each input, or of every flow; type `Bytes`, `U64` for events; known when the stack starts
     Drr(Vec<Expr>),
     /// the rate of each input, or of every flow; type `Rate`, known when the stack starts
     RateLimiter(Vec<Expr>),

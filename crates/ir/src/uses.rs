@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{EventKind, Instr, Program, StmtKind, walk};
+use crate::{EventKind, Instr, Program, SchedInput, SchedInputs, Schedule, StmtKind, walk};
 
 /// The name of an instruction in the language.
 pub fn instruction_name(instr: &Instr) -> &'static str {
@@ -52,6 +52,22 @@ pub fn instructions(program: &Program) -> BTreeSet<&'static str> {
                 found.insert(instruction_name(instr));
             }
         });
+    }
+    found
+}
+
+/// The scheduling blocks of a schedule, by name, in alphabetical order; `per_flow`: a queue for each flow.
+pub fn blocks(schedule: &Schedule) -> BTreeSet<&'static str> {
+    let mut found = BTreeSet::new();
+    for block in &schedule.blocks {
+        found.insert(block.policy.name());
+        match &block.inputs {
+            SchedInputs::PerFlow(_) => found.insert("per_flow"),
+            SchedInputs::Each(inputs) if inputs.iter().any(|i| matches!(i, SchedInput::Queue(_))) => {
+                found.insert("fifo")
+            }
+            SchedInputs::Each(_) => false,
+        };
     }
     found
 }

@@ -106,4 +106,5 @@ code_table! {
     INTERFACE = 342, "an interface that there is not", "0342";
     SCHED_BLOCK = 360, "a scheduling block that cannot be made", "0360";
     SCHED_QUEUE = 361, "a queue without what is set", "0361";
+    EVENT_SCHED = 362, "events that cannot wait like this", "0362";
 }

@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::env::Def;
 use crate::{Checker, codes};
 
-const CALLS: [&str; 9] = [
+const CALLS: [&str; 10] = [
     "register_ep_chains",
     "register_ctx_spec",
     "register_data_spec",
@@ -19,6 +19,7 @@ const CALLS: [&str; 9] = [
     "register_coalescing_rule",
     "register_pkt_sched",
     "register_role",
+    "register_ev_sched",
 ];
 
 impl Checker<'_> {
@@ -79,14 +80,15 @@ impl Checker<'_> {
             self.unknown(codes::DEPLOY_CALL, "registration", &name, &CALLS);
             return None;
         }
-        if matches!(what.as_str(), "register_pkt_sched" | "register_role") {
+        if let "register_pkt_sched" | "register_ev_sched" | "register_role" = what.as_str() {
             if registered.contains(what) {
                 self.report(wrong(format!("`{what}` is said twice")));
             }
             registered.push(what.clone());
             match what.as_str() {
                 "register_role" => self.role(args, call.span),
-                _ => self.packet_schedule(args, call.span),
+                "register_pkt_sched" => self.packet_schedule(args, call.span),
+                _ => self.event_schedule(args, call.span),
             }
             return Some(());
         }

@@ -16,6 +16,7 @@ mod decls;
 mod deploy;
 mod dispatch;
 mod env;
+mod ev_sched;
 mod frames;
 mod graph;
 mod headers;
@@ -155,6 +156,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         seg_rules: Vec::new(),
         schedule: ir::Schedule::fifo(),
         in_network: None,
+        event_schedule: None,
         coalescing: Vec::new(),
         functions: Vec::new(),
         parser: ir::FuncId(0),

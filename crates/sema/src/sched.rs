@@ -1,7 +1,8 @@
 //! Packet scheduling: the blocks of queues in which blueprints wait.
 
 use carrick_ir::{
-    self as ir, MOST_BLOCKS, MOST_INPUTS, Policy, QUANTUM, SchedBlock, SchedInput, SchedInputs, Ty,
+    self as ir, EVENT_QUANTUM, MOST_BLOCKS, MOST_INPUTS, Policy, QUANTUM, SchedBlock, SchedInput,
+    SchedInputs, Ty,
 };
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Expr, ExprKind as E};
@@ -14,6 +15,15 @@ const BLOCKS: [&str; 4] = ["fifo", "strict_priority", "drr", "rate_limiter"];
 const FORMS: &str =
     "blocks are `fifo()`, `strict_priority(inputs)`, `drr(inputs, quantum)` and `rate_limiter(inputs, rate)`";
 const INPUTS: &str = "its inputs are a number of queues (1 to 16), `PER_FLOW`, or other blocks";
+
+const EVENT_FORMS: &str = "blocks are `fifo(events)`, `strict_priority(inputs)` and `drr(inputs, quantum)`";
+
+/// What is scheduled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheduled {
+    Packets,
+    Events,
+}
 
 /// An instruction that names a queue.
 pub(crate) struct QueueUse {
@@ -41,7 +51,7 @@ impl Wanted {
 }
 
 /// A block as it is written: its name and its arguments.
-fn block(e: &Expr) -> Option<(&str, &[Expr])> {
+pub(crate) fn block(e: &Expr) -> Option<(&str, &[Expr])> {
     let E::Call(callee, args) = &e.kind else { return None };
     let E::Name(name) = &callee.kind else { return None };
     BLOCKS.contains(&name.as_str()).then_some((name, args))
@@ -59,11 +69,19 @@ impl Checker<'_> {
         if self.schedule_input(policy, &mut schedule).is_none() {
             return;
         }
-        if schedule.blocks.len() > MOST_BLOCKS {
-            let message = format!("{} blocks are more than {MOST_BLOCKS}", schedule.blocks.len());
-            self.misshapen::<()>(message, span, "leave out a block that has one input only");
+        if !self.few_blocks(Scheduled::Packets, &schedule, span) {
+            return;
         }
         self.program.schedule = schedule;
+    }
+
+    pub(crate) fn few_blocks(&mut self, what: Scheduled, schedule: &ir::Schedule, span: Span) -> bool {
+        let count = schedule.blocks.len();
+        if count > MOST_BLOCKS {
+            let message = format!("{count} blocks are more than {MOST_BLOCKS}");
+            self.misshapen::<()>(what, message, span, "leave out a block that has one input only");
+        }
+        count <= MOST_BLOCKS
     }
 
     fn no_schedule(&mut self, span: Span) {
@@ -74,12 +92,18 @@ impl Checker<'_> {
         );
     }
 
-    fn misshapen<T>(&mut self, message: String, span: Span, mend: &str) -> Option<T> {
-        self.report(
-            Diagnostic::error(codes::SCHED_BLOCK, message, span, "not a block like this")
-                .note(FORMS)
-                .mend(mend),
-        );
+    pub(crate) fn misshapen<T>(
+        &mut self,
+        what: Scheduled,
+        message: String,
+        span: Span,
+        mend: &str,
+    ) -> Option<T> {
+        let (code, forms) = match what {
+            Scheduled::Packets => (codes::SCHED_BLOCK, FORMS),
+            Scheduled::Events => (codes::EVENT_SCHED, EVENT_FORMS),
+        };
+        self.report(Diagnostic::error(code, message, span, "not a block like this").note(forms).mend(mend));
         None
     }
 
@@ -91,7 +115,12 @@ impl Checker<'_> {
         };
         if name == "fifo" {
             if !args.is_empty() {
-                return self.misshapen("`fifo` takes nothing".into(), e.span, "write `fifo()`");
+                return self.misshapen(
+                    Scheduled::Packets,
+                    "`fifo` takes nothing".into(),
+                    e.span,
+                    "write `fifo()`",
+                );
             }
             return Some(SchedInput::Queue(next_queue(schedule)));
         }
@@ -99,11 +128,7 @@ impl Checker<'_> {
         let none = SchedBlock { policy: Policy::StrictPriority, inputs: SchedInputs::Each(Vec::new()) };
         schedule.blocks.push(none);
         let (inputs, shares) = self.block_inputs(name, args, e.span, schedule)?;
-        let count = match &inputs {
-            SchedInputs::PerFlow(_) => 1,
-            SchedInputs::Each(inputs) => inputs.len(),
-        };
-        let policy = self.policy(name, shares, count, e.span)?;
+        let policy = self.policy(Scheduled::Packets, name, shares, &inputs, e.span)?;
         schedule.blocks[at] = SchedBlock { policy, inputs };
         Some(SchedInput::Block(at as u32))
     }
@@ -120,7 +145,12 @@ impl Checker<'_> {
         let (first, count, shares) = match args {
             _ if blocks > MOST_INPUTS => {
                 let message = format!("{blocks} inputs are more than {MOST_INPUTS}");
-                return self.misshapen(message, span, "let some of them feed a block of their own");
+                return self.misshapen(
+                    Scheduled::Packets,
+                    message,
+                    span,
+                    "let some of them feed a block of their own",
+                );
             }
             _ if blocks > 0 => {
                 let inputs: Option<Vec<_>> =
@@ -131,10 +161,15 @@ impl Checker<'_> {
                 E::Name(n) if n == "PER_FLOW" => return self.flow_inputs(first.span, shares, schedule),
                 _ => (first, self.constant(first, &Ty::U64)?, shares),
             },
-            [] => return self.misshapen(format!("`{name}` has no inputs"), span, INPUTS),
+            [] => return self.misshapen(Scheduled::Packets, format!("`{name}` has no inputs"), span, INPUTS),
         };
         if !(1..=MOST_INPUTS as u64).contains(&count) {
-            return self.misshapen(format!("a block of {count} queues"), first.span, INPUTS);
+            return self.misshapen(
+                Scheduled::Packets,
+                format!("a block of {count} queues"),
+                first.span,
+                INPUTS,
+            );
         }
         let inputs = (0..count).map(|_| SchedInput::Queue(next_queue(schedule))).collect();
         Some((SchedInputs::Each(inputs), shares))
@@ -146,34 +181,65 @@ impl Checker<'_> {
         shares: &'e [Expr],
         schedule: &mut ir::Schedule,
     ) -> Option<(SchedInputs, &'e [Expr])> {
-        if self.program.contexts.iter().all(|c| c.global) {
-            let mend = "say how many queues there are, or declare the context of a flow";
-            return self.misshapen("a queue for each flow of a program without flows".into(), span, mend);
-        }
+        self.has_flows(Scheduled::Packets, span)?;
         Some((SchedInputs::PerFlow(next_queue(schedule)), shares))
     }
 
-    fn policy(&mut self, name: &str, args: &[Expr], count: usize, span: Span) -> Option<Policy> {
-        let what = match name {
+    /// A queue for each flow is possible.
+    pub(crate) fn has_flows(&mut self, what: Scheduled, span: Span) -> Option<()> {
+        if self.program.contexts.iter().all(|c| c.global) {
+            let mend = "name the queues, or declare the context of a flow";
+            return self.misshapen(
+                what,
+                "a queue for each flow of a program without flows".into(),
+                span,
+                mend,
+            );
+        }
+        Some(())
+    }
+
+    /// A block's policy, with a quantum or a rate for each input, or for all flows.
+    pub(crate) fn policy(
+        &mut self,
+        of: Scheduled,
+        name: &str,
+        args: &[Expr],
+        inputs: &SchedInputs,
+        span: Span,
+    ) -> Option<Policy> {
+        let count = match inputs {
+            SchedInputs::PerFlow(_) => 1,
+            SchedInputs::Each(inputs) => inputs.len(),
+        };
+        let (what, ty, range) = match name {
             "strict_priority" if args.is_empty() => return Some(Policy::StrictPriority),
             "strict_priority" => {
                 let message = "`strict_priority` takes nothing but its inputs".into();
-                return self.misshapen(message, span, "the first input goes before the second, and so on");
+                return self.misshapen(
+                    of,
+                    message,
+                    span,
+                    "the first input goes before the second, and so on",
+                );
             }
-            "drr" => "quantum",
-            _ => "rate",
+            "drr" if of == Scheduled::Events => ("quantum", Ty::U64, EVENT_QUANTUM),
+            "drr" => ("quantum", Ty::Bytes, QUANTUM),
+            _ => ("rate", Ty::Rate, 0..=u64::MAX),
         };
         if args.len() != 1 && args.len() != count {
             let message = format!("`{name}` takes a {what} for all its inputs, or {count} of them");
-            return self.misshapen(message, span, INPUTS);
+            return self.misshapen(of, message, span, "say it behind the inputs");
         }
-        let ty = if name == "drr" { Ty::Bytes } else { Ty::Rate };
         let mut shares = Vec::new();
         for arg in args {
             let share = Body::for_declaration(self).value_of_type(arg, &ty)?;
-            if name == "drr" && self.fold(&share).is_some_and(|n| !QUANTUM.contains(&n)) {
-                let mend = "a quantum is 64 B to 1 GiB, best the octets of a packet or more";
-                return self.misshapen("a quantum that is no turn".into(), arg.span, mend);
+            if self.fold(&share).is_some_and(|n| !range.contains(&n)) {
+                let mend = match of {
+                    Scheduled::Packets => "a quantum is 64 B to 1 GiB, best the octets of a packet or more",
+                    Scheduled::Events => "a quantum is 1 to 65536 events",
+                };
+                return self.misshapen(of, "a quantum that is no turn".into(), arg.span, mend);
             }
             shares.push(share);
         }
@@ -231,7 +297,7 @@ impl Checker<'_> {
     }
 }
 
-fn next_queue(schedule: &mut ir::Schedule) -> u32 {
+pub(crate) fn next_queue(schedule: &mut ir::Schedule) -> u32 {
     schedule.queues += 1;
     schedule.queues - 1
 }

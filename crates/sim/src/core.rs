@@ -35,7 +35,7 @@ pub trait Core {
     /// Puts the next packet into `out` (which is cleared); false if there is none.
     fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool;
 
-    /// When the next timer is due.
+    /// When the next timer is due, or a packet goes that waits for its moment only.
     fn next_deadline(&self) -> Option<u64>;
 
     /// The oldest completion.

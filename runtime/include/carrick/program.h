@@ -145,9 +145,11 @@ struct carrick_program {
                          uint32_t count, uint64_t now);
     /* One application request: 0, CARRICK_AGAIN or CARRICK_BAD_ARG. */
     int (*call)(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now);
-    /* Fires the timers that are due: 0, or CARRICK_AGAIN if some are left because the blueprint queue is full. */
+    /* Fires the timers that are due: 0, or CARRICK_AGAIN if some are left because the blueprint queue is full. Events
+     * that wait, of a program that schedules them, are handled here, in tx and in next_completion. */
     int (*advance)(struct carrick_core *core, uint64_t now);
-    /* When the next timer is due (nanoseconds, exact), or CARRICK_NEVER. */
+    /* When the next timer is due, or a packet goes that waits for its moment only (nanoseconds, exact), or
+     * CARRICK_NEVER. */
     uint64_t (*next_deadline)(const struct carrick_core *core);
     /* The oldest completion: true if there was one. */
     bool (*next_completion)(struct carrick_core *core, struct carrick_completion *out);

@@ -10,12 +10,10 @@
 
 #include "carrick/timer.h"
 
-#define CARRICK_NO_INPUT  UINT32_MAX
-#define CARRICK_MIN_SHARE UINT64_C(64) /* octets of a quantum */
-#define CARRICK_MAX_SHARE (UINT64_C(1) << 30)
-#define CARRICK_TOP_RATE  UINT64_C(1000000000000000) /* bits per second */
-#define CARRICK_OCTET     UINT64_C(8000000000)       /* what a rate pays for an octet: bits times 10^9 */
-#define CARRICK_LATENESS  UINT64_C(1000000)          /* nanoseconds that a rate limiter makes good */
+#define CARRICK_NO_INPUT UINT32_MAX
+#define CARRICK_TOP_RATE UINT64_C(1000000000000000) /* bits per second */
+#define CARRICK_OCTET    UINT64_C(8000000000)       /* what a rate pays for an octet: bits times 10^9 */
+#define CARRICK_LATENESS UINT64_C(1000000)          /* nanoseconds that a rate limiter makes good */
 
 enum carrick_policy { CARRICK_STRICT_PRIORITY, CARRICK_DRR, CARRICK_RATE_LIMITER };
 
@@ -315,7 +313,8 @@ static inline void carrick_sched_flow(struct carrick_sched *s, uint32_t block, u
         carrick_sched_prio(s, b->base + flow, 0);
 }
 
-/* The beginning of an input; base and count of its block are known. `from`: the block that comes in; 0: it is a queue.
+/* The beginning of an input, whose share is one that blocks take; base and count of its block are known. `from`: the
+ * block that comes in; 0: it is a queue.
  */
 static inline void carrick_sched_input(struct carrick_sched *s, uint32_t block, uint32_t i, uint32_t from,
                                        uint64_t share) {
@@ -325,10 +324,7 @@ static inline void carrick_sched_input(struct carrick_sched *s, uint32_t block, 
     if (from)
         s->blocks[from].parent = b->base + i + 1;
     in->from = from ? from + 1 : 0;
-    if (b->policy == CARRICK_DRR)
-        in->share = carrick_min64(carrick_max64(share, CARRICK_MIN_SHARE), CARRICK_MAX_SHARE);
-    else if (b->policy == CARRICK_RATE_LIMITER)
-        in->share = carrick_min64(share, CARRICK_TOP_RATE);
+    in->share = share;
     b->initial = share;
     if (b->policy == CARRICK_RATE_LIMITER)
         in->key = carrick_input_due(in);

@@ -8,9 +8,13 @@ mod question;
 mod wire;
 
 use std::iter::Enumerate;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use carrick_ir::{CallTarget, CtxId, EventKind, FuncId, LocalId, Program, ScratchId, Ty};
+use carrick_ir::{
+    CallTarget, CtxId, EVENT_QUANTUM, EventKind, FuncId, LocalId, Policy, Program, QUANTUM, Schedule,
+    ScratchId, TOP_RATE, Ty,
+};
 
 use crate::api::Config;
 use crate::coalesce::CoalesceCode;
@@ -56,8 +60,9 @@ pub(crate) struct Linked {
     /// a value for each of the program's parameters
     pub params: Vec<u64>,
     pub max_blueprints: u32,
-    /// the quanta and rates of each scheduling block
+    /// the quanta and rates of each scheduling block, for packets and for events
     pub shares: Vec<Vec<u64>>,
+    pub event_shares: Vec<Vec<u64>>,
     /// queues that a block with one for each flow has, and how many instances there can be of the contexts before each
     pub flows: u32,
     pub flow_base: Vec<u32>,
@@ -196,7 +201,11 @@ impl Linked {
         let rules = linker.rules()?;
         let coalescing = linker.coalescing()?;
         let event_inits = linker.event_inits()?;
-        let shares = linker.shares()?;
+        let shares = linker.shares(&program.schedule, QUANTUM)?;
+        let event_shares = match &program.event_schedule {
+            Some(events) => linker.shares(&events.schedule, EVENT_QUANTUM)?,
+            None => Vec::new(),
+        };
         let (flows, flow_base) = flows(&contexts);
         let net_init = linker.net_init()?;
         let net = linker.net_cells();
@@ -230,6 +239,7 @@ impl Linked {
             params,
             max_blueprints,
             shares,
+            event_shares,
             flows,
             flow_base,
             packets,
@@ -419,13 +429,15 @@ impl Linker<'_> {
         Ok(out)
     }
 
-    fn shares(&self) -> Result<Vec<Vec<u64>>, String> {
-        let share = |e: &carrick_ir::Expr| match self.expr(e, Outside::None)? {
-            Ex::Lit(n) => Ok(n),
+    /// What each block gives its inputs, within what it can.
+    fn shares(&self, schedule: &Schedule, quantum: RangeInclusive<u64>) -> Result<Vec<Vec<u64>>, String> {
+        let share = |policy: &Policy, e: &carrick_ir::Expr| match self.expr(e, Outside::None)? {
+            Ex::Lit(n) if matches!(policy, Policy::Drr(_)) => Ok(n.clamp(*quantum.start(), *quantum.end())),
+            Ex::Lit(n) => Ok(n.min(TOP_RATE)),
             _ => Err("a quantum or a rate is not a constant".to_owned()),
         };
-        let blocks = self.program.schedule.blocks.iter();
-        blocks.map(|block| block.policy.shares().iter().map(share).collect()).collect()
+        let of = |policy: &Policy| policy.shares().iter().map(|e| share(policy, e)).collect();
+        schedule.blocks.iter().map(|block| of(&block.policy)).collect()
     }
 
     fn coalescing(&self) -> Result<Vec<CoalesceCode>, String> {

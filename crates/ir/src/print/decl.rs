@@ -4,7 +4,7 @@ use super::{Printer, literal, name};
 use crate::uses::event_kind_name;
 use crate::{
     BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, Crc, CrcMask, CrcPart, EventDef, Expr,
-    FieldDef, FuncId, Function, Interface, OptDef, OptListDef, SchedInput, SchedInputs,
+    FieldDef, FuncId, Function, Interface, OptDef, OptListDef, SchedInput, SchedInputs, Schedule,
 };
 
 impl<'p> Printer<'p> {
@@ -33,7 +33,7 @@ impl<'p> Printer<'p> {
         }
         p.blueprints.iter().for_each(|def| self.blueprint(def));
         self.seg_rules();
-        self.schedule();
+        self.schedules();
         self.coalescing_rules();
         p.functions.iter().for_each(|def| self.function(def));
         for (event, chain) in p.events.iter().zip(&p.chains) {
@@ -56,9 +56,23 @@ impl<'p> Printer<'p> {
         ));
     }
 
-    fn schedule(&mut self) {
+    fn schedules(&mut self) {
         let p = self.program;
-        for (at, block) in p.schedule.blocks.iter().enumerate() {
+        self.blocks("block", &p.schedule);
+        let Some(events) = &p.event_schedule else { return };
+        self.blocks("event block", &events.schedule);
+        for (def, queue) in p.events.iter().zip(&events.queues) {
+            if let Some(queue) = queue {
+                self.line(&format!("{} waits in queue {queue}", def.name));
+            }
+        }
+        if let Some(queue) = events.timers {
+            self.line(&format!("timers wait in queue {queue}"));
+        }
+    }
+
+    fn blocks(&mut self, what: &str, schedule: &Schedule) {
+        for (at, block) in schedule.blocks.iter().enumerate() {
             let inputs = match &block.inputs {
                 SchedInputs::PerFlow(queue) => format!("queue {queue} for each flow"),
                 SchedInputs::Each(inputs) => {
@@ -70,7 +84,7 @@ impl<'p> Printer<'p> {
                 }
             };
             let shares: String = block.policy.shares().iter().map(|e| format!(" {}", self.expr(e))).collect();
-            self.line(&format!("block {at}: {}{shares} of {inputs}", block.policy.name()));
+            self.line(&format!("{what} {at}: {}{shares} of {inputs}", block.policy.name()));
         }
     }
 

@@ -6,7 +6,7 @@ use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
     FieldDef, FuncId, InterfaceCall, MOST_BLOCKS, MOST_INPUTS, OptField, Policy, SchedBlock, SchedInput,
-    SchedInputs, SegRule, Ty, arith,
+    SchedInputs, Schedule, SegRule, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -135,7 +135,13 @@ impl<'p> Check<'p> {
             self.blueprint(BpId(index as u32), def);
         }
         self.at("deploy", "schedule");
-        self.schedule();
+        self.schedule(&p.schedule, &Ty::Bytes);
+        if let Some(events) = &p.event_schedule {
+            self.schedule(&events.schedule, &Ty::U64);
+            let there = |queue: &Option<u32>| queue.is_none_or(|n| n < events.schedule.queues);
+            self.must(events.queues.len() == p.events.len(), "another number of events");
+            self.must(events.queues.iter().chain([&events.timers]).all(there), "there is no such queue");
+        }
         for rule in &p.coalescing {
             self.at("coalescing_rule", &rule.name);
             let bp = p.blueprints.get(rule.blueprint.index());
@@ -154,8 +160,7 @@ impl<'p> Check<'p> {
     }
 
     /// Each queue and each block but the first feeds one block, which stands before it.
-    fn schedule(&mut self) {
-        let schedule = &self.program.schedule;
+    fn schedule(&mut self, schedule: &'p Schedule, quantum: &Ty) {
         let (mut queues, mut blocks) = (0, 1);
         for (at, block) in schedule.blocks.iter().enumerate() {
             let count = match &block.inputs {
@@ -173,13 +178,13 @@ impl<'p> Check<'p> {
                 }
             }
             let (shares, ty) = match &block.policy {
-                Policy::StrictPriority => (0, Ty::Bytes),
-                Policy::Drr(_) => (count, Ty::Bytes),
-                Policy::RateLimiter(_) => (count, Ty::Rate),
+                Policy::StrictPriority => (0, quantum),
+                Policy::Drr(_) => (count, quantum),
+                Policy::RateLimiter(_) => (count, &Ty::Rate),
             };
             self.must(block.policy.shares().len() == shares, "another number of shares");
             for share in block.policy.shares() {
-                self.scoped(Scope::Constant, share, &ty, "a share");
+                self.scoped(Scope::Constant, share, ty, "a share");
             }
         }
         let all = schedule.blocks.is_empty() && schedule.queues == 1

@@ -149,7 +149,16 @@ pub const REGISTRATIONS: &[Word] = &[
         "register_pkt_sched(block)",
         "How packets wait: in queues of scheduling blocks, of which one can feed another.",
     ),
-    word("fifo", "fifo()", "One queue: first in, first out."),
+    word(
+        "register_ev_sched",
+        "register_ev_sched(block)",
+        "Which of the events that wait is handled first: those of packets and requests, and due timers.",
+    ),
+    word(
+        "fifo",
+        "fifo()",
+        "One queue: first in, first out. Of events: `fifo(an_event, another)`, or all that are not named.",
+    ),
     word(
         "register_role",
         "register_role(in_network, packets)",
