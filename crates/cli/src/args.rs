@@ -101,6 +101,8 @@ pub struct New {
 pub enum Template {
     /// a reliable stream of octets over a window of segments
     Stream,
+    /// a program between two ends: it holds back what comes too fast
+    InNetwork,
 }
 
 #[derive(Debug, ClapArgs)]

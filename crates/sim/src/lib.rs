@@ -8,6 +8,7 @@
 #![allow(missing_docs, reason = "fields and variants are named for what they hold")]
 
 pub mod app;
+pub mod between;
 pub mod compiled;
 pub mod core;
 pub mod diff;
@@ -25,4 +26,4 @@ pub mod show;
 pub mod trace;
 pub mod watch;
 
-pub use scenario::{Report, Scenario, run};
+pub use scenario::{Report, Scenario, run, run_through};

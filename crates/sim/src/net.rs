@@ -4,16 +4,21 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::app::{App, Ask};
+use crate::between::Between;
 use crate::core::{Core, Record, Refused, Request};
 use crate::interface::StreamInterface;
-use crate::link::{Fate, Link};
+use crate::link::Link;
 use crate::observe::Observer;
 
 /// What happens at a time. The order of the variants does not matter: ties are broken by when they were planned.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Happening {
+pub(crate) enum Happening {
     /// a packet (its number, and its index in the pool) reaches a host
     Arrival { host: usize, number: u64, packet: usize },
+    /// a packet reaches the core between the hosts
+    Passing { interface: u32, packet: usize },
+    /// a timer of that core may be due
+    TimerBetween,
     /// a host's timer may be due
     Timer { host: usize },
     /// an application asked to be woken
@@ -45,6 +50,8 @@ impl Host {
 /// A network in virtual time.
 pub struct Net<'o> {
     pub hosts: Vec<Host>,
+    /// what all packets go through, if there is something
+    pub between: Option<Between>,
     interface: StreamInterface,
     observer: &'o mut dyn Observer,
     /// whether cores report records
@@ -72,6 +79,7 @@ impl<'o> Net<'o> {
     ) -> Self {
         Net {
             hosts,
+            between: None,
             interface,
             observer,
             tracing,
@@ -117,7 +125,7 @@ impl<'o> Net<'o> {
         }
     }
 
-    fn plan(&mut self, at: u64, happening: Happening) {
+    pub(crate) fn plan(&mut self, at: u64, happening: Happening) {
         self.planned += 1;
         self.heap.push(Reverse((at, self.planned, happening)));
     }
@@ -125,15 +133,16 @@ impl<'o> Net<'o> {
     fn happen(&mut self, happening: Happening) {
         match happening {
             Happening::Arrival { host, number, packet } => {
-                let octets = std::mem::take(&mut self.packets[packet]);
+                let octets = self.take_packet(packet);
                 self.observer.arrived(self.now, host, number, &octets);
                 while self.hosts[host].core.rx(&octets, self.now) == Err(Refused::Again) {
                     self.transmit(host);
                 }
-                self.packets[packet] = octets;
-                self.free.push(packet);
+                self.give_packet(packet, octets);
                 self.pump(host);
             }
+            Happening::Passing { interface, packet } => self.passes(interface, packet),
+            Happening::TimerBetween => self.timer_between(),
             Happening::Timer { host } => {
                 self.hosts[host].timer_at = u64::MAX;
                 while self.hosts[host].core.advance(self.now) == Err(Refused::Again) {
@@ -189,14 +198,10 @@ impl<'o> Net<'o> {
     fn transmit(&mut self, host: usize) -> bool {
         let mut any = false;
         loop {
-            let slot = self.free.pop().unwrap_or_else(|| {
-                self.packets.push(Vec::new());
-                self.packets.len() - 1
-            });
-            let mut octets = std::mem::take(&mut self.packets[slot]);
+            let slot = self.free_slot();
+            let mut octets = self.take_packet(slot);
             if !self.hosts[host].core.tx(&mut octets, self.now) {
-                self.packets[slot] = octets;
-                self.free.push(slot);
+                self.give_packet(slot, octets);
                 return any;
             }
             any = true;
@@ -207,31 +212,50 @@ impl<'o> Net<'o> {
         }
     }
 
-    /// Puts a packet on its host's link, to the host that has its destination address.
-    fn forward(&mut self, from: usize, slot: usize, mut octets: Vec<u8>) {
+    /// Puts a packet on its host's link, to the host that has its destination address, or to what is between.
+    fn forward(&mut self, from: usize, slot: usize, octets: Vec<u8>) {
         let number = self.packets_made;
         let fate = self.hosts[from].uplink.send(octets.len(), self.now);
         self.observer.forwarded(self.now, from, number, &fate);
+        if self.between.is_some() {
+            let interface = from as u32;
+            return self.carry(slot, octets, fate, |packet| Happening::Passing { interface, packet });
+        }
         let destination = octets.get(16..20).map(|a| u32::from_be_bytes([a[0], a[1], a[2], a[3]]));
-        let Some(to) = self.hosts.iter().position(|h| Some(h.address) == destination) else {
-            self.packets[slot] = octets;
-            self.free.push(slot);
-            return;
-        };
-        let Fate { arrival, copy, flipped_bit, .. } = fate;
-        if let Some(at) = copy {
-            self.packets.push(octets.clone());
-            let packet = self.packets.len() - 1;
-            self.plan(at, Happening::Arrival { host: to, number, packet });
+        match self.hosts.iter().position(|h| Some(h.address) == destination) {
+            Some(host) => {
+                self.carry(slot, octets, fate, |packet| Happening::Arrival { host, number, packet });
+            }
+            None => self.give_packet(slot, octets),
         }
-        if let Some(bit) = flipped_bit {
-            octets[(bit / 8) as usize] ^= 1 << (bit % 8);
-        }
+    }
+
+    /// A place among the packets that nobody uses.
+    pub(crate) fn free_slot(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            self.packets.push(Vec::new());
+            self.packets.len() - 1
+        })
+    }
+
+    pub(crate) fn new_packet(&mut self, octets: Vec<u8>) -> usize {
+        self.packets.push(octets);
+        self.packets.len() - 1
+    }
+
+    /// The octets at a place, which stays taken.
+    pub(crate) fn take_packet(&mut self, slot: usize) -> Vec<u8> {
+        std::mem::take(&mut self.packets[slot])
+    }
+
+    pub(crate) fn put_packet(&mut self, slot: usize, octets: Vec<u8>) {
         self.packets[slot] = octets;
-        match arrival {
-            Some(at) => self.plan(at, Happening::Arrival { host: to, number, packet: slot }),
-            None => self.free.push(slot),
-        }
+    }
+
+    /// Gives a place back, with the room of its octets.
+    pub(crate) fn give_packet(&mut self, slot: usize, octets: Vec<u8>) {
+        self.packets[slot] = octets;
+        self.free.push(slot);
     }
 
     fn requests(&mut self, host: usize) -> bool {

@@ -8,6 +8,7 @@ use carrick_interp::debug::Hook;
 use carrick_ir::{COUNTERS, Program, STATUS_NAMES};
 
 use crate::app::{App, End, Plan, Record, Side};
+use crate::between::Between;
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::{Core, FailedClaim};
 use crate::interface::StreamInterface;
@@ -162,8 +163,34 @@ pub struct Report {
     /// instances that were still open
     pub open_contexts: [usize; 2],
     pub packets: u64,
+    /// of what is between them, if there is something
+    pub between: Option<BetweenReport>,
     /// sentences about what should not have happened
     pub failures: Vec<String>,
+}
+
+/// What came of the core between client and server.
+#[derive(Debug, Clone)]
+pub struct BetweenReport {
+    /// by number
+    pub counters: Vec<u64>,
+    /// instances that were still open
+    pub open_contexts: usize,
+    /// to the client and to the server
+    pub links: [LinkCounters; 2],
+}
+
+/// The counters of refusals that are not zero, by name.
+fn refusals(counters: &[u64]) -> impl Iterator<Item = (&'static str, u64)> {
+    let named = COUNTERS.iter().copied().zip(counters.iter().copied());
+    named.take(carrick_ir::REFUSALS).filter(|(_, n)| *n > 0)
+}
+
+impl BetweenReport {
+    /// The counters of refusals that are not zero, by name.
+    pub fn refusals(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        refusals(&self.counters)
+    }
 }
 
 impl Report {
@@ -181,8 +208,7 @@ impl Report {
 
     /// The counters of refusals that are not zero, by name, of one host.
     pub fn refusals(&self, host: usize) -> impl Iterator<Item = (&'static str, u64)> {
-        let counted = self.counters[host].iter().copied();
-        COUNTERS.iter().copied().zip(counted).take(carrick_ir::REFUSALS).filter(|(_, n)| *n > 0)
+        refusals(&self.counters[host])
     }
 }
 
@@ -215,6 +241,22 @@ fn make_core(
     })
 }
 
+fn make_between(program: &Arc<Program>, engine: &Engine, scenario: &Scenario) -> Result<Between, String> {
+    if program.in_network.is_none() {
+        return Err(format!(
+            "{} runs at an end, not in the network: it says no `register_role`",
+            program.file
+        ));
+    }
+    let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
+    let config = Config { seed, params: Vec::new(), ..host_config(scenario, 0, false) };
+    let core: Box<dyn Core> = match engine {
+        Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), &config)?),
+        Engine::Interpreter | Engine::Debugged(_) => Box::new(Interpreted::new(program.clone(), &config)?),
+    };
+    Ok(Between::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
+}
+
 /// Runs a scenario between a client and a server.
 ///
 /// # Errors
@@ -226,6 +268,24 @@ pub fn run(
     observer: &mut dyn Observer,
     tracing: bool,
 ) -> Result<Report, String> {
+    run_through(program, engine, None, scenario, observer, tracing)
+}
+
+/// As [`run`], with a program in the network between client and server: each way has the scenario's link twice.
+///
+/// # Errors
+/// As [`run`], and if the program between is not for the network.
+pub fn run_through(
+    program: &Arc<Program>,
+    engine: &Engine,
+    between: Option<(&Arc<Program>, &Engine)>,
+    scenario: &Scenario,
+    observer: &mut dyn Observer,
+    tracing: bool,
+) -> Result<Report, String> {
+    if program.in_network.is_some() {
+        return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
+    }
     let interface = StreamInterface::of(program)?;
     let mut hosts = Vec::new();
     for host in 0..2 {
@@ -238,6 +298,7 @@ pub fn run(
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
     }
     let mut net = Net::new(hosts, interface, observer, tracing);
+    net.between = between.map(|(program, engine)| make_between(program, engine, scenario)).transpose()?;
     net.run(scenario.limit, scenario.drain);
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
     let records = [client, server].map(|h| h.app.records().cloned().collect::<Vec<_>>());
@@ -245,7 +306,15 @@ pub fn run(
     for (name, host) in [("client", client), ("server", server)] {
         failures.extend(host.core.failed_claims().iter().map(|failed| claim_words(program, name, failed)));
     }
+    if let Some((node, (program, _))) = net.between.as_ref().zip(between) {
+        failures.extend(node.core.failed_claims().iter().map(|f| claim_words(program, "way", f)));
+    }
     Ok(Report {
+        between: net.between.as_ref().map(|node| BetweenReport {
+            counters: node.core.counters(),
+            open_contexts: node.core.open_contexts(),
+            links: node.link_counters(),
+        }),
         ended_at: net.now(),
         links: [client.uplink.counters, server.uplink.counters],
         counters: [client.core.counters(), server.core.counters()],

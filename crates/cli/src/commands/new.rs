@@ -17,6 +17,10 @@ fn files(template: Template) -> [(&'static str, &'static str); 2] {
             ("NAME.mtp", include_str!("../../templates/stream/program.mtp")),
             ("README.md", include_str!("../../templates/stream/README.md")),
         ],
+        Template::InNetwork => [
+            ("NAME.mtp", include_str!("../../templates/in-network/program.mtp")),
+            ("README.md", include_str!("../../templates/in-network/README.md")),
+        ],
     }
 }
 
@@ -43,6 +47,14 @@ pub fn run(args: &New) -> Result<ExitCode, Failure> {
         made.write_all(text.replace(NAME, name).as_bytes()).map_err(failed)?;
         println!("{}", file.display());
     }
-    println!("try: carrick sim {path}/{name}.mtp --bytes 10MB --delay 10ms --rate 100Mbps --loss 1%");
+    match args.template {
+        Template::Stream => {
+            println!("try: carrick sim {path}/{name}.mtp --bytes 10MB --delay 10ms --rate 100Mbps --loss 1%");
+        }
+        Template::InNetwork => {
+            println!("try: carrick new parcel");
+            println!("     carrick sim parcel/parcel.mtp --via {path}/{name}.mtp --bytes 2MB --delay 2ms");
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }

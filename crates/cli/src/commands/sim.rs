@@ -1,5 +1,6 @@
 //! `carrick sim`
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use carrick_sim::Report;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
-use carrick_sim::scenario::end_name;
+use carrick_sim::scenario::{BetweenReport, end_name};
 use carrick_sim::trace::JsonLines;
 use clap::Args;
 use serde_json::{Value, json};
@@ -29,6 +30,9 @@ pub struct SimArgs {
     /// a parameter of the program: name=value
     #[arg(long)]
     pub set: Vec<String>,
+    /// a program in the network, between client and server, on a second link like the first
+    #[arg(long)]
+    pub via: Option<PathBuf>,
     /// run the compiled core, not the interpreter
     #[arg(long)]
     pub compiled: bool,
@@ -51,6 +55,9 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let tracing = !args.fast || args.trace.is_some();
     let wanted = if tracing { Tracing::On } else { Tracing::Off };
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
+    let via = args.via.as_deref().map(super::load).transpose()?;
+    let via = via.map(|p| scenario::engine(&p, args.compiled, wanted).map(|e| (p, e))).transpose()?;
+    let between = via.as_ref().map(|(program, (engine, _))| (program, engine));
     let manifest = manifest(args);
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, 0, &manifest));
     let mut trace = create(args.trace.as_deref())?
@@ -64,7 +71,8 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     }
     let progress = output::progress("simulating");
     let begin = Instant::now();
-    let report = carrick_sim::run(&program, &engine, &scenario, &mut All(observers), tracing);
+    let report =
+        carrick_sim::run_through(&program, &engine, between, &scenario, &mut All(observers), tracing);
     let took = begin.elapsed();
     progress.finish_and_clear();
     let report = report.map_err(Failure::Usage)?;
@@ -143,6 +151,7 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
             println!("{} refused {n}: {reason}", ["client", "server"][host]);
         }
     }
+    report.between.iter().for_each(on_the_way);
     println!(
         "simulated         {} packets in {:.3} s ({:.0} packets/s)",
         report.packets,
@@ -151,6 +160,20 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
     );
     for failure in &report.failures {
         println!("FAILED: {failure} (seed {})", args.scenario.seed);
+    }
+}
+
+fn on_the_way(node: &BetweenReport) {
+    let counted = |name| node.counters[carrick_ir::counter(name)];
+    println!(
+        "on the way        {} packets as they came, {} of its own; to the client {}, to the server {}",
+        counted("tx_forwarded"),
+        counted("tx_packets"),
+        node.links[0].sent,
+        node.links[1].sent
+    );
+    for (reason, n) in node.refusals() {
+        println!("way refused {n}: {reason}");
     }
 }
 
@@ -175,6 +198,10 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Si
         "rtt_p99_ns": metrics.and_then(Metrics::rtt).map(|(_, p99)| p99),
         "packets": report.packets,
         "open_contexts": report.open_contexts,
+        "between": report.between.as_ref().map(|node| json!({
+            "open_contexts": node.open_contexts,
+            "counters": carrick_ir::COUNTERS.iter().zip(&node.counters).collect::<BTreeMap<_, _>>(),
+        })),
         "wall_seconds": took.as_secs_f64(),
         "failures": report.failures,
     })

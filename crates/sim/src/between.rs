@@ -1,0 +1,101 @@
+//! A program in the network: a core between client and server, on the way of every packet.
+
+use crate::core::{Core, Refused};
+use crate::link::{Fate, Link, LinkCounters};
+use crate::net::{Happening, Net};
+
+/// The core with its links: 0 leads to the client, 1 to the server, as its interfaces do.
+pub struct Between {
+    pub core: Box<dyn Core>,
+    pub links: [Link; 2],
+    /// the earliest time for which a timer is planned
+    timer_at: u64,
+}
+
+impl Between {
+    /// A core that has not seen a packet.
+    pub fn new(core: Box<dyn Core>, links: [Link; 2]) -> Between {
+        Between { core, links, timer_at: u64::MAX }
+    }
+
+    /// What became of the packets that it sent to client and server.
+    pub fn link_counters(&self) -> [LinkCounters; 2] {
+        [self.links[0].counters, self.links[1].counters]
+    }
+}
+
+impl Net<'_> {
+    /// A packet comes by an interface: that of the host that sent it.
+    pub(crate) fn passes(&mut self, interface: u32, packet: usize) {
+        let octets = self.take_packet(packet);
+        let Some(mut between) = self.between.take() else { return };
+        while between.core.rx_on(interface, &octets, self.now()) == Err(Refused::Again) {
+            self.send_on(&mut between);
+        }
+        self.give_packet(packet, octets);
+        self.after(between);
+    }
+
+    pub(crate) fn timer_between(&mut self) {
+        let Some(mut between) = self.between.take() else { return };
+        between.timer_at = u64::MAX;
+        while between.core.advance(self.now()) == Err(Refused::Again) {
+            self.send_on(&mut between);
+        }
+        self.after(between);
+    }
+
+    /// Lets out what there is, and plans the next timer.
+    fn after(&mut self, mut between: Between) {
+        self.send_on(&mut between);
+        while between.core.next_completion().is_some() {}
+        if let Some(deadline) = between.core.next_deadline() {
+            let deadline = deadline.max(self.now());
+            if deadline < between.timer_at {
+                between.timer_at = deadline;
+                self.plan(deadline, Happening::TimerBetween);
+            }
+        }
+        self.between = Some(between);
+    }
+
+    fn send_on(&mut self, between: &mut Between) {
+        loop {
+            let slot = self.free_slot();
+            let mut octets = self.take_packet(slot);
+            if !between.core.tx(&mut octets, self.now()) {
+                return self.give_packet(slot, octets);
+            }
+            let to = between.core.tx_interface().min(1) as usize;
+            let fate = between.links[to].send(octets.len(), self.now());
+            self.packets_made += 1;
+            let number = self.packets_made;
+            self.carry(slot, octets, fate, |packet| Happening::Arrival { host: to, number, packet });
+        }
+    }
+
+    /// Plans what becomes of a packet on a link.
+    pub(crate) fn carry(
+        &mut self,
+        slot: usize,
+        mut octets: Vec<u8>,
+        fate: Fate,
+        happening: impl Fn(usize) -> Happening,
+    ) {
+        let Fate { arrival, copy, flipped_bit, .. } = fate;
+        if let Some(at) = copy {
+            let packet = self.new_packet(octets.clone());
+            self.plan(at, happening(packet));
+        }
+        if let Some(bit) = flipped_bit {
+            octets[(bit / 8) as usize] ^= 1 << (bit % 8);
+        }
+        match arrival {
+            Some(at) => {
+                self.put_packet(slot, octets);
+                self.plan(at, happening(slot));
+            }
+            None => self.give_packet(slot, octets),
+        }
+    }
+}
