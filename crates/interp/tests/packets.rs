@@ -271,3 +271,38 @@ fn a_pending_request_keeps_its_octets() {
     assert_eq!(core.next_completion().unwrap().value, 5);
     assert_eq!(drain(&mut core, 0)[0][IP + HEADER..], *b"later");
 }
+
+/// What no receiver sees decides nothing: 9 is 1 in three bits.
+#[test]
+fn fields_hold_the_bits_that_they_have() {
+    let program = compile(
+        "net_header ipv4 { uint32 src_ip; uint32 dst_ip; uint8 protocol = 253; }
+        event ask : app_event { uint32 n; }
+        event told : net_event { uint8 kind; }
+        pkt_bp narrow over ipv4 {
+            uint8 kind : 3;
+            uint8 rest : 5 = 40;
+            union (kind) { 1 -> { uint8 a; } }
+            varint_t long;
+            if (long > 7) { uint8 b; }
+        }
+        void parse(pkt_t p, ipv4 ip) { narrow h; p.extract(h); told e; e.kind = h.kind; raise e; }
+        void send(ask e) {
+            narrow bp;
+            bp.kind = uint8(e.n);
+            bp.a = 5;
+            bp.long = 0x4000_0000_0000_0000 + uint64(e.n) - 3;
+            pkt_gen(bp);
+            bp.kind += 7;
+            notify(e.token, OK, uint64(bp.kind) + uint64(bp.rest) * 10 + bp.long * 1000);
+        }
+        void see(told e) { }
+        dispatch all { ask -> { send }; told -> { see }; }
+        interface asking { ask -> ask; }
+        deploy { register_ep_chains(all); register_ev_parser(parse); register_interface(asking); }",
+    );
+    let mut core = core(&program, A);
+    call(&mut core, "ask", 0, 1, &[9], Data::None).unwrap();
+    assert_eq!(drain(&mut core, 0)[0][IP..], [1 << 5 | 8, 5, 6]);
+    assert_eq!(core.next_completion().unwrap().value, 6080);
+}

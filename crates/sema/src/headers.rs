@@ -358,6 +358,7 @@ impl Checker<'_> {
                 let kind = if computed {
                     ir::BpFieldKind::Computed(value)
                 } else {
+                    let value = self.cut_to_field(bp, at as u32, value);
                     ir::BpFieldKind::Plain { init: Some(value) }
                 };
                 self.program.blueprints[bp.index()].fields[at].kind = kind;
@@ -435,7 +436,7 @@ impl Checker<'_> {
         let exprs = values.map(|v| {
             let value = Body::new(self, Scope::SegRule(bp)).value_of_type(v, &ty)?;
             self.nothing_computed_before(bp, &value, v.span, false);
-            Some(value)
+            Some(self.cut_to_field(bp, at as u32, value))
         });
         self.push_rule(name, bp, at as u32, exprs.into_iter().collect());
     }

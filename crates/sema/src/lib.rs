@@ -6,6 +6,7 @@
 //!
 //! *Architecture invariant:* no I/O; one mistake gives one diagnostic: what depends on it is silent.
 
+mod bits;
 mod body;
 mod claims;
 mod coalesce;

@@ -131,6 +131,51 @@ fn a_transfer_with_every_fault() {
     }
 }
 
+/// Options and groups of fields in every combination: most of them have no checksum that would hide what is damaged.
+#[test]
+fn headers_of_every_kind() {
+    if !has_tshark() {
+        return;
+    }
+    let program = checked(&root().join("tests/programs/headers.mtp"));
+    let mut arrivals = Vec::new();
+    for seed in 11..14 {
+        let mut world = World::new(&program, seed);
+        world.run(2 * STEPS);
+        // A header with nothing but what says that six octets of options follow.
+        let lists: [&[u8]; 10] = [
+            &[4, 6, 1, 2, 3, 4],
+            &[4, 5, 1, 2, 3, 0],
+            &[4, 7, 1, 2, 3, 4, 5],
+            &[4, 1, 1, 2, 3, 4],
+            &[9, 2, 9, 4, 1, 1],
+            &[9, 6, 1, 2, 3, 4],
+            &[9, 2, 9, 2, 9, 9],
+            &[1, 1, 1, 1, 1, 2],
+            &[9, 0, 1, 2, 3, 4],
+            &[0, 6, 1, 2, 3, 4],
+        ];
+        lists.iter().for_each(|list| world.give(&[&[3, 1, 7, 0], *list].concat()));
+        // The same of options with kinds and lengths of variable length.
+        let wide: [&[u8]; 8] = [
+            &[3, 5, 1, 0, 0, 0, 2],
+            &[3, 6, 1, 0, 0, 0, 2, 0],
+            &[3, 4, 1, 0, 0, 0],
+            &[3, 7, 1, 0, 0, 0, 2],
+            &[0x80, 3, 0xff, 0xf0, 0],
+            &[0x80, 3, 0xff, 0xf0, 1, 0],
+            &[9, 0x40, 2, 1, 1, 9, 0],
+            &[9, 0, 0x40],
+        ];
+        for list in wide {
+            world.give(&[&[5, 0, 4 + list.len() as u8, 0], list].concat());
+        }
+        arrivals.append(&mut world.arrivals);
+    }
+    assert!(hold(&program, &arrivals, &shown(&program, &arrivals)) > 500);
+    assert!(arrivals.iter().filter(|a| a.refused == Some("bad_options")).count() > 20);
+}
+
 /// Every operator on every type of number, in a parser.
 #[test]
 fn parsers_compute_as_they_do_in_cores() {
@@ -143,8 +188,12 @@ fn parsers_compute_as_they_do_in_cores() {
     std::fs::write(&path, in_a_parser(&text)).expect("writable");
     let program = checked(&path);
     let mut world = World::new(&program, 3);
+    let edges = [0, 1, 5, 1 << 31, (1 << 31) - 1, u64::from(u32::MAX), 1 << 63, u64::MAX];
+    for pair in edges.into_iter().flat_map(|a| edges.map(|b| [a, b])) {
+        world.give(&pair.map(u64::to_be_bytes).concat());
+    }
     world.numbers(40, 2);
-    assert_eq!(hold(&program, &world.arrivals, &shown(&program, &world.arrivals)), 40);
+    assert_eq!(hold(&program, &world.arrivals, &shown(&program, &world.arrivals)), 104);
     let least = world.arrivals.iter().map(|a| a.events[0].1.len()).min();
     assert!(least > Some(400), "only {least:?} results");
 }

@@ -141,7 +141,7 @@ impl<'p> World<'p> {
     }
 
     /// A packet with these octets behind its network header arrives at the first end.
-    fn give(&mut self, octets: &[u8]) {
+    pub fn give(&mut self, octets: &[u8]) {
         let mut packet = vec![0; HEADER];
         packet[0] = 0x45;
         packet[8..10].copy_from_slice(&[64, self.program.net_header.protocol]);

@@ -216,7 +216,8 @@ impl Body<'_, '_> {
                 None => self.val(value, None).and(None),
             };
             let place = self.settled(target?, mark);
-            self.emit(StmtKind::Assign { place, value: value? });
+            let value = self.fitting(&place, value?);
+            self.emit(StmtKind::Assign { place, value });
             return Some(());
         };
         let right = self.val(value, target.as_ref().map(|t| &t.ty));
@@ -230,8 +231,17 @@ impl Body<'_, '_> {
         }
         let result = self.combine(op, (Val::Typed(left), place.span), (right, value.span), span)?;
         let value = self.coerce(result, &target.ty, span)?;
+        let value = self.fitting(&target, value);
         self.emit(StmtKind::Assign { place: target, value });
         Some(())
+    }
+
+    /// A value as the place can hold it: a blueprint's field has only its bits.
+    pub(super) fn fitting(&self, place: &ir::Place, value: ir::Expr) -> ir::Expr {
+        match (&place.path[..], &self.locals[place.root.index()].ty) {
+            ([ir::Proj::Field(at)], Ty::Blueprint(bp)) => self.cx.cut_to_field(*bp, *at, value),
+            _ => value,
+        }
     }
 
     /// The place as it was before the effects that were emitted since `mark`: its indices are kept.
