@@ -51,7 +51,8 @@ fn programs() -> Vec<(PathBuf, Arc<Program>)> {
             } else if path.extension().is_some_and(|e| e == "mtp")
                 && let Some(program) = compile_file(&path).expect("readable").program
             {
-                found.push((path, program));
+                // A trace tells of an event when it is handled: without waiting, that is when its packet comes.
+                found.push((path, Arc::new(Program { event_schedule: None, ..(*program).clone() })));
             }
         }
     }
