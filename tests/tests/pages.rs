@@ -117,3 +117,20 @@ fn requirements_are_told_and_nothing_in_them_is_taken_for_a_tag() {
     assert!(html.contains("a &lt; b &amp; &quot;c&quot;"));
     assert_eq!(left_open(&html), Vec::<&str>::new());
 }
+
+#[test]
+fn schedules_are_trees_of_blocks_with_what_waits_in_them() {
+    let page = |name: &str| {
+        let path = root().join("tests/programs").join(name);
+        page(&compile_file(&path).expect("readable").program.expect("it is right"), &[])
+    };
+    let packets = page("scheduling.mtp");
+    for part in ["<h3>Packets</h3>", "queue 2, for each flow <small><code>1Mbps</code></small>"] {
+        assert!(packets.contains(part), "no {part}");
+    }
+    let events = page("waiting.mtp");
+    for part in ["<h3>Events</h3>", "timers that are due <small><code>1</code></small>"] {
+        assert!(events.contains(part), "no {part}");
+    }
+    assert!(!page("least.mtp").contains("What goes first"), "of a single queue there is nothing to say");
+}

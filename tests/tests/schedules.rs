@@ -2,8 +2,10 @@
 //! compiled core, and what flows get of a rate.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use carrick_driver::Failure;
 use carrick_driver::cc::{Tracing, shared_library};
@@ -16,20 +18,22 @@ use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
 use carrick_sim::scenario::Engine;
 use carrick_sim::{Scenario, run};
-use carrick_tests::build::root;
+use carrick_tests::build::{host, root};
 use carrick_tests::net::skip;
 
 const SECOND: u64 = 1_000_000_000;
 /// What is measured: a second, once all have begun.
 const MEASURED: std::ops::Range<u64> = SECOND / 5..SECOND / 5 + SECOND;
 
-/// The stream's program with a schedule.
-fn stream(schedule: &str) -> Arc<Program> {
+/// The text of the stream's program with a schedule.
+fn text(schedule: &str) -> String {
     let path = root().join("crates/cli/templates/stream/program.mtp");
     let text = std::fs::read_to_string(path).expect("the template is there");
-    let scheduled = format!("{schedule};\n    register_ep_chains(");
-    let compiled = compile_text("stream.mtp", text.replace("register_ep_chains(", &scheduled));
-    compiled.program.expect("the program is right")
+    text.replace("register_ep_chains(", &format!("{schedule};\n    register_ep_chains("))
+}
+
+fn stream(schedule: &str) -> Arc<Program> {
+    compile_text("stream.mtp", text(schedule)).program.expect("the program is right")
 }
 
 /// Octets that the first host sent while it was measured, by the port that they came from.
@@ -108,4 +112,30 @@ fn what_waits_loses_nothing_in_any_network() {
             assert!(result.failures.is_empty(), "{schedule}, seed {seed}: {:?}", result.failures);
         }
     }
+}
+
+#[test]
+fn a_host_wakes_when_a_packet_may_go() {
+    const OCTETS: u64 = 1_000_000;
+    const RATE: u64 = 16_000_000;
+    let dir = tempfile::tempdir().expect("a folder");
+    let (program, served, got) =
+        (dir.path().join("paced.mtp"), dir.path().join("data"), dir.path().join("got"));
+    std::fs::write(&program, text("register_pkt_sched(rate_limiter(PER_FLOW, 16Mbps))")).expect("writable");
+    let octets: Vec<u8> = (0..OCTETS).map(|n| ((n * n) >> 7) as u8).collect();
+    std::fs::write(&served, &octets).expect("writable");
+    let host = host(&program.to_string_lossy());
+    let began = Instant::now();
+    let ran = Command::new(host)
+        .args(["--port", "loop", "--addr", "10.0.0.1/24", "--set", "linger_time=0s"])
+        .args(["--app", &format!("http:{}", dir.path().display())])
+        .args(["--app", &format!("get:http://10.0.0.1/data:{}", got.display())])
+        .output()
+        .expect("it starts");
+    let took = began.elapsed();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(std::fs::read(&got).is_ok_and(|got| got == octets));
+    // The rate says how long it takes at least; a host that slept past its moments would take far longer.
+    let least = Duration::from_nanos(OCTETS * 8 * SECOND / RATE);
+    assert!((least..least * 10).contains(&took), "{took:?}, not {least:?}");
 }

@@ -9,6 +9,7 @@ mod header;
 mod html;
 mod machines;
 mod reach;
+mod schedules;
 mod wire;
 
 use carrick_ir::Program;
@@ -45,6 +46,7 @@ pub fn page(program: &Program, requirements: &[Requirement]) -> String {
         section("chains", "What happens", &chains::picture(program, &reach)),
         section("machines", "State machines", &machines::pictures(program)),
         section("instructions", "Instructions by event", &chains::instructions(program, &reach)),
+        section("schedules", "What goes first", &schedules::pictures(program)),
         section("contexts", "What is remembered", &declarations::contexts(program)),
         section("events", "Events", &declarations::events(program, &reach)),
         section("calls", "What applications can ask", &declarations::calls(program)),

@@ -22,6 +22,7 @@ struct carrick_input {
     uint64_t order;       /* of those with one key the least goes first */
     uint64_t share;       /* the quantum, or the rate */
     uint64_t owed, since; /* what was owed then, in bits times 10^9 */
+    uint64_t rest;        /* of it, what is less than the rate pays in a nanosecond */
     int64_t deficit;
     uint32_t block;       /* that it is of */
     uint32_t from;        /* the block + 1 that comes in here; 0: it is a queue */
@@ -50,12 +51,16 @@ struct carrick_sched {
     struct carrick_input *inputs;
 };
 
-/* From when on an input may send, by its rate. */
-static inline uint64_t carrick_input_due(const struct carrick_input *in) {
+/* Finds out from when on an input may send, by its rate. */
+static inline void carrick_input_due(struct carrick_input *in) {
+    uint64_t after = in->share ? in->owed / in->share : 0;
+    in->rest = in->owed - after * in->share;
     if (!in->share)
-        return CARRICK_NEVER;
-    uint64_t after = in->owed / in->share;
-    return after > UINT64_MAX - in->since ? CARRICK_NEVER - 1 : carrick_min64(in->since + after, CARRICK_NEVER - 1);
+        in->key = CARRICK_NEVER;
+    else if (after > CARRICK_NEVER - 1 - in->since)
+        in->key = CARRICK_NEVER - 1;
+    else
+        in->key = in->since + after;
 }
 
 static inline bool carrick_input_before(const struct carrick_input *a, const struct carrick_input *b) {
@@ -133,7 +138,7 @@ static inline void carrick_sched_join(struct carrick_sched *s, uint32_t at, uint
             if (b->policy == CARRICK_RATE_LIMITER && in->key < now) {
                 in->since = now;
                 in->owed = 0;
-                in->key = carrick_input_due(in);
+                carrick_input_due(in);
             }
             in->order = ++b->order;
             carrick_input_enter(s, b, at);
@@ -170,10 +175,9 @@ static inline void carrick_input_pay(struct carrick_sched *s, uint32_t at, uint6
             carrick_heap_settle(s, b, place);
         return;
     }
-    uint64_t rest = in->share ? in->owed % in->share : 0;
     in->since = carrick_max64(in->key, now > CARRICK_LATENESS ? now - CARRICK_LATENESS : 0);
-    in->owed = rest + octets * CARRICK_OCTET;
-    in->key = carrick_input_due(in);
+    in->owed = in->rest + octets * CARRICK_OCTET;
+    carrick_input_due(in);
     if (b->per_flow) {
         carrick_timer_stop(b->wheel, &b->timers[at - b->base]);
         if (busy)
@@ -208,8 +212,11 @@ static inline bool carrick_sched_ready(struct carrick_sched *s, uint32_t block, 
     return false;
 }
 
-/* Of a block that can let out a packet: moves the turn on to an input that has something left to send. */
-static inline uint32_t carrick_sched_turn(struct carrick_sched *s, struct carrick_block *b, uint64_t now) {
+/* Moves the turn on to an input that has something left to send; CARRICK_NO_INPUT if none can at this moment. */
+static inline uint32_t carrick_sched_turn(struct carrick_sched *s, uint32_t block, uint64_t now) {
+    struct carrick_block *b = &s->blocks[block];
+    if (!carrick_sched_ready(s, block, now))
+        return CARRICK_NO_INPUT;
     for (;;) {
         uint32_t at = b->first - 1;
         struct carrick_input *in = &s->inputs[at];
@@ -222,13 +229,18 @@ static inline uint32_t carrick_sched_turn(struct carrick_sched *s, struct carric
     }
 }
 
-/* Of a block that can let out a packet: the input by which it comes. */
-static inline uint32_t carrick_sched_pick(struct carrick_sched *s, struct carrick_block *b, uint64_t now) {
+/* The input by which a block's next packet comes; CARRICK_NO_INPUT if none can at this moment. */
+static inline uint32_t carrick_sched_pick(struct carrick_sched *s, uint32_t block, uint64_t now) {
+    const struct carrick_block *b = &s->blocks[block];
     bool limited = b->policy == CARRICK_RATE_LIMITER;
     if (b->policy == CARRICK_DRR)
-        return carrick_sched_turn(s, b, now);
+        return carrick_sched_turn(s, block, now);
+    if (b->per_flow && limited) {
+        const struct carrick_timer *t = carrick_wheel_peek(b->wheel, now);
+        return t ? t->slot : CARRICK_NO_INPUT;
+    }
     if (b->per_flow)
-        return limited ? carrick_wheel_peek(b->wheel, now)->slot : b->heap[0];
+        return b->busy ? b->heap[0] : CARRICK_NO_INPUT;
     uint32_t best = CARRICK_NO_INPUT;
     for (uint32_t mask = b->mask; mask; mask &= mask - 1) {
         uint32_t at = b->base + (uint32_t)__builtin_ctz(mask);
@@ -245,11 +257,9 @@ static inline uint32_t carrick_sched_pick(struct carrick_sched *s, struct carric
 
 /* The queue that sends next, or CARRICK_NO_INPUT if none can at this moment. */
 static inline uint32_t carrick_sched_next(struct carrick_sched *s, uint64_t now) {
-    if (!carrick_sched_ready(s, 0, now))
-        return CARRICK_NO_INPUT;
-    uint32_t at = carrick_sched_pick(s, &s->blocks[0], now);
-    while (s->inputs[at].from)
-        at = carrick_sched_pick(s, &s->blocks[s->inputs[at].from - 1], now);
+    uint32_t at = carrick_sched_pick(s, 0, now);
+    while (at != CARRICK_NO_INPUT && s->inputs[at].from)
+        at = carrick_sched_pick(s, s->inputs[at].from - 1, now);
     return at;
 }
 
@@ -286,7 +296,7 @@ static inline void carrick_sched_rate(struct carrick_sched *s, uint32_t at, uint
         in->owed = 0;
     }
     in->share = carrick_min64(rate, CARRICK_TOP_RATE);
-    in->key = carrick_input_due(in);
+    carrick_input_due(in);
     if (!in->busy)
         return;
     in->order = ++b->order;
@@ -326,10 +336,9 @@ static inline void carrick_sched_input(struct carrick_sched *s, uint32_t block, 
     in->from = from ? from + 1 : 0;
     in->share = share;
     b->initial = share;
+    in->key = b->per_flow ? 0 : i;
     if (b->policy == CARRICK_RATE_LIMITER)
-        in->key = carrick_input_due(in);
-    else
-        in->key = b->per_flow ? 0 : i;
+        carrick_input_due(in);
 }
 
 #endif
