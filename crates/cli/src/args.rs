@@ -1,7 +1,9 @@
 //! What can be said on the command line.
 
+use std::fmt;
 use std::path::PathBuf;
 
+use carrick_driver::Choice;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::output::Format;
@@ -60,6 +62,9 @@ pub enum Command {
     /// Write a Wireshark dissector for a program's packets
     #[command(before_help = "Example: carrick dissect stream.mtp -o stream.lua")]
     Dissect(Dissect),
+    /// Draw the headers of a program, bit by bit
+    #[command(before_help = "Example: carrick layout stream.mtp --with sack")]
+    Layout(Layout),
     /// List the targets and what they have
     #[command(before_help = "Example: carrick targets")]
     Targets(Targets),
@@ -105,10 +110,51 @@ pub enum Template {
     InNetwork,
 }
 
-#[derive(Debug, ClapArgs)]
-pub struct Dissect {
+/// Which features a build has.
+#[derive(Debug, Clone, ClapArgs)]
+pub struct Features {
+    /// features to build with: reliable,inorder=hold
+    #[arg(long, value_name = "FEATURE[=OPTION]", value_delimiter = ',')]
+    pub with: Vec<String>,
+    /// features to leave out that the program has by default
+    #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
+    pub without: Vec<String>,
+}
+
+impl Features {
+    pub fn choice(&self) -> Choice {
+        let mut choice = Choice { without: self.without.clone(), ..Choice::default() };
+        self.with.iter().for_each(|text| choice.add(text));
+        choice
+    }
+}
+
+/// A program and what it is built with.
+#[derive(Debug, Clone, ClapArgs)]
+pub struct Source {
     /// a program (.mtp)
     pub file: PathBuf,
+    #[command(flatten)]
+    pub features: Features,
+}
+
+impl fmt::Display for Source {
+    /// As it is said on the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        for (flag, names) in [("--with", &self.features.with), ("--without", &self.features.without)] {
+            if !names.is_empty() {
+                write!(f, " {flag} {}", names.join(","))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Dissect {
+    #[command(flatten)]
+    pub source: Source,
     /// the script (default: the program's name with .lua, here); `-` is standard output
     #[arg(short, long)]
     pub output: Option<PathBuf>,
@@ -119,8 +165,9 @@ pub struct Dissect {
 
 #[derive(Debug, ClapArgs)]
 pub struct Doc {
-    /// a program (.mtp); requirements.toml beside it is told of too
-    pub file: PathBuf,
+    /// requirements.toml beside the program is told of too
+    #[command(flatten)]
+    pub source: Source,
     /// the page to write; without it NAME.html here
     #[arg(short, long)]
     pub output: Option<PathBuf>,
@@ -141,6 +188,11 @@ pub struct Check {
     /// also check that this target has all that the program uses
     #[arg(long)]
     pub target: Option<String>,
+    #[command(flatten)]
+    pub features: Features,
+    /// check every combination of features that `requires` and `excludes` allow
+    #[arg(long, conflicts_with_all = ["with", "without", "ir"])]
+    pub combinations: bool,
     /// print the intermediate representation of each program that is right
     #[arg(long)]
     pub ir: bool,
@@ -160,8 +212,8 @@ pub struct Fmt {
 
 #[derive(Debug, ClapArgs)]
 pub struct Build {
-    /// a program (.mtp)
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub source: Source,
     /// what to build for (see `carrick targets`)
     #[arg(long, default_value = "native")]
     pub target: String,
@@ -172,8 +224,8 @@ pub struct Build {
 
 #[derive(Debug, ClapArgs)]
 pub struct Run {
-    /// a program (.mtp)
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub source: Source,
     /// what follows is for the stack: --port tun:NAME|packet:DEV|udp:LOCAL:PEER|loop, --addr A/LEN,
     /// --app echo|http:DIR|get:URL:FILE, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
@@ -184,6 +236,14 @@ pub struct Run {
 pub struct Explain {
     /// MTP0123, or 123; all are listed without it
     pub code: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Layout {
+    #[command(flatten)]
+    pub source: Source,
+    #[arg(long, value_enum, default_value = "pretty")]
+    pub format: Format,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -10,7 +10,7 @@ impl Emitter<'_> {
     /// Whether a checksum of the blueprint needs to know where the header ends.
     pub(crate) fn needs_header_end(&self, bp: &BlueprintDef) -> bool {
         bp.fields.iter().any(|f| match f.kind {
-            BpFieldKind::Checksum { header, payload, .. } => header != payload,
+            BpFieldKind::Checksum { header, payload, fields, .. } => fields.is_none() && header != payload,
             BpFieldKind::Crc(_) => true,
             _ => false,
         })
@@ -19,11 +19,16 @@ impl Emitter<'_> {
     /// The checksum, if it covers the whole packet (it is verified before the fields are believed) or if it does not.
     pub(crate) fn checksum(&mut self, bp: &BlueprintDef, whole: bool) {
         for of in &bp.fields {
-            let BpFieldKind::Checksum { pseudo, header, payload } = of.kind else { continue };
+            let BpFieldKind::Checksum { pseudo, header, payload, fields } = of.kind else { continue };
             if (header && payload) != whole {
                 continue;
             }
+            let of_fields = fields.map(|(first, last)| {
+                let range = bp.octets_of(first, last);
+                format!("packet.octets:sub({}, {})", range.start + 1, range.end)
+            });
             let octets = match (header, payload) {
+                _ if of_fields.is_some() => of_fields.as_deref().unwrap_or_default(),
                 (true, true) => "packet.octets",
                 (true, false) => "packet.octets:sub(1, header)",
                 (false, true) => "packet.octets:sub(header + 1)",
@@ -33,7 +38,7 @@ impl Emitter<'_> {
             if pseudo {
                 more.push("pseudo_sum(PROTOCOL)".to_owned());
             }
-            if !header {
+            if !header && fields.is_none() {
                 more.push(field("h", &of.name));
             }
             if more.is_empty() {

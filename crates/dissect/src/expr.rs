@@ -123,6 +123,7 @@ impl Emitter<'_> {
         match builtin {
             Builtin::Now => "u64(unknown(\"now()\"))".to_owned(),
             Builtin::Mtu => "u64(unknown(\"mtu()\"))".to_owned(),
+            Builtin::LocalIp => "unknown(\"local_ip()\")".to_owned(),
             Builtin::KeyedHash => "unknown(\"keyed_hash()\")".to_owned(),
             Builtin::AddrIsNone => format!("(not {})", text(0)),
             Builtin::AddrSkip => format!("skip({}, {})", text(0), text(1)),

@@ -38,6 +38,7 @@ impl<'p> Emitter<'p> {
         self.checksum(bp, false);
         self.crc(bp);
         self.read_options(bp);
+        self.ranges(bp);
         self.read_payload(bp);
         self.computed(bp);
         self.w.line("return r:close()");
@@ -48,13 +49,40 @@ impl<'p> Emitter<'p> {
     fn fixed_fields(&mut self, bp: &BlueprintDef) {
         let octets = bp.fixed_len + bp.trailer_len();
         self.w.line(format!("if not r:has({octets}) then return r:refuse(\"short\") end"));
-        for field in bp.fixed_fields() {
+        for field in bp.fixed_fields().iter().filter(|f| !f.is_padding()) {
             self.read_field(bp, field);
         }
         self.w.line(format!("r:skip({})", bp.fixed_len));
+        if let (Some(len), false) = (&bp.payload_len, bp.frame) {
+            self.lengths(bp, bp.trailer_len());
+            let len = self.expr(len);
+            let len = print::without_parentheses(&len);
+            self.w.line(format!("if not r:cut({len}, {}) then return false end", bp.trailer_len()));
+        }
         for field in &bp.fields[bp.header_fields().len()..] {
             let text = format!("{} = r:trailer({})", self.cell(field), path(bp, field));
             self.w.line(text);
+        }
+    }
+
+    /// What the length of a packet's payload is said with.
+    fn lengths(&mut self, bp: &BlueprintDef, trailer: u32) {
+        let asked = |kind: &ExprKind| bp.payload_len.as_ref().is_some_and(|e| uses(e, kind));
+        if asked(&ExprKind::PayloadLen) {
+            self.w.line(format!("local payload_len = u64(r.to - r.at - {trailer})"));
+        }
+        if asked(&ExprKind::HeaderLen) {
+            self.w.line("local header_len = u64(r.at - r.begin)");
+        }
+    }
+
+    /// What is outside of a field's range makes the packet malformed.
+    fn ranges(&mut self, bp: &BlueprintDef) {
+        for field in bp.fixed_fields() {
+            let Some((lo, hi)) = field.range_to_check() else { continue };
+            let (cell, rep) = (self.cell(field), self.rep(&field.ty));
+            let (lo, hi) = (literal(rep, lo), literal(rep, hi));
+            self.w.line(format!("if {cell} < {lo} or {cell} > {hi} then return r:refuse(\"bad_field\") end"));
         }
     }
 
@@ -66,6 +94,10 @@ impl<'p> Emitter<'p> {
         let (cell, path, bit, bits) = (self.cell(field), path(bp, field), field.bit_offset, field.bits);
         let text = match (&field.kind, self.rep(&field.ty)) {
             (BpFieldKind::Crc(_), _) => format!("{cell} = r:crc({path}, {bit})"),
+            (_, rep) if bits == 0 => format!("{cell} = {}", literal(rep, field.base)),
+            (_, rep) if field.base > 0 => {
+                format!("{cell} = r:based({path}, {bit}, {bits}, {})", literal(rep, field.base))
+            }
             (_, Rep::Bool) => format!("{cell} = r:flag({path}, {bit})"),
             (_, Rep::Wide { .. }) => format!("{cell} = r:wide({path}, {bit}, {bits})"),
             (_, Rep::Narrow { bits: all, signed: true }) if all == bits => {
@@ -127,7 +159,7 @@ impl<'p> Emitter<'p> {
     }
 
     fn read_payload(&mut self, bp: &BlueprintDef) {
-        let of_payload = bp.payload_len.as_ref();
+        let of_payload = bp.payload_len.as_ref().filter(|_| bp.frame);
         let asked = |kind: &ExprKind| computed(bp).chain(of_payload).any(|e| uses(e, kind));
         // A frame that has no payload leaves all behind it to others.
         let none = bp.frame && bp.payload_name.is_none();
@@ -179,7 +211,11 @@ impl<'p> Emitter<'p> {
         let BpFieldKind::Computed(value) = &field.kind else { return };
         let rep = self.rep(&field.ty);
         let mut computed = self.expr(value);
-        let kept = if varint { 62 } else { field.bits };
+        let kept = match field.range {
+            _ if varint => 62,
+            Some(_) => 64,
+            None => field.bits,
+        };
         match rep {
             Rep::Wide { .. } if kept < 64 => {
                 let mask = literal(rep, u64::MAX >> (64 - kept));

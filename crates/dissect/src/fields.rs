@@ -10,9 +10,10 @@ use crate::types::Rep;
 use crate::writer::{Writer, braces};
 
 /// What can be odd about a packet: name, text, group and severity.
-const EXPERTS: [(&str, &str, &str, &str); 8] = [
+const EXPERTS: [(&str, &str, &str, &str); 9] = [
     ("short", "the packet ends within its header", "MALFORMED", "ERROR"),
     ("bad_options", "the options are malformed", "MALFORMED", "ERROR"),
+    ("bad_field", "a field is outside of its range", "MALFORMED", "ERROR"),
     ("bad_checksum", "the checksum is wrong", "CHECKSUM", "ERROR"),
     ("cut", "the capture has not all of the packet", "UNDECODED", "NOTE"),
     ("unparsed", "the parser raises no event: the program drops the packet", "PROTOCOL", "NOTE"),
@@ -107,7 +108,7 @@ impl Fields<'_> {
 
     fn blueprint(&mut self, bp: &BlueprintDef) {
         self.field("none", &bp.name, &[&quoted(&bp.doc)]);
-        for field in &bp.fields {
+        for field in bp.fields.iter().filter(|f| f.bits > 0 && !f.is_padding()) {
             let path = format!("{}.{}", bp.name, field.name);
             let varint = bp.parts.iter().any(|part| part.varint && bp.part_fields(part).contains(field));
             self.of_header(&path, field, varint);
@@ -129,6 +130,10 @@ impl Fields<'_> {
         let values = self.values_of(&field.ty);
         if varint {
             self.field("uint64", path, &["base.DEC", "nil", "nil", &doc]);
+        } else if field.base > 0 {
+            // Shown as the program sees it.
+            let octets = carrick_ir::arith::shape(&field.ty).0 / 8;
+            self.field(&whole(&field.ty, octets), path, &[base, &values, "nil", &doc]);
         } else if bit == 0 && field.bits.is_multiple_of(8) {
             self.field(&whole(&field.ty, octets), path, &[base, &values, "nil", &doc]);
         } else {

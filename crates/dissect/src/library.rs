@@ -8,7 +8,29 @@ const BEFORE: [&str; 5] = [
     include_str!("lua/options.lua"),
     include_str!("lua/checks.lua"),
 ];
-const BEHIND: &str = include_str!("lua/show.lua");
+const SHOW: &str = include_str!("lua/show.lua");
+
+/// Where the program's packets stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    Ipv4,
+    Ethernet,
+    /// nothing that Wireshark knows
+    Link,
+}
+
+impl Over {
+    const ALL: [Over; 3] = [Over::Ipv4, Over::Ethernet, Over::Link];
+
+    /// How Wireshark comes to show them.
+    fn script(self) -> &'static str {
+        match self {
+            Over::Ipv4 => include_str!("lua/over_ipv4.lua"),
+            Over::Ethernet => include_str!("lua/over_ethernet.lua"),
+            Over::Link => include_str!("lua/over_link.lua"),
+        }
+    }
+}
 
 /// A declaration with the comment before it.
 struct Chunk {
@@ -64,15 +86,16 @@ fn chunks(text: &'static str) -> impl Iterator<Item = Chunk> {
 
 /// The names of the library's own locals.
 pub fn names() -> Vec<&'static str> {
-    let all = BEFORE.into_iter().chain([BEHIND]).flat_map(chunks);
+    let all = BEFORE.into_iter().chain([SHOW]).chain(Over::ALL.map(Over::script)).flat_map(chunks);
     let name = |chunk: Chunk| if let Some(Name::Local(name)) = chunk.used_as { Some(name) } else { None };
     all.filter_map(name).collect()
 }
 
 /// The library that a program's own part of the script needs: what stands before it, and what behind.
-pub fn linked(own: &str) -> (String, String) {
-    let all: Vec<Chunk> = BEFORE.into_iter().chain([BEHIND]).flat_map(chunks).collect();
-    let behind = all.len() - chunks(BEHIND).count();
+pub fn linked(own: &str, over: Over) -> (String, String) {
+    let last = [SHOW, over.script()];
+    let all: Vec<Chunk> = BEFORE.into_iter().chain(last).flat_map(chunks).collect();
+    let behind = all.len() - last.into_iter().flat_map(chunks).count();
     let mut needed: Vec<bool> = all.iter().map(|c| c.used_as.is_none()).collect();
     loop {
         let users = || all.iter().zip(&needed).filter(|(_, needed)| **needed).map(|(c, _)| c.text);
@@ -99,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_script_gets_what_it_uses_and_what_that_uses() {
-        let (before, behind) = linked("local y = sdiv(rem64s(a, b), 1)");
+        let (before, behind) = linked("local y = sdiv(rem64s(a, b), 1)", Over::Ipv4);
         for there in ["function rem64s(", "function rem64(", "function abs64s(", "u64 ="] {
             assert!(before.contains(there), "{there}");
         }

@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use carrick_ir::{
-    BlueprintDef, BpId, EventId, FuncId, Function, Instr, LocalId, OptListId, Program, StmtKind, Ty, walk,
+    BlueprintDef, BpId, EventId, FuncId, Function, Instr, LocalId, NetLayer, OptListId, Program, StmtKind,
+    Ty, walk,
 };
 
+use crate::library::Over;
 use crate::names;
 use crate::types::{Rep, literal, rep};
 use crate::writer::Writer;
@@ -72,9 +74,17 @@ pub(crate) fn write(program: &Program, params: &[u64]) -> Result<String, String>
         return Err(what);
     }
     let own = format!("{constants}{constructors}{body}");
-    let (before, behind) = library::linked(&own);
+    let (before, behind) = library::linked(&own, over(program));
     let text = format!("{declared}\n{before}{own}{behind}");
     Ok(text.trim_end().to_owned() + "\n")
+}
+
+fn over(program: &Program) -> Over {
+    match program.net_header.layer {
+        NetLayer::Ipv4 => Over::Ipv4,
+        NetLayer::Link if program.makes_ethernet_frames() => Over::Ethernet,
+        NetLayer::Link => Over::Link,
+    }
 }
 
 fn reach(program: &Program) -> Reach {

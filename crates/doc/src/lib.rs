@@ -3,6 +3,7 @@
 //! The page is one file of HTML that needs no other and no network. It says what the IR says; the same program always
 //! gives the same page.
 
+mod boxes;
 mod chains;
 mod declarations;
 mod header;
@@ -15,6 +16,7 @@ mod wire;
 use carrick_ir::Program;
 use serde::Deserialize;
 
+pub use boxes::layout;
 use html::{code, escape, section, table};
 
 /// Something that a standard asks of the protocol.

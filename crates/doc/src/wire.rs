@@ -1,16 +1,16 @@
 //! What stands in packets.
 
-use carrick_ir::{BlueprintDef, BpField, BpFieldKind, OptDef, Program, print};
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetLayer, OptDef, Program, print};
 
 use crate::header::Picture;
 use crate::html::{code, escape, inline, prose, table};
 
 pub fn packets(program: &Program) -> String {
-    let over = format!(
-        "<p>Over <code>{}</code>, protocol {}.</p>\n",
-        escape(&program.net_header.name),
-        program.net_header.protocol
-    );
+    let over = match program.net_header.layer {
+        NetLayer::Ipv4 => format!("protocol {}", program.net_header.protocol),
+        NetLayer::Link => "a packet begins with the first field".to_owned(),
+    };
+    let over = format!("<p>Over <code>{}</code>, {over}.</p>\n", escape(&program.net_header.name));
     let blueprints: String = program.blueprints.iter().map(|bp| blueprint(program, bp)).collect();
     format!("{over}{blueprints}{}", options(program))
 }
@@ -42,7 +42,7 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
         picture.fields(&[BpField { bit_offset: 0, ..field.clone() }], None);
     }
     let kind = if bp.frame { "frame" } else { "packet" };
-    let rows = bp.fields.iter().map(|field| {
+    let rows = bp.fields.iter().filter(|f| !f.is_padding()).map(|field| {
         let ty = print::type_name(program, &field.ty);
         vec![
             code(&field.name),
@@ -63,6 +63,18 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
 
 /// What gives a field its value, if that is not the program's processors.
 fn value(program: &Program, field: &BpField, names: &[&str]) -> String {
+    let range = match field.range {
+        Some((lo, hi)) if lo == hi => format!("{lo}, so not in the packet"),
+        Some((lo, hi)) if field.base > 0 => format!("{lo}..{hi}, {lo} less in the packet"),
+        Some((lo, hi)) => format!("{lo}..{hi}"),
+        None => String::new(),
+    };
+    let own = own_value(program, field, names);
+    let both = if range.is_empty() || own.is_empty() { "" } else { "; " };
+    format!("{range}{both}{own}")
+}
+
+fn own_value(program: &Program, field: &BpField, names: &[&str]) -> String {
     match &field.kind {
         BpFieldKind::Plain { init: None } => String::new(),
         BpFieldKind::Plain { init: Some(e) } => {
@@ -71,7 +83,11 @@ fn value(program: &Program, field: &BpField, names: &[&str]) -> String {
         BpFieldKind::Computed(e) => {
             format!("always {}", code(print::without_parentheses(&print::expression(program, e, names))))
         }
-        BpFieldKind::Checksum { pseudo, header, payload } => {
+        BpFieldKind::Checksum { fields: Some((first, last)), .. } => {
+            let name = |at: &u32| code(names.get(*at as usize).copied().unwrap_or_default());
+            format!("Internet checksum from {} to {}", name(first), name(last))
+        }
+        BpFieldKind::Checksum { pseudo, header, payload, fields: None } => {
             let parts = [(pseudo, "pseudo-header"), (header, "header"), (payload, "payload")];
             let over: Vec<&str> = parts.iter().filter(|(there, _)| **there).map(|(_, name)| *name).collect();
             format!("Internet checksum over {}", over.join(", "))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use carrick_ir as ir;
 use carrick_syntax::Sources;
+use carrick_syntax::assemble::features::{self, Choice, Chosen};
 use carrick_syntax::assemble::{Assembled, assemble};
 use carrick_syntax::diag::{Diagnostic, Severity};
 
@@ -41,6 +42,38 @@ impl Compiled {
 /// [`Failure::Usage`] if the file cannot be read as text; what is wrong with the program itself is in the result.
 pub fn compile_file(path: &Path) -> Result<Compiled, Failure> {
     Ok(compile_text(&path.display().to_string(), read(path)?))
+}
+
+/// As [`compile_file`], with the features that a build chooses.
+///
+/// # Errors
+/// Also [`Failure::Usage`] if the choice names features that the program does not have.
+pub fn compile_choice(path: &Path, choice: &Choice) -> Result<Compiled, Failure> {
+    let assembled = open_choice(path, choice)?;
+    Ok(compile_assembled(&path.display().to_string(), &assembled, choice))
+}
+
+/// Reads a file with all that it imports, which has the features of the choice.
+pub(crate) fn open_choice(path: &Path, choice: &Choice) -> Result<Assembled, Failure> {
+    let file = path.display().to_string();
+    let assembled = assemble(&file, &read(path)?, &mut read_import);
+    features::check_choice(&assembled.tree, choice).map_err(|e| Failure::Usage(format!("{file}: {e}")))?;
+    Ok(assembled)
+}
+
+/// A program and all choices of its features that go together.
+///
+/// # Errors
+/// [`Failure::Usage`] if the file cannot be read as text, or if there are too many choices to try.
+pub fn combinations_of(path: &Path) -> Result<(Assembled, Vec<Choice>), Failure> {
+    let file = path.display().to_string();
+    let assembled = assemble(&file, &read(path)?, &mut read_import);
+    let choices = features::combinations(&assembled.tree).ok_or_else(|| {
+        Failure::Usage(format!(
+            "{file} has too many combinations of features; check those that matter, with --with"
+        ))
+    })?;
+    Ok((assembled, choices))
 }
 
 /// Reads a program.
@@ -94,22 +127,36 @@ pub fn compile_texts(
     text: &str,
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Compiled {
-    compile_assembled(file, &assemble(file, text, read))
+    compile_assembled(file, &assemble(file, text, read), &Choice::default())
 }
 
 /// As [`compile_text`], of a program that has been read whole already.
-pub fn compile_assembled(file: &str, assembled: &Assembled) -> Compiled {
+pub fn compile_assembled(file: &str, assembled: &Assembled, choice: &Choice) -> Compiled {
     let Assembled { tree, sources, diagnostics } = assembled;
     let mut diagnostics = diagnostics.clone();
+    let right = |d: &[Diagnostic]| d.iter().all(|d| d.severity != Severity::Error);
     let mut program = None;
-    if diagnostics.iter().all(|d| d.severity != Severity::Error) {
-        let (checked, more) = carrick_sema::check_sources(tree, &program_name(file), sources);
-        diagnostics.extend(more);
-        program = checked.map(|checked| Arc::new(carrick_lower::lower(checked)));
+    if right(&diagnostics) {
+        let configured = features::configure(tree, choice);
+        diagnostics.extend(configured.diagnostics);
+        if right(&diagnostics) {
+            let (checked, more) = carrick_sema::check_sources(&configured.tree, &program_name(file), sources);
+            diagnostics.extend(more);
+            program = checked.map(|checked| Arc::new(lower(checked, &configured.chosen)));
+        }
         debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));
     }
     diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
     Compiled { file: file.to_owned(), sources: sources.clone(), diagnostics, program }
+}
+
+fn lower(mut checked: ir::Program, chosen: &[Chosen]) -> ir::Program {
+    checked.features = chosen.iter().map(ToString::to_string).collect();
+    // Two builds of one text are two programs.
+    for octet in checked.features.iter().flat_map(|f| f.bytes().chain([0])) {
+        checked.source_hash = (checked.source_hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    carrick_lower::lower(checked)
 }
 
 /// The file's stem as a C identifier: the prefix of generated names.

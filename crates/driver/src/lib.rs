@@ -14,5 +14,6 @@ pub mod quantity;
 pub mod render;
 pub mod targets;
 
-pub use compile::{Compiled, compile_file, compile_text, compile_texts};
+pub use carrick_syntax::assemble::features::Choice;
+pub use compile::{Compiled, compile_choice, compile_file, compile_text, compile_texts};
 pub use failure::Failure;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use carrick_ir::{ExprKind, Function, Place, Program, Proj, Stmt, StmtKind, effects, walk};
 pub use carrick_sema::probe::Named;
 use carrick_sema::probe::{Ask, check_probe};
-use carrick_syntax::assemble::{Assembled, assemble};
+use carrick_syntax::assemble::Assembled;
+use carrick_syntax::assemble::features::{self, Choice};
 use carrick_syntax::ast;
 use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::{Sources, Span, parse_exprs, parse_stmt};
 
-use crate::compile::{compile_assembled, program_name, read, read_import};
+use crate::compile::{compile_assembled, open_choice, program_name};
 use crate::{Compiled, Failure};
 
 /// A program with its text: what it takes to understand a question about it.
@@ -43,11 +44,14 @@ pub struct Question {
 /// Compiles a file of which questions are to be asked; without a program if that has errors.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the file cannot be read as text.
-pub fn open(path: &Path) -> Result<(Compiled, Option<Asked>), Failure> {
+/// [`Failure::Usage`] if the file cannot be read as text, or has not the features of the choice.
+pub fn open(path: &Path, choice: &Choice) -> Result<(Compiled, Option<Asked>), Failure> {
     let file = path.display().to_string();
-    let assembled = assemble(&file, &read(path)?, &mut read_import);
-    let compiled = compile_assembled(&file, &assembled);
+    let mut assembled = open_choice(path, choice)?;
+    let compiled = compile_assembled(&file, &assembled, choice);
+    // What is asked is understood as if the chosen features were all that is written.
+    let tree = features::configure(&assembled.tree, choice).tree.into_owned();
+    assembled.tree = tree;
     let asked = compiled.program.clone().map(|program| Asked { file, assembled, program });
     Ok((compiled, asked))
 }

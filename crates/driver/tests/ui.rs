@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use carrick_driver::render::{Colour, code_name, json, pretty};
-use carrick_driver::{compile_texts, explain};
+use carrick_driver::{Choice, compile::compile_assembled, explain};
+use carrick_syntax::assemble::assemble;
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ui");
@@ -27,6 +28,14 @@ fn promised(text: &str) -> &str {
     line.trim_start_matches("// ").split(':').next().unwrap_or_default()
 }
 
+/// The features that the second line asks for, if it is `// --with feature`.
+fn choice(text: &str) -> Choice {
+    let mut choice = Choice::default();
+    let second = text.lines().nth(1).unwrap_or_default();
+    second.strip_prefix("// --with ").into_iter().flat_map(|f| f.split(',')).for_each(|f| choice.add(f));
+    choice
+}
+
 #[test]
 fn each_program_provokes_its_diagnostic_as_rendered() {
     let update = std::env::var_os("UPDATE_UI").is_some();
@@ -36,9 +45,10 @@ fn each_program_provokes_its_diagnostic_as_rendered() {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         let code = promised(&text).to_owned();
         let folder = path.parent().expect("a folder");
-        let compiled = compile_texts(&name, &text, &mut |import| {
+        let assembled = assemble(&name, &text, &mut |import| {
             fs::read_to_string(folder.join(import)).map_err(|_| "there is no such file".into())
         });
+        let compiled = compile_assembled(&name, &assembled, &choice(&text));
         if !compiled.diagnostics.iter().any(|d| code_name(d.code) == code) {
             wrong.push(format!("{name}: no {code}; got:\n{}", pretty(&compiled, Colour::No)));
             continue;

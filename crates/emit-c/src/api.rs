@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use carrick_ir::{ContextDef, Program, Ty, arith};
+use carrick_ir::{ContextDef, NetLayer, Program, Ty, arith};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
@@ -39,7 +39,10 @@ impl Emitter<'_> {
             self.names.own("layout")
         ));
         self.w.line("uint32_t completions = config->completions ? config->completions : 1024;");
-        self.w.line("if (config->mtu < 68 || config->mtu > 65535 || (completions & (completions - 1)))");
+        let least = if self.p.net_header.layer == NetLayer::Link { 16 } else { 68 };
+        self.w.line(format!(
+            "if (config->mtu < {least} || config->mtu > 65535 || (completions & (completions - 1)))"
+        ));
         self.w.line("    return 0;");
         self.params();
         self.w.line(format!("size_t at = (sizeof(struct {core}) + 63) / 64 * 64;"));
@@ -307,6 +310,13 @@ impl Emitter<'_> {
             ("name", format!("\"{}\"", p.name)),
             ("interface_name", interface),
             ("source_hash", format!("UINT64_C({})", p.source_hash)),
+            (
+                "network",
+                match p.net_header.layer {
+                    NetLayer::Ipv4 => "CARRICK_NETWORK_IPV4".to_owned(),
+                    NetLayer::Link => "CARRICK_NETWORK_LINK".to_owned(),
+                },
+            ),
             ("protocol", p.net_header.protocol.to_string()),
             ("params", optional(p.params.len(), "param_infos")),
             ("param_count", p.params.len().to_string()),

@@ -1,6 +1,6 @@
 //! Events: running their chains, and what comes in from outside.
 
-use carrick_ir::{self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, MOST_WAITING, Ty};
+use carrick_ir::{self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, MOST_WAITING, NetLayer, Ty};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -266,27 +266,27 @@ impl Emitter<'_> {
         let full = if self.events_wait() { Some(no_room) } else { self.queue_full() };
         self.begin_input(full, in_network);
         self.w.line("core->now = carrick_max64(core->now, now);");
-        self.w.line("struct carrick_ip ip;");
-        self.w.line(format!(
-            "int header = carrick_ip_parse(octets, len, {}, {}, &ip);",
-            if in_network { "carrick_ip_destination(octets, len)" } else { "core->address" },
-            self.p.net_header.protocol
-        ));
-        self.look_at();
-        self.w.open("if (header < 0) {");
-        self.w.line(format!("(void){refuse}(core, (uint32_t)(-1 - header));"));
-        self.w.line("return CARRICK_DROPPED;");
-        self.w.close("}");
-        self.hold_packet();
-        self.w.line("core->counters[CARRICK_COUNT_RX_PACKETS]++;");
         let net_len = if self.crc_over_net() { ", .net_len = (uint32_t)header" } else { "" };
+        let (begin, len) = match self.p.net_header.layer {
+            NetLayer::Ipv4 => {
+                self.check_ip();
+                self.hold_packet("(uint32_t)header + ip.payload_len");
+                ("octets + header", "ip.payload_len")
+            }
+            NetLayer::Link => {
+                self.w.line("struct carrick_ip ip = {0};");
+                self.hold_packet("len");
+                ("octets", "len")
+            }
+        };
+        self.w.line("core->counters[CARRICK_COUNT_RX_PACKETS]++;");
         let mut rest = "";
         if self.has_frames() {
-            self.w.line("const uint8_t *ends[2] = {octets + header, octets + header + ip.payload_len};");
+            self.w.line(format!("const uint8_t *ends[2] = {{{begin}, {begin} + {len}}};"));
             rest = ", .rest = ends";
         }
         self.w.line(format!(
-            "struct {packet} packet = {{.ptr = octets + header, .len = ip.payload_len, .ip = &ip{net_len}{rest}}};"
+            "struct {packet} packet = {{.ptr = {begin}, .len = {len}, .ip = &ip{net_len}{rest}}};"
         ));
         self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
         self.w.line(format!("struct {} chain = {{.raised = raised}};", self.names.own("chain")));
@@ -313,6 +313,22 @@ impl Emitter<'_> {
         if in_network {
             self.rx_by_any();
         }
+    }
+
+    /// In the rx function: the packet is one that the network layer takes.
+    fn check_ip(&mut self) {
+        self.w.line("struct carrick_ip ip;");
+        let in_network = self.p.in_network.is_some();
+        self.w.line(format!(
+            "int header = carrick_ip_parse(octets, len, {}, {}, &ip);",
+            if in_network { "carrick_ip_destination(octets, len)" } else { "core->address" },
+            self.p.net_header.protocol
+        ));
+        self.look_at();
+        self.w.open("if (header < 0) {");
+        self.w.line(format!("(void){}(core, (uint32_t)(-1 - header));", self.names.own("refuse")));
+        self.w.line("return CARRICK_DROPPED;");
+        self.w.close("}");
     }
 
     fn call_function(&mut self) {

@@ -1,6 +1,6 @@
 //! The structs that only generated code knows: payloads, blueprints, contexts, the queue, the core.
 
-use carrick_ir::{self as ir, EventKind};
+use carrick_ir::{self as ir, EventKind, NetLayer};
 
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
@@ -83,7 +83,7 @@ impl Emitter<'_> {
             self.w.line(doc);
         }
         self.w.open(format!("struct {} {{", self.names.declared(&bp.name)));
-        for field in &bp.fields {
+        for field in bp.fields.iter().filter(|f| !f.is_padding()) {
             self.w.line(format!("{};", self.names.declaration(&field.ty, &safe(&field.name))));
         }
         if let Some(list) = bp.options {
@@ -93,7 +93,9 @@ impl Emitter<'_> {
         if let Some(frames) = &bp.frames {
             self.frames_member(frames);
         }
-        self.w.line("struct carrick_ip net__;");
+        if self.p.net_header.layer == NetLayer::Ipv4 {
+            self.w.line("struct carrick_ip net__;");
+        }
         self.w.line(format!("struct {} payload__;", self.names.own("payload")));
         self.w.close("};");
         self.w.blank();

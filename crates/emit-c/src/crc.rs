@@ -1,9 +1,10 @@
 //! CRC-32 fields: one function that computes what should stand in a packet, for packets made and received.
 
 use carrick_ir::crc::NET_OCTETS;
-use carrick_ir::{BlueprintDef, BpField, BpFieldKind, Crc, CrcPart};
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, Crc, CrcPart, NetLayer};
 
 use crate::Emitter;
+use crate::frame::packet_len;
 use crate::names::safe;
 use crate::queue::sums_payload;
 
@@ -107,7 +108,11 @@ impl Emitter<'_> {
     pub(crate) fn crc_verify(&mut self, bp: &BlueprintDef) {
         let Some((own, crc)) = field(bp) else { return };
         let name = self.names.own(&bp.name);
-        self.w.line(format!("uint32_t payload_len = packet->len - header_len - {}u;", bp.trailer_len()));
+        self.w.line(format!(
+            "uint32_t payload_len = {} - header_len - {}u;",
+            packet_len(bp),
+            bp.trailer_len()
+        ));
         let place = place(bp, own, "payload_len");
         self.w.line(format!("h->{} = carrick_crc32_load({place});", safe(&own.name)));
         let net = if crc.covers_net() { "p - packet->net_len, packet->net_len" } else { "p, 0" };
@@ -127,8 +132,12 @@ impl Emitter<'_> {
                 tail(bp)
             ));
         }
+        let net = match self.p.net_header.layer {
+            NetLayer::Ipv4 => "CARRICK_IP_HEADER",
+            NetLayer::Link => "0",
+        };
         self.w.line(format!(
-            "carrick_crc32_store({place}, {name}_crc(out, CARRICK_IP_HEADER, p, header_len, payload_len));"
+            "carrick_crc32_store({place}, {name}_crc(out, {net}, p, header_len, payload_len));"
         ));
         if bp.trailer && sums_payload(bp) {
             let trailer = format!("carrick_sum({place}, {})", bp.trailer_len());

@@ -226,7 +226,8 @@ impl Emitter<'_> {
         let choose = |condition: String, a: &str, b: &str| format!("(({c})({condition} ? {a} : {b}))");
         match op {
             Builtin::Now => "core->now".into(),
-            Builtin::Mtu => "(uint64_t)(core->mtu - CARRICK_IP_HEADER)".into(),
+            Builtin::Mtu => format!("(uint64_t)(core->mtu{})", self.less_net()),
+            Builtin::LocalIp => "core->address".into(),
             Builtin::Min => choose(format!("{} < {}", v[1], v[0]), &v[1], &v[0]),
             Builtin::Max => choose(format!("{} < {}", v[0], v[1]), &v[1], &v[0]),
             Builtin::SeqMin => choose(format!("carrick_seq_lt({}, {})", v[1], v[0]), &v[1], &v[0]),

@@ -7,7 +7,7 @@ use crate::crc::less_tail;
 
 /// In an extract function: how many octets there are from `p` on.
 pub fn packet_len(bp: &BlueprintDef) -> &'static str {
-    if bp.frame { "len" } else { "packet->len" }
+    if bp.frame || bp.payload_len.is_some() { "len" } else { "packet->len" }
 }
 
 impl Emitter<'_> {
@@ -23,7 +23,32 @@ impl Emitter<'_> {
             self.w.line("uint32_t len = (uint32_t)(packet->rest[1] - p);");
         } else {
             self.w.line("const uint8_t *p = packet->ptr;");
+            if self.cuts_packet(bp) {
+                self.w.line("uint32_t len = packet->len;");
+            }
         }
+    }
+
+    /// Whether the fields of the packet say where it ends.
+    pub(crate) fn cuts_packet(&self, bp: &BlueprintDef) -> bool {
+        !bp.frame && bp.payload_len.is_some()
+    }
+
+    /// Cuts the packet to what its fields say is its payload: a link may pad what is short.
+    pub(crate) fn cut_packet(&mut self, bp: &BlueprintDef) {
+        let Some(len) = &bp.payload_len else { return };
+        let around = bp.fixed_len + bp.trailer_len();
+        let len = self.header_expr(len, bp, "h->");
+        self.w.open("{");
+        self.w.line(format!(
+            "CARRICK_UNUSED uint64_t header_len = {}u, payload_len = len - {around}u;",
+            bp.fixed_len
+        ));
+        self.w.line(format!("uint64_t own = {len};"));
+        self.w.line("if (own > payload_len)");
+        self.w.line(format!("    return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse")));
+        self.w.line(format!("len = {around}u + (uint32_t)own;"));
+        self.w.close("}");
     }
 
     /// At its end: the payload, and what is left of the packet for the next extract.
@@ -42,7 +67,7 @@ impl Emitter<'_> {
             self.w.line("h->frames__.count = 0;");
         }
         self.w.line(format!("h->payload__ = (struct {payload}){{.ptr = p + header_len, .len = {octets}}};"));
-        if bp.payload_len.is_some() {
+        if bp.frame && bp.payload_len.is_some() {
             self.w.line("if (h->payload__.len > payload_len)");
             self.w.line(format!("    return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse")));
         }

@@ -251,12 +251,13 @@ impl Emitter<'_> {
         ));
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
         self.w.line(format!(
-            "uint32_t header_len = {}, headers = CARRICK_IP_HEADER + header_len{};",
+            "uint32_t header_len = {}, headers = {}header_len{};",
             self.header_room(bp),
+            self.net_and(),
             tail(bp)
         ));
         self.w.line("uint64_t all = carrick_min64(core->mtu, cap), room = all - headers;");
-        self.w.line("uint8_t *p = out + CARRICK_IP_HEADER, *q = p + header_len;");
+        self.w.line(format!("uint8_t *p = out{}, *q = p + header_len;", self.plus_net()));
         self.w.line("bool any = headers <= all && bp->frames__.count == 0;");
         self.put_loop(frames);
         self.w.line("*last = !any || e->frame == bp->frames__.count;");
@@ -269,7 +270,7 @@ impl Emitter<'_> {
         if !bp.parts.is_empty() {
             self.w.line("uint32_t begin = header_len;");
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
-            self.w.line(format!("headers = CARRICK_IP_HEADER + header_len{};", tail(bp)));
+            self.w.line(format!("headers = {}header_len{};", self.net_and(), tail(bp)));
             self.w.line("memmove(p + header_len, p + begin, payload_len);");
         }
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));

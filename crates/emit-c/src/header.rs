@@ -1,6 +1,6 @@
 //! Blueprints on the wire: reading them from a packet and writing them into one.
 
-use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, Ty, arith};
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, NetLayer, Ty, arith};
 
 use crate::Emitter;
 use crate::crc::less_tail;
@@ -32,7 +32,8 @@ pub fn groups(fields: &[BpField]) -> Vec<Group<'_>> {
     let mut start = 0;
     for (at, field) in fields.iter().enumerate() {
         let end = field.bit_offset + field.bits;
-        if end % 8 == 0 {
+        // Fields without bits go with the others, or stand alone.
+        if end % 8 == 0 && fields.get(at + 1).is_none_or(|next| next.bits > 0) {
             let first_bit = fields[start].bit_offset;
             groups.push(Group { fields: &fields[start..=at], first_bit, bits: end - first_bit });
             start = at + 1;
@@ -41,7 +42,49 @@ pub fn groups(fields: &[BpField]) -> Vec<Group<'_>> {
     groups
 }
 
+fn number(value: u64) -> String {
+    if value > u64::from(u32::MAX) { format!("UINT64_C({value})") } else { format!("{value}u") }
+}
+
+/// A field's value from what is in the packet.
+fn based(field: &BpField, raw: String) -> String {
+    if field.base == 0 { raw } else { format!("(({raw}) + {})", number(field.base)) }
+}
+
+/// The condition that a value lies outside of its field's range, if there is one to check.
+pub fn outside(field: &BpField, value: &str) -> Option<String> {
+    let (lo, hi) = field.range_to_check()?;
+    let top = u64::MAX >> (64 - arith::shape(&field.ty).0);
+    let mut wrong = Vec::new();
+    if lo > 0 {
+        wrong.push(format!("{value} < {}", number(lo)));
+    }
+    if hi < top {
+        wrong.push(format!("{value} > {}", number(hi)));
+    }
+    (!wrong.is_empty()).then(|| wrong.join(" || "))
+}
+
+/// The sum over the octets of fixed fields.
+pub fn sum_of_fields(bp: &BlueprintDef, fields: Option<(u32, u32)>) -> String {
+    let octets = fields.map_or(0..0, |(first, last)| bp.octets_of(first, last));
+    format!("carrick_sum(p + {}, {})", octets.start, octets.len())
+}
+
 impl Emitter<'_> {
+    /// The network header in front of `header_len`, in a sum; in front of a packet's own header; less it.
+    pub(crate) fn net_and(&self) -> &'static str {
+        if self.p.net_header.layer == NetLayer::Ipv4 { "CARRICK_IP_HEADER + " } else { "" }
+    }
+
+    pub(crate) fn plus_net(&self) -> &'static str {
+        if self.p.net_header.layer == NetLayer::Ipv4 { " + CARRICK_IP_HEADER" } else { "" }
+    }
+
+    pub(crate) fn less_net(&self) -> &'static str {
+        if self.p.net_header.layer == NetLayer::Ipv4 { " - CARRICK_IP_HEADER" } else { "" }
+    }
+
     pub(crate) fn header_functions(&mut self) {
         for bp in &self.p.blueprints {
             self.blueprint_initial(bp);
@@ -64,6 +107,15 @@ impl Emitter<'_> {
                 self.w.line(text);
             }
         }
+        if self.p.net_header.layer == NetLayer::Ipv4 {
+            self.net_initial();
+        }
+        self.w.line("return v;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn net_initial(&mut self) {
         let header = &self.p.net_header;
         if !header.fields.iter().any(|f| f.field == NetField::SrcIp) {
             self.w.line("v.net__.src = core->address;");
@@ -78,9 +130,6 @@ impl Emitter<'_> {
                 self.w.line(text);
             }
         }
-        self.w.line("return v;");
-        self.w.close("}");
-        self.w.blank();
     }
 
     fn extract_function(&mut self, bp: &BlueprintDef) {
@@ -95,9 +144,15 @@ impl Emitter<'_> {
         self.extract_begin(bp);
         self.w.line(format!("if ({} < {}u)", packet_len(bp), bp.fixed_len + bp.trailer_len()));
         self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_SHORT);"));
-        self.verify(bp, true);
+        if !self.cuts_packet(bp) {
+            self.verify(bp, true);
+        }
         for group in groups(bp.fixed_fields()) {
             self.read_group("p", &group);
+        }
+        if self.cuts_packet(bp) {
+            self.cut_packet(bp);
+            self.verify(bp, true);
         }
         self.w.line(format!("uint32_t header_len = {}u;", bp.fixed_len));
         self.read_parts(bp);
@@ -122,6 +177,12 @@ impl Emitter<'_> {
             ));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
         }
+        let ranges: Vec<String> =
+            bp.fixed_fields().iter().filter_map(|f| outside(f, &format!("h->{}", safe(&f.name)))).collect();
+        if !ranges.is_empty() {
+            self.w.line(format!("if ({})", ranges.join(" || ")));
+            self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_FIELD);"));
+        }
         self.extract_payload(bp);
         self.w.line("return true;");
         self.w.close("}");
@@ -131,20 +192,22 @@ impl Emitter<'_> {
     /// Verifies the checksums that cover the whole packet (they need no option's length), or the others.
     fn verify(&mut self, bp: &BlueprintDef, whole: bool) {
         for field in &bp.fields {
-            let BpFieldKind::Checksum { pseudo, header, payload } = field.kind else { continue };
+            let BpFieldKind::Checksum { pseudo, header, payload, fields } = field.kind else { continue };
             if whole != (header && payload) {
                 continue;
             }
             let own = format!("carrick_sum(p + {}, 2)", field.bit_offset / 8);
+            let len = packet_len(bp);
             let covered = match (header, payload) {
-                (true, true) => "carrick_sum(p, packet->len)".to_owned(),
+                _ if fields.is_some() => sum_of_fields(bp, fields),
+                (true, true) => format!("carrick_sum(p, {len})"),
                 (true, false) => "carrick_sum(p, header_len)".to_owned(),
-                (false, true) => format!("{own} + carrick_sum(p + header_len, packet->len - header_len)"),
+                (false, true) => format!("{own} + carrick_sum(p + header_len, {len} - header_len)"),
                 (false, false) => own,
             };
             let sum = if pseudo {
                 format!(
-                    "carrick_sum_pseudo(packet->ip->src, packet->ip->dst, packet->ip->protocol, packet->len) + {covered}"
+                    "carrick_sum_pseudo(packet->ip->src, packet->ip->dst, packet->ip->protocol, {len}) + {covered}"
                 )
             } else {
                 covered
@@ -166,17 +229,21 @@ impl Emitter<'_> {
             && group.is_whole()
         {
             let c = self.names.ctype(&field.ty);
+            let load = based(field, load);
             return self.w.line(format!("h->{} = ({c}){load};", safe(&field.name)));
         }
-        for field in group.fields {
+        for field in group.fields.iter().filter(|f| !f.is_padding()) {
             let c = self.names.ctype(&field.ty);
-            let value = if group.is_whole() {
+            let value = if field.bits == 0 {
+                number(field.base)
+            } else if group.is_whole() {
                 let shift = group.bits - (field.bit_offset - group.first_bit) - field.bits;
                 let mask = (1_u64 << field.bits) - 1;
                 format!("({load} >> {shift}) & {mask}u")
             } else {
                 format!("carrick_load_bits({base}, {}, {})", field.bit_offset, field.bits)
             };
+            let value = if field.bits == 0 { value } else { based(field, value) };
             self.w.line(format!("h->{} = ({c})({value});", safe(&field.name)));
         }
     }
@@ -217,6 +284,13 @@ impl Emitter<'_> {
 
     fn wire_value(&self, bp: &BlueprintDef, field: &BpField) -> String {
         match &field.kind {
+            _ if field.is_padding() => "0u".into(),
+            BpFieldKind::Plain { .. } if field.base > 0 => {
+                format!("((uint64_t)h->{} - {})", safe(&field.name), number(field.base))
+            }
+            BpFieldKind::Computed(e) if field.base > 0 => {
+                format!("((uint64_t){} - {})", self.header_expr(e, bp, "h->"), number(field.base))
+            }
             BpFieldKind::Plain { .. } => format!("h->{}", safe(&field.name)),
             BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
             BpFieldKind::Checksum { .. } | BpFieldKind::Crc(_) => "0u".into(),
@@ -237,7 +311,7 @@ impl Emitter<'_> {
         }
         if !group.is_whole() {
             self.w.line(format!("memset({base} + {at}, 0, {});", group.bits / 8));
-            for field in group.fields {
+            for field in group.fields.iter().filter(|f| f.bits > 0 && !f.is_padding()) {
                 let value = self.wire_value(bp, field);
                 self.w.line(format!(
                     "carrick_store_bits({base}, {}, {}, (uint64_t){value});",
@@ -250,11 +324,13 @@ impl Emitter<'_> {
         let terms: Vec<String> = group
             .fields
             .iter()
+            .filter(|field| field.bits > 0 && !field.is_padding())
             .map(|field| {
                 let shift = group.bits - (field.bit_offset - group.first_bit) - field.bits;
                 let mask = (1_u64 << field.bits) - 1;
                 let value = self.wire_value(bp, field);
-                let masked = if arith::shape(&field.ty).0 == field.bits && field.ty != Ty::Bool {
+                let all = field.base == 0 && arith::shape(&field.ty).0 == field.bits;
+                let masked = if all && field.ty != Ty::Bool {
                     format!("({wide}){value}")
                 } else {
                     format!("(({wide}){value} & {mask}u)")

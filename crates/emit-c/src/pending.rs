@@ -111,11 +111,11 @@ impl<'p> Emitter<'p> {
 
     /// In the function that takes a packet, once its header is checked: a copy of it, which lives as long as its events
     /// wait.
-    pub(crate) fn hold_packet(&mut self) {
+    pub(crate) fn hold_packet(&mut self, octets: &str) {
         if !self.events_wait() {
             return;
         }
-        self.w.line("uint32_t total = (uint32_t)header + ip.payload_len;");
+        self.w.line(format!("uint32_t total = {octets};"));
         self.w.open("if (total > core->mtu) {");
         self.w.line(format!("(void){}(core, CARRICK_COUNT_IP_LENGTH);", self.names.own("refuse")));
         self.w.line("return CARRICK_DROPPED;");

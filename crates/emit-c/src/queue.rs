@@ -1,10 +1,11 @@
 //! The blueprint queue: filling it, and making packets of it.
 
-use carrick_ir::{BlueprintDef, BpFieldKind, EventKind};
+use carrick_ir::{BlueprintDef, BpFieldKind, EventKind, NetLayer};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
 use crate::crc::tail;
+use crate::header::{outside, sum_of_fields};
 use crate::names::safe;
 
 /// Whether a checksum covers the payload.
@@ -167,7 +168,8 @@ impl Emitter<'_> {
             format!("{name}_header_room(core, bp)")
         };
         self.w.line(format!(
-            "uint32_t header_len = {length}, headers = CARRICK_IP_HEADER + header_len{};",
+            "uint32_t header_len = {length}, headers = {}header_len{};",
+            self.net_and(),
             tail(bp)
         ));
         self.w
@@ -192,9 +194,10 @@ impl Emitter<'_> {
         self.w.close("}");
         if !bp.parts.is_empty() {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
-            self.w.line(format!("headers = CARRICK_IP_HEADER + header_len{};", tail(bp)));
+            self.w.line(format!("headers = {}header_len{};", self.net_and(), tail(bp)));
         }
-        self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
+        self.check_ranges(bp);
+        self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         if sums_payload(bp) {
             self.w.line("uint64_t payload_sum = 0;");
@@ -207,10 +210,36 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
+    /// A packet with a field outside of its range is not made.
+    fn check_ranges(&mut self, bp: &BlueprintDef) {
+        let wrong: Vec<String> = bp
+            .fixed_fields()
+            .iter()
+            .filter_map(|field| {
+                let value = match &field.kind {
+                    BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
+                    _ => format!("h->{}", safe(&field.name)),
+                };
+                outside(field, &value)
+            })
+            .collect();
+        if wrong.is_empty() {
+            return;
+        }
+        self.w.open(format!("if ({}) {{", wrong.join(" || ")));
+        self.w.line("core->counters[CARRICK_COUNT_TX_BAD_FIELD]++;");
+        self.w.line("e->done += payload_len;");
+        self.w.line("return 0;");
+        self.w.close("}");
+    }
+
     /// What is filled in when header and payload are there.
     pub(crate) fn finish_packet(&mut self, bp: &BlueprintDef) {
         self.crc_fill(bp);
         self.checksums(bp);
+        if self.p.net_header.layer == NetLayer::Link {
+            return self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
+        }
         self.w.line(format!(
             "carrick_ip_build(out, &h->net__, (uint32_t)(header_len + payload_len{}), core->identification++);",
             tail(bp)
@@ -296,9 +325,11 @@ impl Emitter<'_> {
     /// The sum of the payload was made when it was copied; the header's comes last, when its stores are through.
     fn checksums(&mut self, bp: &BlueprintDef) {
         for field in &bp.fields {
-            let BpFieldKind::Checksum { pseudo, header, payload } = field.kind else { continue };
+            let BpFieldKind::Checksum { pseudo, header, payload, fields } = field.kind else { continue };
             let tail = tail(bp);
+            let of_fields = sum_of_fields(bp, fields);
             let covered = match (header, payload) {
+                _ if fields.is_some() => of_fields.as_str(),
                 (true, true) => "carrick_sum_join(carrick_sum(p, header_len), header_len, payload_sum)",
                 (true, false) => "carrick_sum(p, header_len)",
                 (false, true) => "payload_sum",

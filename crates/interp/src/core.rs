@@ -1,8 +1,9 @@
 //! A core: one instance of a program.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use carrick_ir::{Program, arith};
+use carrick_ir::{NetLayer, Program, arith};
 
 use crate::api::*;
 use crate::contexts::Handle;
@@ -16,7 +17,9 @@ use crate::machine::Machine;
 /// Open requests at most, if the configuration does not say.
 const DEFAULT_COMPLETIONS: u32 = 1024;
 /// What an IPv4 packet may be at least and at most.
-const MTU: std::ops::RangeInclusive<u32> = 68..=65535;
+const MTU: RangeInclusive<u32> = 68..=65535;
+/// As [`MTU`], where there is no IPv4.
+const LINK_MTU: RangeInclusive<u32> = 16..=65535;
 
 /// One instance of a program, with all its contexts, timers, data and queues.
 #[derive(Debug)]
@@ -36,8 +39,12 @@ impl Core {
 
     /// `debugged`: it is to stop at statements.
     pub(crate) fn make(program: Arc<Program>, config: &Config, debugged: bool) -> Result<Core, String> {
-        if !MTU.contains(&config.mtu) {
-            return Err(format!("the MTU is outside {} to {}", MTU.start(), MTU.end()));
+        let mtu = match program.net_header.layer {
+            NetLayer::Ipv4 => MTU,
+            NetLayer::Link => LINK_MTU,
+        };
+        if !mtu.contains(&config.mtu) {
+            return Err(format!("the MTU is outside {} to {}", mtu.start(), mtu.end()));
         }
         let completions = if config.completions == 0 { DEFAULT_COMPLETIONS } else { config.completions };
         if !completions.is_power_of_two() {
@@ -66,21 +73,29 @@ impl Core {
             return Err(Refused::Again);
         }
         m.arrive(p, now, p.program.max_parsed.max(1), true)?;
-        let in_network = p.packets.is_some();
-        let own = if in_network { ipv4::destination(packet) } else { m.address };
-        let parsed = ipv4::parse(packet, p.program.net_header.protocol, own);
-        let others = matches!(parsed, Err(IP_FRAGMENT | IP_PROTOCOL));
-        if in_network && (others || parsed.is_ok()) {
-            m.look_at(packet, interface.into());
+        match p.program.net_header.layer {
+            NetLayer::Ipv4 => {
+                let in_network = p.packets.is_some();
+                let own = if in_network { ipv4::destination(packet) } else { m.address };
+                let parsed = ipv4::parse(packet, p.program.net_header.protocol, own);
+                let others = matches!(parsed, Err(IP_FRAGMENT | IP_PROTOCOL));
+                if in_network && (others || parsed.is_ok()) {
+                    m.look_at(packet, interface.into());
+                }
+                if in_network && others {
+                    m.pass_on(p);
+                    return Ok(());
+                }
+                let (header, rest) = parsed.map_err(|counter| m.refuse(counter))?;
+                let net = &packet[..usize::from(packet[0] & 15) * 4];
+                m.count_packet(p, net.len() + rest.len()).map_err(|counter| m.refuse(counter))?;
+                m.receive(p, &header, net, rest);
+            }
+            NetLayer::Link => {
+                m.count_packet(p, packet.len()).map_err(|counter| m.refuse(counter))?;
+                m.receive(p, &ipv4::Header::default(), &[], packet);
+            }
         }
-        if in_network && others {
-            m.pass_on(p);
-            return Ok(());
-        }
-        let (header, rest) = parsed.map_err(|counter| m.refuse(counter))?;
-        m.count_packet(p, usize::from(packet[0] & 15) * 4 + rest.len())
-            .map_err(|counter| m.refuse(counter))?;
-        m.receive(p, &header, packet, rest);
         m.parse(p);
         let refused = m.refused.take().map(|counter| m.refuse(counter));
         let events = !m.raised.is_empty();
@@ -89,7 +104,7 @@ impl Core {
             true => m.raised_wait(p),
             false => m.run_raised(p, 0, |m, p, event| m.event_by_id(p, event)),
         }
-        if in_network {
+        if p.packets.is_some() {
             m.pass_on(p);
             return Ok(());
         }
@@ -215,9 +230,9 @@ impl Machine {
     }
 
     /// Makes a packet the one that is received.
-    fn receive(&mut self, p: &Linked, header: &ipv4::Header, whole: &[u8], rest: &[u8]) {
+    fn receive(&mut self, p: &Linked, header: &ipv4::Header, net: &[u8], rest: &[u8]) {
         self.packet_net.clear();
-        self.packet_net.extend_from_slice(&whole[..usize::from(whole[0] & 15) * 4]);
+        self.packet_net.extend_from_slice(net);
         self.packet.clear();
         self.packet.extend_from_slice(rest);
         self.packet_rest = 0..rest.len();

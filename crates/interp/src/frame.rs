@@ -3,7 +3,6 @@
 use crate::code::FrameAdd;
 use crate::counters::*;
 use crate::header::write_options;
-use crate::ipv4;
 use crate::layout::{PAYLOAD_LEN, PAYLOAD_MSS};
 use crate::link::{Blueprint, Linked, PREV_PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
@@ -42,7 +41,7 @@ impl Machine {
         let Some(entry) = self.queue.first() else { return (false, false) };
         let (bp, rules, count) = (entry.bp, entry.rules, entry.frames.len());
         let code = &p.blueprints[bp];
-        let around = ipv4::HEADER + self.queue.progress.header + code.trailer;
+        let around = p.net_len + self.queue.progress.header + code.trailer;
         let Some(mut room) = (p.mtu as usize).checked_sub(around) else {
             self.count(TX_TOO_LONG);
             return (false, true);
@@ -61,14 +60,14 @@ impl Machine {
         let (first, last) = (progress.at == 0, progress.frame == count);
         let piece = Piece { bp, rules, from: None, len: body.len() as u64, first, last };
         self.packet_again(p);
-        self.build(p, &piece, &body, out);
+        let made = self.build(p, &piece, &body, out);
         let (prev, size) = (p.map.prev as usize, code.size as usize);
         let progress = &mut self.queue.progress;
         progress.at += 1;
         progress.packet_len = piece.len;
         progress.packet_prev.clear();
         progress.packet_prev.extend_from_slice(&self.mem[prev..prev + size]);
-        (true, last)
+        (made, last)
     }
 
     /// The packet as given, and the one before, where expressions look for them.

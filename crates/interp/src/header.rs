@@ -15,8 +15,11 @@ use crate::tlv::{read_wide, write_wide};
 /// Octets that options can take at most.
 const MAX_OPTIONS: usize = 1 << 16;
 
-/// `bits` (1..=64) at an offset in bits, most significant first.
+/// `bits` (at most 64) at an offset in bits, most significant first.
 pub(crate) fn get_bits(octets: &[u8], bit_offset: u32, bits: u32) -> u64 {
+    if bits == 0 {
+        return 0;
+    }
     let first = bit_offset as usize / 8;
     let end = (bit_offset + bits).div_ceil(8);
     let mut value = 0_u128;
@@ -28,6 +31,9 @@ pub(crate) fn get_bits(octets: &[u8], bit_offset: u32, bits: u32) -> u64 {
 }
 
 pub(crate) fn put_bits(octets: &mut [u8], bit_offset: u32, bits: u32, value: u64) {
+    if bits == 0 {
+        return;
+    }
     let (first, end) = (bit_offset as usize / 8, (bit_offset + bits).div_ceil(8));
     if bit_offset.is_multiple_of(8) && bits.is_multiple_of(8) {
         let bytes = value.to_be_bytes();
@@ -50,7 +56,7 @@ impl Machine {
     /// tells why not.
     pub(crate) fn extract(&mut self, p: &Linked, bp: usize, at: usize) -> Result<(), usize> {
         let code = &p.blueprints[bp];
-        let (begin, end) = match code.frame {
+        let (begin, mut end) = match code.frame {
             true => (self.packet_rest.start, self.packet_rest.end),
             false => (0, self.packet.len()),
         };
@@ -62,7 +68,11 @@ impl Machine {
         self.mem[work + first..work + code.size as usize].fill(0);
         for field in &code.fields {
             let raw = get_bits(&self.packet[begin..], field.bit_offset, field.bits);
-            self.mem[work + field.cell as usize] = arith::canonical(&field.ty, raw);
+            let value = raw.wrapping_add(field.base);
+            self.mem[work + field.cell as usize] = arith::canonical(&field.ty, value);
+        }
+        if !code.frame && code.payload_len.is_some() {
+            end = self.end_of_packet(code, end)?;
         }
         if let Some(crc) = &code.crc {
             self.mem[work + crc.cell as usize] = crc.read(&self.packet).into();
@@ -87,9 +97,32 @@ impl Machine {
             let octets = &self.packet[options..header];
             read_options(list, octets, &mut self.mem[work..]).ok_or(BAD_OPTIONS)?;
         }
+        if !self.fields_in_range(code) {
+            return Err(BAD_FIELD);
+        }
         self.read_payload(code, header - begin, header..limit)?;
         self.mem.copy_within(work + first..work + code.size as usize, at + first);
         Ok(())
+    }
+
+    /// Cuts the packet to what its fields say is its payload; where it ends then. A link may pad what is short.
+    fn end_of_packet(&mut self, code: &Blueprint, end: usize) -> Result<usize, usize> {
+        let around = code.fixed_len + code.trailer;
+        let left = (end - around) as u64;
+        self.mem[HEADER_LEN_CELL as usize] = code.fixed_len as u64;
+        self.mem[PAYLOAD_LEN_CELL as usize] = left;
+        let len = code.payload_len.as_ref().map_or(left, |len| self.eval(len, 0));
+        if len > left {
+            return Err(SHORT);
+        }
+        self.packet.truncate(around + len as usize);
+        Ok(self.packet.len())
+    }
+
+    /// Whether the fields in the work area are what a packet can have.
+    pub(crate) fn fields_in_range(&self, code: &Blueprint) -> bool {
+        let value = |cell: u32| self.mem[(WORK + cell) as usize];
+        code.ranges.iter().all(|(cell, lo, hi)| (*lo..=*hi).contains(&value(*cell)))
     }
 
     /// The payload begins where `rest` does; what of that it leaves can be extracted next.
@@ -101,7 +134,9 @@ impl Machine {
     ) -> Result<(), usize> {
         self.mem[HEADER_LEN_CELL as usize] = header_len as u64;
         self.mem[PAYLOAD_LEN_CELL as usize] = rest.len() as u64;
-        let len = code.payload_len.as_ref().map_or(rest.len() as u64, |len| self.eval(len, 0));
+        // A packet has been cut already.
+        let own = code.payload_len.as_ref().filter(|_| code.frame);
+        let len = own.map_or(rest.len() as u64, |len| self.eval(len, 0));
         if len > rest.len() as u64 {
             return Err(SHORT);
         }
@@ -121,22 +156,25 @@ impl Machine {
     fn checksums_hold(&self, p: &Linked, code: &Blueprint, whole: bool, header: usize) -> Result<(), usize> {
         let all = self.packet.len();
         for field in code.filled.iter().map(|i| &code.fields[*i]) {
-            let FieldKind::Checksum { pseudo, header: over_header, payload } = field.kind else { continue };
+            let FieldKind::Checksum { pseudo, header: over_header, payload, over } = &field.kind else {
+                continue;
+            };
+            let (pseudo, over_header, payload) = (*pseudo, *over_header, *payload);
             if whole != (over_header && payload) {
                 continue;
             }
-            let range = match (over_header, payload) {
+            let range = over.clone().unwrap_or(match (over_header, payload) {
                 (true, true) => 0..all,
                 (true, false) => 0..header,
                 (false, true) => header..all,
                 (false, false) => 0..0,
-            };
+            });
             let mut sum = ipv4::sum(&self.packet[range]);
             if pseudo {
                 let (src, dst) = self.packet_ips;
                 sum += ipv4::pseudo_sum(src, dst, p.program.net_header.protocol, all);
             }
-            if !over_header {
+            if !over_header && over.is_none() {
                 sum += self.mem[(WORK + field.cell) as usize];
             }
             if ipv4::fold(sum) != 0xffff {
@@ -152,13 +190,13 @@ impl Machine {
             let field = &code.fields[i];
             if let FieldKind::Computed(ex) = &field.kind {
                 let value = arith::canonical(&field.ty, self.eval(ex, 0));
-                self.mem[(WORK + field.cell) as usize] = value & (u64::MAX >> (64 - field.bits));
+                self.mem[(WORK + field.cell) as usize] = value & field.kept;
             }
         }
         for field in &code.fields {
             let value = match field.kind {
                 FieldKind::Checksum { .. } => 0,
-                _ => self.mem[(WORK + field.cell) as usize],
+                _ => self.mem[(WORK + field.cell) as usize].wrapping_sub(field.base),
             };
             put_bits(out, field.bit_offset, field.bits, value);
         }
@@ -168,29 +206,32 @@ impl Machine {
     /// own checksum is there.
     pub(crate) fn write_checksums(
         &mut self,
+        net_len: usize,
         code: &Blueprint,
         net: &ipv4::Header,
         out: &mut [u8],
         header: usize,
     ) {
         if let Some(crc) = &code.crc {
-            let (net, packet) = out.split_at_mut(ipv4::HEADER);
+            let (net, packet) = out.split_at_mut(net_len);
             let value = crc.compute(net, packet, header);
             self.mem[(WORK + crc.cell) as usize] = value.into();
             crc.write(packet, value);
         }
-        let out = &mut out[ipv4::HEADER..];
+        let out = &mut out[net_len..];
         for &i in &code.filled {
             let field = &code.fields[i];
-            let FieldKind::Checksum { pseudo, header: over_header, payload } = field.kind else { continue };
-            let range = match (over_header, payload) {
+            let FieldKind::Checksum { pseudo, header: over_header, payload, over } = &field.kind else {
+                continue;
+            };
+            let range = over.clone().unwrap_or(match (*over_header, *payload) {
                 (true, true) => 0..out.len(),
                 (true, false) => 0..header,
                 (false, true) => header..out.len(),
                 (false, false) => 0..0,
-            };
+            });
             let mut sum = ipv4::sum(&out[range]);
-            if pseudo {
+            if *pseudo {
                 sum += ipv4::pseudo_sum(net.src, net.dst, net.protocol, out.len());
             }
             let checksum = !ipv4::fold(sum);

@@ -8,7 +8,7 @@ const DONT_FRAGMENT: u16 = 0x4000;
 const FRAGMENT_MASK: u16 = 0x3fff;
 
 /// What of a received header a program can ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Header {
     pub tos: u8,
     pub ttl: u8,

@@ -125,7 +125,7 @@ impl Machine {
             for field in &part.fields {
                 if let FieldKind::Computed(ex) = &field.kind {
                     let value = arith::canonical(&field.ty, self.eval(ex, 0));
-                    *self.cell(field) = value & (u64::MAX >> (64 - field.bits));
+                    *self.cell(field) = value & field.kept;
                 }
                 put_bits(&mut out[begin..], field.bit_offset, field.bits, *self.cell(field));
             }

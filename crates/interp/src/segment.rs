@@ -74,7 +74,7 @@ impl Machine {
             return self.next_of_frames(p, out);
         }
         let header = self.queue.progress.header;
-        let around = ipv4::HEADER + header + code.trailer;
+        let around = p.net_len + header + code.trailer;
         let room = (p.mtu as usize).saturating_sub(around) as u64;
         let all = entry.payload.map_or(0, |payload| payload.len);
         let mss = if entry.mss == 0 { room } else { room.min(entry.mss) };
@@ -87,9 +87,9 @@ impl Machine {
         let from = entry.payload.map(|u| (u.ctx, u.slot, u.handle, u.offset + at));
         let (bp, rules) = (entry.bp, entry.rules);
         let piece = Piece { bp, rules, from, len, first: at == 0, last: at + len >= all };
-        self.build(p, &piece, &[], out);
+        let made = self.build(p, &piece, &[], out);
         self.queue.progress.at += len;
-        (true, piece.last)
+        (made, piece.last)
     }
 
     fn begin_entry(&mut self, p: &Linked) {
@@ -119,24 +119,33 @@ impl Machine {
         self.queue.progress.header = header;
     }
 
-    /// The packet of a piece; `frames`: its payload if that does not come from a unit.
-    pub(crate) fn build(&mut self, p: &Linked, piece: &Piece, frames: &[u8], out: &mut Vec<u8>) {
+    /// The packet of a piece; `frames`: its payload if that does not come from a unit. False if a field would be outside
+    /// of its range.
+    pub(crate) fn build(&mut self, p: &Linked, piece: &Piece, frames: &[u8], out: &mut Vec<u8>) -> bool {
         let code = &p.blueprints[piece.bp];
         out.clear();
-        out.resize(ipv4::HEADER, 0);
+        out.resize(p.net_len, 0);
         let options = std::mem::take(&mut self.queue.progress.options);
         let header = self.fill(p, piece, &options, out);
         self.queue.progress.options = options;
+        if !self.fields_in_range(code) {
+            self.count(TX_BAD_FIELD);
+            self.keep_as_prev(p, piece);
+            return false;
+        }
         out.extend_from_slice(frames);
         self.append(piece, out);
         out.resize(out.len() + code.trailer, 0);
         let net = self.net_header(p, code);
         self.passing.left_by = code.net.interface.map_or(0, |c| self.mem[(WORK + c) as usize].min(1));
-        ipv4::build(out, &net, self.identification);
-        self.write_checksums(code, &net, out, header);
-        self.identification = self.identification.wrapping_add(1);
+        if p.net_len > 0 {
+            ipv4::build(out, &net, self.identification);
+            self.identification = self.identification.wrapping_add(1);
+        }
+        self.write_checksums(p.net_len, code, &net, out, header);
         self.count(TX_PACKETS);
         self.piece_is_out(p, piece);
+        true
     }
 
     /// Makes the piece's header in the work area and writes it behind what `out` holds; how long it is.
@@ -173,6 +182,10 @@ impl Machine {
         if let Some((_, _, handle, offset)) = piece.from {
             self.record(TraceKind::Segment, piece.bp, |_, words| words.extend([handle, offset, piece.len]));
         }
+        self.keep_as_prev(p, piece);
+    }
+
+    fn keep_as_prev(&mut self, p: &Linked, piece: &Piece) {
         let (work, size) = (WORK as usize, p.blueprints[piece.bp].size as usize);
         self.mem.copy_within(work..work + size, p.map.prev as usize);
         self.mem[PREV_PAYLOAD_LEN_CELL as usize] = piece.len;

@@ -1,7 +1,7 @@
 //! The counters of every core, by number; see docs/reference/execution.md.
 
 /// Names in the order of their numbers (a `DROP` trace record carries the number).
-pub const COUNTERS: [&str; 29] = [
+pub const COUNTERS: [&str; 31] = [
     "ip_short",
     "ip_version",
     "ip_length",
@@ -12,6 +12,8 @@ pub const COUNTERS: [&str; 29] = [
     "short",
     "bad_checksum",
     "bad_options",
+    // a field outside of its range
+    "bad_field",
     "unparsed",
     "no_context",
     "ctx_refused",
@@ -22,6 +24,8 @@ pub const COUNTERS: [&str; 29] = [
     "no_unit",
     "tx_queue_full",
     "tx_too_long",
+    // packets not made, as a field would be outside of its range
+    "tx_bad_field",
     // a request completed when the completion queue was full (the program completed one twice)
     "completion_lost",
     // claims that did not hold, where claims are checked
@@ -40,7 +44,7 @@ pub const COUNTERS: [&str; 29] = [
 ];
 
 /// How many of [`COUNTERS`], from the first, count something that was refused, lost or broken.
-pub const REFUSALS: usize = 24;
+pub const REFUSALS: usize = 26;
 
 /// The number of the counter with this name, which must be one of [`COUNTERS`].
 pub fn counter(name: &str) -> usize {

@@ -17,6 +17,8 @@ pub struct Program {
     pub imports: Vec<String>,
     /// FNV-1a 64 of the source text, all files of it
     pub source_hash: u64,
+    /// the features that it has been built with, as `--with` takes them
+    pub features: Vec<String>,
     pub consts: Vec<ConstDef>,
     pub params: Vec<ParamDef>,
     pub enums: Vec<EnumDef>,
@@ -62,6 +64,14 @@ impl Program {
     pub fn file_of(&self, loc: Loc) -> &str {
         let import = (loc.file as usize).checked_sub(1).and_then(|number| self.imports.get(number));
         import.unwrap_or(&self.file)
+    }
+
+    /// Whether a packet is all of an Ethernet frame.
+    pub fn makes_ethernet_frames(&self) -> bool {
+        let is_frame = |bp: &BlueprintDef| {
+            bp.groups.first().is_some_and(|g| g.first == 0 && g.shape.as_deref() == Some("ethernet"))
+        };
+        self.net_header.layer == NetLayer::Link && self.blueprints.iter().filter(|bp| !bp.frame).all(is_frame)
     }
 
     /// By what the elements of a sorted list are sorted.
@@ -219,10 +229,30 @@ pub enum NetField {
     Interface,
 }
 
+/// What stands in front of a program's own headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NetLayer {
+    /// the core makes and checks an IPv4 header
+    Ipv4,
+    /// nothing: a packet is what goes over the link
+    Link,
+}
+
+impl NetLayer {
+    /// Octets of the header that is sent.
+    pub fn header_len(self) -> u32 {
+        match self {
+            NetLayer::Ipv4 => 20,
+            NetLayer::Link => 0,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetHeaderDef {
-    /// `ipv4`
+    /// `ipv4` or `link`
     pub name: String,
+    pub layer: NetLayer,
     pub fields: Vec<NetFieldDef>,
     /// the protocol number that the stack listens for and sends
     pub protocol: u8,
@@ -282,11 +312,12 @@ pub enum BpFieldKind {
     },
     /// over `HeaderLen`, `PayloadLen`, `BpField`
     Computed(Expr),
-    /// the Internet checksum (RFC 1071) over those parts
+    /// the Internet checksum (RFC 1071) over those parts, or over the octets from one fixed field to another
     Checksum {
         pseudo: bool,
         header: bool,
         payload: bool,
+        fields: Option<(u32, u32)>,
     },
     /// a CRC-32
     Crc(Crc),
@@ -298,10 +329,41 @@ pub struct BpField {
     pub doc: String,
     pub ty: Ty,
     /// 1..=64 (64 of a variable-length integer), most significant bit first; the field's offset in bits from the
-    /// header's or its part's beginning
+    /// header's or its part's beginning. 0: always its `base`, and not in the packet
     pub bits: u32,
     pub bit_offset: u32,
+    /// in the packet is the field less this
+    pub base: u64,
+    /// the least and the greatest value that it has in a packet
+    pub range: Option<(u64, u64)>,
     pub kind: BpFieldKind,
+}
+
+impl BpField {
+    /// Whether it only fills up octets of a layout, and is no field of the program.
+    pub fn is_padding(&self) -> bool {
+        self.name.ends_with("__")
+    }
+
+    /// Its range, if its bits alone do not keep it in that.
+    pub fn range_to_check(&self) -> Option<(u64, u64)> {
+        let all = if self.bits == 0 { 0 } else { u64::MAX >> (64 - self.bits) };
+        self.range.filter(|(lo, hi)| (*lo, *hi) != (self.base, self.base.wrapping_add(all)))
+    }
+}
+
+/// How fields of a blueprint were told to lie.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    pub name: String,
+    pub doc: String,
+    /// in the order of the fewest bits
+    pub packed: bool,
+    /// the header whose fields these are: `ethernet`, `ipv4`, `udp`
+    pub shape: Option<String>,
+    /// of the blueprint's fields: the first, and how many (those that pad it among them)
+    pub first: u32,
+    pub count: u32,
 }
 
 /// The frames that a packet can be made of.
@@ -318,12 +380,14 @@ pub struct BlueprintDef {
     pub doc: String,
     /// it is no packet of its own but stands in the payload of one
     pub frame: bool,
-    /// of a received frame: octets of its payload, over `BpField` and `PayloadLen` (what is left of the packet); absent:
-    /// all that is left if it has a payload
+    /// when received: octets of its payload, over `BpField` and `PayloadLen` (what is left of the packet); absent:
+    /// all that is left if it has a payload. A packet with this has fixed fields alone before its payload
     pub payload_len: Option<Expr>,
     /// its payload is frames
     pub frames: Option<Frames>,
     pub fields: Vec<BpField>,
+    /// of its layout, in the order of the packet
+    pub groups: Vec<Group>,
     /// what follows the fixed fields, in order
     pub parts: Vec<BpPart>,
     /// whether the last field follows the payload: it is a CRC-32

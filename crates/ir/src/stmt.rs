@@ -336,6 +336,8 @@ pub enum Builtin {
     /// arguments: scalars and ids
     KeyedHash,
     Mtu,
+    /// the core's address, `uint32`
+    LocalIp,
     /// (addr, n as uint64)
     AddrSkip,
     /// (addr) -> bool

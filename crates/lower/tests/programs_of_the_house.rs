@@ -1,8 +1,8 @@
 //! The protocols that come with the house are right, and so is what becomes of them.
 
-mod common;
-
 use std::path::{Path, PathBuf};
+
+use carrick_syntax::assemble::features::{self, Choice};
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
@@ -21,8 +21,19 @@ fn each_becomes_valid_ir_without_a_diagnostic() {
     for path in programs {
         let text = std::fs::read_to_string(&path).expect("a readable program");
         let (file, syntax) = carrick_syntax::parse(&text);
-        let (_, diagnostics) = carrick_sema::check(&file, "p", "p.mtp", &text);
-        assert_eq!((syntax, diagnostics), (vec![], vec![]), "{}", path.display());
-        common::lowered(&text);
+        assert_eq!(syntax, [], "{}", path.display());
+        let choices = features::combinations(&file).expect("not too many");
+        for choice in choices.iter().chain([&Choice::default()]) {
+            let configured = features::configure(&file, choice);
+            let (program, diagnostics) = carrick_sema::check(&configured.tree, "p", "p.mtp", &text);
+            assert_eq!(
+                (configured.diagnostics, diagnostics),
+                (vec![], vec![]),
+                "{}: {choice:?}",
+                path.display()
+            );
+            let program = carrick_lower::lower(program.expect("without errors"));
+            assert_eq!(carrick_ir::validate::validate(&program), Ok(()), "{}: {choice:?}", path.display());
+        }
     }
 }

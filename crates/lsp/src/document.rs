@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use carrick_driver::Compiled;
 use carrick_driver::compile::{compile_assembled, read_import};
+use carrick_driver::{Choice, Compiled};
 use carrick_syntax::assemble::{Assembled, assemble};
 use carrick_syntax::{Sources, Span, ast};
 use lsp_types::{Location, Range, TextDocumentContentChangeEvent, TextEdit, Uri};
@@ -109,7 +109,8 @@ impl Document {
     }
 
     pub fn compiled(&self) -> &Compiled {
-        self.compiled.get_or_init(|| compile_assembled(&self.name, &self.analysis().assembled))
+        self.compiled
+            .get_or_init(|| compile_assembled(&self.name, &self.analysis().assembled, &Choice::default()))
     }
 
     /// Applies changes in their order: each a part of the text, or all of it.

@@ -35,13 +35,18 @@ fn symbol_kind(kind: Kind) -> SymbolKind {
     match kind {
         Kind::Const | Kind::Param => SymbolKind::CONSTANT,
         Kind::Enum => SymbolKind::ENUM,
-        Kind::Variant | Kind::State => SymbolKind::ENUM_MEMBER,
+        Kind::Variant | Kind::State | Kind::FeatureOption => SymbolKind::ENUM_MEMBER,
         Kind::Struct | Kind::Scratchpad | Kind::Id => SymbolKind::STRUCT,
         Kind::Event => SymbolKind::EVENT,
         Kind::Context | Kind::Machine => SymbolKind::CLASS,
-        Kind::NetHeader | Kind::Opt | Kind::OptUnion | Kind::FrameUnion | Kind::OptList | Kind::Blueprint => {
-            SymbolKind::OBJECT
-        }
+        Kind::Feature => SymbolKind::MODULE,
+        Kind::NetHeader
+        | Kind::Opt
+        | Kind::OptUnion
+        | Kind::FrameUnion
+        | Kind::OptList
+        | Kind::Blueprint
+        | Kind::Group => SymbolKind::OBJECT,
         Kind::SegRule | Kind::CoalescingRule | Kind::Dispatch => SymbolKind::NAMESPACE,
         Kind::Function => SymbolKind::FUNCTION,
         Kind::Interface => SymbolKind::INTERFACE,

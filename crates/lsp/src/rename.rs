@@ -40,7 +40,10 @@ pub fn prepare(analysis: &Analysis, at: u32) -> Option<PrepareRenameResponse> {
 fn fixed(index: &Index, reference: Reference) -> Option<String> {
     let symbol = &index.symbols[reference.symbol];
     let owner = symbol.owner.map(|o| index.symbols[o].kind);
-    let known_outside = matches!(symbol.kind, Kind::NetHeader | Kind::Interface | Kind::Call)
+    let known_outside = matches!(
+        symbol.kind,
+        Kind::NetHeader | Kind::Interface | Kind::Call | Kind::Feature | Kind::FeatureOption
+    )
         || matches!(owner, Some(Kind::NetHeader | Kind::OptList))
         || symbol.owner.is_some_and(|owner| index.is_app_event(owner)) // applications give it
         || owner == Some(Kind::Opt) && ["kind", "len"].contains(&symbol.name.as_str());

@@ -9,10 +9,11 @@ use crate::index::{Kind, Reference};
 use crate::words::{self, Class};
 
 /// The types of tokens, as the legend numbers them.
-const TYPES: [&str; 14] = [
+const TYPES: [&str; 15] = [
     "type",
     "enum",
     "enumMember",
+    "namespace",
     "struct",
     "class",
     "event",
@@ -73,13 +74,18 @@ fn declared(analysis: &Analysis, reference: &Reference) -> (&'static str, u32) {
     let (name, modifiers) = match symbol.kind {
         Kind::Const | Kind::Param => ("variable", READONLY),
         Kind::Enum => ("enum", 0),
-        Kind::Variant | Kind::State => ("enumMember", READONLY),
+        Kind::Variant | Kind::State | Kind::FeatureOption => ("enumMember", READONLY),
+        Kind::Feature => ("namespace", 0),
         Kind::Struct | Kind::Scratchpad | Kind::Id => ("struct", 0),
         Kind::Event => ("event", 0),
         Kind::Context | Kind::Machine => ("class", 0),
-        Kind::NetHeader | Kind::Opt | Kind::OptUnion | Kind::FrameUnion | Kind::OptList | Kind::Blueprint => {
-            ("type", 0)
-        }
+        Kind::NetHeader
+        | Kind::Opt
+        | Kind::OptUnion
+        | Kind::FrameUnion
+        | Kind::OptList
+        | Kind::Blueprint
+        | Kind::Group => ("type", 0),
         Kind::Interface => ("interface", 0),
         Kind::SegRule | Kind::CoalescingRule | Kind::Dispatch | Kind::Function => ("function", 0),
         Kind::Call => ("method", 0),

@@ -21,6 +21,10 @@ impl Checker<'_> {
         if bp.parts.iter().any(|part| part.varint && part.first == at) {
             return Some(VARINT_MAX);
         }
+        if field.range.is_some() {
+            // What does not fit is seen, and no packet made of it.
+            return None;
+        }
         let (width, _) = arith::shape(self.repr(&field.ty));
         (field.bits < width).then(|| u64::MAX >> (64 - field.bits))
     }

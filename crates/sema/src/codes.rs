@@ -104,6 +104,12 @@ code_table! {
     ROLE = 340, "something that only a program in the network has", "0340";
     PACKET = 341, "a packet that is not the event's", "0341";
     INTERFACE = 342, "an interface that there is not", "0342";
+    LAYOUT = 350, "a layout of fields that cannot lie so", "0350";
+    LAYOUT_SHAPE = 351, "a group that is not the header that it says", "0351";
+    LAYOUT_ALIGN = 352, "an alignment that does not exist", "0352";
+    FIELD_RANGE = 353, "a range that a field cannot have", "0353";
+    OUT_OF_RANGE = 354, "a constant outside of its field's range", "0354";
+    LINK = 355, "something of a network layer that is not there", "0355";
     SCHED_BLOCK = 360, "a scheduling block that cannot be made", "0360";
     SCHED_QUEUE = 361, "a queue without what is set", "0361";
     EVENT_SCHED = 362, "events that cannot wait like this", "0362";

@@ -22,7 +22,7 @@ const ONES_MAX: u64 = 64;
 const FORM: &str = "write `= crc32(net, header, payload, masked(a_field, net.ttl))` with what it covers, in order: `ones(n)`, `net`, `header`, `payload`, `fields(first, last)`";
 
 /// A part of what a field covers, as it is written.
-fn call(expr: &Expr) -> Option<(&str, &[Expr])> {
+pub(crate) fn call(expr: &Expr) -> Option<(&str, &[Expr])> {
     let E::Call(callee, args) = &expr.kind else { return None };
     let E::Name(name) = &callee.kind else { return None };
     Some((name, args))
@@ -66,7 +66,10 @@ impl Checker<'_> {
 
     fn crc_part(&mut self, bp: ir::BpId, part: &Expr) -> Option<CrcPart> {
         match (&part.kind, call(part)) {
-            (E::Name(name), _) if name == "net" => Some(CrcPart::Net),
+            (E::Name(name), _) if name == "net" => {
+                self.no_net_in_sum(part.span, "network header");
+                Some(CrcPart::Net)
+            }
             (E::Name(name), _) if name == "header" => Some(CrcPart::Header),
             (E::Name(name), _) if name == "payload" => Some(CrcPart::Payload),
             (_, Some(("ones", [count]))) => {
@@ -92,7 +95,7 @@ impl Checker<'_> {
     }
 
     /// The number of a field that always stands at the same place.
-    fn covered_field(&mut self, bp: ir::BpId, expr: &Expr) -> Option<u32> {
+    pub(crate) fn covered_field(&mut self, bp: ir::BpId, expr: &Expr) -> Option<u32> {
         let E::Name(name) = &expr.kind else {
             return self.not_covered(expr.span, "this is not a field of the blueprint");
         };

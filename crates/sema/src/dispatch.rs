@@ -2,7 +2,7 @@
 
 use carrick_ir::{self as ir, EventId, EventKind, FuncId, Ty};
 use carrick_syntax::Span;
-use carrick_syntax::ast::{Arm, Ident, ItemKind, Param, Type, TypeKind};
+use carrick_syntax::ast::{Arm, Ident, ItemKind, Param, Step, Type, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::env::Def;
@@ -182,7 +182,7 @@ impl Checker<'_> {
             max_raised: 0,
         };
         let mut context_from = None;
-        for name in &arm.chain {
+        for Step { name, .. } in &arm.chain {
             let Some(func) = self.processor(event, name, &mut chain) else { continue };
             let context = self.context_of(func);
             if let (Some(found), Some((known, from))) = (context, context_from)
@@ -207,14 +207,14 @@ impl Checker<'_> {
             }
             chain.present.push(func);
         }
-        chain.absent = arm.absent.as_ref().map(|names| self.absent(event, names, &mut chain));
+        chain.absent = arm.absent.as_ref().map(|steps| self.absent(event, steps, &mut chain));
         chain.globals.sort();
         chain
     }
 
-    fn absent(&mut self, event: EventId, names: &[Ident], chain: &mut ir::Chain) -> Vec<FuncId> {
+    fn absent(&mut self, event: EventId, steps: &[Step], chain: &mut ir::Chain) -> Vec<FuncId> {
         let mut found = Vec::new();
-        for name in names {
+        for Step { name, .. } in steps {
             let Some(func) = self.processor(event, name, chain) else { continue };
             if self.context_of(func).is_some() {
                 self.report(

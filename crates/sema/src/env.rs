@@ -93,12 +93,14 @@ const BUILT_IN: &[&str] = &[
     "random",
     "keyed_hash",
     "mtu",
+    "local_ip",
     "tx_room",
     "data",
     "header_len",
     "payload_len",
     "set_flow_id",
     "get_flow_id",
+    "feature",
 ];
 
 fn is_built_in(name: &str) -> bool {
@@ -163,7 +165,8 @@ impl Checker<'_> {
                 }
                 ItemKind::Dispatch { name, .. } => (name, Def::Dispatch),
                 ItemKind::Interface { name, .. } => (name, Def::Interface),
-                ItemKind::Deploy { .. } => continue,
+                // There is no feature any more when a program is checked.
+                ItemKind::Deploy { .. } | ItemKind::Layout { .. } | ItemKind::Feature(_) => continue,
             };
             self.declare(name, def);
         }

@@ -122,12 +122,13 @@ impl Checker<'_> {
                 );
                 continue;
             }
-            if !def.frame {
+            let plain = def.parts.is_empty() && def.options.is_none() && def.frames.is_none();
+            if !(def.frame || plain) {
                 self.frame_error(
                     len.span,
-                    "the payload of a packet has no length of its own".to_owned(),
-                    "it ends with the packet",
-                    "remove the length, or declare a frame that stands in the payload",
+                    "the payload of this packet has no length of its own".to_owned(),
+                    "its header has no fixed length",
+                    "remove the length: it ends with the packet, or declare a frame that stands in the payload",
                 );
                 continue;
             }

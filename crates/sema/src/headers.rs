@@ -1,28 +1,19 @@
 //! What is on the wire: network headers, blueprints, segmentation rules.
 
-use carrick_ir::{self as ir, NetField, Ty};
+use carrick_ir::{self as ir, Ty};
+use carrick_syntax::Span;
 use carrick_syntax::ast::{Expr, Field, Ident, ItemKind, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::body::{Body, Scope};
 use crate::env::Def;
+use crate::layout::Slot;
 use crate::parts::Placing;
 use crate::tlv::is_varint;
 use crate::types::is_int;
 use crate::{Checker, codes};
 
-/// The fields of `ipv4` that a program may name.
-const IPV4: [(&str, NetField, Ty); 7] = [
-    ("src_ip", NetField::SrcIp, Ty::U32),
-    ("dst_ip", NetField::DstIp, Ty::U32),
-    ("protocol", NetField::Protocol, Ty::U8),
-    ("ttl", NetField::Ttl, Ty::U8),
-    ("tos", NetField::Tos, Ty::U8),
-    ("payload_len", NetField::PayloadLen, Ty::U16),
-    ("interface", NetField::Interface, Ty::U8),
-];
-
-impl Checker<'_> {
+impl<'a> Checker<'a> {
     pub(crate) fn declare_headers(&mut self) {
         let file = self.file;
         for item in &file.items {
@@ -45,57 +36,7 @@ impl Checker<'_> {
         }
     }
 
-    fn net_header(&mut self, name: &Ident, fields: &[Field]) {
-        if name.name != "ipv4" {
-            self.unknown(codes::NET_HEADER, "network header", name, &["ipv4"]);
-        }
-        let mut defs = Vec::new();
-        let mut protocol = None;
-        for field in fields {
-            self.check_twin(fields, field);
-            let Some((known, kind, ty)) = IPV4.iter().find(|(n, ..)| *n == field.name.name) else {
-                self.unknown(codes::NET_FIELD, "field of ipv4", &field.name, &IPV4.map(|(n, ..)| n));
-                continue;
-            };
-            if *kind == NetField::Interface && !self.has_role() {
-                self.not_at_an_end(field.name.span, "`interface`");
-                continue;
-            }
-            if self.resolve(&field.ty).is_some_and(|t| t != *ty) {
-                let wanted = self.name(ty);
-                self.report(
-                    Diagnostic::error(
-                        codes::NET_FIELD,
-                        format!("`{known}` is a {wanted}"),
-                        field.ty.span,
-                        "another type",
-                    )
-                    .fix(format!("write `{wanted}`"), field.ty.span, wanted.clone()),
-                );
-            }
-            let init = field.init.as_ref().and_then(|e| Body::for_declaration(self).value_of_type(e, ty));
-            if *kind == NetField::Protocol {
-                protocol = init.as_ref().and_then(|e| self.fold(e));
-            }
-            defs.push(ir::NetFieldDef { field: *kind, name: field.name.name.clone(), ty: ty.clone(), init });
-        }
-        if protocol.is_none() {
-            self.report(
-                Diagnostic::error(
-                    codes::NET_PROTOCOL,
-                    "the network header has no protocol number",
-                    name.span,
-                    "which packets are this program's?",
-                )
-                .note("the number goes into every packet, and packets with another one are not given to the parser")
-                .mend("add `uint8 protocol = N;` with a constant N (IANA protocol numbers; 253 and 254 are for experiments)"),
-            );
-        }
-        self.program.net_header =
-            ir::NetHeaderDef { name: name.name.clone(), fields: defs, protocol: protocol.unwrap_or(0) as u8 };
-    }
-
-    fn blueprint(&mut self, doc: String, name: &Ident, over: Option<&Ident>, fields: &[Field]) {
+    fn blueprint(&mut self, doc: String, name: &Ident, over: Option<&Ident>, fields: &'a [Field]) {
         if let Some(over) = over {
             self.lookup("network header", over, |d| (d == Def::NetHeader).then_some(()));
         }
@@ -106,6 +47,7 @@ impl Checker<'_> {
             frame: over.is_none(),
             payload_len: None,
             frames: None,
+            groups: Vec::new(),
             parts: Vec::new(),
             trailer: false,
             fixed_len: 0,
@@ -118,7 +60,19 @@ impl Checker<'_> {
         for field in fields {
             self.check_twin(fields, field);
             self.check_reserved(&field.name, "net", "blueprint");
-            self.blueprint_field(&mut bp, field, &mut place);
+        }
+        let (slots, groups) = self.arranged(name, fields);
+        bp.groups = groups;
+        for slot in &slots {
+            match slot.field {
+                Some(field) => self.blueprint_field(&mut bp, field, slot, &mut place),
+                None => padding(&mut bp, slot, &mut place),
+            }
+        }
+        if let (Some(slot), true) = (slots.iter().find(|s| s.range.is_some()), bp.frames.is_some())
+            && let Some(field) = slot.field
+        {
+            self.not_ranged(field, "in a packet of frames");
         }
         self.end_part(&mut bp, fields.last().map_or(name.span, |f| f.span), &place);
         let parts: u32 = bp.parts.iter().map(|part| bp.part_len(part)).sum();
@@ -126,44 +80,40 @@ impl Checker<'_> {
         self.program.blueprints.push(bp);
     }
 
-    fn blueprint_field(&mut self, bp: &mut ir::BlueprintDef, field: &Field, place: &mut Placing) {
-        let type_name = if let TypeKind::Name(n) = &field.ty.kind { n.as_str() } else { "" };
-        if type_name == "data_t" {
-            self.in_place(bp, field, bp.payload_name.is_none());
-            self.always_there(field);
-            bp.payload_name = Some(field.name.name.clone());
+    /// The type of a field on the wire; `uint8` for one that has none.
+    pub(crate) fn header_type(&mut self, field: &Field) -> Ty {
+        match type_name(field) {
+            "checksum16_t" => Ty::U16,
+            "crc32_t" => Ty::U32,
+            "varint_t" => Ty::U64,
+            _ => self.resolve(&field.ty).unwrap_or(Ty::U8),
+        }
+    }
+
+    fn blueprint_field(
+        &mut self,
+        bp: &mut ir::BlueprintDef,
+        field: &Field,
+        slot: &Slot<'_>,
+        place: &mut Placing,
+    ) {
+        if self.payload_or_options(bp, field) {
             return;
         }
-        if let Some(union) = self.frame_list(field) {
-            self.in_place(bp, field, bp.payload_name.is_none());
-            self.always_there(field);
-            bp.payload_name = Some(field.name.name.clone());
-            bp.frames = self.frames(bp, field, union);
-            return;
-        }
-        if let Some(Def::OptList(list)) = self.env.get(type_name) {
-            self.in_place(bp, field, bp.payload_name.is_none() && bp.options.is_none());
-            self.always_there(field);
-            self.usage.mark(type_name);
-            bp.options = Some(list);
-            bp.options_name = Some(field.name.name.clone());
-            return;
-        }
+        let type_name = type_name(field);
         let crc = type_name == "crc32_t";
         let trailer = crc && bp.payload_name.is_some();
         self.in_place(bp, field, trailer || bp.payload_name.is_none() && bp.options.is_none());
-        let ty = match type_name {
-            "checksum16_t" => Some(Ty::U16),
-            "crc32_t" => Some(Ty::U32),
-            "varint_t" => Some(Ty::U64),
-            _ => self.resolve(&field.ty),
+        let ty = self.header_type(field);
+        let bits = match slot.bits {
+            Some(bits) => bits,
+            None => self.field_bits(field, &ty),
         };
-        let ty = ty.unwrap_or(Ty::U8);
-        let bits = self.field_bits(field, &ty);
+        self.range_in_packet(bp, field, slot);
         if !trailer {
             self.enter_part(bp, field, is_varint(field), place);
         }
-        if field.bits.is_none() && !place.offset.is_multiple_of(8) {
+        if slot.bits.or(field.bits.as_ref().map(|_| bits)).is_none() && !place.offset.is_multiple_of(8) {
             self.bits_unaligned(field.span, place.offset);
             place.offset = place.offset.next_multiple_of(8);
         }
@@ -187,11 +137,40 @@ impl Checker<'_> {
             ty,
             bits,
             bit_offset: if trailer { fixed } else { place.offset },
+            base: slot.base,
+            range: slot.range,
             kind,
         });
         if !trailer {
             place.offset += bits;
         }
+    }
+
+    /// Whether the field is one of those that come last.
+    fn payload_or_options(&mut self, bp: &mut ir::BlueprintDef, field: &Field) -> bool {
+        let type_name = type_name(field);
+        if type_name == "data_t" {
+            self.in_place(bp, field, bp.payload_name.is_none());
+            self.always_there(field);
+            bp.payload_name = Some(field.name.name.clone());
+            return true;
+        }
+        if let Some(union) = self.frame_list(field) {
+            self.in_place(bp, field, bp.payload_name.is_none());
+            self.always_there(field);
+            bp.payload_name = Some(field.name.name.clone());
+            bp.frames = self.frames(bp, field, union);
+            return true;
+        }
+        if let Some(Def::OptList(list)) = self.env.get(type_name) {
+            self.in_place(bp, field, bp.payload_name.is_none() && bp.options.is_none());
+            self.always_there(field);
+            self.usage.mark(type_name);
+            bp.options = Some(list);
+            bp.options_name = Some(field.name.name.clone());
+            return true;
+        }
+        false
     }
 
     fn in_place(&mut self, bp: &ir::BlueprintDef, field: &Field, ok: bool) {
@@ -247,7 +226,26 @@ impl Checker<'_> {
         );
     }
 
-    fn field_bits(&mut self, field: &Field, ty: &Ty) -> u32 {
+    /// Ranges are checked of a packet as a whole.
+    fn range_in_packet(&mut self, bp: &ir::BlueprintDef, field: &Field, slot: &Slot<'_>) {
+        if slot.range.is_some() && (bp.frame || !field.presence.is_empty() || is_varint(field)) {
+            self.not_ranged(field, "not in every packet, or of variable length");
+        }
+    }
+
+    fn not_ranged(&mut self, field: &Field, why: &str) {
+        self.report(
+            Diagnostic::error(
+                codes::FIELD_RANGE,
+                format!("`{}` cannot have a range", field.name.name),
+                field.span,
+                why.to_owned(),
+            )
+            .mend("check it where the packet is extracted"),
+        );
+    }
+
+    pub(crate) fn field_bits(&mut self, field: &Field, ty: &Ty) -> u32 {
         let width = match ty {
             Ty::Enum(id) => ir::arith::shape(&self.program.enums[id.index()].repr).0,
             other => ir::arith::shape(other).0,
@@ -292,8 +290,13 @@ impl Checker<'_> {
     fn checksum(&mut self, field: &Field) -> ir::BpFieldKind {
         use carrick_syntax::ast::ExprKind as E;
         let Some(init) = &field.init else {
-            return ir::BpFieldKind::Checksum { pseudo: true, header: true, payload: true };
+            self.no_net_in_sum(field.span, "pseudo-header");
+            return ir::BpFieldKind::Checksum { pseudo: true, header: true, payload: true, fields: None };
         };
+        if fields_covered(init).is_some() {
+            // Which octets these are is known when all fields have their places.
+            return ir::BpFieldKind::Checksum { pseudo: false, header: false, payload: false, fields: None };
+        }
         if let E::Call(callee, args) = &init.kind
             && matches!(&callee.kind, E::Name(n) if n == "internet")
         {
@@ -304,18 +307,22 @@ impl Checker<'_> {
             if parts.len() == args.len() && parts.iter().all(|p| ["pseudo", "header", "payload"].contains(p))
             {
                 let has = |part| parts.contains(&part);
+                if has("pseudo") {
+                    self.no_net_in_sum(init.span, "pseudo-header");
+                }
                 return ir::BpFieldKind::Checksum {
                     pseudo: has("pseudo"),
                     header: has("header"),
                     payload: has("payload"),
+                    fields: None,
                 };
             }
         }
         self.report(
             Diagnostic::error(codes::COMPUTED_FIELD, "this is not a checksum", init.span, "computed how?")
-                .mend("write `= internet(pseudo, header, payload)` with the parts that it covers"),
+                .mend("write `= internet(pseudo, header, payload)` with the parts that it covers, or `= internet(fields(first, last))`"),
         );
-        ir::BpFieldKind::Checksum { pseudo: true, header: true, payload: true }
+        ir::BpFieldKind::Checksum { pseudo: true, header: true, payload: true, fields: None }
     }
 
     /// Initial values, computed fields, list lengths and segmentation rules, now that every name is known.
@@ -344,8 +351,14 @@ impl Checker<'_> {
                 self.crc(bp, at, field.span, field.init.as_ref());
                 continue;
             }
-            let Some(init) = &field.init else { continue };
+            let Some(init) = &field.init else {
+                self.least_of_range(bp, at, field.span);
+                continue;
+            };
             if matches!(defs[at].kind, ir::BpFieldKind::Checksum { .. }) {
+                if let Some(covered) = fields_covered(init) {
+                    self.sum_of_fields(bp, at, init.span, covered);
+                }
                 continue;
             }
             let ty = defs[at].ty.clone();
@@ -355,6 +368,7 @@ impl Checker<'_> {
             // A length is a number of octets, narrowed to the field.
             let value = if computed { body.computed_value(init, &ty) } else { body.value_of_type(init, &ty) };
             if let Some(value) = value {
+                self.constant_in_range(bp, at, &value, init.span);
                 let kind = if computed {
                     ir::BpFieldKind::Computed(value)
                 } else {
@@ -375,6 +389,46 @@ impl Checker<'_> {
                 self.program.opt_lists[list.index()].len = len;
             }
         }
+    }
+
+    /// A field that cannot be zero begins as the least that it can be.
+    fn least_of_range(&mut self, bp: ir::BpId, at: usize, span: Span) {
+        let loc = self.loc(span);
+        let field = &mut self.program.blueprints[bp.index()].fields[at];
+        if let (Some((lo @ 1.., _)), ir::BpFieldKind::Plain { init }) = (field.range, &mut field.kind) {
+            *init = Some(ir::Expr { kind: ir::ExprKind::Lit(lo), ty: field.ty.clone(), loc });
+        }
+    }
+
+    /// `internet(fields(first, last))`
+    fn sum_of_fields(&mut self, bp: ir::BpId, at: usize, span: Span, covered: (&Expr, &Expr)) {
+        let Some(first) = self.covered_field(bp, covered.0) else { return };
+        let Some(last) = self.covered_field(bp, covered.1) else { return };
+        let fields = &self.program.blueprints[bp.index()].fields;
+        let (from, to) = (&fields[first as usize], &fields[last as usize]);
+        let end = to.bit_offset + to.bits;
+        let pairs = from.bit_offset.is_multiple_of(8) && end.is_multiple_of(8);
+        let inside = (first as usize..=last as usize).contains(&at);
+        if !pairs || !inside || !(fields[at].bit_offset.wrapping_sub(from.bit_offset)).is_multiple_of(16) {
+            self.report(
+                Diagnostic::error(
+                    codes::COMPUTED_FIELD,
+                    "this is not a range of octets that a checksum can cover",
+                    span,
+                    "covers these fields",
+                )
+                .note("the sum runs over pairs of octets from the first field on, and the checksum is one of the pairs")
+                .mend("name fields around the checksum, the first of which begins an even number of octets before it"),
+            );
+            return;
+        }
+        let kind = ir::BpFieldKind::Checksum {
+            pseudo: false,
+            header: false,
+            payload: false,
+            fields: Some((first, last)),
+        };
+        self.program.blueprints[bp.index()].fields[at].kind = kind;
     }
 
     fn computed_in_order(&mut self, bp: ir::BpId, fields: &[Field]) {
@@ -454,6 +508,37 @@ impl Checker<'_> {
             mid,
             last,
         });
+    }
+}
+
+fn type_name(field: &Field) -> &str {
+    if let TypeKind::Name(name) = &field.ty.kind { name } else { "" }
+}
+
+/// What `internet(fields(first, last))` names.
+fn fields_covered(init: &Expr) -> Option<(&Expr, &Expr)> {
+    let ("internet", [part]) = crate::crc::call(init)? else { return None };
+    let ("fields", [first, last]) = crate::crc::call(part)? else { return None };
+    Some((first, last))
+}
+
+/// Bits that no field has.
+fn padding(bp: &mut ir::BlueprintDef, slot: &Slot<'_>, place: &mut Placing) {
+    let mut left = slot.bits.unwrap_or(0);
+    while left > 0 {
+        let bits = left.min(8);
+        bp.fields.push(ir::BpField {
+            name: format!("pad_{}__", bp.fields.len()),
+            doc: String::new(),
+            ty: Ty::U8,
+            bits,
+            bit_offset: place.offset,
+            base: 0,
+            range: None,
+            kind: ir::BpFieldKind::Plain { init: None },
+        });
+        place.offset += bits;
+        left -= bits;
     }
 }
 

@@ -22,8 +22,10 @@ mod frames;
 mod graph;
 mod headers;
 mod interface;
+mod layout;
 mod limits;
 mod machines;
+mod network;
 mod options;
 mod parts;
 pub mod probe;
@@ -110,6 +112,7 @@ impl<'a> Checker<'a> {
         self.declare_params();
         self.declare_records();
         self.declare_headers();
+        self.check_layouts();
         self.declare_functions();
         self.declare_machines();
         self.declare_chains();
@@ -142,6 +145,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         file: sources.name(0).to_owned(),
         imports: (1..sources.count()).map(|file| sources.name(file).to_owned()).collect(),
         source_hash: fnv1a(sources.text().as_bytes()),
+        features: Vec::new(),
         consts: Vec::new(),
         params: Vec::new(),
         enums: Vec::new(),
@@ -150,7 +154,12 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         events: Vec::new(),
         contexts: Vec::new(),
         scratchpads: Vec::new(),
-        net_header: ir::NetHeaderDef { name: String::new(), fields: Vec::new(), protocol: 0 },
+        net_header: ir::NetHeaderDef {
+            name: String::new(),
+            layer: ir::NetLayer::Ipv4,
+            fields: Vec::new(),
+            protocol: 0,
+        },
         opts: Vec::new(),
         opt_lists: Vec::new(),
         blueprints: Vec::new(),

@@ -3,7 +3,7 @@
 
 use carrick_ir::{self as ir, CtxId, EnumId, EventId, FuncId, Instr, StmtKind, Ty, walk};
 use carrick_syntax::Span;
-use carrick_syntax::ast::{Ident, ItemKind, Param, Reaction, State, TypeKind};
+use carrick_syntax::ast::{Ident, ItemKind, Param, Reaction, State, Step, TypeKind};
 use carrick_syntax::diag::{Diagnostic, Severity};
 
 use crate::env::Def;
@@ -226,7 +226,7 @@ impl<'a> Checker<'a> {
             _ => None,
         });
         let arm = arms.flatten().find(|arm| arm.event.name == event.name);
-        let named = |names: &[Ident]| names.iter().any(|n| n.name == machine.name);
+        let named = |steps: &[Step]| steps.iter().any(|s| s.name.name == machine.name);
         if arm.is_some_and(|arm| named(&arm.chain) || named(arm.absent.as_deref().unwrap_or_default())) {
             return;
         }
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
         .note("a machine runs where it stands in the event's chain");
         let diagnostic = match arm.map(|arm| (arm, arm.chain.last())) {
             Some((arm, Some(last))) => {
-                let behind = Span::new(last.span.end, last.span.end);
+                let behind = Span::new(last.name.span.end, last.name.span.end);
                 diagnostic.cause(arm.event.span, "goes elsewhere").fix(
                     "let it run last",
                     behind,

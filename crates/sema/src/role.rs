@@ -43,6 +43,9 @@ impl Checker<'_> {
                 );
             }
         };
+        if self.program.net_header.layer == ir::NetLayer::Link {
+            self.no_net_in_sum(span, "network header by which packets go on");
+        }
         let Some(packets) = packets else { return };
         if self.fold(&packets).is_some_and(|n| n > PACKETS_MAX) {
             return self.report(

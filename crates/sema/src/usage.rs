@@ -22,6 +22,13 @@ impl Usage {
 }
 
 impl Checker<'_> {
+    /// Whether a feature that this build does not have mentions the name.
+    fn is_left_out(&self, name: &str) -> bool {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let texts = self.file.left_out.iter().filter_map(|s| self.text.get(s.start as usize..s.end as usize));
+        texts.into_iter().any(|text| text.split(|c| !is_part(c)).any(|word| word == name))
+    }
+
     pub(crate) fn report_unused(&mut self) {
         let file = self.file;
         for item in &file.items {
@@ -37,7 +44,7 @@ impl Checker<'_> {
                 ItemKind::Blueprint { name, .. } => ("blueprint", name),
                 _ => continue,
             };
-            if !self.usage.names.contains(&name.name) {
+            if !self.usage.names.contains(&name.name) && !self.is_left_out(&name.name) {
                 self.report(
                     Diagnostic::warning(
                         codes::UNUSED,

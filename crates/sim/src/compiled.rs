@@ -63,6 +63,7 @@ struct CProgram {
     name: *const i8,
     interface_name: *const i8,
     source_hash: u64,
+    network: u8,
     protocol: u8,
     params: *const c_void,
     param_count: u32,

@@ -1,11 +1,21 @@
-//! The `stream` interface of a program: which call is which, and where its arguments go.
+//! The interface of a program: which call is which, and where its arguments go.
 
 use carrick_ir::{CallTarget, Program, Ty};
 
-/// The names of the shape, in the order of [`Call`].
-const NAMES: [&str; 8] = ["listen", "accept", "connect", "send", "recv", "shutdown", "close", "abort"];
+/// The names of the calls, in the order of [`Call`].
+const NAMES: [&str; 9] =
+    ["listen", "accept", "connect", "send", "recv", "shutdown", "close", "abort", "open"];
 
-/// A call of the shape `stream`.
+/// What an interface is like: what its calls are, and what they mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// octets in order, from listeners and to them
+    Stream,
+    /// messages between two ends that both open
+    Message,
+}
+
+/// A call of some shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     Listen,
@@ -16,6 +26,7 @@ pub enum Call {
     Shutdown,
     Close,
     Abort,
+    Open,
 }
 
 /// What calls of the shape may want to know.
@@ -52,19 +63,29 @@ struct Known {
 
 /// What applications need to know of a program's interface.
 #[derive(Debug, Clone)]
-pub struct StreamInterface {
+pub struct Interface {
+    pub shape: Shape,
     calls: Vec<Option<Known>>,
 }
 
-impl StreamInterface {
+impl Interface {
     /// Finds the calls.
     ///
     /// # Errors
     /// A sentence, if the program has no such interface.
-    pub fn of(program: &Program) -> Result<StreamInterface, String> {
-        let interface = program.interface.as_ref().filter(|i| i.name == "stream").ok_or_else(|| {
-            format!("{} has no interface `stream`, which the simulator's applications speak", program.file)
-        })?;
+    pub fn of(program: &Program) -> Result<Interface, String> {
+        let none = || {
+            format!(
+                "{} has no interface `stream` or `message`, which the simulator's applications speak",
+                program.file
+            )
+        };
+        let interface = program.interface.as_ref().ok_or_else(none)?;
+        let shape = match interface.name.as_str() {
+            "stream" => Shape::Stream,
+            "message" => Shape::Message,
+            _ => return Err(none()),
+        };
         let known = |name: &str| {
             let (number, call) = interface.calls.iter().enumerate().find(|(_, c)| c.name == name)?;
             let event = &program.events[call.event.index()];
@@ -73,7 +94,7 @@ impl StreamInterface {
             let fields = scalars.map(|f| place(&f.name)).collect();
             Some(Known { number, fields, on_handle: matches!(call.target, CallTarget::On(_)) })
         };
-        Ok(StreamInterface { calls: NAMES.iter().map(|n| known(n)).collect() })
+        Ok(Interface { shape, calls: NAMES.iter().map(|n| known(n)).collect() })
     }
 
     /// The number of a call; its arguments, in the event's order, go to `to`, which is cleared. `None` if the program has

@@ -3,10 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use carrick_ir::NetLayer;
+
 use crate::app::{App, Ask};
 use crate::between::Between;
 use crate::core::{Core, Record, Refused, Request};
-use crate::interface::StreamInterface;
+use crate::interface::Interface;
 use crate::link::Link;
 use crate::observe::Observer;
 
@@ -52,7 +54,8 @@ pub struct Net<'o> {
     pub hosts: Vec<Host>,
     /// what all packets go through, if there is something
     pub between: Option<Between>,
-    interface: StreamInterface,
+    interface: Interface,
+    layer: NetLayer,
     observer: &'o mut dyn Observer,
     /// whether cores report records
     tracing: bool,
@@ -73,7 +76,8 @@ impl<'o> Net<'o> {
     /// A network of these hosts.
     pub fn new(
         hosts: Vec<Host>,
-        interface: StreamInterface,
+        interface: Interface,
+        layer: NetLayer,
         observer: &'o mut dyn Observer,
         tracing: bool,
     ) -> Self {
@@ -81,6 +85,7 @@ impl<'o> Net<'o> {
             hosts,
             between: None,
             interface,
+            layer,
             observer,
             tracing,
             now: 0,
@@ -151,7 +156,7 @@ impl<'o> Net<'o> {
                 self.pump(host);
             }
             Happening::Wake { host, conn } => {
-                self.hosts[host].app.wake(conn);
+                self.hosts[host].app.wake(conn, self.now);
                 self.pump(host);
             }
             Happening::Look => {
@@ -221,8 +226,7 @@ impl<'o> Net<'o> {
             let interface = from as u32;
             return self.carry(slot, octets, fate, |packet| Happening::Passing { interface, packet });
         }
-        let destination = octets.get(16..20).map(|a| u32::from_be_bytes([a[0], a[1], a[2], a[3]]));
-        match self.hosts.iter().position(|h| Some(h.address) == destination) {
+        match self.receiver(from, &octets) {
             Some(host) => {
                 self.carry(slot, octets, fate, |packet| Happening::Arrival { host, number, packet });
             }
@@ -256,6 +260,17 @@ impl<'o> Net<'o> {
     pub(crate) fn give_packet(&mut self, slot: usize, octets: Vec<u8>) {
         self.packets[slot] = octets;
         self.free.push(slot);
+    }
+
+    /// Whom a packet reaches: the host that has its destination address; where it has none, the other end of the link.
+    fn receiver(&self, from: usize, octets: &[u8]) -> Option<usize> {
+        match self.layer {
+            NetLayer::Ipv4 => {
+                let destination = octets.get(16..20).map(|a| u32::from_be_bytes([a[0], a[1], a[2], a[3]]));
+                self.hosts.iter().position(|h| Some(h.address) == destination)
+            }
+            NetLayer::Link => (0..self.hosts.len()).find(|host| *host != from),
+        }
     }
 
     fn requests(&mut self, host: usize) -> bool {

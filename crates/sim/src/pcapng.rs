@@ -1,10 +1,23 @@
-//! A pcapng file of what the hosts sent and received: nanoseconds, raw IP, tool and seed in the section header.
+//! A pcapng file of what the hosts sent and received: nanoseconds, raw IP or frames, tool and seed in the section header.
 
 use std::io::{self, Write};
 
+use carrick_ir::{NetLayer, Program};
+
 use crate::observe::Observer;
 
+const LINKTYPE_ETHERNET: u16 = 1;
 const LINKTYPE_RAW: u16 = 101;
+/// What is nobody else's: the packets begin with the program's own header.
+const LINKTYPE_USER0: u16 = 147;
+
+fn link_type(program: &Program) -> u16 {
+    match program.net_header.layer {
+        NetLayer::Ipv4 => LINKTYPE_RAW,
+        NetLayer::Link if program.makes_ethernet_frames() => LINKTYPE_ETHERNET,
+        NetLayer::Link => LINKTYPE_USER0,
+    }
+}
 
 /// Writes blocks; the first error is kept and ends the writing.
 pub struct Pcapng<W: Write> {
@@ -37,7 +50,7 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
 
 impl<W: Write> Pcapng<W> {
     /// Begins a capture at one host; `manifest` says what makes it again.
-    pub fn new(out: W, host: usize, manifest: &str) -> Pcapng<W> {
+    pub fn new(out: W, program: &Program, host: usize, manifest: &str) -> Pcapng<W> {
         let mut pcapng = Pcapng { out, host, error: None };
         let mut body = Vec::new();
         body.extend_from_slice(&0x1a2b_3c4d_u32.to_le_bytes());
@@ -49,7 +62,7 @@ impl<W: Write> Pcapng<W> {
         option(&mut body, 0, &[]);
         pcapng.write(&block(0x0a0d_0d0a, &body));
         let mut body = Vec::new();
-        body.extend_from_slice(&LINKTYPE_RAW.to_le_bytes());
+        body.extend_from_slice(&link_type(program).to_le_bytes());
         body.extend_from_slice(&0_u16.to_le_bytes());
         body.extend_from_slice(&0_u32.to_le_bytes());
         option(&mut body, 2, format!("host{host}").as_bytes());

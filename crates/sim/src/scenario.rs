@@ -7,11 +7,11 @@ use carrick_interp::Config;
 use carrick_interp::debug::Hook;
 use carrick_ir::{COUNTERS, Program, STATUS_NAMES};
 
-use crate::app::{App, End, Plan, Record, Side};
+use crate::app::{App, End, Place, Plan, Record, Side};
 use crate::between::Between;
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::{Core, FailedClaim};
-use crate::interface::StreamInterface;
+use crate::interface::{Interface, Shape};
 use crate::interpreted::Interpreted;
 use crate::link::{Link, LinkConfig, LinkCounters};
 use crate::net::{Host, Net};
@@ -260,7 +260,7 @@ fn make_between(program: &Arc<Program>, engine: &Engine, scenario: &Scenario) ->
 /// Runs a scenario between a client and a server.
 ///
 /// # Errors
-/// If the program has no `stream` interface or the configuration is outside what it allows.
+/// If the program has no interface that applications speak, or the configuration is outside what it allows.
 pub fn run(
     program: &Arc<Program>,
     engine: &Engine,
@@ -286,7 +286,13 @@ pub fn run_through(
     if program.in_network.is_some() {
         return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
     }
-    let interface = StreamInterface::of(program)?;
+    let interface = Interface::of(program)?;
+    let shape = interface.shape;
+    let drain = match shape {
+        Shape::Stream => scenario.drain,
+        // Nobody says when the last message has come.
+        Shape::Message => scenario.drain.max(10 * SECOND),
+    };
     let mut hosts = Vec::new();
     for host in 0..2 {
         let (address, peer) = if host == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
@@ -294,15 +300,19 @@ pub fn run_through(
         let reachable: Vec<Plan> = scenario.plans.clone();
         let listened: Vec<Plan> = scenario.plans.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
-        let app = App::new(host == 0, address, peer, scenario.seed, &plans);
+        let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, mtu: scenario.mtu };
+        let app = App::new(shape, place, &plans);
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
     }
-    let mut net = Net::new(hosts, interface, observer, tracing);
+    let mut net = Net::new(hosts, interface, program.net_header.layer, observer, tracing);
     net.between = between.map(|(program, engine)| make_between(program, engine, scenario)).transpose()?;
-    net.run(scenario.limit, scenario.drain);
+    net.run(scenario.limit, drain);
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
-    let records = [client, server].map(|h| h.app.records().cloned().collect::<Vec<_>>());
-    let mut failures = judge(&records[0], &records[1], scenario);
+    let records = [client, server].map(|h| h.app.records());
+    let mut failures = match shape {
+        Shape::Stream => judge(&records[0], &records[1], scenario),
+        Shape::Message => judge_messages(&records, scenario),
+    };
     for (name, host) in [("client", client), ("server", server)] {
         failures.extend(host.core.failed_claims().iter().map(|failed| claim_words(program, name, failed)));
     }
@@ -350,6 +360,26 @@ fn judge(clients: &[Record], servers: &[Record], scenario: &Scenario) -> Vec<Str
         }
         let server = servers.iter().find(|s| s.number == client.number && s.received >= 8);
         judge_pair(client, server, &mut failures);
+    }
+    failures
+}
+
+/// What arrives was sent, but where the network changes it: not every protocol looks for that. Every connection comes to
+/// an end.
+fn judge_messages(records: &[Vec<Record>; 2], scenario: &Scenario) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (name, records) in ["client", "server"].iter().zip(records) {
+        for record in records {
+            let n = record.number;
+            if let Some(at) = record.wrong_at.filter(|_| scenario.link.corrupt_ppm == 0) {
+                failures.push(format!(
+                    "connection {n}: behind {at} octets, the {name} received what nobody sent"
+                ));
+            }
+            if record.end == End::Open {
+                failures.push(format!("connection {n}: the {name} waits for a request that never completes"));
+            }
+        }
     }
     failures
 }

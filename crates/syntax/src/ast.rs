@@ -18,6 +18,8 @@ pub struct File {
     /// `import "path";`: the path without its quotes, which the span takes in
     pub imports: Vec<Ident>,
     pub items: Vec<Item>,
+    /// what a choice of features has left out: names that only this mentions are of use all the same
+    pub left_out: Vec<Span>,
 }
 
 /// One declaration with its doc comment (`///` lines, joined by newlines, without the slashes).
@@ -81,6 +83,44 @@ pub enum ItemKind {
     Interface { name: Ident, calls: Vec<InterfaceCall> },
     /// `deploy { calls }`: each is `register_...(...)`
     Deploy { calls: Vec<Expr> },
+    /// `layout B { entries }`
+    Layout { blueprint: Ident, entries: Vec<LayoutEntry> },
+    /// `feature F(option, ...) default { requires G; excludes H; declarations }`, or `feature F = option { ... }`
+    Feature(Feature),
+}
+
+/// What a build may choose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Feature {
+    pub name: Ident,
+    /// what follows belongs to this option of a feature that is declared elsewhere
+    pub of_option: Option<Ident>,
+    /// the first is what a choice of the feature alone means
+    pub options: Vec<Ident>,
+    /// where it says that it is chosen unless a build says otherwise
+    pub default: Option<Span>,
+    pub requires: Vec<FeatureUse>,
+    pub excludes: Vec<FeatureUse>,
+    /// what it adds; a declaration with the name of one that is there extends that
+    pub items: Vec<Item>,
+}
+
+/// `F`, or `F = option`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeatureUse {
+    pub feature: Ident,
+    pub option: Option<Ident>,
+}
+
+/// How some fields of a blueprint lie in a packet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LayoutEntry {
+    /// `group g { f, ... }`, `group g as ethernet { f, ... }`, or `pack g { f, ... }`
+    Group { doc: String, name: Ident, packed: bool, shape: Option<Ident>, fields: Vec<Ident> },
+    /// `range f in lo..hi;`
+    Range { field: Ident, lo: Expr, hi: Expr },
+    /// `align f = bits;`
+    Align { field: Ident, bits: Expr },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +129,7 @@ pub struct Variant {
     pub value: Option<Expr>,
 }
 
-/// `T name[N] : bits = init;` (array, bits and init optional)
+/// `T name[N] : bits in lo..hi = init;` (array, bits, range and init optional)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     pub doc: String,
@@ -97,6 +137,8 @@ pub struct Field {
     pub name: Ident,
     pub array: Option<Expr>,
     pub bits: Option<Expr>,
+    /// `in lo..hi`, in a blueprint: both are possible
+    pub range: Option<(Expr, Expr)>,
     pub init: Option<Expr>,
     /// in a blueprint: what must hold for the field to be there, the outermost first
     pub presence: Vec<Presence>,
@@ -131,8 +173,8 @@ pub struct Param {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arm {
     pub event: Ident,
-    pub chain: Vec<Ident>,
-    pub absent: Option<Vec<Ident>>,
+    pub chain: Vec<Step>,
+    pub absent: Option<Vec<Step>>,
     pub span: Span,
 }
 
@@ -155,6 +197,26 @@ pub struct Reaction {
     pub body: Block,
     /// up to the body
     pub head: Span,
+}
+
+/// A processor in a chain: `p`, `p after q`, `p before q`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    pub name: Ident,
+    pub place: Option<Place>,
+}
+
+/// Where in a chain a processor stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub side: Side,
+    pub of: Ident,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Before,
+    After,
 }
 
 /// `call -> E at K(args);` or `call -> E on C;`

@@ -39,18 +39,25 @@ CARRICK_LOAD_STORE(16)
 CARRICK_LOAD_STORE(32)
 CARRICK_LOAD_STORE(64)
 
-/* Up to 64 bits, most significant first, from bit offset `at`. For fields that are not whole octets. */
+/* 1 to 64 bits, most significant first, from bit offset `at`. For fields that are not whole octets; with constants for
+ * `at` and `bits` the loops fall away. */
 static inline uint64_t carrick_load_bits(const uint8_t *p, uint32_t at, uint32_t bits) {
+    uint32_t first = at / 8, end = (at + bits + 7) / 8, below = end * 8 - at - bits;
     uint64_t v = 0;
-    for (uint32_t i = 0; i < bits; i++)
-        v = (v << 1) | ((uint64_t)(p[(at + i) / 8] >> (7 - (at + i) % 8)) & 1);
-    return v;
+    for (uint32_t i = first; i < end - 1; i++)
+        v = (v << 8) | p[i];
+    v = (v << (8 - below)) | (uint64_t)p[end - 1] >> below;
+    return v & (UINT64_MAX >> (64 - bits));
 }
 
 /* Into octets that are zero where the field goes. */
 static inline void carrick_store_bits(uint8_t *p, uint32_t at, uint32_t bits, uint64_t v) {
-    for (uint32_t i = 0; i < bits; i++)
-        p[(at + i) / 8] |= (uint8_t)(((v >> (bits - 1 - i)) & 1) << (7 - (at + i) % 8));
+    uint32_t first = at / 8, end = (at + bits + 7) / 8, below = end * 8 - at - bits;
+    v &= UINT64_MAX >> (64 - bits);
+    p[end - 1] |= (uint8_t)(v << below);
+    v >>= 8 - below;
+    for (uint32_t i = end - 1; i > first; i--, v >>= 8)
+        p[i - 1] |= (uint8_t)v;
 }
 
 static inline uint64_t carrick_min64(uint64_t a, uint64_t b) {

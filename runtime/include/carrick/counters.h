@@ -14,6 +14,7 @@ enum carrick_counter {
     CARRICK_COUNT_SHORT,
     CARRICK_COUNT_BAD_CHECKSUM,
     CARRICK_COUNT_BAD_OPTIONS,
+    CARRICK_COUNT_BAD_FIELD,
     CARRICK_COUNT_UNPARSED,
     CARRICK_COUNT_NO_CONTEXT,
     CARRICK_COUNT_CTX_REFUSED,
@@ -24,6 +25,7 @@ enum carrick_counter {
     CARRICK_COUNT_NO_UNIT,
     CARRICK_COUNT_TX_QUEUE_FULL,
     CARRICK_COUNT_TX_TOO_LONG,
+    CARRICK_COUNT_TX_BAD_FIELD,
     CARRICK_COUNT_COMPLETION_LOST,
     CARRICK_COUNT_CLAIMS_FAILED,
     CARRICK_COUNT_STORE_FULL,
@@ -39,8 +41,9 @@ enum carrick_counter {
 /* The names, in this order; for a `static const char *const names[CARRICK_COUNTERS]`. */
 #define CARRICK_COUNTER_NAMES                                                                                          \
     "ip_short", "ip_version", "ip_length", "ip_checksum", "ip_fragment", "ip_protocol", "ip_address", "short",         \
-        "bad_checksum", "bad_options", "unparsed", "no_context", "ctx_refused", "tx_cut", "payload_cut", "rx_cut",     \
-        "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "completion_lost", "claims_failed", "store_full",   \
-        "packet_gone", "rx_packets", "tx_packets", "events", "tx_coalesced", "tx_forwarded"
+        "bad_checksum", "bad_options", "bad_field", "unparsed", "no_context", "ctx_refused", "tx_cut", "payload_cut",  \
+        "rx_cut", "rx_runs_full", "no_unit", "tx_queue_full", "tx_too_long", "tx_bad_field", "completion_lost",        \
+        "claims_failed", "store_full", "packet_gone", "rx_packets", "tx_packets", "events", "tx_coalesced",            \
+        "tx_forwarded"
 
 #endif

@@ -110,6 +110,11 @@ struct carrick_claim_info {
     uint32_t line;
 };
 
+enum carrick_network {
+    CARRICK_NETWORK_IPV4 = 0, /* an IPv4 header, which the core makes and checks */
+    CARRICK_NETWORK_LINK,     /* the program's own first field: a packet is what goes over the link */
+};
+
 struct carrick_core;
 
 /* A compiled program. The functions are grouped so that a host pays one indirect call for a batch of work. */
@@ -118,6 +123,7 @@ struct carrick_program {
     const char *name;
     const char *interface_name; /* "stream", ...; NULL: none */
     uint64_t source_hash;
+    uint8_t network;  /* enum carrick_network: what a packet begins with */
     uint8_t protocol; /* of the IPv4 header */
     const struct carrick_param_info *params;
     uint32_t param_count;

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use carrick_driver::compile_file;
-use carrick_ir::Program;
+use carrick_ir::{NetLayer, Program};
 use carrick_sim::Scenario;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
@@ -50,6 +50,8 @@ fn programs() -> Vec<(PathBuf, Arc<Program>)> {
                 places.push(path);
             } else if path.extension().is_some_and(|e| e == "mtp")
                 && let Some(program) = compile_file(&path).expect("readable").program
+                // Who is meant by a packet that only has a link under it, no capture tells.
+                && program.net_header.layer == NetLayer::Ipv4
             {
                 // A trace tells of an event when it is handled: without waiting, that is when its packet comes.
                 found.push((path, Arc::new(Program { event_schedule: None, ..(*program).clone() })));
@@ -74,7 +76,7 @@ fn script(program: &Program) -> (tempfile::TempDir, PathBuf) {
 fn shown(program: &Program, arrivals: &[Arrival]) -> Vec<Packet> {
     let (dir, script) = script(program);
     let capture = dir.path().join("capture.pcapng");
-    let mut pcapng = Pcapng::new(File::create(&capture).expect("writable"), 0, "tests");
+    let mut pcapng = Pcapng::new(File::create(&capture).expect("writable"), program, 0, "tests");
     for (at, arrival) in (0..).zip(arrivals) {
         pcapng.arrived(at * 1000, 0, at, &arrival.packet);
     }

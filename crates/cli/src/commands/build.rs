@@ -9,7 +9,7 @@ use crate::output;
 
 pub fn run(args: &Build) -> Result<ExitCode, Failure> {
     let target = targets::find(&args.target)?;
-    let program = super::load(&args.file)?;
+    let program = super::load(&args.source)?;
     let lacks = targets::lacks(&target, &program);
     if !lacks.is_empty() {
         return Err(Failure::Failed(lacks.join("\n")));

@@ -1,6 +1,5 @@
 //! `carrick diff`
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use carrick_driver::Failure;
@@ -11,12 +10,13 @@ use carrick_sim::diff::diff;
 use clap::Args;
 use serde_json::json;
 
+use crate::args::Source;
 use crate::output::{self, Format};
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// a program (.mtp)
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub source: Source,
     /// how many random networks and applications
     #[arg(long, default_value_t = 100)]
     pub seeds: u64,
@@ -28,7 +28,7 @@ pub struct DiffArgs {
 }
 
 pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
-    let program = super::load(&args.file)?;
+    let program = super::load(&args.source)?;
     let library = cc::shared_library(&program, Tracing::On)?;
     let compiled = CompiledProgram::load(&library.path, program.source_hash).map_err(Failure::Failed)?;
     let bar = output::progress_bar(args.seeds, "comparing");
@@ -53,7 +53,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
             for (seed, what) in &wrong {
                 println!(
                     "seed {seed}: {what}\n  again: carrick diff {} --seed {seed} --seeds 1\n",
-                    args.file.display()
+                    args.source
                 );
             }
             println!(

@@ -9,10 +9,10 @@ use crate::args::Dissect;
 use crate::commands::load;
 
 pub fn run(args: &Dissect) -> Result<ExitCode, Failure> {
-    let program = load(&args.file)?;
+    let program = load(&args.source)?;
     let values = params::values(&program, &args.set)?;
     let script = carrick_dissect::dissector(&program, &values)
-        .map_err(|what| Failure::Failed(format!("{}: {what}", args.file.display())))?;
+        .map_err(|what| Failure::Failed(format!("{}: {what}", args.source.file.display())))?;
     if args.output.as_deref() == Some(Path::new("-")) {
         print!("{script}");
         return Ok(ExitCode::SUCCESS);

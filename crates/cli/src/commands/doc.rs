@@ -18,8 +18,9 @@ struct Requirements {
 }
 
 pub fn run(args: &Doc) -> Result<ExitCode, Failure> {
-    let program = load(&args.file)?;
-    let page = carrick_doc::page(&program, &requirements(&args.file.with_file_name("requirements.toml"))?);
+    let program = load(&args.source)?;
+    let page =
+        carrick_doc::page(&program, &requirements(&args.source.file.with_file_name("requirements.toml"))?);
     let output = args.output.clone().unwrap_or_else(|| format!("{}.html", program.name).into());
     std::fs::write(&output, page).map_err(|e| {
         Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", output.display()))

@@ -7,6 +7,7 @@ mod dissect;
 mod doc;
 mod explain;
 mod fmt;
+mod layout;
 mod lsp;
 mod new;
 mod run;
@@ -20,10 +21,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use carrick_driver::{Failure, compile_file};
+use carrick_driver::{Choice, Failure, compile_choice};
 use carrick_ir::Program;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, Source};
 use crate::output;
 
 /// Carries out the command.
@@ -43,6 +44,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Explain(args) => explain::run(args),
         Command::Doc(args) => doc::run(args),
         Command::Dissect(args) => dissect::run(args),
+        Command::Layout(args) => layout::run(args),
         Command::Targets(args) => targets::run(args),
         Command::Completions(args) => Ok(shell::completions(args)),
         Command::Man(args) => shell::man(args),
@@ -51,8 +53,13 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// The program in the file; its diagnostics go to standard error, and errors end the command.
-fn load(file: &Path) -> Result<Arc<Program>, Failure> {
-    let compiled = compile_file(file)?;
+fn load(source: &Source) -> Result<Arc<Program>, Failure> {
+    load_choice(&source.file, &source.features.choice())
+}
+
+/// As [`load`], with these features.
+fn load_choice(file: &Path, choice: &Choice) -> Result<Arc<Program>, Failure> {
+    let compiled = compile_choice(file, choice)?;
     output::diagnostics(&compiled);
     compiled.program.clone().ok_or_else(|| Failure::Failed(output::summary(&compiled)))
 }

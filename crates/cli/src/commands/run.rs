@@ -8,7 +8,7 @@ use crate::args::Run;
 use crate::output;
 
 pub fn run(args: &Run) -> Result<ExitCode, Failure> {
-    let program = super::load(&args.file)?;
+    let program = super::load(&args.source)?;
     let dir = tempfile::Builder::new()
         .prefix("carrick-run-")
         .tempdir()

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
+use carrick_driver::{Choice, Failure};
 use carrick_sim::Report;
+use carrick_sim::app::Messages;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
@@ -19,12 +20,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::scenario::{self, ScenarioArgs};
+use crate::args::Source;
 use crate::output::{self, Format};
 
 #[derive(Debug, Args)]
 pub struct SimArgs {
-    /// a program (.mtp)
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub source: Source,
     #[command(flatten)]
     pub scenario: ScenarioArgs,
     /// a parameter of the program: name=value
@@ -50,16 +52,16 @@ pub struct SimArgs {
 }
 
 pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
-    let program = super::load(&args.file)?;
+    let program = super::load(&args.source)?;
     let scenario = args.scenario.scenario(&program, &args.set)?;
     let tracing = !args.fast || args.trace.is_some();
     let wanted = if tracing { Tracing::On } else { Tracing::Off };
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
-    let via = args.via.as_deref().map(super::load).transpose()?;
+    let via = args.via.as_deref().map(|file| super::load_choice(file, &Choice::default())).transpose()?;
     let via = via.map(|p| scenario::engine(&p, args.compiled, wanted).map(|e| (p, e))).transpose()?;
     let between = via.as_ref().map(|(program, (engine, _))| (program, engine));
     let manifest = manifest(args);
-    let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, 0, &manifest));
+    let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest));
     let mut trace = create(args.trace.as_deref())?
         .map(|f| JsonLines::new(f, program.clone(), args.scenario.seed, &manifest));
     let mut metrics = Metrics::default();
@@ -116,6 +118,13 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
                 r.received,
                 end_name(r.end)
             );
+            let m = r.messages;
+            if m != Messages::default() {
+                println!(
+                    "  messages: {} sent, {} received ({} late, {} again), {} damaged, {} failed",
+                    m.sent, m.received, m.late, m.again, m.damaged, m.failed
+                );
+            }
         }
         if records.len() > 8 {
             println!("{name}: {} more connections", records.len() - 8);
@@ -182,7 +191,9 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Si
         records
             .iter()
             .map(|r| {
-                json!({"number": r.number, "sent_octets": r.sent, "received_octets": r.received, "end": end_name(r.end)})
+                let m = r.messages;
+                let messages = json!({"sent": m.sent, "received": m.received, "late": m.late, "again": m.again, "damaged": m.damaged, "failed": m.failed});
+                json!({"number": r.number, "sent_octets": r.sent, "received_octets": r.received, "end": end_name(r.end), "messages": messages})
             })
             .collect()
     };

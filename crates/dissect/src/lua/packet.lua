@@ -111,6 +111,25 @@ function Reader:field(path, bit, width)
   return value
 end
 
+-- A field that stands in the packet less a number, of the kind of that.
+function Reader:based(path, bit, width, base)
+  local first = math.floor(bit / 8)
+  local octets = math.ceil((bit + width) / 8) - first
+  local raw = packet.tvb(self.at + first, octets):bitfield(bit % 8, width)
+  local value = type(base) == "number" and base + raw or base + (type(raw) == "number" and u64(raw) or raw)
+  self:add(path, self.at + first, octets, value)
+  return value
+end
+
+-- The packet ends with its payload; what is behind is the link's, which pads what is short.
+function Reader:cut(len, trailer)
+  if len > u64(self.to - self.at - trailer) then return self:refuse("short") end
+  self.to = self.at + len:tonumber() + trailer
+  packet.octets = packet.octets:sub(1, self.to)
+  packet.to = self.to
+  return true
+end
+
 function Reader:flag(path, bit)
   return self:field(path, bit, 1) == 1
 end

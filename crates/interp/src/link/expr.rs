@@ -107,7 +107,10 @@ impl Linker<'_> {
                 }
                 Ex::Hash(parts.into_boxed_slice())
             }
-            Builtin::Mtu => Ex::Lit(u64::from(self.mtu.saturating_sub(20))),
+            Builtin::LocalIp => Ex::Lit(u64::from(self.address)),
+            Builtin::Mtu => {
+                Ex::Lit(u64::from(self.mtu.saturating_sub(self.program.net_header.layer.header_len())))
+            }
             Builtin::AddrIsNone => Ex::Is(0, Box::new(arg(0)?)),
             Builtin::AddrSkip => self.skip(args, at, scope)?,
         })

@@ -59,6 +59,9 @@ pub(crate) struct Linked {
     pub mtu: u32,
     /// a value for each of the program's parameters
     pub params: Vec<u64>,
+    pub address: u32,
+    /// octets of the network header that is sent
+    pub net_len: usize,
     pub max_blueprints: u32,
     /// the quanta and rates of each scheduling block, for packets and for events
     pub shares: Vec<Vec<u64>>,
@@ -161,6 +164,7 @@ pub(crate) struct Linker<'a> {
     pub layout: &'a Layout,
     pub params: &'a [u64],
     pub mtu: u32,
+    pub address: u32,
     pub map: Map,
     pub rule_lists: Vec<Vec<usize>>,
     /// of a core that stops at statements: which come next
@@ -189,6 +193,7 @@ impl Linked {
             layout: &layout,
             params: &params,
             mtu: config.mtu,
+            address: config.address,
             map,
             rule_lists: Vec::new(),
             sites: debugged.then(|| sites(&program).into_iter().enumerate()),
@@ -237,6 +242,8 @@ impl Linked {
             map,
             mtu,
             params,
+            address: config.address,
+            net_len: program.net_header.layer.header_len() as usize,
             max_blueprints,
             shares,
             event_shares,

@@ -25,6 +25,7 @@ impl Linked {
             layout: &self.layout,
             params: &self.params,
             mtu: self.mtu,
+            address: self.address,
             map: self.map,
             rule_lists: Vec::new(),
             sites: None,

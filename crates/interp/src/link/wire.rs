@@ -1,5 +1,7 @@
 //! What of a blueprint goes over the wire.
 
+use std::ops::Range;
+
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, BpPart, NetField, OptListId, Ty, arith};
 
 use super::{Linker, Outside};
@@ -15,7 +17,9 @@ pub(crate) struct Blueprint {
     pub filled: Vec<usize>,
     /// it is extracted from what is left of a packet
     pub frame: bool,
-    /// of a received frame: octets of its payload
+    /// fields that a packet may have in this range only, by their cells
+    pub ranges: Vec<(u32, u64, u64)>,
+    /// when received: octets of its payload
     pub payload_len: Option<Ex>,
     /// where the frames of a packet that has some lie, and how many cells each takes
     pub frames: Option<(usize, usize)>,
@@ -52,6 +56,10 @@ pub(crate) struct WireField {
     pub ty: Ty,
     pub bits: u32,
     pub bit_offset: u32,
+    /// what is taken off it in the packet
+    pub base: u64,
+    /// the bits of a computed value that count: if it has a range, all of them, so that what is outside is seen
+    pub kept: u64,
     pub kind: FieldKind,
 }
 
@@ -59,7 +67,13 @@ pub(crate) struct WireField {
 pub(crate) enum FieldKind {
     Plain,
     Computed(Ex),
-    Checksum { pseudo: bool, header: bool, payload: bool },
+    /// `over`: the octets of the header that it covers, if not those that the rest says
+    Checksum {
+        pseudo: bool,
+        header: bool,
+        payload: bool,
+        over: Option<Range<usize>>,
+    },
 }
 
 #[derive(Debug)]
@@ -112,11 +126,14 @@ impl Linker<'_> {
             _ => None,
         });
         let fixed = def.fixed_fields();
-        let fields = self.wire_fields(index, fixed, layout.fields, def.fixed_len)?;
+        let ranges = fixed.iter().zip(layout.fields..);
+        let ranges = ranges.filter_map(|(f, cell)| f.range_to_check().map(|(lo, hi)| (cell, lo, hi)));
+        let fields = self.wire_fields(index, def, fixed, layout.fields, def.fixed_len)?;
         let filled = (0..fields.len()).filter(|i| !matches!(fields[*i].kind, FieldKind::Plain)).collect();
         Ok(Blueprint {
             fields,
             filled,
+            ranges: ranges.collect(),
             frame: def.frame,
             frames: def.frames.is_some().then_some((layout.frames as usize, layout.frame_cells as usize)),
             payload_len: match (&def.payload_len, &def.payload_name) {
@@ -141,28 +158,32 @@ impl Linker<'_> {
     fn wire_fields(
         &self,
         bp: usize,
+        def: &BlueprintDef,
         fields: &[BpField],
         cells: u32,
         octets: u32,
     ) -> Result<Vec<WireField>, String> {
         let mut out = Vec::new();
         for (field, cell) in fields.iter().zip(cells..) {
-            if field.bits == 0 || field.bits > 64 || (field.bit_offset + field.bits).div_ceil(8) > octets {
+            if field.bits > 64 || (field.bit_offset + field.bits).div_ceil(8) > octets {
                 return Err(format!("`{}` does not lie in its header", field.name));
             }
             let kind = match &field.kind {
                 BpFieldKind::Plain { .. } => FieldKind::Plain,
                 BpFieldKind::Computed(e) => FieldKind::Computed(self.expr(e, Outside::Header(bp))?),
-                &BpFieldKind::Checksum { pseudo, header, payload } => {
+                &BpFieldKind::Checksum { pseudo, header, payload, fields } => {
                     if field.bits != 16 || field.bit_offset % 16 != 0 {
                         return Err(format!("`{}` does not lie where a checksum can", field.name));
                     }
-                    FieldKind::Checksum { pseudo, header, payload }
+                    let over = fields.map(|(first, last)| def.octets_of(first, last));
+                    FieldKind::Checksum { pseudo, header, payload, over }
                 }
                 BpFieldKind::Crc(_) => continue,
             };
-            let (bits, bit_offset) = (field.bits, field.bit_offset);
-            out.push(WireField { cell, ty: field.ty.clone(), bits, bit_offset, kind });
+            let BpField { bits, bit_offset, base, .. } = *field;
+            let whole = field.range.is_some() || bits == 0;
+            let kept = if whole { u64::MAX } else { u64::MAX >> (64 - bits) };
+            out.push(WireField { cell, ty: field.ty.clone(), bits, bit_offset, base, kept, kind });
         }
         Ok(out)
     }
@@ -170,7 +191,7 @@ impl Linker<'_> {
     fn part_code(&self, bp: usize, def: &BlueprintDef, part: &BpPart) -> Result<PartCode, String> {
         let len = def.part_len(part);
         let cells = self.layout.blueprints[bp].fields + part.first;
-        let fields = self.wire_fields(bp, def.part_fields(part), cells, len)?;
+        let fields = self.wire_fields(bp, def, def.part_fields(part), cells, len)?;
         let changes = self.program.part_changes(def, part);
         let when = part.when.as_ref().map(|e| self.expr(e, Outside::Header(bp))).transpose()?;
         Ok(PartCode { when, fields, len: len as usize, varint: part.varint, changes })

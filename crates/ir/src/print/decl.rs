@@ -4,13 +4,16 @@ use super::{Printer, literal, name};
 use crate::uses::event_kind_name;
 use crate::{
     BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, Crc, CrcMask, CrcPart, EventDef, Expr,
-    FieldDef, FuncId, Function, Interface, OptDef, OptListDef, SchedInput, SchedInputs, Schedule,
+    FieldDef, FuncId, Function, Interface, NetLayer, OptDef, OptListDef, SchedInput, SchedInputs, Schedule,
 };
 
 impl<'p> Printer<'p> {
     pub(super) fn program(&mut self) {
         let p = self.program;
         self.line(&format!("program {} from {:?}, source {:016x}", p.name, p.file, p.source_hash));
+        if !p.features.is_empty() {
+            self.line(&format!("with {}", p.features.join(", ")));
+        }
         self.values();
         for def in &p.structs {
             self.record(&format!("struct {}", def.name), &def.fields);
@@ -161,6 +164,9 @@ impl<'p> Printer<'p> {
         let fields: Vec<String> = fields
             .map(|f| format!("{}: {}{}", f.name, self.ty(&f.ty), self.initial(f.init.as_ref())))
             .collect();
+        if def.layer == NetLayer::Link {
+            return self.line(&format!("net_header {}: nothing", def.name));
+        }
         self.line(&format!(
             "net_header {} of protocol {} {{ {} }}",
             def.name,
@@ -218,7 +224,11 @@ impl<'p> Printer<'p> {
             let kind = match &field.kind {
                 BpFieldKind::Plain { init } => self.initial(init.as_ref()),
                 BpFieldKind::Computed(e) => format!(", computed: {}", self.expr(e)),
-                BpFieldKind::Checksum { pseudo, header, payload } => {
+                BpFieldKind::Checksum { fields: Some((first, last)), .. } => {
+                    let named = |at: &u32| name(&def.fields, *at as usize, |f| &f.name).to_owned();
+                    format!(", checksum of {} to {}", named(first), named(last))
+                }
+                BpFieldKind::Checksum { pseudo, header, payload, fields: None } => {
                     let parts = [(pseudo, "pseudo"), (header, "header"), (payload, "payload")];
                     let parts: Vec<&str> = parts.iter().filter(|(is, _)| **is).map(|(_, n)| *n).collect();
                     format!(", checksum of {}", parts.join(", "))
@@ -231,8 +241,15 @@ impl<'p> Printer<'p> {
                 self.line(&format!("then{varint}{}:", when.unwrap_or_default()));
             }
             let end = field.bit_offset + field.bits;
+            for group in def.groups.iter().filter(|g| g.first as usize == at) {
+                let shape = group.shape.as_ref().map_or_else(String::new, |s| format!(" as {s}"));
+                let packed = if group.packed { ", packed" } else { "" };
+                self.line(&format!("group {}{shape}{packed}:", group.name));
+            }
+            let range = field.range.map_or_else(String::new, |(lo, hi)| format!(" in {lo}..{hi}"));
+            let less = if field.base > 0 { format!(", less {}", field.base) } else { String::new() };
             self.line(&format!(
-                "bits {}..{end} {}: {}{kind}",
+                "bits {}..{end} {}: {}{range}{less}{kind}",
                 field.bit_offset,
                 field.name,
                 self.ty(&field.ty)

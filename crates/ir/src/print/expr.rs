@@ -182,6 +182,7 @@ fn builtin_name(builtin: Builtin) -> &'static str {
         Builtin::SeqMax => "seq_max",
         Builtin::KeyedHash => "keyed_hash",
         Builtin::Mtu => "mtu",
+        Builtin::LocalIp => "local_ip",
         Builtin::AddrSkip => "addr_skip",
         Builtin::AddrIsNone => "addr_is_none",
     }

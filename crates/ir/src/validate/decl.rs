@@ -210,7 +210,12 @@ impl<'p> Check<'p> {
             } else if parts.contains(&(at as u32)) {
                 offset = 0;
             }
-            self.must((1..=64).contains(&field.bits), "an impossible width");
+            let fixed_value = field.range.is_some_and(|(lo, hi)| lo == hi && lo == field.base);
+            self.must(
+                (1..=64).contains(&field.bits) || field.bits == 0 && fixed_value,
+                "an impossible width",
+            );
+            self.must(field.range.is_none_or(|(lo, hi)| field.base <= lo && lo <= hi), "an impossible range");
             self.must(field.bit_offset == offset, "a gap between the fields");
             offset += field.bits;
             match &field.kind {
@@ -219,7 +224,9 @@ impl<'p> Check<'p> {
                     self.scoped(Scope::Constant, init, &field.ty, "an initial value");
                 }
                 BpFieldKind::Computed(e) => self.scoped(Scope::Header(id), e, &field.ty, "a computed field"),
-                BpFieldKind::Checksum { .. } => {
+                BpFieldKind::Checksum { fields, .. } => {
+                    let there = |(a, b): &(u32, u32)| a <= b && (*b as usize) < fixed;
+                    self.must(fields.as_ref().is_none_or(there), "a checksum over what is not there");
                     self.must(at < fixed, "a checksum without a fixed place");
                     self.must(field.bits == 16 && field.bit_offset % 16 == 0, "a checksum out of place");
                 }
@@ -231,7 +238,9 @@ impl<'p> Check<'p> {
         }
         self.parts(id, def);
         if let Some(len) = &def.payload_len {
-            self.must(def.frame && def.payload_name.is_some(), "the length of a payload that is not there");
+            self.must(def.payload_name.is_some(), "the length of a payload that is not there");
+            let plain = def.parts.is_empty() && def.options.is_none() && def.frames.is_none();
+            self.must(def.frame || plain, "a payload that ends before the packet, behind no fixed header");
             self.scoped(Scope::Header(id), len, &Ty::Bytes, "the length of the payload");
         }
         if let Some(frames) = &def.frames {

@@ -152,6 +152,7 @@ impl Check<'_> {
         let ordered = is_int(result) || is_unit(result) || *result == Ty::Time;
         let right = match builtin {
             Builtin::Now => tys.is_empty() && *result == Ty::Time,
+            Builtin::LocalIp => tys.is_empty() && *result == Ty::U32,
             Builtin::Mtu => tys.is_empty() && *result == Ty::Bytes,
             Builtin::Min | Builtin::Max => pair && ordered,
             Builtin::SeqMin | Builtin::SeqMax => pair && *result == Ty::Seq32,

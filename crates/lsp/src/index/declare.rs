@@ -1,14 +1,28 @@
 //! What a file declares, but for local names.
 
 use carrick_syntax::Span;
-use carrick_syntax::ast::{Field, File, Ident, Item, ItemKind, Param, Type, TypeKind};
+use carrick_syntax::ast::{Feature, Field, File, Ident, Item, ItemKind, LayoutEntry, Param, Type, TypeKind};
 
 use super::{Index, Kind, Reference, Symbol, SymbolId};
 
 impl Index {
     pub(super) fn declare(&mut self, tree: &File, text: &str) {
-        for item in &tree.items {
+        for item in all_items(tree) {
+            if let ItemKind::Feature(feature) = &item.kind
+                && feature.of_option.is_none()
+            {
+                self.feature_decl(feature, item, text);
+            }
+            if let ItemKind::Layout { entries, .. } = &item.kind {
+                self.groups(entries, item.span);
+            }
             let Some((name, kind)) = named(&item.kind) else { continue };
+            // In a feature, what has the name of something that is there extends that.
+            if let Some(there) = self.extended(tree, item, name, kind) {
+                self.references.push(Reference { span: name.span, symbol: there });
+                self.parts(there, item, text);
+                continue;
+            }
             let (head, ty) = match &item.kind {
                 ItemKind::Function { ret, body, .. } => (upto(item.span, body.span.start), Some(ret)),
                 ItemKind::Machine { context, .. } => (upto(item.span, context.name.span.end), None),
@@ -25,6 +39,37 @@ impl Index {
             self.parts(owner, item, text);
         }
         self.make_with(tree);
+    }
+
+    fn feature_decl(&mut self, feature: &Feature, item: &Item, text: &str) {
+        let end = feature.items.first().map_or(item.span.end, |i| i.span.start);
+        let head = without_docs(upto(item.span, end), text);
+        let doc = item.doc.clone();
+        let owner = self.add(Symbol { head, doc, ..symbol(&feature.name, Kind::Feature, item.span) });
+        self.features.entry(feature.name.name.clone()).or_insert(owner);
+        for option in &feature.options {
+            let part = symbol(option, Kind::FeatureOption, option.span);
+            self.add(Symbol { owner: Some(owner), ..part });
+        }
+    }
+
+    /// The groups of a layout: nothing outside of it names them.
+    fn groups(&mut self, entries: &[LayoutEntry], scope: Span) {
+        for entry in entries {
+            if let LayoutEntry::Group { name, doc, .. } = entry {
+                self.add(Symbol {
+                    doc: doc.clone(),
+                    scope: Some(scope),
+                    ..symbol(name, Kind::Group, name.span)
+                });
+            }
+        }
+    }
+
+    fn extended(&self, tree: &File, item: &Item, name: &Ident, kind: Kind) -> Option<SymbolId> {
+        let inside = !tree.items.iter().any(|i| std::ptr::eq(i, item));
+        let there = self.global(&name.name).filter(|_| inside && kind != Kind::Function)?;
+        (self.symbols[there].kind == kind).then_some(there)
     }
 
     /// Adds a symbol; its declaration is a reference to it.
@@ -98,7 +143,7 @@ impl Index {
 
     /// The id of each context, its machines, the header of each blueprint, and which events have a token.
     fn make_with(&mut self, tree: &File) {
-        for item in &tree.items {
+        for item in all_items(tree) {
             match &item.kind {
                 ItemKind::Context { name, by: Some(with), .. }
                 | ItemKind::Blueprint { name, over: Some(with), .. } => {
@@ -122,6 +167,15 @@ impl Index {
             }
         }
     }
+}
+
+/// The declarations of a file, those of its features last, as those may extend the others.
+pub(super) fn all_items(tree: &File) -> impl Iterator<Item = &Item> {
+    let inner = tree.items.iter().flat_map(|item| match &item.kind {
+        ItemKind::Feature(feature) => feature.items.as_slice(),
+        _ => &[],
+    });
+    tree.items.iter().chain(inner)
 }
 
 /// A symbol that is global, without type and documentation.
@@ -186,7 +240,7 @@ fn named(item: &ItemKind) -> Option<(&Ident, Kind)> {
         ItemKind::Machine { name, .. } => (name, Kind::Machine),
         ItemKind::Dispatch { name, .. } => (name, Kind::Dispatch),
         ItemKind::Interface { name, .. } => (name, Kind::Interface),
-        ItemKind::Deploy { .. } => return None,
+        ItemKind::Deploy { .. } | ItemKind::Layout { .. } | ItemKind::Feature(_) => return None,
     })
 }
 

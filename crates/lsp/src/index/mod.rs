@@ -33,6 +33,11 @@ pub enum Kind {
     FrameUnion,
     OptList,
     Blueprint,
+    Feature,
+    /// of a feature
+    FeatureOption,
+    /// of fields, in a layout
+    Group,
     SegRule,
     CoalescingRule,
     Function,
@@ -84,6 +89,8 @@ pub struct Index {
     /// in the order of the text
     pub references: Vec<Reference>,
     globals: FxHashMap<String, SymbolId>,
+    /// features have names of their own
+    features: FxHashMap<String, SymbolId>,
     /// the parts of each symbol, in order
     members: FxHashMap<SymbolId, Vec<SymbolId>>,
     /// the id of a context, the header under a blueprint: what its declaration is made with
@@ -127,6 +134,10 @@ impl Index {
         self.globals.get(name).copied()
     }
 
+    pub fn feature(&self, name: &str) -> Option<SymbolId> {
+        self.features.get(name).copied()
+    }
+
     pub fn members(&self, symbol: SymbolId) -> &[SymbolId] {
         self.members.get(&symbol).map_or(&[], Vec::as_slice)
     }
@@ -148,7 +159,10 @@ impl Index {
     pub fn in_scope(&self, offset: u32) -> impl Iterator<Item = &Symbol> {
         self.symbols.iter().filter(move |s| match s.scope {
             Some(scope) => scope.start <= offset && offset <= scope.end,
-            None => s.owner.is_none() || matches!(s.kind, Kind::Variant | Kind::State),
+            None => {
+                (s.owner.is_none() && s.kind != Kind::Feature)
+                    || matches!(s.kind, Kind::Variant | Kind::State)
+            }
         })
     }
 }

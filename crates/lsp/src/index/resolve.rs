@@ -3,7 +3,7 @@
 use carrick_syntax::Span;
 use carrick_syntax::ast::*;
 
-use super::declare::{fields, local};
+use super::declare::{all_items, fields, local};
 use super::{Index, Kind, Reference, Shape, SymbolId};
 
 /// What a checksum covers: not the fields that may have these names.
@@ -11,7 +11,7 @@ const PARTS: [&str; 4] = ["pseudo", "net", "header", "payload"];
 
 pub(super) fn resolve(index: &mut Index, tree: &File) {
     let mut resolver = Resolver { index, tree, scopes: Vec::new() };
-    for item in &tree.items {
+    for item in all_items(tree) {
         resolver.item(item);
         resolver.scopes.clear();
     }
@@ -119,7 +119,49 @@ impl Resolver<'_> {
             ItemKind::Dispatch { arms, .. } => arms.iter().for_each(|a| self.arm(a)),
             ItemKind::Interface { calls, .. } => calls.iter().for_each(|c| self.interface_call(c)),
             ItemKind::Deploy { calls } => self.exprs(calls),
+            ItemKind::Layout { blueprint, entries } => self.layout(blueprint, entries),
+            ItemKind::Feature(feature) => {
+                if let option @ Some(_) = &feature.of_option {
+                    self.feature(&FeatureUse { feature: feature.name.clone(), option: option.clone() });
+                }
+                feature.requires.iter().chain(&feature.excludes).for_each(|used| self.feature(used));
+            }
             other => self.record(other),
+        }
+    }
+
+    fn feature(&mut self, used: &FeatureUse) {
+        let Some(feature) = self.index.feature(&used.feature.name) else { return };
+        self.refer(used.feature.span, feature);
+        used.option.iter().for_each(|option| self.member(feature, option));
+    }
+
+    /// `feature(f)`, `feature(f, option)`
+    fn feature_test(&mut self, args: &[Expr]) -> Shape {
+        let mut names = args.iter().filter_map(|a| match &a.kind {
+            ExprKind::Name(name) => Some(Ident { name: name.clone(), span: a.span }),
+            _ => None,
+        });
+        if let Some(feature) = names.next() {
+            self.feature(&FeatureUse { feature, option: names.next() });
+        }
+        Shape::Plain
+    }
+
+    fn layout(&mut self, blueprint: &Ident, entries: &[LayoutEntry]) {
+        let Some(blueprint) = self.global(blueprint) else { return };
+        for entry in entries {
+            match entry {
+                LayoutEntry::Group { fields, .. } => fields.iter().for_each(|f| self.member(blueprint, f)),
+                LayoutEntry::Range { field, lo, hi } => {
+                    self.member(blueprint, field);
+                    self.exprs([lo, hi]);
+                }
+                LayoutEntry::Align { field, bits } => {
+                    self.member(blueprint, field);
+                    self.expr(bits);
+                }
+            }
         }
     }
 
@@ -151,8 +193,12 @@ impl Resolver<'_> {
 
     fn arm(&mut self, arm: &Arm) {
         self.global(&arm.event);
-        self.globals(&arm.chain);
-        self.globals(arm.absent.as_deref().unwrap_or_default());
+        for step in arm.chain.iter().chain(arm.absent.iter().flatten()) {
+            self.global(&step.name);
+            if let Some(place) = &step.place {
+                self.global(&place.of);
+            }
+        }
     }
 
     fn interface_call(&mut self, call: &InterfaceCall) {
@@ -195,6 +241,7 @@ impl Resolver<'_> {
         for field in fields(item) {
             self.ty(&field.ty);
             self.exprs([&field.array, &field.bits, &field.init].into_iter().flatten());
+            self.exprs(field.range.iter().flat_map(|(lo, hi)| [lo, hi]));
             for group in &field.presence {
                 self.expr(&group.cond);
                 self.exprs(&group.arm);
@@ -205,7 +252,7 @@ impl Resolver<'_> {
     /// The blueprint that has this list of options: the list's length is over its fields.
     fn blueprint_with(&self, options: &str) -> Option<SymbolId> {
         let has = |f: &Field| matches!(&f.ty.kind, TypeKind::Name(n) if n == options);
-        self.tree.items.iter().find_map(|item| match &item.kind {
+        all_items(self.tree).find_map(|item| match &item.kind {
             ItemKind::Blueprint { name, fields, .. } if fields.iter().any(has) => {
                 self.index.global(&name.name)
             }
@@ -306,6 +353,7 @@ impl Resolver<'_> {
                     _ => Shape::Plain,
                 }
             }
+            ExprKind::Call(callee, args) if is_name(callee, &["feature"]) => self.feature_test(args),
             ExprKind::Call(callee, args) => {
                 let shape = self.expr(callee);
                 let parts = is_name(callee, &["internet", "crc32"]);

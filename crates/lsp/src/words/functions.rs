@@ -28,6 +28,7 @@ pub const FUNCTIONS: &[Word] = &[
         "keyed_hash(x, ...) -> uint32",
         "A hash of scalars and ids under the stack's secret key.",
     ),
+    word("local_ip", "local_ip() -> uint32", "The core's address."),
     word("mtu", "mtu() -> bytes", "What a packet may hold after the network header."),
     word("tx_room", "tx_room(c.id) -> bytes", "How many octets `add_tx_data` would take now."),
     word(

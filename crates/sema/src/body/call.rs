@@ -219,14 +219,9 @@ impl Body<'_, '_> {
         want: Option<&Ty>,
     ) -> Option<ir::Expr> {
         match name.name.as_str() {
-            "now" => {
-                self.count(args, 0, span)?;
-                Some(self.make(ExprKind::Builtin(Builtin::Now, Vec::new()), Ty::Time, span))
-            }
-            "mtu" => {
-                self.count(args, 0, span)?;
-                Some(self.make(ExprKind::Builtin(Builtin::Mtu, Vec::new()), Ty::Bytes, span))
-            }
+            "now" => self.fact(Builtin::Now, Ty::Time, args, span),
+            "mtu" => self.fact(Builtin::Mtu, Ty::Bytes, args, span),
+            "local_ip" => self.fact(Builtin::LocalIp, Ty::U32, args, span),
             "random" => {
                 self.count(args, 0, span)?;
                 self.needs_statements(span)?;
@@ -271,6 +266,7 @@ impl Body<'_, '_> {
                     "cbrt",
                     "handle",
                     "mtu",
+                    "local_ip",
                     "tx_room",
                 ]);
                 candidates.extend(super::instr::INSTRUCTIONS);
@@ -278,6 +274,12 @@ impl Body<'_, '_> {
                 None
             }
         }
+    }
+
+    /// What takes no arguments.
+    fn fact(&mut self, fact: Builtin, ty: Ty, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        self.count(args, 0, span)?;
+        Some(self.make(ExprKind::Builtin(fact, Vec::new()), ty, span))
     }
 
     /// Effects need statements before them, which declarations do not have.

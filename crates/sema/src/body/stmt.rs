@@ -216,7 +216,9 @@ impl Body<'_, '_> {
                 None => self.val(value, None).and(None),
             };
             let place = self.settled(target?, mark);
-            let value = self.fitting(&place, value?);
+            let value = value?;
+            self.ranged_field(&place, &value, span);
+            let value = self.fitting(&place, value);
             self.emit(StmtKind::Assign { place, value });
             return Some(());
         };
@@ -241,6 +243,15 @@ impl Body<'_, '_> {
         match (&place.path[..], &self.locals[place.root.index()].ty) {
             ([ir::Proj::Field(at)], Ty::Blueprint(bp)) => self.cx.cut_to_field(*bp, *at, value),
             _ => value,
+        }
+    }
+
+    /// A constant that a field of a blueprint is set to lies in the field's range.
+    fn ranged_field(&mut self, place: &ir::Place, value: &ir::Expr, span: Span) {
+        if let (Ty::Blueprint(bp), [ir::Proj::Field(at)]) =
+            (&self.locals[place.root.index()].ty, &place.path[..])
+        {
+            self.cx.constant_in_range(*bp, *at as usize, value, span);
         }
     }
 

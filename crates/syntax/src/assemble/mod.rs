@@ -1,6 +1,7 @@
-//! From files to one tree: what stands below knows nothing of imports.
+//! From files to one tree: what stands below knows nothing of imports, or of features that are not chosen.
 
 pub mod codes;
+pub mod features;
 mod imports;
 
 use crate::ast::File;

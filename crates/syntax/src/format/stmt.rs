@@ -16,6 +16,10 @@ pub(super) enum Elements {
     Unions,
     /// of a machine: its states, and what happens in all of them
     States,
+    /// declarations, of a feature
+    Items,
+    /// groups of fields, and what is said of one
+    Layout,
 }
 
 impl Formatter<'_> {
@@ -60,6 +64,10 @@ impl Formatter<'_> {
             self.block(stop, Elements::Arms)
         } else if self.is(at, "machine") && self.is(at + 2, "for") {
             self.block(stop, Elements::States)
+        } else if self.is(at, "feature") {
+            self.block(stop, Elements::Items)
+        } else if self.is(at, "layout") {
+            self.block(stop, Elements::Layout)
         } else if self.is(at, "pkt_bp") {
             self.block(stop, Elements::Members)
         } else if self.is(stop - 1, ")") {
@@ -128,6 +136,8 @@ impl Formatter<'_> {
                 Elements::Members => self.member(at, close),
                 Elements::Unions => self.union_arm(at, close),
                 Elements::States => self.state(at, close),
+                Elements::Items => self.item(at, close),
+                Elements::Layout => self.layout_entry(at, close),
             };
             nested |= (at..next).any(|i| self.is(i, "{") || self.is(i, "if") || self.is(i, "for"));
             inside.push(element);
@@ -139,7 +149,9 @@ impl Formatter<'_> {
             && match elements {
                 Elements::Simple | Elements::Members => true,
                 Elements::Statements => count < 2 && !nested && !self.has_else_near(open, close + 1),
-                Elements::Arms | Elements::Unions | Elements::States => false,
+                Elements::Arms | Elements::Unions | Elements::States | Elements::Items | Elements::Layout => {
+                    false
+                }
             };
         let inside = Doc::Concat(inside).indent();
         let broken = !one_line && self.holds_lines(open, close);
@@ -184,6 +196,21 @@ impl Formatter<'_> {
         let open = self.top_level_or_brace(at, end).find(|i| self.is(*i, "{")).unwrap_or(at);
         let inside = if self.is(at, "state") { Elements::States } else { Elements::Statements };
         let mut docs = vec![self.inline(at, open), Doc::Space, self.block(open, inside)];
+        let mut next = self.closer_of[&open] + 1;
+        if self.is(next, ";") {
+            docs.push(self.comments_of_dropped(next));
+            next += 1;
+        }
+        (Doc::Concat(docs), next)
+    }
+
+    /// `group g { f, ... }`, or what ends in `;`.
+    fn layout_entry(&mut self, at: usize, end: usize) -> (Doc, usize) {
+        let stop = self.top_level_or_brace(at, end).find(|i| self.is(*i, "{") || self.is(*i, ";"));
+        let Some(open) = stop.filter(|stop| self.is(*stop, "{")) else {
+            return self.simple_with_semicolon(at, end);
+        };
+        let mut docs = vec![self.inline(at, open), Doc::Space, self.brace_list(open)];
         let mut next = self.closer_of[&open] + 1;
         if self.is(next, ";") {
             docs.push(self.comments_of_dropped(next));

@@ -9,7 +9,7 @@ use crate::lexer::TokenKind;
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
-const KEYWORDS: [&str; 24] = [
+const KEYWORDS: [&str; 26] = [
     "import",
     "const",
     "param",
@@ -33,6 +33,8 @@ const KEYWORDS: [&str; 24] = [
     "dispatch",
     "interface",
     "deploy",
+    "layout",
+    "feature",
     "void",
 ];
 
@@ -140,7 +142,7 @@ impl Parser<'_> {
         lines.join("\n")
     }
 
-    fn item(&mut self) -> Parsed<Item> {
+    pub(super) fn item(&mut self) -> Parsed<Item> {
         let doc = self.doc();
         let start = self.span();
         let kind = self.item_kind()?;
@@ -182,6 +184,8 @@ impl Parser<'_> {
             "dispatch" => self.dispatch_decl(),
             "interface" => self.interface_decl(),
             "deploy" => self.deploy_decl(),
+            "layout" => self.layout_decl(),
+            "feature" => self.feature_decl(),
             _ => self.function_decl(),
         }
     }
@@ -198,7 +202,7 @@ impl Parser<'_> {
         let word = self.text_of(here).to_owned();
         diagnostic = match nearest(&word, KEYWORDS) {
             Some(near) => diagnostic.fix(format!("did you mean `{near}`?"), here, near),
-            None => diagnostic.mend("begin with import, const, param, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, machine, dispatch, interface, deploy, or the type of a function"),
+            None => diagnostic.mend("begin with import, const, param, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, machine, dispatch, interface, deploy, layout, feature, or the type of a function"),
         };
         self.report(diagnostic)
     }
@@ -248,6 +252,7 @@ impl Parser<'_> {
             let name = self.ident("a field's name")?;
             let array = self.array_suffix()?;
             let bits = if self.eat(":") { Some(self.expr_above_cond()?) } else { None };
+            let range = if self.eat_word("in") { Some(self.range_above_cond()?) } else { None };
             let init = if self.eat("=") { Some(self.expr()?) } else { None };
             let span = self.span_from(start);
             fields.push(Field {
@@ -256,6 +261,7 @@ impl Parser<'_> {
                 name,
                 array,
                 bits,
+                range,
                 init,
                 presence: Vec::new(),
                 span,
@@ -287,11 +293,23 @@ impl Parser<'_> {
         if !self.eat_word("in") {
             return Err(self.expected("`in` and the parameter's range"));
         }
-        let lo = self.expr()?;
-        self.expect("..")?;
-        let hi = self.expr()?;
+        let (lo, hi) = self.range()?;
         self.semicolon()?;
         Ok(ItemKind::Param { ty, name, value, lo, hi })
+    }
+
+    /// `lo..hi`, behind which `=` may stand
+    fn range_above_cond(&mut self) -> Parsed<(Expr, Expr)> {
+        let lo = self.expr_above_cond()?;
+        self.expect("..")?;
+        Ok((lo, self.expr_above_cond()?))
+    }
+
+    /// `lo..hi`
+    pub(super) fn range(&mut self) -> Parsed<(Expr, Expr)> {
+        let lo = self.expr()?;
+        self.expect("..")?;
+        Ok((lo, self.expr()?))
     }
 
     fn enum_decl(&mut self) -> Parsed<ItemKind> {
@@ -423,9 +441,19 @@ impl Parser<'_> {
         Ok(Arm { event, chain, absent, span: self.span_from(start) })
     }
 
-    fn chain(&mut self) -> Parsed<Vec<Ident>> {
+    fn chain(&mut self) -> Parsed<Vec<Step>> {
         self.expect("{")?;
-        self.comma_list("}", |p| p.ident("an event processor"))
+        self.comma_list("}", Self::step)
+    }
+
+    fn step(&mut self) -> Parsed<Step> {
+        let name = self.ident("an event processor")?;
+        let side = match () {
+            () if self.eat_word("after") => Side::After,
+            () if self.eat_word("before") => Side::Before,
+            () => return Ok(Step { name, place: None }),
+        };
+        Ok(Step { name, place: Some(Place { side, of: self.ident("an event processor of the chain")? }) })
     }
 
     fn interface_decl(&mut self) -> Parsed<ItemKind> {

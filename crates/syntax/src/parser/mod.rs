@@ -5,6 +5,7 @@
 
 mod decl;
 mod expr;
+mod feature;
 mod header;
 mod machine;
 mod snippet;
@@ -287,6 +288,16 @@ impl Parser<'_> {
 
     /// The elements of a `{ }` list, whose opening brace has been taken at `open`: each mistake costs one element.
     fn braced<T>(&mut self, open: Span, element: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.braced_around(open, false, element)
+    }
+
+    /// As [`braced`](Self::braced); `of_declarations`: one at the beginning of a line is no sign that the brace is not closed.
+    fn braced_around<T>(
+        &mut self,
+        open: Span,
+        of_declarations: bool,
+        element: impl Fn(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
         let mut elements = Vec::new();
         loop {
             self.skip_last_doc();
@@ -296,7 +307,7 @@ impl Parser<'_> {
             if self.token().kind == TokenKind::Eof {
                 return Err(self.unclosed(open));
             }
-            if self.declaration_at_margin() {
+            if !of_declarations && self.declaration_at_margin() {
                 // What follows is read as if the brace were closed.
                 self.unclosed(open);
                 return Ok(elements);

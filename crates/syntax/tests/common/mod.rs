@@ -312,9 +312,25 @@ impl Generator<'_> {
         self.put("}");
     }
 
+    fn feature(&mut self) {
+        self.doc();
+        self.put("feature f = a { } feature f ( a , b ) default { requires g , h = i ; excludes j ;");
+        self.put("dispatch d { a -> { p after q , r before s } ; }");
+        self.item();
+        self.put("}");
+    }
+
+    fn layout(&mut self) {
+        self.put("layout b { group g as udp");
+        self.names_in_braces(true);
+        self.put("pack p");
+        self.names_in_braces(true);
+        self.put("range x in 1 .. y + 2 ; align x = 8 ; }");
+    }
+
     fn item(&mut self) {
         self.doc();
-        match self.choose(14) {
+        match self.choose(17) {
             0 => {
                 self.put("const uint32 a =");
                 self.expr();
@@ -357,6 +373,9 @@ impl Generator<'_> {
                 self.put("pkt_bp b over h");
                 self.members(0);
             }
+            15 => self.feature(),
+            13 => self.layout(),
+            14 => self.put("pkt_bp b { uint8 x : 4 in 0 .. 3 = 1 ; }"),
             12 => self.machine(),
             8 => self.put("interface i { a -> b at k ( x , y ) ; c -> d on e ; }"),
             _ => {

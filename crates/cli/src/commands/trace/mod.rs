@@ -4,7 +4,6 @@ mod session;
 mod spec;
 
 use std::io::BufWriter;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use carrick_driver::Failure;
@@ -15,6 +14,7 @@ use carrick_sim::watch::line;
 use clap::{Args, ValueEnum};
 
 use super::scenario::{self, ScenarioArgs};
+use crate::args::Source;
 use crate::output::{self, Format};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -27,8 +27,8 @@ pub enum HostName {
 
 #[derive(Debug, Args)]
 pub struct TraceArgs {
-    /// a program (.mtp)
-    pub file: PathBuf,
+    #[command(flatten)]
+    pub source: Source,
     /// stop at this line ([FILE:]LINE) or at the beginning of this function, if --when (over what can be named there) holds, and obey
     /// standard input: `help` tells what can be said; for each of several, say it again
     #[arg(long = "break", value_name = "PLACE", conflicts_with_all = ["on", "sample", "list", "show", "at", "context", "host", "most", "compiled", "format"], help_heading = "What to look at")]
@@ -76,7 +76,7 @@ pub struct TraceArgs {
 }
 
 pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
-    let (compiled, asked) = probe::open(&args.file)?;
+    let (compiled, asked) = probe::open(&args.source.file, &args.source.features.choice())?;
     output::diagnostics(&compiled);
     let asked = asked.ok_or_else(|| Failure::Failed(output::summary(&compiled)))?;
     let (changes, settings) = spec::changes_and_settings(&args.set);

@@ -1,104 +1,18 @@
-//! Applications over the `stream` interface: one kind, driven by a plan for each connection.
+//! Applications over the `stream` interface.
 //!
 //! Bulk transfer, request and response, idle and random behaviour are plans. Each connection carries its
 //! number in its first eight octets, so that both ends can be held against each other at the end.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::core::{Completion, Data};
+use super::{Ask, AskData, End, OK, Place, Plan, Record, Side};
+use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
 
-const OK: u8 = 0;
 const END_OF_STREAM: u8 = 1;
-
-/// What one end of a connection does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Side {
-    /// octets to send, the number among them; 0 for the answering side means none
-    pub to_send: u64,
-    /// octets in one send, and in one recv
-    pub send_chunk: u32,
-    pub recv_chunk: u32,
-    /// before the first recv, and between two, in nanoseconds
-    pub pause_first: u64,
-    pub pause: u64,
-    /// reset the connection when so many octets were sent and received
-    pub abort_at: Option<u64>,
-}
-
-/// What a connection is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    pub number: u64,
-    /// when the client opens it
-    pub start: u64,
-    pub port: u16,
-    pub client: Side,
-    pub server: Side,
-    /// octets of a request and of its answer: each side waits for the other
-    pub turn: Option<(u64, u64)>,
-    /// open it and leave it open
-    pub hold: bool,
-}
-
-/// How one end of a connection ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// not at all
-    Open,
-    /// every octet was sent, the peer's end of stream arrived, and it was closed
-    Clean,
-    /// it was told an error (a `status_t`)
-    Error(u8),
-    /// it reset the connection itself
-    Aborted,
-}
-
-/// What one end of a connection saw.
-#[derive(Debug, Clone)]
-pub struct Record {
-    pub number: u64,
-    pub sent: u64,
-    pub received: u64,
-    pub end: End,
-    /// where the octets were wrong
-    pub wrong_at: Option<u64>,
-    pub started: u64,
-    pub established: Option<u64>,
-    pub finished: Option<u64>,
-    pub end_of_stream: bool,
-}
-
-/// What an application asks of its host.
-pub enum Ask {
-    /// a request under this token
-    Call { call: Call, handle: u64, args: Args, token: u64, data: AskData },
-    /// `wake` at this time
-    Wake { at: u64, conn: usize },
-}
-
-/// What a request carries.
-pub enum AskData {
-    None,
-    Send(Cow<'static, [u8]>),
-    Recv(u64),
-}
-
-impl AskData {
-    /// As the core takes it.
-    pub fn as_data(&self) -> Data<'_> {
-        match self {
-            AskData::None => Data::None,
-            AskData::Send(Cow::Borrowed(octets)) => Data::Lent(octets),
-            AskData::Send(Cow::Owned(octets)) => Data::Send(octets),
-            AskData::Recv(len) => Data::Recv(*len),
-        }
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waiting {
@@ -138,8 +52,9 @@ pub struct App {
 }
 
 impl App {
-    /// `plans` are those of all connections of the run; the client opens them towards `peer`.
-    pub fn new(is_client: bool, address: u32, peer: u32, seed: u64, plans: &[Plan]) -> App {
+    /// `plans` are those of all connections of the run.
+    pub fn new(place: Place, plans: &[Plan]) -> App {
+        let Place { is_client, address, peer, seed, .. } = place;
         App {
             is_client,
             address,
@@ -438,17 +353,7 @@ fn new_conn(plan: Option<Plan>, handle: u64, now: u64) -> Conn {
     Conn {
         plan,
         handle,
-        record: Record {
-            number,
-            sent: 0,
-            received: 0,
-            end: End::Open,
-            wrong_at: None,
-            started: now,
-            established: None,
-            finished: None,
-            end_of_stream: false,
-        },
+        record: Record::new(number, now),
         sending: false,
         receiving: false,
         shut: false,

@@ -1,0 +1,117 @@
+//! What stands in front of a program's own headers.
+
+use carrick_ir::{self as ir, NetField, NetLayer, Ty};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{Field, Ident};
+use carrick_syntax::diag::Diagnostic;
+
+use crate::body::Body;
+use crate::{Checker, codes};
+
+/// The fields of `ipv4` that a program may name.
+const IPV4: [(&str, NetField, Ty); 7] = [
+    ("src_ip", NetField::SrcIp, Ty::U32),
+    ("dst_ip", NetField::DstIp, Ty::U32),
+    ("protocol", NetField::Protocol, Ty::U8),
+    ("ttl", NetField::Ttl, Ty::U8),
+    ("tos", NetField::Tos, Ty::U8),
+    ("payload_len", NetField::PayloadLen, Ty::U16),
+    ("interface", NetField::Interface, Ty::U8),
+];
+
+impl Checker<'_> {
+    pub(crate) fn net_header(&mut self, name: &Ident, fields: &[Field]) {
+        if name.name == "link" {
+            return self.link(name, fields);
+        }
+        if name.name != "ipv4" {
+            self.unknown(codes::NET_HEADER, "network header", name, &["ipv4", "link"]);
+        }
+        let mut defs = Vec::new();
+        let mut protocol = None;
+        for field in fields {
+            self.check_twin(fields, field);
+            let Some((known, kind, ty)) = IPV4.iter().find(|(n, ..)| *n == field.name.name) else {
+                self.unknown(codes::NET_FIELD, "field of ipv4", &field.name, &IPV4.map(|(n, ..)| n));
+                continue;
+            };
+            if *kind == NetField::Interface && !self.has_role() {
+                self.not_at_an_end(field.name.span, "`interface`");
+                continue;
+            }
+            if self.resolve(&field.ty).is_some_and(|t| t != *ty) {
+                let wanted = self.name(ty);
+                self.report(
+                    Diagnostic::error(
+                        codes::NET_FIELD,
+                        format!("`{known}` is a {wanted}"),
+                        field.ty.span,
+                        "another type",
+                    )
+                    .fix(format!("write `{wanted}`"), field.ty.span, wanted.clone()),
+                );
+            }
+            let init = field.init.as_ref().and_then(|e| Body::for_declaration(self).value_of_type(e, ty));
+            if *kind == NetField::Protocol {
+                protocol = init.as_ref().and_then(|e| self.fold(e));
+            }
+            defs.push(ir::NetFieldDef { field: *kind, name: field.name.name.clone(), ty: ty.clone(), init });
+        }
+        if protocol.is_none() {
+            self.report(
+                Diagnostic::error(
+                    codes::NET_PROTOCOL,
+                    "the network header has no protocol number",
+                    name.span,
+                    "which packets are this program's?",
+                )
+                .note("the number goes into every packet, and packets with another one are not given to the parser")
+                .mend("add `uint8 protocol = N;` with a constant N (IANA protocol numbers; 253 and 254 are for experiments)"),
+            );
+        }
+        self.program.net_header = ir::NetHeaderDef {
+            name: name.name.clone(),
+            layer: NetLayer::Ipv4,
+            fields: defs,
+            protocol: protocol.unwrap_or(0) as u8,
+        };
+    }
+
+    /// `net_header link { }`
+    fn link(&mut self, name: &Ident, fields: &[Field]) {
+        if let Some(field) = fields.first() {
+            self.report(
+                Diagnostic::error(
+                    codes::LINK,
+                    "a link has no header of its own",
+                    field.span,
+                    "a field of `link`",
+                )
+                .note("over `link`, a packet begins with the first field of its blueprint")
+                .mend("make it a field of the blueprint"),
+            );
+        }
+        self.program.net_header = ir::NetHeaderDef {
+            name: name.name.clone(),
+            layer: NetLayer::Link,
+            fields: Vec::new(),
+            protocol: 0,
+        };
+    }
+
+    /// What the network layer would have to add to a sum.
+    pub(crate) fn no_net_in_sum(&mut self, span: Span, what: &str) {
+        if self.program.net_header.layer == NetLayer::Link {
+            self.report(
+                Diagnostic::error(
+                    codes::LINK,
+                    format!("there is no {what} to cover"),
+                    span,
+                    "covers what is not in a packet",
+                )
+                .note("over `link`, a packet begins with the first field of its blueprint")
+                .mend("cover `header`, `payload` or `fields(first, last)`"),
+            );
+        }
+    }
+}

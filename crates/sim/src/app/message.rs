@@ -1,0 +1,295 @@
+//! Applications over the `message` interface: both ends open a connection, and each sends messages to the other.
+//!
+//! Nothing is promised here of what arrives; but what does is one of the messages that were sent, whole. Each begins with the
+//! number of its connection and its own, so that what is lost, late or there again is seen.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, VecDeque};
+
+use rustc_hash::FxHashMap;
+
+use super::{Ask, AskData, End, OK, Place, Plan, Record, Side};
+use crate::core::Completion;
+use crate::interface::{Arg, Args, Call, args};
+use crate::pattern::Pattern;
+
+const BUSY: u8 = 10;
+/// The numbers that a message begins with.
+const HEAD: usize = 8;
+/// The longest message, and what a packet may need beside it.
+const LONGEST: u32 = 1000;
+const AROUND: u32 = 100;
+/// Messages that are on their way at once.
+const WINDOW: usize = 8;
+/// Before what was refused is tried again, in nanoseconds.
+const AGAIN_AFTER: u64 = 1_000_000;
+/// The first port; each connection has one of its own, at both ends.
+const PORT: u64 = 1024;
+/// Before a connection is closed on which nothing comes, in nanoseconds.
+const CLOSE_AFTER: u64 = 1_000_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Open(usize),
+    Send { conn: usize, message: u64 },
+    Recv(usize),
+    Close(usize),
+}
+
+#[derive(Debug)]
+struct Conn {
+    plan: Plan,
+    handle: u64,
+    record: Record,
+    /// the next message that has never been given to `send`, and those to be given again
+    next: u64,
+    refused: VecDeque<u64>,
+    in_flight: usize,
+    waits: bool,
+    receiving: bool,
+    seen: BTreeSet<u64>,
+    over: bool,
+}
+
+/// The application of one host.
+pub struct App {
+    place: Place,
+    conns: Vec<Conn>,
+    waiting: FxHashMap<u64, Waiting>,
+    token: u64,
+    settled: usize,
+    asks: Vec<Ask>,
+}
+
+impl App {
+    /// `plans` are those of all connections of the run.
+    pub fn new(place: Place, plans: &[Plan]) -> App {
+        let conn = |plan: &Plan| Conn {
+            plan: plan.clone(),
+            handle: 0,
+            record: Record::new(plan.number, plan.start),
+            next: 0,
+            refused: VecDeque::new(),
+            in_flight: 0,
+            waits: false,
+            receiving: false,
+            seen: BTreeSet::new(),
+            over: false,
+        };
+        let conns = plans.iter().map(conn).collect();
+        App { place, conns, waiting: FxHashMap::default(), token: 0, settled: 0, asks: Vec::new() }
+    }
+
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.conns.iter().map(|c| &c.record)
+    }
+
+    pub fn done(&self) -> bool {
+        self.settled >= self.conns.len()
+    }
+
+    pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
+        to.append(&mut self.asks);
+    }
+
+    fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: Waiting) {
+        self.token += 1;
+        self.waiting.insert(self.token, waiting);
+        self.asks.push(Ask::Call { call, handle, args, token: self.token, data });
+    }
+
+    /// Whoever answers is there before anybody asks.
+    pub fn start(&mut self, now: u64) {
+        for conn in 0..self.conns.len() {
+            let start = self.conns[conn].plan.start;
+            if self.place.is_client && start > now {
+                self.asks.push(Ask::Wake { at: start, conn });
+            } else {
+                self.open(conn);
+            }
+        }
+    }
+
+    fn open(&mut self, conn: usize) {
+        let port = PORT + self.conns[conn].plan.number - 1;
+        let args = args(&[
+            (Arg::LocalIp, u64::from(self.place.address)),
+            (Arg::LocalPort, port),
+            (Arg::RemoteIp, u64::from(self.place.peer)),
+            (Arg::RemotePort, port),
+        ]);
+        self.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
+    }
+
+    fn side(&self, conn: usize) -> &Side {
+        let plan = &self.conns[conn].plan;
+        if self.place.is_client { &plan.client } else { &plan.server }
+    }
+
+    /// What the other end does.
+    fn other_side(&self, conn: usize) -> &Side {
+        let plan = &self.conns[conn].plan;
+        if self.place.is_client { &plan.server } else { &plan.client }
+    }
+
+    fn nothing_comes(&self, conn: usize) -> bool {
+        self.other_side(conn).to_send == 0
+    }
+
+    /// Octets in each message that an end sends, and how many it sends.
+    fn messages(&self, side: &Side) -> (u32, u64) {
+        let longest = LONGEST.min(self.place.mtu.saturating_sub(AROUND)).max(HEAD as u32);
+        let len = side.send_chunk.clamp(HEAD as u32, longest);
+        (len, side.to_send.div_ceil(u64::from(len)))
+    }
+
+    pub fn wake(&mut self, conn: usize, now: u64) {
+        let nothing_comes = self.nothing_comes(conn);
+        let c = &mut self.conns[conn];
+        if c.handle == 0 && !c.over {
+            self.open(conn);
+        } else if c.over && nothing_comes {
+            let handle = c.handle;
+            self.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Close(conn));
+        } else {
+            c.waits = false;
+            self.send(conn, now);
+            self.receive(conn);
+        }
+    }
+
+    pub fn completed(&mut self, done: &Completion, now: u64) {
+        match self.waiting.remove(&done.token) {
+            Some(Waiting::Open(conn)) if done.status == OK => {
+                let c = &mut self.conns[conn];
+                c.handle = done.value;
+                c.record.established = Some(now);
+                self.receive(conn);
+                self.send(conn, now);
+            }
+            Some(Waiting::Open(conn)) => self.settle(conn, End::Error(done.status), now),
+            Some(Waiting::Send { conn, message }) => self.sent(conn, message, done.status, now),
+            Some(Waiting::Recv(conn)) => self.received(conn, done, now),
+            Some(Waiting::Close(_)) | None => {}
+        }
+    }
+
+    fn pattern(&self, conn: usize, by_client: bool) -> Pattern {
+        Pattern { number: self.conns[conn].record.number, seed: self.place.seed ^ u64::from(by_client) }
+    }
+
+    /// The octets of a message: its numbers, and what no other message has.
+    fn octets(&self, conn: usize, message: u64, len: u32, by_client: bool) -> Vec<u8> {
+        let mut octets = Vec::new();
+        self.pattern(conn, by_client).fill(HEAD as u64 + message * u64::from(len), len as usize, &mut octets);
+        octets[..4].copy_from_slice(&(self.conns[conn].record.number as u32).to_le_bytes());
+        octets[4..HEAD].copy_from_slice(&(message as u32).to_le_bytes());
+        octets
+    }
+
+    fn send(&mut self, conn: usize, now: u64) {
+        let (len, mut count) = self.messages(self.side(conn));
+        if self.conns[conn].plan.hold {
+            count = 0;
+        }
+        while !self.conns[conn].over && !self.conns[conn].waits && self.conns[conn].in_flight < WINDOW {
+            let c = &mut self.conns[conn];
+            let message = match c.refused.pop_front() {
+                Some(message) => message,
+                None if c.next < count => {
+                    c.next += 1;
+                    c.next - 1
+                }
+                None if c.in_flight == 0 => return self.settle(conn, End::Clean, now),
+                None => return,
+            };
+            c.in_flight += 1;
+            let handle = c.handle;
+            let octets = AskData::Send(Cow::Owned(self.octets(conn, message, len, self.place.is_client)));
+            let args = args(&[(Arg::Len, u64::from(len))]);
+            self.ask(Call::Send, handle, args, octets, Waiting::Send { conn, message });
+        }
+    }
+
+    fn sent(&mut self, conn: usize, message: u64, status: u8, now: u64) {
+        let (len, _) = self.messages(self.side(conn));
+        let c = &mut self.conns[conn];
+        c.in_flight -= 1;
+        match status {
+            OK => {
+                c.record.messages.sent += 1;
+                c.record.sent += u64::from(len);
+            }
+            BUSY => {
+                c.refused.push_back(message);
+                if !c.waits {
+                    c.waits = true;
+                    self.asks.push(Ask::Wake { at: now + AGAIN_AFTER, conn });
+                }
+                return;
+            }
+            _ => c.record.messages.failed += 1,
+        }
+        self.send(conn, now);
+    }
+
+    fn receive(&mut self, conn: usize) {
+        let c = &mut self.conns[conn];
+        if c.receiving {
+            return;
+        }
+        c.receiving = true;
+        let (handle, len) = (c.handle, u64::from(LONGEST));
+        self.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
+    }
+
+    fn received(&mut self, conn: usize, done: &Completion, now: u64) {
+        self.conns[conn].receiving = false;
+        if done.status != OK {
+            return;
+        }
+        self.look_at(conn, done.data.as_deref().unwrap_or_default());
+        let pause = self.side(conn).pause;
+        if pause == 0 {
+            self.receive(conn);
+        } else {
+            self.asks.push(Ask::Wake { at: now + pause, conn });
+        }
+    }
+
+    /// Holds a message against those that the other end sends.
+    fn look_at(&mut self, conn: usize, octets: &[u8]) {
+        let (len, count) = self.messages(self.other_side(conn));
+        let message =
+            octets.get(4..HEAD).map_or(u64::MAX, |n| u64::from(u32::from_le_bytes([n[0], n[1], n[2], n[3]])));
+        let right = message < count && self.octets(conn, message, len, !self.place.is_client) == octets;
+        let record = &mut self.conns[conn].record;
+        if !right {
+            record.wrong_at = record.wrong_at.or(Some(record.received));
+            record.messages.damaged += 1;
+            return;
+        }
+        record.received += octets.len() as u64;
+        let Conn { seen, record, .. } = &mut self.conns[conn];
+        let late = seen.last().is_some_and(|last| message < *last);
+        let messages = &mut record.messages;
+        if !seen.insert(message) {
+            messages.again += 1;
+        } else {
+            messages.received += 1;
+            messages.late += u64::from(late);
+        }
+    }
+
+    fn settle(&mut self, conn: usize, end: End, now: u64) {
+        let nothing_comes = self.nothing_comes(conn);
+        let c = &mut self.conns[conn];
+        c.over = true;
+        c.record.end = end;
+        c.record.finished = Some(now);
+        self.settled += 1;
+        if nothing_comes && c.handle != 0 {
+            self.asks.push(Ask::Wake { at: now + CLOSE_AFTER, conn });
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Which features a build has.
+
+use std::fmt;
+
+use crate::assemble::codes;
+use crate::ast::{Feature, FeatureUse, Ident};
+use crate::diag::Diagnostic;
+use crate::suggest::nearest;
+
+/// More builds of one program than anybody waits for.
+const COMBINATIONS_MAX: usize = 4096;
+
+/// What a build says of a program's features.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Choice {
+    /// chosen, with an option or the first one
+    pub with: Vec<(String, Option<String>)>,
+    /// not chosen, even if the program has it by default
+    pub without: Vec<String>,
+}
+
+impl Choice {
+    /// Adds what stands behind `--with`: `reliable` or `inorder=hold`.
+    pub fn add(&mut self, text: &str) {
+        let (name, option) = text.split_once('=').map_or((text, None), |(n, o)| (n, Some(o.to_owned())));
+        self.with.push((name.to_owned(), option));
+    }
+}
+
+/// A feature that a build has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Chosen {
+    pub name: String,
+    /// of a feature that has some
+    pub option: Option<String>,
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.option {
+            Some(option) => write!(f, "{}={option}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+impl Chosen {
+    /// Whether the block is what this adds.
+    pub(super) fn has(&self, block: &Feature) -> bool {
+        let option = |o: &Ident| self.option.as_ref() == Some(&o.name);
+        self.name == block.name.name && block.of_option.as_ref().is_none_or(option)
+    }
+
+    /// Whether this is what is named, if with an option then with that.
+    pub(super) fn is(&self, used: &FeatureUse) -> bool {
+        let same = |option: &Ident| self.option.as_ref() == Some(&option.name);
+        self.name == used.feature.name && used.option.as_ref().is_none_or(same)
+    }
+}
+
+/// What a choice names that is not there.
+pub(super) fn check_choice(declared: &[&Feature], choice: &Choice) -> Result<(), String> {
+    let without = choice.without.iter().map(|name| (name, &None));
+    for (name, option) in choice.with.iter().map(|(name, option)| (name, option)).chain(without) {
+        let Some(feature) = declared.iter().find(|f| f.name.name == *name) else {
+            return Err(no_such(declared, name));
+        };
+        if let Some(option) = option
+            && !feature.options.iter().any(|o| o.name == *option)
+        {
+            return Err(no_such_option(feature, option));
+        }
+    }
+    match choice.with.iter().find(|(name, _)| choice.without.contains(name)) {
+        Some((both, _)) => {
+            Err(format!("the feature `{both}` is both chosen and left out; say one of the two"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The features of a build, in the order of the file.
+pub(super) fn choose(declared: &[&Feature], choice: &Choice) -> Vec<Chosen> {
+    let mut chosen: Vec<Chosen> = Vec::new();
+    for feature in declared {
+        let name = &feature.name.name;
+        // Who says it twice means the last.
+        let said = choice.with.iter().rev().find(|(n, _)| n == name);
+        let by_default = feature.default.is_some() && !choice.without.contains(name);
+        if (said.is_none() && !by_default) || chosen.iter().any(|c| c.name == *name) {
+            continue;
+        }
+        let known = |option: &&str| feature.options.iter().any(|o| o.name == **option);
+        let named = said.and_then(|(_, option)| option.as_deref()).filter(known);
+        let option = named.or(feature.options.first().map(|o| o.name.as_str())).map(str::to_owned);
+        chosen.push(Chosen { name: name.clone(), option });
+    }
+    chosen
+}
+
+fn no_such(declared: &[&Feature], name: &str) -> String {
+    let names = || declared.iter().map(|f| f.name.name.as_str());
+    let mend = match nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if declared.is_empty() => "it has none".to_owned(),
+        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    format!("the program has no feature `{name}`; {mend}")
+}
+
+fn no_such_option(feature: &Feature, option: &str) -> String {
+    let names: Vec<&str> = feature.options.iter().map(|o| o.name.as_str()).collect();
+    let name = &feature.name.name;
+    match names.as_slice() {
+        [] => format!("the feature `{name}` has no options; write `{name}` alone"),
+        _ => format!("the feature `{name}` has no option `{option}`; it has {}", names.join(", ")),
+    }
+}
+
+/// Every choice that names all features, one way or the other, and that they allow; `None` if there are too many to try.
+pub(super) fn combinations(declared: &[&Feature], blocks: &[&Feature]) -> Option<Vec<Choice>> {
+    let ways = |f: &&Feature| 1 + f.options.len().max(1);
+    let count = declared.iter().map(ways).try_fold(1_usize, |all, ways| all.checked_mul(ways))?;
+    if count > COMBINATIONS_MAX {
+        return None;
+    }
+    let nth = |mut n: usize| {
+        let mut choice = Choice::default();
+        for feature in declared {
+            let way = n % ways(feature);
+            n /= ways(feature);
+            match way.checked_sub(1) {
+                None => choice.without.push(feature.name.name.clone()),
+                Some(option) => {
+                    let option = feature.options.get(option).map(|o| o.name.clone());
+                    choice.with.push((feature.name.name.clone(), option));
+                }
+            }
+        }
+        choice
+    };
+    let allowed = |choice: &Choice| {
+        let mut wrong = Vec::new();
+        check_combination(blocks, &choose(declared, choice), &mut wrong);
+        wrong.is_empty()
+    };
+    Some((0..count).map(nth).filter(allowed).collect())
+}
+
+/// What is wrong with the declarations whatever is chosen.
+pub(super) fn check_declarations(
+    declared: &[&Feature],
+    blocks: &[&Feature],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for (at, feature) in declared.iter().enumerate() {
+        twins(declared[..at].iter().map(|f| &f.name), &feature.name, "feature", diagnostics);
+    }
+    for feature in blocks {
+        if let Some(option) = &feature.of_option {
+            let used = FeatureUse { feature: feature.name.clone(), option: Some(option.clone()) };
+            find(declared, &used, diagnostics);
+        }
+        for (at, option) in feature.options.iter().enumerate() {
+            twins(feature.options[..at].iter(), option, "option", diagnostics);
+        }
+        for used in feature.requires.iter().chain(&feature.excludes) {
+            find(declared, used, diagnostics);
+            if used.feature.name == feature.name.name {
+                diagnostics.push(
+                    Diagnostic::error(
+                        codes::FEATURE_OF_ITSELF,
+                        format!("`{}` says this of itself", used.feature.name),
+                        used.feature.span,
+                        "the feature itself",
+                    )
+                    .mend("name another feature, or remove it"),
+                );
+            }
+        }
+    }
+}
+
+fn twins<'a>(
+    mut before: impl Iterator<Item = &'a Ident>,
+    name: &Ident,
+    what: &str,
+    to: &mut Vec<Diagnostic>,
+) {
+    if let Some(first) = before.find(|n| n.name == name.name) {
+        to.push(
+            Diagnostic::error(
+                codes::FEATURE_TWICE,
+                format!("the {what} `{}` is declared twice", name.name),
+                name.span,
+                "again here",
+            )
+            .cause(first.span, "declared first here")
+            .mend("give one of them another name, or make one of the two"),
+        );
+    }
+}
+
+/// The feature that is named, if it and its option are there; otherwise that is reported.
+pub(super) fn find<'a>(
+    declared: &[&'a Feature],
+    used: &FeatureUse,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<&'a Feature> {
+    let unknown = |code, what: String, name: &Ident, known: Vec<&str>| {
+        let found = Diagnostic::error(code, format!("{what} `{}`", name.name), name.span, "not declared");
+        match nearest(&name.name, known.iter().copied()) {
+            Some(near) => found.fix(format!("did you mean `{near}`?"), name.span, near),
+            None if known.is_empty() => found.mend("declare it, or remove this"),
+            None => found.mend(format!("use one of {}", known.join(", "))),
+        }
+    };
+    let Some(feature) = declared.iter().find(|f| f.name.name == used.feature.name) else {
+        let known = declared.iter().map(|f| f.name.name.as_str()).collect();
+        let what = "there is no feature".to_owned();
+        diagnostics.push(unknown(codes::FEATURE_UNKNOWN, what, &used.feature, known));
+        return None;
+    };
+    if let Some(option) = &used.option
+        && !feature.options.iter().any(|o| o.name == option.name)
+    {
+        let known = feature.options.iter().map(|o| o.name.as_str()).collect();
+        let what = format!("the feature `{}` has no option", feature.name.name);
+        diagnostics.push(unknown(codes::FEATURE_OPTION, what, option, known));
+        return None;
+    }
+    Some(feature)
+}
+
+/// Whether the chosen features go together.
+pub(super) fn check_combination(blocks: &[&Feature], chosen: &[Chosen], to: &mut Vec<Diagnostic>) {
+    let has = |used: &FeatureUse| chosen.iter().any(|c| c.is(used));
+    for feature in blocks.iter().filter(|block| chosen.iter().any(|c| c.has(block))) {
+        let name = &feature.name.name;
+        for needed in feature.requires.iter().filter(|used| !has(used)) {
+            let wanted = written(needed);
+            to.push(
+                Diagnostic::error(
+                    codes::FEATURE_REQUIRES,
+                    format!("`{name}` is chosen without `{wanted}`, which it requires"),
+                    needed.feature.span,
+                    "not chosen",
+                )
+                .mend(format!("build with `--with {wanted}` too, or `--without {name}`")),
+            );
+        }
+        for other in feature.excludes.iter().filter(|used| has(used)) {
+            let unwanted = written(other);
+            to.push(
+                Diagnostic::error(
+                    codes::FEATURE_EXCLUDES,
+                    format!("`{name}` and `{unwanted}` are both chosen, and cannot be"),
+                    other.feature.span,
+                    "chosen too",
+                )
+                .mend(format!("build with `--without {}`, or `--without {name}`", other.feature.name)),
+            );
+        }
+    }
+}
+
+fn written(used: &FeatureUse) -> String {
+    let option = used.option.as_ref().map_or_else(String::new, |o| format!("={}", o.name));
+    format!("{}{option}", used.feature.name)
+}

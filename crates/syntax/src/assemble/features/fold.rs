@@ -1,0 +1,263 @@
+//! `feature(f)`: a test that is decided here. What it excludes is left out, unseen by all that follows.
+
+use super::{Chosen, choose};
+use crate::Span;
+use crate::assemble::codes;
+use crate::ast::*;
+use crate::diag::Diagnostic;
+
+pub(super) fn fold(tree: &mut File, declared: &[&Feature], chosen: &[Chosen], to: &mut Vec<Diagnostic>) {
+    let mut folder = Folder { declared, chosen, diagnostics: to, left_out: Vec::new() };
+    for item in &mut tree.items {
+        folder.item(&mut item.kind);
+    }
+    tree.left_out.append(&mut folder.left_out);
+}
+
+struct Folder<'a> {
+    declared: &'a [&'a Feature],
+    chosen: &'a [Chosen],
+    diagnostics: &'a mut Vec<Diagnostic>,
+    left_out: Vec<Span>,
+}
+
+impl Folder<'_> {
+    fn item(&mut self, item: &mut ItemKind) {
+        use ItemKind as K;
+        match item {
+            K::Const { value, .. } => self.value(value),
+            K::Param { value, lo, hi, .. } => [value, lo, hi].into_iter().for_each(|e| self.value(e)),
+            K::Enum { variants, .. } => self.values(variants.iter_mut().filter_map(|v| v.value.as_mut())),
+            K::Struct { fields, .. }
+            | K::Event { fields, .. }
+            | K::Context { fields, .. }
+            | K::Scratchpad { fields, .. }
+            | K::NetHeader { fields, .. }
+            | K::Opt { fields, .. }
+            | K::OptList { fields, .. }
+            | K::Blueprint { fields, .. } => self.fields(fields),
+            K::SegRule { first, mid, last, .. } => self.values([first, mid].into_iter().chain(last)),
+            K::CoalescingRule { when, .. } => self.value(when),
+            K::Function { body, .. } => self.block(body),
+            K::Machine { states, anywhere, .. } => {
+                for reaction in states.iter_mut().flat_map(|s| &mut s.reactions).chain(anywhere) {
+                    self.values(reaction.cond.as_mut());
+                    self.block(&mut reaction.body);
+                }
+            }
+            K::Deploy { calls } => self.values(calls.iter_mut()),
+            K::Layout { entries, .. } => {
+                for entry in entries {
+                    match entry {
+                        LayoutEntry::Range { lo, hi, .. } => self.values([lo, hi]),
+                        LayoutEntry::Align { bits, .. } => self.value(bits),
+                        LayoutEntry::Group { .. } => {}
+                    }
+                }
+            }
+            K::Interface { calls, .. } => {
+                for call in calls {
+                    if let CallTarget::At { args, .. } = &mut call.target {
+                        self.values(args.iter_mut());
+                    }
+                }
+            }
+            K::Id { .. } | K::OptUnion { .. } | K::FrameUnion { .. } | K::Dispatch { .. } | K::Feature(_) => {
+            }
+        }
+    }
+
+    fn fields(&mut self, fields: &mut Vec<Field>) {
+        fields.retain_mut(|field| {
+            let mut there = true;
+            field.presence.retain_mut(|group| {
+                let decided = self.expr(&mut group.cond).filter(|_| group.arm.is_none());
+                there &= decided != Some(false);
+                decided.is_none()
+            });
+            if !there {
+                self.left_out.push(field.span);
+                return false;
+            }
+            let range = field.range.as_mut().map(|(lo, hi)| [lo, hi]);
+            let others = [&mut field.array, &mut field.bits, &mut field.init];
+            self.values(others.into_iter().flatten().chain(range.into_iter().flatten()));
+            true
+        });
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        block.stmts.retain_mut(|stmt| {
+            let decided = matches!(stmt.kind, StmtKind::If { .. });
+            self.stmt(stmt);
+            !(decided && matches!(&stmt.kind, StmtKind::Block(block) if block.stmts.is_empty()))
+        });
+    }
+
+    fn stmt(&mut self, stmt: &mut Stmt) {
+        match &mut stmt.kind {
+            StmtKind::Let { array, init, .. } => {
+                self.values(array.as_mut());
+                match init {
+                    LetInit::Value(value) => self.value(value),
+                    LetInit::Args(args) => self.values(args.iter_mut()),
+                    LetInit::None => {}
+                }
+            }
+            StmtKind::Assign { place, value, .. } => self.values([place, value]),
+            StmtKind::Expr(e) | StmtKind::Raise(e) | StmtKind::Return(Some(e)) => self.value(e),
+            StmtKind::If { .. } => self.conditional(stmt),
+            StmtKind::Block(block) => self.block(block),
+            StmtKind::ForRange { from, to, max, body, .. } => {
+                self.values([from, to].into_iter().chain(max));
+                self.block(body);
+            }
+            StmtKind::ForEach { list, body, .. } => {
+                self.value(list);
+                self.block(body);
+            }
+            StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(None)
+            | StmtKind::Stop
+            | StmtKind::Error => {}
+        }
+    }
+
+    fn conditional(&mut self, stmt: &mut Stmt) {
+        let StmtKind::If { cond, then, otherwise } = &mut stmt.kind else { return };
+        match self.expr(cond) {
+            None => {
+                self.block(then);
+                otherwise.iter_mut().for_each(|s| self.stmt(s));
+            }
+            Some(true) => {
+                self.left_out.extend(otherwise.as_ref().map(|s| s.span));
+                self.block(then);
+                let then = std::mem::replace(then, Block { stmts: Vec::new(), span: stmt.span });
+                stmt.kind = StmtKind::Block(then);
+            }
+            Some(false) => {
+                self.left_out.push(then.span);
+                match otherwise.take() {
+                    Some(mut otherwise) => {
+                        self.stmt(&mut otherwise);
+                        *stmt = *otherwise;
+                    }
+                    None => stmt.kind = StmtKind::Block(Block { stmts: Vec::new(), span: stmt.span }),
+                }
+            }
+        }
+    }
+
+    fn values<'e>(&mut self, exprs: impl IntoIterator<Item = &'e mut Expr>) {
+        exprs.into_iter().for_each(|e| self.value(e));
+    }
+
+    fn value(&mut self, expr: &mut Expr) {
+        self.expr(expr);
+    }
+
+    /// Replaces tests in the expression; what it is then, if they alone decide that.
+    fn expr(&mut self, expr: &mut Expr) -> Option<bool> {
+        if let Some(value) = self.test(expr) {
+            expr.kind = ExprKind::Bool(value);
+            return Some(value);
+        }
+        let decided = match &mut expr.kind {
+            ExprKind::Paren(inner) => self.expr(inner),
+            ExprKind::Unary(UnOp::Not, inner) => self.expr(inner).map(|value| !value),
+            ExprKind::Binary(op @ (BinOp::And | BinOp::Or), ..) => {
+                let op = *op;
+                return self.connective(expr, op);
+            }
+            ExprKind::Cond(cond, ..) => {
+                let decided = self.expr(cond);
+                return self.choice(expr, decided);
+            }
+            ExprKind::Unary(_, inner) | ExprKind::Field(inner, _) => {
+                self.value(inner);
+                None
+            }
+            ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => {
+                self.values([&mut **a, &mut **b]);
+                None
+            }
+            ExprKind::Call(callee, args) => {
+                self.value(callee);
+                self.values(args.iter_mut());
+                None
+            }
+            _ => None,
+        };
+        if let Some(value) = decided {
+            expr.kind = ExprKind::Bool(value);
+        }
+        decided
+    }
+
+    /// `a && b`, `a || b`: a side that is decided goes, or decides.
+    fn connective(&mut self, expr: &mut Expr, op: BinOp) -> Option<bool> {
+        let ExprKind::Binary(_, a, b) = &mut expr.kind else { return None };
+        let absorbing = op == BinOp::Or;
+        let (span, sides) = (expr.span, [self.expr(a), self.expr(b)]);
+        if sides.contains(&Some(absorbing)) {
+            *expr = Expr { kind: ExprKind::Bool(absorbing), span };
+            return Some(absorbing);
+        }
+        let rest = match sides {
+            [Some(_), rest] => (std::mem::replace(&mut **b, nothing(span)), rest),
+            [rest, Some(_)] => (std::mem::replace(&mut **a, nothing(span)), rest),
+            _ => return None,
+        };
+        *expr = rest.0;
+        rest.1
+    }
+
+    /// `cond ? a : b`
+    fn choice(&mut self, expr: &mut Expr, decided: Option<bool>) -> Option<bool> {
+        let span = expr.span;
+        let ExprKind::Cond(_, a, b) = &mut expr.kind else { return None };
+        let Some(decided) = decided else {
+            self.values([&mut **a, &mut **b]);
+            return None;
+        };
+        let (taken, left) = if decided { (a, b) } else { (b, a) };
+        self.left_out.push(left.span);
+        let result = self.expr(taken);
+        *expr = std::mem::replace(&mut **taken, nothing(span));
+        result
+    }
+
+    /// The value of `feature(f)` or `feature(f, option)`.
+    fn test(&mut self, expr: &Expr) -> Option<bool> {
+        let ExprKind::Call(callee, args) = &expr.kind else { return None };
+        if !matches!(&callee.kind, ExprKind::Name(n) if n == "feature") {
+            return None;
+        }
+        let names: Vec<Ident> = args
+            .iter()
+            .filter_map(|a| match &a.kind {
+                ExprKind::Name(name) => Some(Ident { name: name.clone(), span: a.span }),
+                _ => None,
+            })
+            .collect();
+        let mut names = names.into_iter();
+        let (Some(feature), 1..=2) = (names.next(), args.len()) else {
+            self.diagnostics.push(
+                Diagnostic::error(codes::FEATURE_TEST, "this tests no feature", expr.span, "of what?")
+                    .mend("write `feature(name)`, or `feature(name, option)`"),
+            );
+            return Some(false);
+        };
+        let used = FeatureUse { feature, option: names.next() };
+        // An unknown one is reported and counts as not chosen.
+        let known = choose::find(self.declared, &used, self.diagnostics).is_some();
+        Some(known && self.chosen.iter().any(|c| c.is(&used)))
+    }
+}
+
+fn nothing(span: Span) -> Expr {
+    Expr { kind: ExprKind::Error, span }
+}

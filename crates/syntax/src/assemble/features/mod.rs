@@ -1,0 +1,65 @@
+//! `feature`: from a program that can be many to the one that a build chooses.
+//!
+//! What is not chosen is not in the tree that comes out: no stage below knows that there are features.
+
+mod choose;
+mod fold;
+mod merge;
+mod order;
+
+use std::borrow::Cow;
+
+use crate::ast::{Feature, File, ItemKind};
+use crate::diag::Diagnostic;
+
+pub use choose::{Choice, Chosen};
+
+/// A program with its features chosen.
+#[derive(Debug)]
+pub struct Configured<'a> {
+    pub tree: Cow<'a, File>,
+    /// in the order of the file
+    pub chosen: Vec<Chosen>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The features that a program declares, in order.
+pub fn features(tree: &File) -> impl Iterator<Item = &Feature> {
+    blocks(tree).filter(|f| f.of_option.is_none())
+}
+
+/// As [`features`], with what belongs to an option alone.
+fn blocks(tree: &File) -> impl Iterator<Item = &Feature> {
+    tree.items.iter().filter_map(|i| if let ItemKind::Feature(f) = &i.kind { Some(f) } else { None })
+}
+
+/// Whether a choice names features and options that the program has.
+///
+/// # Errors
+/// What it names that is not there, and what is.
+pub fn check_choice(tree: &File, choice: &Choice) -> Result<(), String> {
+    choose::check_choice(&features(tree).collect::<Vec<_>>(), choice)
+}
+
+/// Every choice of features that `requires` and `excludes` allow; `None` if there are more than 4096 to look at.
+pub fn combinations(tree: &File) -> Option<Vec<Choice>> {
+    choose::combinations(&features(tree).collect::<Vec<_>>(), &blocks(tree).collect::<Vec<_>>())
+}
+
+/// Chooses the features of a program: those that it has by default and those of `choice`; what it does not have is passed
+/// over.
+pub fn configure<'a>(tree: &'a File, choice: &Choice) -> Configured<'a> {
+    let mut diagnostics = Vec::new();
+    let declared: Vec<&Feature> = features(tree).collect();
+    let blocks: Vec<&Feature> = blocks(tree).collect();
+    choose::check_declarations(&declared, &blocks, &mut diagnostics);
+    let chosen = choose::choose(&declared, choice);
+    choose::check_combination(&blocks, &chosen, &mut diagnostics);
+    if declared.is_empty() && !order::is_needed(tree) {
+        return Configured { tree: Cow::Borrowed(tree), chosen, diagnostics };
+    }
+    let mut merged = merge::merge(tree, &chosen, &mut diagnostics);
+    fold::fold(&mut merged, &declared, &chosen, &mut diagnostics);
+    order::order(&mut merged, tree, &mut diagnostics);
+    Configured { tree: Cow::Owned(merged), chosen, diagnostics }
+}
