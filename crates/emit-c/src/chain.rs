@@ -288,6 +288,9 @@ impl Emitter<'_> {
         self.w.line(format!(
             "struct {packet} packet = {{.ptr = {begin}, .len = {len}, .ip = &ip{net_len}{rest}}};"
         ));
+        if in_network {
+            self.w.line("core->looked_at = &packet;");
+        }
         self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
         self.w.line(format!("struct {} chain = {{.raised = raised}};", self.names.own("chain")));
         let parser = &self.p.functions[self.p.parser.index()];
@@ -304,6 +307,7 @@ impl Emitter<'_> {
         } else {
             self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_parsed")));
             if in_network {
+                self.w.line("core->looked_at = NULL;");
                 self.w.line("carrick_store_pass(&core->store, core->counters);");
             }
             self.w.line("return 0;");

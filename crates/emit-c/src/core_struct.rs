@@ -229,6 +229,10 @@ impl Emitter<'_> {
         self.w.line("struct carrick_wheel wheel;");
         if self.p.in_network.is_some() {
             self.w.line("struct carrick_store store;");
+            self.w.line(format!(
+                "const struct {} *looked_at; /* while a packet's events run */",
+                self.names.own("packet")
+            ));
         }
         self.w.line("uint64_t counters[CARRICK_COUNTERS];");
         self.w.line("carrick_trace_fn trace;");

@@ -78,6 +78,7 @@ impl<'p> Emitter<'p> {
         self.option_functions();
         self.header_functions();
         self.queue_functions();
+        self.forward_functions();
         self.functions();
         self.wait_function();
         self.chains();

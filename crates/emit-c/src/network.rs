@@ -1,8 +1,11 @@
 //! A program in the network: what becomes of packets that are not its own.
 
-use carrick_ir::{Expr, Instr};
+use carrick_ir::{BlueprintDef, Expr, Instr, LocalId, Stmt, Ty};
 
 use crate::Emitter;
+use crate::crc::tail;
+use crate::expr::net_member;
+use crate::queue::sums_payload;
 
 /// An interface: the last one for all that is above.
 fn interface(e: &str) -> String {
@@ -12,10 +15,17 @@ fn interface(e: &str) -> String {
 impl Emitter<'_> {
     pub(crate) fn packet_instr(&mut self, instr: &Instr) {
         match instr {
-            Instr::Forward { interface: to } => {
+            Instr::Forward { interface: to, header } => {
                 let to = interface(&self.expr(to));
                 self.trace_instr(17, std::slice::from_ref(&to));
-                self.w.line(format!("carrick_store_forward(&core->store, {to}, core->counters);"));
+                let text = match header.map(|h| (self.local(h), self.local_type(h))) {
+                    Some((header, Ty::Blueprint(bp))) => {
+                        let name = self.names.own(&self.p.blueprints[bp.index()].name);
+                        format!("{name}_forward(core, &{header}, {to});")
+                    }
+                    _ => format!("carrick_store_forward(&core->store, {to}, core->counters);"),
+                };
+                self.w.line(text);
             }
             Instr::Drop => {
                 self.trace_instr(18, &[]);
@@ -67,6 +77,62 @@ impl Emitter<'_> {
         self.w.line("return 0;");
         self.w.close("}");
         self.w.line("ip.interface = (uint8_t)core->store.interface;");
+    }
+
+    /// The functions that let a packet leave with another header.
+    pub(crate) fn forward_functions(&mut self) {
+        if self.p.in_network.is_none() {
+            return;
+        }
+        for bp in self.p.blueprints.iter().filter(|bp| !bp.frame && bp.frames.is_none()) {
+            self.forward_function(bp);
+        }
+    }
+
+    fn forward_function(&mut self, bp: &BlueprintDef) {
+        let (ty, name, core) = (self.names.declared(&bp.name), self.names.own(&bp.name), self.core_param());
+        self.w.line("/* The packet that is looked at leaves with this header, and with the payload that was read with it. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}_forward({core}, const struct {ty} *h, uint32_t interface) {{"
+        ));
+        self.w.line("if (!carrick_store_decide(&core->store, core->counters))");
+        self.w.line("    return;");
+        self.w.line("uint64_t payload_len = h->payload__.ptr ? h->payload__.len : 0;");
+        let more = if bp.parts.is_empty() { "h" } else { "core, h, payload_len" };
+        self.w.line(format!("uint32_t header_len = {name}_header_len({more});"));
+        self.w.line(format!("uint64_t whole = CARRICK_IP_HEADER + header_len{} + payload_len;", tail(bp)));
+        self.w.line(
+            "if (whole > core->mtu) {\n    core->counters[CARRICK_COUNT_TX_TOO_LONG]++;\n    return;\n}",
+        );
+        self.w.line("uint8_t *out = carrick_store_make(&core->store, (uint32_t)whole, interface);");
+        self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
+        self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
+        self.w.line("if (payload_len)");
+        self.w.line("    memcpy(p + header_len, h->payload__.ptr, payload_len);");
+        if sums_payload(bp) {
+            self.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
+        }
+        self.fill_in(bp);
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// `e.pkt.extract(h);` in a processor: what cannot be read leaves `h` as it was.
+    pub(crate) fn extract_again(&mut self, stmt: &Stmt, bp: LocalId) {
+        let Ty::Blueprint(kind) = *self.local_type(bp) else { return };
+        let def = &self.p.blueprints[kind.index()];
+        let (ty, name) = (self.names.declared(&def.name), self.names.own(&def.name));
+        let local = self.local(bp);
+        self.w.open("{");
+        self.line(stmt, format!("struct {ty} read__ = {local};"));
+        self.open_at(stmt, format!("if ({name}_extract(core, core->looked_at, &read__)) {{"));
+        self.line(stmt, format!("{local} = read__;"));
+        for field in &self.p.net_header.fields {
+            let member = net_member(field.field);
+            self.line(stmt, format!("{local}.net__.{member} = core->looked_at->ip->{member};"));
+        }
+        self.w.close("}");
+        self.w.close("}");
     }
 
     /// `rx`, for a host that knows no interfaces, and `tx_interface`.

@@ -235,6 +235,14 @@ impl Emitter<'_> {
 
     /// What is filled in when header and payload are there.
     pub(crate) fn finish_packet(&mut self, bp: &BlueprintDef) {
+        self.fill_in(bp);
+        if self.p.in_network.is_some() {
+            self.w.line("core->store.left_by = h->net__.interface > 1 ? 1 : h->net__.interface;");
+        }
+    }
+
+    /// The same, and nothing else.
+    pub(crate) fn fill_in(&mut self, bp: &BlueprintDef) {
         self.crc_fill(bp);
         self.checksums(bp);
         if self.p.net_header.layer == NetLayer::Link {
@@ -244,9 +252,6 @@ impl Emitter<'_> {
             "carrick_ip_build(out, &h->net__, (uint32_t)(header_len + payload_len{}), core->identification++);",
             tail(bp)
         ));
-        if self.p.in_network.is_some() {
-            self.w.line("core->store.left_by = h->net__.interface > 1 ? 1 : h->net__.interface;");
-        }
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
     }
 

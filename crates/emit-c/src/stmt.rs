@@ -312,6 +312,10 @@ impl<'p> Emitter<'p> {
 
     fn extract(&mut self, stmt: &Stmt, bp: ir::LocalId) {
         let Ty::Blueprint(kind) = self.local_type(bp) else { return };
+        let in_parser = self.function.is_some_and(|f| f.locals[0].ty == Ty::Packet);
+        if !in_parser {
+            return self.extract_again(stmt, bp);
+        }
         let name = self.names.own(&self.p.blueprints[kind.index()].name);
         let packet = self.packet();
         self.open_at(stmt, format!("if (!{name}_extract(core, {packet}, &{})) {{", self.local(bp)));

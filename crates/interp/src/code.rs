@@ -254,26 +254,65 @@ pub(crate) struct SetPayload {
 /// An instruction.
 #[derive(Debug, Clone)]
 pub(crate) enum In {
-    NewCtx { ctx: usize, value: Place, id: Value },
+    NewCtx {
+        ctx: usize,
+        value: Place,
+        id: Value,
+    },
     DelCtx(Place),
     NewTx(Place, Ex),
     NewRx(Place, Ex),
-    AddTx { ctx: Place, addr: Value, len: Ex },
+    AddTx {
+        ctx: Place,
+        addr: Value,
+        len: Ex,
+    },
     TxFlush(Place, Ex),
-    AddRx { ctx: Place, addr: Value, len: Ex, offset: Ex },
-    RxFlush { ctx: Place, len: Ex, addr: Value },
-    PktGen { bp: usize, cell: u32, rules: usize, queue: Option<Ex>, sent: Option<(usize, Place)> },
-    TimerStart { ctx: Place, timer: u32, after: Ex, restart: bool },
+    AddRx {
+        ctx: Place,
+        addr: Value,
+        len: Ex,
+        offset: Ex,
+    },
+    RxFlush {
+        ctx: Place,
+        len: Ex,
+        addr: Value,
+    },
+    PktGen {
+        bp: usize,
+        cell: u32,
+        rules: usize,
+        queue: Option<Ex>,
+        sent: Option<(usize, Place)>,
+    },
+    TimerStart {
+        ctx: Place,
+        timer: u32,
+        after: Ex,
+        restart: bool,
+    },
     RebindCtx(Place, Value),
     TimerStop(Place, u32),
-    Notify { token: Ex, status: Ex, value: Option<Ex> },
-    Raise { event: usize, place: Place },
+    Notify {
+        token: Ex,
+        status: Ex,
+        value: Option<Ex>,
+    },
+    Raise {
+        event: usize,
+        place: Place,
+    },
     SetRate(Ex, Ex),
     SetPriority(Ex, Ex),
-    Forward(Ex),
+    /// with the blueprint and where its cells are, if it leaves with another header
+    Forward(Ex, Option<(usize, u32)>),
     Drop,
     PktStore(Ex),
-    PktRelease { key: Ex, interface: Ex },
+    PktRelease {
+        key: Ex,
+        interface: Ex,
+    },
     PktDiscard(Ex),
 }
 

@@ -93,10 +93,7 @@ impl Machine {
                 return Flow::Return;
             }
             St::Extract(bp, cell) => {
-                if let Err(counter) = self.extract(p, *bp as usize, fp + *cell as usize) {
-                    self.refused = Some(counter);
-                    return Flow::Stop;
-                }
+                return self.read(p, *bp as usize, fp + *cell as usize);
             }
             St::SetPayload(set) => self.set_payload(set, fp),
             St::FrameAdd(add) => self.frame_add(add, fp),

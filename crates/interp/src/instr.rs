@@ -61,7 +61,13 @@ pub(crate) fn request_addr(slot: u32, len: u64, token: u64) -> Addr {
 }
 
 /// The octets at an address, `len` at most; none if what it refers to is gone.
-fn octets<'a>(packet: &'a [u8], number: u64, requests: &'a Requests, addr: Addr, len: u64) -> &'a [u8] {
+pub(crate) fn octets<'a>(
+    packet: &'a [u8],
+    number: u64,
+    requests: &'a Requests,
+    addr: Addr,
+    len: u64,
+) -> &'a [u8] {
     let [region, offset, left, token] = addr;
     let len = len.min(left);
     match region {
@@ -151,9 +157,9 @@ impl Machine {
                 let flow = self.flow(p, self.current);
                 self.queue.sched.set_priority(number, flow, priority);
             }
-            In::Forward(interface) => {
+            In::Forward(interface, header) => {
                 let interface = self.eval(interface, fp);
-                self.forward(p, interface);
+                self.forward(p, interface, header.map(|(bp, cell)| (bp, fp + cell as usize)));
             }
             In::Drop => self.drop_current(),
             In::PktStore(key) => {

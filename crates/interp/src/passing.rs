@@ -3,8 +3,12 @@
 use std::collections::VecDeque;
 
 use crate::counters::*;
-use crate::instr::Number;
-use crate::link::Linked;
+use crate::exec::Flow;
+use crate::header::write_options;
+use crate::instr::{self, Number};
+use crate::ipv4;
+use crate::layout::{ADDR_CELLS, PAYLOAD_ADDR, PAYLOAD_CTX, PAYLOAD_LEN};
+use crate::link::{Blueprint, Linked, PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
 
 /// The last of the two interfaces; what is above counts as this one.
@@ -79,12 +83,74 @@ impl Machine {
         }
     }
 
-    pub(crate) fn forward(&mut self, p: &Linked, interface: u64) {
+    /// `header`: the blueprint and its cells, if the packet leaves with that header instead of its own.
+    pub(crate) fn forward(&mut self, p: &Linked, interface: u64, header: Option<(usize, usize)>) {
         let interface = interface.min(LAST);
         self.instr(Number::Forward, &[interface]);
-        if self.decide() {
-            self.send_current(p, interface);
+        if !self.decide() {
+            return;
         }
+        match header {
+            Some((bp, at)) => self.send_rewritten(p, bp, at, interface),
+            None => self.send_current(p, interface),
+        }
+    }
+
+    /// Reads the packet into the blueprint at `at`. A parser ends if that fails; in a processor the blueprint stays as it was.
+    pub(crate) fn read(&mut self, p: &Linked, bp: usize, at: usize) -> Flow {
+        let read = self.extract(p, bp, at);
+        match (read, self.current_event) {
+            (Ok(()), None) => {}
+            (Ok(()), Some(_)) => {
+                let (net, fields) = (p.map.net as usize, p.program.net_header.fields.len());
+                self.mem.copy_within(net..net + fields, at);
+            }
+            (Err(counter), None) => {
+                self.refused = Some(counter);
+                return Flow::Stop;
+            }
+            (Err(counter), Some(_)) => self.drop_packet(counter),
+        }
+        Flow::Next
+    }
+
+    /// The payload that was read into the blueprint at `at`; none if it was given one of a data unit.
+    fn payload_read(&self, code: &Blueprint, at: usize) -> Vec<u8> {
+        let payload = at + code.payload as usize;
+        if self.mem[payload + PAYLOAD_CTX as usize] != 0 {
+            return Vec::new();
+        }
+        let from = payload + PAYLOAD_ADDR as usize;
+        let mut addr = [0; ADDR_CELLS as usize];
+        addr.copy_from_slice(&self.mem[from..from + ADDR_CELLS as usize]);
+        let len = self.mem[payload + PAYLOAD_LEN as usize];
+        instr::octets(&self.packet, self.packet_number, &self.requests, addr, len).to_vec()
+    }
+
+    fn send_rewritten(&mut self, p: &Linked, bp: usize, at: usize, interface: u64) {
+        let code = &p.blueprints[bp];
+        let payload = self.payload_read(code, at);
+        let work = WORK as usize;
+        self.mem.copy_within(at..at + code.size as usize, work);
+        self.mem[PAYLOAD_LEN_CELL as usize] = payload.len() as u64;
+        self.mem[work + (code.payload + PAYLOAD_LEN) as usize] = payload.len() as u64;
+        let mut options = Vec::new();
+        if let Some(list) = &code.options {
+            write_options(list, &self.mem[work..work + code.size as usize], &mut options);
+        }
+        let mut out = vec![0; ipv4::HEADER];
+        let header = self.write_header(code, &options, &mut out);
+        out.extend_from_slice(&payload);
+        out.resize(out.len() + code.trailer, 0);
+        if out.len() > p.mtu as usize {
+            return self.count(TX_TOO_LONG);
+        }
+        let net = self.net_header(p, code);
+        ipv4::build(&mut out, &net, self.identification);
+        self.write_checksums(code, &net, &mut out, header);
+        self.identification = self.identification.wrapping_add(1);
+        self.count(TX_PACKETS);
+        self.passing.leaving.push_back((interface, out));
     }
 
     pub(crate) fn drop_current(&mut self) {

@@ -159,6 +159,11 @@ impl Machine {
         if !(piece.first && piece.last) {
             self.apply_rules(p, piece);
         }
+        self.write_header(code, options, out)
+    }
+
+    /// Writes the header in the work area behind what `out` holds; how long it is.
+    pub(crate) fn write_header(&mut self, code: &Blueprint, options: &[u8], out: &mut Vec<u8>) -> usize {
         self.compute_varints(code);
         let header = code.fixed_len + self.parts_len(code, false) + options.len();
         self.mem[HEADER_LEN_CELL as usize] = header as u64;
@@ -204,7 +209,7 @@ impl Machine {
     }
 
     /// The network header of the packet in the work area.
-    fn net_header(&self, p: &Linked, code: &Blueprint) -> ipv4::Header {
+    pub(crate) fn net_header(&self, p: &Linked, code: &Blueprint) -> ipv4::Header {
         let cell = |cell: Option<u32>| cell.map(|c| self.mem[(WORK + c) as usize]);
         ipv4::Header {
             tos: cell(code.net.tos).unwrap_or(0) as u8,

@@ -164,3 +164,64 @@ fn what_is_too_long_is_lost() {
     assert_eq!(after(&mut core, 0, &packet(254, 3, 0, 79)), []);
     assert_eq!(count(&core, "tx_too_long"), 2);
 }
+
+const REWRITES: &str = "
+net_header ipv4 { uint32 src_ip; uint32 dst_ip; uint8 protocol = 254; uint8 ttl = 64; }
+event seen : net_event { uint8 what; }
+pkt_bp head over ipv4 { uint8 what; uint8 n; checksum16_t sum; data_t payload; }
+void parse(pkt_t p, ipv4 ip) {
+    head h;
+    p.extract(h);
+    seen e;
+    e.what = h.what;
+    raise e;
+}
+void act(seen e) {
+    head h;
+    if (e.what != 3) { e.pkt.extract(h); }
+    h.n += 5;
+    h.net.dst_ip = 0x0a000003;
+    h.net.ttl -= 1;
+    if (e.what == 2) { forward(e.pkt, 0, h); }
+    forward(e.pkt, 1, h);
+}
+dispatch d { seen -> { act }; }
+deploy { register_role(in_network, 3); register_ep_chains(d); register_ev_parser(parse); }";
+
+/// A packet of REWRITES with a right checksum.
+fn summed(what: u8, n: u8, payload: &[u8]) -> Vec<u8> {
+    let mut packet = packet(254, what, n, 2 + payload.len());
+    packet[24..].copy_from_slice(payload);
+    let pseudo = 2 * u32::from(0x0a00_u16) + 3 + 254 + (4 + payload.len() as u32);
+    let words = packet[20..].chunks(2).map(|w| u32::from(w[0]) << 8 | w.get(1).map_or(0, |o| u32::from(*o)));
+    let mut sum = words.sum::<u32>() + pseudo;
+    while sum > 0xffff {
+        sum = (sum >> 16) + (sum & 0xffff);
+    }
+    packet[22..24].copy_from_slice(&(!sum as u16).to_be_bytes());
+    mended(packet)
+}
+
+#[test]
+fn a_packet_leaves_with_another_header_and_the_payload_that_was_read() {
+    let mut core = core(&compile(REWRITES), 0);
+    let left = after(&mut core, 0, &summed(1, 7, b"carried"));
+    let [(1, packet)] = &left[..] else { panic!("{left:?}") };
+    assert_eq!(packet[16..20], [10, 0, 0, 3]);
+    assert_eq!((packet[8], packet[20], packet[21]), (2, 1, 12), "TTL, what was read and what was changed");
+    assert_eq!(&packet[24..], b"carried");
+    assert_eq!(mended(packet.clone()), *packet, "the network header's checksum is right");
+    // Its checksum is right too: read again, it raises its event again.
+    assert_eq!(after(&mut core, 0, packet).len(), 1);
+    assert_eq!((count(&core, "bad_checksum"), count(&core, "packet_gone")), (0, 0));
+}
+
+#[test]
+fn a_header_that_was_not_read_has_no_payload_and_a_packet_still_goes_one_way() {
+    let mut core = core(&compile(REWRITES), 0);
+    let left = after(&mut core, 0, &summed(3, 7, b"left behind"));
+    assert_eq!((left[0].1.len(), left[0].1[20], left[0].1[21]), (24, 0, 5));
+    let left = after(&mut core, 1, &summed(2, 0, b""));
+    assert_eq!(left.iter().map(|(by, _)| *by).collect::<Vec<_>>(), [0]);
+    assert_eq!(count(&core, "packet_gone"), 1);
+}

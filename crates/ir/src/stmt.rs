@@ -150,6 +150,8 @@ pub enum Instr {
     /// the packet of the chain's net event leaves by this interface (type `U32`)
     Forward {
         interface: Expr,
+        /// a blueprint that stands for its network header and header, with the payload that was read into it
+        header: Option<LocalId>,
     },
     /// the packet of the chain's net event goes nowhere
     Drop,

@@ -50,16 +50,27 @@ static inline void carrick_store_look(struct carrick_store *s, const uint8_t *pa
     s->gone = false;
 }
 
-/* A copy of the packet that is looked at; the slot + 1. There is room for one more than `capacity`. */
-static inline uint32_t carrick_store_copy(struct carrick_store *s) {
+/* A slot for a packet of `len` octets, + 1. There is room for one more than `capacity`. */
+static inline uint32_t carrick_store_slot(struct carrick_store *s, uint32_t len) {
     uint32_t slot = s->free ? s->free : ++s->fresh;
     struct carrick_held *h = &s->held[slot - 1];
     if (s->free)
         s->free = h->next;
     s->used++;
-    h->len = s->len;
+    h->len = len;
     h->next = 0;
-    memcpy(s->octets + (size_t)(slot - 1) * s->room, s->packet, s->len);
+    return slot;
+}
+
+/* The octets of a slot. */
+static inline uint8_t *carrick_store_octets(const struct carrick_store *s, uint32_t slot) {
+    return s->octets + (size_t)(slot - 1) * s->room;
+}
+
+/* A copy of the packet that is looked at; its slot + 1. */
+static inline uint32_t carrick_store_copy(struct carrick_store *s) {
+    uint32_t slot = carrick_store_slot(s, s->len);
+    memcpy(carrick_store_octets(s, slot), s->packet, s->len);
     return slot;
 }
 
@@ -71,6 +82,13 @@ static inline void carrick_store_leave(struct carrick_store *s, uint32_t slot, u
     else
         s->leaving = slot;
     s->leaving_last = slot;
+}
+
+/* A packet of `len` octets that leaves in place of the one that is looked at: where to write it. */
+static inline uint8_t *carrick_store_make(struct carrick_store *s, uint32_t len, uint32_t interface) {
+    uint32_t slot = carrick_store_slot(s, len);
+    carrick_store_leave(s, slot, interface);
+    return carrick_store_octets(s, slot);
 }
 
 /* Whether it is still to be said what becomes of the packet. */
@@ -158,7 +176,7 @@ static inline uint32_t carrick_store_next(struct carrick_store *s, uint8_t *out,
         s->leaving = s->held[slot - 1].next;
         if (fits) {
             s->left_by = s->held[slot - 1].interface;
-            memcpy(out, s->octets + (size_t)(slot - 1) * s->room, len);
+            memcpy(out, carrick_store_octets(s, slot), len);
         }
         counters[fits ? CARRICK_COUNT_TX_FORWARDED : CARRICK_COUNT_TX_TOO_LONG]++;
         carrick_store_forget(s, slot);

@@ -322,7 +322,10 @@ impl Linker<'_> {
             }
             Instr::SetQueueRate { queue, rate } => In::SetRate(expr(queue)?, expr(rate)?),
             Instr::SetQueuePrio { queue, prio } => In::SetPriority(expr(queue)?, expr(prio)?),
-            Instr::Forward { interface } => In::Forward(expr(interface)?),
+            Instr::Forward { interface, header } => {
+                let header = header.map(|h| this.blueprint_of(h, frame)).transpose()?;
+                In::Forward(expr(interface)?, header)
+            }
             Instr::Drop => In::Drop,
             Instr::PktStore { key } => In::PktStore(expr(key)?),
             Instr::PktRelease { key, interface } => {

@@ -152,7 +152,9 @@ impl Printer<'_> {
             Instr::SetQueueRate { queue, rate: value } | Instr::SetQueuePrio { queue, prio: value } => {
                 vec![self.expr(queue), self.expr(value)]
             }
-            Instr::Forward { interface } => vec![self.expr(interface)],
+            Instr::Forward { interface, header } => {
+                [self.expr(interface)].into_iter().chain(header.map(|h| self.local(h))).collect()
+            }
             Instr::Drop => Vec::new(),
             Instr::PktStore { key } | Instr::PktDiscard { key } => vec![self.expr(key)],
             Instr::PktRelease { key, interface } => vec![self.expr(key), self.expr(interface)],

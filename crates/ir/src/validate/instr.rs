@@ -85,7 +85,14 @@ impl Check<'_> {
     fn of_packet(&mut self, instr: &Instr) {
         self.must(self.program.in_network.is_some(), "an instruction of a program in the network");
         match instr {
-            Instr::Forward { interface } => self.expr_of(interface, &Ty::U32, "the interface"),
+            Instr::Forward { interface, header } => {
+                self.expr_of(interface, &Ty::U32, "the interface");
+                if let Some(header) = header {
+                    let def = self.blueprint_local(*header);
+                    let whole = def.is_some_and(|(_, def)| !def.frame && def.frames.is_none());
+                    self.must(whole, "a header of frames");
+                }
+            }
             Instr::PktStore { key } | Instr::PktDiscard { key } => self.expr_of(key, &Ty::U64, "the key"),
             Instr::PktRelease { key, interface } => {
                 self.expr_of(key, &Ty::U64, "the key");
@@ -143,7 +150,8 @@ impl Check<'_> {
                 }
             }
             StmtKind::Extract { bp } => {
-                self.must(self.is_parser(), "only a parser extracts");
+                let in_network = self.program.in_network.is_some();
+                self.must(self.is_parser() || in_network, "only a parser extracts");
                 self.blueprint_local(*bp);
             }
             StmtKind::SetPayload { bp, ctx, offset, len, mss } => {

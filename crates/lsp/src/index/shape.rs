@@ -75,6 +75,7 @@ impl Index {
     pub(super) fn built_in_shape(&self, shape: &Shape, name: &str) -> Shape {
         match (shape, name) {
             (Shape::Of(it), "id" | "net") => self.made_with.get(it).map_or(Shape::Plain, |w| Shape::Of(*w)),
+            (Shape::Of(it), "pkt") if self.net_events.contains(it) => Shape::Packet,
             (Shape::List(of) | Shape::SortedList(of), "get" | "pop") => (**of).clone(),
             _ => Shape::Plain,
         }

@@ -112,8 +112,8 @@ pub const INSTRUCTIONS: &[Word] = &[
     ),
     word(
         "forward",
-        "forward(e.pkt, uint32 interface)",
-        "The packet of the event leaves by interface 0 or 1.",
+        "forward(e.pkt, uint32 interface[, blueprint h])",
+        "The packet of the event leaves by interface 0 or 1, perhaps with another header.",
     ),
     word("drop", "drop(e.pkt)", "The packet of the event goes nowhere."),
     word("pkt_store", "pkt_store(e.pkt, uint64 key)", "The packet of the event is kept under the key."),

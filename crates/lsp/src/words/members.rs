@@ -26,7 +26,7 @@ pub const PACKET: &[Word] = &[
     word(
         "extract",
         "extract(blueprint bp)",
-        "Reads the header. The parser ends if the packet is too short or wrong.",
+        "Reads the header. The parser ends if the packet is too short or wrong; `e.pkt.extract(h)` leaves h as it was.",
     ),
     word("left", "left() -> bytes", "How much is left of the packet."),
     word("peek", "peek() -> uint8", "The first octet of what is left; 0 if nothing is."),

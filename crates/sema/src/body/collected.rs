@@ -117,7 +117,7 @@ fn arguments_of(instr: &mut Instr) -> Vec<&mut Expr> {
         Instr::SetQueueRate { queue, rate: value } | Instr::SetQueuePrio { queue, prio: value } => {
             vec![queue, value]
         }
-        Instr::Forward { interface } => vec![interface],
+        Instr::Forward { interface, .. } => vec![interface],
         Instr::PktStore { key } | Instr::PktDiscard { key } => vec![key],
         Instr::PktRelease { key, interface } => vec![key, interface],
         Instr::Drop | Instr::DelCtx { .. } | Instr::TimerStop { .. } | Instr::Raise { .. } => Vec::new(),

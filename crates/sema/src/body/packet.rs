@@ -22,13 +22,20 @@ impl Body<'_, '_> {
             return None;
         }
         let count = if matches!(name.name.as_str(), "drop" | "pkt_discard") { 1 } else { 2 };
-        self.count(args, count, span)?;
+        let with_header = name.name == "forward" && args.len() == 3;
+        if !with_header {
+            self.count(args, count, span)?;
+        }
         let of_packet = !name.name.starts_with("pkt_") || name.name == "pkt_store";
         if of_packet {
             self.event_packet(&args[0])?;
         }
         Some(match name.name.as_str() {
-            "forward" => Instr::Forward { interface: self.interface(&args[1])? },
+            "forward" => {
+                let interface = self.interface(&args[1])?;
+                let header = args.get(2).map(|h| self.whole_header(h));
+                Instr::Forward { interface, header: header.map_or(Some(None), |h| h.map(Some))? }
+            }
             "drop" => Instr::Drop,
             "pkt_store" => Instr::PktStore { key: self.value_of_type(&args[1], &Ty::U64)? },
             "pkt_discard" => Instr::PktDiscard { key: self.value_of_type(&args[0], &Ty::U64)? },
@@ -65,11 +72,54 @@ impl Body<'_, '_> {
         )
     }
 
+    /// A variable of a blueprint that is a packet without frames.
+    fn whole_header(&mut self, e: &ast::Expr) -> Option<ir::LocalId> {
+        let Some(header) = self.variable(e, |ty| matches!(ty, Ty::Blueprint(_))) else {
+            return self.report(
+                Diagnostic::error(codes::PACKET, "this is not a header", e.span, "not a blueprint variable")
+                    .mend(
+                        "declare `a_blueprint h;`, read it with `e.pkt.extract(h);`, change it and pass it",
+                    ),
+            );
+        };
+        let Ty::Blueprint(kind) = self.locals[header.index()].ty else { return None };
+        let def = &self.cx.program.blueprints[kind.index()];
+        if def.frame || def.frames.is_some() {
+            let message = format!("`{}` is a packet of frames, or a frame", def.name);
+            self.cx.frame_error(
+                e.span,
+                message,
+                "not one header and a payload",
+                "use a blueprint without frames",
+            );
+            return None;
+        }
+        Some(header)
+    }
+
+    /// `e.pkt.extract(h);` in a processor: what the parser could read is read again.
+    pub(super) fn extract_again(&mut self, packet: &ast::Expr, args: &[ast::Expr], span: Span) -> Option<()> {
+        self.event_packet(packet)?;
+        self.count(args, 1, span)?;
+        let bp = self.whole_header(&args[0])?;
+        self.emit(ir::StmtKind::Extract { bp });
+        Some(())
+    }
+
+    /// Whether something is `e.pkt`, with e an event that has one.
+    pub(super) fn is_packet(&mut self, e: &ast::Expr) -> bool {
+        let ast::ExprKind::Field(base, field) = &e.kind else { return false };
+        field.name == "pkt"
+            && self.variable(base, |ty| matches!(ty, Ty::Event(_))).is_some_and(|event| {
+                matches!(self.locals[event.index()].ty, Ty::Event(kind) if self.cx.carries_packet(kind))
+            })
+    }
+
     /// A packet is nowhere but in these instructions.
     pub(super) fn packet_as_value<T>(&mut self, span: Span) -> Option<T> {
         self.report(
             Diagnostic::error(codes::PACKET, "a packet is not a value", span, "not a value")
-                .mend("`forward`, `drop` or `pkt_store` it; what is in it is read in the parser"),
+                .mend("`forward`, `drop` or `pkt_store` it; `e.pkt.extract(h);` reads what is in it"),
         )
     }
 

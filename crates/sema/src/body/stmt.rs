@@ -374,6 +374,9 @@ impl Body<'_, '_> {
                 _ => {}
             }
         }
+        if method.name == "extract" && self.is_packet(base) {
+            return self.extract_again(base, args, span);
+        }
         let node = self.node(base)?;
         self.method(node, method, args, span)?;
         self.drop_result();
