@@ -147,7 +147,7 @@ impl Machine {
         }
         let net = self.net_header(p, code);
         ipv4::build(&mut out, &net, self.identification);
-        self.write_checksums(code, &net, &mut out, header);
+        self.write_checksums(p.net_len, code, &net, &mut out, header);
         self.identification = self.identification.wrapping_add(1);
         self.count(TX_PACKETS);
         self.passing.leaving.push_back((interface, out));
