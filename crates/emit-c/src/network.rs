@@ -100,6 +100,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t payload_len = h->payload__.ptr ? h->payload__.len : 0;");
         let more = if bp.parts.is_empty() { "h" } else { "core, h, payload_len" };
         self.w.line(format!("uint32_t header_len = {name}_header_len({more});"));
+        self.check_ranges(bp, &["return;"]);
         self.w.line(format!("uint64_t whole = CARRICK_IP_HEADER + header_len{} + payload_len;", tail(bp)));
         self.w.line(
             "if (whole > core->mtu) {\n    core->counters[CARRICK_COUNT_TX_TOO_LONG]++;\n    return;\n}",

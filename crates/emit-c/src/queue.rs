@@ -196,7 +196,7 @@ impl Emitter<'_> {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
             self.w.line(format!("headers = {}header_len{};", self.net_and(), tail(bp)));
         }
-        self.check_ranges(bp);
+        self.check_ranges(bp, &["e->done += payload_len;", "return 0;"]);
         self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         if sums_payload(bp) {
@@ -210,8 +210,8 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    /// A packet with a field outside of its range is not made.
-    fn check_ranges(&mut self, bp: &BlueprintDef) {
+    /// A packet with a field outside of its range is not made: this is done instead.
+    pub(crate) fn check_ranges(&mut self, bp: &BlueprintDef, instead: &[&str]) {
         let wrong: Vec<String> = bp
             .fixed_fields()
             .iter()
@@ -228,8 +228,7 @@ impl Emitter<'_> {
         }
         self.w.open(format!("if ({}) {{", wrong.join(" || ")));
         self.w.line("core->counters[CARRICK_COUNT_TX_BAD_FIELD]++;");
-        self.w.line("e->done += payload_len;");
-        self.w.line("return 0;");
+        instead.iter().for_each(|line| self.w.line(*line));
         self.w.close("}");
     }
 

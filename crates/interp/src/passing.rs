@@ -140,6 +140,9 @@ impl Machine {
         }
         let mut out = vec![0; ipv4::HEADER];
         let header = self.write_header(code, &options, &mut out);
+        if !self.fields_in_range(code) {
+            return self.count(TX_BAD_FIELD);
+        }
         out.extend_from_slice(&payload);
         out.resize(out.len() + code.trailer, 0);
         if out.len() > p.mtu as usize {

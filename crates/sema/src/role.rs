@@ -58,6 +58,18 @@ impl Checker<'_> {
                 .mend("choose a smaller number"),
             );
         }
+        if self.program.net_header.layer == ir::NetLayer::Link {
+            return self.report(
+                Diagnostic::error(
+                    codes::DEPLOY_CALL,
+                    "a program in the network is over `ipv4`",
+                    span,
+                    "in deploy",
+                )
+                .note("it has to know where a packet that is none of its own ends, and which are its own")
+                .mend("use `net_header ipv4`, or leave this out"),
+            );
+        }
         self.program.in_network = Some(packets);
     }
 
