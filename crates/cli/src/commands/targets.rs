@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use carrick_driver::targets::Target;
 use carrick_driver::{Failure, targets};
 use serde_json::json;
 
@@ -18,15 +19,22 @@ pub fn run(args: &Targets) -> Result<ExitCode, Failure> {
     for target in &all {
         println!("{:<8} {}", target.name, target.description);
     }
+    table("instruction", &all, |t| &t.instructions);
+    table("block for packets", &all, |t| &t.blocks);
+    table("block for events", &all, |t| &t.event_blocks);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which target has what.
+fn table(what: &str, all: &[Target], of: impl Fn(&Target) -> &Vec<String>) {
     println!();
-    let names: BTreeSet<&String> = all.iter().flat_map(|t| &t.instructions).collect();
-    print!("{:<24}", "instruction");
+    print!("{what:<24}");
     all.iter().for_each(|t| print!("{:<8}", t.name));
     println!();
+    let names: BTreeSet<&String> = all.iter().flat_map(&of).collect();
     for name in names {
         print!("{name:<24}");
-        all.iter().for_each(|t| print!("{:<8}", if t.instructions.contains(name) { "yes" } else { "-" }));
+        all.iter().for_each(|t| print!("{:<8}", if of(t).contains(name) { "yes" } else { "-" }));
         println!();
     }
-    Ok(ExitCode::SUCCESS)
 }
