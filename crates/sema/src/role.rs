@@ -44,7 +44,16 @@ impl Checker<'_> {
             }
         };
         if self.program.net_header.layer == ir::NetLayer::Link {
-            self.no_net_in_sum(span, "network header by which packets go on");
+            return self.report(
+                Diagnostic::error(
+                    codes::LINK,
+                    "a program in the network is over `ipv4`",
+                    span,
+                    "over `link`",
+                )
+                .note("the network header says where a packet ends, and whose it is")
+                .mend("use `net_header ipv4`, or leave this out"),
+            );
         }
         let Some(packets) = packets else { return };
         if self.fold(&packets).is_some_and(|n| n > PACKETS_MAX) {
@@ -56,18 +65,6 @@ impl Checker<'_> {
                     format!("more than {PACKETS_MAX}"),
                 )
                 .mend("choose a smaller number"),
-            );
-        }
-        if self.program.net_header.layer == ir::NetLayer::Link {
-            return self.report(
-                Diagnostic::error(
-                    codes::DEPLOY_CALL,
-                    "a program in the network is over `ipv4`",
-                    span,
-                    "in deploy",
-                )
-                .note("it has to know where a packet that is none of its own ends, and which are its own")
-                .mend("use `net_header ipv4`, or leave this out"),
             );
         }
         self.program.in_network = Some(packets);
