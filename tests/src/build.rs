@@ -30,17 +30,28 @@ pub fn carrick() -> &'static Path {
 /// # Panics
 /// If it does not build.
 pub fn host(program: &str) -> PathBuf {
+    host_with(program, &[])
+}
+
+/// As [`host`], of a program with features: `["--with", "reliable"]`.
+///
+/// # Panics
+/// If it does not build.
+pub fn host_with(program: &str, features: &[&str]) -> PathBuf {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     // A build that failed in another test fails here as well: there is nothing half-made to be wary of.
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    made.entry(program.to_owned()).or_insert_with(|| build_host(program)).clone()
+    let key = format!("{program} {}", features.join(" "));
+    made.entry(key).or_insert_with(|| build_host(program, features)).clone()
 }
 
-fn build_host(program: &str) -> PathBuf {
+fn build_host(program: &str, features: &[&str]) -> PathBuf {
     let name = Path::new(program).file_stem().expect("a program has a name").to_string_lossy().into_owned();
-    let dir = target_dir().join(format!("tests-{name}"));
+    let dir = target_dir().join(format!("tests-{name}{}", features.join("").replace([',', '='], "-")));
     let built = Command::new(carrick())
-        .args(["build", program, "--target", "native", "-o"])
+        .args(["build", program, "--target", "native"])
+        .args(features)
+        .arg("-o")
         .arg(&dir)
         .current_dir(root())
         .output()

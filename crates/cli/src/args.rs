@@ -226,7 +226,7 @@ pub struct Build {
 pub struct Run {
     #[command(flatten)]
     pub source: Source,
-    /// what follows is for the stack: --port tun:NAME|packet:DEV|udp:LOCAL:PEER|loop, --addr A/LEN,
+    /// what follows is for the stack: --port tun:NAME|packet:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
     /// --app echo|http:DIR|get:URL:FILE, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     pub stack: Vec<String>,

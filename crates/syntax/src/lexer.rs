@@ -207,8 +207,8 @@ impl Lexer<'_> {
         let start = self.at;
         let radix = match self.rest().get(..2) {
             Some("0x" | "0X") => 16,
-            // No binary digit begins a unit, and no rate is as common as none.
-            Some("0b" | "0B") if !self.rest().starts_with("0bps") => 2,
+            // No binary digit begins a unit, and no rate, or no octet, is as common as none.
+            Some("0b" | "0B") if !self.rest().starts_with("0bps") && !self.no_octets() => 2,
             _ => 10,
         };
         if radix != 10 {
@@ -235,6 +235,12 @@ impl Lexer<'_> {
             self.unknown_unit(start, digits_end);
             self.push(TokenKind::Int(value), start);
         }
+    }
+
+    /// `0B`, behind which no digit follows.
+    fn no_octets(&self) -> bool {
+        let behind = self.rest().strip_prefix("0B");
+        behind.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
     }
 
     fn unknown_unit(&mut self, start: usize, digits_end: usize) {
@@ -325,7 +331,7 @@ mod tests {
     fn numbers_and_units() {
         use TokenKind::{Eof, Int, Punct, Unit};
         assert_eq!(kinds("1_000 0xff 0b101"), [Int(1000), Int(255), Int(5), Eof]);
-        assert_eq!(kinds("0bps"), [Unit(0, 1), Eof]);
+        assert_eq!(kinds("0bps 0B 0B1"), [Unit(0, 1), Unit(0, 1), Int(1), Eof]);
         assert_eq!(kinds("10ms 64KiB 25Gbps"), [Unit(10, 2), Unit(64, 2), Unit(25, 2), Eof]);
         assert_eq!(kinds("0..8"), [Int(0), Punct(".."), Int(8), Eof]);
         assert_eq!(kinds("1ms..60s"), [Unit(1, 1), Punct(".."), Unit(60, 2), Eof]);

@@ -45,6 +45,8 @@ static bool open_ports(const struct carrick_options *options, struct carrick_por
         ports[0] = carrick_tun_open(rest, error);
     else if (strncmp(options->port, "packet:", 7) == 0)
         ports[0] = carrick_packet_open(rest, error);
+    else if (strncmp(options->port, "unix:", 5) == 0)
+        ports[0] = carrick_unix_open(rest, error);
     else
         ports[0] = carrick_udp_open(rest, error);
     return ports[0] != NULL;

@@ -50,7 +50,7 @@ static bool read_port(struct carrick_options *options, const char *text) {
     options->port = text;
     options->loop = strcmp(text, "loop") == 0;
     return options->loop || strncmp(text, "tun:", 4) == 0 || strncmp(text, "packet:", 7) == 0 ||
-           strncmp(text, "udp:", 4) == 0;
+           strncmp(text, "udp:", 4) == 0 || strncmp(text, "unix:", 5) == 0;
 }
 
 /* The options that say where and what. False: `error` says what is wrong; `*known` becomes false if it is none of
@@ -59,7 +59,8 @@ static bool read_main_option(struct carrick_options *options, const char *name, 
                              struct carrick_port_error *error) {
     if (strcmp(name, "--port") == 0)
         return read_port(options, value) ||
-               wrong(error, name, value, "tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT or loop");
+               wrong(error, name, value,
+                     "tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT, unix:LOCALPATH:PEERPATH or loop");
     if (strcmp(name, "--addr") == 0)
         return read_address(options, value) ||
                wrong(error, name, value, "an address with its prefix, as in 10.0.0.2/24");
@@ -159,9 +160,8 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
 void carrick_options_help(const struct carrick_options *options, const char *executable) {
     printf("Example: serve a directory to the other end of a network device\n"
            "    %s --port packet:veth0 --addr 10.0.0.2/24 --app http:/srv/www\n\n"
-           "  --port PORT       tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT), or loop, "
-           "which\n"
-           "                    joins two applications in this process\n"
+           "  --port PORT       tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT),\n"
+           "                    unix:LOCALPATH:PEERPATH, or loop, which joins two applications in this process\n"
            "  --addr A/LEN      our address\n"
            "  --gateway G       where packets for other networks go\n"
            "  --peer A          loop: the address of the second application (the next one)\n",

@@ -75,6 +75,10 @@ static int script_open(struct script *script, char **words, int count) {
     if (strcmp(words[0], "connect") == 0 && count == 3 && carrick_parse_address(words[1], strlen(words[1]), &address) &&
         carrick_parse_port(words[2], &port))
         return carrick_connect(script->stack, 0, address, port, script_opened, script) != 0;
+    uint16_t local;
+    if (strcmp(words[0], "open") == 0 && count == 4 && carrick_parse_address(words[1], strlen(words[1]), &address) &&
+        carrick_parse_port(words[2], &port) && carrick_parse_port(words[3], &local))
+        return carrick_open(script->stack, local, address, port, script_opened, script) != 0;
     return -1;
 }
 

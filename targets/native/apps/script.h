@@ -5,6 +5,7 @@
  * `closed`, `end COUNT`, `corrupt AT`). Commands wait for each other.
  *
  *     listen PORT [BACKLOG]     unlisten     connect IP PORT     accept     use N (connections are numbered from 0)
+ *     open IP PORT LOCALPORT (of messages: each send and each recv is one)
  *     send N SEED               recv N SEED              finish SEED (receive to the end; answers the count)
  *     exchange N SEED M SEED    shutdown                 close              abort
  *     echo                      ping COUNT SIZE (answers nanoseconds: median, 99th percentile)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The requests of the shape `stream`. */
+/* The requests of the shapes `stream` and `message`. */
 #include "host/stack.h"
 
 #define PORT_LO    49152u /* RFC 6335: dynamic ports */
@@ -62,6 +62,20 @@ int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t a
         slot->tries = PORT_TRIES;
         local_port = next_local_port(stack);
     }
+    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
+    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, local_port);
+    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);
+    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
+    carrick_requests_submit(&stack->requests, &stack->host, slot);
+    return 0;
+}
+
+int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
+                 carrick_done_fn done, void *user) {
+    struct carrick_slot *slot;
+    int refused = begin(stack, CALL_OPEN, done, user, &slot);
+    if (refused)
+        return refused;
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, local_port);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);

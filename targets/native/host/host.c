@@ -48,13 +48,19 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_program *
                        const struct carrick_config *core, uint32_t prefix, uint32_t gateway,
                        struct carrick_port_error *error) {
     struct carrick_config config = *core;
-    config.mtu = port->mtu < 65535 ? port->mtu : 65535;
+    bool whole = program->network == CARRICK_NETWORK_LINK;
+    uint32_t mtu = whole ? carrick_port_frame_max(port) : port->mtu;
+    config.mtu = mtu < 65535 ? mtu : 65535;
     if (!config.trace) {
         config.trace = host_claim;
         config.trace_user = host;
     }
-    struct carrick_net_config net = {
-        .address = core->address, .prefix = prefix, .gateway = gateway, .mtu = config.mtu, .ethernet = port->ethernet};
+    struct carrick_net_config net = {.address = core->address,
+                                     .prefix = prefix,
+                                     .gateway = gateway,
+                                     .mtu = config.mtu,
+                                     .whole = whole,
+                                     .ethernet = port->ethernet};
     memcpy(net.mac, port->mac, 6);
     *host = (struct carrick_host){.program = program, .port = port};
     carrick_host_tick(host);

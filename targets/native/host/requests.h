@@ -17,10 +17,11 @@ enum carrick_call_kind {
     CALL_SHUTDOWN,
     CALL_CLOSE,
     CALL_ABORT,
+    CALL_OPEN,
     CALL_KINDS
 };
 
-/* The fields that the shape `stream` knows; a program's others are 0. */
+/* The fields that the shapes know; a program's others are 0. */
 enum carrick_call_field {
     FIELD_LOCAL_IP,
     FIELD_LOCAL_PORT,

@@ -32,7 +32,11 @@ uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct
                              const uint8_t **packets, uint32_t *lens) {
     uint32_t n = 0;
     uint32_t skip = carrick_net_headroom(net);
-    for (uint32_t i = 0; i < count; i++) {
+    for (; net->config.whole && n < count; n++) {
+        packets[n] = frames[n].data;
+        lens[n] = frames[n].len;
+    }
+    for (uint32_t i = n; i < count; i++) {
         const uint8_t *packet = frames[i].data + skip;
         uint32_t len = frames[i].len - skip;
         uint32_t type = ETHER_IPV4;
@@ -77,7 +81,7 @@ static void waiting_put(struct carrick_net *net, uint32_t hop, const struct carr
 }
 
 void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_frame *frame) {
-    if (!net->config.ethernet || frame->len == 0)
+    if (!net->config.ethernet || net->config.whole || frame->len == 0)
         return;
     uint32_t hop = 0;
     const uint8_t *mac = NULL;

@@ -10,6 +10,7 @@
 #define PCAP_BUFFER    (1u << 20)
 #define LINK_ETHERNET  1u
 #define LINK_RAW_IPV4  228u
+#define LINK_USER0     147u /* nobody else's */
 #define FLAG_INBOUND   1u
 #define FLAG_OUTBOUND  2u
 #define TIMES_IN_NANOS 9u
@@ -51,7 +52,8 @@ static void pcap_begin(struct pcap *self) {
     put32(self, 44);
     put32(self, 1); /* interface description */
     put32(self, 32);
-    put16(self, self->port.ethernet ? LINK_ETHERNET : LINK_RAW_IPV4, 0);
+    bool anything = strcmp(self->port.inner->kind, "unix") == 0;
+    put16(self, self->port.ethernet ? LINK_ETHERNET : anything ? LINK_USER0 : LINK_RAW_IPV4, 0);
     put32(self, 0);    /* no limit */
     put16(self, 9, 1); /* if_tsresol */
     put_padded(self, &(uint8_t){TIMES_IN_NANOS}, 1);

@@ -47,20 +47,25 @@ pub fn run(args: &Check) -> Result<ExitCode, Failure> {
 fn combinations(file: &Path, format: Format) -> Result<(bool, Value), Failure> {
     let (assembled, choices) = combinations_of(file)?;
     let name = file.display().to_string();
-    let (mut wrong, mut reports) = (0, Vec::new());
+    let (mut wrong, mut reports, mut said) = (0, Vec::new(), Vec::new());
     let bar = output::progress_bar(choices.len() as u64, "checking");
     for choice in &choices {
-        let compiled = compile_assembled(&name, &assembled, choice);
+        let mut compiled = compile_assembled(&name, &assembled, choice);
         bar.inc(1);
         wrong += usize::from(compiled.program.is_none());
         if format == Format::Json {
             let mut report = render::json(&compiled);
             report["with"] = json!(choice.with.iter().map(with).collect::<Vec<_>>());
             reports.push(report);
-        } else if compiled.program.is_none() {
+            continue;
+        }
+        // What is wrong with many combinations is said with the first of them.
+        compiled.diagnostics.retain(|d| !said.contains(d));
+        said.extend(compiled.diagnostics.iter().cloned());
+        if !compiled.diagnostics.is_empty() {
             bar.suspend(|| {
                 output::diagnostics(&compiled);
-                eprintln!("{} {}", output::summary(&compiled), written(choice));
+                eprintln!("{} {}\n", output::summary(&compiled), written(choice));
             });
         }
     }

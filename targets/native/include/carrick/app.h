@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an application sees of a compiled program with an interface of the shape `stream`: requests, each completed
- * exactly once by a call of its `done`.
+ * What an application sees of a compiled program with an interface of the shape `stream` or `message`: requests, each
+ * completed exactly once by a call of its `done`.
  *
  *     static void got(void *user, enum carrick_status status, uint64_t octets) { ... }
  *     carrick_recv(stack, connection, buffer, sizeof buffer, got, user);
@@ -98,10 +98,13 @@ int carrick_accept(struct carrick_stack *stack, uint64_t listener, carrick_done_
 /* Value: the connection's handle. `local_port` 0: a free one is chosen. */
 int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
                     carrick_done_fn done, void *user);
-/* Value: octets taken, 1..len. `len` at least 1. */
+/* Shape `message`: both ends open. Value: the handle of what joins them. */
+int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
+                 carrick_done_fn done, void *user);
+/* Value: octets taken, 1..len; of a message all. `len` at least 1. CARRICK_BUSY: no room for the message now. */
 int carrick_send(struct carrick_stack *stack, uint64_t connection, const void *data, uint32_t len, carrick_done_fn done,
                  void *user);
-/* Value: octets received, 1..len. CARRICK_END_OF_STREAM: the peer sends no more. */
+/* Value: octets received, 1..len; of a message what fits into `len`. CARRICK_END_OF_STREAM: the peer sends no more. */
 int carrick_recv(struct carrick_stack *stack, uint64_t connection, void *data, uint32_t len, carrick_done_fn done,
                  void *user);
 /* Nothing more will be sent. */

@@ -37,6 +37,7 @@ struct carrick_net_config {
     uint32_t prefix;  /* 0..32 */
     uint32_t gateway; /* 0: none */
     uint32_t mtu;     /* octets of a packet: at most the port's */
+    bool whole;       /* the program makes whole frames: nothing stands between it and the port */
     bool ethernet;
     uint8_t mac[6];
 };
@@ -73,7 +74,7 @@ uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct
 
 /* Where a packet begins in a reserved frame. */
 static inline uint32_t carrick_net_headroom(const struct carrick_net *net) {
-    return net->config.ethernet ? CARRICK_ETHER_HEADER : 0;
+    return net->config.ethernet && !net->config.whole ? CARRICK_ETHER_HEADER : 0;
 }
 
 /* Makes a frame of a packet of `frame->len` octets that stands at the headroom: afterwards `len` is the frame's, or 0

@@ -109,6 +109,10 @@ struct carrick_port *carrick_packet_open(const char *device, struct carrick_port
  * LOCALIP:PORT:PEERIP:PORT. */
 struct carrick_port *carrick_udp_open(const char *spec, struct carrick_port_error *error);
 
+/* Frames as messages between two processes of one machine, through Unix sockets: nothing is lost, no privilege is
+ * needed, and a frame is whatever the program makes. `spec`: LOCALPATH:PEERPATH; the peer may come later. */
+struct carrick_port *carrick_unix_open(const char *spec, struct carrick_port_error *error);
+
 /* What a wire does to frames, each frame on its own, in both directions. */
 struct carrick_fault_config {
     double loss, reorder, duplicate, corrupt; /* probabilities, 0..1 */

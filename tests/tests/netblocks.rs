@@ -1,0 +1,299 @@
+//! One program, seven protocols: the sizes that its README shows, what each promises in the simulator, and each on real
+//! devices: as Ethernet frames between two namespaces, as messages between two processes, and one of them with the
+//! kernel's UDP.
+
+use std::fmt::Write;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::process::Command;
+
+use carrick_tests::build::{carrick, host_with, root};
+use carrick_tests::net::{DEVICE, End, Net, skip};
+use carrick_tests::scripted::Scripted;
+use serde_json::Value;
+
+const PROGRAM: &str = "protocols/netblocks/netblocks.mtp";
+
+/// A protocol as the paper's Table 4 has it.
+struct Protocol {
+    name: &'static str,
+    features: &'static [&'static str],
+    /// octets of the header, in that table
+    paper: u64,
+}
+
+const PROTOCOLS: [Protocol; 7] = [
+    Protocol { name: "UDP-like", features: &["--with", "routing"], paper: 42 },
+    Protocol { name: "UDP-over-Ethernet", features: &[], paper: 20 },
+    Protocol { name: "Inorder", features: &["--with", "inorder"], paper: 24 },
+    Protocol { name: "Reliable", features: &["--with", "inorder=hold,reliable"], paper: 28 },
+    Protocol { name: "Signalling", features: &["--with", "inorder,signalling"], paper: 26 },
+    Protocol { name: "FullChecksumming", features: &["--with", "inorder,checksum"], paper: 28 },
+    Protocol { name: "ShrunkFields", features: &["--with", "shrunk", "--without", "ethernet"], paper: 4 },
+];
+
+impl Protocol {
+    fn has(&self, feature: &str) -> bool {
+        self.features.iter().any(|f| f.contains(feature))
+    }
+}
+
+fn run(command: &str, protocol: &Protocol, more: &[&str]) -> String {
+    let output = Command::new(carrick())
+        .args([command, PROGRAM])
+        .args(protocol.features)
+        .args(more)
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}: {text}{}", protocol.name, String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+fn json(command: &str, protocol: &Protocol, more: &[&str]) -> Value {
+    let more = [more, &["--format", "json"]].concat();
+    serde_json::from_str(&run(command, protocol, &more)).expect("JSON")
+}
+
+#[test]
+fn the_readme_shows_the_sizes() {
+    let mut table = String::from(
+        "| protocol | built with | octets of header | in the paper |\n| --- | --- | --- | --- |\n",
+    );
+    for protocol in &PROTOCOLS {
+        let layout = json("layout", protocol, &[]);
+        let octets = layout["blueprints"][0]["most_octets"].as_u64().expect("a size");
+        assert_eq!(octets, protocol.paper, "{}", protocol.name);
+        let with = if protocol.features.is_empty() {
+            String::new()
+        } else {
+            format!("`{}`", protocol.features.join(" "))
+        };
+        let _ = writeln!(table, "| {} | {with} | {octets} | {} |", protocol.name, protocol.paper);
+    }
+    let path = root().join("protocols/netblocks/README.md");
+    let readme = std::fs::read_to_string(&path).expect("a README");
+    let (before, rest) = readme.split_once("<!-- sizes -->\n").expect("where the table begins");
+    let (_, after) = rest.split_once("<!-- end of sizes -->\n").expect("where it ends");
+    let wanted = format!("{before}<!-- sizes -->\n{table}<!-- end of sizes -->\n{after}");
+    if std::env::var_os("CARRICK_RECORD").is_some() {
+        std::fs::write(&path, wanted).expect("writable");
+    } else {
+        assert_eq!(readme, wanted, "CARRICK_RECORD=1 writes the table anew");
+    }
+}
+
+#[test]
+fn every_combination_of_features_is_right() {
+    let output = Command::new(carrick())
+        .args(["check", "--combinations", PROGRAM, "--format", "json"])
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    assert!(output.status.success());
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let combinations = report[0]["combinations"].as_array().expect("a list");
+    assert!(combinations.len() >= 64, "{} combinations", combinations.len());
+    for combination in combinations {
+        assert_eq!(combination["diagnostics"].as_array().map(Vec::len), Some(0), "{combination}");
+    }
+}
+
+/// What both ends of the first connection say of their messages: sent and failed at the client, and the rest at the server.
+fn messages(protocol: &Protocol, more: &[&str]) -> [u64; 6] {
+    let ran = json("sim", protocol, &[&["--bytes", "200KB"], more].concat());
+    let of = |end: &str, what: &str| ran[end][0]["messages"][what].as_u64().unwrap_or(0);
+    [
+        of("client", "sent"),
+        of("client", "failed"),
+        of("server", "received"),
+        of("server", "late"),
+        of("server", "again"),
+        of("server", "damaged"),
+    ]
+}
+
+#[test]
+fn all_arrives_where_nothing_is_lost() {
+    for protocol in &PROTOCOLS {
+        for engine in [&[][..], &["--compiled"]] {
+            assert_eq!(messages(protocol, engine), [200, 0, 200, 0, 0, 0], "{} {engine:?}", protocol.name);
+        }
+    }
+}
+
+#[test]
+fn each_keeps_its_promises_on_a_bad_network() {
+    for protocol in &PROTOCOLS {
+        let (mut lost, mut disordered, mut damaged) = (0, 0, 0);
+        for seed in ["1", "2", "3", "4", "5"] {
+            let faults =
+                ["--loss", "4%", "--reorder", "4%", "--duplicate", "4%", "--corrupt", "2%", "--seed", seed];
+            let [sent, failed, received, late, again, wrong] = messages(protocol, &faults);
+            assert_eq!((sent, failed), (200, 0), "{}", protocol.name);
+            lost += sent - received.min(sent);
+            disordered += late + again;
+            damaged += wrong;
+        }
+        assert_eq!(damaged == 0, protocol.has("checksum"), "{}: {damaged} damaged", protocol.name);
+        assert_eq!(disordered == 0, protocol.has("inorder"), "{}: {disordered} late or again", protocol.name);
+        assert!((lost == 0) == protocol.has("reliable") || damaged > 0, "{}: {lost} lost", protocol.name);
+    }
+}
+
+#[test]
+fn reliable_means_that_all_of_it_arrives() {
+    let everything = Protocol {
+        name: "everything",
+        features: &["--with", "inorder=hold,reliable,signalling,checksum,routing"],
+        paper: 0,
+    };
+    for seed in ["1", "2", "3", "4", "5", "6", "7", "8"] {
+        let faults =
+            ["--loss", "5%", "--reorder", "5%", "--duplicate", "5%", "--corrupt", "5%", "--seed", seed];
+        assert_eq!(messages(&everything, &faults), [200, 0, 200, 0, 0, 0], "seed {seed}");
+    }
+}
+
+#[test]
+fn the_compiled_core_does_as_the_interpreter() {
+    for protocol in &PROTOCOLS {
+        let report = json("diff", protocol, &["--seeds", "20"]);
+        assert_eq!(report["wrong"].as_array().map(Vec::len), Some(0), "{}: {report}", protocol.name);
+    }
+}
+
+#[test]
+fn tshark_shows_what_was_sent() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        return skip("tshark is not installed");
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (capture, script) = (path("capture.pcapng"), path("dissector.lua"));
+    for protocol in &PROTOCOLS {
+        run("sim", protocol, &["--bytes", "5KB", "--pcap", &capture]);
+        run("dissect", protocol, &["-o", &script]);
+        let fields = ["dst_host", "src_host", "src_app", "dst_app", "length"];
+        let shown = Command::new("tshark")
+            .args(["-r", &capture, "-X", &format!("lua_script:{script}"), "-T", "fields"])
+            .args(fields.iter().flat_map(|f| ["-e".to_owned(), format!("mtp_netblocks.packet.{f}")]))
+            .output()
+            .expect("tshark runs");
+        let text = String::from_utf8_lossy(&shown.stdout);
+        let host = |ip: u64| (0x0200_0000_0000 + ip).to_string();
+        let client: Vec<&str> = text.lines().filter(|l| l.starts_with(&host(0x0a00_0002))).collect();
+        let length = if protocol.has("routing") { "1008" } else { "1000" };
+        let wanted =
+            [host(0x0a00_0002), host(0x0a00_0001), "1024".into(), "1024".into(), length.into()].join("\t");
+        let data = client.iter().filter(|line| **line == wanted).count();
+        assert_eq!(data, 5, "{}: {wanted}\n{text}", protocol.name);
+    }
+}
+
+/// The hardware address that a host with an IPv4 address has in these protocols.
+fn mac(ip: &str) -> String {
+    let [a, b, c, d] = ip.parse::<Ipv4Addr>().expect("an address").octets();
+    format!("02:00:{a:02x}:{b:02x}:{c:02x}:{d:02x}")
+}
+
+fn host(protocol: &Protocol) -> String {
+    host_with(PROGRAM, protocol.features).to_string_lossy().into_owned()
+}
+
+fn stack(mut command: Command, port: &str, address: &str, who: &'static str) -> Scripted {
+    Scripted::start(
+        who,
+        command.args(["--port", port, "--addr", &format!("{address}/24"), "--app", "script:-"]),
+    )
+}
+
+/// Messages of several lengths in both directions.
+fn exchange(one: &mut Scripted, other: &mut Scripted, [ours, theirs]: [&str; 2]) {
+    // With signalling, each waits for the other.
+    one.tell(&format!("open {theirs} 1030 1024"));
+    other.tell(&format!("open {ours} 1024 1030"));
+    one.answers("ok");
+    other.answers("ok");
+    for len in [1, 18, 700, 1400] {
+        for _ in 0..8 {
+            other.tell(&format!("recv {len} 5"));
+            one.must(&format!("send {len} 5"), &format!("ok {len}"));
+            other.answers(&format!("ok {len}"));
+            one.tell(&format!("recv {len} 6"));
+            other.must(&format!("send {len} 6"), &format!("ok {len}"));
+            one.answers(&format!("ok {len}"));
+        }
+    }
+}
+
+#[test]
+fn each_goes_between_two_processes_as_messages() {
+    for protocol in &PROTOCOLS {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
+        let (a, b) = (path("a"), path("b"));
+        let addresses = ["10.0.0.1", "10.0.0.2"];
+        let mut one = stack(Command::new(host(protocol)), &format!("unix:{a}:{b}"), addresses[0], "one");
+        let mut other = stack(Command::new(host(protocol)), &format!("unix:{b}:{a}"), addresses[1], "other");
+        for socket in [&a, &b] {
+            wait_for(Path::new(socket));
+        }
+        exchange(&mut one, &mut other, addresses);
+    }
+}
+
+/// A stack answers when it is there: until then its socket is looked for.
+fn wait_for(socket: &Path) {
+    let begin = std::time::Instant::now();
+    while !socket.exists() {
+        assert!(begin.elapsed().as_secs() < 30, "{} never came", socket.display());
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn each_goes_over_a_device_as_ethernet_frames() {
+    let Some(net) = Net::new() else { return };
+    for (end, ip) in [(End::Ours, Net::OURS), (End::Peer, Net::PEER)] {
+        net.ip(end, &format!("link set {DEVICE} address {}", mac(ip))).expect("an address can be set");
+    }
+    net.ip(End::Peer, &format!("addr flush dev {DEVICE}")).expect("addresses can be removed");
+    for protocol in PROTOCOLS.iter().filter(|p| !p.has("shrunk")) {
+        let one = net.command(End::Ours, &host(protocol));
+        let other = net.command(End::Peer, &host(protocol));
+        let mut one = stack(one, &format!("packet:{DEVICE}"), Net::OURS, "one");
+        let mut other = stack(other, &format!("packet:{DEVICE}"), Net::PEER, "other");
+        // An answer means that the stack has its socket.
+        one.must("use 0", "ok");
+        other.must("use 0", "ok");
+        exchange(&mut one, &mut other, [Net::OURS, Net::PEER]);
+    }
+}
+
+#[test]
+fn the_kernel_takes_the_first_for_udp() {
+    let Some(net) = Net::new() else { return };
+    net.ip(End::Ours, &format!("link set {DEVICE} address {}", mac(Net::OURS)))
+        .expect("an address can be set");
+    net.ip(End::Peer, &format!("link set {DEVICE} address {}", mac(Net::PEER)))
+        .expect("an address can be set");
+    let ours = format!("neigh replace {} lladdr {} dev {DEVICE}", Net::OURS, mac(Net::OURS));
+    net.ip(End::Peer, &ours).expect("a neighbour can be told");
+    let mut echo =
+        Scripted::start("the kernel", net.command(End::Peer, env!("CARGO_BIN_EXE_udp_echo")).arg("1030"));
+    echo.answers("ready");
+    let command = net.command(End::Ours, &host(&PROTOCOLS[0]));
+    let mut one = stack(command, &format!("packet:{DEVICE}"), Net::OURS, "ours");
+    one.must(&format!("open {} 1030 1024", Net::PEER), "ok");
+    for len in [1, 40, 1472] {
+        one.must(&format!("send {len} 5"), &format!("ok {len}"));
+        one.must(&format!("recv {len} 5"), &format!("ok {len}"));
+    }
+    // One octet more than the MTU leaves.
+    one.must("send 1473 5", "invalid");
+    assert_eq!(net.counter(End::Peer, "Udp", "InDatagrams"), 3);
+    assert_eq!(net.counter(End::Peer, "Udp", "InErrors"), 0);
+    assert_eq!(net.counter(End::Peer, "Ip", "InHdrErrors"), 0);
+}
