@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export SECONDS ?= 60
 
-.PHONY: help demo test fmt lint bench fuzz docs
+.PHONY: help demo test fmt lint bench fuzz docs book
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -26,6 +26,10 @@ bench: ## measure, side by side with peers, and write docs/benchmarks.md
 
 fuzz: ## fuzz the front end and generated code for SECONDS (60)
 	@fuzz/run $(SECONDS)
+
+book: ## tutorial, reference and diagnostics as a website, in target/book (needs mdbook)
+	@command -v mdbook >/dev/null || { echo "make book: mdbook is missing; cargo install --locked mdbook" >&2; exit 3; }
+	@mdbook build docs
 
 docs: ## API documentation
 	$(CARGO) doc --workspace --no-deps

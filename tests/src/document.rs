@@ -1,5 +1,6 @@
 //! Documents that show commands: what they show is what is said.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -9,6 +10,49 @@ use crate::build::carrick;
 pub fn blocks(text: &str) -> Vec<(&str, &str)> {
     let pieces = text.split("```").skip(1).step_by(2);
     pieces.filter_map(|block| block.split_once('\n')).collect()
+}
+
+/// A link of a page to another place of the repository.
+#[derive(Debug)]
+pub struct Link {
+    /// the line that it is in, from 1
+    pub line: usize,
+    /// a path relative to the page, perhaps with `#heading` behind it
+    pub target: String,
+}
+
+/// The lines that are prose: outside of fenced blocks; numbered from 1.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fenced = false;
+    (1..).zip(text.lines()).filter(move |(_, line)| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    })
+}
+
+/// The links `[...](target)` of a page, but those to the web.
+pub fn links(text: &str) -> Vec<Link> {
+    let mut found = Vec::new();
+    for (line, text) in prose(text) {
+        // Between backquotes stands code.
+        let plain: String = text.split('`').step_by(2).collect::<Vec<_>>().join("`");
+        let targets = plain.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        let near = targets.map(|(target, _)| target).filter(|t| !t.contains("://"));
+        found.extend(near.map(|target| Link { line, target: target.to_owned() }));
+    }
+    found
+}
+
+/// The anchors of a page's headings, as GitHub and mdBook make them.
+pub fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text).filter(|(_, line)| line.starts_with('#'));
+    headings.map(|(_, line)| anchor(line.trim_start_matches('#').trim())).collect()
+}
+
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
 /// Runs a line in a shell that finds `carrick`; all that it said.

@@ -1,7 +1,7 @@
 //! Every diagnostic has a program in `tests/ui` that provokes it, and its exact rendering beside it.
 //!
 //! The first line of `NAME.mtp` is `// MTP0123: what is wrong here`; `NAME.txt` is what a person sees.
-//! `UPDATE_UI=1 cargo test -p carrick-driver --test ui` writes the renderings anew: read the diff.
+//! `UPDATE_UI=1 cargo test -p carrick-driver --test ui` writes the renderings and the index of the book anew: read the diff.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -80,4 +80,36 @@ fn every_code_has_a_program_and_a_page() {
         assert!(code.explain.contains("```mtp"), "the page of {name} has an example");
     }
     assert!(covered.len() >= 60, "only {} diagnostics", covered.len());
+}
+
+/// The index of all diagnostics, and the book's list of their pages.
+fn index() -> (String, String) {
+    let mut page = "# All diagnostics\n\nWhat the compiler can say of a program, by number. `carrick explain MTP0201` prints a page.\n\n\
+                    | code | what it is about |\n| --- | --- |\n"
+        .to_owned();
+    let mut chapters = "- [All diagnostics](errors.md)\n".to_owned();
+    for code in explain::codes() {
+        let (name, title) = (code_name(code.number), code.title);
+        page += &format!("| [{name}](errors/{name}.md) | {title} |\n");
+        chapters += &format!("  - [{name}: {title}](errors/{name}.md)\n");
+    }
+    (page, chapters)
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let read = |name: &str| fs::read_to_string(docs.join(name)).unwrap_or_default();
+    let summary = read("SUMMARY.md");
+    let heading = "# Diagnostics\n\n";
+    let (before, _) = summary.split_once(heading).expect("they have a part of their own");
+    let (page, chapters) = index();
+    let wanted = [("errors.md", page), ("SUMMARY.md", format!("{before}{heading}{chapters}"))];
+    for (name, text) in wanted {
+        if std::env::var_os("UPDATE_UI").is_some() {
+            fs::write(docs.join(name), text).expect("writable");
+        } else {
+            assert!(read(name) == text, "docs/{name} is not as the codes are: UPDATE_UI=1 writes it anew");
+        }
+    }
 }

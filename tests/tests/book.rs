@@ -1,0 +1,165 @@
+//! The book: its chapters are all there, its links lead somewhere, its programs check and its commands do what is shown.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use carrick_driver::compile::compile_text;
+use carrick_driver::render::{Colour, pretty};
+use carrick_tests::build::root;
+use carrick_tests::document::{Link, anchors, blocks, links, replay};
+use carrick_tests::net::skip;
+
+/// Pages whose commands need a setting of their own, which the tests beside make.
+const RUN_ELSEWHERE: [&str; 2] = ["tutorial.md", "reference/debugging.md"];
+
+/// The pages of the book, by their place in it, with their texts; without the list of them.
+fn pages() -> Vec<(String, String)> {
+    let docs = root().join("docs");
+    let mut places = vec![docs.clone()];
+    let mut found = Vec::new();
+    while let Some(place) = places.pop() {
+        for path in std::fs::read_dir(&place).expect("a folder").flatten().map(|e| e.path()) {
+            if path.is_dir() {
+                places.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") && !path.ends_with("SUMMARY.md") {
+                let name = path.strip_prefix(&docs).expect("it is in there").display().to_string();
+                found.push((name, read(&path)));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// `reference/../errors.md` is `errors.md`; nothing of what is above the folder.
+fn tidy(path: &Path) -> Option<PathBuf> {
+    let mut tidied = PathBuf::new();
+    for part in path.components() {
+        if part.as_os_str() != ".." {
+            tidied.push(part);
+        } else if !tidied.pop() {
+            return None;
+        }
+    }
+    Some(tidied)
+}
+
+/// Why a link on the page leads nowhere, if it does not.
+fn astray(folder: &Path, page: &str, link: &Link) -> Option<String> {
+    let (file, anchor) = link.target.split_once('#').unwrap_or((&link.target, ""));
+    let beside = Path::new(page).parent().unwrap_or(Path::new(""));
+    let to = if file.is_empty() { Some(page.into()) } else { tidy(&beside.join(file)) };
+    let path = to.as_ref().map(|to| folder.join(to));
+    let why = match path {
+        None => "leaves the folder",
+        Some(path) if !path.exists() => "leads nowhere",
+        Some(path) if !anchor.is_empty() && !anchors(&read(&path)).contains(anchor) => "leads to no heading",
+        Some(_) => return None,
+    };
+    Some(format!("{page}:{}: {} {why}", link.line, link.target))
+}
+
+#[test]
+fn every_page_is_a_chapter() {
+    let summary = links(&read(&root().join("docs/SUMMARY.md")));
+    let chapters: Vec<&str> = summary.iter().map(|l| l.target.as_str()).collect();
+    let once: BTreeSet<&str> = chapters.iter().copied().collect();
+    assert_eq!(once.len(), chapters.len(), "no chapter is there twice");
+    let pages = pages();
+    let names: BTreeSet<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+    let wrong: Vec<_> = once.symmetric_difference(&names).collect();
+    assert!(wrong.is_empty(), "either no page in docs/ or no chapter in docs/SUMMARY.md: {wrong:?}");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut wrong = Vec::new();
+    for (page, text) in pages() {
+        wrong.extend(links(&text).iter().filter_map(|l| astray(&root().join("docs"), &page, l)));
+    }
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        wrong.extend(links(&read(&root().join(page))).iter().filter_map(|l| astray(&root(), page, l)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_found() {
+    let text = "[a](b.md#c)\n`[no](link)` [web](https://x.org)\n```\n[no](link)\n```\n[d](#e-f)\n";
+    let found = links(text);
+    assert_eq!(
+        found.iter().map(|l| (l.line, l.target.as_str())).collect::<Vec<_>>(),
+        [(1, "b.md#c"), (6, "#e-f")]
+    );
+    assert!(anchors("# A `b`, c\n```\n# not\n```\n## D e\n").into_iter().eq(["a-b-c", "d-e"]));
+    let docs = root().join("docs");
+    let why = |target: &str| {
+        astray(&docs, "reference/language.md", &Link { line: 7, target: target.to_owned() })
+            .unwrap_or_default()
+    };
+    assert_eq!(why("execution.md#packets"), "");
+    assert_eq!(why("#types"), "");
+    assert_eq!(why("../errors.md"), "");
+    assert_eq!(why("../../README.md"), "reference/language.md:7: ../../README.md leaves the folder");
+    assert_eq!(why("nothing.md"), "reference/language.md:7: nothing.md leads nowhere");
+    assert_eq!(
+        why("execution.md#nothing"),
+        "reference/language.md:7: execution.md#nothing leads to no heading"
+    );
+}
+
+#[test]
+fn programs_check() {
+    let mut count = 0;
+    for (page, text) in pages().iter().filter(|(page, _)| !page.starts_with("errors/")) {
+        for (_, program) in blocks(text).into_iter().filter(|(kind, _)| *kind == "mtp") {
+            let compiled = compile_text(page, program);
+            assert!(compiled.diagnostics.is_empty(), "{}", pretty(&compiled, Colour::No));
+            assert!(compiled.program.is_some(), "{page}: a block of mtp is a whole program");
+            count += 1;
+        }
+    }
+    assert!(count > 0, "where are the programs?");
+}
+
+#[test]
+fn commands_say_what_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for place in ["protocols", "targets", "tests"] {
+        std::os::unix::fs::symlink(root().join(place), folder.path().join(place)).expect("writable");
+    }
+    let mut commands = 0;
+    for (page, text) in pages().iter().filter(|(page, _)| !RUN_ELSEWHERE.contains(&page.as_str())) {
+        for (kind, block) in blocks(text) {
+            assert!(kind == "console" || !block.starts_with("$ "), "{page}: who runs this?\n{block}");
+            if kind == "console" {
+                commands += replay(folder.path(), block);
+            }
+        }
+    }
+    assert!(commands > 0, "where are the commands?");
+}
+
+#[test]
+fn mdbook_builds_it() {
+    if Command::new("mdbook").arg("--version").output().is_err() {
+        return skip("mdbook is not installed (cargo install --locked mdbook)");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let built =
+        Command::new("mdbook").arg("build").arg(root().join("docs")).arg("-d").arg(folder.path()).output();
+    let built = built.expect("mdbook runs");
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success() && !said.contains("WARN") && !said.contains("ERROR"), "{said}");
+    for (page, _) in pages() {
+        assert!(
+            folder.path().join(&page).with_extension("html").is_file(),
+            "{page} has become no page\n{said}"
+        );
+    }
+}
