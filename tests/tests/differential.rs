@@ -8,11 +8,12 @@ use std::sync::Arc;
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::compile::compile_file;
 use carrick_interp::{Config, Data, Record, Refused, Request};
-use carrick_ir::{InterfaceCall, Loc, Program, Ty};
+use carrick_ir::{BpFieldKind, InterfaceCall, Loc, Program, Ty};
 use carrick_sim::compiled::{Compiled, CompiledProgram};
 use carrick_sim::core::Core;
 use carrick_tests::build;
 use carrick_tests::dice::Dice;
+use carrick_tests::ip::{checksum, mend_checksum};
 use carrick_tests::net::skip;
 
 const SEEDS: u64 = 24;
@@ -142,6 +143,10 @@ impl World<'_> {
 
     fn call(&mut self, end: usize) -> Result<(), String> {
         let calls: &[InterfaceCall] = self.program.interface.as_ref().map_or(&[], |i| &i.calls);
+        if calls.is_empty() {
+            self.stray();
+            return Ok(());
+        }
         let number = self.dice.roll(calls.len() as u64) as usize;
         let fields = &self.program.events[calls[number].event.index()].fields;
         let octets = vec![self.dice.roll(256) as u8; self.dice.roll(MOST) as usize];
@@ -158,6 +163,32 @@ impl World<'_> {
         let handle = self.handle(end);
         let request = Request { handle, token: self.token, args: &args, data };
         self.ends[end].call(number, request, self.now)
+    }
+
+    /// A packet of the program's protocol that nobody here made: where there is nothing to ask for, nobody makes any. Its
+    /// octets are few, so that some of them are those of packets before.
+    fn stray(&mut self) {
+        let len = 40 + self.dice.roll(24) as usize;
+        let mut packet: Vec<u8> = (0..len)
+            .map(|_| match self.dice.roll(6) {
+                0..=3 => self.dice.roll(3) as u8,
+                4 => 0x50,
+                _ => self.dice.roll(256) as u8,
+            })
+            .collect();
+        packet[..12].copy_from_slice(&[0x45, 0, 0, len as u8, 0, 0, 0, 0, 64, 0, 0, 0]);
+        packet[9] = self.program.net_header.protocol;
+        let sums = self.program.blueprints.iter().flat_map(|bp| &bp.fields);
+        let sum =
+            sums.filter_map(|f| matches!(f.kind, BpFieldKind::Checksum { .. }).then_some(f.bit_offset / 8));
+        if let Some(at) = sum.map(|at| 20 + at as usize).next() {
+            packet[at..at + 2].fill(0);
+            let pseudo = [0, packet[9], 0, len as u8 - 20];
+            let right = checksum(&[&packet[12..20], &pseudo, &packet[20..]]);
+            packet[at..at + 2].copy_from_slice(&right.to_be_bytes());
+        }
+        mend_checksum(&mut packet);
+        self.flying.push((self.dice.roll(2) as usize, packet));
     }
 
     /// One that a completion gave, or a guess.

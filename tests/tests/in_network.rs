@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use carrick_tests::build::carrick;
+use carrick_driver::compile_file;
+use carrick_interp::{Config, Core};
+use carrick_tests::build::{carrick, root};
+use carrick_tests::ip::mend_checksum;
 use serde_json::Value;
 
 fn run(dir: &Path, args: &[&str]) -> Output {
@@ -83,4 +86,123 @@ fn each_role_has_its_place() {
     let output = run(dir, &["build", "lane/lane.mtp", "--target", "native", "-o", "out"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("no role `in_network`"), "{said}");
+}
+
+const TCP: &str = "protocols/tcp/tcp.mtp";
+const PROXY: &str = "protocols/synproxy/synproxy.mtp";
+
+#[test]
+fn a_connection_through_the_syn_proxy_carries_every_octet() {
+    let bad = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "1%"];
+    for (seed, faults) in [("1", &[][..]), ("2", &bad), ("3", &bad), ("4", &bad)] {
+        let through = ["sim", TCP, "--via", PROXY, "--bytes", "200KB", "--seed", seed, "--format", "json"];
+        let said = |more: &[&str]| -> Value {
+            serde_json::from_str(&done(&root(), &[&through[..], faults, more].concat())).expect("JSON")
+        };
+        let interpreted = said(&[]);
+        assert_eq!(interpreted["server"][0]["received_octets"], 200_000, "{interpreted}");
+        assert_eq!(interpreted["server"][0]["end"], "closed", "{interpreted}");
+        let compiled = said(&["--compiled"]);
+        for what in ["completion_ns", "between", "packets"] {
+            assert_eq!(interpreted[what], compiled[what], "{what}, seed {seed}");
+        }
+    }
+}
+
+const CLIENT: [u8; 4] = [10, 0, 0, 1];
+const SERVER: [u8; 4] = [10, 0, 0, 2];
+const SYN: u8 = 2;
+const RST: u8 = 4;
+const ACK: u8 = 16;
+
+/// A TCP segment without options and payload.
+fn segment(from: [u8; 4], flags: u8, seq: u32, ack: u32) -> Vec<u8> {
+    let mut packet = vec![0; 40];
+    (packet[0], packet[3], packet[8], packet[9]) = (0x45, 40, 64, 6);
+    let outward = from == CLIENT;
+    packet[12..16].copy_from_slice(&from);
+    packet[16..20].copy_from_slice(if outward { &SERVER } else { &CLIENT });
+    let ports: [u16; 2] = if outward { [4000, 80] } else { [80, 4000] };
+    packet[20..22].copy_from_slice(&ports[0].to_be_bytes());
+    packet[22..24].copy_from_slice(&ports[1].to_be_bytes());
+    packet[24..28].copy_from_slice(&seq.to_be_bytes());
+    packet[28..32].copy_from_slice(&ack.to_be_bytes());
+    (packet[32], packet[33], packet[34]) = (5 << 4, flags, 100);
+    let words = packet[12..].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1]));
+    let mut sum = words.sum::<u32>() + 6 + 20;
+    while sum > 0xffff {
+        sum = (sum >> 16) + (sum & 0xffff);
+    }
+    packet[36..38].copy_from_slice(&(!sum as u16).to_be_bytes());
+    mend_checksum(&mut packet);
+    packet
+}
+
+/// A segment that left: by which interface, its flags, its number, what it acknowledges, its window.
+type Left = (u32, u8, u32, u32, u16);
+
+struct Proxy(Core);
+
+impl Proxy {
+    fn start() -> Proxy {
+        let program = compile_file(&root().join(PROXY)).expect("readable").program.expect("right");
+        Proxy(Core::new(program, &Config { seed: 5, ..Config::default() }).expect("valid"))
+    }
+
+    fn rx(&mut self, interface: u32, packet: &[u8], now: u64) -> Vec<Left> {
+        self.0.rx_on(interface, packet, now).expect("it is taken");
+        self.left(now)
+    }
+
+    fn advance(&mut self, now: u64) -> Vec<Left> {
+        self.0.advance(now).expect("there is room");
+        self.left(now)
+    }
+
+    fn left(&mut self, now: u64) -> Vec<Left> {
+        let (mut left, mut packet) = (Vec::new(), Vec::new());
+        while self.0.tx(&mut packet, now) {
+            let word = |at: usize| u32::from_be_bytes(packet[at..at + 4].try_into().expect("four octets"));
+            let window = u16::from_be_bytes([packet[34], packet[35]]);
+            left.push((self.0.tx_interface(), packet[33], word(24), word(28), window));
+        }
+        left
+    }
+}
+
+#[test]
+fn a_server_hears_only_of_clients_that_are_there() {
+    let mut proxy = Proxy::start();
+    let asked = proxy.rx(0, &segment(CLIENT, SYN, 1000, 0), 0);
+    let [(0, flags, own, 1001, 0)] = asked[..] else { panic!("{asked:?}") };
+    assert_eq!(flags, SYN | ACK);
+    assert_eq!(proxy.rx(0, &segment(CLIENT, ACK, 1001, own), 1), [], "an acknowledgement of something else");
+    let connects = proxy.rx(0, &segment(CLIENT, ACK, 1001, own.wrapping_add(1)), 2);
+    assert_eq!(connects, [(1, SYN, 1000, 0, 100 << 8)]);
+    let opened = proxy.rx(1, &segment(SERVER, SYN | ACK, 7_000_000, 1001), 3);
+    let window = 100 << 8;
+    let client = (0, ACK, own.wrapping_add(1), 1001, window);
+    assert_eq!(opened, [(1, ACK, 1001, 7_000_001, window), client]);
+    // From now on numbers are shifted, there and back.
+    let shifted = proxy.rx(1, &segment(SERVER, ACK, 7_000_051, 1001), 4);
+    assert_eq!(shifted, [(0, ACK, own.wrapping_add(51), 1001, window)]);
+    let back = proxy.rx(0, &segment(CLIENT, ACK, 1001, own.wrapping_add(51)), 5);
+    assert_eq!(back, [(1, ACK, 1001, 7_000_051, window)]);
+}
+
+#[test]
+fn who_does_not_answer_is_forgotten_and_who_is_refused_is_told() {
+    let mut proxy = Proxy::start();
+    let second = 1_000_000_000;
+    let asked = proxy.rx(0, &segment(CLIENT, SYN, 1000, 0), 0);
+    assert_eq!(proxy.0.open_contexts(), 1);
+    assert_eq!(proxy.advance(4 * second), []);
+    assert_eq!(proxy.0.open_contexts(), 0);
+    assert_eq!(asked.len(), 1);
+    let asked = proxy.rx(0, &segment(CLIENT, SYN, 1000, 0), 5 * second);
+    let own = asked[0].2.wrapping_add(1);
+    assert_eq!(proxy.rx(0, &segment(CLIENT, ACK, 1001, own), 5 * second).len(), 1);
+    let refused = proxy.rx(1, &segment(SERVER, RST | ACK, 0, 1001), 5 * second);
+    assert_eq!(refused, [(0, RST | ACK, own, 1001, 0)]);
+    assert_eq!(proxy.0.open_contexts(), 0);
 }

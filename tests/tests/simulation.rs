@@ -21,7 +21,7 @@ use serde_json::Value;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Every program under `protocols/`, with its path below the root.
+/// Every program under `protocols/` that runs at an end, with its path below the root.
 fn programs() -> Vec<(String, Arc<Program>)> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("protocols"))
         .expect("protocols/ is there")
@@ -38,6 +38,7 @@ fn programs() -> Vec<(String, Arc<Program>)> {
             let compiled = compile_file(&path).expect("readable");
             (shown, compiled.program.expect("a program without errors"))
         })
+        .filter(|(_, program)| program.in_network.is_none())
         .collect()
 }
 

@@ -175,7 +175,7 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
 fn on_the_way(node: &BetweenReport) {
     let counted = |name| node.counters[carrick_ir::counter(name)];
     println!(
-        "on the way        {} packets as they came, {} of its own; to the client {}, to the server {}",
+        "on the way        {} packets let through, {} headers made; to the client {}, to the server {}",
         counted("tx_forwarded"),
         counted("tx_packets"),
         node.links[0].sent,
