@@ -55,6 +55,23 @@ fn anchor(heading: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
+/// The tables of a page: their rows, the head first, of which each is its cells.
+pub fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
+    let mut tables: Vec<Vec<Vec<String>>> = Vec::new();
+    let mut last = 0;
+    for (line, text) in prose(text).filter(|(_, text)| text.starts_with('|')) {
+        if line != last + 1 {
+            tables.push(Vec::new());
+        }
+        last = line;
+        let cells = text.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
+        if let Some(table) = tables.last_mut().filter(|_| !text.chars().all(|c| "|-: ".contains(c))) {
+            table.push(cells);
+        }
+    }
+    tables
+}
+
 /// Runs a line in a shell that finds `carrick`; all that it said.
 ///
 /// # Panics

@@ -4,11 +4,24 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use carrick_driver::compile::compile_text;
+use carrick_driver::compile_text;
 use carrick_driver::render::{Colour, pretty};
+use carrick_driver::targets::{self, Target};
+use carrick_ir::counters::COUNTERS;
 use carrick_tests::build::root;
-use carrick_tests::document::{Link, anchors, blocks, links, replay};
+use carrick_tests::document::{Link, anchors, blocks, links, replay, tables};
 use carrick_tests::net::skip;
+
+/// What target files list, as the first heading of a table of it.
+const LISTS: [&str; 7] = [
+    "instruction",
+    "event kind",
+    "network header",
+    "interface",
+    "role",
+    "block for packets",
+    "block for events",
+];
 
 /// Pages whose commands need a setting of their own, which the tests beside make.
 const RUN_ELSEWHERE: [&str; 2] = ["tutorial.md", "reference/debugging.md"];
@@ -137,12 +150,81 @@ fn commands_say_what_is_shown() {
     for (page, text) in pages().iter().filter(|(page, _)| !RUN_ELSEWHERE.contains(&page.as_str())) {
         for (kind, block) in blocks(text) {
             assert!(kind == "console" || !block.starts_with("$ "), "{page}: who runs this?\n{block}");
-            if kind == "console" {
-                commands += replay(folder.path(), block);
+            match kind {
+                "console" => commands += replay(folder.path(), block),
+                "c" => std::fs::write(folder.path().join("host.c"), block).expect("writable"),
+                _ => {}
             }
         }
     }
     assert!(commands > 0, "where are the commands?");
+}
+
+/// What a target says that it has of what a table lists.
+fn has<'a>(target: &'a Target, what: &str) -> Option<&'a [String]> {
+    Some(match what {
+        "instruction" => &target.instructions,
+        "event kind" => &target.event_kinds,
+        "network header" => &target.net_headers,
+        "interface" => &target.interfaces,
+        "role" => &target.roles,
+        "block for packets" => &target.blocks,
+        "block for events" => &target.event_blocks,
+        _ => return None,
+    })
+}
+
+#[test]
+fn tables_say_which_target_has_what() {
+    let mut all = targets::all();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    let names: Vec<&str> = all.iter().map(|t| t.name.as_str()).collect();
+    let mut listed: BTreeSet<(String, String)> = BTreeSet::new();
+    for (page, text) in pages() {
+        for table in tables(&text).iter().filter(|t| has(&all[0], &t[0][0]).is_some()) {
+            let (head, rows) = table.split_first().expect("a table has a head");
+            let from = head.len().checked_sub(names.len()).expect("a column for each target");
+            assert_eq!(head[from..], names, "{page}: the last columns are the targets");
+            for row in rows {
+                let name = row[0].trim_matches('`').split(['(', ' ']).next().unwrap_or_default();
+                let wanted = all.iter().map(|t| {
+                    if has(t, &head[0]).is_some_and(|h| h.iter().any(|n| n == name)) { "yes" } else { "-" }
+                });
+                assert!(
+                    wanted.eq(row[from..].iter().map(String::as_str)),
+                    "{page}: {name}: {:?}",
+                    &row[from..]
+                );
+                listed.insert((head[0].clone(), name.to_owned()));
+            }
+        }
+    }
+    for target in &all {
+        for what in LISTS {
+            for name in has(target, what).into_iter().flatten() {
+                assert!(
+                    listed.contains(&(what.to_owned(), name.clone())),
+                    "{}: no table has {what} {name}",
+                    target.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_counted_has_that_name() {
+    let text = read(&root().join("docs/reference/instructions.md"));
+    let mut names = BTreeSet::new();
+    for table in tables(&text).iter().filter(|t| t[0].iter().any(|h| h == "what can go wrong")) {
+        let column = table[0].iter().position(|h| h == "what can go wrong").expect("it was found");
+        names.extend(
+            table[1..].iter().flat_map(|row| row[column].split('`').skip(1).step_by(2).map(str::to_owned)),
+        );
+    }
+    assert!(names.len() > 5, "{names:?}");
+    let unknown: Vec<&String> = names.iter().filter(|n| !COUNTERS.contains(&n.as_str())).collect();
+    assert!(unknown.is_empty(), "no counters: {unknown:?}");
 }
 
 #[test]
