@@ -37,6 +37,8 @@ impl<'p> Printer<'p> {
         p.blueprints.iter().for_each(|def| self.blueprint(def));
         self.seg_rules();
         self.schedules();
+        self.role();
+        p.machines.iter().for_each(|m| self.machine(m));
         self.coalescing_rules();
         p.functions.iter().for_each(|def| self.function(def));
         for (event, chain) in p.events.iter().zip(&p.chains) {

@@ -4,6 +4,7 @@
 
 mod decl;
 mod expr;
+mod machine;
 mod stmt;
 
 use std::fmt::Write;

@@ -19,6 +19,26 @@ impl<'p> Check<'p> {
         }
         self.chains();
         self.interface();
+        self.network();
+    }
+
+    /// What a program in the network keeps, and what machines are drawn of.
+    fn network(&mut self) {
+        let p = self.program;
+        if let Some(packets) = &p.in_network {
+            self.at("role", "in_network");
+            self.scoped(Scope::Constant, packets, &Ty::U64, "how many packets are kept");
+        }
+        for machine in &p.machines {
+            self.at("machine", &machine.name);
+            self.must(machine.context.index() < p.contexts.len(), "there is no such context");
+            for t in &machine.transitions {
+                let states = t.from.iter().chain(&t.to);
+                let known = states.into_iter().all(|state| (*state as usize) < machine.states.len());
+                self.must(known, "there is no such state");
+                self.must(t.event.index() < p.events.len(), "there is no such event");
+            }
+        }
     }
 
     fn at(&mut self, what: &str, name: &str) {
