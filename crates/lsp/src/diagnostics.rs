@@ -40,9 +40,15 @@ pub fn one(document: &Document, d: &Diagnostic, uri: &Uri, pages: Option<&str>) 
         source: Some("carrick".into()),
         message: message(d),
         related_information: (!causes.is_empty()).then_some(causes),
-        tags: (d.code == carrick_sema::codes::UNUSED).then(|| vec![DiagnosticTag::UNNECESSARY]),
+        tags: is_unused(d.code).then(|| vec![DiagnosticTag::UNNECESSARY]),
         data: None,
     }
+}
+
+/// Whether an editor may show the text as one that could be left out.
+fn is_unused(code: u16) -> bool {
+    use carrick_sema::codes::{UNREACHABLE, UNUSED, UNUSED_LOCAL, UNUSED_VALUE};
+    [UNREACHABLE, UNUSED, UNUSED_LOCAL, UNUSED_VALUE].contains(&code)
 }
 
 /// What is wrong, why it is so, and the mend, a line each.

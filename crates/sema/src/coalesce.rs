@@ -60,7 +60,7 @@ impl Checker<'_> {
         if !matches!(fields[at].kind, ir::BpFieldKind::Plain { .. }) {
             self.report(
                 Diagnostic::error(
-                    codes::COMPUTED_FIELD,
+                    codes::COMPUTED_RULE,
                     "a computed field is not taken over",
                     field.span,
                     "computed for each packet",

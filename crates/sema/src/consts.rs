@@ -61,7 +61,7 @@ impl Checker<'_> {
             if !t.is_scalar() {
                 self.report(
                     Diagnostic::error(
-                        codes::FIELD_TYPE,
+                        codes::CONST_TYPE,
                         "a constant has a scalar type",
                         ty.span,
                         "not a scalar type",
@@ -75,7 +75,7 @@ impl Checker<'_> {
         if result.is_none() && self.const_states[id.index()] == State::Wrong {
             self.report(
                 Diagnostic::error(
-                    codes::NOT_CONSTANT,
+                    codes::CONST_CYCLE,
                     format!("the constant `{}` depends on itself", name.name),
                     name.span,
                     "its value needs its value",

@@ -35,7 +35,7 @@ impl Checker<'_> {
             None => Some(ir::Crc { over: vec![CrcPart::Header, CrcPart::Payload], masked: Vec::new() }),
             Some(init) => match call(init) {
                 Some(("crc32", parts)) if !parts.is_empty() => self.crc_parts(bp, parts),
-                _ => self.not_covered(init.span, "this is not a CRC-32"),
+                _ => self.not_covered(codes::CRC, init.span, "this is not a CRC-32"),
             },
         };
         let Some(crc) = crc else { return };
@@ -43,8 +43,8 @@ impl Checker<'_> {
         self.program.blueprints[bp.index()].fields[at].kind = ir::BpFieldKind::Crc(crc);
     }
 
-    fn not_covered<T>(&mut self, span: Span, message: &str) -> Option<T> {
-        self.report(Diagnostic::error(codes::CRC, message, span, "computed over what?").mend(FORM));
+    fn not_covered<T>(&mut self, code: u16, span: Span, message: &str) -> Option<T> {
+        self.report(Diagnostic::error(code, message, span, "computed over what?").mend(FORM));
         None
     }
 
@@ -75,7 +75,11 @@ impl Checker<'_> {
             (_, Some(("ones", [count]))) => {
                 let count_value = self.constant(count, &ir::Ty::U64)?;
                 if !(1..=ONES_MAX).contains(&count_value) {
-                    return self.not_covered(count.span, "1 to 64 octets of ones can stand before something");
+                    return self.not_covered(
+                        codes::CRC_ONES,
+                        count.span,
+                        "1 to 64 octets of ones can stand before something",
+                    );
                 }
                 Some(CrcPart::Ones(count_value as u32))
             }
@@ -86,18 +90,22 @@ impl Checker<'_> {
                 let whole =
                     a_def.bit_offset.is_multiple_of(8) && (b_def.bit_offset + b_def.bits).is_multiple_of(8);
                 if a > b || !whole {
-                    return self.not_covered(part.span, "these fields are not a range of whole octets");
+                    return self.not_covered(
+                        codes::CRC_FIELDS,
+                        part.span,
+                        "these fields are not a range of whole octets",
+                    );
                 }
                 Some(CrcPart::Fields { first: a, last: b })
             }
-            _ => self.not_covered(part.span, "a CRC-32 cannot cover this"),
+            _ => self.not_covered(codes::CRC, part.span, "a CRC-32 cannot cover this"),
         }
     }
 
     /// The number of a field that always stands at the same place.
     pub(crate) fn covered_field(&mut self, bp: ir::BpId, expr: &Expr) -> Option<u32> {
         let E::Name(name) = &expr.kind else {
-            return self.not_covered(expr.span, "this is not a field of the blueprint");
+            return self.not_covered(codes::CRC, expr.span, "this is not a field of the blueprint");
         };
         let fields = self.program.blueprints[bp.index()].fixed_fields();
         if let Some(at) = fields.iter().position(|f| f.name == *name) {
@@ -115,7 +123,7 @@ impl Checker<'_> {
             return Some(CrcMask::Field(self.covered_field(bp, expr)?));
         };
         if !matches!(&base.kind, E::Name(n) if n == "net") {
-            return self.not_covered(expr.span, "this is not a field of the blueprint");
+            return self.not_covered(codes::CRC, expr.span, "this is not a field of the blueprint");
         }
         let Some((name, at, octets)) = NET.iter().find(|(n, ..)| *n == field.name) else {
             self.unknown(codes::NET_FIELD, "field of the network header", field, &NET.map(|(n, ..)| n));

@@ -49,7 +49,7 @@ impl Checker<'_> {
             if let Some(bits) = &field.bits {
                 self.report(
                     Diagnostic::error(
-                        codes::BIT_WIDTH,
+                        codes::BITS_OUTSIDE_HEADER,
                         "only blueprints have bit fields",
                         bits.span,
                         "a width in bits",
@@ -73,7 +73,7 @@ impl Checker<'_> {
         if let Some(first) = first.filter(|n| n.span != name.span) {
             self.report(
                 Diagnostic::error(
-                    codes::DUPLICATE_NAME,
+                    codes::FIELD_TWICE,
                     format!("`{}` is declared twice", name.name),
                     name.span,
                     "again here",
@@ -89,7 +89,7 @@ impl Checker<'_> {
         if name.name == reserved {
             self.report(
                 Diagnostic::error(
-                    codes::DUPLICATE_NAME,
+                    codes::RESERVED_FIELD,
                     format!("every {of} has a `{reserved}` already"),
                     name.span,
                     "cannot be declared",
@@ -128,7 +128,7 @@ impl Checker<'_> {
             Some(length) if matches!(element, Ty::List(..) | Ty::Wnd { .. }) || of == "event" => {
                 self.report(
                     Diagnostic::error(
-                        codes::FIELD_TYPE,
+                        codes::FIELD_ARRAY,
                         "an array of this is not possible here",
                         length.span,
                         "here",
@@ -149,7 +149,7 @@ impl Checker<'_> {
             if ty.as_ref().is_some_and(|t| !t.is_scalar()) {
                 self.report(
                     Diagnostic::error(
-                        codes::FIELD_TYPE,
+                        codes::ID_PART,
                         "an id is made of scalars",
                         part.ty.span,
                         "not a scalar type",
@@ -396,7 +396,7 @@ impl Checker<'_> {
                     for field in fields.iter().filter(|f| f.init.is_some()) {
                         self.report(
                             Diagnostic::error(
-                                codes::FIELD_TYPE,
+                                codes::EVENT_INITIAL,
                                 "a field of an event has no initial value",
                                 field.span,
                                 "set by whoever raises the event",
@@ -420,7 +420,7 @@ impl Checker<'_> {
             if !(def.ty.is_scalar() || is_int(&def.ty)) {
                 self.report(
                     Diagnostic::error(
-                        codes::FIELD_TYPE,
+                        codes::FIELD_INITIAL,
                         "only scalars have an initial value",
                         init.span,
                         "here",

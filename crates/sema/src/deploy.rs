@@ -42,9 +42,14 @@ impl Checker<'_> {
         };
         if let Some((_, second)) = blocks.next() {
             self.report(
-                Diagnostic::error(codes::DEPLOY, "the program is deployed twice", second, "again here")
-                    .cause(span, "first here")
-                    .mend("make one block of the two"),
+                Diagnostic::error(
+                    codes::DEPLOYED_TWICE,
+                    "the program is deployed twice",
+                    second,
+                    "again here",
+                )
+                .cause(span, "first here")
+                .mend("make one block of the two"),
             );
         }
         let mut registered: Vec<String> = Vec::new();
@@ -55,12 +60,12 @@ impl Checker<'_> {
             registered.contains(&format!("register_coalescing_rule({})", rule.name))
         };
         self.program.coalescing.retain(applies);
-        self.check_registered(&registered, Span::new(span.start, span.start + 6));
+        self.check_registered(&registered, Span::new(span.start, span.start + 6), calls.last());
     }
 
     fn deploy_call(&mut self, call: &Expr, registered: &mut Vec<String>) -> Option<()> {
-        let wrong = |message: String| {
-            Diagnostic::error(codes::DEPLOY_CALL, message, call.span, "in deploy")
+        let wrong = |code: u16, message: String| {
+            Diagnostic::error(code, message, call.span, "in deploy")
                 .note(format!("what can be said here: {}", CALLS.join(", ")))
                 .mend("see the reference's section on deploy")
         };
@@ -72,7 +77,7 @@ impl Checker<'_> {
             _ => None,
         };
         let Some((what, callee, args)) = named else {
-            self.report(wrong("this registers nothing".into()));
+            self.report(wrong(codes::DEPLOY_CALL, "this registers nothing".into()));
             return None;
         };
         if !CALLS.contains(&what.as_str()) {
@@ -82,7 +87,7 @@ impl Checker<'_> {
         }
         if let "register_pkt_sched" | "register_ev_sched" | "register_role" = what.as_str() {
             if registered.contains(what) {
-                self.report(wrong(format!("`{what}` is said twice")));
+                self.report(wrong(codes::REGISTERED_TWICE, format!("`{what}` is said twice")));
             }
             registered.push(what.clone());
             match what.as_str() {
@@ -102,22 +107,22 @@ impl Checker<'_> {
             _ => None,
         });
         let Some(name) = name.filter(|_| args.len() == wanted) else {
-            self.report(wrong(format!(
-                "`{what}` takes the name of a declaration and {} more arguments",
-                wanted - 1
-            )));
+            self.report(wrong(
+                codes::REGISTER_ARGUMENTS,
+                format!("`{what}` takes the name of a declaration and {} more arguments", wanted - 1),
+            ));
             return None;
         };
         registered.push(what.clone());
         let found = self.lookup("such declaration", &name, |d| registers(what, d).then_some(d))?;
         let this = format!("{what}({})", name.name);
         if registered.contains(&this) {
-            self.report(wrong(format!("`{}` is registered twice", name.name)));
+            self.report(wrong(codes::REGISTERED_TWICE, format!("`{}` is registered twice", name.name)));
             return None;
         }
         registered.push(this);
         if matches!(found, Def::Function(f) if !self.takes_a_packet(f)) {
-            self.report(wrong(format!("`{}` is not a parser", name.name)));
+            self.report(wrong(codes::DEPLOY_CALL, format!("`{}` is not a parser", name.name)));
             return None;
         }
         match found {
@@ -154,39 +159,68 @@ impl Checker<'_> {
         Body::for_declaration(self).value_of_type(e, ty)
     }
 
-    fn check_registered(&mut self, registered: &[String], span: Span) {
+    /// `span` is that of the word `deploy`, `last` what stands last in it.
+    fn check_registered(&mut self, registered: &[String], span: Span, last: Option<&Expr>) {
         self.check_queues(span, registered.iter().any(|r| r == "register_pkt_sched"));
         let mut missing = Vec::new();
+        let no_parser = self.diagnostics.iter().any(|d| d.code == codes::PARSER);
         for what in ["register_ep_chains", "register_ev_parser"] {
+            if what == "register_ev_parser" && no_parser {
+                continue; // there is none to register
+            }
             if !registered.iter().any(|r| r == what) {
-                missing.push(format!("{what}(...)"));
+                missing.push((codes::DEPLOY_MISSING, self.registration(what)));
             }
         }
         if self.program.interface.is_some() && !registered.iter().any(|r| r == "register_interface") {
-            missing.push("register_interface(...)".into());
+            missing.push((codes::INTERFACE_MISSING, self.registration("register_interface")));
         }
         for (index, context) in self.program.contexts.iter().enumerate() {
             if !context.global && !registered.contains(&format!("register_ctx_spec({})", context.name)) {
-                missing.push(format!("register_ctx_spec({}, how_many)", context.name));
+                missing.push((
+                    codes::CTX_SPEC_MISSING,
+                    format!("register_ctx_spec({}, how_many)", context.name),
+                ));
             }
             let uses = |wanted: fn(&Instr) -> bool| uses_unit(&self.program, ir::CtxId(index as u32), wanted);
             let tx = uses(|i| matches!(i, Instr::NewTxOrderedData { .. }));
             let rx = uses(|i| matches!(i, Instr::NewRxOrderedData { .. }));
             if (tx || rx) && context.tx_capacity.is_none() {
-                missing.push(format!("register_data_spec({}, tx_octets, rx_octets)", context.name));
+                let what = format!("register_data_spec({}, tx_octets, rx_octets)", context.name);
+                missing.push((codes::DATA_SPEC_MISSING, what));
             }
         }
-        for what in missing {
-            self.report(
-                Diagnostic::error(
-                    codes::DEPLOY_MISSING,
-                    format!("`{what}` is missing"),
-                    span,
-                    "not said here",
-                )
-                .mend(format!("add `{what};`")),
-            );
+        for (code, what) in missing {
+            let diagnostic = Diagnostic::error(code, format!("`{what}` is missing"), span, "not said here");
+            let add = format!("add `{what};`");
+            // What is known whole can be added by a tool, in front of the last `;`.
+            let whole = matches!(code, codes::DEPLOY_MISSING | codes::INTERFACE_MISSING);
+            self.report(match last {
+                Some(last) if whole && !what.contains("...") => {
+                    let end = Span::new(last.span.end, last.span.end);
+                    diagnostic.fix(add, end, format!(";\n    {what}"))
+                }
+                _ => diagnostic.mend(add),
+            });
         }
+    }
+
+    /// The registration of the declaration that it is for, if there is one.
+    fn registration(&self, what: &str) -> String {
+        let name = self.file.items.iter().find_map(|item| {
+            match &item.kind {
+                ItemKind::Dispatch { name, .. } | ItemKind::Interface { name, .. } => Some(name),
+                ItemKind::Function { name, .. } => Some(name),
+                _ => None,
+            }
+            .filter(|name| {
+                self.env.get(&name.name).is_some_and(|def| match def {
+                    Def::Function(f) => self.takes_a_packet(f) && registers(what, def),
+                    _ => registers(what, def),
+                })
+            })
+        });
+        format!("{what}({})", name.map_or("...", |n| n.name.as_str()))
     }
 }
 

@@ -58,7 +58,7 @@ impl Checker<'_> {
         {
             self.report(
                 Diagnostic::error(
-                    codes::VARIABLE_TYPE,
+                    codes::PARAMETER_TYPE,
                     "a parameter cannot have this type",
                     param.ty.span,
                     "here",
@@ -83,7 +83,7 @@ impl Checker<'_> {
             Some(ty) if ty.is_by_ref() || matches!(ty, Ty::Wnd { .. }) => {
                 self.report(
                     Diagnostic::error(
-                        codes::VARIABLE_TYPE,
+                        codes::RETURN_TYPE,
                         "a function cannot return this",
                         ret.span,
                         "passed by reference only",
@@ -127,9 +127,14 @@ impl Checker<'_> {
                 .mend("add `void parse(pkt_t p, ipv4 ip) { }`"),
             ),
             [(_, first), (_, second), ..] => self.report(
-                Diagnostic::error(codes::PARSER, "the program has two parsers", *second, "another parser")
-                    .cause(*first, "the first")
-                    .mend("make one of them"),
+                Diagnostic::error(
+                    codes::TWO_PARSERS,
+                    "the program has two parsers",
+                    *second,
+                    "another parser",
+                )
+                .cause(*first, "the first")
+                .mend("make one of them"),
             ),
         }
     }
@@ -319,7 +324,7 @@ impl Checker<'_> {
         if self.program.functions[func.index()].ret != Ty::Void {
             self.report(
                 Diagnostic::error(
-                    codes::NOT_A_PROCESSOR,
+                    codes::PROCESSOR_VALUE,
                     format!("`{}` returns a value", name.name),
                     name.span,
                     "not an event processor",
@@ -378,7 +383,7 @@ impl Checker<'_> {
                     });
                     self.report(
                         Diagnostic::error(
-                            codes::TIMER_EVENT,
+                            codes::TIMER_CONTEXT,
                             format!(
                                 "`{}` is processed on another context than the timer's",
                                 self.program.events[timer.event.index()].name

@@ -178,7 +178,7 @@ impl Checker<'_> {
             if !matches!(def, Def::Variant(..)) {
                 return self.report(
                     Diagnostic::error(
-                        codes::DUPLICATE_NAME,
+                        codes::BUILT_IN_NAME,
                         format!("`{}` is built in", name.name),
                         name.span,
                         "cannot be declared again",

@@ -4,9 +4,9 @@ use carrick_ir::{self as ir, EventKind, Policy, SchedBlock, SchedInput, SchedInp
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Expr, ExprKind as E, Ident};
 
-use crate::Checker;
 use crate::env::Def;
 use crate::sched::{Scheduled, block, next_queue};
+use crate::{Checker, codes};
 
 /// A schedule of events, as far as it is read.
 struct Waiting {
@@ -55,7 +55,9 @@ impl Checker<'_> {
             if queue.is_none() {
                 let message = format!("`{}` waits nowhere", event.name);
                 let mend = "name it, or write `fifo()` for all that are not named";
-                return self.misshapen(Scheduled::Events, message, span, mend).unwrap_or_default();
+                return self
+                    .misscheduled(codes::WAITS_NOWHERE, Scheduled::Events, message, span, mend)
+                    .unwrap_or_default();
             }
             waiting.queues[at] = queue;
         }
@@ -178,7 +180,8 @@ impl Checker<'_> {
     fn only_once(&mut self, twice: bool, name: &str, span: Span) -> Option<()> {
         if twice {
             let message = format!("{name} would wait in two queues");
-            return self.misshapen(Scheduled::Events, message, span, "leave out one of the two");
+            let mend = "leave out one of the two";
+            return self.misscheduled(codes::WAITS_TWICE, Scheduled::Events, message, span, mend);
         }
         Some(())
     }

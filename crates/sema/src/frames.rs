@@ -19,6 +19,7 @@ impl Checker<'_> {
             return;
         }
         self.frame_error(
+            codes::FRAME_CHECKSUM,
             field.span,
             format!("the frame `{}` cannot have a checksum", bp.name),
             "checksums are a packet's",
@@ -26,9 +27,9 @@ impl Checker<'_> {
         );
     }
 
-    pub(crate) fn frame_error(&mut self, span: Span, message: String, label: &str, mend: &str) {
+    pub(crate) fn frame_error(&mut self, code: u16, span: Span, message: String, label: &str, mend: &str) {
         self.report(
-            Diagnostic::error(codes::FRAME, message, span, label)
+            Diagnostic::error(code, message, span, label)
                 .note("a blueprint without `over` is a frame: it stands in the payload of a packet")
                 .mend(mend),
         );
@@ -45,6 +46,7 @@ impl Checker<'_> {
                 let Some(bp) = self.lookup("frame", name, pick) else { continue };
                 if self.is_packet(bp) {
                     self.frame_error(
+                        codes::PACKET_IN_UNION,
                         name.span,
                         format!("`{}` is a packet, not a frame", name.name),
                         "it is over a network header",
@@ -79,6 +81,7 @@ impl Checker<'_> {
     pub(crate) fn frames(&mut self, bp: &ir::BlueprintDef, field: &Field, union: u32) -> Option<ir::Frames> {
         if bp.frame {
             self.frame_error(
+                codes::FRAMES_IN_FRAME,
                 field.span,
                 "a frame cannot hold frames".to_owned(),
                 "frames in a frame",
@@ -94,6 +97,7 @@ impl Checker<'_> {
         let most = self.length(most)?;
         if most > FRAMES_MAX {
             self.frame_error(
+                codes::FRAME_LIMIT,
                 field.span,
                 format!("a packet cannot have {most} frames"),
                 "too many",
@@ -113,7 +117,7 @@ impl Checker<'_> {
                 let name = field.name.name.clone();
                 self.report(
                     Diagnostic::error(
-                        codes::FIELD_TYPE,
+                        codes::HEADER_ARRAY,
                         format!("`{name}` cannot be an array"),
                         len.span,
                         "the fields of a header are scalars",
@@ -125,7 +129,7 @@ impl Checker<'_> {
             let plain = def.parts.is_empty() && def.options.is_none() && def.frames.is_none();
             if !(def.frame || plain) {
                 self.frame_error(
-                    len.span,
+                    codes::PAYLOAD_LENGTH, len.span,
                     "the payload of this packet has no length of its own".to_owned(),
                     "its header has no fixed length",
                     "remove the length: it ends with the packet, or declare a frame that stands in the payload",

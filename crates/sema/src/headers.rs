@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
             _ => false,
         });
         let (code, message) = if twin {
-            (codes::BLUEPRINT_ORDER, format!("this is a second {what}"))
+            (codes::CHECKSUM_TWICE, format!("this is a second {what}"))
         } else if bits != width {
             (codes::BIT_WIDTH, format!("a {what} has {width} bits"))
         } else if !offset.is_multiple_of(if crc { 8 } else { 16 }) {
@@ -319,7 +319,7 @@ impl<'a> Checker<'a> {
             }
         }
         self.report(
-            Diagnostic::error(codes::COMPUTED_FIELD, "this is not a checksum", init.span, "computed how?")
+            Diagnostic::error(codes::NOT_A_CHECKSUM, "this is not a checksum", init.span, "computed how?")
                 .mend("write `= internet(pseudo, header, payload)` with the parts that it covers, or `= internet(fields(first, last))`"),
         );
         ir::BpFieldKind::Checksum { pseudo: true, header: true, payload: true, fields: None }
@@ -412,7 +412,7 @@ impl<'a> Checker<'a> {
         if !pairs || !inside || !(fields[at].bit_offset.wrapping_sub(from.bit_offset)).is_multiple_of(16) {
             self.report(
                 Diagnostic::error(
-                    codes::COMPUTED_FIELD,
+                    codes::SUM_RANGE,
                     "this is not a range of octets that a checksum can cover",
                     span,
                     "covers these fields",
@@ -478,7 +478,7 @@ impl<'a> Checker<'a> {
         if !matches!(def.kind, ir::BpFieldKind::Plain { .. }) {
             self.report(
                 Diagnostic::error(
-                    codes::COMPUTED_FIELD,
+                    codes::COMPUTED_RULE,
                     "a computed field has no segmentation rule",
                     field.span,
                     "computed for each packet",

@@ -43,7 +43,7 @@ impl Checker<'_> {
                 let wanted = self.name(ty);
                 self.report(
                     Diagnostic::error(
-                        codes::NET_FIELD,
+                        codes::NET_FIELD_TYPE,
                         format!("`{known}` is a {wanted}"),
                         field.ty.span,
                         "another type",

@@ -95,7 +95,7 @@ impl Checker<'_> {
             if let Some(twin) = twin {
                 let message = format!("`{}` is of kind {kind} as well", self.program.opts[twin.index()].name);
                 self.report(
-                    Diagnostic::error(codes::OPTION_LIST, message, name.span, "of the same kind")
+                    Diagnostic::error(codes::OPTION_KIND_TWICE, message, name.span, "of the same kind")
                         .note("a receiver tells options apart by their kind")
                         .mend("give each option a kind of its own"),
                 );

@@ -37,7 +37,7 @@ impl Checker<'_> {
             [role, packets] if names(role, "in_network") => self.deploy_number(packets, &Ty::U64),
             _ => {
                 return self.report(
-                    Diagnostic::error(codes::DEPLOY_CALL, "this is not a role", span, "in deploy")
+                    Diagnostic::error(codes::ROLE_SHAPE, "this is not a role", span, "in deploy")
                         .note("a program without a role runs at an end of a connection")
                         .mend("write `register_role(in_network, packets);` with the number of packets that it keeps at most"),
                 );
@@ -59,7 +59,7 @@ impl Checker<'_> {
         if self.fold(&packets).is_some_and(|n| n > PACKETS_MAX) {
             return self.report(
                 Diagnostic::error(
-                    codes::DEPLOY_CALL,
+                    codes::ROLE_PACKETS,
                     "too many packets to keep",
                     args[1].span,
                     format!("more than {PACKETS_MAX}"),

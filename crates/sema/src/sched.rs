@@ -99,9 +99,25 @@ impl Checker<'_> {
         span: Span,
         mend: &str,
     ) -> Option<T> {
-        let (code, forms) = match what {
-            Scheduled::Packets => (codes::SCHED_BLOCK, FORMS),
-            Scheduled::Events => (codes::EVENT_SCHED, EVENT_FORMS),
+        let code = match what {
+            Scheduled::Packets => codes::SCHED_BLOCK,
+            Scheduled::Events => codes::EVENT_SCHED,
+        };
+        self.misscheduled(code, what, message, span, mend)
+    }
+
+    /// The same, with a code of its own.
+    pub(crate) fn misscheduled<T>(
+        &mut self,
+        code: u16,
+        what: Scheduled,
+        message: String,
+        span: Span,
+        mend: &str,
+    ) -> Option<T> {
+        let forms = match what {
+            Scheduled::Packets => FORMS,
+            Scheduled::Events => EVENT_FORMS,
         };
         self.report(Diagnostic::error(code, message, span, "not a block like this").note(forms).mend(mend));
         None
@@ -239,7 +255,13 @@ impl Checker<'_> {
                     Scheduled::Packets => "a quantum is 64 B to 1 GiB, best the octets of a packet or more",
                     Scheduled::Events => "a quantum is 1 to 65536 events",
                 };
-                return self.misshapen(of, "a quantum that is no turn".into(), arg.span, mend);
+                return self.misscheduled(
+                    codes::QUANTUM,
+                    of,
+                    "a quantum that is no turn".into(),
+                    arg.span,
+                    mend,
+                );
             }
             shares.push(share);
         }
@@ -262,7 +284,7 @@ impl Checker<'_> {
         };
         self.report(
             Diagnostic::error(
-                codes::DEPLOY_MISSING,
+                codes::SCHED_MISSING,
                 "`register_pkt_sched(...)` is missing",
                 span,
                 "not said here",

@@ -71,7 +71,7 @@ impl Checker<'_> {
             return;
         };
         self.report(
-            Diagnostic::error(codes::OPTION_LIST, message, name.span, "this list")
+            Diagnostic::error(codes::OPTION_HEADS, message, name.span, "this list")
                 .note("a receiver finds the next option by the length of the one before")
                 .mend("declare all options with `uint8 kind` and `len`, or all with `varint_t`, without `align`"),
         );

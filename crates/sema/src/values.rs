@@ -91,14 +91,14 @@ impl Checker<'_> {
         let resolved = self.resolve(ty);
         if resolved == Some(Ty::Fixed) {
             self.report(
-                Diagnostic::error(codes::FIELD_TYPE, "a parameter is a whole number", ty.span, "a fraction")
+                Diagnostic::error(codes::PARAM_TYPE, "a parameter is a whole number", ty.span, "a fraction")
                     .note("parameters are set by numbers with a unit, on every target")
                     .mend("use an integer and `ratio`: `ratio(beta_percent, 100)`"),
             );
         } else if resolved.as_ref().is_some_and(|t| !t.is_scalar()) {
             self.report(
                 Diagnostic::error(
-                    codes::FIELD_TYPE,
+                    codes::PARAM_TYPE,
                     "a parameter has a scalar type",
                     ty.span,
                     "not a scalar type",

@@ -75,8 +75,8 @@ fn a_mistake_in_a_machine_is_reported_once() {
         (of, "state a { on segment e with pat p { c.count = p.x; } }", &[UNKNOWN_TYPE]),
         (of, "state a { on segment e with uint32 n { } }", &[NOT_A_PROCESSOR]),
         (of, "state a { on segment e { goto a; c.count++; } }", &[UNREACHABLE]),
-        (of, "state a { on segment life { } }", &[DUPLICATE_NAME]),
-        ("conn k", "state k { on segment { } on segment { } }", &[DUPLICATE_NAME, REACTION_SHADOWED]),
+        (of, "state a { on segment life { } }", &[LOCAL_NAME]),
+        ("conn k", "state k { on segment { } on segment { } }", &[LOCAL_NAME, REACTION_SHADOWED]),
     ];
     for (of, body, codes) in cases {
         assert_eq!(found_in_machine(of, body), codes, "{body}");

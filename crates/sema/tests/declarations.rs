@@ -43,25 +43,25 @@ fn the_program_has_none() {
 #[test]
 fn names_are_told_apart() {
     let twins = [
-        ("id flow(uint32 a)", "id flow(uint32 a, uint32 a)"),
-        ("uint32 count; timer_t timer", "uint32 timer; uint32 count; timer_t timer"),
-        ("uint32 count;", "uint32 count; uint32 id;"),
-        ("app_event { uint32 n;", "app_event { uint32 n; token_t token;"),
-        ("uint8 rest;", "uint8 net;"),
-        ("uint32 src_ip;", "uint32 src_ip; uint32 src_ip;"),
-        ("uint8 len = 3; uint8 size;", "uint8 len = 4; uint8 size; uint8 size;"),
-        ("ask -> request on conn;", "ask -> request on conn; ask -> request on conn;"),
+        ("id flow(uint32 a)", "id flow(uint32 a, uint32 a)", codes::FIELD_TWICE),
+        ("uint32 count; timer_t timer", "uint32 timer; uint32 count; timer_t timer", codes::FIELD_TWICE),
+        ("uint32 count;", "uint32 count; uint32 id;", codes::RESERVED_FIELD),
+        ("app_event { uint32 n;", "app_event { uint32 n; token_t token;", codes::RESERVED_FIELD),
+        ("uint8 rest;", "uint8 net;", codes::RESERVED_FIELD),
+        ("uint32 src_ip;", "uint32 src_ip; uint32 src_ip;", codes::FIELD_TWICE),
+        ("uint8 len = 3; uint8 size;", "uint8 len = 4; uint8 size; uint8 size;", codes::FIELD_TWICE),
+        ("ask -> request on conn;", "ask -> request on conn; ask -> request on conn;", codes::FIELD_TWICE),
     ];
-    for (old, new) in twins {
+    for (old, new, code) in twins {
         let found = errors(old, new);
-        assert!(found.contains(&codes::DUPLICATE_NAME), "{new}: {found:?}");
+        assert!(found.contains(&code), "{new}: {found:?}");
     }
 }
 
 #[test]
 fn options_are_told_apart_by_their_kind() {
     let two = "opt_t other_opt { uint8 kind = 2; } opt_union option_u { small_opt, other_opt }";
-    assert_eq!(errors("opt_union option_u { small_opt }", two), [codes::OPTION_LIST]);
+    assert_eq!(errors("opt_union option_u { small_opt }", two), [codes::OPTION_KIND_TWICE]);
 }
 
 #[test]
@@ -73,13 +73,13 @@ fn padding_is_an_octet() {
 fn a_checksum_can_be_verified() {
     assert_eq!(errors("checksum16_t sum;", "checksum16_t sum : 8;"), [codes::BIT_WIDTH]);
     assert_eq!(errors("uint8 rest;", ""), [codes::BIT_ALIGNMENT]);
-    assert_eq!(errors("checksum16_t sum;", "checksum16_t sum; checksum16_t more;"), [codes::BLUEPRINT_ORDER]);
+    assert_eq!(errors("checksum16_t sum;", "checksum16_t sum; checksum16_t more;"), [codes::CHECKSUM_TWICE]);
 }
 
 #[test]
 fn everything_is_deployed_once() {
     let twice = "register_ctx_spec(conn, 1); register_ctx_spec(conn, 2);";
-    assert_eq!(errors("register_ctx_spec(conn, 1);", twice), [codes::DEPLOY_CALL]);
+    assert_eq!(errors("register_ctx_spec(conn, 1);", twice), [codes::REGISTERED_TWICE]);
     assert_eq!(errors("register_ev_parser(parse);", "register_ev_parser(ask);"), [codes::DEPLOY_CALL]);
 }
 

@@ -31,7 +31,7 @@ impl Body<'_, '_> {
             ast::ExprKind::Error => None,
             _ => self.report(
                 Diagnostic::error(
-                    codes::UNKNOWN_FUNCTION,
+                    codes::NOT_CALLABLE,
                     "this cannot be called",
                     callee.span,
                     "not a function",
@@ -43,7 +43,7 @@ impl Body<'_, '_> {
 
     fn no_value<T>(&mut self, span: Span) -> Option<T> {
         self.report(
-            Diagnostic::error(codes::RETURN_VALUE, "this call has no value", span, "used as a value")
+            Diagnostic::error(codes::NO_VALUE, "this call has no value", span, "used as a value")
                 .mend("call it in a statement of its own"),
         )
     }
@@ -153,8 +153,13 @@ impl Body<'_, '_> {
         self.count(args, params.len(), span)?;
         if params.contains(&Ty::Packet) {
             return self.report(
-                Diagnostic::error(codes::IN_PARSER, "a parser is not called", span, "runs for each packet")
-                    .mend("put what both need into a function"),
+                Diagnostic::error(
+                    codes::PARSER_CALLED,
+                    "a parser is not called",
+                    span,
+                    "runs for each packet",
+                )
+                .mend("put what both need into a function"),
             );
         }
         if params.contains(&Ty::Void) {
@@ -202,7 +207,7 @@ impl Body<'_, '_> {
         let wanted = self.name(ty);
         self.report(
             Diagnostic::error(
-                codes::TYPE_MISMATCH,
+                codes::BY_REFERENCE,
                 format!("expected the `{wanted}` of this chain"),
                 arg.span,
                 "passed by reference",
@@ -288,8 +293,13 @@ impl Body<'_, '_> {
             return Some(());
         }
         self.report(
-            Diagnostic::error(codes::NOT_CONSTANT, "this cannot be computed here", span, "has an effect")
-                .mend("set the field in an event processor"),
+            Diagnostic::error(
+                codes::EFFECT_IN_DECLARATION,
+                "this cannot be computed here",
+                span,
+                "has an effect",
+            )
+            .mend("set the field in an event processor"),
         )
     }
 
@@ -309,7 +319,7 @@ impl Body<'_, '_> {
             let found = self.name(&ty);
             return self.report(
                 Diagnostic::error(
-                    codes::TYPE_MISMATCH,
+                    codes::EXTREME_TYPE,
                     format!("`{name}` is not for a `{found}`"),
                     span,
                     "here",
@@ -333,7 +343,7 @@ impl Body<'_, '_> {
             let found = self.name(&value.ty);
             return self.report(
                 Diagnostic::error(
-                    codes::TYPE_MISMATCH,
+                    codes::ABS_UNSIGNED,
                     format!("a `{found}` is never negative"),
                     args[0].span,
                     "no sign",
@@ -355,7 +365,7 @@ impl Body<'_, '_> {
             let found = self.name(&bad.ty);
             return self.report(
                 Diagnostic::error(
-                    codes::TYPE_MISMATCH,
+                    codes::HASHED_TYPE,
                     format!("a `{found}` is not hashed"),
                     span,
                     "scalars and ids only",
@@ -372,7 +382,7 @@ impl Body<'_, '_> {
             Some(local) => Some(self.make(ExprKind::Handle(local), Ty::Handle, span)),
             None => self.report(
                 Diagnostic::error(
-                    codes::INSTRUCTION_ARGUMENT,
+                    codes::HANDLE_OF,
                     "only a context has a handle",
                     args[0].span,
                     "not a context",

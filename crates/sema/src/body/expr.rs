@@ -184,7 +184,7 @@ impl Body<'_, '_> {
         if !fits(&ty, product) {
             return self.report(
                 Diagnostic::error(
-                    codes::LITERAL_RANGE,
+                    codes::UNIT_RANGE,
                     format!("{value}{unit} is too large"),
                     span,
                     "does not fit 64 bits",
@@ -322,7 +322,7 @@ impl Body<'_, '_> {
             let found = self.name(&value.ty);
             return self.report(
                 Diagnostic::error(
-                    codes::MIXED_TYPES,
+                    codes::NO_OPERATION,
                     format!("a `{found}` has no such operation"),
                     span,
                     "here",

@@ -69,14 +69,15 @@ impl Body<'_, '_> {
         }
     }
 
-    fn wrong_argument<T>(&mut self, message: &str, span: Span, mend: &str) -> Option<T> {
-        self.report(Diagnostic::error(codes::INSTRUCTION_ARGUMENT, message, span, "this argument").mend(mend))
+    fn wrong_argument<T>(&mut self, code: u16, message: &str, span: Span, mend: &str) -> Option<T> {
+        self.report(Diagnostic::error(code, message, span, "this argument").mend(mend))
     }
 
     fn own_context(&mut self, e: &ast::Expr) -> Option<LocalId> {
         match self.context_local(e) {
             Some(local) => Some(local),
             None => self.wrong_argument(
+                codes::INSTRUCTION_ARGUMENT,
                 "this is not the chain's context",
                 e.span,
                 "pass the processor's context parameter",
@@ -100,6 +101,7 @@ impl Body<'_, '_> {
             return Some(Instr::NewCtx { ctx, value, id });
         }
         self.wrong_argument(
+            codes::NEW_CTX_VALUE,
             "the initial values of a context are a variable of its type",
             args[0].span,
             "declare `the_context v;`, set its fields, then `new_ctx(v, an_id(...));`",
@@ -129,6 +131,7 @@ impl Body<'_, '_> {
             && !matches!(addr.kind, ast::ExprKind::Int { value: 0, .. } | ast::ExprKind::None)
         {
             return self.wrong_argument(
+                codes::UNIT_ADDRESS,
                 "placing a unit at an address is not possible here",
                 addr.span,
                 "leave it out",
@@ -147,6 +150,7 @@ impl Body<'_, '_> {
         self.count(args, if stop { 1 } else { 2 }, span)?;
         let Node::Timer(ctx, timer) = self.node(&args[0])? else {
             return self.wrong_argument(
+                codes::NOT_A_TIMER,
                 "this is not a timer",
                 args[0].span,
                 "name a timer of the context: `c.a_timer`",
@@ -154,6 +158,7 @@ impl Body<'_, '_> {
         };
         if !self.is_parameter(ctx) {
             return self.wrong_argument(
+                codes::UNMADE_TIMER,
                 "a context that is not made yet has no timers",
                 args[0].span,
                 "raise a flow event to the new context and start the timer in its processor",
@@ -183,6 +188,7 @@ impl Body<'_, '_> {
             Some(v) if matches!(v.ty, Ty::Int { .. } | Ty::Bytes) => Some(self.cast(v, &Ty::U64)),
             Some(_) => {
                 return self.wrong_argument(
+                    codes::NOTIFY_VALUE,
                     "a request completes with an integer or a handle",
                     args[2].span,
                     "convert it: `uint64(x)`",
@@ -222,6 +228,7 @@ impl Body<'_, '_> {
         let bp = self.variable(first, |ty| matches!(ty, Ty::Blueprint(_)));
         let Some(bp) = bp else {
             return self.wrong_argument(
+                codes::PKT_GEN_SOURCE,
                 "packets are made from a blueprint variable",
                 first.span,
                 "declare `a_blueprint bp;` and pass it",
@@ -231,6 +238,7 @@ impl Body<'_, '_> {
         if self.cx.program.blueprints[kind.index()].frame {
             let name = self.cx.program.blueprints[kind.index()].name.clone();
             self.cx.frame_error(
+                codes::FRAME_GENERATED,
                 first.span,
                 format!("`{name}` is a frame, not a packet"),
                 "not a packet",
@@ -272,6 +280,7 @@ impl Body<'_, '_> {
             let is_sent = sent.is_some_and(|l| self.event_kind(l) == Some(ir::EventKind::Sent));
             if !is_sent {
                 return self.wrong_argument(
+                    codes::PKT_GEN_ARGUMENT,
                     "after the blueprint come segmentation rules, a queue and a sent event",
                     arg.span,
                     "name a seg_rule, or a variable of a sent_event",
@@ -334,6 +343,7 @@ impl Body<'_, '_> {
         let event = self.variable(&args[0], |ty| matches!(ty, Ty::Event(_)));
         let Some(event) = event.filter(|l| !self.is_parameter(*l)) else {
             return self.wrong_argument(
+                codes::FLOW_ID_GIVEN,
                 "only an event that is being made gets an id",
                 args[0].span,
                 "pass a variable of an event type",
@@ -345,7 +355,7 @@ impl Body<'_, '_> {
             let name = def.name.clone();
             return self.report(
                 Diagnostic::error(
-                    codes::FLOW_ID,
+                    codes::NO_CONTEXT_FOUND,
                     format!("`{name}` goes to no context"),
                     args[1].span,
                     "no id is wanted",

@@ -93,7 +93,7 @@ impl Body<'_, '_> {
                 let (found, wanted) = (self.name(other), self.name(&ty));
                 return self.report(
                     Diagnostic::error(
-                        codes::TYPE_MISMATCH,
+                        codes::LOOP_OVER,
                         format!("expected a list of `{wanted}`, found a `{found}`"),
                         list.span,
                         "runs over this",

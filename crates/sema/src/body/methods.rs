@@ -75,7 +75,7 @@ impl Body<'_, '_> {
             "left",
             "peek",
         ];
-        self.cx.unknown(codes::UNKNOWN_FIELD, "method", method, &known);
+        self.cx.unknown(codes::UNKNOWN_METHOD, "method", method, &known);
         None
     }
 
@@ -86,6 +86,7 @@ impl Body<'_, '_> {
         let frame = self.variable(arg, |ty| matches!(ty, Ty::Blueprint(b) if member(b)));
         if frames.is_none() {
             self.cx.frame_error(
+                codes::FRAME,
                 arg.span,
                 "frames are only added to a list of frames".to_owned(),
                 "its payload is a `data_t`",
@@ -95,6 +96,7 @@ impl Body<'_, '_> {
         }
         let Some(frame) = frame else {
             self.cx.frame_error(
+                codes::FRAME_ADDED,
                 arg.span,
                 "this is no frame of the packet".to_owned(),
                 "not a variable of a member of its frame union",
@@ -111,6 +113,7 @@ impl Body<'_, '_> {
         self.count(args, 0, span)?;
         if !self.cx.program.blueprints.iter().any(|bp| bp.frame) {
             self.cx.frame_error(
+                codes::FRAME,
                 span,
                 "this program has no frames".to_owned(),
                 "what is left of a packet is its frames",
@@ -133,7 +136,7 @@ impl Body<'_, '_> {
         };
         let ast::ExprKind::Name(text) = &name.kind else {
             return self.report(
-                Diagnostic::error(codes::UNKNOWN_FIELD, "only options are added", arg.span, "not an option")
+                Diagnostic::error(codes::OPTION_NAME, "only options are added", arg.span, "not an option")
                     .mend("write `bp.opts.add(an_option(value))`"),
             );
         };

@@ -157,7 +157,7 @@ impl<'c, 'a> Body<'c, 'a> {
         if let Some(first) = first {
             self.cx.report(
                 Diagnostic::error(
-                    codes::DUPLICATE_NAME,
+                    codes::LOCAL_NAME,
                     format!("`{}` is declared twice", name.name),
                     name.span,
                     "again here",
@@ -194,7 +194,7 @@ impl<'c, 'a> Body<'c, 'a> {
             if !self.used[local.index()] {
                 self.cx.report(
                     Diagnostic::warning(
-                        codes::UNUSED,
+                        codes::UNUSED_LOCAL,
                         format!("`{name}` is never used"),
                         span,
                         "declared here",

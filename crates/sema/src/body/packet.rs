@@ -87,6 +87,7 @@ impl Body<'_, '_> {
         if def.frame || def.frames.is_some() {
             let message = format!("`{}` is a packet of frames, or a frame", def.name);
             self.cx.frame_error(
+                codes::FRAME,
                 e.span,
                 message,
                 "not one header and a payload",

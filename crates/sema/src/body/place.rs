@@ -45,7 +45,7 @@ impl Body<'_, '_> {
 
     fn not_a_value<T>(&mut self, span: Span, what: &str, mend: &str) -> Option<T> {
         self.report(
-            Diagnostic::error(codes::TYPE_MISMATCH, format!("{what} is not a value"), span, "not a value")
+            Diagnostic::error(codes::NOT_A_VALUE, format!("{what} is not a value"), span, "not a value")
                 .mend(mend),
         )
     }
@@ -248,7 +248,7 @@ impl Body<'_, '_> {
                 let name = self.name(other);
                 return self.report(
                     Diagnostic::error(
-                        codes::UNKNOWN_FIELD,
+                        codes::NO_FIELDS,
                         format!("a `{name}` has no fields"),
                         field.span,
                         "not a field",
@@ -344,7 +344,7 @@ impl Body<'_, '_> {
                 let name = self.name(other);
                 return self.report(
                     Diagnostic::error(
-                        codes::UNKNOWN_FIELD,
+                        codes::NO_ELEMENTS,
                         format!("a `{name}` has no elements"),
                         span,
                         "indexed",
@@ -397,7 +397,7 @@ impl Body<'_, '_> {
         let ast::ExprKind::Name(name) = &index.kind else {
             return self.report(
                 Diagnostic::error(
-                    codes::UNKNOWN_FIELD,
+                    codes::OPTION_NAME,
                     "options are chosen by their name",
                     index.span,
                     "not the name of an option",
@@ -433,7 +433,7 @@ impl Body<'_, '_> {
         }
         self.report(
             Diagnostic::error(
-                codes::INSTRUCTION_ARGUMENT,
+                codes::UNIT_ID,
                 "a data unit is named by the id of the chain's context",
                 e.span,
                 "not `c.id`",

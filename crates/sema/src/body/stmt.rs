@@ -146,7 +146,7 @@ impl Body<'_, '_> {
                 Ty::Id(id) => self.make_id(id, args, span).map(Some),
                 _ => self.report(
                     Diagnostic::error(
-                        codes::TYPE_MISMATCH,
+                        codes::MADE_FROM_PARTS,
                         "only ids are made from their parts",
                         span,
                         "not an id",
@@ -286,6 +286,7 @@ impl Body<'_, '_> {
             && self.cx.program.blueprints[packet.index()].frames.is_some()
         {
             self.cx.frame_error(
+                codes::FRAME,
                 value.span,
                 "this payload is frames".to_owned(),
                 "not data",
@@ -320,7 +321,7 @@ impl Body<'_, '_> {
             self.val(e, None)?;
             self.cx.report(
                 Diagnostic::warning(
-                    codes::UNUSED,
+                    codes::UNUSED_VALUE,
                     "this value is not used",
                     e.span,
                     "computed and forgotten",
@@ -348,8 +349,13 @@ impl Body<'_, '_> {
         }
         self.val(e, None)?;
         self.cx.report(
-            Diagnostic::warning(codes::UNUSED, "this value is not used", e.span, "computed and forgotten")
-                .mend("remove it, or assign it"),
+            Diagnostic::warning(
+                codes::UNUSED_VALUE,
+                "this value is not used",
+                e.span,
+                "computed and forgotten",
+            )
+            .mend("remove it, or assign it"),
         );
         Some(())
     }
@@ -385,7 +391,7 @@ impl Body<'_, '_> {
 
     fn extract(&mut self, method: &Ident, args: &[ast::Expr], span: Span) -> Option<()> {
         if method.name != "extract" {
-            self.cx.unknown(codes::UNKNOWN_FIELD, "method of a packet", method, &["extract"]);
+            self.cx.unknown(codes::UNKNOWN_METHOD, "method of a packet", method, &["extract"]);
             return None;
         }
         self.count(args, 1, span)?;
@@ -417,7 +423,7 @@ impl Body<'_, '_> {
             (Some(value), Ty::Void) => {
                 return self.report(
                     Diagnostic::error(
-                        codes::RETURN_VALUE,
+                        codes::VALUE_RETURNED,
                         "this function returns nothing",
                         value.span,
                         "a value",
@@ -455,7 +461,7 @@ impl Body<'_, '_> {
     fn stop(&mut self, span: Span) -> Option<()> {
         if self.in_parser() {
             return self.report(
-                Diagnostic::error(codes::IN_PARSER, "a parser has no chain to stop", span, "in a parser")
+                Diagnostic::error(codes::PARSER_STOP, "a parser has no chain to stop", span, "in a parser")
                     .mend("use `return`"),
             );
         }
