@@ -53,6 +53,8 @@ fn a_shaper_of_ones_own_works_at_once() {
     assert!((9e6..10.2e6).contains(&rate(&slow)), "ten megabits are let through: {slow}");
     assert_eq!(slow["server"][0]["received_octets"], 2_000_000, "{slow}");
     assert_eq!(slow["between"]["counters"]["store_full"], 0, "{slow}");
+    let wider = simulated(dir, &[&shaped[..], &["--via-set", "limit=20Mbps"]].concat());
+    assert!((18e6..20.4e6).contains(&rate(&wider)), "{wider}");
     let compiled = simulated(dir, &[&shaped[..], &["--compiled"]].concat());
     for what in ["completion_ns", "between", "packets", "client", "server"] {
         assert_eq!(slow[what], compiled[what], "{what}");
@@ -83,6 +85,9 @@ fn each_role_has_its_place() {
     assert!(refused(&["sim", "lane/lane.mtp"]).contains("in the network"));
     let said = refused(&["sim", "parcel/parcel.mtp", "--via", "parcel/parcel.mtp"]);
     assert!(said.contains("says no `register_role`"), "{said}");
+    let frames = root().join("protocols/netblocks/netblocks.mtp").display().to_string();
+    let said = refused(&["sim", &frames, "--via", "lane/lane.mtp"]);
+    assert!(said.contains("whole frames"), "{said}");
     let output = run(dir, &["build", "lane/lane.mtp", "--target", "native", "-o", "out"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("no role `in_network`"), "{said}");

@@ -95,6 +95,8 @@ fn machines_are_drawn_with_all_their_ways() {
             assert!(html.contains(&format!("<title>{state} {doc}</title><rect class=\"state\"")), "{state}");
         }
     }
+    // In the first state, and in those in which a context is made.
+    assert_eq!(html.matches("<circle class=\"begin\" cx=\"8\"").count(), 3 + 2);
     assert!(html.contains("<title>any state </title><rect class=\"state optional\""));
     assert!(html.contains("<title>segment?</title><path class=\"arrow\""), "a way with a condition");
     let after = html.split("<title>say_req, end_req</title>");

@@ -29,7 +29,7 @@ pub fn pictures(program: &Program) -> String {
     if program.machines.is_empty() {
         return String::new();
     }
-    let intro = "<p>Each way says which events lead along it, with a <code>?</code> where that depends on a condition.</p>\n";
+    let intro = "<p>Each way says which events lead along it, with a <code>?</code> where that depends on a condition. A dot at the left marks where contexts begin.</p>\n";
     intro.to_owned() + &program.machines.iter().map(|machine| one(program, machine)).collect::<String>()
 }
 
@@ -96,8 +96,8 @@ fn picture(name: &str, machine: &Machine, ways: &[Way]) -> String {
     for (at, place) in places.iter().enumerate() {
         svg.push_str(&state(machine, at, place));
     }
-    if let Some(first) = places.first() {
-        let y = first.entry();
+    for entry in machine.entries.iter().filter_map(|entry| places.get(*entry as usize)) {
+        let y = entry.entry();
         svg.push_str(&format!("<circle class=\"begin\" cx=\"8\" cy=\"{y}\" r=\"4\"/>"));
         svg.push_str(&arrow(&format!("M12 {y}H{LEFT}"), true));
     }

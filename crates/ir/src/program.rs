@@ -92,8 +92,10 @@ pub struct Machine {
     pub name: String,
     pub doc: String,
     pub context: CtxId,
-    /// names and documentation; a context begins in the first
+    /// names and documentation
     pub states: Vec<(String, String)>,
+    /// the states in which contexts begin, ascending: the first, and those in which the program makes some
+    pub entries: Vec<u32>,
     pub transitions: Vec<Transition>,
 }
 

@@ -356,11 +356,16 @@ impl<'a> Checker<'a> {
             to.dedup();
             transition.to = to;
         }
+        let known = &self.machines[number];
+        let all = 0..machine.states.len() as u32;
+        let entered = |state: &u32| *state == 0 || known.entered_anywhere || known.entered.contains(state);
+        let entries = all.filter(entered).collect();
         self.program.machines.push(ir::Machine {
             name: machine.name.name.clone(),
             doc: machine.doc.to_owned(),
             context,
             states,
+            entries,
             transitions,
         });
     }

@@ -93,5 +93,7 @@ fn a_context_that_is_made_in_a_state_enters_it() {
     };
     // `d` itself is not entered, and yet what it makes may be
     assert_eq!(entered("b"), [carrick_sema::codes::STATE_UNREACHABLE]);
-    assert_eq!(entered("e.n == 1 ? b : d"), []);
+    assert_eq!(entered("e.n == 1 ? b : (e.n == 2 ? a : d)"), []);
+    assert_eq!(entered("e.n == 1 ? b : a"), [carrick_sema::codes::STATE_UNREACHABLE]);
+    assert_eq!(entered("life(uint8(e.n))"), [], "any of them");
 }

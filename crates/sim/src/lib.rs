@@ -26,4 +26,4 @@ pub mod show;
 pub mod trace;
 pub mod watch;
 
-pub use scenario::{Report, Scenario, run, run_through};
+pub use scenario::{Report, Scenario, Way, run, run_through};

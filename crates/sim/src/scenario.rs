@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use carrick_interp::Config;
 use carrick_interp::debug::Hook;
-use carrick_ir::{COUNTERS, Program, STATUS_NAMES};
+use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES};
 
 use crate::app::{App, End, Place, Plan, Record, Side};
 use crate::between::Between;
@@ -241,7 +241,16 @@ fn make_core(
     })
 }
 
-fn make_between(program: &Arc<Program>, engine: &Engine, scenario: &Scenario) -> Result<Between, String> {
+/// A program in the network, and who runs it.
+pub struct Way<'a> {
+    pub program: &'a Arc<Program>,
+    pub engine: &'a Engine,
+    /// a value for each parameter of the program; empty: the defaults
+    pub params: Vec<u64>,
+}
+
+fn make_between(way: &Way<'_>, scenario: &Scenario) -> Result<Between, String> {
+    let Way { program, engine, params } = way;
     if program.in_network.is_none() {
         return Err(format!(
             "{} runs at an end, not in the network: it says no `register_role`",
@@ -249,10 +258,10 @@ fn make_between(program: &Arc<Program>, engine: &Engine, scenario: &Scenario) ->
         ));
     }
     let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
-    let config = Config { seed, params: Vec::new(), ..host_config(scenario, 0, false) };
+    let config = Config { seed, params: params.clone(), ..host_config(scenario, 0, false) };
     let core: Box<dyn Core> = match engine {
         Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), &config)?),
-        Engine::Interpreter | Engine::Debugged(_) => Box::new(Interpreted::new(program.clone(), &config)?),
+        Engine::Interpreter | Engine::Debugged(_) => Box::new(Interpreted::new((*program).clone(), &config)?),
     };
     Ok(Between::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
 }
@@ -278,13 +287,16 @@ pub fn run(
 pub fn run_through(
     program: &Arc<Program>,
     engine: &Engine,
-    between: Option<(&Arc<Program>, &Engine)>,
+    way: Option<&Way<'_>>,
     scenario: &Scenario,
     observer: &mut dyn Observer,
     tracing: bool,
 ) -> Result<Report, String> {
     if program.in_network.is_some() {
         return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
+    }
+    if way.is_some() && program.net_header.layer == NetLayer::Link {
+        return Err("programs in the network are over ipv4, and these ends send whole frames".into());
     }
     let interface = Interface::of(program)?;
     let shape = interface.shape;
@@ -305,7 +317,7 @@ pub fn run_through(
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
     }
     let mut net = Net::new(hosts, interface, program.net_header.layer, observer, tracing);
-    net.between = between.map(|(program, engine)| make_between(program, engine, scenario)).transpose()?;
+    net.between = way.map(|way| make_between(way, scenario)).transpose()?;
     net.run(scenario.limit, drain);
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
     let records = [client, server].map(|h| h.app.records());
@@ -316,8 +328,8 @@ pub fn run_through(
     for (name, host) in [("client", client), ("server", server)] {
         failures.extend(host.core.failed_claims().iter().map(|failed| claim_words(program, name, failed)));
     }
-    if let Some((node, (program, _))) = net.between.as_ref().zip(between) {
-        failures.extend(node.core.failed_claims().iter().map(|f| claim_words(program, "way", f)));
+    if let Some((node, way)) = net.between.as_ref().zip(way) {
+        failures.extend(node.core.failed_claims().iter().map(|f| claim_words(way.program, "way", f)));
     }
     Ok(Report {
         between: net.between.as_ref().map(|node| BetweenReport {

@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use carrick_driver::cc::Tracing;
-use carrick_driver::{Choice, Failure};
-use carrick_sim::Report;
+use carrick_driver::{Choice, Failure, params};
 use carrick_sim::app::Messages;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::{BetweenReport, end_name};
 use carrick_sim::trace::JsonLines;
+use carrick_sim::{Report, Way};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -35,6 +35,9 @@ pub struct SimArgs {
     /// a program in the network, between client and server, on a second link like the first
     #[arg(long)]
     pub via: Option<PathBuf>,
+    /// a parameter of that program: name=value
+    #[arg(long, requires = "via")]
+    pub via_set: Vec<String>,
     /// run the compiled core, not the interpreter
     #[arg(long)]
     pub compiled: bool,
@@ -59,7 +62,11 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
     let via = args.via.as_deref().map(|file| super::load_choice(file, &Choice::default())).transpose()?;
     let via = via.map(|p| scenario::engine(&p, args.compiled, wanted).map(|e| (p, e))).transpose()?;
-    let between = via.as_ref().map(|(program, (engine, _))| (program, engine));
+    let way = via.as_ref().map(|(program, (engine, _))| {
+        let params = params::values(program, &args.via_set)?;
+        Ok::<_, Failure>(Way { program, engine, params })
+    });
+    let way = way.transpose()?;
     let manifest = manifest(args);
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest));
     let mut trace = create(args.trace.as_deref())?
@@ -74,7 +81,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let progress = output::progress("simulating");
     let begin = Instant::now();
     let report =
-        carrick_sim::run_through(&program, &engine, between, &scenario, &mut All(observers), tracing);
+        carrick_sim::run_through(&program, &engine, way.as_ref(), &scenario, &mut All(observers), tracing);
     let took = begin.elapsed();
     progress.finish_and_clear();
     let report = report.map_err(Failure::Usage)?;

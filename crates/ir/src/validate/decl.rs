@@ -32,10 +32,10 @@ impl<'p> Check<'p> {
         for machine in &p.machines {
             self.at("machine", &machine.name);
             self.must(machine.context.index() < p.contexts.len(), "there is no such context");
+            let known = |state: &u32| (*state as usize) < machine.states.len();
+            self.must(machine.entries.iter().all(known), "there is no such state");
             for t in &machine.transitions {
-                let states = t.from.iter().chain(&t.to);
-                let known = states.into_iter().all(|state| (*state as usize) < machine.states.len());
-                self.must(known, "there is no such state");
+                self.must(t.from.iter().chain(&t.to).all(known), "there is no such state");
                 self.must(t.event.index() < p.events.len(), "there is no such event");
             }
         }

@@ -65,7 +65,7 @@ impl Body<'_, '_> {
 
     fn conversion_target(&self, name: &str) -> Option<Ty> {
         match self.cx.env.get(name) {
-            Some(Def::Enum(id)) => Some(Ty::Enum(id)),
+            Some(Def::Enum(id) | Def::Machine(id, _)) => Some(Ty::Enum(id)),
             _ => built_in(name),
         }
     }

@@ -205,15 +205,30 @@ impl Body<'_, '_> {
             return;
         };
         let here = Some((*ctx, *field));
-        let entered = match &value.kind {
-            ast::ExprKind::Name(name) => self.cx.env.get(name),
-            _ => None,
-        };
+        let mut entered = Vec::new();
+        let known = self.states_in(value, &mut entered);
         if let Some(machine) = self.cx.machines.iter_mut().find(|m| m.place == here) {
-            match entered {
-                Some(Def::Variant(_, number)) => machine.entered.push(number),
-                _ => machine.entered_anywhere = true,
+            machine.entered.extend(entered);
+            machine.entered_anywhere |= !known;
+        }
+    }
+
+    /// The states that a value may be, as far as it names them; whether that is all it may be.
+    fn states_in(&self, value: &ast::Expr, found: &mut Vec<u32>) -> bool {
+        match &value.kind {
+            ast::ExprKind::Name(name) => match self.cx.env.get(name) {
+                Some(Def::Variant(_, number)) => {
+                    found.push(number);
+                    true
+                }
+                _ => false,
+            },
+            ast::ExprKind::Paren(inner) => self.states_in(inner, found),
+            ast::ExprKind::Cond(_, then, otherwise) => {
+                let then = self.states_in(then, found);
+                self.states_in(otherwise, found) && then
             }
+            _ => false,
         }
     }
 }
