@@ -7,7 +7,7 @@ use std::process::Command;
 use carrick_driver::compile_text;
 use carrick_driver::render::{Colour, pretty};
 use carrick_driver::targets::{self, Target};
-use carrick_ir::counters::COUNTERS;
+use carrick_ir::{COUNTERS, REFUSALS};
 use carrick_tests::build::root;
 use carrick_tests::document::{Link, anchors, blocks, links, replay, tables};
 use carrick_tests::net::skip;
@@ -22,6 +22,10 @@ const LISTS: [&str; 7] = [
     "block for packets",
     "block for events",
 ];
+
+/// What blocks are: programs, parts of programs and the grammar (which `carrick-syntax` parses), commands, a host for them,
+/// and what is only shown.
+const KINDS: [&str; 6] = ["mtp", "mtp,part", "ebnf", "console", "c", "text"];
 
 /// Pages whose commands need a setting of their own, which the tests beside make.
 const RUN_ELSEWHERE: [&str; 2] = ["tutorial.md", "reference/debugging.md"];
@@ -149,7 +153,7 @@ fn commands_say_what_is_shown() {
     let mut commands = 0;
     for (page, text) in pages().iter().filter(|(page, _)| !RUN_ELSEWHERE.contains(&page.as_str())) {
         for (kind, block) in blocks(text) {
-            assert!(kind == "console" || !block.starts_with("$ "), "{page}: who runs this?\n{block}");
+            assert!(KINDS.contains(&kind), "{page}: who tests a block of {kind:?}?\n{block}");
             match kind {
                 "console" => commands += replay(folder.path(), block),
                 "c" => std::fs::write(folder.path().join("host.c"), block).expect("writable"),
@@ -225,6 +229,17 @@ fn what_is_counted_has_that_name() {
     assert!(names.len() > 5, "{names:?}");
     let unknown: Vec<&String> = names.iter().filter(|n| !COUNTERS.contains(&n.as_str())).collect();
     assert!(unknown.is_empty(), "no counters: {unknown:?}");
+}
+
+#[test]
+fn every_counter_is_explained() {
+    let text = read(&root().join("docs/reference/execution.md"));
+    let all = tables(&text);
+    let table = all.iter().find(|t| t[0][0] == "number" && t[0][1] == "counter").expect("a table of them");
+    let listed = table[1..].iter().map(|row| (row[0].parse().ok(), row[1].trim_matches('`').to_owned()));
+    let wanted = COUNTERS.iter().enumerate().map(|(number, name)| (Some(number), (*name).to_owned()));
+    assert_eq!(listed.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
+    assert!(text.contains(&format!("The first {REFUSALS} count")));
 }
 
 #[test]

@@ -64,3 +64,15 @@ fn the_grammar_knows_the_words_that_the_server_knows() {
     let found = std::fs::read_to_string(&path).expect("the grammar is there");
     assert_eq!(found, wanted, "CARRICK_RECORD=1 writes it anew");
 }
+
+#[test]
+fn the_reference_has_every_word() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let pages = ["language.md", "grammar.md", "instructions.md"]
+        .map(|page| std::fs::read_to_string(folder.join(page)).unwrap_or_else(|e| panic!("{page}: {e}")));
+    let known: BTreeSet<&str> =
+        pages.iter().flat_map(|p| p.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))).collect();
+    let missing: BTreeSet<&str> =
+        built_in_words().map(|(_, name)| name).filter(|name| !known.contains(name)).collect();
+    assert_eq!(missing, BTreeSet::new(), "words that docs/reference does not have");
+}

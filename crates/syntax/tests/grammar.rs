@@ -96,6 +96,23 @@ fn the_grammar_has_every_word_of_the_parser() {
 }
 
 #[test]
+fn what_the_reference_shows_is_of_the_language() {
+    let page = include_str!("../../../docs/reference/language.md");
+    let grammar = Grammar::of(PAGE);
+    let parts: Vec<&str> =
+        page.split("```mtp,part\n").skip(1).filter_map(|part| part.split("```").next()).collect();
+    assert!(parts.len() > 15, "only {} parts of programs", parts.len());
+    for part in parts {
+        // Declarations, or else statements, fields or what is deployed, which all look like statements.
+        let body = format!("void f() {{ {part} }}");
+        let text = if parse(part).1.is_empty() { part } else { &body };
+        let (_, diagnostics) = parse(text);
+        assert!(diagnostics.is_empty(), "{diagnostics:#?}\n{part}");
+        assert_eq!(unread(&grammar, text), None, "{part}");
+    }
+}
+
+#[test]
 fn what_is_not_of_the_grammar_is_not_read() {
     let grammar = Grammar::of(PAGE);
     for (text, rest) in [
