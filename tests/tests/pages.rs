@@ -105,6 +105,15 @@ fn machines_are_drawn_with_all_their_ways() {
 }
 
 #[test]
+fn where_a_program_runs_is_told() {
+    let (_, html) = pages().into_iter().find(|(p, _)| p.ends_with("in_network.mtp")).expect("it is there");
+    assert!(html.contains(
+        "a transport program in the network, between two interfaces; it keeps at most uint64(kept) packets"
+    ));
+    assert!(html.contains("pkt_release") && html.contains("the states of talking"));
+}
+
+#[test]
 fn requirements_are_told_and_nothing_in_them_is_taken_for_a_tag() {
     let (path, _) = pages().into_iter().find(|(p, _)| p.ends_with("least.mtp")).expect("it is there");
     let program = compile_file(&path).expect("readable").program.expect("right");

@@ -13,7 +13,7 @@ mod reach;
 mod schedules;
 mod wire;
 
-use carrick_ir::Program;
+use carrick_ir::{Program, print};
 use serde::Deserialize;
 
 pub use boxes::layout;
@@ -59,11 +59,18 @@ pub fn page(program: &Program, requirements: &[Requirement]) -> String {
         section("requirements", "Requirements", &asked(requirements)),
     ];
     let name = escape(&program.name);
+    let role = match &program.in_network {
+        Some(packets) => {
+            let packets = escape(&print::expression(program, packets, &[]));
+            format!(" in the network, between two interfaces; it keeps at most {packets} packets")
+        }
+        None => String::new(),
+    };
     let links = sections.iter().flatten().map(|s| format!("<a href=\"#{}\">{}</a>", s.anchor, s.title));
     let nav = links.collect::<Vec<_>>().join(" ");
     let body: String = sections.iter().flatten().map(|s| s.html.as_str()).collect();
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{name}</title>\n<style>\n{}</style>\n</head>\n<body>\n<header><h1>{name}</h1><p>a transport program, <code>{}</code></p><nav>{nav}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{name}</title>\n<style>\n{}</style>\n</head>\n<body>\n<header><h1>{name}</h1><p>a transport program{role}, <code>{}</code></p><nav>{nav}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n",
         include_str!("style.css"),
         escape(&program.file),
     )
