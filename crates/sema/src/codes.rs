@@ -191,4 +191,23 @@ code_table! {
     PACKET_IN_UNION = 403, "a packet in a frame union", "0403";
     FRAMES_IN_FRAME = 404, "frames in a frame", "0404";
     PAYLOAD_LENGTH = 405, "a length of a payload that ends with its packet", "0405";
+    CONSTANT_CONDITION = 406, "a condition that nothing decides", "0406";
+    SAME_OPERANDS = 407, "two sides that are the same", "0407";
+    DIVISION_BY_ZERO = 408, "a division by zero", "0408";
+    MASK_NEVER = 409, "a mask that leaves no such number", "0409";
+    OUT_OF_TYPE = 410, "a comparison that the type decides", "0410";
+    SHIFTED_OUT = 411, "a shift by the whole width", "0411";
+    EMPTY_IF = 412, "an `if` that does nothing", "0412";
+    SAME_BRANCHES = 413, "two branches that do the same", "0413";
+    ID_AFTER_RAISE = 414, "an id for an event that has been raised", "0414";
+    AFTER_DELETE = 415, "an instruction for a context that is being deleted", "0415";
+    NOTIFIED_TWICE = 416, "a request that completes twice", "0416";
+    EVENT_WITHOUT_ID = 417, "an event that is raised without an id", "0417";
+    NOT_EXTRACTED = 418, "a header that is read and not extracted", "0418";
+    NO_DESTINATION = 419, "packets without a destination", "0419";
+    UNUSED_PARAMETER = 420, "a parameter that a function does not use", "0420";
+    SELF_ASSIGNED = 421, "an assignment to itself", "0421";
+    NO_TURNS = 422, "a loop that never runs", "0422";
+    TIMER_AT_ONCE = 423, "a timer that does not wait", "0423";
+    QUEUE_TOO_HIGH = 424, "a queue that there is not", "0424";
 }

@@ -6,6 +6,7 @@
 //!
 //! *Architecture invariant:* no I/O; one mistake gives one diagnostic: what depends on it is silent.
 
+mod advice;
 mod bits;
 mod body;
 mod claims;
@@ -58,7 +59,7 @@ pub fn check_sources(
 ) -> (Option<ir::Program>, Vec<Diagnostic>) {
     let mut checker = Checker::new(file, name, sources);
     checker.run();
-    let ok = checker.diagnostics.iter().all(|d| d.severity != Severity::Error);
+    let ok = !checker.has_errors();
     (ok.then_some(checker.program), checker.diagnostics)
 }
 
@@ -83,6 +84,8 @@ struct Checker<'a> {
     queue_uses: Vec<sched::QueueUse>,
     usage: usage::Usage,
     diagnostics: Vec<Diagnostic>,
+    /// warnings that a mistake elsewhere would explain: said only of a program without errors
+    advice: Vec<Diagnostic>,
 }
 
 impl<'a> Checker<'a> {
@@ -101,6 +104,7 @@ impl<'a> Checker<'a> {
             queue_uses: Vec::new(),
             usage: usage::Usage::default(),
             diagnostics: Vec::new(),
+            advice: Vec::new(),
         }
     }
 
@@ -125,12 +129,17 @@ impl<'a> Checker<'a> {
         self.check_deploy();
         self.check_limits();
         self.report_unused();
+        self.give_advice();
         self.diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
         self.diagnostics.dedup();
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
     }
 
     fn loc(&self, span: Span) -> ir::Loc {

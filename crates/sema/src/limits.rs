@@ -4,14 +4,14 @@ use carrick_ir::bounds::{BLUEPRINTS_MAX, RAISED_MAX, costs};
 use carrick_ir::{EventKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Ident, ItemKind};
-use carrick_syntax::diag::{Diagnostic, Severity};
+use carrick_syntax::diag::Diagnostic;
 
 use crate::{Checker, codes};
 
 impl Checker<'_> {
     /// The bounds are there only for a program without errors.
     pub(crate) fn check_limits(&mut self) {
-        if self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        if self.has_errors() {
             return;
         }
         let (functions, chains) = costs(&self.program);

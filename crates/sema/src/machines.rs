@@ -4,7 +4,7 @@
 use carrick_ir::{self as ir, CtxId, EnumId, EventId, FuncId, Instr, StmtKind, Ty, walk};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Ident, ItemKind, Param, Reaction, State, Step, TypeKind};
-use carrick_syntax::diag::{Diagnostic, Severity};
+use carrick_syntax::diag::Diagnostic;
 
 use crate::env::Def;
 use crate::{Checker, codes};
@@ -259,7 +259,7 @@ impl<'a> Checker<'a> {
             }
             self.check_shadowed(machine.anywhere);
         }
-        if self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        if self.has_errors() {
             return;
         }
         for (number, machine) in self.declared_machines().enumerate() {

@@ -304,7 +304,16 @@ impl Checker<'_> {
             Some(number) => meets(number.min(last) as u32),
             None => (0..schedule.queues).any(meets),
         };
-        if used.what == Wanted::Any || possible || schedule.queues == 0 {
+        let queues = schedule.queues;
+        if queues != 0 && used.number.is_some_and(|n| n > last) {
+            let message = format!("there is no queue {}", used.number.unwrap_or_default());
+            self.report(
+                Diagnostic::warning(codes::QUEUE_TOO_HIGH, message, used.span, "counts as the last")
+                    .mend(format!("queues are numbered from 0 to {last}")),
+            );
+            return;
+        }
+        if used.what == Wanted::Any || possible || queues == 0 {
             return;
         }
         let (message, mend) = match used.what {

@@ -337,6 +337,7 @@ impl Body<'_, '_> {
 
     /// `&&` and `||`: the right side is evaluated only if it decides.
     fn logical(&mut self, op: BinOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Option<Val> {
+        self.advise_same(op, a, b, span);
         let left = self.condition(a);
         let before = std::mem::take(&mut self.out);
         let right = self.condition(b);

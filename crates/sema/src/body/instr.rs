@@ -168,6 +168,16 @@ impl Body<'_, '_> {
             return Some(Instr::TimerStop { ctx, timer });
         }
         let after = self.value_of_type(&args[1], &Ty::Duration)?;
+        if self.cx.fold(&after).is_some_and(|ns| (ns as i64) < 1) {
+            let mend = "give a time above zero; what should happen at once can be done here";
+            self.advise(
+                codes::TIMER_AT_ONCE,
+                "this timer does not wait",
+                args[1].span,
+                "counts as 1ns",
+                mend,
+            );
+        }
         Some(if name == "timer_start" {
             Instr::TimerStart { ctx, timer, after }
         } else {

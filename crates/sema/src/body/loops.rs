@@ -58,6 +58,11 @@ impl Body<'_, '_> {
                 .mend("spread the work over several events"),
             );
         }
+        if turns == 0 {
+            let here = from.span.to(to.span);
+            let mend = "write the lesser bound first; the upper one is not reached";
+            self.advise(codes::NO_TURNS, "this loop never runs", here, "an empty range", mend);
+        }
         let at = self.at;
         self.names.push(std::collections::BTreeMap::new());
         let local = self.declare(var, ty);

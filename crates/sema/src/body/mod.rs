@@ -3,6 +3,7 @@
 //! Whatever has an effect inside an expression is hoisted into a statement of its own before it, in the
 //! order of evaluation (left to right); operands that were evaluated earlier are kept in temporaries.
 
+mod advice;
 mod call;
 mod collected;
 mod expr;
@@ -75,6 +76,8 @@ pub(crate) struct Body<'c, 'a> {
     locals: Vec<ir::Local>,
     names: Vec<BTreeMap<String, (Binding, Span)>>,
     used: Vec<bool>,
+    /// the variables and where they are declared
+    declared: Vec<(LocalId, Span)>,
     out: Vec<ir::Stmt>,
     ret: Ty,
     /// the machine whose reactions these are, by number
@@ -101,6 +104,7 @@ impl<'c, 'a> Body<'c, 'a> {
             locals: Vec::new(),
             names: vec![BTreeMap::new()],
             used: Vec::new(),
+            declared: Vec::new(),
             out: Vec::new(),
             ret: Ty::Void,
             machine: None,
@@ -175,6 +179,7 @@ impl<'c, 'a> Body<'c, 'a> {
     fn declare(&mut self, name: &ast::Ident, ty: Ty) -> LocalId {
         let local = self.new_local(name.name.clone(), ty);
         self.used[local.index()] = false;
+        self.declared.push((local, name.span));
         self.bind(name, Binding::Local(local));
         local
     }
@@ -192,15 +197,9 @@ impl<'c, 'a> Body<'c, 'a> {
         for (name, (binding, span)) in self.names.pop().unwrap_or_default() {
             let Binding::Local(local) = binding else { continue };
             if !self.used[local.index()] {
-                self.cx.report(
-                    Diagnostic::warning(
-                        codes::UNUSED_LOCAL,
-                        format!("`{name}` is never used"),
-                        span,
-                        "declared here",
-                    )
-                    .mend("remove it"),
-                );
+                let code =
+                    if self.is_parameter(local) { codes::UNUSED_PARAMETER } else { codes::UNUSED_LOCAL };
+                self.advise(code, &format!("`{name}` is never used"), span, "declared here", "remove it");
             }
         }
     }

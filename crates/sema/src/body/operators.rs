@@ -52,7 +52,7 @@ fn lowered(op: BinOp) -> Ir {
     }
 }
 
-fn is_comparison(op: BinOp) -> bool {
+pub(super) fn is_comparison(op: BinOp) -> bool {
     matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge | BinOp::Eq | BinOp::Ne)
 }
 
@@ -148,6 +148,7 @@ fn comparison(op: BinOp, a: &Ty, b: &Ty) -> Option<Plan> {
 impl Body<'_, '_> {
     pub(super) fn binary(&mut self, op: BinOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Option<Val> {
         self.warn_precedence(op, a, b);
+        self.advise_same(op, a, b, span);
         let left = self.val(a, None);
         let mark = self.out.len();
         let right = self.val(b, None);
@@ -215,6 +216,9 @@ impl Body<'_, '_> {
         };
         let (a, b) = if plan.swap { (b, a) } else { (a, b) };
         let (a, b) = (self.cast(a, &plan.left), self.cast(b, &plan.right));
+        if !plan.swap {
+            self.advise_operation(op, &a, &b, span);
+        }
         let kind = ExprKind::Binary(plan.op, Box::new(a), Box::new(b));
         Some(Val::Typed(self.make(kind, plan.result, span)))
     }
@@ -295,6 +299,7 @@ impl Body<'_, '_> {
             let (a, b) = (format!("a `{}`", self.name(&a.ty)), format!("a `{}`", self.name(&b.ty)));
             return self.do_not_go_together(op, &a, &b, span);
         }
+        self.advise_shift(&a.ty, &b, span);
         let ty = a.ty.clone();
         Some(Val::Typed(self.make(ExprKind::Binary(lowered(op), Box::new(a), Box::new(b)), ty, span)))
     }
@@ -352,7 +357,7 @@ fn literal_type(op: BinOp, other: &Ty) -> Ty {
     }
 }
 
-fn symbol(op: BinOp) -> &'static str {
+pub(super) fn symbol(op: BinOp) -> &'static str {
     match op {
         BinOp::Mul => "*",
         BinOp::Div => "/",

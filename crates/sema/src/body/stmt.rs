@@ -27,7 +27,7 @@ impl Body<'_, '_> {
         for (param, local) in params.iter().zip(&def.locals) {
             let declared = self.declare(param, local.ty.clone());
             // A processor may take what it does not need: the chain passes it.
-            self.used[declared.index()] = true;
+            self.used[declared.index()] = local.ty.is_by_ref() || local.ty == Ty::Void;
         }
         self.parameters = def.locals.len();
         let block = self.block(body);
@@ -43,6 +43,7 @@ impl Body<'_, '_> {
                 .mend("end every path with `return`"),
             );
         }
+        self.advise_locals(&block);
         self.close_scope();
         self.keep_temporaries_apart();
         let function = &mut self.cx.program.functions[index];
@@ -70,6 +71,7 @@ impl Body<'_, '_> {
             self.at = self.cx.loc(stmt.span);
             let before = self.out.len();
             self.stmt(stmt);
+            self.advise_sequence(before, stmt.span);
             left = self.out.len() > before && self.out.last().is_some_and(leaves);
         }
         self.close_scope();
@@ -84,7 +86,10 @@ impl Body<'_, '_> {
             S::Assign { place, op, value, .. } => self.assign(place, *op, value, stmt.span),
             S::Expr(e) => self.expr_stmt(e),
             S::If { cond, then, otherwise } => {
+                self.advise_if(cond, then, otherwise.as_deref(), stmt.span);
+                let span = cond.span;
                 let cond = self.condition(cond);
+                cond.iter().for_each(|cond| self.advise_condition(cond, span));
                 let at = self.at;
                 let then = self.block(then);
                 let otherwise = otherwise.as_ref().map_or_else(ir::Block::default, |o| self.branch(o));
@@ -204,6 +209,10 @@ impl Body<'_, '_> {
             && is_data_call(value)
         {
             return self.set_payload(place, value);
+        }
+        if op.is_none() && self.cx.written(place.span) == self.cx.written(value.span) {
+            let mend = "assign what was meant, or remove it";
+            self.advise(codes::SELF_ASSIGNED, "this assigns itself", span, "nothing changes", mend);
         }
         let target = self.writable_place(place);
         if let Some(target) = &target {
@@ -384,7 +393,12 @@ impl Body<'_, '_> {
             return self.extract_again(base, args, span);
         }
         let node = self.node(base)?;
-        self.method(node, method, args, span)?;
+        let before = self.out.len();
+        let value = self.method(node, method, args, span)?;
+        if value.is_some() && self.out.len() == before {
+            let mend = "remove it, or assign it";
+            self.advise(codes::UNUSED_VALUE, "this value is not used", span, "computed and forgotten", mend);
+        }
         self.drop_result();
         Some(())
     }

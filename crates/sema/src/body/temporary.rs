@@ -42,6 +42,7 @@ impl Body<'_, '_> {
         self.temporaries.retain(|t| *t != local);
         self.locals[local.index()].name.clone_from(&name.name);
         self.used[local.index()] = false;
+        self.declared.push((local, name.span));
         self.bind(name, Binding::Local(local));
     }
 
