@@ -151,6 +151,14 @@ impl fmt::Display for Source {
     }
 }
 
+/// Whether a command goes on after its work is done.
+#[derive(Debug, Clone, ClapArgs)]
+pub struct Watching {
+    /// do it again whenever a file of the program changes, until Ctrl-C
+    #[arg(long)]
+    pub watch: bool,
+}
+
 #[derive(Debug, ClapArgs)]
 pub struct Dissect {
     #[command(flatten)]
@@ -171,6 +179,8 @@ pub struct Doc {
     /// the page to write; without it NAME.html here
     #[arg(short, long)]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub watching: Watching,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -196,6 +206,8 @@ pub struct Check {
     /// print the intermediate representation of each program that is right
     #[arg(long)]
     pub ir: bool,
+    #[command(flatten)]
+    pub watching: Watching,
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }
@@ -242,6 +254,8 @@ pub struct Explain {
 pub struct Layout {
     #[command(flatten)]
     pub source: Source,
+    #[command(flatten)]
+    pub watching: Watching,
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }

@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod output;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -24,7 +25,7 @@ fn main() -> ExitCode {
     match commands::run(&args) {
         Ok(code) => code,
         Err(failure) => {
-            eprintln!("carrick: {failure}");
+            output::failure(&failure);
             ExitCode::from(failure.exit_code())
         }
     }

@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use carrick_driver::Compiled;
 use carrick_driver::render::{self, Colour};
+use carrick_driver::{Compiled, Failure};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -26,6 +26,11 @@ fn colour() -> Colour {
 /// The diagnostics of a file, on standard error.
 pub fn diagnostics(compiled: &Compiled) {
     eprint!("{}", render::pretty(compiled, colour()));
+}
+
+/// Why a command could not do its work, on standard error.
+pub fn failure(failure: &Failure) {
+    eprintln!("carrick: {failure}");
 }
 
 /// `stream.mtp: 2 errors, 1 warning`.

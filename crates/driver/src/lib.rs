@@ -12,6 +12,7 @@ pub mod params;
 pub mod probe;
 pub mod quantity;
 pub mod render;
+pub mod snapshot;
 pub mod targets;
 
 pub use carrick_syntax::assemble::features::Choice;

@@ -19,13 +19,14 @@ pub mod trace;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::slice;
 use std::sync::Arc;
 
 use carrick_driver::{Choice, Failure, compile_choice};
 use carrick_ir::Program;
 
 use crate::args::{Args, Command, Source};
-use crate::output;
+use crate::{output, watch};
 
 /// Carries out the command.
 ///
@@ -34,17 +35,21 @@ use crate::output;
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.command {
         Command::New(args) => new::run(args),
-        Command::Check(args) => check::run(args),
+        Command::Check(args) => watch::run(&args.watching, &args.files, || check::run(args)),
         Command::Fmt(args) => fmt::run(args),
         Command::Build(args) => build::run(args),
-        Command::Sim(args) => sim::run(args),
+        Command::Sim(args) => watch::run(&args.watching, &sim::files(args), || sim::run(args)),
         Command::Trace(args) => trace::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Run(args) => run::run(args),
         Command::Explain(args) => explain::run(args),
-        Command::Doc(args) => doc::run(args),
+        Command::Doc(args) => {
+            watch::run(&args.watching, slice::from_ref(&args.source.file), || doc::run(args))
+        }
         Command::Dissect(args) => dissect::run(args),
-        Command::Layout(args) => layout::run(args),
+        Command::Layout(args) => {
+            watch::run(&args.watching, slice::from_ref(&args.source.file), || layout::run(args))
+        }
         Command::Targets(args) => targets::run(args),
         Command::Completions(args) => Ok(shell::completions(args)),
         Command::Man(args) => shell::man(args),

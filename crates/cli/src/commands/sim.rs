@@ -20,7 +20,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::scenario::{self, ScenarioArgs};
-use crate::args::Source;
+use crate::args::{Source, Watching};
 use crate::output::{self, Format};
 
 #[derive(Debug, Args)]
@@ -50,6 +50,8 @@ pub struct SimArgs {
     /// trace as JSON lines
     #[arg(long)]
     pub trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub watching: Watching,
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }
@@ -94,6 +96,11 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
         Format::Pretty => pretty(&report, metrics, took, args),
     }
     Ok(ExitCode::from(u8::from(!report.failures.is_empty())))
+}
+
+/// The programs that a run is of.
+pub fn files(args: &SimArgs) -> Vec<PathBuf> {
+    [&args.source.file].into_iter().chain(&args.via).cloned().collect()
 }
 
 /// The command that makes the run again.
