@@ -61,10 +61,11 @@ fn every_command_has_a_manual_page() {
 
 #[test]
 fn what_is_missing_is_said_with_its_mend_and_its_code() {
-    let cases: [(&[&str], i32, &str); 5] = [
+    let cases: [(&[&str], i32, &str); 6] = [
         (&["check", "nowhere.mtp"], 2, "nowhere.mtp"),
         (&["sim", "protocols/tcp/tcp.mtp", "--loss", "lots"], 2, "lots"),
         (&["sim", "protocols/tcp/tcp.mtp", "--set", "rcv_bufs=1"], 2, "rcv_buf"),
+        (&["sim", "protocols/netblocks/netblocks.mtp", "--message", "1MB"], 2, "64KiB"),
         (&["build", "protocols/tcp/tcp.mtp", "--target", "moon", "-o", "out"], 2, "native"),
         (&["fly"], 2, "--help"),
     ];

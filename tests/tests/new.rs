@@ -28,8 +28,7 @@ fn a_stream_of_ones_own_works_at_once() {
         serde_json::from_str(&done(dir, &["check", "--format", "json", program])).expect("JSON");
     assert!(checked.to_string().contains("\"warnings\":0"), "{checked}");
     done(dir, &["fmt", "--check", program]);
-    let bad = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "2%"];
-    for faults in [&[][..], &bad[..]] {
+    for faults in [&[][..], &BAD] {
         let sim =
             ["sim", program, "--bytes", "2MB", "--delay", "5ms", "--rate", "100Mbps", "--format", "json"];
         let said: Value = serde_json::from_str(&done(dir, &[&sim[..], faults].concat())).expect("JSON");
@@ -43,6 +42,84 @@ fn a_stream_of_ones_own_works_at_once() {
         Command::new(dir.join("out/my_parcel-bench")).args(["bulk", "20"]).output().expect("it starts");
     let figures: Value = serde_json::from_slice(&bench.stdout).expect("JSON");
     assert_eq!(figures["octets"], 20 << 20, "{figures}");
+}
+
+const BAD: [&str; 8] = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "2%"];
+
+/// What a run says, interpreted and compiled.
+#[track_caller]
+fn simulated(dir: &Path, args: &[&str]) -> Value {
+    let always = ["sim", "parcel/parcel.mtp", "--delay", "2ms", "--format", "json"];
+    let [interpreted, compiled] = [&[][..], &["--compiled"]].map(|how| {
+        let mut said: Value =
+            serde_json::from_str(&done(dir, &[&always[..], args, how].concat())).expect("JSON");
+        said["wall_seconds"] = Value::Null;
+        said
+    });
+    assert_eq!(interpreted, compiled, "{args:?}");
+    interpreted
+}
+
+/// Begins a protocol for messages, and looks at it as its owner would at once.
+#[track_caller]
+fn begin_messages(dir: &Path, template: &str) {
+    let said = done(dir, &["new", "parcel", "--template", template]);
+    assert!(said.contains("try: carrick sim parcel/parcel.mtp"), "{said}");
+    let program = "parcel/parcel.mtp";
+    let checked: Value =
+        serde_json::from_str(&done(dir, &["check", "--format", "json", program])).expect("JSON");
+    assert!(checked.to_string().contains("\"warnings\":0"), "{checked}");
+    done(dir, &["fmt", "--check", program]);
+    assert!(done(dir, &["diff", program, "--seeds", "20"]).contains("0 differences"));
+}
+
+/// That `count` messages went from the client to the server, each once, and as many the other way if `both`.
+#[track_caller]
+fn all_arrived(said: &Value, count: u64, both: bool) {
+    for (from, to, count) in [("client", "server", count), ("server", "client", if both { count } else { 0 })]
+    {
+        let (sent, received) = (&said[from][0]["messages"], &said[to][0]["messages"]);
+        assert_eq!([&sent["sent"], &sent["failed"]], [count, 0], "{said}");
+        assert_eq!(
+            [&received["received"], &received["again"], &received["damaged"]],
+            [count, 0, 0],
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn messages_of_ones_own_arrive_once_and_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    begin_messages(dir, "message");
+    let both = ["--app", "request-response", "--count", "1", "--answer", "300KB"];
+    for (faults, more, is_both) in [(&[][..], &[][..], false), (&BAD, &[], false), (&BAD, &both, true)] {
+        let said = simulated(dir, &[&["--bytes", "300KB"], faults, more].concat());
+        all_arrived(&said, 300, is_both);
+        assert_eq!(said["server"][0]["messages"]["late"], 0, "{said}");
+        assert_eq!(said["retransmitted_packets"].as_u64() > Some(0), !faults.is_empty(), "{said}");
+    }
+}
+
+#[test]
+fn a_receiver_of_ones_own_lets_messages_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    begin_messages(dir, "receiver-driven");
+    let long = ["--message", "50KB", "--bytes", "2MB"];
+    let both = ["--app", "request-response", "--count", "1", "--answer", "2MB"];
+    for (faults, more, is_both) in [(&[][..], &[][..], false), (&BAD, &[], false), (&BAD, &both, true)] {
+        let said = simulated(dir, &[&long, faults, more].concat());
+        all_arrived(&said, 40, is_both);
+        assert_eq!(said["retransmitted_packets"].as_u64() > Some(0), !faults.is_empty(), "{said}");
+    }
+    // The receiver alone says how fast it goes, but for what is sent unasked.
+    let rate = |said: &Value| said["goodput_bps"].as_f64().expect("a rate");
+    assert!(rate(&simulated(dir, &long)) > 80e6);
+    let slow =
+        simulated(dir, &[&long[..], &["--set", "credit_rate=10Mbps", "--set", "unasked=1KB"]].concat());
+    assert!((9e6..11e6).contains(&rate(&slow)), "{slow}");
 }
 
 #[test]

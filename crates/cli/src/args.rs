@@ -106,6 +106,10 @@ pub struct New {
 pub enum Template {
     /// a reliable stream of octets over a window of segments
     Stream,
+    /// messages, each a packet, that arrive once and in order
+    Message,
+    /// messages of many packets, of which the receiver says when they are sent
+    ReceiverDriven,
     /// a program between two ends: it holds back what comes too fast
     InNetwork,
 }

@@ -7,7 +7,7 @@ use carrick_interp::Config;
 use carrick_interp::debug::Hook;
 use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES};
 
-use crate::app::{App, End, Place, Plan, Record, Side};
+use crate::app::{self, App, End, Place, Plan, Record, Side};
 use crate::between::Between;
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::{Core, FailedClaim};
@@ -45,6 +45,8 @@ pub struct Scenario {
     pub seed: u64,
     pub link: LinkConfig,
     pub mtu: u32,
+    /// octets of a message, however many packets that takes; without it, what fits into one
+    pub message: Option<u32>,
     /// a value for each parameter of the program; empty: the defaults
     pub params: Vec<u64>,
     pub plans: Vec<Plan>,
@@ -69,6 +71,7 @@ impl Scenario {
             seed,
             link,
             mtu: 1500,
+            message: None,
             params: Vec::new(),
             plans: vec![plan(1, side(octets.max(8)), side(0))],
             limit: 24 * 3600 * SECOND,
@@ -312,7 +315,8 @@ pub fn run_through(
         let reachable: Vec<Plan> = scenario.plans.clone();
         let listened: Vec<Plan> = scenario.plans.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
-        let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, mtu: scenario.mtu };
+        let message = scenario.message.unwrap_or_else(|| app::message_in_a_packet(scenario.mtu));
+        let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, message };
         let app = App::new(shape, place, &plans);
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
     }

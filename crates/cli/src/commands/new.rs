@@ -17,6 +17,14 @@ fn files(template: Template) -> [(&'static str, &'static str); 2] {
             ("NAME.mtp", include_str!("../../templates/stream/program.mtp")),
             ("README.md", include_str!("../../templates/stream/README.md")),
         ],
+        Template::Message => [
+            ("NAME.mtp", include_str!("../../templates/message/program.mtp")),
+            ("README.md", include_str!("../../templates/message/README.md")),
+        ],
+        Template::ReceiverDriven => [
+            ("NAME.mtp", include_str!("../../templates/receiver-driven/program.mtp")),
+            ("README.md", include_str!("../../templates/receiver-driven/README.md")),
+        ],
         Template::InNetwork => [
             ("NAME.mtp", include_str!("../../templates/in-network/program.mtp")),
             ("README.md", include_str!("../../templates/in-network/README.md")),
@@ -50,6 +58,12 @@ pub fn run(args: &New) -> Result<ExitCode, Failure> {
     match args.template {
         Template::Stream => {
             println!("try: carrick sim {path}/{name}.mtp --bytes 10MB --delay 10ms --rate 100Mbps --loss 1%");
+        }
+        Template::Message => {
+            println!("try: carrick sim {path}/{name}.mtp --bytes 1MB --delay 5ms --loss 1%");
+        }
+        Template::ReceiverDriven => {
+            println!("try: carrick sim {path}/{name}.mtp --message 64KB --bytes 10MB --delay 1ms --loss 1%");
         }
         Template::InNetwork => {
             println!("try: carrick new parcel");

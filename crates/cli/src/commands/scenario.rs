@@ -49,6 +49,9 @@ pub struct ScenarioArgs {
     /// octets of an IP packet
     #[arg(long, default_value_t = 1500)]
     pub mtu: u32,
+    /// octets of a message (8B to 64KiB), where a program carries messages; without it, what a packet holds
+    #[arg(long)]
+    pub message: Option<String>,
     #[arg(long, value_enum, default_value = "bulk")]
     pub app: AppKind,
     /// to transfer (bulk), or in a request
@@ -77,6 +80,7 @@ impl ScenarioArgs {
             reorder_ppm: quantity::share(&self.reorder)?,
             corrupt_ppm: quantity::share(&self.corrupt)?,
         };
+        let message = self.message.as_deref().map(message).transpose()?;
         let octets = quantity::bytes(&self.bytes)?;
         let answer = quantity::bytes(&self.answer)?;
         let mut scenario = match self.app {
@@ -90,11 +94,18 @@ impl ScenarioArgs {
         if self.app != AppKind::Random {
             scenario.mtu = self.mtu;
         }
+        scenario.message = message;
         if !settings.is_empty() {
             scenario.params = params::values(program, settings)?;
         }
         Ok(scenario)
     }
+}
+
+fn message(text: &str) -> Result<u32, Failure> {
+    let octets = quantity::bytes(text)?;
+    let known = u32::try_from(octets).ok().filter(|n| (8..=65_536).contains(n));
+    known.ok_or_else(|| Failure::Usage(format!("`{text}` is no length of a message: say 8B to 64KiB")))
 }
 
 /// Who runs the program; the library must stay as long as a compiled core is used.

@@ -16,7 +16,7 @@ use crate::pattern::Pattern;
 const BUSY: u8 = 10;
 /// The numbers that a message begins with.
 const HEAD: usize = 8;
-/// The longest message, and what a packet may need beside it.
+/// The longest message where one is a packet, and what a packet may need beside it.
 const LONGEST: u32 = 1000;
 const AROUND: u32 = 100;
 /// Messages that are on their way at once.
@@ -49,6 +49,11 @@ struct Conn {
     receiving: bool,
     seen: BTreeSet<u64>,
     over: bool,
+}
+
+/// Octets of a message that is to fit a packet of `mtu` octets.
+pub fn in_a_packet(mtu: u32) -> u32 {
+    LONGEST.min(mtu.saturating_sub(AROUND))
 }
 
 /// The application of one host.
@@ -138,8 +143,7 @@ impl App {
 
     /// Octets in each message that an end sends, and how many it sends.
     fn messages(&self, side: &Side) -> (u32, u64) {
-        let longest = LONGEST.min(self.place.mtu.saturating_sub(AROUND)).max(HEAD as u32);
-        let len = side.send_chunk.clamp(HEAD as u32, longest);
+        let len = side.send_chunk.clamp(HEAD as u32, self.place.message.max(HEAD as u32));
         (len, side.to_send.div_ceil(u64::from(len)))
     }
 
@@ -239,7 +243,7 @@ impl App {
             return;
         }
         c.receiving = true;
-        let (handle, len) = (c.handle, u64::from(LONGEST));
+        let (handle, len) = (c.handle, u64::from(self.place.message.max(LONGEST)));
         self.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
     }
 

@@ -5,6 +5,8 @@ mod stream;
 
 use std::borrow::Cow;
 
+pub use message::in_a_packet as message_in_a_packet;
+
 use crate::core::{Completion, Data};
 use crate::interface::{Args, Call, Shape};
 
@@ -145,8 +147,8 @@ pub struct Place {
     pub address: u32,
     pub peer: u32,
     pub seed: u64,
-    /// octets of a packet
-    pub mtu: u32,
+    /// octets of a message at most
+    pub message: u32,
 }
 
 impl App {
