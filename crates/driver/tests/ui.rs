@@ -82,6 +82,22 @@ fn every_code_has_a_program_and_a_page() {
     assert!(covered.len() >= 200, "only {} diagnostics", covered.len());
 }
 
+#[test]
+fn every_page_shows_what_provokes_its_code() {
+    let plain = |text: &str| text.split_whitespace().collect::<String>();
+    let programs: Vec<String> = programs().iter().map(|p| fs::read_to_string(p).expect("UTF-8")).collect();
+    for code in explain::codes() {
+        let name = code_name(code.number);
+        let own: Vec<String> =
+            programs.iter().filter(|text| promised(text) == name).map(|text| plain(text)).collect();
+        for example in code.explain.split("```mtp\n").skip(1).filter_map(|e| e.split("```").next()) {
+            let lines: Vec<String> = example.lines().map(plain).collect();
+            let shown = |text: &String| lines.iter().all(|line| text.contains(line));
+            assert!(own.iter().any(shown), "{name}: no program in tests/ui has these lines:\n{example}");
+        }
+    }
+}
+
 /// The index of all diagnostics, and the book's list of their pages.
 fn index() -> (String, String) {
     let mut page = "# All diagnostics\n\nWhat the compiler can say of a program, by number. `carrick explain MTP0201` prints a page.\n\n\

@@ -1,4 +1,5 @@
-//! The grammar by which editors colour a program before the server has spoken: it is made of the words that the server knows.
+//! The grammar by which editors colour a program before the server has spoken, and the colours of the book: they are made of
+//! the words that the server knows.
 //!
 //! `CARRICK_RECORD=1 cargo test -p carrick-lsp --test grammar` writes it anew.
 
@@ -63,6 +64,38 @@ fn the_grammar_knows_the_words_that_the_server_knows() {
     }
     let found = std::fs::read_to_string(&path).expect("the grammar is there");
     assert_eq!(found, wanted, "CARRICK_RECORD=1 writes it anew");
+}
+
+/// The words by the colours that they have in the book.
+fn book_words() -> Value {
+    let of = |classes: &[Class]| {
+        let names: BTreeSet<&str> =
+            built_in_words().filter(|(c, _)| classes.contains(c)).map(|(_, name)| name).collect();
+        names.into_iter().collect::<Vec<_>>().join(" ")
+    };
+    json!({
+        "keyword": of(&[Class::Keyword]),
+        "type": of(&[Class::Type]),
+        "built_in": of(&[Class::Function, Class::Instruction]),
+        "literal": of(&[Class::Value]),
+    })
+}
+
+#[test]
+fn the_book_colours_the_same_words() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mtp.js");
+    let found = std::fs::read_to_string(&path).expect("it is there");
+    let old = found
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with("const words = "))
+        .expect("a line of words");
+    let new = format!("const words = {};", book_words());
+    if std::env::var_os("CARRICK_RECORD").is_some() {
+        std::fs::write(&path, found.replace(old, &new)).expect("writable");
+    } else {
+        assert_eq!(old, new, "CARRICK_RECORD=1 writes it anew");
+    }
 }
 
 #[test]
