@@ -9,7 +9,7 @@ use carrick_driver::render::{Colour, pretty};
 use carrick_driver::targets::{self, Target};
 use carrick_ir::{COUNTERS, REFUSALS};
 use carrick_tests::build::root;
-use carrick_tests::document::{Link, anchors, blocks, links, replay, tables};
+use carrick_tests::document::{Link, anchors, blocks, links, replay, run, tables};
 use carrick_tests::net::skip;
 
 /// What target files list, as the first heading of a table of it.
@@ -229,6 +229,17 @@ fn what_is_counted_has_that_name() {
     assert!(names.len() > 5, "{names:?}");
     let unknown: Vec<&String> = names.iter().filter(|n| !COUNTERS.contains(&n.as_str())).collect();
     assert!(unknown.is_empty(), "no counters: {unknown:?}");
+}
+
+#[test]
+fn every_command_is_told_of() {
+    let help = run(&root(), "carrick --help");
+    let (_, commands) = help.split_once("Commands:\n").expect("a list of them");
+    let names: BTreeSet<&str> = commands.lines().map_while(|line| line.split_whitespace().next()).collect();
+    let all = tables(&read(&root().join("docs/commands.md")));
+    let told: BTreeSet<&str> = all[0][1..].iter().map(|row| row[0].trim_matches('`')).collect();
+    let wrong: Vec<_> = names.symmetric_difference(&told).collect();
+    assert_eq!(wrong, [&"help"], "either no command or not told of in docs/commands.md");
 }
 
 #[test]
