@@ -97,10 +97,13 @@ fn the_grammar_has_every_word_of_the_parser() {
 
 #[test]
 fn what_the_reference_shows_is_of_the_language() {
-    let page = include_str!("../../../docs/reference/language.md");
     let grammar = Grammar::of(PAGE);
-    let parts: Vec<&str> =
-        page.split("```mtp,part\n").skip(1).filter_map(|part| part.split("```").next()).collect();
+    let pages = std::fs::read_dir(root().join("docs/reference")).expect("the reference").flatten();
+    let pages: Vec<String> =
+        pages.map(|page| std::fs::read_to_string(page.path()).expect("readable")).collect();
+    let parts: Vec<&str> = (pages.iter())
+        .flat_map(|page| page.split("```mtp,part\n").skip(1).filter_map(|part| part.split("```").next()))
+        .collect();
     assert!(parts.len() > 15, "only {} parts of programs", parts.len());
     for part in parts {
         // Declarations, or else statements, fields or what is deployed, which all look like statements.
