@@ -279,6 +279,13 @@ fn contexts_that_all_flows_share() {
 }
 
 #[test]
+fn contexts_that_some_flows_share() {
+    if let Some(packets) = hold(&own("tests/programs/shared.mtp")) {
+        assert!(packets > 150, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn ids_that_are_bound_late_and_change() {
     if let Some(packets) = hold(&own("tests/programs/rebinding.mtp")) {
         assert!(packets > 500, "only {packets} packets were made");

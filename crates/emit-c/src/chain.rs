@@ -27,13 +27,14 @@ impl Emitter<'_> {
     }
 
     /// The arguments of a processor, by the types of its parameters.
-    fn processor_call(&self, func: FuncId) -> String {
+    fn processor_call(&self, func: FuncId, chain: &Chain) -> String {
         let def = &self.p.functions[func.index()];
         let args: String = def.locals[..def.params as usize]
             .iter()
             .map(|l| match &l.ty {
                 Ty::Event(_) => ", e".to_owned(),
                 Ty::Context(c) if self.p.contexts[c.index()].global => format!(", {}", self.global(*c)),
+                Ty::Context(c) if chain.context != Some(*c) => format!(", {}", self.shared(*c)),
                 Ty::Context(_) => ", c".to_owned(),
                 Ty::Scratch(s) => format!(", &{}", safe(&self.p.scratchpads[s.index()].name)),
                 _ => String::new(),
@@ -47,6 +48,44 @@ impl Emitter<'_> {
         format!("core->{}_slots", self.p.contexts[ctx.index()].name)
     }
 
+    /// The local that holds the instance of a shared context.
+    fn shared(&self, ctx: ir::CtxId) -> String {
+        format!("{}__", self.p.contexts[ctx.index()].name)
+    }
+
+    /// Finds what the chain's context shares with other flows; it counts as absent if that is.
+    fn find_shared(&mut self, chain: &Chain) {
+        let Some(own) = chain.context else { return };
+        let own_id = &self.p.ids[self.p.contexts[own.index()].id.index()];
+        for shared in &chain.shared {
+            let def = &self.p.contexts[shared.context.index()];
+            let id = &self.p.ids[def.id.index()];
+            let parts: Vec<String> = id
+                .parts
+                .iter()
+                .zip(&shared.parts)
+                .map(|(part, of)| {
+                    format!(".{} = c->id__.{}", safe(&part.name), safe(&own_id.parts[*of as usize].name))
+                })
+                .collect();
+            let line = format!(
+                "struct {} *{} = c ? {}_find(core, &(const struct {}){{{}}}) : NULL;",
+                self.names.declared(&def.name),
+                self.shared(shared.context),
+                self.names.own(&def.name),
+                self.names.id(def.id),
+                parts.join(", ")
+            );
+            self.w.line(line);
+        }
+        if !chain.shared.is_empty() {
+            let missing: Vec<String> =
+                chain.shared.iter().map(|s| format!("!{}", self.shared(s.context))).collect();
+            self.w.line(format!("if ({})", missing.join(" || ")));
+            self.w.line("    c = NULL;");
+        }
+    }
+
     fn run_function(&mut self, index: usize, chain: &Chain) {
         let event = &self.p.events[index];
         let own = self.names.own(&event.name);
@@ -58,6 +97,7 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static void {own}_run({core}{context_param}, CARRICK_UNUSED struct {} *e) {{",
             self.names.declared(&event.name)
         ));
+        self.find_shared(chain);
         let handle =
             context.map_or_else(|| "0".into(), |c| format!("c ? {}_handle(c) : 0", self.names.own(&c.name)));
         if chain.max_raised > 0 {
@@ -78,8 +118,8 @@ impl Emitter<'_> {
                 Some(absent) => {
                     self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
                     self.processors(absent, chain, "absent_done");
-                    self.global_invariants(chain);
-                    self.trace_globals(chain);
+                    self.other_invariants(chain, false);
+                    self.trace_others(chain, false);
                 }
                 None => self.no_context(event),
             }
@@ -96,7 +136,7 @@ impl Emitter<'_> {
             self.w.close("}");
             self.invariants(chain.context, "c");
         }
-        self.global_invariants(chain);
+        self.other_invariants(chain, true);
         if let Some(ctx) = context {
             let ctx_own = self.names.own(&ctx.name);
             self.w.line("#ifdef CARRICK_TRACE");
@@ -104,23 +144,27 @@ impl Emitter<'_> {
             self.w.line(format!("    {ctx_own}_trace(core, chain.handle, c);"));
             self.w.line("#endif");
         }
-        self.trace_globals(chain);
+        self.trace_others(chain, true);
         self.raised_after(chain);
         self.w.close("}");
         self.w.blank();
     }
 
-    /// The invariants of the global contexts that a chain works on.
-    fn global_invariants(&mut self, chain: &Chain) {
-        for &ctx in &chain.globals {
-            let at = self.global(ctx);
+    /// The contexts that a chain works on beside its own, and where they are; `all`: also those that it shares.
+    fn others(&self, chain: &Chain, all: bool) -> Vec<(ir::CtxId, String)> {
+        let shared = chain.shared.iter().filter(|_| all).map(|s| (s.context, self.shared(s.context)));
+        shared.chain(chain.globals.iter().map(|ctx| (*ctx, self.global(*ctx)))).collect()
+    }
+
+    fn other_invariants(&mut self, chain: &Chain, all: bool) {
+        for (ctx, at) in self.others(chain, all) {
             self.invariants(Some(ctx), &at);
         }
     }
 
-    fn trace_globals(&mut self, chain: &Chain) {
-        for &ctx in &chain.globals {
-            let (own, at) = (self.names.own(&self.p.contexts[ctx.index()].name), self.global(ctx));
+    fn trace_others(&mut self, chain: &Chain, all: bool) {
+        for (ctx, at) in self.others(chain, all) {
+            let own = self.names.own(&self.p.contexts[ctx.index()].name);
             self.w.line("#ifdef CARRICK_TRACE");
             self.w.line(format!("{own}_trace(core, {own}_handle({at}), {at});"));
             self.w.line("#endif");
@@ -181,7 +225,7 @@ impl Emitter<'_> {
         }
         let stoppers = functions.iter().rev().skip(1).any(|f| self.p.functions[f.index()].may_stop);
         for (at, func) in functions.iter().enumerate() {
-            let call = self.processor_call(*func);
+            let call = self.processor_call(*func, chain);
             self.w.line(call);
             if self.p.functions[func.index()].may_stop && at + 1 < functions.len() {
                 self.w.line("if (chain.stopped)");

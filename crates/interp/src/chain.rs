@@ -87,6 +87,10 @@ impl Machine {
 
     fn chain(&mut self, p: &Linked, event: usize, chain: &Chain, at: Option<usize>) {
         let stack = p.map.stack as usize;
+        let shared = at.and_then(|at| self.shared_by(chain, at));
+        // A context that lacks one of those that it shares counts as absent itself.
+        let at = at.filter(|_| shared.is_some());
+        let shared = shared.unwrap_or_default();
         let handle = at.map_or(0, |at| self.mem[at]);
         self.record(TraceKind::Event, event, |m, out| {
             out.push(handle);
@@ -106,27 +110,44 @@ impl Machine {
         for (cell, init) in &chain.scratch {
             self.init(init, stack, *cell as usize);
         }
-        self.processors(p, processors, at.unwrap_or(0));
+        self.processors(p, processors, at.unwrap_or(0), &shared);
         self.delete_doomed(p);
-        self.check_invariants(p, chain, handle);
+        self.check_invariants(p, chain, handle, &shared);
         if self.trace.is_some() && self.instance(handle).is_some() {
             let (at, ctx) = (at.unwrap_or(0), chain.context.unwrap_or(0));
             self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
         }
-        for &global in &chain.globals {
-            let at = self.instances[global].address(0);
-            self.record(TraceKind::Context, global, |m, out| m.context_words(p, global, at, out));
+        let globals = chain.globals.iter().map(|ctx| (*ctx, self.instances[*ctx].address(0)));
+        let others = chain.shared.iter().map(|(ctx, _)| *ctx).zip(shared).chain(globals);
+        for (ctx, at) in others.collect::<Vec<_>>() {
+            self.record(TraceKind::Context, ctx, |m, out| m.context_words(p, ctx, at, out));
         }
     }
 
-    /// Runs the invariants of a chain's context, if that lives on, and of the global ones.
-    fn check_invariants(&mut self, p: &Linked, chain: &Chain, handle: u64) {
+    /// The instances that a context shares with other flows; `None` if one is not there.
+    fn shared_by(&self, chain: &Chain, at: usize) -> Option<Vec<usize>> {
+        let id = at + CTX_ID as usize;
+        let found = chain.shared.iter().map(|(ctx, parts)| {
+            let key: Vec<u64> = parts.iter().map(|part| self.mem[id + part]).collect();
+            let slot = self.instances[*ctx].find(&self.mem, &key)?;
+            Some(self.instances[*ctx].address(slot))
+        });
+        found.collect()
+    }
+
+    /// Runs the invariants of a chain's context, if that lives on, and of the shared and the global ones.
+    fn check_invariants(&mut self, p: &Linked, chain: &Chain, handle: u64, shared: &[usize]) {
         if !chain.invariants.is_empty()
             && let Some(at) = self.instance(handle)
         {
-            self.processors(p, &chain.invariants, at);
+            self.processors(p, &chain.invariants, at, shared);
         }
-        self.processors(p, &chain.global_invariants, 0);
+        // In an absent chain there are only global contexts.
+        let there = chain
+            .other_invariants
+            .iter()
+            .filter(|i| !shared.is_empty() || !i.args.iter().any(|given| matches!(given, Given::Shared(_))));
+        self.processors(p, there, 0, shared);
     }
 
     /// Completes the request of an app event that no one sees to.
@@ -136,13 +157,20 @@ impl Machine {
         }
     }
 
-    fn processors(&mut self, p: &Linked, processors: &[Processor], context: usize) {
+    fn processors<'c>(
+        &mut self,
+        p: &Linked,
+        processors: impl IntoIterator<Item = &'c Processor>,
+        context: usize,
+        shared: &[usize],
+    ) {
         let fp = p.map.frames as usize;
         for processor in processors {
             for (given, cell) in processor.args.iter().zip(&p.funcs[processor.func].params) {
                 self.mem[fp + *cell as usize] = match given {
                     Given::Event => u64::from(p.map.stack),
                     Given::Context => context as u64,
+                    Given::Shared(at) => shared[*at] as u64,
                     Given::Global(ctx) => self.instances[*ctx].address(0) as u64,
                     Given::Fixed(at) => u64::from(*at),
                 };

@@ -451,11 +451,21 @@ pub struct Function {
     pub max_raised: u32,
 }
 
+/// A context that a chain finds by a part of the id of its own one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shared {
+    pub context: CtxId,
+    /// which part of the own context's id each part of its id is
+    pub parts: Vec<u32>,
+}
+
 /// What happens for an event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain {
     /// the context that the processors take
     pub context: Option<CtxId>,
+    /// those that they take beside it, of all flows that have something in common with it, in order of declaration
+    pub shared: Vec<Shared>,
     /// the global contexts that any processor takes, in order of declaration
     pub globals: Vec<CtxId>,
     pub present: Vec<FuncId>,

@@ -210,4 +210,5 @@ code_table! {
     NO_TURNS = 422, "a loop that never runs", "0422";
     TIMER_AT_ONCE = 423, "a timer that does not wait", "0423";
     QUEUE_TOO_HIGH = 424, "a queue that there is not", "0424";
+    SHARED = 450, "something done to a context that a chain only shares", "0450";
 }

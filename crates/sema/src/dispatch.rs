@@ -180,38 +180,25 @@ impl Checker<'_> {
     fn chain(&mut self, event: EventId, arm: &Arm) -> ir::Chain {
         let mut chain = ir::Chain {
             context: None,
+            shared: Vec::new(),
             globals: Vec::new(),
             present: Vec::new(),
             absent: None,
             scratchpads: Vec::new(),
             max_raised: 0,
         };
-        let mut context_from = None;
+        let mut taken: Vec<(ir::CtxId, Span)> = Vec::new();
         for Step { name, .. } in &arm.chain {
             let Some(func) = self.processor(event, name, &mut chain) else { continue };
-            let context = self.context_of(func);
-            if let (Some(found), Some((known, from))) = (context, context_from)
-                && found != known
-            {
-                self.report(
-                    Diagnostic::error(
-                        codes::CHAIN_CONTEXTS,
-                        "this chain needs two contexts",
-                        name.span,
-                        "takes another context",
-                    )
-                    .cause(from, "this processor takes the first")
-                    .note("a chain is one step on one context, and on any global ones")
-                    .mend("raise a flow event to the other context"),
-                );
-                continue;
-            }
-            if let Some(context) = context {
-                context_from.get_or_insert((context, name.span));
-                chain.context = Some(context);
+            let contexts: Vec<ir::CtxId> = self.contexts_of(func).collect();
+            for context in contexts {
+                if !taken.iter().any(|(c, _)| *c == context) {
+                    taken.push((context, name.span));
+                }
             }
             chain.present.push(func);
         }
+        self.contexts_of_chain(&mut chain, &taken);
         chain.absent = arm.absent.as_ref().map(|steps| self.absent(event, steps, &mut chain));
         chain.globals.sort();
         chain
@@ -251,21 +238,37 @@ impl Checker<'_> {
         self.contexts_of(func).next()
     }
 
-    /// A processor works on one instance besides the global contexts.
-    fn check_one_context(&mut self, func: FuncId, name: &Ident) {
-        let first = self.context_of(func);
-        if self.contexts_of(func).any(|c| Some(c) != first) {
-            self.report(
-                Diagnostic::error(
-                    codes::CHAIN_CONTEXTS,
-                    format!("`{}` needs two contexts", name.name),
-                    name.span,
-                    "takes another context as well",
-                )
-                .note("a chain is one step on one context, and on any global ones")
-                .mend("raise a flow event to the other context"),
-            );
+    /// Of the contexts that a chain takes, the one that its event is for, whose id leads to all the others.
+    fn contexts_of_chain(&mut self, chain: &mut ir::Chain, taken: &[(ir::CtxId, Span)]) {
+        let leads = |own: ir::CtxId| {
+            let others = taken.iter().filter(|(c, _)| *c != own);
+            let shared =
+                others.map(|(c, _)| Some(ir::Shared { context: *c, parts: self.parts_of(*c, own)? }));
+            shared.collect::<Option<Vec<_>>>()
+        };
+        let found = taken.iter().find_map(|(own, _)| Some((*own, leads(*own)?)));
+        if let Some((own, mut shared)) = found {
+            shared.sort_by_key(|s| s.context);
+            (chain.context, chain.shared) = (Some(own), shared);
+            return;
         }
+        let [(first, from), (_, span), ..] = taken else { return };
+        chain.context = Some(*first);
+        let label = if from == span { "takes both" } else { "takes another context" };
+        let two = Diagnostic::error(codes::CHAIN_CONTEXTS, "this chain needs two contexts", *span, label)
+            .note("neither id has all parts of the other, with the same names and types")
+            .mend("raise a flow event to the other context, or name the parts alike");
+        self.report(if from == span { two } else { two.cause(*from, "this processor takes the first") });
+    }
+
+    /// Which part of one context's id each part of another one's is, if all of them are.
+    fn parts_of(&self, shared: ir::CtxId, own: ir::CtxId) -> Option<Vec<u32>> {
+        let parts = |c: ir::CtxId| &self.program.ids[self.program.contexts[c.index()].id.index()].parts;
+        let own = parts(own);
+        let place = |part: &ir::FieldDef| {
+            own.iter().position(|p| p.name == part.name && p.ty == part.ty).map(|at| at as u32)
+        };
+        parts(shared).iter().map(place).collect()
     }
 
     /// A function that can stand in a chain of this event; notes the scratchpads that it takes.
@@ -320,7 +323,6 @@ impl Checker<'_> {
                 }
             }
         }
-        self.check_one_context(func, name);
         if self.program.functions[func.index()].ret != Ty::Void {
             self.report(
                 Diagnostic::error(

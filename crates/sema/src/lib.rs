@@ -32,6 +32,7 @@ mod parts;
 pub mod probe;
 mod role;
 mod sched;
+mod shared;
 mod tlv;
 mod types;
 mod usage;
@@ -124,6 +125,7 @@ impl<'a> Checker<'a> {
         self.check_bodies();
         self.check_machines();
         self.check_graphs();
+        self.check_shared_contexts();
         self.check_invariants();
         self.check_interface();
         self.check_deploy();

@@ -35,7 +35,9 @@ impl Arrival {
         }
         if record.kind == TraceKind::Drop as u32 {
             self.not_ours |= number < counter("short");
-            if (counter("short")..=counter("unparsed")).contains(&number) {
+            // Once it is an event it has been parsed: what does not fit then is what a processor reads again.
+            let parsed = !self.events.is_empty();
+            if !parsed && (counter("short")..=counter("unparsed")).contains(&number) {
                 self.refused = Some(COUNTERS[number]);
             }
         }

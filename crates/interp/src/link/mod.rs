@@ -98,9 +98,11 @@ pub(crate) struct Chain {
     pub scratch: Vec<(u32, Init)>,
     /// of the context
     pub invariants: Vec<Processor>,
+    /// the contexts that are found by parts of the id of its own one, and which parts these are
+    pub shared: Vec<(usize, Vec<usize>)>,
     pub globals: Vec<usize>,
-    /// of the global contexts
-    pub global_invariants: Vec<Processor>,
+    /// of the shared contexts, and of the global ones
+    pub other_invariants: Vec<Processor>,
 }
 
 #[derive(Debug)]
@@ -116,6 +118,8 @@ pub(crate) enum Given {
     Context,
     /// the only instance of a global context
     Global(usize),
+    /// of the chain's shared contexts
+    Shared(usize),
     /// at this address
     Fixed(u32),
 }
@@ -335,32 +339,43 @@ impl Linker<'_> {
                 ctx.is_some_and(|ctx| local.is_some_and(|l| l.ty == Ty::Context(ctx)))
             };
             let all: Vec<FuncId> = self.program.invariants.iter().copied().filter(claims).collect();
-            self.processors(&all, &pads)
+            self.processors(&all, &pads, chain)
         };
-        let mut global_invariants = Vec::new();
-        for &global in &chain.globals {
-            global_invariants.extend(invariants(Some(global))?);
+        let mut other_invariants = Vec::new();
+        for other in chain.shared.iter().map(|s| s.context).chain(chain.globals.iter().copied()) {
+            other_invariants.extend(invariants(Some(other))?);
         }
-        let absent = chain.absent.as_ref().map(|a| self.processors(a, &pads)).transpose()?;
+        let shared = chain.shared.iter();
+        let shared = shared.map(|s| (s.context.index(), s.parts.iter().map(|p| *p as usize).collect()));
+        let absent = chain.absent.as_ref().map(|a| self.processors(a, &pads, chain)).transpose()?;
         Ok(Chain {
             context: chain.context.map(|c| c.index()),
-            present: self.processors(&chain.present, &pads)?,
+            present: self.processors(&chain.present, &pads, chain)?,
             absent,
             scratch,
             invariants: invariants(chain.context)?,
+            shared: shared.collect(),
             globals: chain.globals.iter().map(|c| c.index()).collect(),
-            global_invariants,
+            other_invariants,
         })
     }
 
-    fn processors(&self, funcs: &[FuncId], pads: &[(ScratchId, u32)]) -> Result<Vec<Processor>, String> {
+    fn processors(
+        &self,
+        funcs: &[FuncId],
+        pads: &[(ScratchId, u32)],
+        chain: &carrick_ir::Chain,
+    ) -> Result<Vec<Processor>, String> {
         let mut out = Vec::new();
         for &func in funcs {
             let def = &self.program.functions[func.index()];
             let given = |param: u32| match &def.locals[LocalId(param).index()].ty {
                 Ty::Event(_) => Ok(Given::Event),
                 Ty::Context(c) if self.program.contexts[c.index()].global => Ok(Given::Global(c.index())),
-                Ty::Context(_) => Ok(Given::Context),
+                Ty::Context(c) => match chain.shared.iter().position(|s| s.context == *c) {
+                    Some(at) => Ok(Given::Shared(at)),
+                    None => Ok(Given::Context),
+                },
                 Ty::Scratch(s) => match pads.iter().find(|(pad, _)| pad == s) {
                     Some((_, at)) => Ok(Given::Fixed(*at)),
                     None => Err(format!("`{}` takes a scratchpad that its chain does not have", def.name)),

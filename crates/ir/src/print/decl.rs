@@ -344,6 +344,9 @@ impl<'p> Printer<'p> {
         if let Some(context) = chain.context {
             text += &format!(" on {}", name(&p.contexts, context.index(), |d| &d.name));
         }
+        for shared in &chain.shared {
+            text += &format!(" sharing {}", name(&p.contexts, shared.context.index(), |d| &d.name));
+        }
         for global in &chain.globals {
             text += &format!(" with {}", name(&p.contexts, global.index(), |d| &d.name));
         }

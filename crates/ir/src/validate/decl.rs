@@ -6,7 +6,7 @@ use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
     FieldDef, FuncId, InterfaceCall, MOST_BLOCKS, MOST_INPUTS, OptField, Policy, SchedBlock, SchedInput,
-    SchedInputs, Schedule, SegRule, Ty, arith,
+    SchedInputs, Schedule, SegRule, Shared, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -344,6 +344,18 @@ impl<'p> Check<'p> {
             let is_global = |c: &crate::CtxId| p.contexts.get(c.index()).is_some_and(|c| c.global);
             self.must(chain.globals.iter().all(is_global), "a context that is not global");
             self.must(chain.context.is_none_or(|c| !is_global(&c)), "a global context has no id");
+            let parts =
+                |c: &crate::CtxId| p.ids.get(p.contexts.get(c.index())?.id.index()).map(|id| id.parts.len());
+            let own = chain.context.as_ref().and_then(parts).unwrap_or(0);
+            let fits = |s: &Shared| {
+                !is_global(&s.context)
+                    && parts(&s.context) == Some(s.parts.len())
+                    && s.parts.iter().all(|part| (*part as usize) < own)
+            };
+            self.must(
+                chain.shared.iter().all(fits),
+                "a shared context that the chain's own does not lead to",
+            );
             for func in &chain.present {
                 self.processor(*func, EventId(index as u32), chain, true);
             }
@@ -362,7 +374,10 @@ impl<'p> Check<'p> {
         for local in def.locals.iter().take(def.params as usize) {
             let given = match &local.ty {
                 Ty::Event(e) => *e == event,
-                Ty::Context(c) => (present && chain.context == Some(*c)) || chain.globals.contains(c),
+                Ty::Context(c) => {
+                    let shared = chain.shared.iter().any(|s| s.context == *c);
+                    (present && (chain.context == Some(*c) || shared)) || chain.globals.contains(c)
+                }
                 Ty::Scratch(s) => chain.scratchpads.contains(s),
                 _ => false,
             };
