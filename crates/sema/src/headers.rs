@@ -16,9 +16,25 @@ use crate::{Checker, codes};
 impl<'a> Checker<'a> {
     pub(crate) fn declare_headers(&mut self) {
         let file = self.file;
+        let mut net_header: Option<Span> = None;
         for item in &file.items {
             match &item.kind {
-                ItemKind::NetHeader { name, fields } => self.net_header(name, fields),
+                ItemKind::NetHeader { name, .. } if net_header.is_some() => {
+                    self.report(
+                        Diagnostic::error(
+                            codes::NET_HEADER_TWICE,
+                            "a program has one network header",
+                            name.span,
+                            "a second one",
+                        )
+                        .cause(net_header.unwrap_or_default(), "the first")
+                        .mend("keep one of the two"),
+                    );
+                }
+                ItemKind::NetHeader { name, fields } => {
+                    net_header = Some(name.span);
+                    self.net_header(name, fields);
+                }
                 ItemKind::Opt { name, fields } => {
                     let opt = self.option(item.doc.clone(), name, fields);
                     self.program.opts.push(opt);

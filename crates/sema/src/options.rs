@@ -54,6 +54,17 @@ impl Checker<'_> {
                 fields: Vec::new(),
             };
         };
+        if kind == 0 && len > 1 {
+            self.report(
+                Diagnostic::error(
+                    codes::OPTION_KIND_ZERO,
+                    format!("kind 0 of `{}` ends the list", name.name),
+                    name.span,
+                    "its fields are never read",
+                )
+                .mend("give it another kind"),
+            );
+        }
         if len != octets {
             self.report(
                 Diagnostic::error(
@@ -125,7 +136,15 @@ impl Checker<'_> {
                 "len" => {}
                 "align" => align = self.field_constant(field, &Ty::U64).unwrap_or(1),
                 "pad" => pad = self.field_constant(field, &Ty::U8).unwrap_or(1),
-                _ => members = self.list_members(field).or(members),
+                _ if matches!(field.ty.kind, TypeKind::List(..)) => {
+                    members = self.list_members(field).or(members);
+                }
+                _ => self.unknown(
+                    codes::OPTION_LIST_FIELD,
+                    "part of an option list",
+                    &field.name,
+                    &["len", "align", "pad"],
+                ),
             }
         }
         let has_len = fields.iter().any(|f| f.name.name == "len" && f.init.is_some());

@@ -14,6 +14,10 @@ pub struct Usage {
 }
 
 impl Usage {
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
     pub fn mark(&mut self, name: &str) {
         if !self.names.contains(name) {
             self.names.insert(name.to_owned());
@@ -23,7 +27,7 @@ impl Usage {
 
 impl Checker<'_> {
     /// Whether a feature that this build does not have mentions the name.
-    fn is_left_out(&self, name: &str) -> bool {
+    pub(crate) fn is_left_out(&self, name: &str) -> bool {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let texts = self.file.left_out.iter().filter_map(|s| self.text.get(s.start as usize..s.end as usize));
         texts.into_iter().any(|text| text.split(|c| !is_part(c)).any(|word| word == name))

@@ -13,6 +13,9 @@ impl Checker<'_> {
         for item in &file.items {
             let (name, repr, variants) = match &item.kind {
                 ItemKind::Enum { name, repr, variants } => {
+                    if variants.is_empty() {
+                        self.no_variants(name);
+                    }
                     let repr = self.enum_repr(repr);
                     let variants = self.variants(&repr, variants);
                     (name, repr, variants)
@@ -31,6 +34,18 @@ impl Checker<'_> {
                 variants,
             });
         }
+    }
+
+    fn no_variants(&mut self, name: &Ident) {
+        self.report(
+            Diagnostic::error(
+                codes::EMPTY_ENUM,
+                format!("`{}` has no variants", name.name),
+                name.span,
+                "an empty enum",
+            )
+            .mend("name its values: `{ A, B }`"),
+        );
     }
 
     fn enum_repr(&mut self, repr: &Type) -> Ty {

@@ -12,7 +12,8 @@ fn found(body: &str) -> Vec<u16> {
          context conn by flow {{ uint32 count; }}
          void parse(pkt_t p, ipv4 ip) {{ segment e; set_flow_id(e, flow(1)); raise e; }}
          list<instr_t> receive(segment e, conn c) {{ list<instr_t> out; {body} return out; }}
-         dispatch stack {{ segment -> {{ receive }}; }}
+         void make(segment e) {{ conn v; new_ctx(v, flow(e.n)); }}
+         dispatch stack {{ segment -> {{ receive }} absent {{ make }}; }}
          deploy {{ register_ep_chains(stack); register_ctx_spec(conn, 1); register_ev_parser(parse); }}"
     );
     let (file, syntax) = parse(&text);
@@ -51,7 +52,8 @@ fn found_in_machine(of: &str, body: &str) -> Vec<u16> {
          void parse(pkt_t p, ipv4 ip) {{ segment e; set_flow_id(e, flow(1)); raise e; }}
          void use(conn c, pad p) {{ p.x = c.count; }}
          machine life for {of} {{ {body} }}
-         dispatch stack {{ segment -> {{ use, life }}; }}
+         void make(segment e) {{ conn v; new_ctx(v, flow(e.n)); }}
+         dispatch stack {{ segment -> {{ use, life }} absent {{ make }}; }}
          deploy {{ register_ep_chains(stack); register_ctx_spec(conn, 1); register_ev_parser(parse); }}"
     );
     let (file, syntax) = parse(&text);

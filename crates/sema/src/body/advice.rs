@@ -197,21 +197,22 @@ impl Body<'_, '_> {
             }
             let name = self.locals[local.index()].name.clone();
             match self.locals[local.index()].ty {
-                Ty::Event(event) if seen.raised.contains(&local) && !seen.ids.contains(&local) => {
-                    if self.cx.program.events[event.index()].id.is_some() {
-                        let message = format!("`{name}` is raised without an id");
-                        let mend = format!("write `set_flow_id({name}, an_id(...));` before `raise`");
-                        let label = "for which context?";
-                        self.advise_later(codes::EVENT_WITHOUT_ID, &message, span, label, &mend);
-                    }
+                Ty::Event(event)
+                    if seen.raised.contains(&local)
+                        && !seen.ids.contains(&local)
+                        && self.cx.program.events[event.index()].id.is_some() =>
+                {
+                    let message = format!("`{name}` is raised without an id");
+                    let mend = format!("write `set_flow_id({name}, an_id(...));` before `raise`");
+                    self.advise_later(codes::EVENT_WITHOUT_ID, &message, span, "for which context?", &mend);
                 }
-                Ty::Blueprint(_) if self.in_parser() => {
-                    if seen.read.contains(&local) && !seen.extracted.contains(&local) {
-                        let message = format!("`{name}` is read, but nothing is extracted into it");
-                        let mend =
-                            format!("write `p.extract({name});` with the parser's packet before it is read");
-                        self.advise_later(codes::NOT_EXTRACTED, &message, span, "all zeros", &mend);
-                    }
+                Ty::Blueprint(_)
+                    if self.in_parser() && seen.read.contains(&local) && !seen.extracted.contains(&local) =>
+                {
+                    let message = format!("`{name}` is read, but nothing is extracted into it");
+                    let mend =
+                        format!("write `p.extract({name});` with the parser's packet before it is read");
+                    self.advise_later(codes::NOT_EXTRACTED, &message, span, "all zeros", &mend);
                 }
                 Ty::Blueprint(_) if seen.generated.contains(&local) => {
                     self.advise_destination(local, &name, span, &seen);

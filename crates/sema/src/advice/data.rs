@@ -1,0 +1,270 @@
+//! What is declared in vain: data units, fields, values; and headers that leave no room.
+
+use std::collections::BTreeSet;
+
+use carrick_ir::{self as ir, CtxId, Instr, Place, Proj, StmtKind, Ty, walk};
+use carrick_syntax::Span;
+use carrick_syntax::ast::{Expr, ExprKind, Field, ItemKind};
+use carrick_syntax::diag::Diagnostic;
+
+use super::Facts;
+use crate::{Checker, codes};
+
+/// The MTU of most links.
+const USUAL_MTU: u32 = 1500;
+/// The separate runs that an RX unit tells apart.
+const RX_RUNS: u32 = 16;
+
+/// The id of global contexts, which no program writes.
+const GLOBAL_ID: &str = "the__only";
+
+const EVENT: u8 = 0;
+const SCRATCHPAD: u8 = 1;
+
+/// A field of an event or a scratchpad.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct FieldOf {
+    kind: u8,
+    of: u32,
+    field: u32,
+}
+
+fn field_of(ty: &Ty, field: u32) -> Option<FieldOf> {
+    match ty {
+        Ty::Event(id) => Some(FieldOf { kind: EVENT, of: id.0, field }),
+        Ty::Scratch(id) => Some(FieldOf { kind: SCRATCHPAD, of: id.0, field }),
+        _ => None,
+    }
+}
+
+impl Checker<'_> {
+    /// Registrations that nothing needs or that leave no room, and units that are made or used alone.
+    pub(super) fn advise_units(&mut self, facts: &Facts) {
+        for (number, ctx) in self.program.contexts.clone().iter().enumerate().filter(|(_, c)| !c.global) {
+            let id = CtxId(number as u32);
+            let name = ctx.name.as_str();
+            let (tx, rx) = (facts.tx_made.contains(&id), facts.rx_made.contains(&id));
+            let registered = self.registered(name, "register_ctx_spec");
+            if self.fold(&ctx.capacity) == Some(0) {
+                let what = (format!("there is never room for a `{name}`"), "no instances");
+                self.advise_of(codes::NO_INSTANCES, (name, registered), what, "give a number above zero");
+            }
+            let data = self.registered(name, "register_data_spec");
+            if ctx.tx_capacity.is_some() && !tx && !rx {
+                let what = (format!("`{name}` makes no data units"), "sizes of nothing");
+                let mend =
+                    "remove this line, or make a unit with `new_tx_ordered_data` or `new_rx_ordered_data`";
+                self.advise_of(codes::DATA_SPEC_UNUSED, (name, data), what, mend);
+            }
+            let empty = |made: bool, size: &Option<ir::Expr>| {
+                made && size.as_ref().and_then(|s| self.fold(s)) == Some(0)
+            };
+            if empty(tx, &ctx.tx_capacity) || empty(rx, &ctx.rx_capacity) {
+                let what = (format!("a data unit of `{name}` holds nothing"), "no octets");
+                self.advise_of(codes::EMPTY_UNIT, (name, data), what, "give a number above zero");
+            }
+            let at = (name, self.declared_at(name));
+            self.advise_unit(at, "new_tx_ordered_data", "sending", (tx, facts.tx_used.contains(&id)));
+            self.advise_unit(at, "new_rx_ordered_data", "receiving", (rx, facts.rx_used.contains(&id)));
+        }
+    }
+
+    fn advise_unit(&mut self, at: (&str, Span), maker: &str, purpose: &str, (made, used): (bool, bool)) {
+        if used && !made {
+            let message = format!("the data of `{}` for {purpose} has no unit", at.0);
+            let mend = format!("make the unit first: `{maker}(INF, c.id);`");
+            self.advise_of(codes::UNIT_NEVER_MADE, at, (message, "counted as `no_unit`"), &mend);
+        }
+    }
+
+    /// Where a context is registered.
+    fn registered(&self, context: &str, what: &str) -> Span {
+        let names = |e: &Expr, name: &str| matches!(&e.kind, ExprKind::Name(n) if n == name);
+        let calls = self.file.items.iter().filter_map(|item| match &item.kind {
+            ItemKind::Deploy { calls } => Some(calls),
+            _ => None,
+        });
+        let found = calls.flatten().find(|call| {
+            matches!(&call.kind, ExprKind::Call(callee, args)
+                if names(callee, what) && args.first().is_some_and(|a| names(a, context)))
+        });
+        found.map_or_else(|| self.declared_at(context), |call| call.span)
+    }
+
+    /// A window beside received data that remembers more than the unit can hold.
+    pub(super) fn advise_windows(&mut self) {
+        let mut found: BTreeSet<(u32, u32)> = BTreeSet::new();
+        for function in &self.program.functions {
+            let mut receives = false;
+            let mut windows = Vec::new();
+            walk::statements(&function.body, &mut |stmt| match &stmt.kind {
+                StmtKind::Instr(Instr::AddRxDataSeg { .. }) => receives = true,
+                StmtKind::WndSet { wnd, .. } => {
+                    let of = &function.locals[wnd.root.index()].ty;
+                    if let (Ty::Wnd { runs, .. }, Ty::Context(ctx), [Proj::Field(field)]) =
+                        (&wnd.ty, of, &wnd.path[..])
+                        && runs.is_none_or(|runs| runs > RX_RUNS)
+                    {
+                        windows.push((ctx.0, *field));
+                    }
+                }
+                _ => {}
+            });
+            if receives {
+                found.extend(windows);
+            }
+        }
+        let file = self.file;
+        let contexts: Vec<&[Field]> = file
+            .items
+            .iter()
+            .filter_map(|item| match &item.kind {
+                ItemKind::Context { fields, .. } => Some(&fields[..]),
+                _ => None,
+            })
+            .collect();
+        for (ctx, field) in found {
+            let Some(field) = contexts.get(ctx as usize).and_then(|f| f.get(field as usize)) else {
+                continue;
+            };
+            let name = &field.name.name;
+            let what = (
+                format!("`{name}` tells more runs apart than data that is received"),
+                "more than 16 separate runs",
+            );
+            let mend = "write `sliding_wnd(N, 16)`, and take data only where `set` says that it fits";
+            self.advise_of(codes::RX_RUNS, (name, field.span), what, mend);
+        }
+    }
+
+    /// Headers that leave no room in a packet of the usual size.
+    pub(super) fn advise_headers(&mut self) {
+        for bp in self.program.blueprints.clone().iter().filter(|bp| !bp.frame) {
+            let header = self.program.net_header.layer.header_len() + bp.max_header_len;
+            let room = USUAL_MTU.saturating_sub(4 * u32::from(bp.trailer));
+            let full = if bp.payload_name.is_some() { header >= room } else { header > room };
+            if full {
+                let what = (
+                    format!("the header of `{}` can take {header} octets", bp.name),
+                    "no room for more at an MTU of 1500",
+                );
+                let mend = "use fewer or shorter fields and options";
+                self.advise_of(codes::HEADER_TOO_LONG, (&bp.name, self.declared_at(&bp.name)), what, mend);
+            }
+        }
+    }
+
+    /// Fields of events and scratchpads that no statement mentions: nobody sees them but the chain. Those of contexts
+    /// are seen by whoever looks into a running program.
+    pub(super) fn advise_fields(&mut self) {
+        let used = self.fields_used();
+        let mut unused = Vec::new();
+        let file = self.file;
+        let mut counts = [0_u32; 2];
+        for item in &file.items {
+            let (kind, fields): (u8, &[Field]) = match &item.kind {
+                ItemKind::Event { fields, .. } => (EVENT, fields),
+                ItemKind::Scratchpad { fields, .. } => (SCRATCHPAD, fields),
+                _ => continue,
+            };
+            let of = counts[kind as usize];
+            counts[kind as usize] += 1;
+            // What an application gives is the matter of its interface.
+            if kind == EVENT && self.program.events[of as usize].kind == ir::EventKind::App {
+                continue;
+            }
+            let left = (0_u32..)
+                .zip(fields)
+                .filter(|(field, _)| !used.contains(&FieldOf { kind, of, field: *field }));
+            unused.extend(left.map(|(_, def)| &def.name));
+        }
+        for name in unused {
+            let what = (format!("the field `{}` is never used", name.name), "declared here");
+            self.advise_of(codes::UNUSED_FIELD, (&name.name, name.span), what, "use it, or remove it");
+        }
+    }
+
+    fn fields_used(&self) -> BTreeSet<FieldOf> {
+        let mut used = BTreeSet::new();
+        for function in &self.program.functions {
+            let mut note = |place: &Place| {
+                if let Some(Proj::Field(field)) = place.path.first() {
+                    used.extend(field_of(&function.locals[place.root.index()].ty, *field));
+                }
+            };
+            walk::statements(&function.body, &mut |stmt| {
+                let mut look = |e: &ir::Expr| place_of(e).into_iter().for_each(&mut note);
+                walk::of_statement(stmt, &mut look);
+                if let StmtKind::Instr(instr) = &stmt.kind {
+                    walk::of_instr(instr).into_iter().for_each(|e| walk::expressions(e, &mut look));
+                }
+                place_changed(stmt).into_iter().for_each(&mut note);
+            });
+        }
+        used
+    }
+
+    /// Parameters that cannot be set, ids without parts, and enums whose zero has no name.
+    pub(super) fn advise_values(&mut self) {
+        for param in self.program.params.clone() {
+            if param.lo == param.hi {
+                let what = (format!("`{}` can only have one value", param.name), "its range is one value");
+                let at = (param.name.as_str(), self.declared_at(&param.name));
+                self.advise_of(codes::PARAM_FIXED, at, what, "widen the range, or make it a `const`");
+            }
+        }
+        let ids: Vec<String> =
+            self.program.ids.iter().filter(|i| i.parts.is_empty()).map(|i| i.name.clone()).collect();
+        for name in ids.iter().filter(|name| *name != GLOBAL_ID) {
+            let what = (format!("all `{name}` are the same"), "an id without parts");
+            let mend = "give it the parts by which its contexts differ, or declare a `global context`";
+            self.advise_of(codes::EMPTY_ID, (name, self.declared_at(name)), what, mend);
+        }
+        for def in self.program.enums.clone() {
+            if def.variants.iter().all(|(_, value)| *value != 0) {
+                let at = (def.name.as_str(), self.declared_at(&def.name));
+                let span = at.1;
+                self.report(
+                    Diagnostic::warning(
+                        codes::ENUM_WITHOUT_ZERO,
+                        format!("no variant of `{}` is 0", def.name),
+                        span,
+                        "a variable of it begins as none of them",
+                    )
+                    .mend("give a variant the number 0: it is what a field without a value begins with"),
+                );
+            }
+        }
+    }
+}
+
+/// What an expression reads.
+fn place_of(e: &ir::Expr) -> Option<&Place> {
+    match &e.kind {
+        ir::ExprKind::Load(place)
+        | ir::ExprKind::ListLen(place)
+        | ir::ExprKind::ListFull(place)
+        | ir::ExprKind::ListFind(place, _)
+        | ir::ExprKind::WndTest(place, _)
+        | ir::ExprKind::WndHead(place)
+        | ir::ExprKind::WndFirstUnset(place) => Some(place),
+        _ => None,
+    }
+}
+
+/// What a statement works on.
+fn place_changed(stmt: &ir::Stmt) -> Option<&Place> {
+    match &stmt.kind {
+        StmtKind::Assign { place, .. }
+        | StmtKind::ListPop { list: place, .. }
+        | StmtKind::ListAdd { list: place, .. }
+        | StmtKind::ListInsert { list: place, .. }
+        | StmtKind::ListRemove { list: place, .. }
+        | StmtKind::ListClear { list: place }
+        | StmtKind::ForEach { list: place, .. }
+        | StmtKind::WndSet { wnd: place, .. }
+        | StmtKind::WndReset { wnd: place, .. }
+        | StmtKind::WndSlide { wnd: place, .. } => Some(place),
+        _ => None,
+    }
+}
