@@ -28,6 +28,13 @@ static uint32_t model_first_unset(void) {
     return i;
 }
 
+static uint32_t model_first_set(void) {
+    uint32_t i = 0;
+    while (i < SIZE && !flags[i])
+        i++;
+    return i;
+}
+
 static void both(uint64_t seed) {
     struct carrick_pcg rng = carrick_pcg_make(seed, 4);
     struct carrick_wnd w;
@@ -40,15 +47,15 @@ static void both(uint64_t seed) {
     for (int step = 0; step < 2000; step++) {
         if (check_below(&rng, 3)) {
             uint32_t from = head + check_below(&rng, SIZE + 20) - 10, to = from + check_below(&rng, 30);
-            bool after[SIZE];
+            bool value = check_below(&rng, 4) != 0, after[SIZE];
             memcpy(after, flags, sizeof after);
             for (uint32_t x = from; x != to; x++)
                 if (x - head < SIZE)
-                    after[x - head] = true;
+                    after[x - head] = value;
             bool fits = model_runs(after) <= RUNS;
-            CHECK(carrick_wnd_set(&w, runs, SIZE, RUNS, from, to) == fits);
+            CHECK((value ? carrick_wnd_set : carrick_wnd_unset)(&w, runs, SIZE, RUNS, from, to) == fits);
             if (fits) {
-                CHECK(carrick_bits_set(bits_head, bits, WORDS, SIZE, from, to));
+                CHECK((value ? carrick_bits_set : carrick_bits_unset)(bits_head, bits, WORDS, SIZE, from, to));
                 memcpy(flags, after, sizeof flags);
             }
         } else {
@@ -61,6 +68,8 @@ static void both(uint64_t seed) {
         }
         CHECK(w.head == head && bits_head == head && w.count == model_runs(flags));
         CHECK(carrick_bits_first_unset(bits_head, bits, WORDS, SIZE) == head + model_first_unset());
+        CHECK(carrick_wnd_first_set(&w, runs, SIZE) == head + model_first_set());
+        CHECK(carrick_bits_first_set(bits_head, bits, WORDS, SIZE) == head + model_first_set());
         for (uint32_t i = 0; i < SIZE; i++) {
             CHECK(carrick_wnd_test(&w, runs, head + i) == flags[i]);
             CHECK(carrick_bits_test(bits_head, bits, WORDS, SIZE, head + i) == flags[i]);

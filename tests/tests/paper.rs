@@ -1,5 +1,6 @@
 //! The programs of the papers: they check, and do what the text says.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -9,6 +10,7 @@ use carrick_tests::net::skip;
 use serde_json::Value;
 
 const APPENDIX_E: &str = "tests/paper/appendix_e.mtp";
+const APPENDIX_B: &str = "tests/paper/appendix_b.mtp";
 const FIGURE_1: &str = "tests/paper/figure_1.mtp";
 const OCTETS: u64 = 200_000;
 const BAD: [&str; 8] = ["--loss", "3%", "--reorder", "3%", "--duplicate", "3%", "--corrupt", "2%"];
@@ -177,4 +179,52 @@ fn figure_1_means_the_same_in_statements() {
     fs::write(&program, text.replace(collected, &statements)).expect("writable");
     let said = trace_of(program.to_str().expect("UTF-8"), folder.path());
     assert_eq!(said, trace_of(FIGURE_1, folder.path()));
+}
+
+#[test]
+fn appendix_b_delivers_all_in_order_through_every_fault() {
+    let run = [
+        "--bytes",
+        "100KB",
+        "--delay",
+        "3ms",
+        "--app",
+        "request-response",
+        "--count",
+        "1",
+        "--answer",
+        "100KB",
+    ];
+    for seed in 1..=10 {
+        let seed = seed.to_string();
+        let args = [&run[..], &BAD, &["--seed", &seed]].concat();
+        let result = run_of(APPENDIX_B, &args).expect("no compiler is asked for");
+        all_answered(&result, 100);
+        for side in ["client", "server"] {
+            assert_eq!(result[side][0]["messages"]["late"], 0, "seed {seed}: {result}");
+        }
+        if seed == "4"
+            && let Some(compiled) = run_of(APPENDIX_B, &[&args[..], &["--compiled"]].concat())
+        {
+            assert_eq!(compiled, result);
+        }
+    }
+}
+
+#[test]
+fn appendix_b_issues_the_instructions_that_the_text_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("trace");
+    let run = ["--bytes", "100KB", "--trace", file.to_str().expect("UTF-8")];
+    run_of(APPENDIX_B, &[&run[..], &BAD].concat()).expect("no compiler is asked for");
+    let text = fs::read_to_string(file).expect("a trace");
+    let records = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let issued: BTreeSet<String> = records
+        .filter(|r| r["what"] == "instruction")
+        .filter_map(|r| r["detail"]["name"].as_str().map(str::to_owned))
+        .collect();
+    let named = ["timer_start", "timer_restart", "timer_stop", "set_queue_rate", "set_queue_prio", "notify"];
+    for name in named.iter().chain(&["rx_flush_and_notify", "tx_flush_and_notify", "pkt_gen"]) {
+        assert!(issued.contains(*name), "{name} is not among {issued:?}");
+    }
 }

@@ -53,7 +53,10 @@ impl Emitter<'_> {
             ExprKind::ListFind(..) => {
                 self.refuse("the parser uses a sorted list, which a dissector does not have")
             }
-            ExprKind::WndHead(_) | ExprKind::WndTest(..) | ExprKind::WndFirstUnset(_) => {
+            ExprKind::WndHead(_)
+            | ExprKind::WndTest(..)
+            | ExprKind::WndFirstSet(_)
+            | ExprKind::WndFirstUnset(_) => {
                 self.refuse("the parser uses a sliding window, which a dissector does not have")
             }
             ExprKind::TimerArmed(..) | ExprKind::TxRoom(_) | ExprKind::Handle(_) => {

@@ -65,6 +65,7 @@ impl Emitter<'_> {
                 format!("{}.{head}", self.place(wnd).text)
             }
             ExprKind::WndTest(wnd, at) => self.window_call(wnd, "test", &[self.expr(at)]),
+            ExprKind::WndFirstSet(wnd) => self.window_call(wnd, "first_set", &[]),
             ExprKind::WndFirstUnset(wnd) => self.window_call(wnd, "first_unset", &[]),
             ExprKind::TimerArmed(ctx, timer) => {
                 format!("carrick_timer_armed(&{}->timers__[{}])", self.local(*ctx), timer.0)
@@ -267,8 +268,10 @@ impl Emitter<'_> {
                 if name != "reset" {
                     all.push(format!("{at}.runs"));
                 }
-                if name == "set" {
-                    all.extend([format!("{size}u"), format!("{runs}u")]);
+                match name {
+                    "set" | "unset" => all.extend([format!("{size}u"), format!("{runs}u")]),
+                    "first_set" => all.push(format!("{size}u")),
+                    _ => {}
                 }
                 all
             }

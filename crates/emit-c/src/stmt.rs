@@ -212,9 +212,9 @@ impl<'p> Emitter<'p> {
             StmtKind::WndReset { wnd, at } => {
                 format!("{};", self.window_call(wnd, "reset", &[self.expr(at)]))
             }
-            StmtKind::WndSet { dest, wnd, from, to } => {
+            StmtKind::WndSet { dest, wnd, value, from, to } => {
                 let args = [self.expr(from), self.expr(to)];
-                let call = self.window_call(wnd, "set", &args);
+                let call = self.window_call(wnd, if *value { "set" } else { "unset" }, &args);
                 match dest {
                     Some(dest) => format!("bool {} = {call};", self.local(*dest)),
                     None => format!("(void){call};"),

@@ -51,7 +51,8 @@ bodies! {
     sorted_lists:
         "sorted_list<sample, 4, at> late; late.add(c.one); late[0].n = late.find(now()); c.numbers.insert(m.n, late[0].n);";
     windows:
-        "if (c.window.set(m.seq, m.seq + m.n)) { c.window.slide(); } c.window.slide(m.seq); c.on = c.window.test(m.seq);";
+        "if (c.window.set(m.seq, m.seq + m.n)) { c.window.slide(); } c.window.slide(m.seq); c.on = c.window.test(m.seq);
+         c.window.unset(c.window.first_set(), m.seq);";
     timers_and_requests:
         "timer_start(c.timer, 5ms); timer_restart(c.timer, c.wait * 2); if (c.timer.armed()) { timer_stop(c.timer); }
          notify(c.token, OK, c.count); stop;";

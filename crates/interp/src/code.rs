@@ -41,6 +41,8 @@ pub(crate) enum Ex {
     Now,
     Hash(Box<[Ex]>),
     WndTest(Box<(Place, Ex)>),
+    /// and how many numbers the window has
+    WndFirstSet(Box<(Place, u64)>),
     WndFirstUnset(Box<Place>),
     /// of the context with this handle: the room in its TX unit
     TxRoom(Box<Ex>),
@@ -199,6 +201,7 @@ pub(crate) struct WndSet {
     pub dest: Option<u32>,
     pub wnd: Place,
     pub shape: WndShape,
+    pub value: bool,
     pub from: Ex,
     pub to: Ex,
 }

@@ -59,6 +59,7 @@ impl Machine {
                 let Some(at) = self.resolve(&x.0, fp) else { return 0 };
                 u64::from(wnd::test(&self.mem[at..], self.eval(&x.1, fp)))
             }
+            Ex::WndFirstSet(x) => self.resolve(&x.0, fp).map_or(0, |at| wnd::first_set(&self.mem[at..], x.1)),
             Ex::WndFirstUnset(place) => {
                 self.resolve(place, fp).map_or(0, |at| wnd::first_unset(&self.mem[at..]))
             }

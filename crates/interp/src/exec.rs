@@ -202,7 +202,8 @@ impl Machine {
             St::WndSet(set) => {
                 let (from, to) = (self.eval(&set.from, fp), self.eval(&set.to, fp));
                 let at = self.resolve(&set.wnd, fp);
-                let done = at.is_some_and(|at| wnd::set(&mut self.mem[at..], set.shape, from, to));
+                let write = |at: usize| wnd::write(&mut self.mem[at..], set.shape, from, to, set.value);
+                let done = at.is_some_and(write);
                 if let Some(dest) = set.dest {
                     self.mem[fp + dest as usize] = u64::from(done);
                 }

@@ -18,8 +18,8 @@ pub(crate) fn reset(wnd: &mut [u64], at: u64) {
     wnd[COUNT] = 0;
 }
 
-/// Sets the flags of `[from, to)` as far as the window reaches; false if that needs too many runs.
-pub(crate) fn set(wnd: &mut [u64], shape: WndShape, from: u64, to: u64) -> bool {
+/// Makes the flags of `[from, to)` this value, as far as the window reaches; false if that needs too many runs.
+pub(crate) fn write(wnd: &mut [u64], shape: WndShape, from: u64, to: u64, value: bool) -> bool {
     let len = (to as u32).wrapping_sub(from as u32);
     if len > i32::MAX as u32 {
         return true;
@@ -30,7 +30,8 @@ pub(crate) fn set(wnd: &mut [u64], shape: WndShape, from: u64, to: u64) -> bool 
         return true;
     }
     let count = wnd[COUNT] as usize;
-    match runs::insert(&mut wnd[RUNS..], count, shape.runs as usize, lo as u64, hi as u64) {
+    let change = if value { runs::insert } else { runs::remove };
+    match change(&mut wnd[RUNS..], count, shape.runs as usize, lo as u64, hi as u64) {
         Some(count) => {
             wnd[COUNT] = count as u64;
             true
@@ -43,6 +44,12 @@ pub(crate) fn test(wnd: &[u64], at: u64) -> bool {
     let Ok(at) = u64::try_from(ahead(wnd, at)) else { return false };
     let runs = &wnd[RUNS..RUNS + 2 * wnd[COUNT] as usize];
     runs.chunks_exact(2).any(|run| run[0] <= at && at < run[1])
+}
+
+/// The first number whose flag is set; of none of `size` numbers, that behind the last.
+pub(crate) fn first_set(wnd: &[u64], size: u64) -> u64 {
+    let unset = if wnd[COUNT] > 0 { wnd[RUNS] } else { size };
+    u64::from((wnd[HEAD] as u32).wrapping_add(unset as u32))
 }
 
 pub(crate) fn first_unset(wnd: &[u64]) -> u64 {
@@ -80,6 +87,10 @@ mod tests {
 
     const SHAPE: WndShape = WndShape { size: 100, runs: 2 };
 
+    fn set(wnd: &mut [u64], shape: WndShape, from: u64, to: u64) -> bool {
+        write(wnd, shape, from, to, true)
+    }
+
     fn window(head: u32) -> Vec<u64> {
         let mut wnd = vec![0; 6];
         reset(&mut wnd, head.into());
@@ -106,6 +117,21 @@ mod tests {
         assert_eq!(wnd, before);
         assert!(set(&mut wnd, SHAPE, 20, 30), "joins the two");
         assert_eq!(wnd[..4], [0, 1, 10, 40]);
+    }
+
+    #[test]
+    fn what_is_unset_may_part_a_run() {
+        let mut wnd = window(u32::MAX);
+        assert_eq!(first_set(&wnd, SHAPE.size), 99, "none is: the number behind the last");
+        assert!(set(&mut wnd, SHAPE, u64::from(u32::MAX), 20) && set(&mut wnd, SHAPE, 30, 40));
+        let before = wnd.clone();
+        assert!(!write(&mut wnd, SHAPE, 5, 8, false), "that would be three");
+        assert_eq!(wnd, before);
+        assert!(write(&mut wnd, SHAPE, u64::from(u32::MAX - 7), 3, false));
+        assert_eq!(first_set(&wnd, SHAPE.size), 3);
+        assert!(!test(&wnd, 2) && test(&wnd, 3) && test(&wnd, 39));
+        assert!(write(&mut wnd, SHAPE, 10, 200, false));
+        assert!(test(&wnd, 9) && !test(&wnd, 10) && wnd[COUNT] == 1);
     }
 
     #[test]

@@ -115,13 +115,14 @@ fn questions_are_answered_as_the_program_would() {
         let question = core.question(&probe(text)).unwrap();
         core.answer(&question, &facts, 12_000)
     };
-    let answers: [(&str, &[u64]); 12] = [
+    let answers: [(&str, &[u64]); 13] = [
         ("sum(thing) + seen.n", &[44]),
         ("state == BUSY_NOW && on", &[1]),
         ("why", &[3]),
         ("numbers", &[2, 10, 20]),
         ("numbers[3]", &[0]),
         ("window.first_unset()", &[2]),
+        ("window.first_set()", &[0xffff_ffff]),
         ("data == none", &[0]),
         ("rows[1].where == none", &[1]),
         ("slow.armed()", &[0]),

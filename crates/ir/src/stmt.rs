@@ -66,9 +66,11 @@ pub enum StmtKind {
         wnd: Place,
         at: Expr,
     },
+    /// makes the flags of `from` up to `to` this value; false, and nothing done, if the runs do not suffice
     WndSet {
         dest: Option<LocalId>,
         wnd: Place,
+        value: bool,
         from: Expr,
         to: Expr,
     },
@@ -306,6 +308,8 @@ pub enum ExprKind {
     ListFind(Place, Box<Expr>),
     WndHead(Place),
     WndTest(Place, Box<Expr>),
+    /// the end of the window if none is
+    WndFirstSet(Place),
     WndFirstUnset(Place),
     TimerArmed(LocalId, TimerId),
     /// of a context: how many octets `add_tx_data` would take now; type `Bytes`

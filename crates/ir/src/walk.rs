@@ -110,6 +110,7 @@ pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | ExprKind::ListLen(place)
         | ExprKind::ListFull(place)
         | ExprKind::WndHead(place)
+        | ExprKind::WndFirstSet(place)
         | ExprKind::WndFirstUnset(place) => in_place(place, visit),
         _ => {}
     }

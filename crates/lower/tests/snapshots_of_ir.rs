@@ -47,7 +47,8 @@ bodies! {
         "sorted_list<sample, 4, at> late; late.add(c.one); late[0].n = late.find(now()); c.numbers.insert(m.n, late[0].n);";
     windows_have_methods:
         "if (c.window.set(m.seq, m.seq + m.n)) { c.window.slide(); } c.window.reset(c.seq); c.window.slide(m.seq);
-         c.seq = c.window.head(); c.on = c.window.test(c.window.first_unset()); c.window.set(c.seq, c.seq + 1);";
+         c.seq = c.window.head(); c.on = c.window.test(c.window.first_unset()); c.window.set(c.seq, c.seq + 1);
+         c.on = c.window.unset(c.window.first_set(), m.seq);";
     loops_are_bounded:
         "for (uint32 i in 0..4) { if (i == 2) { continue; } c.count += i; }
          for (uint32 i in 1..m.n max 16) { if (i > c.count) { break; } }

@@ -84,6 +84,42 @@ static inline bool carrick_wnd_set(struct carrick_wnd *w, struct carrick_run *ru
     return true;
 }
 
+/* Takes [from, to) away; false, and nothing taken, if more than `max` runs would be left. */
+static inline bool carrick_wnd_unset(struct carrick_wnd *w, struct carrick_run *runs, uint32_t size, uint32_t max,
+                                     uint32_t from, uint32_t to) {
+    uint32_t lo, hi;
+    if (!carrick_wnd_cut(w->head, size, from, to, &lo, &hi))
+        return true;
+    uint32_t head = w->head, i = 0;
+    while (i < w->count && runs[i].end - head <= lo)
+        i++;
+    uint32_t j = i;
+    while (j < w->count && runs[j].first - head < hi)
+        j++;
+    if (i == j)
+        return true;
+    struct carrick_run before = {runs[i].first, head + lo}, behind = {head + hi, runs[j - 1].end};
+    bool has_before = before.first - head < lo;
+    bool has_behind = behind.end - head > hi;
+    uint32_t parts = (has_before ? 1u : 0u) + (has_behind ? 1u : 0u);
+    if (w->count - (j - i) + parts > max)
+        return false;
+    if (j < w->count)
+        memmove(&runs[i + parts], &runs[j], (w->count - j) * sizeof *runs);
+    w->count -= j - i;
+    w->count += parts;
+    if (has_before)
+        runs[i++] = before;
+    if (has_behind)
+        runs[i] = behind;
+    return true;
+}
+
+static inline uint32_t carrick_wnd_first_set(const struct carrick_wnd *w, const struct carrick_run *runs,
+                                             uint32_t size) {
+    return w->count ? runs[0].first : w->head + size;
+}
+
 /* Moves head forward to `to`; what lies before it is forgotten. */
 static inline void carrick_wnd_slide(struct carrick_wnd *w, struct carrick_run *runs, uint32_t to) {
     uint32_t by = to - w->head;
@@ -127,6 +163,21 @@ static inline bool carrick_bits_set(uint32_t head, uint64_t *bits, uint32_t word
     if (carrick_wnd_cut(head, size, from, to, &lo, &hi))
         carrick_bits_write(bits, words, head + lo, hi - lo, true);
     return true;
+}
+
+static inline bool carrick_bits_unset(uint32_t head, uint64_t *bits, uint32_t words, uint32_t size, uint32_t from,
+                                      uint32_t to) {
+    uint32_t lo, hi;
+    if (carrick_wnd_cut(head, size, from, to, &lo, &hi))
+        carrick_bits_write(bits, words, head + lo, hi - lo, false);
+    return true;
+}
+
+static inline uint32_t carrick_bits_first_set(uint32_t head, const uint64_t *bits, uint32_t words, uint32_t size) {
+    uint32_t n = 0;
+    while (n < size && !carrick_bits_test(head, bits, words, size, head + n))
+        n++;
+    return head + n;
 }
 
 static inline uint32_t carrick_bits_first_unset(uint32_t head, const uint64_t *bits, uint32_t words, uint32_t size) {

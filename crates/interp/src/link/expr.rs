@@ -150,6 +150,9 @@ impl Linker<'_> {
             ExprKind::WndTest(wnd, at) => {
                 Ex::WndTest(Box::new((self.place(wnd, scope)?, self.part(at, 0, scope)?)))
             }
+            ExprKind::WndFirstSet(wnd) => {
+                Ex::WndFirstSet(Box::new((self.place(wnd, scope)?, wnd_shape(&wnd.ty).size)))
+            }
             ExprKind::WndFirstUnset(wnd) => Ex::WndFirstUnset(Box::new(self.place(wnd, scope)?)),
             ExprKind::TimerArmed(ctx, timer) => {
                 let (place, ty) = local(ctx)?;

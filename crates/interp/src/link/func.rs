@@ -157,10 +157,11 @@ impl Linker<'_> {
             }
             StmtKind::ListClear { list } => St::ListClear(Box::new(place(list)?)),
             StmtKind::WndReset { wnd, at } => St::WndReset(Box::new((place(wnd)?, expr(at)?))),
-            StmtKind::WndSet { dest, wnd, from, to } => St::WndSet(Box::new(WndSet {
+            StmtKind::WndSet { dest, wnd, value, from, to } => St::WndSet(Box::new(WndSet {
                 dest: dest.as_ref().map(own),
                 wnd: place(wnd)?,
                 shape: wnd_shape(&wnd.ty),
+                value: *value,
                 from: expr(from)?,
                 to: expr(to)?,
             })),

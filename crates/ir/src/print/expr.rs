@@ -35,6 +35,7 @@ impl Printer<'_> {
             ExprKind::ListFull(place) => format!("{}.full()", self.place(place)),
             ExprKind::WndHead(place) => format!("{}.head()", self.place(place)),
             ExprKind::WndTest(place, at) => format!("{}.test({})", self.place(place), self.expr(at)),
+            ExprKind::WndFirstSet(place) => format!("{}.first_set()", self.place(place)),
             ExprKind::WndFirstUnset(place) => format!("{}.first_unset()", self.place(place)),
             ExprKind::TimerArmed(ctx, timer) => format!("{}.armed()", self.timer(*ctx, *timer)),
             ExprKind::Handle(ctx) => format!("handle({})", self.local(*ctx)),

@@ -62,8 +62,9 @@ impl Printer<'_> {
             StmtKind::ListPop { dest, list } => self.with_dest(*dest, &self.method(list, "pop", &[])),
             StmtKind::ListClear { list } => self.method(list, "clear", &[]),
             StmtKind::WndReset { wnd, at } => self.method(wnd, "reset", &[at]),
-            StmtKind::WndSet { dest, wnd, from, to } => {
-                self.with_dest(*dest, &self.method(wnd, "set", &[from, to]))
+            StmtKind::WndSet { dest, wnd, value, from, to } => {
+                let name = if *value { "set" } else { "unset" };
+                self.with_dest(*dest, &self.method(wnd, name, &[from, to]))
             }
             StmtKind::WndSlide { wnd, to } => {
                 let to: Vec<&Expr> = to.iter().collect();

@@ -84,6 +84,7 @@ impl Check<'_> {
             | ExprKind::ListFind(..)
             | ExprKind::WndHead(_)
             | ExprKind::WndTest(..)
+            | ExprKind::WndFirstSet(_)
             | ExprKind::WndFirstUnset(_) => self.collection(e),
             ExprKind::TimerArmed(ctx, timer) => {
                 self.timer(*ctx, *timer);
@@ -190,7 +191,7 @@ impl Check<'_> {
                 self.list(list);
                 self.same(&e.ty, &Ty::Bool, "whether a list is full");
             }
-            ExprKind::WndHead(wnd) | ExprKind::WndFirstUnset(wnd) => {
+            ExprKind::WndHead(wnd) | ExprKind::WndFirstSet(wnd) | ExprKind::WndFirstUnset(wnd) => {
                 self.window(wnd);
                 self.same(&e.ty, &Ty::Seq32, "a number of a window");
             }

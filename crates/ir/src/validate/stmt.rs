@@ -172,7 +172,7 @@ impl<'p> Check<'p> {
                 self.changed_list(list);
             }
             StmtKind::WndReset { wnd, at } => self.changed_window(wnd, [Some(at), None]),
-            StmtKind::WndSet { dest, wnd, from, to } => {
+            StmtKind::WndSet { dest, wnd, from, to, .. } => {
                 self.changed_window(wnd, [Some(from), Some(to)]);
                 self.result(*dest, &Ty::Bool);
             }

@@ -62,7 +62,17 @@ pub const WINDOW: &[Word] = &[
         "set(seq32 a, seq32 b) -> bool",
         "Sets the flags of [a, b); false, and nothing set, if the runs do not suffice.",
     ),
+    word(
+        "unset",
+        "unset(seq32 a, seq32 b) -> bool",
+        "Takes the flags of [a, b) away; false, and none taken, if the runs do not suffice.",
+    ),
     word("test", "test(seq32 a) -> bool", "Whether the flag of a is set."),
+    word(
+        "first_set",
+        "first_set() -> seq32",
+        "The first number whose flag is set; if none is, the one behind the window's last.",
+    ),
     word("first_unset", "first_unset() -> seq32", "The first number whose flag is not set."),
     word("slide", "slide([seq32 s])", "Moves the head forward to `first_unset()`, or to s."),
 ];

@@ -68,6 +68,8 @@ impl Body<'_, '_> {
             "reset",
             "head",
             "test",
+            "unset",
+            "first_set",
             "first_unset",
             "slide",
             "armed",
@@ -243,6 +245,7 @@ impl Body<'_, '_> {
         let sequence = |body: &mut Self, i: usize| body.value_of_type(&args[i], &Ty::Seq32);
         match (method.name.as_str(), args.len()) {
             ("head", 0) => Some(Some(self.make(ExprKind::WndHead(wnd), Ty::Seq32, span))),
+            ("first_set", 0) => Some(Some(self.make(ExprKind::WndFirstSet(wnd), Ty::Seq32, span))),
             ("first_unset", 0) => Some(Some(self.make(ExprKind::WndFirstUnset(wnd), Ty::Seq32, span))),
             ("test", 1) => {
                 let at = Box::new(sequence(self, 0)?);
@@ -262,18 +265,18 @@ impl Body<'_, '_> {
                 self.emit(StmtKind::WndSlide { wnd, to });
                 Some(None)
             }
-            ("set", 2) => {
+            (name @ ("set" | "unset"), 2) => {
                 let typed: Vec<_> = args.iter().map(|e| (e, Some(Ty::Seq32))).collect();
                 let mut numbers = self.arguments(&typed)?.into_iter();
                 let (from, to) = (numbers.next()?, numbers.next()?);
                 let dest = self.temporary(Ty::Bool);
-                self.emit(StmtKind::WndSet { dest: Some(dest), wnd, from, to });
+                self.emit(StmtKind::WndSet { dest: Some(dest), wnd, value: name == "set", from, to });
                 Some(Some(self.load(dest, span)))
             }
-            ("head" | "first_unset" | "test" | "reset" | "set", n) => {
+            ("head" | "first_set" | "first_unset" | "test" | "reset" | "set" | "unset", n) => {
                 let wanted = match method.name.as_str() {
                     "test" | "reset" => "1",
-                    "set" => "2",
+                    "set" | "unset" => "2",
                     _ => "0",
                 };
                 self.wrong_count(n, wanted, span)
