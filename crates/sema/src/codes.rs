@@ -234,5 +234,6 @@ code_table! {
     EMPTY_ID = 446, "an id without parts", "0446";
     UNIT_NEVER_MADE = 447, "data without a unit", "0447";
     EMPTY_CHAIN = 448, "a chain without processors", "0448";
+    CHAINED_COMPARISON = 449, "a chain of comparisons", "0449";
     SHARED = 450, "something done to a context that a chain only shares", "0450";
 }

@@ -22,4 +22,21 @@ code_table! {
     NOT_IN_THE_LANGUAGE = 19, "a statement that C has and this language does not", "0019";
     TOO_DEEP = 20, "nesting too deep", "0020";
     ELSE_WITHOUT_IF = 21, "an `else` without its `if`", "0021";
+    MISSING_COMMA = 22, "a missing comma", "0022";
+    EVENT_WITHOUT_KIND = 23, "an event without a kind", "0023";
+    PARAM_WITHOUT_RANGE = 24, "a parameter without a range", "0024";
+    TIMER_WITHOUT_EVENT = 25, "a timer without an event", "0025";
+    ENUM_WITHOUT_TYPE = 26, "an enum without a type", "0026";
+    CONST_WITHOUT_VALUE = 27, "a constant without a value", "0027";
+    MISSING_ARROW = 28, "a chain without an arrow", "0028";
+    CHAIN_WITHOUT_BRACES = 29, "a chain without braces", "0029";
+    C_CAST = 30, "a conversion as C has it", "0030";
+    PREFIX_STEP = 31, "`++` before a variable", "0031";
+    WORD_OPERATOR = 32, "an operator as a word", "0032";
+    CONDITION_PARENTHESES = 33, "a condition without parentheses", "0033";
+    FUNCTION_WITHOUT_BODY = 34, "a function without a body", "0034";
+    KEYWORD_BEFORE_TYPE = 35, "a keyword before the type of a variable", "0035";
+    PREPROCESSOR = 36, "a line for a preprocessor", "0036";
+    ARRAY_BEHIND_TYPE = 37, "an array whose length stands behind its type", "0037";
+    LOOP_WITHOUT_TYPE = 38, "a loop whose variable has no type", "0038";
 }

@@ -109,6 +109,9 @@ impl Lexer<'_> {
         } else if c == '"' || c == '\'' {
             self.string(c);
         } else if let Some(p) = PUNCTUATION.iter().find(|p| self.rest().starts_with(**p)) {
+            if *p == "#" && self.begins_line() {
+                return self.preprocessor();
+            }
             self.at += p.len();
             if matches!(*p, "@" | "#" | "$") {
                 self.unexpected(start, c);
@@ -119,6 +122,26 @@ impl Lexer<'_> {
             self.at += c.len_utf8();
             self.unexpected(start, c);
         }
+    }
+
+    /// Whether nothing but spaces stands before this in its line.
+    fn begins_line(&self) -> bool {
+        self.text[..self.at].rsplit('\n').next().is_some_and(|line| line.trim().is_empty())
+    }
+
+    /// `#include`, `#define`: the line is not read.
+    fn preprocessor(&mut self) {
+        let start = self.at;
+        self.skip(|c| c != '\n');
+        self.diagnostics.push(
+            Diagnostic::error(
+                codes::PREPROCESSOR,
+                "there is no preprocessor",
+                span(start, self.at),
+                "a line for one",
+            )
+            .mend("write `import \"file.mtp\";`, `const T NAME = value;`, or a `feature`"),
+        );
     }
 
     fn unexpected(&mut self, start: usize, c: char) {

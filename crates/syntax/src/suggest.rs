@@ -32,6 +32,13 @@ fn distance(a: &str, b: &str) -> usize {
     previous[b.len()]
 }
 
+/// Whether the name is that of a type to which values are converted, so that `(T) x` means `T(x)`.
+pub(crate) fn is_conversion(name: &str) -> bool {
+    let whole = name.strip_prefix('u').unwrap_or(name).strip_prefix("int");
+    whole.is_some_and(|bits| ["8", "16", "32", "64"].contains(&bits))
+        || ["bool", "seq32", "fixed", "duration", "time", "bytes", "rate"].contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::nearest;

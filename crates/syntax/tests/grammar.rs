@@ -11,7 +11,7 @@ use ebnf::{Grammar, Maker, unread};
 const PAGE: &str = include_str!("../../../docs/reference/grammar.md");
 
 /// Words that the parser knows so as to say that the language does not have them.
-const REFUSED: [&str; 6] = ["case", "do", "double", "float", "switch", "while"];
+const REFUSED: [&str; 8] = ["and", "case", "do", "double", "float", "or", "switch", "while"];
 
 /// Programs that the parser takes although the grammar does not, so that something better can be said of them.
 const REFUSED_LATER: [&str; 2] = ["MTP0209_not_a_place.mtp", "MTP0507_nested.mtp"];

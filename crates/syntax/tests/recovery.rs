@@ -120,7 +120,7 @@ fn each_reaction_of_a_machine_is_judged_by_itself() {
     let text = "machine m for c k {\n state {\n }\n state a {\n on e if x { }\n on f { y = ; goto ; }\n off g { }\n on h with { }\n }\n on i { goto b }\n uint32 x;\n}\nmachine n of c { }\nstruct s { uint32; }\n";
     let expected = [
         (2, EXPECTED),
-        (5, EXPECTED),
+        (5, CONDITION_PARENTHESES),
         (6, EXPECTED),
         (6, EXPECTED),
         (7, EXPECTED),

@@ -147,6 +147,7 @@ fn comparison(op: BinOp, a: &Ty, b: &Ty) -> Option<Plan> {
 
 impl Body<'_, '_> {
     pub(super) fn binary(&mut self, op: BinOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Option<Val> {
+        self.chained(op, a, span)?;
         self.warn_precedence(op, a, b);
         self.advise_same(op, a, b, span);
         let left = self.val(a, None);
@@ -322,6 +323,24 @@ impl Body<'_, '_> {
         }
         let (a, b) = (self.coerce(Val::Int(a), &Ty::I64, span)?, self.coerce(Val::Int(b), &Ty::I64, span)?);
         self.planned(op, a, b, span)
+    }
+
+    /// `a < b < c`, which would compare a `bool` with c.
+    fn chained(&mut self, op: BinOp, a: &ast::Expr, span: Span) -> Option<()> {
+        let orders = |op: BinOp| matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge);
+        let ast::ExprKind::Binary(inner, ..) = &a.kind else { return Some(()) };
+        if !(orders(op) && orders(*inner)) {
+            return Some(());
+        }
+        self.report(
+            Diagnostic::error(
+                codes::CHAINED_COMPARISON,
+                "comparisons do not chain",
+                span,
+                "compares a `bool`",
+            )
+            .mend("compare twice: `a < b && b < c`"),
+        )
     }
 
     /// `a & b == c` groups as `a & (b == c)`, as in C.

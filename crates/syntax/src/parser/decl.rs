@@ -249,6 +249,7 @@ impl Parser<'_> {
         let ty = self.ty()?;
         let mut fields = Vec::new();
         loop {
+            self.no_array_behind_type()?;
             let name = self.ident("a field's name")?;
             let array = self.array_suffix()?;
             let bits = if self.eat(":") { Some(self.expr_above_cond()?) } else { None };
@@ -278,6 +279,10 @@ impl Parser<'_> {
         self.advance();
         let ty = self.ty()?;
         let name = self.ident("a name")?;
+        if self.is(";") {
+            let mend = "write `const T NAME = value;`";
+            return Err(self.lacks(codes::CONST_WITHOUT_VALUE, "a constant has a value", mend));
+        }
         self.expect("=")?;
         let value = self.expr()?;
         self.semicolon()?;
@@ -291,7 +296,8 @@ impl Parser<'_> {
         self.expect("=")?;
         let value = self.expr()?;
         if !self.eat_word("in") {
-            return Err(self.expected("`in` and the parameter's range"));
+            let mend = "write `param T name = value in lowest..highest;`";
+            return Err(self.lacks(codes::PARAM_WITHOUT_RANGE, "a parameter has a range", mend));
         }
         let (lo, hi) = self.range()?;
         self.semicolon()?;
@@ -315,6 +321,10 @@ impl Parser<'_> {
     fn enum_decl(&mut self) -> Parsed<ItemKind> {
         self.advance();
         let name = self.ident("a name")?;
+        if self.is("{") {
+            let mend = "write `enum name : uint8 { A, B }`, with an unsigned integer type";
+            return Err(self.lacks(codes::ENUM_WITHOUT_TYPE, "an enum has a type", mend));
+        }
         self.expect(":")?;
         let repr = self.ty()?;
         self.open_brace()?;
@@ -344,6 +354,11 @@ impl Parser<'_> {
     fn event_decl(&mut self) -> Parsed<ItemKind> {
         self.advance();
         let name = self.ident("a name")?;
+        if self.is("{") {
+            let mend =
+                "write `event name : net_event { }`, or app_event, timer_event, sent_event, flow_event";
+            return Err(self.lacks(codes::EVENT_WITHOUT_KIND, "an event has a kind", mend));
+        }
         self.expect(":")?;
         let kind =
             self.ident("the kind of event: app_event, net_event, timer_event, sent_event or flow_event")?;
@@ -386,7 +401,8 @@ impl Parser<'_> {
         let start = self.advance().span;
         let name = self.ident("the timer's name")?;
         if !self.eat("->") {
-            return Err(self.expected("`->` and the event that the timer raises"));
+            let mend = "write `timer_t name -> a_timer_event;`";
+            return Err(self.lacks(codes::TIMER_WITHOUT_EVENT, "a timer raises an event", mend));
         }
         let event = self.ident("a timer event")?;
         self.semicolon()?;
@@ -434,7 +450,15 @@ impl Parser<'_> {
         self.doc();
         let start = self.span();
         let event = self.ident("an event")?;
-        self.expect("->")?;
+        if self.is("{") {
+            let here = self.span();
+            self.report(
+                Diagnostic::error(codes::MISSING_ARROW, "a `->` is missing", here, "the chain of the event")
+                    .fix("add it", Span::new(here.start, here.start), "-> "),
+            );
+        } else {
+            self.expect("->")?;
+        }
         let chain = self.chain()?;
         let absent = if self.eat_word("absent") { Some(self.chain()?) } else { None };
         self.semicolon()?;
@@ -442,8 +466,28 @@ impl Parser<'_> {
     }
 
     fn chain(&mut self) -> Parsed<Vec<Step>> {
+        if self.is_ident_at(0) {
+            return Err(self.chain_without_braces());
+        }
         self.expect("{")?;
         self.comma_list("}", Self::step)
+    }
+
+    fn chain_without_braces(&mut self) -> Reported {
+        let here = self.span();
+        let diagnostic = Diagnostic::error(
+            codes::CHAIN_WITHOUT_BRACES,
+            "a chain stands in braces",
+            here,
+            "the first processor",
+        );
+        let name = self.text_of(here).to_owned();
+        let alone = self.is_at(1, ";");
+        self.report(if alone {
+            diagnostic.fix("add them", here, format!("{{ {name} }}"))
+        } else {
+            diagnostic.mend("write `an_event -> { first, second };`")
+        })
     }
 
     fn step(&mut self) -> Parsed<Step> {
@@ -516,6 +560,10 @@ impl Parser<'_> {
             return Err(self.expected("`(` and the function's parameters"));
         }
         let params = self.params()?;
+        if self.is(";") {
+            let mend = "give it a body here: declarations stand in any order, so it needs none before";
+            return Err(self.lacks(codes::FUNCTION_WITHOUT_BODY, "a function has a body", mend));
+        }
         let body = self.block()?;
         Ok(ItemKind::Function { ret, name, params, body })
     }

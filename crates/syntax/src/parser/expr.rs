@@ -1,10 +1,12 @@
 //! Expressions.
 
 use super::{Parsed, Parser};
+use crate::Span;
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;
-use crate::lexer::TokenKind;
+use crate::lexer::{Token, TokenKind};
+use crate::suggest::is_conversion;
 
 /// Binding strengths, loosest first; see the reference's list of operators.
 const COND: u8 = 0;
@@ -74,6 +76,7 @@ impl Parser<'_> {
     fn binary(&mut self, weakest: u8) -> Parsed<Expr> {
         self.nested(|p| {
             let mut left = p.unary()?;
+            p.word_operator();
             while let TokenKind::Punct(punct) = p.token().kind {
                 let Some((op, strength)) = binary_operator(punct).filter(|(_, s)| *s >= weakest.max(OR))
                 else {
@@ -84,6 +87,7 @@ impl Parser<'_> {
                 let right = p.binary(strength + 1)?;
                 let span = left.span.to(right.span);
                 left = Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), span };
+                p.word_operator();
             }
             if weakest == COND && p.eat("?") {
                 let then = p.binary(COND)?;
@@ -97,12 +101,72 @@ impl Parser<'_> {
         })
     }
 
+    /// `and` and `or`, which are read as the operators that they stand for.
+    fn word_operator(&mut self) {
+        let op = match () {
+            () if self.is_word("and") => "&&",
+            () if self.is_word("or") => "||",
+            () => return,
+        };
+        let here = self.span();
+        let word = self.text_of(here).to_owned();
+        self.report(
+            Diagnostic::error(
+                codes::WORD_OPERATOR,
+                format!("`{word}` is not an operator"),
+                here,
+                format!("written `{op}`"),
+            )
+            .fix(format!("write `{op}`"), here, op),
+        );
+        self.tokens[self.at] = Token { kind: TokenKind::Punct(op), span: here };
+    }
+
+    /// `++x`, which is a statement of its own, and written behind.
+    fn prefix_step(&mut self, step: &str) -> Parsed<Expr> {
+        let here = self.advance().span;
+        self.report(
+            Diagnostic::error(
+                codes::PREFIX_STEP,
+                format!("`{step}` stands behind a variable, as a statement of its own"),
+                here,
+                "before a value",
+            )
+            .mend(format!("write `x{step};` before or behind this")),
+        );
+        self.nested(Self::unary)
+    }
+
+    /// `(T) x`, if T is a type of the language: a conversion as C has it.
+    fn c_cast(&mut self, ty: &Expr) -> Parsed<Option<Expr>> {
+        let ExprKind::Name(name) = &ty.kind else { return Ok(None) };
+        let operand_ahead =
+            matches!(self.token().kind, TokenKind::Ident | TokenKind::Int(_) | TokenKind::Unit(..));
+        if !is_conversion(name) || !(operand_ahead || self.is("(")) {
+            return Ok(None);
+        }
+        let operand = self.nested(Self::unary)?;
+        let span = Span::new(ty.span.start - 1, operand.span.end);
+        let text = self.text_of(operand.span);
+        let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        let text = inner.filter(|_| matches!(operand.kind, ExprKind::Paren(_))).unwrap_or(text).to_owned();
+        self.report(
+            Diagnostic::error(codes::C_CAST, "a conversion is written as a call", span, "as C has it").fix(
+                format!("write `{name}(...)`"),
+                span,
+                format!("{name}({text})"),
+            ),
+        );
+        Ok(Some(Expr { kind: ExprKind::Call(Box::new(ty.clone()), vec![operand]), span }))
+    }
+
     fn unary(&mut self) -> Parsed<Expr> {
         let start = self.span();
         let op = match self.token().kind {
             TokenKind::Punct("!") => UnOp::Not,
             TokenKind::Punct("-") => UnOp::Neg,
             TokenKind::Punct("~") => UnOp::BitNot,
+            TokenKind::Punct(step @ ("++" | "--")) => return self.prefix_step(step),
             TokenKind::Punct(p @ ("*" | "&")) => {
                 self.report(
                     Diagnostic::error(
@@ -181,6 +245,9 @@ impl Parser<'_> {
                 self.advance();
                 let inner = self.nested(Self::expr)?;
                 self.expect(")")?;
+                if let Some(cast) = self.c_cast(&inner)? {
+                    return Ok(cast);
+                }
                 let span = self.span_from(token.span);
                 return Ok(Expr { kind: ExprKind::Paren(Box::new(inner)), span });
             }

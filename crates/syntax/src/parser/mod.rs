@@ -192,6 +192,26 @@ impl Parser<'_> {
         )
     }
 
+    fn missing_comma(&mut self) -> Reported {
+        let (here, end) = (self.span(), self.previous_end());
+        let found = self.found();
+        self.report(
+            Diagnostic::error(
+                codes::MISSING_COMMA,
+                format!("a `,` is missing before {found}"),
+                here,
+                "the next element",
+            )
+            .fix("add it", Span::new(end, end), ","),
+        )
+    }
+
+    /// A part without which a declaration means nothing: `what` is missing, and `mend` says how it is written.
+    fn lacks(&mut self, code: u16, what: &str, mend: &str) -> Reported {
+        let here = if self.is(";") || self.is("{") { self.last_character() } else { self.span() };
+        self.report(Diagnostic::error(code, what, here, "something is missing here").mend(mend))
+    }
+
     fn expect(&mut self, punct: &'static str) -> Parsed<()> {
         if self.eat(punct) { Ok(()) } else { Err(self.expected(&format!("`{punct}`"))) }
     }
@@ -283,7 +303,13 @@ impl Parser<'_> {
             }
             self.doc();
         }
-        if self.eat(close) { Ok(elements) } else { Err(self.expected(&format!("`,` or `{close}`"))) }
+        if self.eat(close) {
+            Ok(elements)
+        } else if self.is_ident_at(0) && !elements.is_empty() {
+            Err(self.missing_comma())
+        } else {
+            Err(self.expected(&format!("`,` or `{close}`")))
+        }
     }
 
     /// The elements of a `{ }` list, whose opening brace has been taken at `open`: each mistake costs one element.

@@ -44,6 +44,12 @@ impl Parser<'_> {
                 "goto" => return self.goto_stmt(),
                 "switch" | "case" | "default" => return Err(self.not_in_the_language(&word)),
                 "else" => return Err(self.stray_else()),
+                "struct" | "enum" | "event" | "context" | "const"
+                    if self.is_ident_at(1) && self.is_ident_at(2) =>
+                {
+                    self.keyword_before_type(&word);
+                    return self.let_stmt();
+                }
                 _ => {}
             }
         }
@@ -64,11 +70,13 @@ impl Parser<'_> {
         self.is_ident_at(1)
             || ((self.is_word("list") || self.is_word("sorted_list")) && self.is_at(1, "<"))
             || (self.is_word("sliding_wnd") && self.is_at(1, "("))
+            || (self.is_at(1, "[") && self.is_at(3, "]") && self.is_ident_at(4))
             || (self.is_at(1, "*") && self.is_ident_at(2) && (self.is_at(3, ";") || self.is_at(3, "=")))
     }
 
     fn let_stmt(&mut self) -> Parsed<StmtKind> {
         let ty = self.ty()?;
+        self.no_array_behind_type()?;
         let name = self.ident("a variable's name")?;
         let array = self.array_suffix()?;
         let init = if self.eat("=") {
@@ -122,10 +130,42 @@ impl Parser<'_> {
         })
     }
 
+    /// `struct sample s;`: the name of a type says what it is.
+    fn keyword_before_type(&mut self, word: &str) {
+        let here = self.advance().span;
+        let message = format!("`{word}` does not stand before a variable's type");
+        let label = "the name of the type is enough";
+        let behind = Span::new(here.start, self.span().start);
+        self.report(Diagnostic::error(codes::KEYWORD_BEFORE_TYPE, message, here, label).fix(
+            "remove it",
+            behind,
+            "",
+        ));
+    }
+
     pub(super) fn condition(&mut self) -> Parsed<Expr> {
+        if self.is_ident_at(0) || self.is("!") {
+            return self.bare_condition();
+        }
         self.expect("(")?;
         let cond = self.expr()?;
         self.expect(")")?;
+        Ok(cond)
+    }
+
+    /// `if x == 1 { }`
+    fn bare_condition(&mut self) -> Parsed<Expr> {
+        let cond = self.expr()?;
+        let text = self.text_of(cond.span).to_owned();
+        self.report(
+            Diagnostic::error(
+                codes::CONDITION_PARENTHESES,
+                "a condition stands in parentheses",
+                cond.span,
+                "the condition",
+            )
+            .fix("add them", cond.span, format!("({text})")),
+        );
         Ok(cond)
     }
 
@@ -163,6 +203,9 @@ impl Parser<'_> {
         if self.is(";") || self.is_at(1, "=") {
             return self.c_style_for(start);
         }
+        if self.is_word_at(1, "in") && !self.is_word_at(2, "in") {
+            return Err(self.loop_without_type());
+        }
         let ty = self.ty()?;
         let var = self.ident("the loop's variable")?;
         if self.is("=") || self.is(";") {
@@ -180,6 +223,20 @@ impl Parser<'_> {
         let max = if self.eat_word("max") { Some(self.expr()?) } else { None };
         self.expect(")")?;
         Ok(StmtKind::ForRange { ty, var, from, to, max, body: self.body()? })
+    }
+
+    fn loop_without_type(&mut self) -> Reported {
+        let here = self.span();
+        let start = Span::new(here.start, here.start);
+        self.report(
+            Diagnostic::error(
+                codes::LOOP_WITHOUT_TYPE,
+                "the variable of a loop has a type",
+                here,
+                "of which type?",
+            )
+            .fix("declare it", start, "uint32 "),
+        )
     }
 
     /// Reads the loop to its end, for the mistakes in its body.

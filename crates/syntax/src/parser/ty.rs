@@ -17,6 +17,27 @@ impl Parser<'_> {
         Ok(Some(length))
     }
 
+    /// `uint32[4] x`, which is written `uint32 x[4]`.
+    pub(super) fn no_array_behind_type(&mut self) -> Parsed<()> {
+        if !self.is("[") {
+            return Ok(());
+        }
+        let start = self.span();
+        self.array_suffix()?;
+        let brackets = self.span_from(start);
+        let length = self.text_of(brackets).to_owned();
+        let diagnostic = Diagnostic::error(
+            codes::ARRAY_BEHIND_TYPE,
+            "the length of an array stands behind its name",
+            brackets,
+            "behind the type",
+        );
+        let name = if self.is_ident_at(0) { self.text_of(self.span()) } else { "" };
+        let mend = format!("write `{length}` behind the name: `{name}{length}`");
+        self.report(diagnostic.mend(mend));
+        Ok(())
+    }
+
     pub(super) fn ty(&mut self) -> Parsed<Type> {
         let start = self.span();
         let name = self.ident("a type")?;
