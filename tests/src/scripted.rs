@@ -1,12 +1,25 @@
 //! A process that obeys one line at a time and answers each with a line.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// The longest that one command may take before a test gives up, in seconds.
 const PATIENCE_S: u64 = 90;
+
+/// A stack answers when it is there: until then its socket is looked for.
+///
+/// # Panics
+/// If it does not come in time.
+pub fn wait_for(socket: &Path) {
+    let begin = std::time::Instant::now();
+    while !socket.exists() {
+        assert!(begin.elapsed().as_secs() < PATIENCE_S, "{} never came", socket.display());
+        std::thread::yield_now();
+    }
+}
 
 /// A child process driven over its standard input; killed when dropped.
 pub struct Scripted {

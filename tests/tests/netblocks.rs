@@ -9,7 +9,7 @@ use std::process::Command;
 
 use carrick_tests::build::{carrick, host_with, root};
 use carrick_tests::net::{DEVICE, End, Net, skip};
-use carrick_tests::scripted::Scripted;
+use carrick_tests::scripted::{Scripted, wait_for};
 use serde_json::Value;
 
 const PROGRAM: &str = "protocols/netblocks/netblocks.mtp";
@@ -241,15 +241,6 @@ fn each_goes_between_two_processes_as_messages() {
             wait_for(Path::new(socket));
         }
         exchange(&mut one, &mut other, addresses);
-    }
-}
-
-/// A stack answers when it is there: until then its socket is looked for.
-fn wait_for(socket: &Path) {
-    let begin = std::time::Instant::now();
-    while !socket.exists() {
-        assert!(begin.elapsed().as_secs() < 30, "{} never came", socket.display());
-        std::thread::yield_now();
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use carrick_tests::build::carrick;
+use carrick_tests::scripted::{Scripted, wait_for};
 use serde_json::Value;
 
 fn run(dir: &Path, args: &[&str]) -> Output {
@@ -88,6 +89,34 @@ fn all_arrived(said: &Value, count: u64, both: bool) {
     }
 }
 
+/// Builds it, and has two processes send each other messages of these lengths over a wire that loses some.
+#[track_caller]
+fn exchange_natively(dir: &Path, lengths: &[u32]) {
+    done(dir, &["build", "parcel/parcel.mtp", "--target", "native", "-o", "out"]);
+    let path = |name: &str| dir.join(name).to_str().expect("UTF-8").to_owned();
+    let (a, b) = (path("a"), path("b"));
+    let stack = |who, port: &str, address| {
+        let fault = ["--fault", "loss=3%,reorder=3%,dup=3%,seed=3", "--app", "script:-"];
+        let mut command = Command::new(dir.join("out/parcel-host"));
+        Scripted::start(who, command.args(["--port", port, "--addr", address]).args(fault))
+    };
+    let mut one = stack("one", &format!("unix:{a}:{b}"), "10.0.0.1/24");
+    let mut other = stack("other", &format!("unix:{b}:{a}"), "10.0.0.2/24");
+    for socket in [&a, &b] {
+        wait_for(Path::new(socket));
+    }
+    one.must("open 10.0.0.2 1030 1024", "ok");
+    other.must("open 10.0.0.1 1024 1030", "ok");
+    for len in lengths.iter().flat_map(|len| [len; 5]) {
+        other.tell(&format!("recv {len} 5"));
+        one.must(&format!("send {len} 5"), &format!("ok {len}"));
+        other.answers(&format!("ok {len}"));
+        one.tell(&format!("recv {len} 6"));
+        other.must(&format!("send {len} 6"), &format!("ok {len}"));
+        one.answers(&format!("ok {len}"));
+    }
+}
+
 #[test]
 fn messages_of_ones_own_arrive_once_and_in_order() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -100,6 +129,7 @@ fn messages_of_ones_own_arrive_once_and_in_order() {
         assert_eq!(said["server"][0]["messages"]["late"], 0, "{said}");
         assert_eq!(said["retransmitted_packets"].as_u64() > Some(0), !faults.is_empty(), "{said}");
     }
+    exchange_natively(dir, &[1, 700, 1400]);
 }
 
 #[test]
@@ -120,6 +150,7 @@ fn a_receiver_of_ones_own_lets_messages_in() {
     let slow =
         simulated(dir, &[&long[..], &["--set", "credit_rate=10Mbps", "--set", "unasked=1KB"]].concat());
     assert!((9e6..11e6).contains(&rate(&slow)), "{slow}");
+    exchange_natively(dir, &[1, 9000, 65_536]);
 }
 
 #[test]
