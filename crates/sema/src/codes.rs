@@ -236,4 +236,20 @@ code_table! {
     EMPTY_CHAIN = 448, "a chain without processors", "0448";
     CHAINED_COMPARISON = 449, "a chain of comparisons", "0449";
     SHARED = 450, "something done to a context that a chain only shares", "0450";
+    NUMBER_WITHOUT_UNIT = 451, "a number without a unit", "0451";
+    NARROWING = 452, "a value that may not fit", "0452";
+    OTHER_SIGN = 453, "a value of the other sign", "0453";
+    ENUM_AND_NUMBER = 454, "an enum where a number is wanted, or the other way round", "0454";
+    SEQ_AND_NUMBER = 455, "a sequence number where a plain number is wanted", "0455";
+    UNIT_AND_NUMBER = 456, "a unit where a plain number is wanted, or the other way round", "0456";
+    MIXED_SIGNS = 457, "operands of different signs", "0457";
+    MIXED_UNITS = 458, "operands of different units", "0458";
+    NOT_COMPARABLE = 459, "values that are compared by their parts", "0459";
+    NO_ORDER = 460, "values without an order", "0460";
+    ANOTHER_KIND = 461, "the name of something else", "0461";
+    UNKNOWN_EVENT = 462, "an unknown event", "0462";
+    UNKNOWN_CONTEXT = 463, "an unknown context", "0463";
+    UNKNOWN_PROCESSOR = 464, "an unknown event processor", "0464";
+    UNKNOWN_BLUEPRINT = 465, "an unknown blueprint", "0465";
+    UNKNOWN_OPTION = 466, "an unknown option", "0466";
 }

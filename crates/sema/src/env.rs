@@ -224,6 +224,9 @@ impl Checker<'_> {
             self.usage.mark(&name.name);
             return Some(found);
         }
+        if self.another_kind(what, name) {
+            return None;
+        }
         let candidates: Vec<String> = self
             .env
             .names()
@@ -231,7 +234,7 @@ impl Checker<'_> {
             .map(str::to_owned)
             .collect();
         let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
-        self.unknown(codes::UNKNOWN_NAME, what, name, &candidates);
+        self.unknown(crate::unknown::code_of(what), what, name, &candidates);
         None
     }
 }

@@ -35,6 +35,7 @@ mod sched;
 mod shared;
 mod tlv;
 mod types;
+mod unknown;
 mod usage;
 mod values;
 

@@ -70,8 +70,8 @@ fn a_mistake_in_a_machine_is_reported_once() {
         (of, "state a { on segment e with pad p if (e.n == p.x) { c.count = p.x; } }", &[]),
         // what leads nowhere leads nowhere; the state that is meant is not unreachable besides
         (of, "state a { on segment { goto bb; } } state b { on segment { goto a; } }", &[UNKNOWN_STATE]),
-        ("con c", "state a { on segment { c.count++; goto b; } } state b { }", &[UNKNOWN_NAME]),
-        (of, "state a { on segmnt e { c.count = e.n; } on segment { } }", &[UNKNOWN_NAME]),
+        ("con c", "state a { on segment { c.count++; goto b; } } state b { }", &[UNKNOWN_CONTEXT]),
+        (of, "state a { on segmnt e { c.count = e.n; } on segment { } }", &[UNKNOWN_EVENT]),
         (of, "state a { on segment e if (e.n) { goto b; } } state b { on segment { } }", &[NOT_A_CONDITION]),
         (of, "state a { on segment e if (e.m == 1) { } }", &[UNKNOWN_FIELD]),
         (of, "state a { on segment e with pat p { c.count = p.x; } }", &[UNKNOWN_TYPE]),

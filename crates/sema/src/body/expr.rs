@@ -97,10 +97,7 @@ impl Body<'_, '_> {
     pub(super) fn coerce(&mut self, val: Val, ty: &Ty, span: Span) -> Option<ir::Expr> {
         match val {
             Val::Typed(value) if converts(&value.ty, ty) => Some(self.cast(value, ty)),
-            Val::Typed(value) => {
-                let found = format!("a `{}`", self.name(&value.ty));
-                self.mismatch(&found, ty, span)
-            }
+            Val::Typed(value) => self.other_type(&value.ty, ty, span),
             Val::Int(value) => self.literal(value, ty, span),
             Val::None if matches!(ty, Ty::Addr | Ty::Token | Ty::Handle) => {
                 Some(self.make(ExprKind::Lit(0), ty.clone(), span))
@@ -121,7 +118,7 @@ impl Body<'_, '_> {
             || matches!(ty, Ty::Seq32 | Ty::Bytes | Ty::Fixed)
             || (value == 0 && matches!(ty, Ty::Duration | Ty::Time | Ty::Rate));
         if !takes {
-            return self.mismatch(&format!("the number {value}"), ty, span);
+            return self.other_than_number(value, ty, span);
         }
         // Whole numbers of a fixed-point type stand before the point.
         let (value, written) = if *ty == Ty::Fixed { (value << 32, value) } else { (value, value) };

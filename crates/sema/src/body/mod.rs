@@ -12,6 +12,7 @@ pub(crate) mod instr;
 mod loops;
 mod machine;
 mod methods;
+mod mixed;
 mod operators;
 mod packet;
 mod place;
@@ -204,6 +205,7 @@ impl<'c, 'a> Body<'c, 'a> {
         }
     }
 
+    /// A value of a type that does not become another one by itself.
     fn mismatch<T>(&mut self, found: &str, wanted: &Ty, span: Span) -> Option<T> {
         let wanted = self.name(wanted);
         self.report(

@@ -212,8 +212,7 @@ impl Body<'_, '_> {
             if is_comparison(op) && (a.ty == Ty::Seq32) != (b.ty == Ty::Seq32) {
                 return self.sequence_comparison(span);
             }
-            let (a, b) = (format!("a `{}`", self.name(&a.ty)), format!("a `{}`", self.name(&b.ty)));
-            return self.do_not_go_together(op, &a, &b, span);
+            return self.other_operands(op, &a.ty, &b.ty, span);
         };
         let (a, b) = if plan.swap { (b, a) } else { (a, b) };
         let (a, b) = (self.cast(a, &plan.left), self.cast(b, &plan.right));
@@ -237,7 +236,7 @@ impl Body<'_, '_> {
         )
     }
 
-    fn do_not_go_together<T>(&mut self, op: BinOp, a: &str, b: &str, span: Span) -> Option<T> {
+    pub(super) fn do_not_go_together<T>(&mut self, op: BinOp, a: &str, b: &str, span: Span) -> Option<T> {
         let op = symbol(op);
         self.report(
             Diagnostic::error(
