@@ -252,4 +252,12 @@ code_table! {
     UNKNOWN_PROCESSOR = 464, "an unknown event processor", "0464";
     UNKNOWN_BLUEPRINT = 465, "an unknown blueprint", "0465";
     UNKNOWN_OPTION = 466, "an unknown option", "0466";
+    HEADER_TYPE = 467, "a type of fields in a packet", "0467";
+    METHOD_NOT_CALLED = 468, "a method that is not called", "0468";
+    NET_FIELD_SET = 469, "a value for what the network layer sets", "0469";
+    TOKEN_OF_EVENT = 470, "a token of an event without a request", "0470";
+    ID_ASSIGNED = 471, "an id that is assigned", "0471";
+    OPTION_ASSIGNED = 472, "an option that is assigned", "0472";
+    PAYLOAD_ASSIGNED = 473, "a part of a payload that is assigned", "0473";
+    PACKET_PARAMETER = 474, "a packet that is passed to a function", "0474";
 }

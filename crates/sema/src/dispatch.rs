@@ -29,6 +29,20 @@ impl Checker<'_> {
                     self.check_parser_params(&locals, name);
                     parsers.push((id, name.span));
                 }
+                // Whatever calls it cannot be right either.
+                let late = locals.iter().skip(1).position(|l| l.ty == Ty::Packet);
+                if let (Some(at), false) = (late, locals.first().is_some_and(|l| l.ty == Ty::Packet)) {
+                    self.usage.mark(&name.name);
+                    self.report(
+                        Diagnostic::error(
+                            codes::PACKET_PARAMETER,
+                            "only a parser takes a packet",
+                            params[at + 1].ty.span,
+                            "not the first parameter",
+                        )
+                        .mend("let a parser take the packet first, and pass what it extracted"),
+                    );
+                }
                 if claims::is_invariant(ret) {
                     self.usage.mark(&name.name);
                     self.declare_invariant(id, &locals, name);

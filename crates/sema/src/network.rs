@@ -51,6 +51,17 @@ impl Checker<'_> {
                     .fix(format!("write `{wanted}`"), field.ty.span, wanted.clone()),
                 );
             }
+            if let (NetField::PayloadLen, Some(init)) = (kind, &field.init) {
+                self.report(
+                    Diagnostic::error(
+                        codes::NET_FIELD_SET,
+                        "`payload_len` is only read",
+                        init.span,
+                        "set by the network layer",
+                    )
+                    .mend("remove the value"),
+                );
+            }
             let init = field.init.as_ref().and_then(|e| Body::for_declaration(self).value_of_type(e, ty));
             if *kind == NetField::Protocol {
                 protocol = init.as_ref().and_then(|e| self.fold(e));

@@ -39,6 +39,9 @@ pub fn built_in(name: &str) -> Option<Ty> {
     BUILT_IN_TYPES.iter().find(|(n, _)| *n == name).map(|(_, ty)| ty.clone())
 }
 
+/// What only fields of packets are.
+const HEADER_TYPES: [&str; 4] = ["data_t", "varint_t", "checksum16_t", "crc32_t"];
+
 impl Checker<'_> {
     /// The type, or `None` if it is wrong (which has been reported).
     pub(crate) fn resolve(&mut self, ty: &Type) -> Option<Ty> {
@@ -142,6 +145,7 @@ impl Checker<'_> {
             Some(Def::NetHeader) => Ty::NetHeader,
             _ if name == "pkt_t" => Ty::Packet,
             _ if name == "void" => Ty::Void,
+            None if HEADER_TYPES.contains(&name) => return self.header_type_elsewhere(name, span),
             _ => {
                 let mut candidates: Vec<String> =
                     BUILT_IN_TYPES.iter().map(|(n, _)| (*n).to_owned()).collect();
@@ -154,6 +158,20 @@ impl Checker<'_> {
         };
         self.usage.mark(name);
         Some(ty)
+    }
+
+    fn header_type_elsewhere<T>(&mut self, name: &str, span: Span) -> Option<T> {
+        self.report(
+            Diagnostic::error(
+                codes::HEADER_TYPE,
+                format!("`{name}` is a type of fields in a packet"),
+                span,
+                "not in a packet",
+            )
+            .note("it says how a field lies there; elsewhere a `varint_t` is a `uint64`, and data stays in its unit")
+            .mend("use an integer type, or `addr_t` for data"),
+        );
+        None
     }
 
     /// The length of an array or the bound of a list: a constant in 1..=65536.

@@ -40,6 +40,8 @@ impl Checker<'_> {
                 ItemKind::Const { name, .. } => ("constant", name),
                 ItemKind::Param { name, .. } => ("parameter", name),
                 ItemKind::Struct { name, .. } => ("struct", name),
+                ItemKind::OptUnion { name, .. } => ("option union", name),
+                ItemKind::OptList { name, .. } => ("option list", name),
                 ItemKind::Function { name, .. } => ("function", name),
                 ItemKind::Scratchpad { name, .. } => ("scratchpad", name),
                 ItemKind::Opt { name, .. } => ("option", name),

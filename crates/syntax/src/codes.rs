@@ -39,4 +39,6 @@ code_table! {
     PREPROCESSOR = 36, "a line for a preprocessor", "0036";
     ARRAY_BEHIND_TYPE = 37, "an array whose length stands behind its type", "0037";
     LOOP_WITHOUT_TYPE = 38, "a loop whose variable has no type", "0038";
+    TIMER_OUTSIDE_CONTEXT = 39, "a timer outside of a context", "0039";
+    FUNCTION_WITHOUT_TYPE = 40, "a function without a type", "0040";
 }

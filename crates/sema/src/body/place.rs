@@ -55,15 +55,18 @@ impl Body<'_, '_> {
             Node::Place(place) => Some(place),
             Node::Sorted(..) | Node::ReadOnly(_, SORTED) => self.sorted_element(e.span),
             Node::ReadOnly(_, STATE) => self.state_assigned(e.span),
-            Node::ReadOnly(_, why) => self.report(
-                Diagnostic::error(
-                    if why == COMPUTED { codes::COMPUTED_FIELD } else { codes::READ_ONLY },
-                    "this cannot be assigned",
-                    e.span,
-                    why,
-                )
-                .mend("assign something else"),
-            ),
+            Node::ReadOnly(_, why) => {
+                let (code, mend) = match why {
+                    COMPUTED => {
+                        (codes::COMPUTED_FIELD, "remove the assignment: it is filled in for each packet")
+                    }
+                    ID => (codes::ID_ASSIGNED, "write `rebind_ctx(c, another_id);`"),
+                    OPTION => (codes::OPTION_ASSIGNED, "write `bp.opts.add(an_option(value));`"),
+                    PAYLOAD => (codes::PAYLOAD_ASSIGNED, "write `bp.payload = data(c.id, offset, len);`"),
+                    _ => (codes::READ_ONLY, "assign something else"),
+                };
+                self.report(Diagnostic::error(code, "this cannot be assigned", e.span, why).mend(mend))
+            }
             _ => self.report(
                 Diagnostic::error(
                     codes::NOT_A_PLACE,
@@ -199,7 +202,7 @@ impl Body<'_, '_> {
                     Some(at) => {
                         let path = vec![Proj::OptField(opt, at as u32)];
                         let place = ir::Place { root: bp, path, ty: fields[at].ty.clone() };
-                        Some(Node::ReadOnly(place, "options are given with `add`"))
+                        Some(Node::ReadOnly(place, OPTION))
                     }
                     None => {
                         self.unknown_field(&field.name, field.span, fields.iter().map(|f| f.name.as_str()))
@@ -244,6 +247,18 @@ impl Body<'_, '_> {
             Ty::Context(id) => named(&p.contexts[id.index()].fields),
             Ty::Blueprint(id) => return self.blueprint_field(place.root, *id, field),
             Ty::NetHeader => return self.net_field(place.root, field, true),
+            Ty::List(..) | Ty::Wnd { .. } if ASKED.contains(&field.name.as_str()) => {
+                let end = Span::new(field.span.end, field.span.end);
+                return self.report(
+                    Diagnostic::error(
+                        codes::METHOD_NOT_CALLED,
+                        format!("`{}` is a method", field.name),
+                        field.span,
+                        "not called",
+                    )
+                    .fix("call it", end, "()"),
+                );
+            }
             other => {
                 let name = self.name(other);
                 return self.report(
@@ -280,10 +295,7 @@ impl Body<'_, '_> {
                 let def = &self.cx.program.contexts[ctx.index()];
                 if name == "id" && !def.global {
                     let id = Ty::Id(def.id);
-                    return Some(Node::ReadOnly(
-                        extended(place, Proj::CtxId, id),
-                        "an instance keeps its id",
-                    ));
+                    return Some(Node::ReadOnly(extended(place, Proj::CtxId, id), ID));
                 }
                 if let Some(timer) = def.timers.iter().position(|t| t.name == name) {
                     return Some(Node::Timer(place.root, ir::TimerId(timer as u32)));
@@ -296,6 +308,17 @@ impl Body<'_, '_> {
                     extended(place, Proj::Token, Ty::Token),
                     "given by the application",
                 ));
+            }
+            (Ty::Event(_), "token") => {
+                return self.report(
+                    Diagnostic::error(
+                        codes::TOKEN_OF_EVENT,
+                        "only app events have a token",
+                        field.span,
+                        "no request is behind this event",
+                    )
+                    .mend("keep the token of the request in the context, and use that"),
+                );
             }
             (Ty::Event(event), "pkt") if self.cx.carries_packet(event) => {
                 return self.packet_as_value(field.span);
@@ -474,9 +497,14 @@ impl Body<'_, '_> {
 const SORTED: &str = "sorted by this";
 const STATE: &str = "where a machine is";
 const COMPUTED: &str = "computed for each packet";
+const ID: &str = "an instance keeps its id";
+const OPTION: &str = "options are given with `add`";
+const PAYLOAD: &str = "set as a whole: `bp.payload = data(...)`";
+/// Methods without arguments that have a value.
+const ASKED: [&str; 6] = ["len", "full", "pop", "head", "first_unset", "slide"];
 
 fn payload_part(root: LocalId, proj: Proj, ty: Ty) -> Node {
-    Node::ReadOnly(ir::Place { root, path: vec![proj], ty }, "set as a whole: `bp.payload = data(...)`")
+    Node::ReadOnly(ir::Place { root, path: vec![proj], ty }, PAYLOAD)
 }
 
 fn extended(mut place: ir::Place, proj: Proj, ty: Ty) -> ir::Place {

@@ -241,7 +241,7 @@ impl Body<'_, '_> {
             left = self.spill(left, mark + self.out.len() - after, place.span);
         }
         let result = self.combine(op, (Val::Typed(left), place.span), (right, value.span), span)?;
-        let value = self.coerce(result, &target.ty, span)?;
+        let value = self.coerce(result, &target.ty, value.span)?;
         let value = self.fitting(&target, value);
         self.emit(StmtKind::Assign { place: target, value });
         Some(())

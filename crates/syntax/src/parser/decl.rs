@@ -246,6 +246,9 @@ impl Parser<'_> {
     pub(super) fn field(&mut self) -> Parsed<Vec<Field>> {
         let doc = self.doc();
         let start = self.span();
+        if self.is_word("timer_t") {
+            return Err(self.timer_outside());
+        }
         let ty = self.ty()?;
         let mut fields = Vec::new();
         loop {
@@ -394,6 +397,20 @@ impl Parser<'_> {
     /// How many lines of documentation follow.
     pub(super) fn docs_ahead(&self) -> usize {
         (0..).take_while(|n| self.ahead(*n).kind == TokenKind::DocComment).count()
+    }
+
+    fn timer_outside(&mut self) -> Reported {
+        let here = self.span();
+        self.report(
+            Diagnostic::error(
+                codes::TIMER_OUTSIDE_CONTEXT,
+                "a timer belongs to a context",
+                here,
+                "not in one",
+            )
+            .note("it raises its event on that context, and ends with it")
+            .mend("declare it in the context"),
+        )
     }
 
     fn timer(&mut self) -> Parsed<Timer> {
@@ -554,7 +571,26 @@ impl Parser<'_> {
         if self.is_ident_at(1) && (self.is_at(2, "{") || self.is_at(2, ":")) {
             return Err(self.not_a_declaration());
         }
-        let ret = self.ty()?;
+        // A window is a type with parentheses of its own.
+        let nameless = self.is_at(1, "(") && !self.is_word("sliding_wnd");
+        if nameless {
+            let here = self.span();
+            self.report(
+                Diagnostic::error(
+                    codes::FUNCTION_WITHOUT_TYPE,
+                    "a function says what it returns",
+                    here,
+                    "only a name",
+                )
+                .fix("return nothing", Span::new(here.start, here.start), "void "),
+            );
+        }
+        let ret = if nameless {
+            // It is read as if it were said.
+            Type { kind: TypeKind::Name("void".to_owned()), span: self.span() }
+        } else {
+            self.ty()?
+        };
         let name = self.ident("the function's name")?;
         if !self.is("(") {
             return Err(self.expected("`(` and the function's parameters"));
