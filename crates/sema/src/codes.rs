@@ -260,4 +260,5 @@ code_table! {
     OPTION_ASSIGNED = 472, "an option that is assigned", "0472";
     PAYLOAD_ASSIGNED = 473, "a part of a payload that is assigned", "0473";
     PACKET_PARAMETER = 474, "a packet that is passed to a function", "0474";
+    REPEATED_CONDITION = 475, "a condition that has been tested before", "0475";
 }

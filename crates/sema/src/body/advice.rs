@@ -124,6 +124,7 @@ impl Body<'_, '_> {
         otherwise: Option<&ast::Stmt>,
         span: Span,
     ) {
+        self.advise_repeated(cond, otherwise);
         match otherwise {
             None if then.stmts.is_empty() && reads_only(cond) => self.advise(
                 codes::EMPTY_IF,
@@ -137,6 +138,20 @@ impl Body<'_, '_> {
                 self.advise(codes::SAME_BRANCHES, "both branches do the same", other.span, "as above", mend);
             }
             _ => {}
+        }
+    }
+
+    /// The same condition again in the `else if`s behind it.
+    fn advise_repeated(&mut self, cond: &ast::Expr, otherwise: Option<&ast::Stmt>) {
+        let text = self.cx.written(cond.span);
+        let mut next = otherwise;
+        while let Some(ast::StmtKind::If { cond: again, otherwise, .. }) = next.map(|s| &s.kind) {
+            if reads_only(cond) && self.cx.written(again.span) == text {
+                let mend = "test something else, or remove this branch";
+                let message = "this condition has been tested already";
+                self.advise(codes::REPEATED_CONDITION, message, again.span, "never true here", mend);
+            }
+            next = otherwise.as_deref();
         }
     }
 

@@ -467,6 +467,7 @@ impl Body<'_, '_> {
     fn assertion(&mut self, args: &[ast::Expr], span: Span) -> Option<()> {
         self.count(args, 1, span)?;
         let cond = self.condition(&args[0])?;
+        self.advise_condition(&cond, args[0].span);
         let claim = self.cx.claim(args[0].span);
         self.emit(StmtKind::Assert { claim, cond });
         Some(())

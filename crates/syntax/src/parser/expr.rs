@@ -138,7 +138,7 @@ impl Parser<'_> {
     }
 
     /// `(T) x`, if T is a type of the language: a conversion as C has it.
-    fn c_cast(&mut self, ty: &Expr) -> Parsed<Option<Expr>> {
+    fn c_cast(&mut self, open: Span, ty: &Expr) -> Parsed<Option<Expr>> {
         let ExprKind::Name(name) = &ty.kind else { return Ok(None) };
         let operand_ahead =
             matches!(self.token().kind, TokenKind::Ident | TokenKind::Int(_) | TokenKind::Unit(..));
@@ -146,7 +146,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let operand = self.nested(Self::unary)?;
-        let span = Span::new(ty.span.start - 1, operand.span.end);
+        let span = open.to(operand.span);
         let text = self.text_of(operand.span);
         let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
         let text = inner.filter(|_| matches!(operand.kind, ExprKind::Paren(_))).unwrap_or(text).to_owned();
@@ -245,7 +245,7 @@ impl Parser<'_> {
                 self.advance();
                 let inner = self.nested(Self::expr)?;
                 self.expect(")")?;
-                if let Some(cast) = self.c_cast(&inner)? {
+                if let Some(cast) = self.c_cast(token.span, &inner)? {
                     return Ok(cast);
                 }
                 let span = self.span_from(token.span);
