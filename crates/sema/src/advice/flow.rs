@@ -128,24 +128,28 @@ impl Checker<'_> {
     /// Which functions use the token of an app event, or its memory in another way than by copying from it.
     fn completing(&self) -> BTreeSet<(FuncId, EventId)> {
         let mut found = BTreeSet::new();
-        // Callers may stand before what they call: as often as calls can nest.
-        for _ in 0..=self.program.functions.len() {
+        let mut calls: BTreeSet<(FuncId, FuncId)> = BTreeSet::new();
+        for (number, function) in self.program.functions.iter().enumerate() {
+            let id = FuncId(number as u32);
+            walk::statements(&function.body, &mut |stmt| {
+                if let StmtKind::Call { func, .. } = &stmt.kind {
+                    calls.insert((id, *func));
+                }
+                tokens(function, stmt, &mut |event| _ = found.insert((id, event)));
+            });
+        }
+        // What a callee does, its callers do, and theirs.
+        loop {
             let before = found.len();
-            for (number, function) in self.program.functions.iter().enumerate() {
-                let id = FuncId(number as u32);
-                walk::statements(&function.body, &mut |stmt| {
-                    if let StmtKind::Call { func, .. } = &stmt.kind {
-                        let more: Vec<_> = found.iter().filter(|(f, _)| f == func).copied().collect();
-                        found.extend(more.into_iter().map(|(_, event)| (id, event)));
-                    }
-                    tokens(function, stmt, &mut |event| _ = found.insert((id, event)));
-                });
+            for (caller, callee) in &calls {
+                let of = found.range((*callee, EventId(0))..=(*callee, EventId(u32::MAX)));
+                let more: Vec<EventId> = of.map(|(_, event)| *event).collect();
+                found.extend(more.into_iter().map(|event| (*caller, event)));
             }
             if found.len() == before {
-                break;
+                return found;
             }
         }
-        found
     }
 
     pub(super) fn advise_rules(&mut self, facts: &Facts) {

@@ -23,9 +23,10 @@ impl Body<'_, '_> {
 
     /// The value of an expression of literals alone: a named constant may be meant to be changed.
     fn literal_value(&self, e: &ir::Expr) -> Option<u64> {
+        let value = self.cx.fold(e)?;
         let mut named = false;
         walk::expressions(e, &mut |e| named |= matches!(e.kind, ExprKind::Const(_)));
-        if named { None } else { self.cx.fold(e) }
+        (!named).then_some(value)
     }
 
     pub(super) fn advise_condition(&mut self, cond: &ir::Expr, span: Span) {
@@ -41,11 +42,17 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Whether the same stands at both places, to the letter.
+    pub(super) fn alike(&self, a: Span, b: Span) -> bool {
+        let text = |span: Span| self.cx.text.get(span.start as usize..span.end as usize);
+        text(a) == text(b)
+    }
+
     /// Two operands that are written alike.
     pub(super) fn advise_same(&mut self, op: BinOp, a: &ast::Expr, b: &ast::Expr, span: Span) {
         let tells = is_comparison(op)
             || matches!(op, BinOp::And | BinOp::Or | BinOp::Sub | BinOp::Div | BinOp::Rem | BinOp::BitXor);
-        if tells && reads_only(a) && has_name(a) && self.cx.written(a.span) == self.cx.written(b.span) {
+        if tells && self.alike(a.span, b.span) && reads_only(a) && has_name(a) {
             let message = format!("both sides of `{}` are the same", symbol(op));
             let mend = "compare with what was meant, or write the result";
             self.advise(codes::SAME_OPERANDS, &message, span, "the result is known", mend);

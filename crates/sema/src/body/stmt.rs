@@ -210,7 +210,7 @@ impl Body<'_, '_> {
         {
             return self.set_payload(place, value);
         }
-        if op.is_none() && self.cx.written(place.span) == self.cx.written(value.span) {
+        if op.is_none() && self.alike(place.span, value.span) {
             let mend = "assign what was meant, or remove it";
             self.advise(codes::SELF_ASSIGNED, "this assigns itself", span, "nothing changes", mend);
         }
