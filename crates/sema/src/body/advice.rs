@@ -16,6 +16,17 @@ impl Body<'_, '_> {
         self.cx.report(Diagnostic::warning(code, message, span, label).mend(mend));
     }
 
+    /// The same, with a mend that a tool can carry out.
+    pub(super) fn advise_edit(
+        &mut self,
+        code: u16,
+        (message, label): (&str, &str),
+        span: Span,
+        (mend, replacement): (&str, String),
+    ) {
+        self.cx.report(Diagnostic::warning(code, message, span, label).fix(mend, span, replacement));
+    }
+
     /// The same, unless there is an error, which may be why.
     fn advise_later(&mut self, code: u16, message: &str, span: Span, label: &str, mend: &str) {
         self.cx.advice.push(Diagnostic::warning(code, message, span, label).mend(mend));
@@ -133,12 +144,11 @@ impl Body<'_, '_> {
     ) {
         self.advise_repeated(cond, otherwise);
         match otherwise {
-            None if then.stmts.is_empty() && reads_only(cond) => self.advise(
+            None if then.stmts.is_empty() && reads_only(cond) => self.advise_edit(
                 codes::EMPTY_IF,
-                "this `if` does nothing",
+                ("this `if` does nothing", "no statement depends on it"),
                 span,
-                "no statement depends on it",
-                "write what should happen, or remove it",
+                ("remove it, or write what should happen", String::new()),
             ),
             Some(other) if !then.stmts.is_empty() && self.written(then) == self.cx.written(other.span) => {
                 let mend = "write it once, without `if`, or mend one of the two";

@@ -60,8 +60,20 @@ impl Body<'_, '_> {
         }
         if turns == 0 {
             let here = from.span.to(to.span);
-            let mend = "write the lesser bound first; the upper one is not reached";
-            self.advise(codes::NO_TURNS, "this loop never runs", here, "an empty range", mend);
+            let what = ("this loop never runs", "an empty range");
+            if self.alike(from.span, to.span) {
+                self.advise(
+                    codes::NO_TURNS,
+                    what.0,
+                    here,
+                    what.1,
+                    "give it two bounds that differ, or remove it",
+                );
+            } else {
+                let swapped = format!("{}..{}", self.cx.written(to.span), self.cx.written(from.span));
+                let mend = ("write the lesser bound first; the upper one is not reached", swapped);
+                self.advise_edit(codes::NO_TURNS, what, here, mend);
+            }
         }
         let at = self.at;
         self.names.push(std::collections::BTreeMap::new());

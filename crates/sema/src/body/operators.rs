@@ -147,7 +147,7 @@ fn comparison(op: BinOp, a: &Ty, b: &Ty) -> Option<Plan> {
 
 impl Body<'_, '_> {
     pub(super) fn binary(&mut self, op: BinOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Option<Val> {
-        self.chained(op, a, span)?;
+        self.chained(op, a, b, span)?;
         self.warn_precedence(op, a, b);
         self.advise_same(op, a, b, span);
         let left = self.val(a, None);
@@ -325,12 +325,14 @@ impl Body<'_, '_> {
     }
 
     /// `a < b < c`, which would compare a `bool` with c.
-    fn chained(&mut self, op: BinOp, a: &ast::Expr, span: Span) -> Option<()> {
+    fn chained(&mut self, op: BinOp, a: &ast::Expr, b: &ast::Expr, span: Span) -> Option<()> {
         let orders = |op: BinOp| matches!(op, BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge);
-        let ast::ExprKind::Binary(inner, ..) = &a.kind else { return Some(()) };
+        let ast::ExprKind::Binary(inner, _, middle) = &a.kind else { return Some(()) };
         if !(orders(op) && orders(*inner)) {
             return Some(());
         }
+        let text = |span| self.cx.written(span);
+        let twice = format!("{} && {} {} {}", text(a.span), text(middle.span), symbol(op), text(b.span));
         self.report(
             Diagnostic::error(
                 codes::CHAINED_COMPARISON,
@@ -338,7 +340,7 @@ impl Body<'_, '_> {
                 span,
                 "compares a `bool`",
             )
-            .mend("compare twice: `a < b && b < c`"),
+            .fix("compare twice", span, twice),
         )
     }
 

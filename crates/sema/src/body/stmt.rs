@@ -57,15 +57,8 @@ impl Body<'_, '_> {
         let mut left = false;
         for stmt in &block.stmts {
             if left {
-                self.cx.report(
-                    Diagnostic::warning(
-                        codes::UNREACHABLE,
-                        "this is never reached",
-                        stmt.span,
-                        "after a statement that leaves",
-                    )
-                    .mend("remove it"),
-                );
+                let what = ("this is never reached", "after a statement that leaves");
+                self.advise_edit(codes::UNREACHABLE, what, stmt.span, ("remove it", String::new()));
                 break;
             }
             self.at = self.cx.loc(stmt.span);
@@ -211,8 +204,9 @@ impl Body<'_, '_> {
             return self.set_payload(place, value);
         }
         if op.is_none() && self.alike(place.span, value.span) {
-            let mend = "assign what was meant, or remove it";
-            self.advise(codes::SELF_ASSIGNED, "this assigns itself", span, "nothing changes", mend);
+            let what = ("this assigns itself", "nothing changes");
+            let mend = ("remove it, or assign what was meant", String::new());
+            self.advise_edit(codes::SELF_ASSIGNED, what, span, mend);
         }
         let target = self.writable_place(place);
         if let Some(target) = &target {
