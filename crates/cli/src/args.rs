@@ -65,6 +65,9 @@ pub enum Command {
     /// Draw the headers of a program, bit by bit
     #[command(before_help = "Example: carrick layout stream.mtp --with sack")]
     Layout(Layout),
+    /// Draw a recorded run as a page: packets, curves, queues, and the line that reacted to each event
+    #[command(before_help = "Example: carrick report stream.run -o report.html")]
+    Report(Report),
     /// List the targets and what they have
     #[command(before_help = "Example: carrick targets")]
     Targets(Targets),
@@ -185,6 +188,23 @@ pub struct Doc {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub watching: Watching,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Report {
+    /// what `carrick sim --trace` wrote
+    pub run: PathBuf,
+    /// the page to write
+    #[arg(short, long, default_value = "report.html")]
+    pub output: PathBuf,
+    /// a field of a context to draw (`field`, or `context.field`), as often as wanted; without it those that tell most
+    #[arg(long, value_name = "FIELD")]
+    pub plot: Vec<String>,
+    /// the program of the run, if it is not where it was
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    #[command(flatten)]
+    pub features: Features,
 }
 
 #[derive(Debug, ClapArgs)]

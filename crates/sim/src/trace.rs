@@ -11,7 +11,7 @@ use crate::link::Fate;
 use crate::observe::Observer;
 
 /// The instructions by their number in trace records.
-const INSTRUCTIONS: [&str; 22] = [
+pub const INSTRUCTIONS: [&str; 22] = [
     "new_ctx",
     "del_ctx",
     "new_tx_ordered_data",
@@ -153,6 +153,25 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
         }
         _ => ("drop", json!({"reason": COUNTERS.get(number)})),
     }
+}
+
+/// The record that a line tells of, if it is one of an instruction or a segment: whatever reads records can so read a trace
+/// that was written.
+pub fn record_of(what: &str, detail: &Value) -> Option<Record> {
+    let number = |value: &Value| value.as_u64();
+    let (kind, number, words) = match what {
+        "instruction" => {
+            let name = detail["name"].as_str()?;
+            let place = INSTRUCTIONS.iter().position(|n| *n == name)?;
+            (1, place as u32, detail["words"].as_array()?.iter().map(number).collect::<Option<_>>()?)
+        }
+        "segment" => {
+            let words = ["context", "offset", "octets"].iter().map(|key| number(&detail[*key]));
+            (3, 0, words.collect::<Option<_>>()?)
+        }
+        _ => return None,
+    };
+    Some(Record { kind, number, words, at: Loc::default() })
 }
 
 /// Fields that begin the words, by name.

@@ -10,6 +10,7 @@ mod fmt;
 mod layout;
 mod lsp;
 mod new;
+mod report;
 mod run;
 pub mod scenario;
 mod shell;
@@ -50,6 +51,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Layout(args) => {
             watch::run(&args.watching, slice::from_ref(&args.source.file), || layout::run(args))
         }
+        Command::Report(args) => report::run(args),
         Command::Targets(args) => targets::run(args),
         Command::Completions(args) => Ok(shell::completions(args)),
         Command::Man(args) => shell::man(args),

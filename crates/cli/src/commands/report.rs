@@ -1,0 +1,63 @@
+//! `carrick report`
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use carrick_driver::{Compiled, Failure, compile_choice};
+use carrick_report::{Header, Reader, Source};
+
+use crate::args::Report;
+use crate::output;
+
+pub fn run(args: &Report) -> Result<ExitCode, Failure> {
+    let shown = args.run.display();
+    let wrong = |why: String| Failure::Usage(format!("{shown}: {why}"));
+    let file = File::open(&args.run).map_err(|e| {
+        Failure::Usage(format!("cannot read {shown}: {e}; `carrick sim FILE.mtp --trace RUN` records a run"))
+    })?;
+    let mut lines = BufReader::new(file).lines().map(|line| line.map_err(|e| wrong(e.to_string())));
+    let header = Header::read(&lines.next().unwrap_or(Ok(String::new()))?).map_err(wrong)?;
+    let path = args.program.clone().unwrap_or_else(|| PathBuf::from(&header.program));
+    let compiled = compile_choice(&path, &args.features.choice()).map_err(|e| match args.program {
+        None => Failure::Usage(format!("{e}; or say with --program where the program of this run is")),
+        Some(_) => e,
+    })?;
+    let program = compiled.program.clone().ok_or_else(|| {
+        output::diagnostics(&compiled);
+        Failure::Failed(output::summary(&compiled))
+    })?;
+    if format!("{:016x}", program.source_hash) != header.source_hash {
+        return Err(changed(&path, &header));
+    }
+    let mut reader = Reader::new(&header, &program, &args.plot).map_err(Failure::Usage)?;
+    let progress = output::progress("reading the run");
+    for line in lines {
+        reader.line(&line?).map_err(wrong)?;
+    }
+    let page = carrick_report::page(&reader.finish(sources(&compiled)));
+    progress.finish_and_clear();
+    std::fs::write(&args.output, page).map_err(|e| {
+        Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", args.output.display()))
+    })?;
+    println!("{}", args.output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lines of a text that is not that of the run would point nowhere.
+fn changed(path: &Path, header: &Header) -> Failure {
+    Failure::Usage(format!(
+        "{} is not as it was in the run; record it again ({}), name the old text with --program, or the features that it was \
+         built with with --with and --without",
+        path.display(),
+        header.run
+    ))
+}
+
+fn sources(compiled: &Compiled) -> Vec<Source> {
+    let all = &compiled.sources;
+    let source =
+        |n: usize| Source { name: all.name(n).to_owned(), text: all.text()[all.range(n)].to_owned() };
+    (0..all.count()).map(source).collect()
+}

@@ -1,0 +1,105 @@
+//! `carrick report`: from a recorded run to a page, and the page in a browser.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use carrick_tests::build::{carrick, root};
+use carrick_tests::net::skip;
+
+fn run(args: &[&str]) -> Output {
+    Command::new(carrick()).args(args).current_dir(root()).output().expect("carrick runs")
+}
+
+/// Records a run of this program and makes its page.
+fn page(folder: &Path, name: &str, program: &str, sim: &[&str]) -> PathBuf {
+    let (record, page) = (folder.join(name), folder.join(format!("{name}.html")));
+    let (record, shown) = (record.to_str().expect("UTF-8"), page.to_str().expect("UTF-8"));
+    for args in [[&["sim", program, "--trace", record], sim].concat(), vec!["report", record, "-o", shown]] {
+        let done = run(&args);
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    page
+}
+
+/// What `carrick report` says when it refuses.
+fn refusal(args: &[&str]) -> String {
+    let done = run(&[&["report"], args].concat());
+    assert_eq!(done.status.code(), Some(2), "{args:?}");
+    String::from_utf8(done.stderr).expect("UTF-8")
+}
+
+const LOSSY: [&str; 10] =
+    ["--loss", "1%", "--delay", "10ms", "--rate", "10Mbps", "--bytes", "500KB", "--seed", "7"];
+
+#[test]
+fn a_page_needs_nothing_else_and_has_the_text_of_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = page(folder.path(), "lossy", "protocols/tcp/tcp.mtp", &LOSSY);
+    let html = std::fs::read_to_string(page).expect("UTF-8");
+    for fetched in ["src=", "href=\"http", "url(", "import "] {
+        let code = html.split("<script type=\"application/json\"").next().expect("a beginning");
+        let head = code.split("<div id=\"sources\">").next().expect("a beginning");
+        assert!(!head.contains(fetched), "it fetches something: {fetched}");
+    }
+    assert!(html.contains("id=\"l0-1\""), "the first line of the program");
+    assert!(html.contains("carrick sim protocols/tcp/tcp.mtp"), "what makes the run again");
+}
+
+#[test]
+fn what_is_no_run_of_the_program_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("p.mtp");
+    std::fs::copy(root().join("tests/programs/machine.mtp"), &program).expect("a copy");
+    assert!(refusal(&["protocols/tcp/tcp.mtp"]).contains("not that of a trace"));
+    assert!(refusal(&["no/such/run"]).contains("carrick sim FILE.mtp --trace RUN"));
+
+    let tcp = folder.path().join("tcp");
+    page(folder.path(), "tcp", "protocols/tcp/tcp.mtp", &["--bytes", "1KB"]);
+    let tcp = tcp.to_str().expect("UTF-8");
+    let said = refusal(&[tcp, "--program", program.to_str().expect("UTF-8")]);
+    assert!(said.contains("is not as it was in the run"), "{said}");
+    let said = refusal(&[tcp, "--plot", "cwmd"]);
+    assert!(said.contains("cwmd"), "{said}");
+    let text = std::fs::read_to_string(tcp).expect("UTF-8");
+    std::fs::write(tcp, &text[..text.len() - 20]).expect("writable");
+    let said = refusal(&[tcp, "-o", folder.path().join("cut.html").to_str().expect("UTF-8")]);
+    assert!(said.contains("line "), "{said}");
+    assert!(!folder.path().join("cut.html").exists());
+}
+
+#[test]
+fn pages_in_a_browser() {
+    let Some(chromium) =
+        ["/usr/bin/chromium", "/usr/bin/google-chrome"].into_iter().find(|p| Path::new(p).exists())
+    else {
+        return skip("there is no chromium: pages are not looked at in a browser");
+    };
+    if Command::new("npm").arg("--version").output().is_err() {
+        return skip("npm is not installed: the browser is led by a package of it");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    page(folder.path(), "lossy", "protocols/tcp/tcp.mtp", &LOSSY);
+    page(
+        folder.path(),
+        "long",
+        "protocols/tcp/tcp.mtp",
+        &["--bytes", "48MB", "--rate", "10Gbps", "--delay", "100us"],
+    );
+    for step in [&["ci", "--no-audit", "--no-fund", "--ignore-scripts"][..], &["test"]] {
+        let mut npm = Command::new("npm");
+        npm.args(step).current_dir(root().join("tests/browser"));
+        let done = npm.env("PAGES", folder.path()).env("CHROMIUM", chromium).output().expect("npm runs");
+        let said = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
+        if ["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT"].iter().any(|why| said.contains(why)) {
+            return skip("npm reaches no registry for what leads the browser");
+        }
+        assert!(done.status.success(), "npm {step:?}:\n{said}");
+    }
+    // To look at: `CARRICK_SHOTS=FOLDER` keeps them.
+    if let Ok(kept) = std::env::var("CARRICK_SHOTS") {
+        for shot in ["lossy-light.png", "lossy-dark.png", "long.png"] {
+            std::fs::copy(folder.path().join(shot), Path::new(&kept).join(shot))
+                .expect("the folder is there");
+        }
+    }
+}
