@@ -75,3 +75,28 @@ fn what_is_missing_is_said_with_its_mend_and_its_code() {
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", said(&output));
     }
 }
+
+#[test]
+fn what_a_target_lacks_is_a_diagnostic_with_its_place() {
+    let program = "tests/ui/MTP0600_target_instruction.mtp";
+    let target = "tests/ui/targets/small.toml";
+    let output = run(&["check", program, "--target", target, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = report[0]["diagnostics"].as_array().expect("diagnostics");
+    let places: Vec<(&str, u64)> = found
+        .iter()
+        .filter_map(|d| Some((d["code"].as_str()?, d["span"]["start"]["line"].as_u64()?)))
+        .collect();
+    assert_eq!(places, [("MTP0600", 28), ("MTP0600", 33)]);
+    assert_eq!(run(&["check", program, "--target", "native"]).status.code(), Some(0));
+    let output = run(&["check", program, "--target", target, "--combinations", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let errors: Vec<_> =
+        report[0]["combinations"].as_array().expect("a list").iter().map(|c| c["errors"].as_u64()).collect();
+    assert_eq!(errors, [Some(2), Some(3)], "a feature needs one more");
+    let output =
+        run(&["build", "tests/ui/MTP0606_target_role.mtp", "--target", "native", "-o", "/dev/null/none"]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("error[MTP0606]"), "{}", said(&output));
+}

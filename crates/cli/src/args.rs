@@ -219,7 +219,7 @@ pub struct Check {
     /// programs (.mtp)
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// also check that this target has all that the program uses
+    /// also check that this target has all that the program uses: its name, or a target file (.toml)
     #[arg(long)]
     pub target: Option<String>,
     #[command(flatten)]

@@ -10,6 +10,7 @@ use carrick_syntax::assemble::{Assembled, assemble};
 use carrick_syntax::diag::{Diagnostic, Severity};
 
 use crate::Failure;
+use crate::targets::{Target, lacks};
 
 /// What became of one file.
 #[derive(Debug)]
@@ -49,8 +50,16 @@ pub fn compile_file(path: &Path) -> Result<Compiled, Failure> {
 /// # Errors
 /// Also [`Failure::Usage`] if the choice names features that the program does not have.
 pub fn compile_choice(path: &Path, choice: &Choice) -> Result<Compiled, Failure> {
+    compile_for(path, choice, None)
+}
+
+/// As [`compile_choice`], for a target, if there is one: what it lacks is wrong too.
+///
+/// # Errors
+/// As there.
+pub fn compile_for(path: &Path, choice: &Choice, target: Option<&Target>) -> Result<Compiled, Failure> {
     let assembled = open_choice(path, choice)?;
-    Ok(compile_assembled(&path.display().to_string(), &assembled, choice))
+    Ok(compile_assembled(&path.display().to_string(), &assembled, choice, target))
 }
 
 /// Reads a file with all that it imports, which has the features of the choice.
@@ -127,11 +136,16 @@ pub fn compile_texts(
     text: &str,
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Compiled {
-    compile_assembled(file, &assemble(file, text, read), &Choice::default())
+    compile_assembled(file, &assemble(file, text, read), &Choice::default(), None)
 }
 
-/// As [`compile_text`], of a program that has been read whole already.
-pub fn compile_assembled(file: &str, assembled: &Assembled, choice: &Choice) -> Compiled {
+/// As [`compile_for`], of a program that has been read whole already.
+pub fn compile_assembled(
+    file: &str,
+    assembled: &Assembled,
+    choice: &Choice,
+    target: Option<&Target>,
+) -> Compiled {
     let Assembled { tree, sources, diagnostics } = assembled;
     let mut diagnostics = diagnostics.clone();
     let right = |d: &[Diagnostic]| d.iter().all(|d| d.severity != Severity::Error);
@@ -143,6 +157,10 @@ pub fn compile_assembled(file: &str, assembled: &Assembled, choice: &Choice) -> 
             let (checked, more) = carrick_sema::check_sources(&configured.tree, &program_name(file), sources);
             diagnostics.extend(more);
             program = checked.map(|checked| Arc::new(lower(checked, &configured.chosen)));
+        }
+        if let (Some(target), Some(checked)) = (target, &program) {
+            diagnostics.extend(lacks::of(target, checked, &configured.tree));
+            program = program.filter(|_| right(&diagnostics));
         }
         debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));
     }

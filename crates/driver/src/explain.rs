@@ -4,12 +4,13 @@ use carrick_syntax::diag::Code;
 
 use crate::Failure;
 
-/// Every code of the front end, in ascending order.
+/// Every code, in ascending order.
 pub fn codes() -> impl Iterator<Item = &'static Code> {
     carrick_syntax::codes::CODES
         .iter()
         .chain(carrick_sema::codes::CODES)
         .chain(carrick_syntax::assemble::codes::CODES)
+        .chain(crate::targets::codes::CODES)
 }
 
 /// The page of a code given as `MTP0123`, `mtp123` or `123`.

@@ -16,5 +16,5 @@ pub mod snapshot;
 pub mod targets;
 
 pub use carrick_syntax::assemble::features::Choice;
-pub use compile::{Compiled, compile_choice, compile_file, compile_text, compile_texts};
+pub use compile::{Compiled, compile_choice, compile_file, compile_for, compile_text, compile_texts};
 pub use failure::Failure;

@@ -48,7 +48,7 @@ pub struct Question {
 pub fn open(path: &Path, choice: &Choice) -> Result<(Compiled, Option<Asked>), Failure> {
     let file = path.display().to_string();
     let mut assembled = open_choice(path, choice)?;
-    let compiled = compile_assembled(&file, &assembled, choice);
+    let compiled = compile_assembled(&file, &assembled, choice, None);
     // What is asked is understood as if the chosen features were all that is written.
     let tree = features::configure(&assembled.tree, choice).tree.into_owned();
     assembled.tree = tree;

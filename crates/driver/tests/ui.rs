@@ -1,6 +1,7 @@
 //! Every diagnostic has a program in `tests/ui` that provokes it, and its exact rendering beside it.
 //!
-//! The first line of `NAME.mtp` is `// MTP0123: what is wrong here`; `NAME.txt` is what a person sees.
+//! The first line of `NAME.mtp` is `// MTP0123: what is wrong here`; `NAME.txt` is what a person sees. The second may be
+//! `// --with feature`, or `// --target sim`, or `// --target targets/small.toml`, a file beside the programs.
 //! `UPDATE_UI=1 cargo test -p carrick-driver --test ui` writes the renderings and the index of the book anew: read the diff.
 
 use std::collections::BTreeSet;
@@ -8,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use carrick_driver::render::{Colour, code_name, json, pretty};
+use carrick_driver::targets::{self, Target};
 use carrick_driver::{Choice, compile::compile_assembled, explain};
 use carrick_syntax::assemble::assemble;
 
@@ -36,6 +38,13 @@ fn choice(text: &str) -> Choice {
     choice
 }
 
+/// The target that the second line asks for, if it is `// --target name`.
+fn target(folder: &Path, text: &str) -> Option<Target> {
+    let name = text.lines().nth(1)?.strip_prefix("// --target ")?;
+    let file = folder.join(name).display().to_string();
+    Some(targets::named(if name.ends_with(".toml") { &file } else { name }).expect("a target"))
+}
+
 #[test]
 fn each_program_provokes_its_diagnostic_as_rendered() {
     let update = std::env::var_os("UPDATE_UI").is_some();
@@ -48,7 +57,7 @@ fn each_program_provokes_its_diagnostic_as_rendered() {
         let assembled = assemble(&name, &text, &mut |import| {
             fs::read_to_string(folder.join(import)).map_err(|_| "there is no such file".into())
         });
-        let compiled = compile_assembled(&name, &assembled, &choice(&text));
+        let compiled = compile_assembled(&name, &assembled, &choice(&text), target(folder, &text).as_ref());
         if !compiled.diagnostics.iter().any(|d| code_name(d.code) == code) {
             wrong.push(format!("{name}: no {code}; got:\n{}", pretty(&compiled, Colour::No)));
             continue;

@@ -109,8 +109,9 @@ impl Document {
     }
 
     pub fn compiled(&self) -> &Compiled {
-        self.compiled
-            .get_or_init(|| compile_assembled(&self.name, &self.analysis().assembled, &Choice::default()))
+        self.compiled.get_or_init(|| {
+            compile_assembled(&self.name, &self.analysis().assembled, &Choice::default(), None)
+        })
     }
 
     /// Applies changes in their order: each a part of the text, or all of it.

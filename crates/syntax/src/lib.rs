@@ -14,6 +14,7 @@ mod parser;
 mod pretty;
 pub mod sources;
 pub mod suggest;
+pub mod walk;
 
 pub use format::format;
 pub use lines::{LineCol, LineIndex};

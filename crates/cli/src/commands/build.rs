@@ -9,11 +9,8 @@ use crate::output;
 
 pub fn run(args: &Build) -> Result<ExitCode, Failure> {
     let target = targets::find(&args.target)?;
-    let program = super::load(&args.source)?;
-    let lacks = targets::lacks(&target, &program);
-    if !lacks.is_empty() {
-        return Err(Failure::Failed(lacks.join("\n")));
-    }
+    let source = &args.source;
+    let program = super::load_for(&source.file, &source.features.choice(), Some(&target))?;
     let progress = output::progress("compiling the generated C and the host");
     let built = build::for_target(&target.name, &program, &args.output);
     progress.finish_and_clear();

@@ -5,36 +5,29 @@ use std::process::ExitCode;
 use std::path::Path;
 
 use carrick_driver::compile::{combinations_of, compile_assembled};
-use carrick_driver::{Choice, Compiled, Failure, compile_choice, render, targets};
+use carrick_driver::targets::{self, Target};
+use carrick_driver::{Choice, Compiled, Failure, compile_for, render};
 use serde_json::{Value, json};
 
 use crate::args::Check;
 use crate::output::{self, Format};
 
 pub fn run(args: &Check) -> Result<ExitCode, Failure> {
-    let target = args.target.as_deref().map(targets::find).transpose()?;
+    let target = args.target.as_deref().map(targets::named).transpose()?;
     let mut failed = false;
     let mut reports: Vec<Value> = Vec::new();
     for file in &args.files {
         if args.combinations {
-            let (right, report) = combinations(file, args.format)?;
+            let (right, report) = combinations(file, target.as_ref(), args.format)?;
             failed |= !right;
             reports.push(report);
             continue;
         }
-        let compiled = compile_choice(file, &args.features.choice())?;
-        let lacks = match (&target, &compiled.program) {
-            (Some(target), Some(program)) => targets::lacks(target, program),
-            _ => Vec::new(),
-        };
-        failed |= compiled.program.is_none() || !lacks.is_empty();
+        let compiled = compile_for(file, &args.features.choice(), target.as_ref())?;
+        failed |= compiled.program.is_none();
         match args.format {
-            Format::Json => {
-                let mut report = render::json(&compiled);
-                report["lacks"] = json!(lacks);
-                reports.push(report);
-            }
-            Format::Pretty => pretty(args, &compiled, &lacks),
+            Format::Json => reports.push(render::json(&compiled)),
+            Format::Pretty => pretty(args, &compiled),
         }
     }
     if args.format == Format::Json {
@@ -44,13 +37,13 @@ pub fn run(args: &Check) -> Result<ExitCode, Failure> {
 }
 
 /// Compiles every combination of features; whether all are right, and what is to be said of them.
-fn combinations(file: &Path, format: Format) -> Result<(bool, Value), Failure> {
+fn combinations(file: &Path, target: Option<&Target>, format: Format) -> Result<(bool, Value), Failure> {
     let (assembled, choices) = combinations_of(file)?;
     let name = file.display().to_string();
     let (mut wrong, mut reports, mut said) = (0, Vec::new(), Vec::new());
     let bar = output::progress_bar(choices.len() as u64, "checking");
     for choice in &choices {
-        let mut compiled = compile_assembled(&name, &assembled, choice);
+        let mut compiled = compile_assembled(&name, &assembled, choice, target);
         bar.inc(1);
         wrong += usize::from(compiled.program.is_none());
         if format == Format::Json {
@@ -90,11 +83,8 @@ fn written(choice: &Choice) -> String {
     format!("(check{}{})", say("--with", &with), say("--without", &choice.without))
 }
 
-fn pretty(args: &Check, compiled: &Compiled, lacks: &[String]) {
+fn pretty(args: &Check, compiled: &Compiled) {
     output::diagnostics(compiled);
-    for lack in lacks {
-        eprintln!("error: {lack}");
-    }
     match &compiled.program {
         Some(program) if args.ir => print!("{}", carrick_ir::print::print(program)),
         _ => eprintln!("{}", output::summary(compiled)),

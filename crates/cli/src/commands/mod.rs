@@ -23,7 +23,8 @@ use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
 
-use carrick_driver::{Choice, Failure, compile_choice};
+use carrick_driver::targets::Target;
+use carrick_driver::{Choice, Failure, compile_for};
 use carrick_ir::Program;
 
 use crate::args::{Args, Command, Source};
@@ -66,7 +67,12 @@ fn load(source: &Source) -> Result<Arc<Program>, Failure> {
 
 /// As [`load`], with these features.
 fn load_choice(file: &Path, choice: &Choice) -> Result<Arc<Program>, Failure> {
-    let compiled = compile_choice(file, choice)?;
+    load_for(file, choice, None)
+}
+
+/// As [`load_choice`], for a target, if there is one.
+fn load_for(file: &Path, choice: &Choice, target: Option<&Target>) -> Result<Arc<Program>, Failure> {
+    let compiled = compile_for(file, choice, target)?;
     output::diagnostics(&compiled);
     compiled.program.clone().ok_or_else(|| Failure::Failed(output::summary(&compiled)))
 }

@@ -1,0 +1,188 @@
+//! What a program needs and a target lacks.
+
+use carrick_ir as ir;
+use carrick_syntax::ast::File;
+use carrick_syntax::diag::Diagnostic;
+
+use super::uses::{Use, Uses};
+use super::{Target, all, codes};
+
+/// Places that a diagnostic shows beside the first one.
+const PLACES: usize = 3;
+
+/// What a target file lists.
+type Words = fn(&Target) -> &[String];
+/// What a program can do without this word.
+type Instead = fn(&str) -> Option<&'static str>;
+
+/// One kind of word that target files list.
+struct Kind {
+    code: u16,
+    /// as in "has no ..."
+    what: &'static str,
+    /// as in "it has the ..."
+    plural: &'static str,
+    label: &'static str,
+    of: Words,
+    mend: Instead,
+}
+
+const INSTRUCTION: Kind = Kind {
+    code: codes::INSTRUCTION,
+    what: "does not carry out",
+    plural: "instructions",
+    label: "issued here",
+    of: |target| &target.instructions,
+    mend: |name| {
+        Some(match name {
+            "set_queue_rate" => "say the rate where the queue is declared: `rate_limiter(inputs, rate)`",
+            "set_queue_prio" => "put the queues in their order: `strict_priority(inputs)`",
+            "rebind_ctx" => "make a context with the other id by `new_ctx`, and end this one by `del_ctx`",
+            "timer_restart" => "write `timer_stop(c.t);` and `timer_start(c.t, d);`",
+            "raise" => "put the processors of that event into this chain",
+            _ => return None,
+        })
+    },
+};
+
+const PACKET_BLOCK: Kind = Kind {
+    code: codes::PACKET_BLOCK,
+    what: "does not schedule packets by",
+    plural: "blocks for packets",
+    label: "packets wait here",
+    of: |target| &target.blocks,
+    mend: |name| {
+        Some(match name {
+            "per_flow" => "give a number of queues in place of `PER_FLOW`, and say in `pkt_gen` which",
+            "rate_limiter" => "pace by a timer: let its event issue the next `pkt_gen`",
+            _ => return None,
+        })
+    },
+};
+
+const EVENT_BLOCK: Kind = Kind {
+    code: codes::EVENT_BLOCK,
+    what: "does not schedule events by",
+    plural: "blocks for events",
+    label: "events wait here",
+    of: |target| &target.event_blocks,
+    mend: |_| Some("leave out `register_ev_sched`: each event is then handled when it comes"),
+};
+
+const EVENT_KIND: Kind = Kind {
+    code: codes::EVENT_KIND,
+    what: "has no events of the kind",
+    plural: "kinds",
+    label: "of this kind",
+    of: |target| &target.event_kinds,
+    mend: |name| {
+        Some(match name {
+            "sent_event" => "do what it does behind the `pkt_gen`, or when a timer fires",
+            "flow_event" => "put its processors into the chains that raise it",
+            _ => return None,
+        })
+    },
+};
+
+const INTERFACE: Kind = Kind {
+    code: codes::INTERFACE,
+    what: "has no applications for the interface",
+    plural: "interfaces",
+    label: "nothing calls it there",
+    of: |target| &target.interfaces,
+    mend: |_| Some("name the interface for the shape that its calls have (the reference lists them)"),
+};
+
+const NET_HEADER: Kind = Kind {
+    code: codes::NET_HEADER,
+    what: "has no network layer",
+    plural: "network headers",
+    label: "packets go over it",
+    of: |target| &target.net_headers,
+    mend: |name| {
+        (name == "link")
+            .then_some("let the packets go over `ipv4`, with its addresses in place of those of frames")
+    },
+};
+
+const ROLE: Kind = Kind {
+    code: codes::ROLE,
+    what: "does not run programs in the role",
+    plural: "roles",
+    label: "the program's place",
+    of: |target| &target.roles,
+    mend: |name| {
+        Some(match name {
+            "in_network" => "leave out `register_role` if the program can be at an end of a connection",
+            _ => "say `register_role(in_network, packets);` if the program can stand between two interfaces",
+        })
+    },
+};
+
+/// What a program with this tree needs and the target lacks, each thing once: at its first use, with the next ones.
+pub fn of(target: &Target, program: &ir::Program, file: &File) -> Vec<Diagnostic> {
+    let uses = Uses::of(program, file);
+    let kinds = [
+        (INSTRUCTION, &uses.instructions),
+        (PACKET_BLOCK, &uses.blocks),
+        (EVENT_BLOCK, &uses.event_blocks),
+        (EVENT_KIND, &uses.event_kinds),
+        (INTERFACE, &uses.interface),
+        (NET_HEADER, &uses.net_header),
+        (ROLE, &uses.role),
+    ];
+    kinds.iter().flat_map(|(kind, used)| lacks(target, kind, used)).collect()
+}
+
+fn lacks(target: &Target, kind: &Kind, used: &[Use]) -> Vec<Diagnostic> {
+    let has = (kind.of)(target);
+    let mut found = Vec::new();
+    for (at, first) in used.iter().enumerate() {
+        // Who has none of a kind lacks them all: that is said once.
+        if has.is_empty() && !found.is_empty() {
+            break;
+        }
+        let known = has.contains(&first.name) || used[..at].iter().any(|before| before.name == first.name);
+        if !known {
+            let rest: Vec<&Use> = used[at + 1..].iter().filter(|u| u.name == first.name).collect();
+            found.push(lack(target, kind, first, &rest));
+        }
+    }
+    found
+}
+
+fn lack(target: &Target, kind: &Kind, first: &Use, rest: &[&Use]) -> Diagnostic {
+    let message = format!("target `{}` {} `{}`", target.name, kind.what, first.name);
+    let mut diagnostic = Diagnostic::error(kind.code, message, first.span, kind.label);
+    for more in rest.iter().take(PLACES) {
+        diagnostic = diagnostic.cause(more.span, "and here");
+    }
+    let more = match rest.len().saturating_sub(PLACES) {
+        0 => String::new(),
+        1 => "; one more place needs it".to_owned(),
+        n => format!("; {n} more places need it"),
+    };
+    let has = match (kind.of)(target) {
+        [] => format!("target `{}` has no {}", target.name, kind.plural),
+        names => format!("target `{}` has the {} `{}`", target.name, kind.plural, names.join("`, `")),
+    };
+    diagnostic.note(has + &more).mend(mend(kind, &first.name))
+}
+
+/// What can be done about it: in the program, or by another target.
+fn mend(kind: &Kind, name: &str) -> String {
+    let all = all();
+    let others: Vec<&str> =
+        all.iter().filter(|t| (kind.of)(t).iter().any(|n| n == name)).map(|t| t.name.as_str()).collect();
+    let elsewhere = match others.as_slice() {
+        [] => None,
+        [one] => Some(format!("build for `{one}`, which has it")),
+        names => Some(format!("build for `{}`, which have it", names.join("` or `"))),
+    };
+    match ((kind.mend)(name), elsewhere) {
+        (Some(mend), Some(elsewhere)) => format!("{mend}; or {elsewhere}"),
+        (Some(mend), None) => mend.to_owned(),
+        (None, Some(elsewhere)) => format!("do without it, or {elsewhere}"),
+        (None, None) => "do without it".to_owned(),
+    }
+}

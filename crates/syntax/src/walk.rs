@@ -1,0 +1,98 @@
+//! Walking over what runs: statements and the expressions in them.
+
+use crate::ast::{Block, Expr, ExprKind, File, Ident, ItemKind, LetInit, Stmt, StmtKind};
+
+/// What a visitor sees.
+#[derive(Debug, Clone, Copy)]
+pub enum Node<'a> {
+    /// before the statements and expressions in it
+    Stmt(&'a Stmt),
+    /// before those in it
+    Expr(&'a Expr),
+}
+
+/// Calls `visit` for all statements and expressions of functions and machines, in the order of the file.
+pub fn bodies<'a>(file: &'a File, visit: &mut dyn FnMut(Node<'a>)) {
+    for item in &file.items {
+        match &item.kind {
+            ItemKind::Function { body, .. } => block(body, visit),
+            ItemKind::Machine { states, anywhere, .. } => {
+                for reaction in states.iter().flat_map(|s| &s.reactions).chain(anywhere) {
+                    reaction.cond.iter().for_each(|e| expr(e, visit));
+                    block(&reaction.body, visit);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn block<'a>(body: &'a Block, visit: &mut dyn FnMut(Node<'a>)) {
+    body.stmts.iter().for_each(|s| stmt(s, visit));
+}
+
+fn stmt<'a>(stmt_: &'a Stmt, visit: &mut dyn FnMut(Node<'a>)) {
+    visit(Node::Stmt(stmt_));
+    match &stmt_.kind {
+        StmtKind::Let { array, init, .. } => {
+            array.iter().for_each(|e| expr(e, visit));
+            match init {
+                LetInit::Value(value) => expr(value, visit),
+                LetInit::Args(args) => args.iter().for_each(|e| expr(e, visit)),
+                LetInit::None => {}
+            }
+        }
+        StmtKind::Assign { place, value, .. } => [place, value].into_iter().for_each(|e| expr(e, visit)),
+        StmtKind::Expr(e) | StmtKind::Raise(e) | StmtKind::Return(Some(e)) => expr(e, visit),
+        StmtKind::If { cond, then, otherwise } => {
+            expr(cond, visit);
+            block(then, visit);
+            otherwise.iter().for_each(|s| stmt(s, visit));
+        }
+        StmtKind::Block(body) => block(body, visit),
+        StmtKind::ForRange { from, to, max, body, .. } => {
+            [from, to].into_iter().chain(max).for_each(|e| expr(e, visit));
+            block(body, visit);
+        }
+        StmtKind::ForEach { list, body, .. } => {
+            expr(list, visit);
+            block(body, visit);
+        }
+        StmtKind::Goto(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Return(None)
+        | StmtKind::Stop
+        | StmtKind::Error => {}
+    }
+}
+
+/// Calls `visit` for the expression and all in it.
+pub fn expr<'a>(of: &'a Expr, visit: &mut dyn FnMut(Node<'a>)) {
+    visit(Node::Expr(of));
+    match &of.kind {
+        ExprKind::Field(e, _) | ExprKind::Unary(_, e) | ExprKind::Paren(e) => expr(e, visit),
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
+            [a, b].into_iter().for_each(|e| expr(e, visit));
+        }
+        ExprKind::Cond(a, b, c) => [a, b, c].into_iter().for_each(|e| expr(e, visit)),
+        ExprKind::Call(callee, args) => {
+            expr(callee, visit);
+            args.iter().for_each(|e| expr(e, visit));
+        }
+        ExprKind::Int { .. }
+        | ExprKind::Unit { .. }
+        | ExprKind::Bool(_)
+        | ExprKind::None
+        | ExprKind::Inf
+        | ExprKind::Name(_)
+        | ExprKind::Error => {}
+    }
+}
+
+/// The name and the arguments of a call of something that has a name.
+pub fn named_call(of: &Expr) -> Option<(Ident, &[Expr])> {
+    let ExprKind::Call(callee, args) = &of.kind else { return None };
+    let ExprKind::Name(name) = &callee.kind else { return None };
+    Some((Ident { name: name.clone(), span: callee.span }, args))
+}
