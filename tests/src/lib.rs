@@ -3,9 +3,7 @@
 #![warn(missing_docs)]
 
 pub mod build;
-pub mod dice;
 pub mod document;
-pub mod ip;
 pub mod net;
 pub mod pattern;
 pub mod scripted;

@@ -5,8 +5,8 @@ use std::process::{Command, Output};
 
 use carrick_driver::compile_file;
 use carrick_interp::{Config, Core};
+use carrick_sim::ip::mend_checksum;
 use carrick_tests::build::{carrick, root};
-use carrick_tests::ip::mend_checksum;
 use serde_json::Value;
 
 fn run(dir: &Path, args: &[&str]) -> Output {

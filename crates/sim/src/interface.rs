@@ -106,6 +106,11 @@ impl Interface {
         Some(known.number)
     }
 
+    /// Whether the program has such a call.
+    pub fn has(&self, call: Call) -> bool {
+        self.calls[call as usize].is_some()
+    }
+
     /// Whether the call goes to a handle.
     pub fn on_handle(&self, call: Call) -> bool {
         self.calls[call as usize].as_ref().is_some_and(|k| k.on_handle)

@@ -11,7 +11,7 @@ use crate::app::{self, App, End, Place, Plan, Record, Side};
 use crate::between::Between;
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::{Core, FailedClaim};
-use crate::interface::{Interface, Shape};
+use crate::interface::{Call, Interface, Shape};
 use crate::interpreted::Interpreted;
 use crate::link::{Link, LinkConfig, LinkCounters};
 use crate::net::{Host, Net};
@@ -312,8 +312,8 @@ pub fn run_through(
     for host in 0..2 {
         let (address, peer) = if host == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
         let core = make_core(program, engine, scenario, host, tracing)?;
-        let reachable: Vec<Plan> = scenario.plans.clone();
-        let listened: Vec<Plan> = scenario.plans.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
+        let reachable: Vec<Plan> = scenario.plans.iter().map(|plan| feasible(plan, &interface)).collect();
+        let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
         let message = scenario.message.unwrap_or_else(|| app::message_in_a_packet(scenario.mtu));
         let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, message };
@@ -349,6 +349,16 @@ pub fn run_through(
         connections: records,
         failures,
     })
+}
+
+/// The plan without what the program has no call for: who cannot reset a connection ends it.
+fn feasible(plan: &Plan, interface: &Interface) -> Plan {
+    let mut plan = plan.clone();
+    if !interface.has(Call::Abort) {
+        plan.client.abort_at = None;
+        plan.server.abort_at = None;
+    }
+    plan
 }
 
 /// A failed claim in a line.

@@ -308,7 +308,7 @@ fn in_datagram(packet: &[u8]) -> Vec<u8> {
     out[20..24].copy_from_slice(&[0x9c, 0x40, 0x9c, 0x41]);
     out[24..26].copy_from_slice(&(total - HEADER as u16).to_be_bytes());
     out.extend_from_slice(packet);
-    carrick_tests::ip::mend_checksum(&mut out);
+    carrick_sim::ip::mend_checksum(&mut out);
     out
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use carrick_interp::{Config, Core, Data, Record, Request, TraceKind};
-use carrick_ir::{COUNTERS, EventKind, Program, Ty, counter};
+use carrick_interp::{Config, Core, Record, Request, TraceKind};
+use carrick_ir::{COUNTERS, EventKind, Program, counter};
+use carrick_sim::dice::Dice;
+use carrick_sim::ip::mend_checksum;
 use carrick_sim::observe::Observer;
-use carrick_tests::dice::Dice;
-use carrick_tests::ip::mend_checksum;
 
 /// Octets that one request sends or wants at most.
 const MOST: u64 = 3000;
@@ -168,20 +168,11 @@ impl<'p> World<'p> {
         let program = self.program;
         let Some(interface) = &program.interface else { return };
         let number = self.dice.roll(interface.calls.len() as u64) as usize;
-        let octets = vec![self.dice.roll(256) as u8; self.dice.roll(MOST) as usize];
-        let (mut args, mut data) = (Vec::new(), Data::None);
-        for field in &program.events[interface.calls[number].event.index()].fields {
-            match (&field.ty, field.name.as_str()) {
-                (Ty::Addr, "data") => data = Data::Send(&octets),
-                (Ty::Addr, _) => data = Data::Recv(self.dice.roll(MOST)),
-                (ty, _) if ty.is_scalar() => args.push(self.dice.argument(end, field)),
-                _ => {}
-            }
-        }
+        let drawn = self.dice.request(program, &interface.calls[number], end, MOST);
         self.token += 1;
         let given = &self.handles[end];
         let handle = given[self.dice.roll(given.len() as u64) as usize];
-        let request = Request { handle, token: self.token, args: &args, data };
+        let request = Request { handle, token: self.token, args: &drawn.args, data: drawn.data() };
         // What is refused leads to no packet.
         let _ = self.ends[end].call(number, &request, self.now);
     }

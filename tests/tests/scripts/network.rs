@@ -5,8 +5,8 @@ use std::sync::Arc;
 use carrick_driver::{compile_file, params};
 use carrick_interp::{Config, Core, Data, Refused, Request};
 use carrick_ir::{Program, counter};
+use carrick_sim::ip::mend_checksum;
 use carrick_tests::build::root;
-use carrick_tests::ip::mend_checksum;
 
 use crate::segment::{CORE, PEER, Segment};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use carrick_tests::ip::checksum;
+use carrick_sim::ip::checksum;
 
 pub const PEER: u32 = 0x0a00_0002;
 pub const CORE: u32 = 0x0a00_0001;

@@ -1,12 +1,14 @@
 //! `carrick diff`
 
+use std::iter;
 use std::process::ExitCode;
 
 use carrick_driver::Failure;
 use carrick_driver::cc::{self, Tracing};
 use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
-use carrick_sim::diff::diff;
+use carrick_sim::diff::{diff, diff_operations};
+use carrick_sim::interface::Interface;
 use clap::Args;
 use serde_json::json;
 
@@ -17,12 +19,16 @@ use crate::output::{self, Format};
 pub struct DiffArgs {
     #[command(flatten)]
     pub source: Source,
-    /// how many random networks and applications
+    /// how many times, each with a random network and applications where they speak the program's interface, and with random
+    /// operations
     #[arg(long, default_value_t = 100)]
     pub seeds: u64,
     /// the first seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// random operations of each seed, on two ends that exchange packets
+    #[arg(long, default_value_t = 1200)]
+    pub operations: u64,
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }
@@ -31,15 +37,19 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
     let program = super::load(&args.source)?;
     let library = cc::shared_library(&program, Tracing::On)?;
     let compiled = CompiledProgram::load(&library.path, program.source_hash).map_err(Failure::Failed)?;
+    // What no application of the simulator speaks is held by operations alone.
+    let spoken = Interface::of(&program).is_ok();
     let bar = output::progress_bar(args.seeds, "comparing");
     let (mut compared, mut wrong) = (0, Vec::new());
     for seed in args.seed..args.seed.saturating_add(args.seeds) {
-        let result = diff(&program, &compiled, &Scenario::random(seed)).map_err(Failure::Failed)?;
-        compared += result.compared;
-        if let Some(difference) = result.difference {
-            wrong.push((seed, difference));
+        let operations = diff_operations(&program, &compiled, seed, args.operations);
+        let scenario = spoken.then(|| diff(&program, &compiled, &Scenario::random(seed)));
+        for result in iter::once(operations).chain(scenario) {
+            let result = result.map_err(Failure::Failed)?;
+            compared += result.compared;
+            let found = result.difference.into_iter().chain(result.failures);
+            wrong.extend(found.map(|what| (seed, what)));
         }
-        wrong.extend(result.failures.into_iter().map(|failure| (seed, failure)));
         bar.inc(1);
     }
     bar.finish_and_clear();

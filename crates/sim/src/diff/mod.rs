@@ -1,4 +1,6 @@
-//! The interpreter against the compiled core: the same scenario, compared event by event.
+//! The interpreter against the compiled core: the same scenario, compared event by event; and random operations.
+
+mod operations;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,6 +13,8 @@ use crate::core::{Completion, Record};
 use crate::observe::Observer;
 use crate::scenario::{Engine, Scenario, run};
 use crate::trace::describe;
+
+pub use operations::diff_operations;
 
 /// Something that a run shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +38,24 @@ struct Shown {
     item: Item,
 }
 
+/// What a run may show. Whoever shows more is stopped: nothing that these applications ask for takes as much.
+const MOST_SHOWN: usize = 2_000_000;
+
 /// Keeps everything.
 #[derive(Debug, Default)]
 struct Recorder(Vec<Shown>);
 
+impl Recorder {
+    fn is_full(&self) -> bool {
+        self.0.len() >= MOST_SHOWN
+    }
+}
+
 impl Observer for Recorder {
+    fn enough(&self) -> bool {
+        self.is_full()
+    }
+
     fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
         self.0.push(Shown { now, host, item: Item::Packet(packet.to_vec()) });
     }
@@ -55,6 +72,8 @@ impl Observer for Recorder {
 /// Compares with what a first run showed, as the second goes.
 struct Comparer {
     expected: VecDeque<Shown>,
+    /// the first run was stopped; what would have come is not known
+    stopped: bool,
     last_event: Option<Shown>,
     compared: u64,
     /// what was expected (if anything) and what came
@@ -63,7 +82,7 @@ struct Comparer {
 
 impl Comparer {
     fn compare(&mut self, now: u64, host: usize, item: Item) {
-        if self.difference.is_some() {
+        if self.difference.is_some() || self.enough() {
             return;
         }
         let shown = Shown { now, host, item };
@@ -80,6 +99,10 @@ impl Comparer {
 }
 
 impl Observer for Comparer {
+    fn enough(&self) -> bool {
+        self.stopped && self.expected.is_empty()
+    }
+
     fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
         self.compare(now, host, Item::Packet(packet.to_vec()));
     }
@@ -98,6 +121,8 @@ impl Observer for Comparer {
 pub struct Comparison {
     /// records, packets and completions that agree
     pub compared: u64,
+    /// packets that were made
+    pub packets: u64,
     /// what the first disagreement is, in words
     pub difference: Option<String>,
     /// what the run itself did wrong
@@ -115,8 +140,16 @@ pub fn diff(
 ) -> Result<Comparison, String> {
     let mut recorder = Recorder::default();
     let report = run(program, &Engine::Interpreter, scenario, &mut recorder, true)?;
+    let mut failures = report.failures;
+    let stopped = recorder.is_full();
+    if stopped {
+        failures.push(format!(
+            "after {:.3} s and {MOST_SHOWN} records, packets and completions there is still no end",
+            report.ended_at as f64 / 1e9
+        ));
+    }
     let mut comparer =
-        Comparer { expected: recorder.0.into(), last_event: None, compared: 0, difference: None };
+        Comparer { expected: recorder.0.into(), stopped, last_event: None, compared: 0, difference: None };
     run(program, &Engine::Compiled(compiled.clone()), scenario, &mut comparer, true)?;
     let rest = comparer.expected.front();
     let difference = match (comparer.difference, rest) {
@@ -126,7 +159,7 @@ pub fn diff(
         (None, Some(rest)) => Some(explain(program, Some(rest), None, comparer.last_event.as_ref())),
         (None, None) => None,
     };
-    Ok(Comparison { compared: comparer.compared, difference, failures: report.failures })
+    Ok(Comparison { compared: comparer.compared, packets: report.packets, difference, failures })
 }
 
 fn explain(

@@ -1,24 +1,45 @@
 //! Random operations and packets, the same for the same seed.
 
-use carrick_ir::FieldDef;
+use carrick_ir::{FieldDef, InterfaceCall, Program, Ty};
 
+use crate::core::Data;
 use crate::ip::mend_checksum;
+use crate::rng::Rng;
 
-/// Xorshift: a seed replays exactly.
-pub struct Dice(u64);
+/// The stream of random numbers that operations are drawn from.
+const STREAM: u64 = 2;
+
+/// What a request of some call brings.
+pub struct Drawn {
+    /// for each field of the event but its `addr_t`
+    pub args: Vec<u64>,
+    octets: Option<Vec<u8>>,
+    room: Option<u64>,
+}
+
+impl Drawn {
+    /// What it sends, or the room for what it receives.
+    pub fn data(&self) -> Data<'_> {
+        match (&self.octets, self.room) {
+            (Some(octets), _) => Data::Send(octets),
+            (None, Some(room)) => Data::Recv(room),
+            (None, None) => Data::None,
+        }
+    }
+}
+
+/// A seed replays exactly.
+pub struct Dice(Rng);
 
 impl Dice {
     /// Another seed gives other numbers.
     pub fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        Dice(Rng::new(seed, STREAM))
     }
 
     /// 0 to `below` - 1.
     pub fn roll(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % below
+        self.0.below(below)
     }
 
     /// True once in `n` times.
@@ -39,7 +60,7 @@ impl Dice {
     }
 
     /// For a field of a call at one of two ends: mostly what leads them to each other.
-    pub fn argument(&mut self, end: usize, field: &FieldDef) -> u64 {
+    fn argument(&mut self, end: usize, field: &FieldDef) -> u64 {
         let own = end as u64 + 1;
         match field.name.as_str() {
             name if name.ends_with("local_ip") => own,
@@ -48,6 +69,22 @@ impl Dice {
             "k" => self.roll(4),
             _ => self.number(),
         }
+    }
+
+    /// A call at one of two ends, that sends or wants at most so many octets.
+    pub fn request(&mut self, program: &Program, call: &InterfaceCall, end: usize, most: u64) -> Drawn {
+        let mut drawn = Drawn { args: Vec::new(), octets: None, room: None };
+        for field in &program.events[call.event.index()].fields {
+            match (&field.ty, field.name.as_str()) {
+                (Ty::Addr, "data") => {
+                    drawn.octets = Some(vec![self.roll(256) as u8; self.roll(most) as usize]);
+                }
+                (Ty::Addr, _) => drawn.room = Some(self.roll(most)),
+                (ty, _) if ty.is_scalar() => drawn.args.push(self.argument(end, field)),
+                _ => {}
+            }
+        }
+        drawn
     }
 
     /// One bit, or what the network layer does not notice: behind its header a packet is cut off or overwritten, or one

@@ -1,4 +1,4 @@
-//! What tests do to IPv4 packets by hand.
+//! What is done to IPv4 packets from outside of any core.
 
 /// The Internet checksum (RFC 1071); every part but the last has an even length.
 pub fn checksum(parts: &[&[u8]]) -> u16 {

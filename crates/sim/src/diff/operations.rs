@@ -1,0 +1,268 @@
+//! Random operations on two cores that exchange packets, some of them damaged, doubled or out of order: of any interface, and
+//! where nobody asks for anything. Each core is there twice, and after each operation both must have shown the same.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use carrick_interp::Config;
+use carrick_ir::{BpFieldKind, Loc, Program};
+
+use super::Comparison;
+use crate::compiled::{Compiled, CompiledProgram};
+use crate::core::{Completion, Core, Record, Refused, Request};
+use crate::dice::Dice;
+use crate::interpreted::Interpreted;
+use crate::ip::{checksum, mend_checksum};
+use crate::trace::describe;
+
+/// Octets that one request sends or wants at most.
+const MOST: u64 = 5000;
+/// Small, so that most messages are several packets.
+const MTU: u32 = 600;
+const COMPLETIONS: u32 = 64;
+
+/// The same core twice: interpreted and compiled.
+struct Twins {
+    cores: [Box<dyn Core>; 2],
+    /// the trace records of each since the last comparison
+    records: [Vec<Record>; 2],
+    /// handles that completions gave
+    handles: Vec<u64>,
+    compared: u64,
+}
+
+/// Whether it was taken; why a packet was dropped shows in the counters.
+fn outcome(result: Result<(), Refused>) -> &'static str {
+    match result {
+        Ok(()) => "taken",
+        Err(Refused::Again) => "again",
+        Err(Refused::Dropped(_)) => "dropped",
+        Err(Refused::BadArg) => "bad argument",
+    }
+}
+
+fn same<T: PartialEq>(
+    what: &str,
+    [interpreted, compiled]: &[T; 2],
+    show: impl Fn(&T) -> String,
+) -> Result<(), String> {
+    match interpreted == compiled {
+        true => Ok(()),
+        false => Err(format!("{what}\ninterpreter: {}\ncompiled:    {}", show(interpreted), show(compiled))),
+    }
+}
+
+fn plain<T: std::fmt::Debug>(of: &T) -> String {
+    format!("{of:?}")
+}
+
+impl Twins {
+    fn new(program: &Arc<Program>, compiled: &Rc<CompiledProgram>, config: &Config) -> Result<Twins, String> {
+        let interpreted = Box::new(Interpreted::new(program.clone(), config)?);
+        let compiled = Box::new(Compiled::new(compiled.clone(), config)?);
+        Ok(Twins {
+            cores: [interpreted, compiled],
+            records: Default::default(),
+            handles: vec![0],
+            compared: 0,
+        })
+    }
+
+    /// Does the same to both; what both answered.
+    fn both<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        what: &str,
+        mut done: impl FnMut(&mut dyn Core) -> T,
+    ) -> Result<T, String> {
+        let [interpreted, compiled] = &mut self.cores;
+        let answers = [done(&mut **interpreted), done(&mut **compiled)];
+        same(what, &answers, plain)?;
+        let [answer, _] = answers;
+        Ok(answer)
+    }
+
+    /// Compares all that can be seen without changing anything.
+    fn compare(&mut self, program: &Program) -> Result<(), String> {
+        for (core, records) in self.cores.iter_mut().zip(&mut self.records) {
+            core.take_trace(records);
+        }
+        let [interpreted, compiled] = &mut self.records;
+        for i in 0..interpreted.len().max(compiled.len()) {
+            // Only the interpreter tells the place in the text.
+            let records = [&*interpreted, compiled]
+                .map(|all| all.get(i).map(|record| Record { at: Loc::default(), ..record.clone() }));
+            let words = |record: &Option<Record>| match record {
+                Some(record) => {
+                    let (what, detail) = describe(program, record);
+                    format!("{what} {detail}")
+                }
+                None => "nothing".into(),
+            };
+            same("trace record", &records, words)?;
+        }
+        self.compared += interpreted.len() as u64;
+        self.records.iter_mut().for_each(Vec::clear);
+        self.both("failed claims", |core| core.failed_claims().to_vec())?;
+        self.both("counters", |core| core.counters())?;
+        self.both("deadline", |core| core.next_deadline())?;
+        self.both("open contexts", |core| core.open_contexts())?;
+        Ok(())
+    }
+
+    fn tx(&mut self, now: u64) -> Result<Option<Vec<u8>>, String> {
+        let made = self.both("packet", |core| {
+            let mut packet = Vec::new();
+            core.tx(&mut packet, now).then(|| (packet, core.tx_interface()))
+        })?;
+        self.compared += u64::from(made.is_some());
+        Ok(made.map(|(packet, _)| packet))
+    }
+
+    fn complete(&mut self) -> Result<(), String> {
+        let [interpreted, compiled] = &mut self.cores;
+        let mut done = [interpreted.next_completion(), compiled.next_completion()];
+        // What of a request's room was not written to is not the core's to show.
+        if let [Some(Completion { data: None, .. }), Some(compiled)] = &mut done {
+            compiled.data = None;
+        }
+        let shown = done.map(|done| done.map(|c| (c.token, c.status, c.value, c.data)));
+        same("completion", &shown, plain)?;
+        let [Some((_, _, value, _)), _] = shown else { return Ok(()) };
+        self.compared += 1;
+        self.handles.extend(Some(value).filter(|value| value >> 56 != 0));
+        Ok(())
+    }
+}
+
+/// Two ends, and what is on its way to which of them.
+struct World<'a> {
+    program: &'a Program,
+    ends: [Twins; 2],
+    flying: Vec<(usize, Vec<u8>)>,
+    dice: Dice,
+    now: u64,
+    token: u64,
+    packets: u64,
+}
+
+impl World<'_> {
+    fn step(&mut self) -> Result<(), String> {
+        if self.dice.one_in(3) {
+            let range = self.dice.roll(32) + 1;
+            self.now += self.dice.roll(1 << range);
+        }
+        let (end, now) = (self.dice.roll(2) as usize, self.now);
+        match self.dice.roll(12) {
+            0..=3 => self.call(end)?,
+            4..=6 => {
+                let packet = self.ends[end].tx(now)?;
+                self.packets += u64::from(packet.is_some());
+                self.flying.extend(packet.map(|packet| (1 - end, packet)));
+            }
+            7..=9 => self.deliver()?,
+            10 => _ = self.ends[end].both("advance", |core| outcome(core.advance(now)))?,
+            _ => self.ends[end].complete()?,
+        }
+        self.ends.iter_mut().try_for_each(|end| end.compare(self.program))
+    }
+
+    fn call(&mut self, end: usize) -> Result<(), String> {
+        let calls = self.program.interface.as_ref().map_or(&[][..], |i| &i.calls);
+        if calls.is_empty() {
+            self.stray();
+            return Ok(());
+        }
+        let number = self.dice.roll(calls.len() as u64) as usize;
+        let drawn = self.dice.request(self.program, &calls[number], end, MOST);
+        self.token += 1;
+        let (handle, token, now) = (self.handle(end), self.token, self.now);
+        self.ends[end].both("call", |core| {
+            let request = Request { handle, token, args: &drawn.args, data: drawn.data() };
+            outcome(core.call(number, request, now))
+        })?;
+        Ok(())
+    }
+
+    /// A packet of the program's protocol that nobody here made: where there is nothing to ask for, nobody makes any. Its
+    /// octets are few, so that some of them are those of packets before.
+    fn stray(&mut self) {
+        let len = 40 + self.dice.roll(24) as usize;
+        let mut packet: Vec<u8> = (0..len)
+            .map(|_| match self.dice.roll(6) {
+                0..=3 => self.dice.roll(3) as u8,
+                4 => 0x50,
+                _ => self.dice.roll(256) as u8,
+            })
+            .collect();
+        packet[..12].copy_from_slice(&[0x45, 0, 0, len as u8, 0, 0, 0, 0, 64, 0, 0, 0]);
+        packet[9] = self.program.net_header.protocol;
+        let sums = self.program.blueprints.iter().flat_map(|bp| &bp.fields);
+        let sum =
+            sums.filter_map(|f| matches!(f.kind, BpFieldKind::Checksum { .. }).then_some(f.bit_offset / 8));
+        let place = sum.map(|at| 20 + at as usize).find(|at| at + 2 <= len);
+        if let Some(at) = place {
+            packet[at..at + 2].fill(0);
+            let pseudo = [0, packet[9], 0, len as u8 - 20];
+            let right = checksum(&[&packet[12..20], &pseudo, &packet[20..]]);
+            packet[at..at + 2].copy_from_slice(&right.to_be_bytes());
+        }
+        mend_checksum(&mut packet);
+        self.flying.push((self.dice.roll(2) as usize, packet));
+    }
+
+    /// One that a completion gave, or a guess.
+    fn handle(&mut self, end: usize) -> u64 {
+        let given = &self.ends[end].handles;
+        match self.dice.roll(3) {
+            0 => (1 + self.dice.roll(2)) << 56 | (1 + self.dice.roll(4)) << 32 | self.dice.roll(3),
+            _ => given[self.dice.roll(given.len() as u64) as usize],
+        }
+    }
+
+    fn deliver(&mut self) -> Result<(), String> {
+        if self.flying.is_empty() {
+            return Ok(());
+        }
+        let late = if self.dice.one_in(4) { self.dice.roll(self.flying.len() as u64) as usize } else { 0 };
+        let doubled = self.dice.one_in(8);
+        let (to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
+        if self.dice.one_in(6) {
+            self.dice.damage(&mut packet);
+        }
+        let interface = if self.program.in_network.is_some() { self.dice.roll(2) as u32 } else { 0 };
+        let now = self.now;
+        // Of exactly its size, so that a sanitizer sees one octet too many.
+        let packet = packet.into_boxed_slice();
+        self.ends[to].both("rx", |core| outcome(core.rx_on(interface, &packet, now)))?;
+        Ok(())
+    }
+}
+
+/// Makes so many random operations on both and compares what can be seen after each.
+///
+/// # Errors
+/// If the program's configuration allows no core with its defaults.
+pub fn diff_operations(
+    program: &Arc<Program>,
+    compiled: &Rc<CompiledProgram>,
+    seed: u64,
+    operations: u64,
+) -> Result<Comparison, String> {
+    let end = |address| {
+        let config =
+            Config { seed, address, mtu: MTU, completions: COMPLETIONS, trace: true, ..Config::default() };
+        Twins::new(program, compiled, &config)
+    };
+    let (dice, ends) = (Dice::new(seed), [end(1)?, end(2)?]);
+    let mut world = World { program, ends, flying: Vec::new(), dice, now: 0, token: 0, packets: 0 };
+    let wrong = (1..=operations).find_map(|operation| {
+        let what = world.step().err()?;
+        Some(format!("at {} ns, operation {operation}: {what}", world.now))
+    });
+    Ok(Comparison {
+        compared: world.ends.iter().map(|end| end.compared).sum(),
+        packets: world.packets,
+        difference: wrong,
+        failures: Vec::new(),
+    })
+}
