@@ -24,8 +24,12 @@ deploy { register_ep_chains(stack); register_ctx_spec(conn, 1); register_ev_pars
 
 /// The codes of the program's errors when `old` is replaced by `new`.
 fn errors(old: &str, new: &str) -> Vec<u16> {
-    assert!(PROGRAM.contains(old), "{old}");
-    let text = PROGRAM.replacen(old, new, 1);
+    errors_of(PROGRAM, old, new)
+}
+
+fn errors_of(program: &str, old: &str, new: &str) -> Vec<u16> {
+    assert!(program.contains(old), "{old}");
+    let text = program.replacen(old, new, 1);
     let (file, syntax) = parse(&text);
     assert_eq!(syntax, [], "{text}");
     let (program, diagnostics) = check(&file, "t", "t.mtp", &text);
@@ -88,6 +92,16 @@ fn a_parameter_of_an_unknown_type_is_reported_once() {
     assert_eq!(errors("ipv4 ip)", "ipv6 ip)"), [codes::UNKNOWN_TYPE]);
     let more = "void more(uint23 x, uint32 y) { uint32 z = x + y; } void receive(segment e, conn c) { more(1, c.count);";
     assert_eq!(errors("void receive(segment e, conn c) {", more), [codes::UNKNOWN_TYPE]);
+}
+
+#[test]
+fn declarations_call_no_function() {
+    let called = "uint32 count = twice(4); timer_t";
+    let twice = "uint32 twice(uint32 n) { return 2 * n; } dispatch";
+    let program = PROGRAM.replace("dispatch", twice);
+    assert_eq!(errors_of(&program, "uint32 count; timer_t", called), [codes::NOT_CONSTANT]);
+    let before = "const uint32 N = parse(7, 10); context conn";
+    assert_eq!(errors("context conn", before), [codes::NOT_CONSTANT]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
 
-use super::{Body, Val};
+use super::{Body, Scope, Val};
 use crate::codes;
 use crate::env::Def;
 use crate::types::{built_in, is_int};
@@ -54,6 +54,17 @@ impl Body<'_, '_> {
         }
         match self.cx.env.get(&name.name) {
             Some(Def::Id(id)) => return self.make_id(id, args, span).map(Val::Typed),
+            Some(Def::Function(_)) if matches!(self.scope, Scope::Declaration | Scope::Header(_)) => {
+                return self.report(
+                    Diagnostic::error(
+                        codes::NOT_CONSTANT,
+                        "no function is called in a declaration",
+                        span,
+                        "known only when the program runs",
+                    )
+                    .mend("call it in an event processor and keep what it gives in a field"),
+                );
+            }
             Some(Def::Function(func)) => {
                 let value = self.user_call(func, name, args, span, true)?;
                 return value.map_or_else(|| self.no_value(span), |v| Some(Val::Typed(v)));
