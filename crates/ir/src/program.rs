@@ -248,6 +248,15 @@ impl NetLayer {
             NetLayer::Link => 0,
         }
     }
+
+    /// Octets that a packet may have wherever it goes, and where the number is from: an IPv4 host takes at least 576
+    /// (RFC 791 §3.1); nothing is sure of a link, and most carry 1500.
+    pub fn sure_mtu(self) -> (u32, &'static str) {
+        match self {
+            NetLayer::Ipv4 => (576, "what every IPv4 host takes (RFC 791 §3.1)"),
+            NetLayer::Link => (1500, "the MTU of most links"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

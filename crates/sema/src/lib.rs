@@ -31,6 +31,7 @@ mod options;
 mod parts;
 pub mod probe;
 mod role;
+mod room;
 mod sched;
 mod shared;
 mod tlv;
@@ -131,6 +132,7 @@ impl<'a> Checker<'a> {
         self.check_interface();
         self.check_deploy();
         self.check_limits();
+        self.check_room();
         self.report_unused();
         self.give_advice();
         self.diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));

@@ -1,4 +1,4 @@
-//! What is declared in vain: data units, fields, values; and headers that leave no room.
+//! What is declared in vain: data units, fields, values.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,6 @@ use carrick_syntax::diag::Diagnostic;
 use super::Facts;
 use crate::{Checker, codes};
 
-/// The MTU of most links.
-const USUAL_MTU: u32 = 1500;
 /// The separate runs that an RX unit tells apart.
 const RX_RUNS: u32 = 16;
 
@@ -134,23 +132,6 @@ impl Checker<'_> {
             );
             let mend = "write `sliding_wnd(N, 16)`, and take data only where `set` says that it fits";
             self.advise_of(codes::RX_RUNS, (name, field.span), what, mend);
-        }
-    }
-
-    /// Headers that leave no room in a packet of the usual size.
-    pub(super) fn advise_headers(&mut self) {
-        for bp in self.program.blueprints.clone().iter().filter(|bp| !bp.frame) {
-            let header = self.program.net_header.layer.header_len() + bp.max_header_len;
-            let room = USUAL_MTU.saturating_sub(4 * u32::from(bp.trailer));
-            let full = if bp.payload_name.is_some() { header >= room } else { header > room };
-            if full {
-                let what = (
-                    format!("the header of `{}` can take {header} octets", bp.name),
-                    "no room for more at an MTU of 1500",
-                );
-                let mend = "use fewer or shorter fields and options";
-                self.advise_of(codes::HEADER_TOO_LONG, (&bp.name, self.declared_at(&bp.name)), what, mend);
-            }
         }
     }
 

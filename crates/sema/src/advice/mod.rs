@@ -28,7 +28,6 @@ impl Checker<'_> {
         self.advise_functions();
         self.advise_units(&facts);
         self.advise_windows();
-        self.advise_headers();
         self.advise_fields();
         self.advise_values();
     }
