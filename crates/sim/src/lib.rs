@@ -13,6 +13,7 @@ pub mod compiled;
 pub mod core;
 pub mod dice;
 pub mod diff;
+pub mod fabric;
 pub mod interface;
 pub mod interpreted;
 pub mod ip;

@@ -39,6 +39,24 @@ pub enum Engine {
     Compiled(Rc<CompiledProgram>),
 }
 
+impl Engine {
+    /// A core of a program; the number is that of its host.
+    pub(crate) fn core(
+        &self,
+        program: &Arc<Program>,
+        config: &Config,
+        number: usize,
+    ) -> Result<Box<dyn Core>, String> {
+        Ok(match self {
+            Engine::Interpreter => Box::new(Interpreted::new(program.clone(), config)?),
+            Engine::Debugged(hook) => {
+                Box::new(Interpreted::debugged(program.clone(), config, number, hook.clone())?)
+            }
+            Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), config)?),
+        })
+    }
+}
+
 /// A run: the same description gives the same run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
@@ -227,23 +245,6 @@ pub fn host_config(scenario: &Scenario, host: u64, trace: bool) -> Config {
     }
 }
 
-fn make_core(
-    program: &Arc<Program>,
-    engine: &Engine,
-    scenario: &Scenario,
-    host: u64,
-    trace: bool,
-) -> Result<Box<dyn Core>, String> {
-    let config = host_config(scenario, host, trace);
-    Ok(match engine {
-        Engine::Interpreter => Box::new(Interpreted::new(program.clone(), &config)?),
-        Engine::Debugged(hook) => {
-            Box::new(Interpreted::debugged(program.clone(), &config, host as usize, hook.clone())?)
-        }
-        Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), &config)?),
-    })
-}
-
 /// A program in the network, and who runs it.
 pub struct Way<'a> {
     pub program: &'a Arc<Program>,
@@ -311,7 +312,7 @@ pub fn run_through(
     let mut hosts = Vec::new();
     for host in 0..2 {
         let (address, peer) = if host == 0 { (CLIENT, SERVER) } else { (SERVER, CLIENT) };
-        let core = make_core(program, engine, scenario, host, tracing)?;
+        let core = engine.core(program, &host_config(scenario, host, tracing), host as usize)?;
         let reachable: Vec<Plan> = scenario.plans.iter().map(|plan| feasible(plan, &interface)).collect();
         let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };

@@ -6,6 +6,7 @@ pub mod diff;
 mod dissect;
 mod doc;
 mod explain;
+mod fabric;
 mod fmt;
 mod layout;
 mod lsp;

@@ -19,6 +19,7 @@ use carrick_sim::{Report, Way};
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::fabric::FabricArgs;
 use super::scenario::{self, ScenarioArgs};
 use crate::args::{Source, Watching};
 use crate::output::{self, Format};
@@ -54,10 +55,15 @@ pub struct SimArgs {
     pub watching: Watching,
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
+    #[command(flatten)]
+    pub fabric: FabricArgs,
 }
 
 pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let program = super::load(&args.source)?;
+    if let Some(name) = &args.fabric.topology {
+        return super::fabric::run(args, &program, name);
+    }
     let scenario = args.scenario.scenario(&program, &args.set)?;
     let tracing = !args.fast || args.trace.is_some();
     let wanted = if tracing { Tracing::On } else { Tracing::Off };
@@ -110,7 +116,8 @@ fn manifest(args: &SimArgs) -> String {
     format!("carrick {}", words.join(" "))
 }
 
-fn create(path: Option<&Path>) -> Result<Option<BufWriter<File>>, Failure> {
+/// A file to write, if one is wanted.
+pub fn create(path: Option<&Path>) -> Result<Option<BufWriter<File>>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let file =
         File::create(path).map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;

@@ -1,0 +1,194 @@
+//! What a network of many hosts is, as the command line says it.
+
+use std::path::{Path, PathBuf};
+
+use carrick_driver::{Failure, params, quantity};
+use carrick_ir::Program;
+use carrick_sim::fabric::Setup;
+use carrick_sim::fabric::sizes::Sizes;
+use carrick_sim::fabric::switch::{Paths, Queueing, Shared, Trim};
+use carrick_sim::fabric::topology::{Links, Topology};
+use carrick_sim::fabric::workload::{KINDS, Kind, Workload, parse_trace};
+use clap::Args;
+
+use super::file;
+use crate::commands::scenario::ScenarioArgs;
+
+/// Octets of a message where nobody says: what a program that carries messages of many packets should hold.
+const MESSAGE: u32 = 65_536;
+/// Flows of a workload that has no end of itself.
+const FLOWS: u32 = 1000;
+const HOUR: u64 = 3_600_000_000_000;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Networks of many hosts")]
+pub struct FabricArgs {
+    /// pair, dumbbell:N, star:N, leaf-spine:LEAVES,SPINES,HOSTS_PER_LEAF, fat-tree:K, or a .toml file; --rate is that of
+    /// links to hosts
+    #[arg(long)]
+    pub topology: Option<String>,
+    /// incast:N, permutation, all-to-all, closed:N, poisson:LOAD%, or trace:FILE (lines `start_ns,source,destination,octets`)
+    #[arg(long, default_value = "permutation", requires = "topology")]
+    pub workload: String,
+    /// octets of a flow: 100KB, 1KB..1MB, or w1 to w5; without it --bytes
+    #[arg(long, requires = "topology")]
+    pub sizes: Option<String>,
+    /// flows, one after another of each sender (closed and poisson: of all together, 1000 without it)
+    #[arg(long, requires = "topology")]
+    pub flows: Option<u32>,
+    /// of links between switches; without it as --rate
+    #[arg(long, requires = "topology")]
+    pub core_rate: Option<String>,
+    /// octets that wait before a port with one priority at most; without it --queue packets
+    #[arg(long, requires = "topology")]
+    pub buffer: Option<String>,
+    /// octets that all ports of a switch share; a queue may have --alpha times what is free
+    #[arg(long, requires = "topology")]
+    pub shared: Option<String>,
+    #[arg(long, default_value_t = 1.0, requires = "shared")]
+    pub alpha: f64,
+    /// strict priorities, by the first three bits of packets' differentiated services field
+    #[arg(long, default_value_t = 8, requires = "topology")]
+    pub priorities: usize,
+    /// mark packets (ECN) that find so many octets of their priority waiting
+    #[arg(long, requires = "topology")]
+    pub mark_at: Option<String>,
+    /// cut packets for which there is no room to so many octets, and give them code point --trim-dscp
+    #[arg(long, requires = "topology")]
+    pub trim: Option<String>,
+    #[arg(long, default_value_t = 56, requires = "trim")]
+    pub trim_dscp: u8,
+    /// if there is no room for that either, send the header back with this code point
+    #[arg(long, requires = "trim")]
+    pub return_dscp: Option<u8>,
+    /// each packet by another of several shortest paths, not all of a flow by one
+    #[arg(long, requires = "topology")]
+    pub spray: bool,
+    /// flows to one host follow each other on one connection, where a program has connections
+    #[arg(long, requires = "topology")]
+    pub keep: bool,
+    /// a line for each flow
+    #[arg(long, requires = "topology")]
+    pub csv: Option<PathBuf>,
+    /// runs, with the seeds from --seed on
+    #[arg(long, default_value_t = 1, requires = "topology")]
+    pub seeds: u64,
+    /// runs at once
+    #[arg(long, default_value_t = 1, requires = "topology")]
+    pub jobs: usize,
+}
+
+impl FabricArgs {
+    /// The first run, of this program with these parameters (`name=value`); the others differ in their seed.
+    pub fn setup(
+        &self,
+        name: &str,
+        common: &ScenarioArgs,
+        program: &Program,
+        settings: &[String],
+    ) -> Result<Setup, Failure> {
+        let message = common.message.as_deref().map(quantity::bytes).transpose()?;
+        let message = message.map(|octets| {
+            let known = u32::try_from(octets).ok().filter(|n| (64..=1 << 30).contains(n));
+            known
+                .ok_or_else(|| Failure::Usage(format!("{octets} is no length of a message: say 64B to 1GiB")))
+        });
+        Ok(Setup {
+            topology: self.shape(name, common)?,
+            queueing: self.queueing(common)?,
+            workload: self.workload(common)?,
+            seed: common.seed,
+            mtu: common.mtu,
+            message: message.transpose()?.unwrap_or(MESSAGE),
+            keep: self.keep,
+            params: if settings.is_empty() { Vec::new() } else { params::values(program, settings)? },
+            limit: HOUR,
+        })
+    }
+
+    fn shape(&self, name: &str, common: &ScenarioArgs) -> Result<Topology, Failure> {
+        if name.ends_with(".toml") {
+            return file::topology(Path::new(name));
+        }
+        let rate_bps = quantity::rate(&common.rate)?;
+        let links = Links {
+            rate_bps,
+            core_rate_bps: self.core_rate.as_deref().map_or(Ok(rate_bps), quantity::rate)?,
+            delay_ns: quantity::duration(&common.delay)?,
+            loss_ppm: quantity::share(&common.loss)?,
+        };
+        Topology::named(name, &links).map_err(Failure::Usage)
+    }
+
+    fn queueing(&self, common: &ScenarioArgs) -> Result<Queueing, Failure> {
+        let bytes = |text: &Option<String>| text.as_deref().map(quantity::bytes).transpose();
+        let of_packets = common.queue as u64 * u64::from(common.mtu);
+        let octets = bytes(&self.buffer)?.unwrap_or(of_packets);
+        let code_point = |dscp: u8| {
+            if dscp < 64 {
+                Ok(dscp)
+            } else {
+                Err(Failure::Usage(format!("{dscp} is no code point: say 0 to 63")))
+            }
+        };
+        let trim = match bytes(&self.trim)? {
+            Some(left) => Some(Trim {
+                octets: u32::try_from(left)
+                    .ok()
+                    .filter(|n| (20..=u32::from(u16::MAX)).contains(n))
+                    .ok_or_else(|| Failure::Usage(format!("{left} octets are no header: say 20B to 64KB")))?,
+                dscp: code_point(self.trim_dscp)?,
+                room: octets,
+                back: self.return_dscp.map(code_point).transpose()?,
+            }),
+            None => None,
+        };
+        if !(1..=8).contains(&self.priorities) {
+            return Err(Failure::Usage(format!("{} priorities: say 1 to 8", self.priorities)));
+        }
+        Ok(Queueing {
+            octets,
+            priorities: self.priorities,
+            mark: bytes(&self.mark_at)?,
+            shared: bytes(&self.shared)?.map(|octets| Shared { octets, alpha: self.alpha }),
+            trim,
+            paths: if self.spray { Paths::Spray } else { Paths::Flow },
+        })
+    }
+
+    fn workload(&self, common: &ScenarioArgs) -> Result<Workload, Failure> {
+        let wrong = || Failure::Usage(format!("{:?} is no workload: say {KINDS}", self.workload));
+        let (name, number) = self.workload.split_once(':').unwrap_or((&self.workload, ""));
+        let count = |text: &str| text.parse().ok().filter(|n: &u32| *n > 0).ok_or_else(wrong);
+        let kind = match (name, number) {
+            ("incast", n) => Kind::Incast(count(n)?),
+            ("permutation", "") => Kind::Permutation,
+            ("all-to-all", "") => Kind::AllToAll,
+            ("closed", n) => Kind::Closed(count(n)?),
+            ("poisson", load) => match quantity::share(load)? {
+                0 => return Err(wrong()),
+                load => Kind::Poisson(load),
+            },
+            ("trace", file) => Kind::Given(trace(Path::new(file))?),
+            _ => return Err(wrong()),
+        };
+        let endless = matches!(kind, Kind::Closed(_) | Kind::Poisson(_));
+        let flows = self.flows.unwrap_or(if endless { FLOWS } else { 1 });
+        Ok(Workload { kind, sizes: sizes(self.sizes.as_deref().unwrap_or(&common.bytes))?, count: flows })
+    }
+}
+
+fn sizes(text: &str) -> Result<Sizes, Failure> {
+    if let Some(known) = Sizes::known(text) {
+        return Ok(known);
+    }
+    match text.split_once("..") {
+        Some((lo, hi)) => Ok(Sizes::Uniform(quantity::bytes(lo)?, quantity::bytes(hi)?)),
+        None => Ok(Sizes::Fixed(quantity::bytes(text)?)),
+    }
+}
+
+fn trace(path: &Path) -> Result<Vec<carrick_sim::fabric::Flow>, Failure> {
+    let text = file::read(path)?;
+    parse_trace(&text).map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))
+}

@@ -1,0 +1,85 @@
+//! A topology from a file.
+//!
+//! ```toml
+//! hosts = 4
+//! switches = 2
+//!
+//! [[links]]
+//! ends = ["h0..h1", "s0"] # two links: h0 to s0, h1 to s0
+//! rate = "10Gbps"
+//! delay = "1us"
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use carrick_driver::{Failure, quantity};
+use carrick_sim::fabric::topology::{Node, Topology, Wire};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    hosts: u32,
+    #[serde(default)]
+    switches: u32,
+    links: Vec<Link>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Link {
+    /// `h3`, `s0`, or several: `h0..h7`
+    ends: [String; 2],
+    rate: String,
+    /// one way
+    delay: String,
+    /// the other way, if it is another
+    back: Option<String>,
+    loss: Option<String>,
+}
+
+/// The text of a file.
+pub fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
+}
+
+/// Reads it.
+///
+/// # Errors
+/// [`Failure::Usage`] if it cannot be read or is no topology.
+pub fn topology(path: &Path) -> Result<Topology, Failure> {
+    let wrong = |e: String| Failure::Usage(format!("{}: {e}", path.display()));
+    let shape: Shape = toml::from_str(&read(path)?).map_err(|e| wrong(e.to_string()))?;
+    let mut topology = Topology { hosts: shape.hosts, switches: shape.switches, wires: Vec::new() };
+    for link in &shape.links {
+        let delay = quantity::duration(&link.delay)?;
+        let back = link.back.as_deref().map_or(Ok(delay), quantity::duration)?;
+        let loss_ppm = link.loss.as_deref().map_or(Ok(0), quantity::share)?;
+        let rate_bps = quantity::rate(&link.rate)?;
+        let [a, b] = [&link.ends[0], &link.ends[1]].map(|end| nodes(end, &topology).map_err(wrong));
+        for (a, b) in a?.flat_map(|a| b.clone().into_iter().flatten().map(move |b| (a, b))) {
+            topology.wires.push(Wire { ends: [a, b], rate_bps, delay_ns: [delay, back], loss_ppm });
+        }
+    }
+    topology.check().map_err(wrong)?;
+    Ok(topology)
+}
+
+/// The nodes of an end.
+fn nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive<Node>, String> {
+    let node = |text: &str| {
+        let (kind, number) = text.split_at_checked(1)?;
+        let number: u32 = number.parse().ok()?;
+        match kind {
+            "h" if number < topology.hosts => Some(number),
+            "s" if number < topology.switches => Some(topology.hosts + number),
+            _ => None,
+        }
+    };
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let ends = node(first).zip(node(last));
+    ends.map(|(a, b)| a..=b).ok_or_else(|| {
+        format!("{text:?} is no end of a link: hosts are h0, h1, ..., switches s0, s1, ..., several h0..h7")
+    })
+}

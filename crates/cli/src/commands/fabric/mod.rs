@@ -1,0 +1,134 @@
+//! `carrick sim --topology`: networks of many hosts.
+
+mod args;
+mod file;
+mod show;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use carrick_driver::Failure;
+use carrick_driver::cc::{self, SharedLibrary, Tracing};
+use carrick_ir::Program;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::fabric::results::Results;
+use carrick_sim::fabric::{self, Setup};
+use carrick_sim::metrics::Metrics;
+use carrick_sim::observe::{All, Observer};
+use carrick_sim::pcapng::Pcapng;
+use carrick_sim::scenario::Engine;
+use carrick_sim::trace::JsonLines;
+
+pub use args::FabricArgs;
+
+use super::sim::{SimArgs, create};
+use crate::output::{self, Format};
+
+/// A run that is over.
+struct Run {
+    seed: u64,
+    results: Results,
+    /// packets that were sent again, where that was looked at
+    retransmitted: Option<u64>,
+}
+
+/// Simulates the topology of this name.
+pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCode, Failure> {
+    let fabric = &args.fabric;
+    let setup = fabric.setup(name, &args.scenario, program, &args.set)?;
+    if fabric.seeds != 1 && (args.pcap.is_some() || args.trace.is_some()) {
+        return Err(Failure::Usage("a trace or a capture is of one run: leave --seeds away".into()));
+    }
+    if args.via.is_some() {
+        return Err(Failure::Usage("a program --via stands between two hosts, not in a --topology".into()));
+    }
+    let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };
+    let library = if args.compiled { Some(cc::shared_library(program, tracing)?) } else { None };
+    let work = Work { args, program, setup: &setup, library: library.as_ref(), tracing };
+    let begin = Instant::now();
+    let runs = work.all()?;
+    let took = begin.elapsed();
+    let manifest = show::manifest(args, program);
+    if let Some(path) = &fabric.csv {
+        std::fs::write(path, show::csv(&runs, &manifest))
+            .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
+    }
+    match args.format {
+        Format::Json => output::json(&show::json(&runs, args, program)),
+        Format::Pretty => show::pretty(&runs, took),
+    }
+    Ok(ExitCode::from(u8::from(runs.iter().any(|run| !run.results.failures().is_empty()))))
+}
+
+struct Work<'a> {
+    args: &'a SimArgs,
+    program: &'a Arc<Program>,
+    setup: &'a Setup,
+    library: Option<&'a SharedLibrary>,
+    tracing: Tracing,
+}
+
+impl Work<'_> {
+    /// Every seed, in their order, whoever runs it.
+    fn all(&self) -> Result<Vec<Run>, Failure> {
+        let (seeds, first) = (self.args.fabric.seeds.max(1), self.setup.seed);
+        let bar = if seeds > 1 {
+            output::progress_bar(seeds, "simulating")
+        } else {
+            output::progress("simulating")
+        };
+        let next = AtomicU64::new(0);
+        let mut done: Vec<(u64, Result<Run, Failure>)> = std::thread::scope(|scope| {
+            let worker = || {
+                let mut done = Vec::new();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= seeds {
+                        return done;
+                    }
+                    done.push((number, self.one(first.wrapping_add(number))));
+                    bar.inc(1);
+                }
+            };
+            let jobs = self.args.fabric.jobs.clamp(1, seeds.min(1024) as usize);
+            let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
+            workers.into_iter().flat_map(|w| w.join().unwrap_or_default()).collect()
+        });
+        bar.finish_and_clear();
+        done.sort_by_key(|(number, _)| *number);
+        done.into_iter().map(|(_, run)| run).collect()
+    }
+
+    fn engine(&self) -> Result<Engine, Failure> {
+        let Some(library) = self.library else { return Ok(Engine::Interpreter) };
+        let core = CompiledProgram::load(&library.path, self.program.source_hash).map_err(Failure::Failed)?;
+        Ok(Engine::Compiled(core))
+    }
+
+    fn one(&self, seed: u64) -> Result<Run, Failure> {
+        let engine = self.engine()?;
+        let setup = Setup { seed, ..self.setup.clone() };
+        let manifest = show::manifest(self.args, self.program);
+        let mut pcap = create(self.args.pcap.as_deref())?.map(|f| Pcapng::new(f, self.program, 0, &manifest));
+        let mut trace = create(self.args.trace.as_deref())?
+            .map(|f| JsonLines::new(f, self.program.clone(), seed, &manifest));
+        let mut metrics = Metrics::default();
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
+        observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
+        let traced = self.tracing == Tracing::On;
+        if traced {
+            observers.push(&mut metrics);
+        }
+        let mut all = All(observers);
+        let watched = traced || self.args.pcap.is_some();
+        let observer = watched.then_some(&mut all as &mut dyn Observer);
+        let results = fabric::run(self.program, &engine, &setup, observer).map_err(Failure::Usage)?;
+        let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
+        pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
+        trace.map_or(Ok(()), JsonLines::finish).map_err(written)?;
+        Ok(Run { seed, results, retransmitted: traced.then_some(metrics.retransmitted_packets) })
+    }
+}

@@ -1,0 +1,219 @@
+//! Flows over the `message` interface: each a message, or several where one cannot hold it, between hosts that both open.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::{Desk, OK, Place, address, pattern};
+use crate::app::{Ask, AskData};
+use crate::core::Completion;
+use crate::fabric::flows::Flows;
+use crate::interface::{Arg, Call, args};
+
+const BUSY: u8 = 10;
+/// A message begins with the number of its flow and its own in it.
+const HEAD: usize = 8;
+/// Messages to one host that are under way at once.
+const WINDOW: usize = 8;
+/// Before what was refused is tried again, in nanoseconds.
+const AGAIN_AFTER: u64 = 10_000;
+const PORT: u64 = 10_000;
+
+/// A message of a flow.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    flow: u32,
+    number: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Waiting {
+    Open(usize),
+    Send(usize, Piece),
+    Recv(usize),
+}
+
+/// The way to another host and back.
+#[derive(Debug)]
+struct Way {
+    host: u32,
+    handle: Option<u64>,
+    to_send: VecDeque<Piece>,
+    in_flight: usize,
+    waits: bool,
+}
+
+/// The application of a host.
+pub struct Edge {
+    place: Place,
+    pub(super) desk: Desk<Waiting>,
+    ways: Vec<Way>,
+    by_host: FxHashMap<u32, usize>,
+    /// of flows of several messages, a bit for each that is there
+    there: FxHashMap<u32, Vec<u64>>,
+    octets: Vec<u8>,
+}
+
+impl Edge {
+    pub fn new(place: Place) -> Edge {
+        Edge {
+            place: Place { message: place.message.max(2 * HEAD as u32), ..place },
+            desk: Desk::default(),
+            ways: Vec::new(),
+            by_host: FxHashMap::default(),
+            there: FxHashMap::default(),
+            octets: Vec::new(),
+        }
+    }
+
+    /// Both ends of each way open it.
+    pub fn start(&mut self, flows: &Flows) {
+        let own = self.place.host;
+        for flow in &flows.all {
+            let other = match (flow.source == own, flow.destination == own) {
+                (true, _) => flow.destination,
+                (_, true) => flow.source,
+                _ => continue,
+            };
+            if !self.by_host.contains_key(&other) {
+                self.open(other);
+            }
+        }
+    }
+
+    fn open(&mut self, host: u32) {
+        let way = self.ways.len();
+        self.by_host.insert(host, way);
+        self.ways.push(Way { host, handle: None, to_send: VecDeque::new(), in_flight: 0, waits: false });
+        // A port that is the same at both ends, and no other's at either.
+        let port = PORT + u64::from((host + self.place.host) % self.place.hosts);
+        let args = args(&[
+            (Arg::LocalIp, u64::from(address(self.place.host))),
+            (Arg::LocalPort, port),
+            (Arg::RemoteIp, u64::from(address(host))),
+            (Arg::RemotePort, port),
+        ]);
+        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open(way));
+    }
+
+    /// Octets of a message of a flow, and how many messages it has.
+    fn piece(&self, piece: Piece, flows: &Flows) -> (u64, u64) {
+        let octets = flows.all[piece.flow as usize].octets;
+        let count = octets.div_ceil(u64::from(self.place.message));
+        (octets / count + u64::from(u64::from(piece.number) < octets % count), count)
+    }
+
+    pub fn begin(&mut self, flow: u32, flows: &Flows) {
+        let Some(&way) = self.by_host.get(&flows.all[flow as usize].destination) else { return };
+        let (_, count) = self.piece(Piece { flow, number: 0 }, flows);
+        self.ways[way].to_send.extend((0..count as u32).map(|number| Piece { flow, number }));
+        self.send(way, flows);
+    }
+
+    pub fn wake(&mut self, way: usize, flows: &Flows) {
+        self.ways[way].waits = false;
+        self.send(way, flows);
+    }
+
+    fn send(&mut self, way: usize, flows: &Flows) {
+        while let Some(handle) = self.ways[way].handle {
+            let w = &mut self.ways[way];
+            if w.waits || w.in_flight >= WINDOW {
+                return;
+            }
+            let Some(piece) = w.to_send.pop_front() else { return };
+            w.in_flight += 1;
+            let (len, _) = self.piece(piece, flows);
+            self.fill(piece, len);
+            let octets = AskData::Send(Cow::Owned(self.octets.clone()));
+            let args = args(&[(Arg::Len, len)]);
+            self.desk.ask(Call::Send, handle, args, octets, Waiting::Send(way, piece));
+        }
+    }
+
+    /// The octets of a message: its numbers, and what no other message has.
+    fn fill(&mut self, piece: Piece, len: u64) {
+        let offset = HEAD as u64 + len * u64::from(piece.number);
+        pattern(piece.flow, self.place.seed).fill(offset, len as usize, &mut self.octets);
+        let head = u64::from(piece.flow) | u64::from(piece.number) << 32;
+        self.octets[..HEAD].copy_from_slice(&head.to_le_bytes());
+    }
+
+    pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
+        match self.desk.waiting.remove(&done.token) {
+            Some(Waiting::Open(way)) if done.status == OK => {
+                self.ways[way].handle = Some(done.value);
+                self.receive(way);
+                self.send(way, flows);
+            }
+            Some(Waiting::Open(way)) => {
+                // Nothing will ever go to that host or come from it.
+                let other = self.ways[way].host;
+                for number in 0..flows.all.len() {
+                    let flow = flows.all[number];
+                    if (flow.source, flow.destination) == (self.place.host, other) {
+                        flows.failed(number as u32, done.status, now);
+                    }
+                }
+            }
+            Some(Waiting::Send(way, piece)) => self.sent(way, piece, done.status, flows, now),
+            Some(Waiting::Recv(way)) if done.status == OK => {
+                self.take(done.data.as_deref().unwrap_or_default(), flows, now);
+                self.receive(way);
+            }
+            Some(Waiting::Recv(_)) | None => {}
+        }
+    }
+
+    fn sent(&mut self, way: usize, piece: Piece, status: u8, flows: &mut Flows, now: u64) {
+        let w = &mut self.ways[way];
+        w.in_flight -= 1;
+        match status {
+            OK => {}
+            BUSY => {
+                w.to_send.push_front(piece);
+                if !w.waits {
+                    w.waits = true;
+                    self.desk.asks.push(Ask::Wake { at: now + AGAIN_AFTER, conn: way });
+                }
+            }
+            _ => flows.failed(piece.flow, status, now),
+        }
+        self.send(way, flows);
+    }
+
+    fn receive(&mut self, way: usize) {
+        let Some(handle) = self.ways[way].handle else { return };
+        let len = u64::from(self.place.message);
+        self.desk.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(way));
+    }
+
+    /// Holds a message against what was sent.
+    fn take(&mut self, octets: &[u8], flows: &mut Flows, now: u64) {
+        let Some(head) = octets.first_chunk::<HEAD>() else { return };
+        let head = u64::from_le_bytes(*head);
+        let piece = Piece { flow: head as u32, number: (head >> 32) as u32 };
+        if flows.all.get(piece.flow as usize).is_none_or(|flow| flow.destination != self.place.host) {
+            return;
+        }
+        let (len, count) = self.piece(piece, flows);
+        if u64::from(piece.number) >= count || self.came_before(piece, count) {
+            return;
+        }
+        let offset = HEAD as u64 + len * u64::from(piece.number);
+        let rest = pattern(piece.flow, self.place.seed);
+        let right = octets.len() as u64 == len
+            && rest.first_difference(offset + HEAD as u64, &octets[HEAD..]).is_none();
+        flows.received(piece.flow, len, right, now);
+    }
+
+    /// Whether the message came before; it is known from now on.
+    fn came_before(&mut self, piece: Piece, count: u64) -> bool {
+        let bits = self.there.entry(piece.flow).or_insert_with(|| vec![0; count.div_ceil(64) as usize]);
+        let (word, bit) = (piece.number as usize / 64, 1 << (piece.number % 64));
+        let before = bits[word] & bit != 0;
+        bits[word] |= bit;
+        before
+    }
+}

@@ -1,0 +1,121 @@
+//! What sends and takes the flows at the edge of the network: an application for each shape of interface.
+
+mod message;
+mod stream;
+
+use super::flows::Flows;
+use crate::app::{Ask, AskData};
+use crate::core::Completion;
+use crate::interface::{Args, Call, Shape};
+use crate::pattern::Pattern;
+
+const OK: u8 = 0;
+
+/// What an application knows of its surroundings.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    pub host: u32,
+    pub hosts: u32,
+    pub seed: u64,
+    /// octets of a message at most
+    pub message: u32,
+    /// one connection to each host that is sent to, for all flows, and not one for each flow
+    pub keep: bool,
+}
+
+/// The address of host 0; the others follow.
+const FIRST_ADDRESS: u32 = 0x0a00_0001;
+
+/// The IPv4 address of a host.
+pub fn address(host: u32) -> u32 {
+    FIRST_ADDRESS + host
+}
+
+/// The host that has an address, if it is one.
+pub fn host_at(address: u32, hosts: u32) -> Option<u32> {
+    address.checked_sub(FIRST_ADDRESS).filter(|host| *host < hosts)
+}
+
+/// The octets of a flow begin with its number.
+fn pattern(flow: u32, seed: u64) -> Pattern {
+    Pattern { number: u64::from(flow), seed }
+}
+
+/// Requests that wait for their answers, by token, and those that are to be made.
+struct Desk<W> {
+    token: u64,
+    waiting: rustc_hash::FxHashMap<u64, W>,
+    asks: Vec<Ask>,
+}
+
+impl<W> Default for Desk<W> {
+    fn default() -> Self {
+        Desk { token: 0, waiting: rustc_hash::FxHashMap::default(), asks: Vec::new() }
+    }
+}
+
+impl<W> Desk<W> {
+    fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: W) {
+        self.token += 1;
+        self.waiting.insert(self.token, waiting);
+        self.asks.push(Ask::Call { call, handle, args, token: self.token, data });
+    }
+}
+
+/// The application of a host.
+pub enum Edge {
+    Stream(stream::Edge),
+    Message(message::Edge),
+}
+
+impl Edge {
+    /// # Errors
+    /// A sentence, if programs of this shape cannot carry flows.
+    pub fn new(shape: Shape, place: Place) -> Result<Edge, String> {
+        match shape {
+            Shape::Stream => Ok(Edge::Stream(stream::Edge::new(place))),
+            Shape::Message => Ok(Edge::Message(message::Edge::new(place))),
+        }
+    }
+
+    /// Before anything happens: whoever is sent to is there.
+    pub fn start(&mut self, flows: &Flows) {
+        match self {
+            Edge::Stream(edge) => edge.start(),
+            Edge::Message(edge) => edge.start(flows),
+        }
+    }
+
+    /// A flow of this host is to begin.
+    pub fn begin(&mut self, flow: u32, flows: &mut Flows, now: u64) {
+        flows.outcomes[flow as usize].started = Some(now);
+        match self {
+            Edge::Stream(edge) => edge.begin(flow, flows, now),
+            Edge::Message(edge) => edge.begin(flow, flows),
+        }
+    }
+
+    /// A time that was asked for has come.
+    pub fn wake(&mut self, what: usize, flows: &Flows) {
+        match self {
+            Edge::Stream(_) => {}
+            Edge::Message(edge) => edge.wake(what, flows),
+        }
+    }
+
+    /// A request completed.
+    pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
+        match self {
+            Edge::Stream(edge) => edge.completed(done, flows, now),
+            Edge::Message(edge) => edge.completed(done, flows, now),
+        }
+    }
+
+    /// Moves the requests since the last time to the end of `to`.
+    pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
+        match self {
+            Edge::Stream(edge) => to.append(&mut edge.desk.asks),
+            Edge::Message(edge) => to.append(&mut edge.desk.asks),
+        }
+    }
+}

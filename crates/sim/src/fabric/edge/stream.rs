@@ -1,0 +1,243 @@
+//! Flows over the `stream` interface: each on a connection of its own, or one after another on one to each host.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::{Desk, OK, Place, address, pattern};
+use crate::app::AskData;
+use crate::core::Completion;
+use crate::fabric::flows::{Flows, OCTETS_MIN};
+use crate::interface::{Arg, Args, Call, args};
+
+/// Where everybody listens, and the connections that may wait there.
+const PORT: u64 = 5001;
+const BACKLOG: u64 = 1024;
+/// The first port of a connection, and how many there are.
+const LOCAL_PORT: u64 = 10_000;
+const LOCAL_PORTS: u64 = 50_000;
+/// Octets in one send, and in one recv.
+const CHUNK: u64 = 65_536;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Waiting {
+    Listen,
+    Accept(u64),
+    Connect(usize),
+    Send(usize),
+    Recv(usize),
+    Nothing,
+}
+
+/// A connection, at either end.
+#[derive(Debug, Default)]
+struct Conn {
+    handle: u64,
+    connected: bool,
+    over: bool,
+    /// what it is to send, and how much of the first is sent
+    to_send: VecDeque<u32>,
+    sent: u64,
+    sending: bool,
+    shut: bool,
+    /// the flow that arrives, the octets of its number until it is known, and what is there of it
+    taking: Option<u32>,
+    head: Vec<u8>,
+    taken: u64,
+}
+
+/// The application of a host.
+pub struct Edge {
+    place: Place,
+    pub(super) desk: Desk<Waiting>,
+    conns: Vec<Conn>,
+    /// places among them that are free
+    free: Vec<usize>,
+    opened: u64,
+    kept: FxHashMap<u32, usize>,
+}
+
+impl Edge {
+    pub fn new(place: Place) -> Edge {
+        Edge {
+            place,
+            desk: Desk::default(),
+            conns: Vec::new(),
+            free: Vec::new(),
+            opened: 0,
+            kept: FxHashMap::default(),
+        }
+    }
+
+    pub fn start(&mut self) {
+        let local = u64::from(address(self.place.host));
+        let args = args(&[(Arg::LocalIp, local), (Arg::LocalPort, PORT), (Arg::Backlog, BACKLOG)]);
+        self.desk.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen);
+    }
+
+    fn conn(&mut self, conn: Conn) -> usize {
+        if let Some(place) = self.free.pop() {
+            self.conns[place] = conn;
+            return place;
+        }
+        self.conns.push(conn);
+        self.conns.len() - 1
+    }
+
+    pub fn begin(&mut self, flow: u32, flows: &mut Flows, now: u64) {
+        let to = flows.all[flow as usize].destination;
+        if let Some(&conn) = self.kept.get(&to) {
+            self.conns[conn].to_send.push_back(flow);
+            return self.send(conn, flows, now);
+        }
+        let conn = self.conn(Conn { to_send: VecDeque::from([flow]), ..Conn::default() });
+        if self.place.keep {
+            self.kept.insert(to, conn);
+        }
+        let args = args(&[
+            (Arg::LocalIp, u64::from(address(self.place.host))),
+            (Arg::LocalPort, LOCAL_PORT + self.opened % LOCAL_PORTS),
+            (Arg::RemoteIp, u64::from(address(to))),
+            (Arg::RemotePort, PORT),
+        ]);
+        self.opened += 1;
+        self.desk.ask(Call::Connect, 0, args, AskData::None, Waiting::Connect(conn));
+    }
+
+    pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
+        match self.desk.waiting.remove(&done.token) {
+            Some(Waiting::Listen) if done.status == OK => self.accept(done.value),
+            Some(Waiting::Accept(listener)) if done.status == OK => {
+                let conn = self.conn(Conn { handle: done.value, connected: true, ..Conn::default() });
+                self.accept(listener);
+                self.receive(conn, flows);
+            }
+            Some(Waiting::Connect(conn)) => {
+                if done.status != OK {
+                    return self.fail(conn, done.status, flows, now);
+                }
+                self.conns[conn].handle = done.value;
+                self.conns[conn].connected = true;
+                self.receive(conn, flows);
+                self.send(conn, flows, now);
+            }
+            Some(Waiting::Send(conn)) => self.sent(conn, done, flows, now),
+            Some(Waiting::Recv(conn)) => self.received(conn, done, flows, now),
+            _ => {}
+        }
+    }
+
+    fn accept(&mut self, listener: u64) {
+        self.desk.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
+    }
+
+    fn send(&mut self, conn: usize, flows: &mut Flows, now: u64) {
+        let c = &mut self.conns[conn];
+        if c.over && !c.to_send.is_empty() {
+            return self.fail(conn, OK + 1, flows, now);
+        }
+        if !c.connected || c.sending || c.shut {
+            return;
+        }
+        let handle = c.handle;
+        let Some(&flow) = c.to_send.front() else {
+            if !self.place.keep {
+                c.shut = true;
+                self.desk.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
+            }
+            return;
+        };
+        let len = (flows.all[flow as usize].octets - c.sent).min(CHUNK);
+        c.sending = true;
+        let octets = pattern(flow, self.place.seed).octets(c.sent, len as usize);
+        let args = args(&[(Arg::Len, len)]);
+        self.desk.ask(Call::Send, handle, args, AskData::Send(octets), Waiting::Send(conn));
+    }
+
+    fn sent(&mut self, conn: usize, done: &Completion, flows: &mut Flows, now: u64) {
+        let c = &mut self.conns[conn];
+        c.sending = false;
+        if c.over {
+            return self.release(conn);
+        }
+        if done.status != OK {
+            return self.fail(conn, done.status, flows, now);
+        }
+        c.sent += done.value;
+        if c.to_send.front().is_some_and(|flow| c.sent >= flows.all[*flow as usize].octets) {
+            c.to_send.pop_front();
+            c.sent = 0;
+        }
+        self.send(conn, flows, now);
+    }
+
+    fn receive(&mut self, conn: usize, flows: &Flows) {
+        let c = &self.conns[conn];
+        let len = match c.taking {
+            Some(flow) => (flows.all[flow as usize].octets - c.taken).min(CHUNK),
+            // The number comes first, and alone: only then is it known how much there is.
+            None => OCTETS_MIN - c.head.len() as u64,
+        };
+        let args = args(&[(Arg::Len, len)]);
+        self.desk.ask(Call::Recv, c.handle, args, AskData::Recv(len), Waiting::Recv(conn));
+    }
+
+    fn received(&mut self, conn: usize, done: &Completion, flows: &mut Flows, now: u64) {
+        if self.conns[conn].over {
+            return self.release(conn);
+        }
+        if done.status != OK {
+            // The end of the stream, or an error: what has not arrived by now never will.
+            return self.fail(conn, done.status, flows, now);
+        }
+        self.take(conn, done.data.as_deref().unwrap_or_default(), flows, now);
+        self.receive(conn, flows);
+    }
+
+    fn take(&mut self, conn: usize, octets: &[u8], flows: &mut Flows, now: u64) {
+        let seed = self.place.seed;
+        let c = &mut self.conns[conn];
+        let Some(flow) = c.taking else {
+            c.head.extend_from_slice(octets);
+            if let Ok(number) = <[u8; OCTETS_MIN as usize]>::try_from(&c.head[..]) {
+                let flow = u64::from_le_bytes(number);
+                c.head.clear();
+                if flow < flows.all.len() as u64 && flows.all[flow as usize].destination == self.place.host {
+                    c.taken = OCTETS_MIN;
+                    flows.received(flow as u32, OCTETS_MIN, true, now);
+                    c.taking = Some(flow as u32).filter(|f| flows.all[*f as usize].octets > OCTETS_MIN);
+                }
+            }
+            return;
+        };
+        let right = pattern(flow, seed).first_difference(c.taken, octets).is_none();
+        c.taken += octets.len() as u64;
+        flows.received(flow, octets.len() as u64, right, now);
+        if c.taken >= flows.all[flow as usize].octets {
+            c.taking = None;
+        }
+    }
+
+    /// The connection is over, well or not.
+    fn fail(&mut self, conn: usize, status: u8, flows: &mut Flows, now: u64) {
+        let c = &mut self.conns[conn];
+        for flow in c.to_send.drain(..).chain(c.taking.take()) {
+            flows.failed(flow, status, now);
+        }
+        if !c.over {
+            c.over = true;
+            let handle = c.handle;
+            if c.connected {
+                self.desk.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
+            }
+        }
+        self.release(conn);
+    }
+
+    /// Its place is free once nothing of it is under way.
+    fn release(&mut self, conn: usize) {
+        if self.conns[conn].over && !self.conns[conn].sending && !self.place.keep {
+            self.free.push(conn);
+        }
+    }
+}

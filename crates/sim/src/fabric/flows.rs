@@ -1,0 +1,151 @@
+//! What is sent from whom to whom, and what became of it.
+
+/// When a flow begins, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    At(u64),
+    /// so long after another one has ended
+    After {
+        flow: u32,
+        pause: u64,
+    },
+}
+
+/// Octets that go from one host to another: a connection's, or messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    pub source: u32,
+    pub destination: u32,
+    /// at least [`OCTETS_MIN`]
+    pub octets: u64,
+    pub start: Start,
+}
+
+/// Octets of a flow at least: it carries its number.
+pub const OCTETS_MIN: u64 = 8;
+
+/// What became of a flow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// when its octets were given to the sender, and when the last of them was taken by the receiver
+    pub started: Option<u64>,
+    pub ended: Option<u64>,
+    pub received: u64,
+    /// a `status_t` that an application was told
+    pub failed: Option<u8>,
+    /// something arrived that was not sent so
+    pub wrong: bool,
+}
+
+/// All flows of a run.
+#[derive(Debug, Default)]
+pub struct Flows {
+    pub all: Vec<Flow>,
+    pub outcomes: Vec<Outcome>,
+    /// by flow, those that begin when it has ended
+    followers: Vec<Vec<(u32, u64)>>,
+    settled: usize,
+    /// that may begin now, with their time
+    due: Vec<(u64, u32)>,
+}
+
+impl Flows {
+    /// `all` in any order; those that begin at a time are told of in [`Flows::by_start`].
+    ///
+    /// # Errors
+    /// A sentence, if a flow has an end that is no host, goes to its own host, or follows one that is not there.
+    pub fn new(all: Vec<Flow>, hosts: u32) -> Result<Flows, String> {
+        let mut followers = vec![Vec::new(); all.len()];
+        for (number, flow) in (0_u32..).zip(&all) {
+            if flow.source == flow.destination || flow.source.max(flow.destination) >= hosts {
+                return Err(format!(
+                    "flow {number} goes from host {} to host {}: two of {hosts} hosts are wanted",
+                    flow.source, flow.destination
+                ));
+            }
+            if let Start::After { flow, pause } = flow.start {
+                let of = followers.get_mut(flow as usize).filter(|_| flow < number);
+                of.ok_or_else(|| format!("flow {number} follows one that is not before it"))?
+                    .push((number, pause));
+            }
+        }
+        let outcomes = vec![Outcome::default(); all.len()];
+        Ok(Flows { all, outcomes, followers, settled: 0, due: Vec::new() })
+    }
+
+    /// Those that begin at a time, in that order.
+    pub fn by_start(&self) -> Vec<(u64, u32)> {
+        let at = |(number, flow): (u32, &Flow)| match flow.start {
+            Start::At(at) => Some((at, number)),
+            Start::After { .. } => None,
+        };
+        let mut starts: Vec<(u64, u32)> = (0..).zip(&self.all).filter_map(at).collect();
+        starts.sort_unstable();
+        starts
+    }
+
+    /// Every one has ended or failed.
+    pub fn done(&self) -> bool {
+        self.settled == self.all.len()
+    }
+
+    /// Octets of a flow arrived.
+    pub fn received(&mut self, flow: u32, octets: u64, right: bool, now: u64) {
+        let outcome = &mut self.outcomes[flow as usize];
+        outcome.wrong |= !right;
+        outcome.received += octets;
+        if outcome.received >= self.all[flow as usize].octets && outcome.ended.is_none() {
+            outcome.ended = Some(now);
+            if outcome.failed.is_none() {
+                self.settle(flow, now);
+            }
+        }
+    }
+
+    /// An application was told an error.
+    pub fn failed(&mut self, flow: u32, status: u8, now: u64) {
+        let outcome = &mut self.outcomes[flow as usize];
+        if outcome.failed.is_none() && outcome.ended.is_none() {
+            outcome.failed = Some(status);
+            self.settle(flow, now);
+        }
+    }
+
+    fn settle(&mut self, flow: u32, now: u64) {
+        self.settled += 1;
+        self.due
+            .extend(self.followers[flow as usize].iter().map(|(follower, pause)| (now + pause, *follower)));
+    }
+
+    /// One that may begin now, and when.
+    pub fn next_due(&mut self) -> Option<(u64, u32)> {
+        self.due.pop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_follows_begins_when_the_other_has_ended() {
+        let flow = |start| Flow { source: 0, destination: 1, octets: 10, start };
+        let all = vec![flow(Start::At(5)), flow(Start::After { flow: 0, pause: 3 })];
+        let mut flows = Flows::new(all, 2).expect("two flows");
+        assert_eq!(flows.by_start(), [(5, 0)]);
+        flows.received(0, 9, true, 7);
+        assert_eq!(flows.next_due(), None);
+        flows.received(0, 1, true, 8);
+        assert_eq!(flows.next_due(), Some((11, 1)));
+        flows.failed(1, 4, 12);
+        assert!(flows.done());
+    }
+
+    #[test]
+    fn flows_that_lead_nowhere_are_refused() {
+        let flow = |source, destination, start| Flow { source, destination, octets: 10, start };
+        assert!(Flows::new(vec![flow(0, 0, Start::At(0))], 2).is_err());
+        assert!(Flows::new(vec![flow(0, 2, Start::At(0))], 2).is_err());
+        assert!(Flows::new(vec![flow(0, 1, Start::After { flow: 0, pause: 0 })], 2).is_err());
+    }
+}

@@ -1,0 +1,22 @@
+//! A host: a core, what sends and takes flows, and the link to the network.
+
+use super::edge::Edge;
+use crate::app::Ask;
+use crate::core::Core;
+
+/// At the edge of the network.
+pub struct Host {
+    pub core: Box<dyn Core>,
+    pub edge: Edge,
+    /// the earliest time for which a look at its timers is planned
+    pub timer_at: u64,
+    /// requests that the core refused for now
+    pub refused: Vec<Ask>,
+}
+
+impl Host {
+    /// One that has not started.
+    pub fn new(core: Box<dyn Core>, edge: Edge) -> Host {
+        Host { core, edge, timer_at: u64::MAX, refused: Vec::new() }
+    }
+}

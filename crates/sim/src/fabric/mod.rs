@@ -1,0 +1,115 @@
+//! Networks of many hosts: a topology as data, switches that queue and choose paths, and flows that are measured.
+//!
+//! [`crate::net`] holds two hosts and the faults between them under the glass; here are many, over links that queue. What
+//! hosts send leaves the core only when its link is free, so that the program's own scheduling decides until then.
+
+mod agenda;
+mod edge;
+mod flows;
+mod host;
+mod network;
+mod packets;
+mod port;
+mod real;
+pub mod results;
+mod routes;
+pub mod sizes;
+pub mod switch;
+pub mod topology;
+pub mod workload;
+
+use std::sync::Arc;
+
+use carrick_interp::Config;
+use carrick_ir::{NetLayer, Program};
+
+pub use flows::{Flow, Flows, Outcome, Start};
+
+use crate::interface::Interface;
+use crate::observe::Observer;
+use crate::scenario::Engine;
+use edge::{Edge, Place};
+use host::Host;
+use network::Network;
+use results::Results;
+use switch::Queueing;
+use topology::Topology;
+use workload::Workload;
+
+/// A run: the same description gives the same run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    pub topology: Topology,
+    pub queueing: Queueing,
+    pub workload: Workload,
+    pub seed: u64,
+    pub mtu: u32,
+    /// octets of a message at most, where a program carries messages
+    pub message: u32,
+    /// flows to one host follow each other on one connection
+    pub keep: bool,
+    /// a value for each parameter of the program; empty: the defaults
+    pub params: Vec<u64>,
+    /// virtual nanoseconds at most
+    pub limit: u64,
+}
+
+/// Requests of a host that may wait for their completion to be taken.
+const COMPLETIONS: u32 = 4096;
+
+fn host(
+    program: &Arc<Program>,
+    engine: &Engine,
+    setup: &Setup,
+    host: u32,
+    trace: bool,
+) -> Result<Host, String> {
+    let config = Config {
+        seed: setup.seed.wrapping_mul(0x1_0001).wrapping_add(u64::from(host)),
+        address: edge::address(host),
+        mtu: setup.mtu,
+        completions: COMPLETIONS,
+        params: setup.params.clone(),
+        trace,
+    };
+    let place = Place {
+        host,
+        hosts: setup.topology.hosts,
+        seed: setup.seed,
+        message: setup.message,
+        keep: setup.keep,
+    };
+    let core = engine.core(program, &config, host as usize)?;
+    Ok(Host::new(core, Edge::new(Interface::of(program)?.shape, place)?))
+}
+
+/// Runs it. With an observer, cores report their records.
+///
+/// # Errors
+/// A sentence, if the topology or the workload is none, the program has no interface that applications speak, or the
+/// configuration is outside what it allows.
+pub fn run(
+    program: &Arc<Program>,
+    engine: &Engine,
+    setup: &Setup,
+    observer: Option<&mut dyn Observer>,
+) -> Result<Results, String> {
+    let topology = &setup.topology;
+    topology.check()?;
+    if program.in_network.is_some() {
+        return Err("this program runs in the network: simulate one that runs at an end".into());
+    }
+    if program.net_header.layer == NetLayer::Link {
+        return Err("switches find hosts by their address, and this program sends whole frames".into());
+    }
+    let interface = Interface::of(program)?;
+    let rate = topology.wires.iter().find(|wire| wire.ends.contains(&0)).map_or(0, |wire| wire.rate_bps);
+    let flows = Flows::new(setup.workload.flows(topology.hosts, rate, setup.seed)?, topology.hosts)?;
+    let trace = observer.is_some();
+    let hosts =
+        (0..topology.hosts).map(|h| host(program, engine, setup, h, trace)).collect::<Result<_, _>>()?;
+    let rest = (interface, setup.queueing.clone(), setup.seed);
+    let mut network = Network::new(topology, hosts, flows, rest, observer);
+    network.run(setup.limit);
+    Ok(Results::of(network, setup))
+}

@@ -1,0 +1,404 @@
+//! The event loop: moves packets from port to port, and lets hosts work.
+
+use super::agenda::Agenda;
+use super::edge::host_at;
+use super::flows::Flows;
+use super::host::Host;
+use super::packets::{self, Packets};
+use super::port::Port;
+use super::routes::{PortId, Routes};
+use super::switch::{Fate, Queueing, Switch};
+use super::topology::{Node, Topology};
+use crate::app::Ask;
+use crate::core::{Record, Refused, Request};
+use crate::interface::Interface;
+use crate::observe::Observer;
+use crate::rng::Rng;
+
+#[derive(Debug, Clone, Copy)]
+enum Happening {
+    /// a packet is at the far end of a port's link
+    Arrival { port: PortId, packet: u32 },
+    /// a port may send its next packet
+    Free { port: PortId },
+    /// a timer of a host may be due
+    Timer { host: u32 },
+    /// an application asked to be woken
+    Wake { host: u32, what: u32 },
+    /// a flow begins
+    Begin { flow: u32 },
+    /// the next of the flows that have a time
+    Starts { place: u32 },
+}
+
+/// A wire, as its packets see it.
+#[derive(Debug, Clone, Copy)]
+struct Lead {
+    from: Node,
+    to: Node,
+    loss_ppm: u32,
+}
+
+/// A network in virtual time.
+pub struct Network<'o> {
+    pub hosts: Vec<Host>,
+    pub ports: Vec<Port>,
+    pub flows: Flows,
+    /// those that begin at a time
+    starts: Vec<(u64, u32)>,
+    switches: Vec<Switch>,
+    queueing: Queueing,
+    routes: Routes,
+    leads: Vec<Lead>,
+    /// by host, the port of its link
+    uplinks: Vec<PortId>,
+    losses: Rng,
+    packets: Packets,
+    agenda: Agenda<Happening>,
+    interface: Interface,
+    observer: Option<&'o mut dyn Observer>,
+    now: u64,
+    /// used again and again
+    records: Vec<Record>,
+    asks: Vec<Ask>,
+    args: Vec<u64>,
+    /// that hosts made, and times that a packet went over a link
+    pub made: u64,
+    pub hops: u64,
+}
+
+/// The stream of random numbers for losses on wires.
+const STREAM_LOSSES: u64 = 600;
+
+impl<'o> Network<'o> {
+    /// A network that has not begun; the observer is told what hosts do, and that their cores report records.
+    pub fn new(
+        topology: &Topology,
+        hosts: Vec<Host>,
+        flows: Flows,
+        (interface, queueing, seed): (Interface, Queueing, u64),
+        observer: Option<&'o mut dyn Observer>,
+    ) -> Network<'o> {
+        let both = topology.wires.iter().flat_map(|wire| {
+            [0, 1].map(|end| {
+                let lead = Lead { from: wire.ends[end], to: wire.ends[1 - end], loss_ppm: wire.loss_ppm };
+                (lead, Port::new(wire.rate_bps, wire.delay_ns[end]))
+            })
+        });
+        let (leads, ports): (Vec<Lead>, Vec<Port>) = both.unzip();
+        let uplink = |host| leads.iter().position(|lead| lead.from == host).unwrap_or(0) as PortId;
+        Network {
+            uplinks: (0..topology.hosts).map(uplink).collect(),
+            starts: flows.by_start(),
+            switches: (0..topology.switches).map(|n| Switch::new(seed, u64::from(n))).collect(),
+            routes: Routes::of(topology),
+            losses: Rng::new(seed, STREAM_LOSSES),
+            packets: Packets::default(),
+            agenda: Agenda::default(),
+            now: 0,
+            records: Vec::new(),
+            asks: Vec::new(),
+            args: Vec::new(),
+            made: 0,
+            hops: 0,
+            hosts,
+            ports,
+            flows,
+            queueing,
+            leads,
+            interface,
+            observer,
+        }
+    }
+
+    /// Virtual nanoseconds since the beginning.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Runs until every flow has ended or failed, nothing is left to happen, or the limit is reached.
+    pub fn run(&mut self, limit: u64) {
+        for host in 0..self.hosts.len() {
+            self.hosts[host].edge.start(&self.flows);
+        }
+        for host in 0..self.hosts.len() {
+            self.pump(host);
+        }
+        self.plan_start(0);
+        while let Some((at, happening)) = self.agenda.next() {
+            if at > limit || self.flows.done() {
+                break;
+            }
+            self.now = at;
+            self.happen(happening);
+        }
+    }
+
+    fn plan_start(&mut self, place: u32) {
+        if let Some((at, _)) = self.starts.get(place as usize) {
+            self.agenda.plan(*at, Happening::Starts { place });
+        }
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Arrival { port, packet } => self.arrive(port, packet),
+            Happening::Free { port } => self.free(port),
+            Happening::Timer { host } => {
+                let host = host as usize;
+                self.hosts[host].timer_at = u64::MAX;
+                self.advance(host);
+                self.pump(host);
+            }
+            Happening::Wake { host, what } => {
+                self.hosts[host as usize].edge.wake(what as usize, &self.flows);
+                self.pump(host as usize);
+            }
+            Happening::Begin { flow } => self.begin(flow),
+            Happening::Starts { place } => {
+                self.plan_start(place + 1);
+                let (_, flow) = self.starts[place as usize];
+                self.begin(flow);
+            }
+        }
+    }
+
+    fn begin(&mut self, flow: u32) {
+        let host = self.flows.all[flow as usize].source as usize;
+        self.hosts[host].edge.begin(flow, &mut self.flows, self.now);
+        self.pump(host);
+    }
+
+    // ---- in the network ----
+
+    fn arrive(&mut self, port: PortId, packet: u32) {
+        let node = self.leads[port as usize].to as usize;
+        if node < self.hosts.len() {
+            return self.deliver(node, packet);
+        }
+        self.pass(node - self.hosts.len(), port, packet);
+    }
+
+    /// A packet is at a switch.
+    fn pass(&mut self, at: usize, from: PortId, packet: u32) {
+        let (_, destination) = packets::addresses(self.packets.octets(packet));
+        let hosts = self.hosts.len() as u32;
+        let ports = host_at(destination, hosts).map_or(&[][..], |host| self.routes.ports(at, host as usize));
+        let switch = &mut self.switches[at];
+        let chosen = switch.choose(ports, from, self.queueing.paths, self.packets.octets(packet));
+        let Some(out) = chosen else { return self.packets.end(packet) };
+        let port = &mut self.ports[out as usize];
+        match switch.queue(port, packet, &mut self.packets, &self.queueing, self.now) {
+            Fate::Queued => {}
+            Fate::Dropped(gone) => self.packets.end(gone),
+            // It is turned round: the port that it came by is as good as any to begin with.
+            Fate::Back(packet) => return self.pass(at, from, packet),
+        }
+        self.go_on(out);
+    }
+
+    /// Lets the next packet of a port out if it is free; else somebody will look when it is.
+    fn go_on(&mut self, out: PortId) {
+        let port = &mut self.ports[out as usize];
+        if port.awaited {
+            return;
+        }
+        if port.free_at > self.now {
+            port.awaited = true;
+            self.agenda.plan(port.free_at, Happening::Free { port: out });
+            return;
+        }
+        let Some((_, waiting)) = port.take(self.now) else { return };
+        let from = self.leads[out as usize].from as usize;
+        if let Some(switch) = from.checked_sub(self.hosts.len()) {
+            self.switches[switch].left(waiting.octets);
+        }
+        self.send(out, waiting.packet, waiting.octets);
+        if !self.ports[out as usize].is_empty() {
+            self.go_on(out);
+        }
+    }
+
+    fn send(&mut self, out: PortId, packet: u32, octets: u32) {
+        let port = &mut self.ports[out as usize];
+        let arrival = port.send(octets, self.now) + port.delay_ns;
+        self.hops += 1;
+        if self.losses.chance(self.leads[out as usize].loss_ppm) {
+            port.counters.lost += 1;
+            return self.packets.end(packet);
+        }
+        self.agenda.plan(arrival, Happening::Arrival { port: out, packet });
+    }
+
+    fn free(&mut self, port: PortId) {
+        self.ports[port as usize].awaited = false;
+        self.go_on(port);
+        let from = self.leads[port as usize].from as usize;
+        if from < self.hosts.len() {
+            self.pump(from);
+        }
+    }
+
+    // ---- at the hosts ----
+
+    fn deliver(&mut self, host: usize, packet: u32) {
+        let octets = self.packets.lend(packet);
+        if let Some(observer) = &mut self.observer {
+            observer.arrived(self.now, host, u64::from(packet), &octets);
+        }
+        while self.hosts[host].core.rx(&octets, self.now) == Err(Refused::Again) {
+            if !self.push_out(host) {
+                break;
+            }
+        }
+        self.packets.put(packet, octets);
+        self.packets.end(packet);
+        self.pump(host);
+    }
+
+    fn advance(&mut self, host: usize) {
+        while self.hosts[host].core.advance(self.now) == Err(Refused::Again) {
+            if !self.push_out(host) {
+                break;
+            }
+        }
+    }
+
+    /// The next packet that a host's core has.
+    fn make(&mut self, host: usize) -> Option<(u32, u32)> {
+        let (packet, mut octets) = self.packets.begin();
+        let there = self.hosts[host].core.tx(&mut octets, self.now);
+        let len = octets.len() as u32;
+        if there {
+            self.made += 1;
+            self.trace(host);
+            if let Some(observer) = &mut self.observer {
+                observer.sent(self.now, host, u64::from(packet), &octets);
+            }
+        }
+        self.packets.put(packet, octets);
+        if !there {
+            self.packets.end(packet);
+        }
+        there.then_some((packet, len))
+    }
+
+    /// Makes room in a core: its next packet waits before the link; false if it has none.
+    fn push_out(&mut self, host: usize) -> bool {
+        let Some((packet, octets)) = self.make(host) else { return false };
+        let port = self.uplinks[host];
+        let class = packets::class(self.packets.octets(packet));
+        let waiting = super::port::Waiting { packet, octets };
+        self.ports[port as usize].put(self.queueing.priority(class), waiting, self.now);
+        self.go_on(port);
+        true
+    }
+
+    /// Lets the core's next packet out if the link is free: so the core has the choice until then.
+    fn pull(&mut self, host: usize) -> bool {
+        let out = self.uplinks[host];
+        if !self.ports[out as usize].idle(self.now) {
+            return false;
+        }
+        let Some((packet, octets)) = self.make(host) else { return false };
+        self.send(out, packet, octets);
+        let port = &mut self.ports[out as usize];
+        if !port.awaited {
+            port.awaited = true;
+            self.agenda.plan(port.free_at, Happening::Free { port: out });
+        }
+        true
+    }
+
+    /// Lets everything happen that a host can do now.
+    fn pump(&mut self, host: usize) {
+        loop {
+            self.work(host);
+            let Some(deadline) = self.hosts[host].core.next_deadline() else { return };
+            if deadline > self.now {
+                return self.plan_timer(host, deadline);
+            }
+            // Timers that are due run now; a packet whose moment has come leaves when the link is free.
+            self.advance(host);
+            self.work(host);
+            let still_due = self.hosts[host].core.next_deadline().is_some_and(|at| at <= self.now);
+            if still_due {
+                let port = &self.ports[self.uplinks[host] as usize];
+                if !port.awaited {
+                    self.plan_timer(host, self.now + 1);
+                }
+                return;
+            }
+        }
+    }
+
+    fn plan_timer(&mut self, host: usize, at: u64) {
+        if at < self.hosts[host].timer_at {
+            self.hosts[host].timer_at = at;
+            self.agenda.plan(at, Happening::Timer { host: host as u32 });
+        }
+    }
+
+    fn work(&mut self, host: usize) {
+        loop {
+            self.trace(host);
+            let mut busy = self.requests(host);
+            busy |= self.completions(host);
+            busy |= self.pull(host);
+            if !busy {
+                break;
+            }
+        }
+    }
+
+    fn trace(&mut self, host: usize) {
+        let Some(observer) = &mut self.observer else { return };
+        self.hosts[host].core.take_trace(&mut self.records);
+        for record in self.records.drain(..) {
+            observer.record(self.now, host, &record);
+        }
+    }
+
+    fn requests(&mut self, host: usize) -> bool {
+        let mut asks = std::mem::take(&mut self.asks);
+        asks.append(&mut self.hosts[host].refused);
+        self.hosts[host].edge.take_asks(&mut asks);
+        let any = !asks.is_empty();
+        for ask in asks.drain(..) {
+            match ask {
+                Ask::Wake { at, conn } => {
+                    self.agenda.plan(at, Happening::Wake { host: host as u32, what: conn as u32 });
+                }
+                Ask::Call { call, handle, ref args, token, ref data } => {
+                    let Some(number) = self.interface.arguments(call, args, &mut self.args) else { continue };
+                    let request = Request { handle, token, args: &self.args, data: data.as_data() };
+                    let h = &mut self.hosts[host];
+                    if h.core.call(number, request, self.now) == Err(Refused::Again) {
+                        h.refused.push(ask);
+                    }
+                }
+            }
+        }
+        self.asks = asks;
+        any && self.hosts[host].refused.is_empty()
+    }
+
+    fn completions(&mut self, host: usize) -> bool {
+        let mut any = false;
+        while let Some(done) = self.hosts[host].core.next_completion() {
+            any = true;
+            if let Some(observer) = &mut self.observer {
+                observer.completed(self.now, host, &done);
+            }
+            let h = &mut self.hosts[host];
+            h.edge.completed(&done, &mut self.flows, self.now);
+            if let Some(octets) = done.data {
+                h.core.recycle(octets);
+            }
+        }
+        while let Some((at, flow)) = self.flows.next_due() {
+            self.agenda.plan(at, Happening::Begin { flow });
+        }
+        any
+    }
+}

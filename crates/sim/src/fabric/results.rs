@@ -1,0 +1,258 @@
+//! What came of a run: each flow, and what they say together.
+
+use std::fmt::Write as _;
+
+use carrick_ir::{COUNTERS, STATUS_NAMES};
+
+use super::Setup;
+use super::flows::{Flow, Outcome};
+use super::network::Network;
+use super::port::PortCounters;
+use super::routes::Routes;
+use super::topology::Topology;
+
+/// What came of a flow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlowResult {
+    pub flow: Flow,
+    pub outcome: Outcome,
+    /// nanoseconds that its octets alone, without any header, take through the empty network
+    pub ideal_ns: u64,
+}
+
+impl FlowResult {
+    /// Nanoseconds from its beginning to its last octet.
+    pub fn took_ns(&self) -> Option<u64> {
+        Some(self.outcome.ended? - self.outcome.started?)
+    }
+
+    /// How many times as long as it should take.
+    pub fn slowdown(&self) -> Option<f64> {
+        self.took_ns().map(|took| took as f64 / self.ideal_ns.max(1) as f64)
+    }
+}
+
+/// Where a port is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    FromHost,
+    ToHost,
+    Between,
+}
+
+/// The ports of one tier together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TierResult {
+    pub tier: Tier,
+    pub ports: usize,
+    pub counters: PortCounters,
+    /// octets that waited on average, at the port where that was most
+    pub mean_most: f64,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Results {
+    pub flows: Vec<FlowResult>,
+    pub tiers: Vec<TierResult>,
+    /// virtual nanoseconds
+    pub ended_at: u64,
+    /// that hosts made, and times that one went over a link
+    pub packets: u64,
+    pub hops: u64,
+    /// of all cores together, by number
+    pub counters: Vec<u64>,
+    /// bits per second of all hosts' links together
+    pub capacity_bps: f64,
+}
+
+/// Slowdowns of the flows up to a length.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bucket {
+    /// octets of the longest
+    pub upto: u64,
+    pub flows: usize,
+    pub p50: f64,
+    pub p99: f64,
+    pub most: f64,
+}
+
+impl Results {
+    pub(super) fn of(mut network: Network<'_>, setup: &Setup) -> Results {
+        let routes = Routes::of(&setup.topology);
+        let now = network.now();
+        let ideal = |flow: &Flow| ideal_ns(&setup.topology, &routes, flow, u64::from(setup.mtu));
+        let all = network.flows.all.iter().zip(&network.flows.outcomes);
+        let flows = all
+            .map(|(flow, outcome)| FlowResult { flow: *flow, outcome: *outcome, ideal_ns: ideal(flow) })
+            .collect();
+        let mut counters = vec![0; COUNTERS.len()];
+        for host in &network.hosts {
+            counters.iter_mut().zip(host.core.counters()).for_each(|(sum, n)| *sum += n);
+        }
+        let hosts = setup.topology.hosts;
+        let links = setup.topology.wires.iter().filter(|w| w.ends.iter().any(|end| *end < hosts));
+        Results {
+            flows,
+            tiers: tiers(&mut network, &setup.topology),
+            ended_at: now,
+            packets: network.made,
+            hops: network.hops,
+            counters,
+            capacity_bps: links.map(|w| w.rate_bps as f64).sum(),
+        }
+    }
+
+    /// Flows that ended, whole and right.
+    pub fn ended(&self) -> impl Iterator<Item = &FlowResult> {
+        self.flows
+            .iter()
+            .filter(|f| f.outcome.ended.is_some() && !f.outcome.wrong && f.outcome.failed.is_none())
+    }
+
+    /// Sentences about what should not have happened.
+    pub fn failures(&self) -> Vec<String> {
+        let sentence = |(number, f): (usize, &FlowResult)| {
+            let (from, to) = (f.flow.source, f.flow.destination);
+            let what = match (f.outcome.wrong, f.outcome.failed, f.outcome.ended) {
+                (true, _, _) => "octets arrived that nobody sent".to_owned(),
+                (_, Some(status), _) => {
+                    let name = STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?");
+                    format!("the application was told {name}")
+                }
+                (_, _, None) => format!("{} of {} octets arrived", f.outcome.received, f.flow.octets),
+                _ => return None,
+            };
+            Some(format!("flow {number} from host {from} to host {to}: {what}"))
+        };
+        self.flows.iter().enumerate().filter_map(sentence).collect()
+    }
+
+    /// Octets of flows that arrived, in bits per second of the whole run.
+    pub fn goodput_bps(&self) -> f64 {
+        let octets: u64 = self.flows.iter().map(|f| f.outcome.received).sum();
+        if self.ended_at == 0 { 0.0 } else { octets as f64 * 8e9 / self.ended_at as f64 }
+    }
+
+    /// Jain's index of the rates of all flows that ended: 1 where they are alike (Jain, Chiu and Hawe, 1984).
+    pub fn fairness(&self) -> Option<f64> {
+        let rates: Vec<f64> =
+            self.ended().filter_map(|f| Some(f.flow.octets as f64 / f.took_ns()?.max(1) as f64)).collect();
+        let sum: f64 = rates.iter().sum();
+        let squares: f64 = rates.iter().map(|r| r * r).sum();
+        (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+    }
+
+    /// Slowdowns by length, in so many buckets of equally many flows.
+    pub fn slowdowns(&self, buckets: usize) -> Vec<Bucket> {
+        let mut all: Vec<(u64, f64)> =
+            self.ended().filter_map(|f| Some((f.flow.octets, f.slowdown()?))).collect();
+        all.sort_by_key(|(octets, _)| *octets);
+        let lengths = all.chunk_by(|a, b| a.0 == b.0).count();
+        let each = all.len().div_ceil(buckets.clamp(1, lengths.max(1))).max(1);
+        all.chunks_mut(each).map(bucket).collect()
+    }
+
+    /// The goodput as a share of what all hosts' links carry together, in one direction.
+    pub fn utilisation(&self) -> f64 {
+        self.goodput_bps() / self.capacity_bps
+    }
+
+    /// A line for each flow, behind one that names what is in it.
+    pub fn csv(&self) -> String {
+        let mut text =
+            String::from("flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,status\n");
+        for (number, f) in self.flows.iter().enumerate() {
+            let ns = |at: Option<u64>| at.map_or(String::new(), |at| at.to_string());
+            let slowdown = f.slowdown().map_or(String::new(), |s| format!("{s:.4}"));
+            let status = match (f.outcome.failed, f.outcome.ended) {
+                (Some(status), _) => STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?"),
+                (None, Some(_)) => "OK",
+                (None, None) => "OPEN",
+            };
+            let _ = writeln!(
+                text,
+                "{number},{},{},{},{},{},{},{slowdown},{status}",
+                f.flow.source,
+                f.flow.destination,
+                f.flow.octets,
+                ns(f.outcome.started),
+                ns(f.outcome.ended),
+                f.ideal_ns
+            );
+        }
+        text
+    }
+}
+
+fn bucket(flows: &mut [(u64, f64)]) -> Bucket {
+    let upto = flows.last().map_or(0, |(octets, _)| *octets);
+    flows.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let at = |percent: usize| flows[(flows.len() - 1) * percent / 100].1;
+    Bucket { upto, flows: flows.len(), p50: at(50), p99: at(99), most: at(100) }
+}
+
+fn tiers(network: &mut Network<'_>, topology: &Topology) -> Vec<TierResult> {
+    let now = network.now();
+    let mut tiers: Vec<TierResult> = Vec::new();
+    let both = topology.wires.iter().flat_map(|w| [w.ends, [w.ends[1], w.ends[0]]]);
+    for ([from, to], port) in both.zip(&mut network.ports) {
+        let tier = match (from < topology.hosts, to < topology.hosts) {
+            (true, _) => Tier::FromHost,
+            (_, true) => Tier::ToHost,
+            _ => Tier::Between,
+        };
+        let place = tiers.iter().position(|t| t.tier == tier).unwrap_or_else(|| {
+            tiers.push(TierResult { tier, ports: 0, counters: PortCounters::default(), mean_most: 0.0 });
+            tiers.len() - 1
+        });
+        let t = &mut tiers[place];
+        t.ports += 1;
+        t.mean_most = t.mean_most.max(port.mean(now));
+        t.counters.add(&port.counters);
+    }
+    tiers.sort_by_key(|t| t.tier);
+    tiers
+}
+
+/// What the octets of a flow take without any header: all of them over the slowest link of the way, its first packet over
+/// the links before that, its last one over those behind it.
+fn ideal_ns(topology: &Topology, routes: &Routes, flow: &Flow, mtu: u64) -> u64 {
+    let way = way(topology, routes, flow);
+    let Some(slowest) = way.iter().map(|(rate, _)| *rate).min() else { return 0 };
+    let mut behind = false;
+    let first = flow.octets.min(mtu);
+    let last = (flow.octets - 1) % mtu + 1;
+    let time = |octets: u64, rate: u64| (u128::from(octets) * 8_000_000_000 / u128::from(rate)) as u64;
+    let hop = |(rate, delay): &(u64, u64)| {
+        let octets = match (behind, *rate == slowest) {
+            (true, _) => last,
+            (false, true) => {
+                behind = true;
+                flow.octets
+            }
+            (false, false) => first,
+        };
+        delay + time(octets, *rate)
+    };
+    way.iter().map(hop).sum()
+}
+
+/// Rate and delay of each link on a shortest way.
+fn way(topology: &Topology, routes: &Routes, flow: &Flow) -> Vec<(u64, u64)> {
+    let mut way = Vec::new();
+    let uplink = topology.wires.iter().position(|w| w.ends.contains(&flow.source));
+    let Some(wire) = uplink else { return way };
+    let mut port = wire * 2 + usize::from(topology.wires[wire].ends[1] == flow.source);
+    // No way is longer than there are nodes.
+    for _ in 0..=topology.switches {
+        let wire = &topology.wires[port / 2];
+        way.push((wire.rate_bps, wire.delay_ns[port % 2]));
+        let Some(switch) = wire.ends[1 - port % 2].checked_sub(topology.hosts) else { break };
+        match routes.ports(switch as usize, flow.destination as usize).first() {
+            Some(next) => port = *next as usize,
+            None => break,
+        }
+    }
+    way
+}

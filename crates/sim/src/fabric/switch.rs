@@ -1,0 +1,207 @@
+//! What a switch does with a packet that is to leave by a port: queue it, mark it, cut it, send it back, or drop it.
+
+use super::packets::{self, Deal, Packets};
+use super::port::{PRIORITIES, Port, Waiting};
+use super::routes::PortId;
+use crate::rng::Rng;
+
+/// The queues of switches; the same at each of their ports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Queueing {
+    /// octets that wait with one priority at most
+    pub octets: u64,
+    /// strict priorities, 1 to 8: the classes that packets have (the first three bits of their differentiated services field)
+    /// are divided among them, the highest goes first
+    pub priorities: usize,
+    /// a packet is marked if so many octets wait with its priority
+    pub mark: Option<u64>,
+    pub shared: Option<Shared>,
+    pub trim: Option<Trim>,
+    pub paths: Paths,
+}
+
+impl Default for Queueing {
+    fn default() -> Queueing {
+        Queueing {
+            octets: 250 * 1500,
+            priorities: PRIORITIES,
+            mark: None,
+            shared: None,
+            trim: None,
+            paths: Paths::Flow,
+        }
+    }
+}
+
+/// A buffer for all ports of a switch: a queue may have so many times what is free of it (Choudhury and Hahne, 1998).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shared {
+    pub octets: u64,
+    pub alpha: f64,
+}
+
+/// Packets for which there is no room are cut to their headers, not dropped (Handley et al., SIGCOMM 2017, section 3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trim {
+    /// octets that are left of a packet, those of its network header among them
+    pub octets: u32,
+    /// the code point that says so; its class is the priority of what is left
+    pub dscp: u8,
+    /// octets of such headers that wait at most
+    pub room: u64,
+    /// if even for that there is no room, the header goes back to its sender with this code point
+    pub back: Option<u8>,
+}
+
+/// By which of several shortest paths packets go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paths {
+    /// all packets of a flow by the same
+    Flow,
+    /// each packet by another, in an order that is drawn anew in each round
+    Spray,
+}
+
+/// A switch at work.
+#[derive(Debug)]
+pub struct Switch {
+    /// octets that wait at all its ports
+    buffered: u64,
+    salt: u64,
+    rng: Rng,
+    /// by port of arrival
+    deals: Vec<(PortId, Deal)>,
+}
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Queued,
+    /// this one, which may have come before it, is gone
+    Dropped(u32),
+    /// this one is to go back to its sender
+    Back(u32),
+}
+
+impl Switch {
+    /// `number` tells switches apart.
+    pub fn new(seed: u64, number: u64) -> Switch {
+        let mut rng = Rng::new(seed, 2_000_000 + number);
+        let salt = u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32());
+        Switch { buffered: 0, salt, rng, deals: Vec::new() }
+    }
+
+    /// One of the ports that lead to a packet's destination.
+    pub fn choose(&mut self, ports: &[PortId], from: PortId, paths: Paths, octets: &[u8]) -> Option<PortId> {
+        match ports {
+            [] => None,
+            [only] => Some(*only),
+            _ if paths == Paths::Flow => {
+                let hash = packets::flow_hash(octets, self.salt);
+                Some(ports[(hash % ports.len() as u64) as usize])
+            }
+            _ => {
+                let known =
+                    self.deals.iter().position(|(port, deal)| *port == from && deal.len() == ports.len());
+                let deal = known.unwrap_or_else(|| {
+                    self.deals.push((from, Deal::new(ports.len())));
+                    self.deals.len() - 1
+                });
+                Some(ports[self.deals[deal].1.next(&mut self.rng)])
+            }
+        }
+    }
+
+    /// A packet of this port has begun to leave.
+    pub fn left(&mut self, octets: u32) {
+        self.buffered -= u64::from(octets);
+    }
+
+    /// Puts a packet before a port, if there is room.
+    pub fn queue(&mut self, port: &mut Port, packet: u32, all: &mut Packets, q: &Queueing, now: u64) -> Fate {
+        let octets = all.octets(packet).len() as u32;
+        let priority = q.priority(packets::class(all.octets(packet)));
+        if self.has_room(port, priority, octets, q) {
+            if q.mark.is_some_and(|at| port.octets_of(priority) >= at)
+                && packets::mark(all.octets_mut(packet))
+            {
+                port.counters.marked += 1;
+            }
+            self.put(port, priority, Waiting { packet, octets }, now);
+            return Fate::Queued;
+        }
+        match &q.trim {
+            Some(trim) if octets > trim.octets => self.cut(port, priority, packet, all, (q, trim), now),
+            _ => {
+                port.counters.dropped += 1;
+                Fate::Dropped(packet)
+            }
+        }
+    }
+
+    fn put(&mut self, port: &mut Port, priority: usize, waiting: Waiting, now: u64) {
+        self.buffered += u64::from(waiting.octets);
+        port.put(priority, waiting, now);
+    }
+
+    fn has_room(&self, port: &Port, priority: usize, octets: u32, q: &Queueing) -> bool {
+        let waits = port.octets_of(priority) + u64::from(octets);
+        let allowed = q.shared.map_or(u64::MAX, |shared| {
+            let free = shared.octets.saturating_sub(self.buffered + u64::from(octets));
+            (free as f64 * shared.alpha) as u64
+        });
+        waits <= q.octets.min(allowed)
+    }
+
+    /// Leaves the header of a packet: of this one, or as often of the one that came last, so that of senders who keep in step
+    /// not always the same is cut.
+    fn cut(
+        &mut self,
+        port: &mut Port,
+        priority: usize,
+        packet: u32,
+        all: &mut Packets,
+        (q, trim): (&Queueing, &Trim),
+        now: u64,
+    ) -> Fate {
+        let mut cut = packet;
+        if self.rng.chance(500_000)
+            && let Some(last) = port.take_last(priority, now)
+        {
+            self.left(last.octets);
+            let octets = all.octets(packet).len() as u32;
+            if last.octets > trim.octets && self.has_room(port, priority, octets, q) {
+                self.put(port, priority, Waiting { packet, octets }, now);
+                cut = last.packet;
+            } else {
+                self.put(port, priority, last, now);
+            }
+        }
+        port.counters.trimmed += 1;
+        packets::trim(all.octets_mut(cut), trim.octets as usize, trim.dscp);
+        let header = Waiting { packet: cut, octets: trim.octets };
+        let first = q.priority(usize::from(trim.dscp >> 3));
+        if port.octets_of(first) + u64::from(trim.octets) <= trim.room {
+            self.put(port, first, header, now);
+            return Fate::Queued;
+        }
+        self.too_many_headers(port, cut, all, trim)
+    }
+
+    fn too_many_headers(&mut self, port: &mut Port, packet: u32, all: &mut Packets, trim: &Trim) -> Fate {
+        let Some(dscp) = trim.back else {
+            port.counters.dropped += 1;
+            return Fate::Dropped(packet);
+        };
+        port.counters.returned += 1;
+        packets::turn_round(all.octets_mut(packet), dscp);
+        Fate::Back(packet)
+    }
+}
+
+impl Queueing {
+    /// Of a class.
+    pub fn priority(&self, class: usize) -> usize {
+        class * self.priorities.clamp(1, PRIORITIES) / PRIORITIES
+    }
+}

@@ -1,0 +1,196 @@
+//! Networks of many hosts: flows arrive whole over every topology, interpreter and compiled core give the same results, and
+//! nothing depends on how many runs go on at once.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use carrick_driver::cc::{Tracing, shared_library};
+use carrick_driver::compile_file;
+use carrick_ir::Program;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::fabric::results::{Results, Tier};
+use carrick_sim::fabric::sizes::Sizes;
+use carrick_sim::fabric::switch::{Paths, Queueing, Trim};
+use carrick_sim::fabric::topology::{Links, Topology};
+use carrick_sim::fabric::workload::{Kind, Workload};
+use carrick_sim::fabric::{Setup, run};
+use carrick_sim::scenario::Engine;
+use carrick_tests::build::{carrick, root};
+
+const GBIT: u64 = 1_000_000_000;
+
+fn program(path: &str) -> Arc<Program> {
+    compile_file(&root().join(path)).expect("readable").program.expect("a program without errors")
+}
+
+fn stream() -> Arc<Program> {
+    program("protocols/tcp/tcp.mtp")
+}
+
+fn messages() -> Arc<Program> {
+    program("crates/cli/templates/receiver-driven/program.mtp")
+}
+
+fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
+    let links = Links { rate_bps: 10 * GBIT, core_rate_bps: 10 * GBIT, delay_ns: 1000, loss_ppm: 0 };
+    Setup {
+        topology: Topology::named(shape, &links).expect("a topology"),
+        queueing: Queueing::default(),
+        workload: Workload { kind, sizes: Sizes::Fixed(octets), count: 1 },
+        seed: 7,
+        mtu: 1500,
+        message: 65_536,
+        keep: false,
+        params: Vec::new(),
+        limit: 60 * GBIT,
+    }
+}
+
+fn interpreted(program: &Arc<Program>, setup: &Setup) -> Results {
+    run(program, &Engine::Interpreter, setup, None).expect("a setup that can be simulated")
+}
+
+fn whole(results: &Results) {
+    let failures = results.failures();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    let fast = results.ended().find(|f| f.slowdown().is_none_or(|s| s < 1.0));
+    assert!(fast.is_none(), "faster than octets can be: {fast:?}");
+}
+
+#[test]
+fn flows_arrive_whole_over_every_topology() {
+    for shape in ["pair", "dumbbell:2", "star:5", "leaf-spine:2,2,2", "fat-tree:4"] {
+        for program in [stream(), messages()] {
+            let mut setup = setup(shape, Kind::Permutation, 50_000);
+            setup.workload.count = 2;
+            let results = interpreted(&program, &setup);
+            whole(&results);
+            assert_eq!(results.flows.len() as u32, setup.topology.hosts * 2, "{shape}");
+        }
+    }
+}
+
+#[test]
+fn flows_follow_each_other_on_connections_that_are_kept() {
+    let setup = Setup { keep: true, ..setup("star:4", Kind::Closed(2), 9_000) };
+    let setup = Setup { workload: Workload { count: 60, ..setup.workload.clone() }, ..setup };
+    let (kept, apart) =
+        (interpreted(&stream(), &setup), interpreted(&stream(), &Setup { keep: false, ..setup }));
+    whole(&kept);
+    whole(&apart);
+    assert!(kept.packets < apart.packets, "connections were made for each flow");
+}
+
+#[test]
+fn interpreter_and_compiled_core_give_the_same_results() {
+    for program in [stream(), messages()] {
+        let library = shared_library(&program, Tracing::Off).expect("the C compiles");
+        let mut incast = setup("star:6", Kind::Incast(5), 60_000);
+        incast.queueing.octets = 30_000;
+        let spray = Queueing { paths: Paths::Spray, ..Queueing::default() };
+        let poisson = Setup { queueing: spray, ..setup("fat-tree:4", Kind::Poisson(300_000), 5_000) };
+        let poisson = Setup { workload: Workload { count: 80, ..poisson.workload.clone() }, ..poisson };
+        for setup in [incast, poisson] {
+            let core = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+            let compiled = run(&program, &Engine::Compiled(core), &setup, None).expect("a run");
+            let reference = interpreted(&program, &setup);
+            whole(&reference);
+            assert_eq!(reference, compiled);
+        }
+    }
+}
+
+#[test]
+fn switches_mark_and_cut_what_they_have_no_room_for() {
+    let to_hosts = |results: &Results| {
+        results.tiers.iter().find(|t| t.tier == Tier::ToHost).map(|t| t.counters).expect("ports to hosts")
+    };
+    let mut full = setup("star:6", Kind::Incast(5), 200_000);
+    full.queueing.octets = 20_000;
+    let dropped = to_hosts(&interpreted(&stream(), &full));
+    assert!(dropped.dropped > 0 && dropped.peak <= 20_000, "{dropped:?}");
+    // What is left of a packet has no right checksum of its own: the ends see it as lost, and still get everything.
+    full.queueing.trim = Some(Trim { octets: 64, dscp: 56, room: 20_000, back: None });
+    let results = interpreted(&stream(), &full);
+    whole(&results);
+    let cut = to_hosts(&results);
+    assert!(cut.trimmed > 0 && cut.dropped == 0, "{cut:?}");
+}
+
+#[test]
+fn losses_on_wires_are_made_good() {
+    let mut setup = setup("dumbbell:2", Kind::Permutation, 300_000);
+    setup.topology.wires.iter_mut().for_each(|wire| wire.loss_ppm = 10_000);
+    setup.topology.wires.iter_mut().for_each(|wire| wire.delay_ns = [500, 20_000]);
+    let results = interpreted(&stream(), &setup);
+    whole(&results);
+    assert!(results.tiers.iter().any(|t| t.counters.lost > 0));
+}
+
+#[test]
+fn workloads_begin_when_and_with_whom_they_say() {
+    let mut known = setup("star:4", Kind::Poisson(500_000), 0);
+    known.workload = Workload { sizes: Sizes::known("w2").expect("W2"), count: 200, ..known.workload };
+    let results = interpreted(&messages(), &known);
+    whole(&results);
+    let buckets = results.slowdowns(10);
+    assert_eq!(buckets.iter().map(|b| b.flows).sum::<usize>(), 200);
+    assert!(buckets.iter().all(|b| b.p50 >= 1.0 && b.p50 <= b.p99 && b.p99 <= b.most), "{buckets:?}");
+}
+
+#[test]
+fn what_cannot_be_simulated_is_said() {
+    let engine = Engine::Interpreter;
+    let few = setup("star:3", Kind::Incast(3), 100);
+    assert!(run(&stream(), &engine, &few, None).is_err_and(|e| e.contains("3")));
+    let frames = program("protocols/synproxy/synproxy.mtp");
+    assert!(run(&frames, &engine, &setup("pair", Kind::Permutation, 100), None).is_err());
+}
+
+fn sim(args: &[&str], dir: &Path) -> (bool, Vec<u8>, String) {
+    let mut command = Command::new(carrick());
+    let program = root().join("protocols/tcp/tcp.mtp");
+    let done = command.arg("sim").arg(program).args(args).current_dir(dir).output().expect("carrick runs");
+    (done.status.success(), done.stdout, String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+#[test]
+fn the_same_comes_out_however_many_run_at_once() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let args = |jobs| {
+        let common =
+            "--topology leaf-spine:2,2,2 --workload poisson:40% --sizes 1KB..20KB --flows 40 --rate 1Gbps";
+        let rest = format!("{common} --seeds 5 --csv out.csv --format json --jobs {jobs}");
+        rest.split(' ').map(str::to_owned).collect::<Vec<_>>()
+    };
+    let outputs = [1, 3].map(|jobs| {
+        let args = args(jobs);
+        let (well, json, said) = sim(&args.iter().map(String::as_str).collect::<Vec<_>>(), dir.path());
+        assert!(well, "{said}");
+        (json, std::fs::read_to_string(dir.path().join("out.csv")).expect("a table"))
+    });
+    assert_eq!(outputs[0], outputs[1]);
+    let (json, csv) = &outputs[0];
+    let json: serde_json::Value = serde_json::from_slice(json).expect("JSON");
+    assert_eq!(json["runs"].as_array().map(Vec::len), Some(5));
+    assert!(
+        csv.starts_with("# carrick ") && csv.contains("\n# program ") && csv.contains("\n# arguments sim ")
+    );
+    assert_eq!(csv.lines().filter(|l| !l.starts_with('#')).count(), 1 + 5 * 40);
+}
+
+#[test]
+fn a_topology_comes_from_a_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let shape = "hosts = 3\nswitches = 1\n[[links]]\nends = [\"h0..h2\", \"s0\"]\nrate = \"1Gbps\"\ndelay = \"1us\"\nback = \"5us\"\n";
+    std::fs::write(dir.path().join("three.toml"), shape).expect("writable");
+    std::fs::write(dir.path().join("flows.csv"), "0,0,2,4000\n1000,1,2,4000\n").expect("writable");
+    let (well, out, said) =
+        sim(&["--topology", "three.toml", "--workload", "trace:flows.csv", "--format", "json"], dir.path());
+    let out: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
+    assert!(well && out["runs"][0]["ended"] == 2, "{out} {said}");
+    std::fs::write(dir.path().join("three.toml"), shape.replace("h0..h2", "h0..h7")).expect("writable");
+    let (well, _, said) = sim(&["--topology", "three.toml"], dir.path());
+    assert!(!well && said.contains("h0..h7"), "{said}");
+}
