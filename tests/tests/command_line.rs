@@ -61,9 +61,13 @@ fn every_command_has_a_manual_page() {
 
 #[test]
 fn what_is_missing_is_said_with_its_mend_and_its_code() {
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 10] = [
         (&["check", "nowhere.mtp"], 2, "nowhere.mtp"),
         (&["sim", "protocols/tcp/tcp.mtp", "--loss", "lots"], 2, "lots"),
+        (&["check", "protocols/tcp/tcp.mtp", "--with", "cubik"], 2, "no feature `cubik`"),
+        (&["check", "protocols/tcp/tcp.mtp", "--without", "congestion"], 2, "cannot be left out"),
+        (&["check", "protocols/tcp/tcp.mtp", "--with", "dctcp"], 1, "--with ecn=exact"),
+        (&["sim", "protocols/netblocks/netblocks.mtp", "--ecn-threshold", "5"], 2, "whole frames"),
         (&["sim", "protocols/tcp/tcp.mtp", "--set", "rcv_bufs=1"], 2, "rcv_buf"),
         (&["sim", "protocols/netblocks/netblocks.mtp", "--message", "1MB"], 2, "64KiB"),
         (&["build", "protocols/tcp/tcp.mtp", "--target", "moon", "-o", "out"], 2, "native"),

@@ -1,12 +1,14 @@
 //! The interpreter against generated C: random operations on two ends of each program, and what they must have led to.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use carrick_driver::Choice;
 use carrick_driver::cc::{self, Tracing};
-use carrick_driver::compile::compile_file;
+use carrick_driver::compile::{combinations_of, compile_file};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::diff_operations;
@@ -167,6 +169,55 @@ fn data_units_options_and_segmentation() {
     if let Some(packets) = hold(&own("crates/interp/tests/programs/courier.mtp")) {
         assert!(packets > 1000, "only {packets} packets were made");
     }
+}
+
+/// Choices of features among which each is chosen, with each of its options, and left out.
+fn choices(path: &Path) -> Vec<Choice> {
+    let (_, all) = combinations_of(path).expect("not too many");
+    let facts = |choice: &Choice| -> BTreeSet<String> {
+        let with = choice.with.iter().map(|(name, option)| format!("{name}={option:?}"));
+        with.chain(choice.without.iter().map(|name| format!("-{name}"))).collect()
+    };
+    let mut left: BTreeSet<String> = all.iter().flat_map(facts).collect();
+    let mut picked = Vec::new();
+    while let Some(best) = all.iter().max_by_key(|choice| facts(choice).intersection(&left).count())
+        && !left.is_empty()
+    {
+        facts(best).iter().for_each(|fact| _ = left.remove(fact));
+        picked.push(best.clone());
+    }
+    picked
+}
+
+/// The words that make a choice on the command line.
+fn flags(choice: &Choice) -> Vec<String> {
+    let with = choice.with.iter().map(|(name, option)| match option {
+        Some(option) => format!("--with={name}={option}"),
+        None => format!("--with={name}"),
+    });
+    with.chain(choice.without.iter().map(|name| format!("--without={name}"))).collect()
+}
+
+#[test]
+fn every_feature_of_every_protocol() {
+    let mut choices_made = 0;
+    for path in programs_under(&build::root()).iter().filter(|p| p.starts_with(own("protocols"))) {
+        for choice in choices(path) {
+            choices_made += 1;
+            let said = Command::new(build::carrick())
+                .args(["diff", "--seeds", "20"])
+                .arg(path)
+                .args(flags(&choice))
+                .output()
+                .expect("carrick runs");
+            match said.status.code() {
+                Some(0) => {}
+                Some(3) => return skip(&String::from_utf8_lossy(&said.stderr)),
+                _ => panic!("{} {:?}: {said:?}", path.display(), flags(&choice)),
+            }
+        }
+    }
+    assert!(choices_made > 5, "{choices_made} choices");
 }
 
 /// Every program that can run, as `carrick diff FILE --seeds 200` holds it.

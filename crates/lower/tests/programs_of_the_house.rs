@@ -2,38 +2,38 @@
 
 use std::path::{Path, PathBuf};
 
+use carrick_syntax::assemble::assemble;
 use carrick_syntax::assemble::features::{self, Choice};
 
+/// The main file of each, which its folder is named for.
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
-    let entries = |folder: &Path| -> Vec<PathBuf> {
-        let found = std::fs::read_dir(folder).into_iter().flatten();
-        found.map(|e| e.expect("an entry").path()).collect()
-    };
-    let files = entries(&folder).into_iter().flat_map(|f| entries(&f));
-    files.filter(|f| f.extension().is_some_and(|e| e == "mtp")).collect()
+    let folders = std::fs::read_dir(folder).expect("protocols/").map(|e| e.expect("an entry").path());
+    let main = |folder: PathBuf| folder.join(folder.file_name().expect("a name")).with_extension("mtp");
+    folders.map(main).filter(|file| file.is_file()).collect()
 }
 
 #[test]
 fn each_becomes_valid_ir_without_a_diagnostic() {
     let programs = programs();
     assert!(!programs.is_empty(), "there are protocols");
+    let mut read = |name: &str| std::fs::read_to_string(name).map_err(|e| e.to_string());
     for path in programs {
         let text = std::fs::read_to_string(&path).expect("a readable program");
-        let (file, syntax) = carrick_syntax::parse(&text);
-        assert_eq!(syntax, [], "{}", path.display());
-        let choices = features::combinations(&file).expect("not too many");
+        let program = assemble(&path.display().to_string(), &text, &mut read);
+        assert_eq!(program.diagnostics, [], "{}", path.display());
+        let choices = features::combinations(&program.tree).expect("not too many");
         for choice in choices.iter().chain([&Choice::default()]) {
-            let configured = features::configure(&file, choice);
-            let (program, diagnostics) = carrick_sema::check(&configured.tree, "p", "p.mtp", &text);
+            let configured = features::configure(&program.tree, choice);
+            let (checked, diagnostics) = carrick_sema::check_sources(&configured.tree, "p", &program.sources);
             assert_eq!(
                 (configured.diagnostics, diagnostics),
                 (vec![], vec![]),
                 "{}: {choice:?}",
                 path.display()
             );
-            let program = carrick_lower::lower(program.expect("without errors"));
-            assert_eq!(carrick_ir::validate::validate(&program), Ok(()), "{}: {choice:?}", path.display());
+            let lowered = carrick_lower::lower(checked.expect("without errors"));
+            assert_eq!(carrick_ir::validate::validate(&lowered), Ok(()), "{}: {choice:?}", path.display());
         }
     }
 }

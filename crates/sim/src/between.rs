@@ -67,7 +67,7 @@ impl Net<'_> {
                 return self.give_packet(slot, octets);
             }
             let to = between.core.tx_interface().min(1) as usize;
-            let fate = between.links[to].send(octets.len(), self.now());
+            let fate = between.links[to].send(&mut octets, self.now());
             self.packets_made += 1;
             let number = self.packets_made;
             self.carry(slot, octets, fate, |packet| Happening::Arrival { host: to, number, packet });

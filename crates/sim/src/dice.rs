@@ -91,7 +91,9 @@ impl Dice {
     /// octet, perhaps of some length, is a little other.
     pub fn damage(&mut self, packet: &mut Vec<u8>) {
         let len = packet.len() as u64;
-        match self.roll(4) {
+        // Whole frames may be shorter than a network header.
+        let way = if len < 20 { 0 } else { self.roll(4) };
+        match way {
             0 => {
                 let at = self.roll(len) as usize;
                 packet[at] ^= 1 << self.roll(8);

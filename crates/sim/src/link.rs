@@ -1,7 +1,8 @@
-//! One direction of a link: rate, delay, a drop-tail queue, and faults.
+//! One direction of a link: rate, delay, a drop-tail queue that may mark, and faults.
 
 use std::collections::VecDeque;
 
+use crate::fabric::packets;
 use crate::rng::Rng;
 
 /// What a link is like; the same in both directions.
@@ -13,6 +14,8 @@ pub struct LinkConfig {
     pub delay_ns: u64,
     /// packets that wait at most
     pub queue_packets: usize,
+    /// IPv4 packets that can be marked (RFC 3168) are, while at least so many wait
+    pub ecn_threshold: Option<usize>,
     /// parts per million of packets that are lost
     pub loss_ppm: u32,
     /// that arrive twice
@@ -29,6 +32,7 @@ impl Default for LinkConfig {
             rate_bps: 100_000_000,
             delay_ns: 1_000_000,
             queue_packets: 250,
+            ecn_threshold: None,
             loss_ppm: 0,
             duplicate_ppm: 0,
             reorder_ppm: 0,
@@ -46,6 +50,7 @@ pub struct LinkCounters {
     pub duplicated: u64,
     pub reordered: u64,
     pub corrupted: u64,
+    pub marked: u64,
 }
 
 /// What happens to one packet.
@@ -92,8 +97,9 @@ impl Link {
         }
     }
 
-    /// Takes a packet of `octets` octets.
-    pub fn send(&mut self, octets: usize, now: u64) -> Fate {
+    /// Takes a packet, which may be marked.
+    pub fn send(&mut self, packet: &mut [u8], now: u64) -> Fate {
+        let octets = packet.len();
         while self.waiting.front().is_some_and(|left| *left <= now) {
             self.waiting.pop_front();
         }
@@ -101,6 +107,9 @@ impl Link {
         if self.waiting.len() >= self.config.queue_packets {
             self.counters.queue_full += 1;
             return Fate::default();
+        }
+        if self.config.ecn_threshold.is_some_and(|most| self.waiting.len() >= most) && packets::mark(packet) {
+            self.counters.marked += 1;
         }
         let left = self.busy_until.max(now) + self.serialisation(octets);
         self.busy_until = left;
@@ -148,17 +157,17 @@ mod tests {
     #[test]
     fn packets_leave_one_after_the_other() {
         let mut l = link(LinkConfig { rate_bps: 8_000_000, delay_ns: 500, ..LinkConfig::default() });
-        assert_eq!(l.send(1000, 0).arrival, Some(1_000_500));
-        assert_eq!(l.send(1000, 0).arrival, Some(2_000_500));
-        assert_eq!(l.send(1000, 5_000_000).arrival, Some(6_000_500));
+        assert_eq!(l.send(&mut [0; 1000], 0).arrival, Some(1_000_500));
+        assert_eq!(l.send(&mut [0; 1000], 0).arrival, Some(2_000_500));
+        assert_eq!(l.send(&mut [0; 1000], 5_000_000).arrival, Some(6_000_500));
     }
 
     #[test]
     fn a_full_queue_drops() {
         let mut l = link(LinkConfig { rate_bps: 8_000_000, queue_packets: 2, ..LinkConfig::default() });
-        let arrived = (0..5).filter(|_| l.send(1000, 0).arrival.is_some()).count();
+        let arrived = (0..5).filter(|_| l.send(&mut [0; 1000], 0).arrival.is_some()).count();
         assert_eq!((arrived, l.counters.queue_full), (2, 3));
-        assert!(l.send(1000, 1_000_000).arrival.is_some());
+        assert!(l.send(&mut [0; 1000], 1_000_000).arrival.is_some());
     }
 
     #[test]
@@ -174,7 +183,7 @@ mod tests {
         };
         let mut l = link(config);
         for now in 0..100_000 {
-            l.send(100, now);
+            l.send(&mut [0; 100], now);
         }
         let c = l.counters;
         for (found, wanted) in
@@ -182,5 +191,20 @@ mod tests {
         {
             assert!(found.abs_diff(wanted) < wanted / 5, "{found} is far from {wanted}");
         }
+    }
+
+    #[test]
+    fn a_long_queue_marks() {
+        let mut l = link(LinkConfig { rate_bps: 8_000_000, ecn_threshold: Some(2), ..LinkConfig::default() });
+        let mut packet = [0; 1000];
+        packet[..12].copy_from_slice(&[0x45, 2, 3, 0xe8, 0, 0, 0, 0, 64, 17, 0, 0]);
+        let marked: Vec<bool> = (0..4)
+            .map(|_| {
+                let mut sent = packet;
+                l.send(&mut sent, 0);
+                sent[1] == 3
+            })
+            .collect();
+        assert_eq!((marked, l.counters.marked), (vec![false, false, true, true], 2));
     }
 }

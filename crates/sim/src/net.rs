@@ -218,9 +218,9 @@ impl<'o> Net<'o> {
     }
 
     /// Puts a packet on its host's link, to the host that has its destination address, or to what is between.
-    fn forward(&mut self, from: usize, slot: usize, octets: Vec<u8>) {
+    fn forward(&mut self, from: usize, slot: usize, mut octets: Vec<u8>) {
         let number = self.packets_made;
-        let fate = self.hosts[from].uplink.send(octets.len(), self.now);
+        let fate = self.hosts[from].uplink.send(&mut octets, self.now);
         self.observer.forwarded(self.now, from, number, &fate);
         if self.between.is_some() {
             let interface = from as u32;

@@ -127,6 +127,7 @@ impl Scenario {
             rate_bps: [1_000_000, 10_000_000, 100_000_000, 1_000_000_000][rng.below(4) as usize],
             delay_ns: rng.between(10_000, 50_000_000),
             queue_packets: rng.between(4, 200) as usize,
+            ecn_threshold: None,
             loss_ppm: fault(&mut rng),
             duplicate_ppm: fault(&mut rng),
             reorder_ppm: fault(&mut rng),
@@ -284,6 +285,22 @@ pub fn run(
     run_through(program, engine, None, scenario, observer, tracing)
 }
 
+/// What of a scenario is not for this program.
+fn go_together(program: &Program, way: Option<&Way<'_>>, scenario: &Scenario) -> Result<(), String> {
+    if program.in_network.is_some() {
+        return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
+    }
+    if program.net_header.layer == NetLayer::Link {
+        if way.is_some() {
+            return Err("programs in the network are over ipv4, and these ends send whole frames".into());
+        }
+        if scenario.link.ecn_threshold.is_some() {
+            return Err("a mark is in the header of ipv4, and these ends send whole frames".into());
+        }
+    }
+    Ok(())
+}
+
 /// As [`run`], with a program in the network between client and server: each way has the scenario's link twice.
 ///
 /// # Errors
@@ -296,12 +313,7 @@ pub fn run_through(
     observer: &mut dyn Observer,
     tracing: bool,
 ) -> Result<Report, String> {
-    if program.in_network.is_some() {
-        return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
-    }
-    if way.is_some() && program.net_header.layer == NetLayer::Link {
-        return Err("programs in the network are over ipv4, and these ends send whole frames".into());
-    }
+    go_together(program, way, scenario)?;
     let interface = Interface::of(program)?;
     let shape = interface.shape;
     let drain = match shape {

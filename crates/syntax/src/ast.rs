@@ -99,6 +99,8 @@ pub struct Feature {
     pub options: Vec<Ident>,
     /// where it says that it is chosen unless a build says otherwise
     pub default: Option<Span>,
+    /// where it says that every build has it, with one of its options
+    pub always: Option<Span>,
     pub requires: Vec<FeatureUse>,
     pub excludes: Vec<FeatureUse>,
     /// what it adds; a declaration with the name of one that is there extends that

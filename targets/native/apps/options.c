@@ -171,7 +171,7 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
         printf(" %s", applications[i]->usage);
     printf("\n"
            "  --fault FAULTS    of the wire, both ways: "
-           "loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,delay=10ms,jitter=1ms,seed=7\n"
+           "loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,mark=5%%,delay=10ms,jitter=1ms,seed=7\n"
            "  --pcap FILE       what the stack sent and received, as pcapng\n"
            "  --set NAME=VALUE  a parameter of the program; may be given again\n"
            "  --seed N          of all that is random (else taken from the system)\n"

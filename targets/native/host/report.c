@@ -24,6 +24,7 @@ void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) 
             print_one(out, "fault_reordered", faults.reordered);
             print_one(out, "fault_duplicated", faults.duplicated);
             print_one(out, "fault_corrupted", faults.corrupted);
+            print_one(out, "fault_marked", faults.marked);
             print_one(out, "fault_overflowed", faults.overflowed);
         } else if (!port->inner) {
             print_one(out, "port_received", port->rx);

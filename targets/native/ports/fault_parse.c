@@ -50,6 +50,8 @@ static bool parse_one(const char *name, const char *value, struct carrick_fault_
         return parse_probability(value, &config->duplicate);
     if (strcmp(name, "corrupt") == 0)
         return parse_probability(value, &config->corrupt);
+    if (strcmp(name, "mark") == 0)
+        return parse_probability(value, &config->mark);
     if (strcmp(name, "delay") == 0)
         return parse_duration(value, &config->delay_ns);
     if (strcmp(name, "jitter") == 0)
@@ -71,8 +73,8 @@ bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, 
             *equals = 0;
         if (!equals || !parse_one(part, equals + 1, config)) {
             snprintf(error->text, sizeof error->text,
-                     "The fault `%.60s` is none: write loss=1%%, reorder=2%%, dup=1%%, corrupt=0.1%%, delay=10ms, "
-                     "jitter=1ms or seed=7.",
+                     "The fault `%.60s` is none: write loss=1%%, reorder=2%%, dup=1%%, corrupt=0.1%%, mark=5%%, "
+                     "delay=10ms, jitter=1ms or seed=7.",
                      part);
             return false;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "carrick/ip.h"
 #include "ports/line.h"
 
 /* A frame that is overtaken waits so much longer: at 1 Gbit/s some 8 frames of 1500 octets pass meanwhile. */
@@ -70,6 +71,19 @@ static void line_corrupt(struct carrick_line *line, uint8_t *data, uint32_t len)
     line->counts->corrupted++;
 }
 
+/* Marks a packet that met congestion, if it can be marked (RFC 3168 section 5). */
+static void line_mark(struct carrick_line *line, uint8_t *data, uint32_t len) {
+    const uint8_t ce = 3;
+    uint32_t from = line->ethernet ? CARRICK_ETHER_HEADER : 0;
+    uint8_t *ip = data + from;
+    if (len < from + CARRICK_IP_HEADER || ip[0] != 0x45 || (ip[1] & ce) == 0 || (ip[1] & ce) == ce)
+        return;
+    ip[1] |= ce;
+    carrick_store16(ip + 10, 0);
+    carrick_store_sum(ip + 10, carrick_sum(ip, CARRICK_IP_HEADER));
+    line->counts->marked++;
+}
+
 static void line_enter(struct carrick_line *line, uint64_t now, const uint8_t *data, uint32_t len) {
     const struct carrick_fault_config *config = line->config;
     if (line->free_len == 0) {
@@ -80,6 +94,8 @@ static void line_enter(struct carrick_line *line, uint64_t now, const uint8_t *d
     uint8_t *copy = carrick_queue_at(&line->slots, slot);
     memcpy(copy, data, len);
     *carrick_queue_len(&line->slots, slot) = len;
+    if (line_chance(line, config->mark))
+        line_mark(line, copy, len);
     if (line_chance(line, config->corrupt))
         line_corrupt(line, copy, len);
     uint64_t due = now + config->delay_ns;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "carrick/base.h"
+#include "carrick/ip.h"
 #include "carrick/port.h"
 #include "tests/check.h"
 
@@ -140,6 +141,27 @@ static void a_delay_is_exact_and_corruption_is_one_bit(void) {
     carrick_port_close(ends[1]);
 }
 
+static void a_mark_is_for_who_can_be_marked(void) {
+    struct carrick_fault_config config;
+    struct carrick_port *ends[2];
+    struct carrick_frame frame;
+    CHECK(carrick_fault_parse("mark=100%", &config, &error) && config.mark >= 1);
+    CHECK(carrick_loop_open(1500, 8, ends, &error));
+    struct carrick_port *bad = carrick_fault_wrap(ends[0], &config, &error);
+    for (uint8_t field = 0; field < 4; field++) {
+        struct carrick_ip ip = {.src = 1, .dst = 2, .protocol = 6, .ttl = 64, .tos = field};
+        CHECK(carrick_port_reserve(ends[1], 0, &frame, 1) == 1);
+        carrick_ip_build(frame.data, &ip, 20, 7);
+        frame.len = 40;
+        carrick_port_commit(ends[1], 0, &frame, 1);
+        CHECK(carrick_port_receive(bad, 0, &frame, 1) == 1 && frame.data[1] == (field == 0 ? 0 : 3));
+        CHECK(carrick_sum_fold(carrick_sum(frame.data, CARRICK_IP_HEADER)) == 0);
+    }
+    CHECK(carrick_fault_counts(bad).marked == 2);
+    carrick_port_close(bad);
+    carrick_port_close(ends[1]);
+}
+
 static void nonsense_is_no_fault(void) {
     static const char *const bad[] = {"loss",      "loss=",   "loss=101%", "loss=-1%", "delay=10",
                                       "delay=10m", "speed=1", "seed=x",    "=",        "dup=1%%"};
@@ -190,6 +212,7 @@ int main(void) {
     datagrams_carry_packets();
     faults_are_as_many_as_asked_for();
     a_delay_is_exact_and_corruption_is_one_bit();
+    a_mark_is_for_who_can_be_marked();
     nonsense_is_no_fault();
     a_capture_can_be_read();
     CHECK(!carrick_packet_open("no-such-device", &error) && error.text[0]);

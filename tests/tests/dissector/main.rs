@@ -118,6 +118,7 @@ fn a_transfer_with_every_fault() {
         duplicate_ppm: 10_000,
         reorder_ppm: 20_000,
         corrupt_ppm: 20_000,
+        ecn_threshold: None,
     };
     for host in 0..2 {
         let mut seen = AtHost::new(&program, host);

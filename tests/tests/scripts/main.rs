@@ -4,7 +4,8 @@
 //! initial ones. The notation, after packetdrill's:
 //!
 //! ```text
-//! set nodelay=true            # parameters, before all else
+//! with cubic,ecn              # features of the program, before all else
+//! set nodelay=true            # parameters
 //! connect                     # what the application asks; a number is its octets, backlog or remote address
 //! > S 0:0 win 65535 <mss 1460>            # what the core sends next; what is not said is not looked at
 //! < S. 0:0 ack 1 win 1000                 # what comes in
@@ -23,7 +24,7 @@ mod segment;
 
 use std::path::PathBuf;
 
-use carrick_driver::compile_file;
+use carrick_driver::{compile_choice, compile_file};
 use carrick_tests::build::root;
 
 /// Every script with the program that it is about.
@@ -45,9 +46,13 @@ fn every_script_goes_as_it_says() {
     let mut wrong = Vec::new();
     let scripts = scripts();
     for (path, program) in &scripts {
-        let program = compile_file(program).expect("readable").program.expect("without errors");
         let text = std::fs::read_to_string(path).expect("readable");
-        if let Err(what) = script::parse(&text).and_then(|script| run::run(&program, &script)) {
+        let played = script::parse(&text).and_then(|script| {
+            let compiled =
+                compile_choice(program, &script::choice(&script)).map_err(|e| format!("1: {e}"))?;
+            run::run(&compiled.program.ok_or("1: with errors")?, &script)
+        });
+        if let Err(what) = played {
             wrong.push(format!("{}:{what}", path.strip_prefix(root()).unwrap_or(path).display()));
         }
     }

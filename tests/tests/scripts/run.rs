@@ -73,7 +73,7 @@ impl Player {
             return Err(format!("{segment} was sent before this, and not expected"));
         }
         match action {
-            Action::Set(_) => Ok(()),
+            Action::With(_) | Action::Set(_) => Ok(()),
             Action::Peer(port) => {
                 self.peer = *port;
                 Ok(())

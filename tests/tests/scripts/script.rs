@@ -1,5 +1,7 @@
 //! The lines of a script.
 
+use carrick_driver::Choice;
+
 use crate::segment::Segment;
 
 /// A line, and its number.
@@ -9,6 +11,8 @@ pub struct Line {
 }
 
 pub enum Action {
+    /// features of the program: `cubic,ecn`
+    With(String),
     /// `name=value`
     Set(String),
     /// a call of the interface, with a number if it takes one
@@ -48,9 +52,21 @@ pub fn parse(text: &str) -> Result<Vec<Line>, String> {
     Ok(lines)
 }
 
+/// The features that a script is about.
+pub fn choice(script: &[Line]) -> Choice {
+    let mut choice = Choice::default();
+    for line in script {
+        if let Action::With(features) = &line.action {
+            features.split(',').for_each(|feature| choice.add(feature.trim()));
+        }
+    }
+    choice
+}
+
 fn action(line: &str) -> Option<Action> {
     let (word, rest) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim()));
     Some(match word {
+        "with" => Action::With(rest.to_owned()),
         "set" => Action::Set(rest.to_owned()),
         "peer" => Action::Peer(rest.parse().ok()?),
         "<" => Action::In(Segment::read(rest)?),

@@ -34,6 +34,9 @@ pub struct ScenarioArgs {
     /// packets that wait for the link at most
     #[arg(long, default_value_t = 250)]
     pub queue: usize,
+    /// packets that wait before the link marks (ECN, RFC 3168) those that can be marked; without it none is
+    #[arg(long, value_name = "PACKETS")]
+    pub ecn_threshold: Option<usize>,
     /// share of packets that are lost
     #[arg(long, default_value = "0%")]
     pub loss: String,
@@ -75,6 +78,7 @@ impl ScenarioArgs {
             rate_bps: quantity::rate(&self.rate)?,
             delay_ns: quantity::duration(&self.delay)?,
             queue_packets: self.queue,
+            ecn_threshold: self.ecn_threshold,
             loss_ppm: quantity::share(&self.loss)?,
             duplicate_ppm: quantity::share(&self.duplicate)?,
             reorder_ppm: quantity::share(&self.reorder)?,

@@ -171,8 +171,10 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
         }
     }
     for (name, link) in ["client to server", "server to client"].iter().zip(&report.links) {
+        let marked =
+            args.scenario.ecn_threshold.map_or_else(String::new, |_| format!(", {} marked", link.marked));
         println!(
-            "{name}  {} packets, {} lost, {} queue full, {} duplicated, {} reordered, {} corrupted",
+            "{name}  {} packets, {} lost, {} queue full, {} duplicated, {} reordered, {} corrupted{marked}",
             link.sent, link.lost, link.queue_full, link.duplicated, link.reordered, link.corrupted
         );
     }
@@ -230,6 +232,10 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Si
         "rtt_p99_ns": metrics.and_then(Metrics::rtt).map(|(_, p99)| p99),
         "packets": report.packets,
         "open_contexts": report.open_contexts,
+        "links": report.links.iter().map(|link| json!({
+            "sent": link.sent, "lost": link.lost, "queue_full": link.queue_full, "duplicated": link.duplicated,
+            "reordered": link.reordered, "corrupted": link.corrupted, "marked": link.marked,
+        })).collect::<Vec<_>>(),
         "between": report.between.as_ref().map(|node| json!({
             "open_contexts": node.open_contexts,
             "counters": carrick_ir::COUNTERS.iter().zip(&node.counters).collect::<BTreeMap<_, _>>(),

@@ -93,6 +93,7 @@ pub const DECLARATIONS: &[Word] = &[
         "What a build may choose. As `feature(F)` or `feature(F, option)`: whether it has.",
     ),
     word("default", "feature F default { ... }", "The feature is chosen unless a build says `--without`."),
+    word("always", "feature F(option, ...) always;", "Every build has the feature, with one of its options."),
     word("requires", "requires F, G = option;", "Features without which this one cannot be chosen."),
     word("excludes", "excludes F, G = option;", "Features with which this one cannot be chosen."),
     word("after", "processor after other", "The place right behind another processor of the chain."),

@@ -8,7 +8,7 @@ mod edge;
 mod flows;
 mod host;
 mod network;
-mod packets;
+pub(crate) mod packets;
 mod port;
 mod real;
 pub mod results;

@@ -18,11 +18,14 @@ impl Parser<'_> {
             if self.eat("(") { self.comma_list(")", |p| p.ident("an option"))? } else { Vec::new() };
         let of_option = if self.eat("=") { Some(self.ident("an option of the feature")?) } else { None };
         let default = if self.is_word("default") { Some(self.advance().span) } else { None };
+        let always =
+            if default.is_none() && self.is_word("always") { Some(self.advance().span) } else { None };
         let mut feature = Feature {
             name,
             of_option,
             options,
             default,
+            always,
             requires: Vec::new(),
             excludes: Vec::new(),
             items: Vec::new(),

@@ -116,16 +116,17 @@ struct carrick_port *carrick_unix_open(const char *spec, struct carrick_port_err
 /* What a wire does to frames, each frame on its own, in both directions. */
 struct carrick_fault_config {
     double loss, reorder, duplicate, corrupt; /* probabilities, 0..1 */
+    double mark;                              /* of a frame that can be: ECN, RFC 3168 */
     uint64_t delay_ns;                        /* of every frame */
     uint64_t jitter_ns;                       /* added uniformly, 0..jitter; order is kept unless it is reordered */
     uint64_t seed;
 };
 
-/* Reads "loss=1%,reorder=2%,dup=1%,corrupt=0.1%,delay=10ms,jitter=1ms,seed=7". `error` says what is wrong with it. */
+/* Reads "loss=1%,reorder=2%,dup=1%,corrupt=0.1%,mark=5%,delay=10ms,jitter=1ms,seed=7". `error` says what is wrong with it. */
 bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, struct carrick_port_error *error);
 
 struct carrick_fault_counts {
-    uint64_t lost, reordered, duplicated, corrupted;
+    uint64_t lost, reordered, duplicated, corrupted, marked;
     uint64_t overflowed; /* more were under way than the wire holds */
 };
 

@@ -63,13 +63,21 @@ pub(super) fn check_choice(declared: &[&Feature], choice: &Choice) -> Result<(),
     let without = choice.without.iter().map(|name| (name, &None));
     for (name, option) in choice.with.iter().map(|(name, option)| (name, option)).chain(without) {
         let Some(feature) = declared.iter().find(|f| f.name.name == *name) else {
-            return Err(no_such(declared, name));
+            match (option, with_option(declared, name).as_slice()) {
+                (None, [_]) => continue,
+                (None, several @ [_, _, ..]) => return Err(ambiguous(several, name)),
+                _ => return Err(no_such(declared, name)),
+            }
         };
         if let Some(option) = option
             && !feature.options.iter().any(|o| o.name == *option)
         {
             return Err(no_such_option(feature, option));
         }
+    }
+    let left_out = |f: &&&Feature| f.always.is_some() && choice.without.contains(&f.name.name);
+    if let Some(feature) = declared.iter().find(left_out) {
+        return Err(format!("the feature `{}` cannot be left out", feature.name.name));
     }
     match choice.with.iter().find(|(name, _)| choice.without.contains(name)) {
         Some((both, _)) => {
@@ -85,17 +93,44 @@ pub(super) fn choose(declared: &[&Feature], choice: &Choice) -> Vec<Chosen> {
     for feature in declared {
         let name = &feature.name.name;
         // Who says it twice means the last.
-        let said = choice.with.iter().rev().find(|(n, _)| n == name);
-        let by_default = feature.default.is_some() && !choice.without.contains(name);
+        let said = choice.with.iter().rev().find_map(|said| option_said(declared, feature, said));
+        let by_default =
+            feature.always.is_some() || (feature.default.is_some() && !choice.without.contains(name));
         if (said.is_none() && !by_default) || chosen.iter().any(|c| c.name == *name) {
             continue;
         }
         let known = |option: &&str| feature.options.iter().any(|o| o.name == **option);
-        let named = said.and_then(|(_, option)| option.as_deref()).filter(known);
+        let named = said.flatten().filter(known);
         let option = named.or(feature.options.first().map(|o| o.name.as_str())).map(str::to_owned);
         chosen.push(Chosen { name: name.clone(), option });
     }
     chosen
+}
+
+/// What a word behind `--with` says of a feature: nothing, that it is chosen, or with which option.
+fn option_said<'c>(
+    declared: &[&Feature],
+    feature: &Feature,
+    (name, option): &'c (String, Option<String>),
+) -> Option<Option<&'c str>> {
+    if feature.name.name == *name {
+        return Some(option.as_deref());
+    }
+    let is_feature = declared.iter().any(|f| f.name.name == *name);
+    let of = with_option(declared, name);
+    let is_its_option =
+        option.is_none() && !is_feature && of.len() == 1 && of[0].name.name == feature.name.name;
+    is_its_option.then_some(Some(name.as_str()))
+}
+
+/// The features that have an option of this name.
+fn with_option<'a>(declared: &[&'a Feature], option: &str) -> Vec<&'a Feature> {
+    declared.iter().filter(|f| f.options.iter().any(|o| o.name == *option)).copied().collect()
+}
+
+fn ambiguous(features: &[&Feature], option: &str) -> String {
+    let ways: Vec<String> = features.iter().map(|f| format!("`{}={option}`", f.name.name)).collect();
+    format!("several features have an option `{option}`; say which: {}", ways.join(" or "))
 }
 
 fn no_such(declared: &[&Feature], name: &str) -> String {
@@ -119,7 +154,7 @@ fn no_such_option(feature: &Feature, option: &str) -> String {
 
 /// Every choice that names all features, one way or the other, and that they allow; `None` if there are too many to try.
 pub(super) fn combinations(declared: &[&Feature], blocks: &[&Feature]) -> Option<Vec<Choice>> {
-    let ways = |f: &&Feature| 1 + f.options.len().max(1);
+    let ways = |f: &&Feature| usize::from(f.always.is_none()) + f.options.len().max(1);
     let count = declared.iter().map(ways).try_fold(1_usize, |all, ways| all.checked_mul(ways))?;
     if count > COMBINATIONS_MAX {
         return None;
@@ -129,7 +164,7 @@ pub(super) fn combinations(declared: &[&Feature], blocks: &[&Feature]) -> Option
         for feature in declared {
             let way = n % ways(feature);
             n /= ways(feature);
-            match way.checked_sub(1) {
+            match (way + usize::from(feature.always.is_some())).checked_sub(1) {
                 None => choice.without.push(feature.name.name.clone()),
                 Some(option) => {
                     let option = feature.options.get(option).map(|o| o.name.clone());

@@ -1,0 +1,185 @@
+//! Congestion control in the simulator: windows follow their formulas, marks are answered, and files can be exchanged.
+
+use std::process::Command;
+
+use carrick_tests::build::{carrick, root};
+use serde_json::Value;
+
+const PROGRAM: &str = "protocols/tcp/tcp.mtp";
+/// Buffers that no window in these tests reaches.
+const WIDE: [&str; 4] = ["--set", "snd_buf=8388608", "--set", "rcv_buf=8388608"];
+
+fn carrick_says(command: &str, args: &[&str]) -> String {
+    let output = Command::new(carrick())
+        .args([command, PROGRAM, "--format", "json", "--compiled"])
+        .args(args)
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What a run reports.
+fn run(args: &[&str]) -> Value {
+    serde_json::from_str(&carrick_says("sim", args)).expect("an object")
+}
+
+/// The sender's window as it was at one moment.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    seconds: f64,
+    /// in segments
+    cwnd: f64,
+    in_recovery: bool,
+    slow_start: bool,
+}
+
+/// A sample every 10 ms.
+fn windows(args: &[&str]) -> Vec<Sample> {
+    let fields = ["cwnd", "smss", "in_recovery", "cwnd < ssthresh"];
+    let sampling = fields.join(",");
+    let said = carrick_says(
+        "trace",
+        &[&["--sample", &sampling, "--every", "10ms", "--host", "client"], args].concat(),
+    );
+    let number = |value: &Value| value.as_f64().or(value.as_bool().map(f64::from)).expect("a number");
+    said.lines()
+        .map(|line| {
+            let object: Value = serde_json::from_str(line).expect("an object a line");
+            let [cwnd, smss, in_recovery, slow_start] = fields.map(|name| number(&object["values"][name]));
+            Sample {
+                seconds: object["at_ns"].as_f64().expect("a time") / 1e9,
+                cwnd: cwnd / smss,
+                in_recovery: in_recovery != 0.0,
+                slow_start: slow_start != 0.0,
+            }
+        })
+        .collect()
+}
+
+/// RFC 9438 §4.2: the window in segments at t seconds behind a loss at `w_max` after which it was `begin`.
+fn w_cubic(w_max: f64, begin: f64, t: f64) -> f64 {
+    const C: f64 = 0.4;
+    let k = ((w_max - begin) / C).cbrt();
+    C * (t - k).powi(3) + w_max
+}
+
+/// Each stretch of congestion avoidance, with the window before the loss that it follows.
+fn epochs(samples: &[Sample]) -> Vec<(f64, &[Sample])> {
+    let avoids = |s: &Sample| !s.in_recovery && !s.slow_start;
+    let mut before = 0.0;
+    let mut found = Vec::new();
+    for stretch in samples.chunk_by(|a, b| avoids(a) == avoids(b)) {
+        let last = stretch[stretch.len() - 1];
+        if avoids(&stretch[0]) {
+            found.push((before, stretch));
+            before = last.cwnd;
+        } else if before == 0.0 {
+            before = stretch.iter().take_while(|s| !s.in_recovery).last().map_or(0.0, |s| s.cwnd);
+        }
+    }
+    found
+}
+
+/// RFC 9438 §4.2, §4.6, §4.7. The round trip is long, so that the cubic function and not Reno's is in force, and losses are rare.
+#[test]
+fn cubic_follows_its_function_after_a_loss() {
+    let link = [
+        "--rate", "200Mbps", "--delay", "50ms", "--queue", "5000", "--loss", "0.02%", "--seed", "3", "--mtu",
+        "9000",
+    ];
+    let samples = windows(&[&["--with", "cubic", "--bytes", "300MB"], &link[..], &WIDE].concat());
+    let mut plateau = 0.0;
+    let mut compared = 0;
+    for (lost_at, stretch) in epochs(&samples) {
+        // §4.7: who did not reach the last plateau aims lower.
+        plateau = if lost_at < plateau { lost_at * 0.85 } else { lost_at };
+        let begin = stretch[0];
+        assert!((begin.cwnd / lost_at / 0.7 - 1.0).abs() < 0.03, "{} behind {lost_at}", begin.cwnd);
+        for s in stretch {
+            let wanted = w_cubic(plateau, begin.cwnd, s.seconds - begin.seconds);
+            assert!((s.cwnd / wanted - 1.0).abs() < 0.03, "{s:?} is far from {wanted}, behind {begin:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 300, "only {compared} samples were in congestion avoidance");
+}
+
+/// §4.3: where round trips are short CUBIC is not behind Reno.
+#[test]
+fn cubic_is_no_slower_than_newreno_where_that_is_fast() {
+    let link = ["--rate", "20Mbps", "--delay", "2ms", "--loss", "0.1%", "--bytes", "20MB", "--seed", "5"];
+    let goodput =
+        |with| run(&[&["--with", with], &link[..]].concat())["goodput_bps"].as_f64().expect("a rate");
+    let (cubic, newreno) = (goodput("cubic"), goodput("newreno"));
+    assert!(cubic > newreno * 0.97, "{cubic} and {newreno}");
+}
+
+/// RFC 5681 §3.1: a segment for each round trip.
+#[test]
+fn newreno_grows_by_a_segment_in_a_round_trip() {
+    // No window fills the link, so that a round trip takes as long as the way.
+    let link = [
+        "--rate", "2Gbps", "--delay", "50ms", "--queue", "5000", "--loss", "0.02%", "--seed", "3", "--mtu",
+        "9000",
+    ];
+    let samples = windows(&[&["--with", "newreno", "--bytes", "200MB"], &link[..], &WIDE].concat());
+    let epochs = epochs(&samples);
+    let (lost_at, stretch) = epochs.iter().max_by_key(|(_, stretch)| stretch.len()).expect("a loss");
+    let (begin, end) = (stretch[0], stretch[stretch.len() - 1]);
+    assert!(begin.cwnd < lost_at * 0.52, "{begin:?} behind {lost_at}");
+    let (trips, grown) = ((end.seconds - begin.seconds) / 0.1, end.cwnd - begin.cwnd);
+    assert!(trips > 10.0 && (grown - trips).abs() < 2.0, "{grown} segments in {trips} round trips");
+}
+
+/// With marks nothing has to be lost: RFC 3168 §1. DCTCP keeps the queue at the threshold and the link full (RFC 8257 §1).
+#[test]
+fn marks_take_the_place_of_losses() {
+    // A segment of 1500 octets takes 0.12 ms; a round trip without queue 2.1 ms.
+    let link = [
+        "--rate",
+        "100Mbps",
+        "--delay",
+        "1ms",
+        "--queue",
+        "60",
+        "--bytes",
+        "30MB",
+        "--set",
+        "snd_buf=1048576",
+        "--set",
+        "rcv_buf=1048576",
+    ];
+    let marking = ["--ecn-threshold", "10"];
+    let without = run(&[&["--with", "newreno"], &link[..], &marking].concat());
+    assert!(without["retransmitted_packets"].as_u64() > Some(10), "{without}");
+    assert_eq!(without["links"][0]["marked"], 0, "who does not ask for marks gets none");
+    for with in ["newreno,ecn", "cubic,ecn", "dctcp,ecn=exact"] {
+        let report = run(&[&["--with", with], &link[..], &marking].concat());
+        assert_eq!(report["retransmitted_packets"], 0, "{with}: {report}");
+        assert_eq!(report["links"][0]["queue_full"], 0, "{with}");
+        assert!(report["links"][0]["marked"].as_u64() > Some(50), "{with}");
+    }
+    let dctcp = run(&[&["--with", "dctcp,exact"], &link[..], &marking].concat());
+    assert!(dctcp["goodput_bps"].as_f64() > Some(92e6), "{dctcp}");
+    let median = dctcp["rtt_p50_ns"].as_f64().expect("a time") / 1e6;
+    assert!((2.1..2.1 + 0.12 * 20.0).contains(&median), "{median} ms: the queue is not at the threshold");
+}
+
+#[test]
+fn the_readme_tells_how_long_the_files_are() {
+    let folder = root().join("protocols/tcp");
+    let readme = std::fs::read_to_string(folder.join("README.md")).expect("readable");
+    let rows = readme.lines().filter_map(|line| {
+        let mut cells = line.split('|').map(str::trim).skip(2);
+        let file = cells.next()?.strip_prefix('`')?.strip_suffix('`')?.to_owned();
+        Some((file, cells.next()?.parse::<usize>().expect("a number of lines")))
+    });
+    let rows: Vec<(String, usize)> = rows.collect();
+    assert!(rows.len() >= 4, "{rows:?}");
+    for (file, lines) in rows {
+        let text = std::fs::read_to_string(folder.join(&file)).expect("the file is there");
+        assert_eq!(text.lines().count(), lines, "{file}");
+    }
+}
