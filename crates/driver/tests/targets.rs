@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use carrick_driver::Choice;
 use carrick_driver::compile::{compile_assembled, read_import};
+use carrick_driver::targets::limits::LIMITS;
 use carrick_driver::targets::uses::{Use, Uses};
-use carrick_driver::targets::{codes, find, named};
+use carrick_driver::targets::{Target, codes, find, named};
 use carrick_ir::uses::{blocks, event_kind_name, instructions};
 use carrick_syntax::assemble::assemble;
 use carrick_syntax::assemble::features::configure;
@@ -77,6 +78,58 @@ fn what_a_build_leaves_out_is_not_missed() {
     let mut with = Choice::default();
     with.add("ending");
     assert_eq!(lacks(&with), [(codes::INSTRUCTION, "target `sim` does not carry out `del_ctx`".to_owned())]);
+}
+
+/// What a limit is of a program in `tests/ui`, to the last one.
+const MEASURED: [(&str, &str, u64); 10] = [
+    // 20 turns, and two of the function that `noted` calls.
+    ("instructions_per_chain", "MTP0607_instructions.mtp", 22),
+    // Six, and three in each of 40 turns.
+    ("statements_per_chain", "MTP0607_statements.mtp", 126),
+    ("events_per_chain", "MTP0607_events.mtp", 4),
+    ("blueprints_per_event", "MTP0607_instructions.mtp", 22),
+    ("contexts_per_chain", "MTP0608_contexts_per_chain.mtp", 2),
+    // 4 and 64 times 8, an id of twice 4.
+    ("context_octets", "MTP0609_context_octets.mtp", 524),
+    // 16 instances of 4 and 8, each with 64 KiB to send and the octet of a unit of none.
+    ("state_octets", "MTP0609_state_octets.mtp", 16 * (12 + 65_536 + 1)),
+    // Two references, a header of 4, a list of 4 and 100 times 8, two values of 4 for a sum; in the function a reference and 8
+    // times 4.
+    ("stack_octets", "MTP0610_stack_octets.mtp", 872),
+    // 20 of IPv4, 4, and 6 times 8.
+    ("header_octets", "MTP0611_header_octets.mtp", 72),
+    // One by number, one for each of 16 instances, and one more.
+    ("queues", "MTP0612_queues.mtp", 18),
+];
+
+#[test]
+fn every_limit_holds_to_the_last() {
+    let stated: Vec<&str> = MEASURED.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(stated, LIMITS.iter().map(|l| l.name).collect::<Vec<_>>());
+    let page = fs::read_to_string(root().join("docs/writing-a-target.md")).expect("it is there");
+    for (limit, (name, program, most)) in LIMITS.iter().zip(MEASURED) {
+        let text = fs::read_to_string(root().join("tests/ui").join(program)).expect("it is there");
+        let assembled = assemble(program, &text, &mut read_import);
+        let errors = |most: u64| {
+            let mut target = find("sim").expect("there is one");
+            target.limits = [(name.to_owned(), most)].into();
+            let compiled = compile_assembled(program, &assembled, &Choice::default(), Some(&target));
+            compiled.diagnostics.into_iter().filter(|d| d.code >= 600).map(|d| d.message).collect::<Vec<_>>()
+        };
+        assert_eq!(errors(most), [""; 0], "{name}");
+        let said = errors(most - 1);
+        assert_eq!(said.len(), 1, "{name}: {said:?}");
+        assert!(said[0].contains(&most.to_string()), "{name}: {said:?}");
+        let row = format!("| `{name}` | {} |", limit.meaning);
+        assert!(page.contains(&row), "docs/writing-a-target.md has no row {row}");
+    }
+}
+
+#[test]
+fn a_limit_that_there_is_not_is_refused() {
+    let text = include_str!("../../../targets/sim/target.toml");
+    let wrong = Target::parse(&format!("{text}\nspeed = 3\n")).expect_err("no such limit");
+    assert!(wrong.contains("there is no limit \"speed\"") && wrong.contains("stack_octets"), "{wrong}");
 }
 
 #[test]

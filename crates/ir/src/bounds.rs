@@ -17,22 +17,40 @@ pub struct Cost {
     pub raised: u32,
     /// blueprints issued, with those of the events raised
     pub blueprints: u32,
+    /// instructions issued by the run itself
+    pub instructions: u32,
+    /// statements that the run itself comes by, each as often as it does; claims do not count
+    pub statements: u32,
 }
 
 impl Cost {
+    /// Of a statement alone, that is an instruction if `instruction`.
+    fn of_statement(instruction: bool) -> Cost {
+        Cost { instructions: u32::from(instruction), statements: 1, ..Cost::default() }
+    }
+
     fn then(self, other: Cost) -> Cost {
-        Cost {
-            raised: self.raised.saturating_add(other.raised),
-            blueprints: self.blueprints.saturating_add(other.blueprints),
-        }
+        self.with(other, u32::saturating_add)
     }
 
     fn or(self, other: Cost) -> Cost {
-        Cost { raised: self.raised.max(other.raised), blueprints: self.blueprints.max(other.blueprints) }
+        self.with(other, u32::max)
     }
 
     fn times(self, turns: u32) -> Cost {
-        Cost { raised: self.raised.saturating_mul(turns), blueprints: self.blueprints.saturating_mul(turns) }
+        self.with(
+            Cost { raised: turns, blueprints: turns, instructions: turns, statements: turns },
+            u32::saturating_mul,
+        )
+    }
+
+    fn with(self, other: Cost, join: fn(u32, u32) -> u32) -> Cost {
+        Cost {
+            raised: join(self.raised, other.raised),
+            blueprints: join(self.blueprints, other.blueprints),
+            instructions: join(self.instructions, other.instructions),
+            statements: join(self.statements, other.statements),
+        }
     }
 }
 
@@ -88,9 +106,10 @@ impl Costs<'_> {
     }
 
     fn stmt(&mut self, def: &Function, stmt: &Stmt) -> Cost {
-        match &stmt.kind {
+        let inside = match &stmt.kind {
+            StmtKind::Assert { .. } => return Cost::default(),
+            StmtKind::Block(body) => return self.block(def, body),
             StmtKind::If { then, otherwise, .. } => self.block(def, then).or(self.block(def, otherwise)),
-            StmtKind::Block(body) => self.block(def, body),
             StmtKind::ForRange { max, body, .. } => {
                 self.block(def, body).times(u32::try_from(*max).unwrap_or(u32::MAX))
             }
@@ -99,12 +118,15 @@ impl Costs<'_> {
                 self.block(def, body).times(turns)
             }
             StmtKind::Call { func, .. } => self.function(*func),
-            StmtKind::Instr(Instr::PktGen { .. }) => Cost { raised: 0, blueprints: 1 },
+            StmtKind::Instr(Instr::PktGen { .. }) => Cost { blueprints: 1, ..Cost::default() },
             StmtKind::Instr(Instr::Raise { event }) => match def.locals[event.index()].ty {
-                Ty::Event(event) => Cost { raised: 1, blueprints: self.chain(event).blueprints },
+                Ty::Event(event) => {
+                    Cost { raised: 1, blueprints: self.chain(event).blueprints, ..Cost::default() }
+                }
                 _ => Cost::default(),
             },
             _ => Cost::default(),
-        }
+        };
+        Cost::of_statement(matches!(stmt.kind, StmtKind::Instr(_))).then(inside)
     }
 }

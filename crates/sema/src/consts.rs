@@ -1,6 +1,6 @@
 //! Constants and constant expressions.
 
-use carrick_ir::{self as ir, ExprKind, Ty, arith};
+use carrick_ir::{self as ir, Ty};
 use carrick_syntax::ast::{Expr, ItemKind};
 use carrick_syntax::diag::Diagnostic;
 
@@ -121,24 +121,6 @@ impl Checker<'_> {
 
     /// The value of an elaborated expression, if it is constant.
     pub(crate) fn fold(&self, expr: &ir::Expr) -> Option<u64> {
-        Some(match &expr.kind {
-            ExprKind::Lit(value) => *value,
-            ExprKind::Const(id) => self.program.consts[id.index()].value,
-            ExprKind::Unary(op, a) => arith::unary(*op, &a.ty, self.fold(a)?),
-            ExprKind::Binary(op, a, b) => arith::binary(*op, &a.ty, &expr.ty, self.fold(a)?, self.fold(b)?),
-            ExprKind::Cast(a) => arith::cast(&expr.ty, self.fold(a)?),
-            ExprKind::Cond(c, a, b) => {
-                if self.fold(c)? != 0 {
-                    self.fold(a)?
-                } else {
-                    self.fold(b)?
-                }
-            }
-            ExprKind::Builtin(op @ (ir::Builtin::Min | ir::Builtin::Max), args) => {
-                let (a, b) = (self.fold(&args[0])?, self.fold(&args[1])?);
-                if arith::less(&expr.ty, b, a) == (*op == ir::Builtin::Min) { b } else { a }
-            }
-            _ => return None,
-        })
+        ir::fold::fold(&self.program, expr, &|_| None)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use carrick_driver::targets::Target;
+use carrick_driver::targets::limits::LIMITS;
 use carrick_driver::{Failure, targets};
 use serde_json::json;
 
@@ -22,15 +23,31 @@ pub fn run(args: &Targets) -> Result<ExitCode, Failure> {
     table("instruction", &all, |t| &t.instructions);
     table("block for packets", &all, |t| &t.blocks);
     table("block for events", &all, |t| &t.event_blocks);
+    limits(&all);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Which target has what.
-fn table(what: &str, all: &[Target], of: impl Fn(&Target) -> &Vec<String>) {
+/// Which numbers programs must not exceed where.
+fn limits(all: &[Target]) {
+    head("limit", all);
+    for limit in LIMITS.iter().filter(|l| all.iter().any(|t| t.limits.contains_key(l.name))) {
+        print!("{:<24}", limit.name);
+        let said = |t: &Target| t.limits.get(limit.name).map_or_else(|| "-".to_owned(), u64::to_string);
+        all.iter().for_each(|t| print!("{:<8}", said(t)));
+        println!();
+    }
+}
+
+fn head(what: &str, all: &[Target]) {
     println!();
     print!("{what:<24}");
     all.iter().for_each(|t| print!("{:<8}", t.name));
     println!();
+}
+
+/// Which target has what.
+fn table(what: &str, all: &[Target], of: impl Fn(&Target) -> &Vec<String>) {
+    head(what, all);
     let names: BTreeSet<&String> = all.iter().flat_map(&of).collect();
     for name in names {
         print!("{name:<24}");

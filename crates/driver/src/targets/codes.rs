@@ -10,4 +10,10 @@ code_table! {
     INTERFACE = 604, "an interface that no application of a target knows", "0604";
     NET_HEADER = 605, "a network layer that a target does not have", "0605";
     ROLE = 606, "a place in the network where a target is not", "0606";
+    WORK = 607, "a chain that does more than a target allows", "0607";
+    CONTEXTS = 608, "a chain over more contexts than a target allows", "0608";
+    STATE = 609, "more state than a target holds", "0609";
+    STACK = 610, "variables that take more room than a target has", "0610";
+    HEADER = 611, "a header that is too long for a target", "0611";
+    QUEUES = 612, "more queues than a target has", "0612";
 }

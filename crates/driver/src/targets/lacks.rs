@@ -4,8 +4,9 @@ use carrick_ir as ir;
 use carrick_syntax::ast::File;
 use carrick_syntax::diag::Diagnostic;
 
+use super::measure::Measured;
 use super::uses::{Use, Uses};
-use super::{Target, all, codes};
+use super::{Target, all, codes, limits};
 
 /// Places that a diagnostic shows beside the first one.
 const PLACES: usize = 3;
@@ -131,7 +132,12 @@ pub fn of(target: &Target, program: &ir::Program, file: &File) -> Vec<Diagnostic
         (NET_HEADER, &uses.net_header),
         (ROLE, &uses.role),
     ];
-    kinds.iter().flat_map(|(kind, used)| lacks(target, kind, used)).collect()
+    let mut found: Vec<Diagnostic> =
+        kinds.iter().flat_map(|(kind, used)| lacks(target, kind, used)).collect();
+    if !target.limits.is_empty() {
+        found.extend(limits::exceeded(target, &Measured::new(program, file)));
+    }
+    found
 }
 
 fn lacks(target: &Target, kind: &Kind, used: &[Use]) -> Vec<Diagnostic> {

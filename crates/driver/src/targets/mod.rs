@@ -8,6 +8,8 @@ use crate::Failure;
 
 pub mod codes;
 pub mod lacks;
+pub mod limits;
+pub mod measure;
 pub mod uses;
 
 /// One target file.
@@ -28,7 +30,7 @@ pub struct Target {
     pub interfaces: Vec<String>,
     /// `endpoint`, `in_network`: where in a network its programs are
     pub roles: Vec<String>,
-    /// numbers that a program must stay below
+    /// numbers that a program must not exceed, by the names in [`limits::LIMITS`]
     #[serde(default)]
     pub limits: std::collections::BTreeMap<String, u64>,
     /// scheduling blocks for packets
@@ -42,6 +44,17 @@ pub struct Target {
     pub sites: Vec<String>,
 }
 
+impl Target {
+    /// Reads a target file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Target, String> {
+        let target: Target = toml::from_str(text).map_err(|e| e.to_string())?;
+        limits::unknown(&target).map_or(Ok(target), Err)
+    }
+}
+
 const FILES: &[(&str, &str)] = &[
     ("targets/sim/target.toml", include_str!("../../../../targets/sim/target.toml")),
     ("targets/native/target.toml", include_str!("../../../../targets/native/target.toml")),
@@ -53,7 +66,7 @@ const FILES: &[(&str, &str)] = &[
 /// If a target file that was compiled in is malformed; a test reads them all.
 pub fn all() -> Vec<Target> {
     let parse = |(path, text): &(&str, &str)| {
-        toml::from_str(text).unwrap_or_else(|e| panic!("{path} is malformed: {e}"))
+        Target::parse(text).unwrap_or_else(|e| panic!("{path} is malformed: {e}"))
     };
     FILES.iter().map(parse).collect()
 }
@@ -68,7 +81,7 @@ pub fn named(name: &str) -> Result<Target, Failure> {
     }
     let wrong = |e: &dyn std::fmt::Display| Failure::Usage(format!("{name} is no target file: {e}"));
     let text = std::fs::read_to_string(Path::new(name)).map_err(|e| wrong(&e))?;
-    toml::from_str(&text).map_err(|e| wrong(&e))
+    Target::parse(&text).map_err(|e| wrong(&e))
 }
 
 /// The target with this name, of those that can be built for.

@@ -1,0 +1,22 @@
+//! The values of expressions that are known before the program runs.
+
+use crate::{Builtin, Expr, ExprKind, ParamId, Program, arith};
+
+/// The value of a constant expression; `param` says what is known of a parameter. `None` if it is not constant.
+pub fn fold(program: &Program, expr: &Expr, param: &dyn Fn(ParamId) -> Option<u64>) -> Option<u64> {
+    let fold = |e: &Expr| fold(program, e, param);
+    Some(match &expr.kind {
+        ExprKind::Lit(value) => *value,
+        ExprKind::Const(id) => program.consts[id.index()].value,
+        ExprKind::Param(id) => param(*id)?,
+        ExprKind::Unary(op, a) => arith::unary(*op, &a.ty, fold(a)?),
+        ExprKind::Binary(op, a, b) => arith::binary(*op, &a.ty, &expr.ty, fold(a)?, fold(b)?),
+        ExprKind::Cast(a) => arith::cast(&expr.ty, fold(a)?),
+        ExprKind::Cond(c, a, b) => fold(if fold(c)? != 0 { a } else { b })?,
+        ExprKind::Builtin(op @ (Builtin::Min | Builtin::Max), args) => {
+            let (a, b) = (fold(&args[0])?, fold(&args[1])?);
+            if arith::less(&expr.ty, b, a) == (*op == Builtin::Min) { b } else { a }
+        }
+        _ => return None,
+    })
+}
