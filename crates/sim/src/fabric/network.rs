@@ -176,23 +176,22 @@ impl<'o> Network<'o> {
         if node < self.hosts.len() {
             return self.deliver(node, packet);
         }
-        self.pass(node - self.hosts.len(), port, packet);
+        self.pass(node - self.hosts.len(), packet);
     }
 
     /// A packet is at a switch.
-    fn pass(&mut self, at: usize, from: PortId, packet: u32) {
+    fn pass(&mut self, at: usize, packet: u32) {
         let (_, destination) = packets::addresses(self.packets.octets(packet));
         let hosts = self.hosts.len() as u32;
         let ports = host_at(destination, hosts).map_or(&[][..], |host| self.routes.ports(at, host as usize));
         let switch = &mut self.switches[at];
-        let chosen = switch.choose(ports, from, self.queueing.paths, self.packets.octets(packet));
+        let chosen = switch.choose(ports, self.queueing.paths, self.packets.octets(packet));
         let Some(out) = chosen else { return self.packets.end(packet) };
         let port = &mut self.ports[out as usize];
         match switch.queue(port, packet, &mut self.packets, &self.queueing, self.now) {
             Fate::Queued => {}
             Fate::Dropped(gone) => self.packets.end(gone),
-            // It is turned round: the port that it came by is as good as any to begin with.
-            Fate::Back(packet) => return self.pass(at, from, packet),
+            Fate::Back(packet) => return self.pass(at, packet),
         }
         self.go_on(out);
     }

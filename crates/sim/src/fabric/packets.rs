@@ -132,10 +132,6 @@ impl Deal {
         Deal { order: (0..count as u16).collect(), next: count }
     }
 
-    pub fn len(&self) -> usize {
-        self.order.len()
-    }
-
     /// The next place.
     pub fn next(&mut self, rng: &mut Rng) -> usize {
         if self.next >= self.order.len() {

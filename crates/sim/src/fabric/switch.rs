@@ -1,5 +1,7 @@
 //! What a switch does with a packet that is to leave by a port: queue it, mark it, cut it, send it back, or drop it.
 
+use rustc_hash::FxHashMap;
+
 use super::packets::{self, Deal, Packets};
 use super::port::{PRIORITIES, Port, Waiting};
 use super::routes::PortId;
@@ -58,7 +60,8 @@ pub struct Trim {
 pub enum Paths {
     /// all packets of a flow by the same
     Flow,
-    /// each packet by another, in an order that is drawn anew in each round
+    /// each packet between two hosts by another, in an order that is drawn anew in each round: as senders do that choose the
+    /// path of each packet (Handley et al., section 3)
     Spray,
 }
 
@@ -69,8 +72,8 @@ pub struct Switch {
     buffered: u64,
     salt: u64,
     rng: Rng,
-    /// by port of arrival
-    deals: Vec<(PortId, Deal)>,
+    /// by source and destination
+    deals: FxHashMap<(u32, u32), Deal>,
 }
 
 /// What became of a packet.
@@ -88,11 +91,11 @@ impl Switch {
     pub fn new(seed: u64, number: u64) -> Switch {
         let mut rng = Rng::new(seed, 2_000_000 + number);
         let salt = u64::from(rng.next_u32()) << 32 | u64::from(rng.next_u32());
-        Switch { buffered: 0, salt, rng, deals: Vec::new() }
+        Switch { buffered: 0, salt, rng, deals: FxHashMap::default() }
     }
 
     /// One of the ports that lead to a packet's destination.
-    pub fn choose(&mut self, ports: &[PortId], from: PortId, paths: Paths, octets: &[u8]) -> Option<PortId> {
+    pub fn choose(&mut self, ports: &[PortId], paths: Paths, octets: &[u8]) -> Option<PortId> {
         match ports {
             [] => None,
             [only] => Some(*only),
@@ -101,13 +104,9 @@ impl Switch {
                 Some(ports[(hash % ports.len() as u64) as usize])
             }
             _ => {
-                let known =
-                    self.deals.iter().position(|(port, deal)| *port == from && deal.len() == ports.len());
-                let deal = known.unwrap_or_else(|| {
-                    self.deals.push((from, Deal::new(ports.len())));
-                    self.deals.len() - 1
-                });
-                Some(ports[self.deals[deal].1.next(&mut self.rng)])
+                let ends = packets::addresses(octets);
+                let deal = self.deals.entry(ends).or_insert_with(|| Deal::new(ports.len()));
+                Some(ports[deal.next(&mut self.rng)])
             }
         }
     }

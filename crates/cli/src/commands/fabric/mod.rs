@@ -4,6 +4,7 @@ mod args;
 mod file;
 mod show;
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,13 +48,15 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
     let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };
     let library = if args.compiled { Some(cc::shared_library(program, tracing)?) } else { None };
     let work = Work { args, program, setup: &setup, library: library.as_ref(), tracing };
+    let csv = create(fabric.csv.as_deref())?;
     let begin = Instant::now();
     let runs = work.all()?;
     let took = begin.elapsed();
-    let manifest = show::manifest(args, program);
-    if let Some(path) = &fabric.csv {
-        std::fs::write(path, show::csv(&runs, &manifest))
-            .map_err(|e| Failure::Usage(format!("cannot write {}: {e}", path.display())))?;
+    if let Some(mut file) = csv {
+        let text = show::csv(&runs, &show::manifest(args, program));
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.flush())
+            .map_err(|e| Failure::Failed(format!("cannot write: {e}")))?;
     }
     match args.format {
         Format::Json => output::json(&show::json(&runs, args, program)),
