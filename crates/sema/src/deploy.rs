@@ -1,6 +1,6 @@
 //! `deploy`: what is registered, how many instances there may be, how much data they hold.
 
-use carrick_ir::{self as ir, Instr, StmtKind, Ty};
+use carrick_ir::{self as ir, Instr, LocalId, StmtKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Expr, ExprKind, Ident, ItemKind};
 use carrick_syntax::diag::Diagnostic;
@@ -182,9 +182,7 @@ impl Checker<'_> {
                     format!("register_ctx_spec({}, how_many)", context.name),
                 ));
             }
-            let uses = |wanted: fn(&Instr) -> bool| uses_unit(&self.program, ir::CtxId(index as u32), wanted);
-            let tx = uses(|i| matches!(i, Instr::NewTxOrderedData { .. }));
-            let rx = uses(|i| matches!(i, Instr::NewRxOrderedData { .. }));
+            let (tx, rx) = makes_units(&self.program, ir::CtxId(index as u32));
             if (tx || rx) && context.tx_capacity.is_none() {
                 let what = format!("register_data_spec({}, tx_octets, rx_octets)", context.name);
                 missing.push((codes::DATA_SPEC_MISSING, what));
@@ -235,15 +233,16 @@ fn registers(what: &str, def: Def) -> bool {
     }
 }
 
-/// Whether some function issues such an instruction on this context.
-fn uses_unit(program: &ir::Program, ctx: ir::CtxId, wanted: fn(&Instr) -> bool) -> bool {
-    program.functions.iter().any(|f| {
-        let mut found = false;
-        if f.locals.iter().any(|l| l.ty == Ty::Context(ctx)) {
-            ir::walk::statements(&f.body, &mut |s| {
-                found |= matches!(&s.kind, StmtKind::Instr(instr) if wanted(instr));
-            });
-        }
-        found
-    })
+/// Whether some function makes a unit to send of this context, and one to receive.
+fn makes_units(program: &ir::Program, wanted: ir::CtxId) -> (bool, bool) {
+    let (mut tx, mut rx) = (false, false);
+    for f in &program.functions {
+        let is_of = |local: LocalId| f.locals[local.index()].ty == Ty::Context(wanted);
+        ir::walk::statements(&f.body, &mut |s| match &s.kind {
+            StmtKind::Instr(Instr::NewTxOrderedData { ctx, .. }) => tx |= is_of(*ctx),
+            StmtKind::Instr(Instr::NewRxOrderedData { ctx, .. }) => rx |= is_of(*ctx),
+            _ => {}
+        });
+    }
+    (tx, rx)
 }

@@ -8,16 +8,37 @@ use crate::body::{Body, Scope};
 use crate::env::Def;
 use crate::{Checker, codes};
 
-/// What applications of the shape `stream` give to each call; the `addr_t` of a field called `data` or `buf` is theirs.
-const STREAM: [(&str, &[&str]); 8] = [
-    ("listen", &["local_ip", "local_port", "backlog"]),
-    ("accept", &[]),
-    ("connect", &["local_ip", "local_port", "remote_ip", "remote_port"]),
-    ("send", &["data", "len"]),
-    ("recv", &["buf", "len"]),
-    ("shutdown", &[]),
-    ("close", &[]),
-    ("abort", &[]),
+/// The calls of a shape, each with what applications give to it.
+type Shape = &'static [(&'static str, &'static [&'static str])];
+
+/// The shapes whose calls are known; the `addr_t` of a field called `data` or `buf` is that of the application.
+const SHAPES: [(&str, Shape); 2] = [
+    (
+        "stream",
+        &[
+            ("listen", &["local_ip", "local_port", "backlog"]),
+            ("accept", &[]),
+            ("connect", &["local_ip", "local_port", "remote_ip", "remote_port"]),
+            ("send", &["data", "len"]),
+            ("recv", &["buf", "len"]),
+            ("shutdown", &[]),
+            ("close", &[]),
+            ("abort", &[]),
+        ],
+    ),
+    (
+        "rpc",
+        &[
+            ("open", &["local_ip", "local_port"]),
+            ("request", &["remote_ip", "remote_port", "data", "len"]),
+            ("accept", &[]),
+            ("recv_request", &["buf", "len"]),
+            ("respond", &["data", "len"]),
+            ("recv_response", &["buf", "len"]),
+            ("cancel", &[]),
+            ("close", &[]),
+        ],
+    ),
 ];
 
 impl Checker<'_> {
@@ -88,21 +109,27 @@ impl Checker<'_> {
     }
 
     fn check_shape(&mut self, interface: &Ident, call: &InterfaceCall, event: &ir::EventDef) {
-        if interface.name != "stream" {
-            return;
-        }
-        let Some((_, wanted)) = STREAM.iter().find(|(n, _)| *n == call.name.name) else { return };
+        let Some((shape, calls)) = SHAPES.iter().find(|(name, _)| *name == interface.name) else { return };
+        let Some((_, wanted)) = calls.iter().find(|(n, _)| *n == call.name.name) else { return };
         let missing: Vec<&str> =
             wanted.iter().copied().filter(|w| !event.fields.iter().any(|f| f.name == **w)).collect();
         if !missing.is_empty() {
             self.report(
                 Diagnostic::error(
                     codes::INTERFACE_SHAPE,
-                    format!("applications give `{}` to `{}`, which `{}` does not take", missing.join("`, `"), call.name.name, event.name),
+                    format!(
+                        "applications give `{}` to `{}`, which `{}` does not take",
+                        missing.join("`, `"),
+                        call.name.name,
+                        event.name
+                    ),
                     call.event.span,
                     "lacks a field",
                 )
-                .note("the shape `stream` is listen, accept, connect, send, recv, shutdown, close and abort, with the fields that the reference lists")
+                .note(format!(
+                    "the shape `{shape}` is {}, with the fields that the reference lists",
+                    in_words(calls)
+                ))
                 .mend("add the fields to the event, or give the interface another name"),
             );
         }
@@ -149,4 +176,10 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// The names of the calls of a shape, as a sentence has them.
+fn in_words(calls: Shape) -> String {
+    let names: Vec<&str> = calls.iter().map(|(name, _)| *name).collect();
+    names.split_last().map(|(last, others)| format!("{} and {last}", others.join(", "))).unwrap_or_default()
 }

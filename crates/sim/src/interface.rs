@@ -3,8 +3,22 @@
 use carrick_ir::{CallTarget, Program, Ty};
 
 /// The names of the calls, in the order of [`Call`].
-const NAMES: [&str; 9] =
-    ["listen", "accept", "connect", "send", "recv", "shutdown", "close", "abort", "open"];
+const NAMES: [&str; 14] = [
+    "listen",
+    "accept",
+    "connect",
+    "send",
+    "recv",
+    "shutdown",
+    "close",
+    "abort",
+    "open",
+    "request",
+    "recv_request",
+    "respond",
+    "recv_response",
+    "cancel",
+];
 
 /// What an interface is like: what its calls are, and what they mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +27,8 @@ pub enum Shape {
     Stream,
     /// messages between two ends that both open
     Message,
+    /// requests from clients, each with a response of its server
+    Rpc,
 }
 
 /// A call of some shape.
@@ -27,6 +43,11 @@ pub enum Call {
     Close,
     Abort,
     Open,
+    Request,
+    RecvRequest,
+    Respond,
+    RecvResponse,
+    Cancel,
 }
 
 /// What calls of the shape may want to know.
@@ -76,7 +97,7 @@ impl Interface {
     pub fn of(program: &Program) -> Result<Interface, String> {
         let none = || {
             format!(
-                "{} has no interface `stream` or `message`, which the simulator's applications speak",
+                "{} has no interface `stream`, `message` or `rpc`, which the simulator's applications speak",
                 program.file
             )
         };
@@ -84,6 +105,7 @@ impl Interface {
         let shape = match interface.name.as_str() {
             "stream" => Shape::Stream,
             "message" => Shape::Message,
+            "rpc" => Shape::Rpc,
             _ => return Err(none()),
         };
         let known = |name: &str| {

@@ -27,6 +27,8 @@ const SERVER: u32 = 0x0a00_0002;
 const PORT: u16 = 5001;
 /// Where nobody listens.
 const DEAF_PORT: u16 = 4999;
+/// Octets of a request or response, where nothing else is said.
+const RPC_LONGEST: u32 = 65_536;
 
 /// Who runs the program.
 #[derive(Clone)]
@@ -79,7 +81,7 @@ fn side(to_send: u64) -> Side {
 }
 
 fn plan(number: u64, client: Side, server: Side) -> Plan {
-    Plan { number, start: 0, port: PORT, client, server, turn: None, hold: false }
+    Plan { number, start: 0, port: PORT, client, server, turn: None, hold: false, outstanding: 1 }
 }
 
 impl Scenario {
@@ -97,7 +99,7 @@ impl Scenario {
         }
     }
 
-    /// `count` requests, each answered before the next.
+    /// `count` requests, each answered before the next; RPCs may be several at once ([`Plan::outstanding`]).
     pub fn request_response(seed: u64, link: LinkConfig, request: u64, answer: u64, count: u64) -> Scenario {
         let request = request.max(8);
         let answer = answer.max(1);
@@ -160,6 +162,7 @@ fn random_side(rng: &mut Rng, lo: u64) -> Side {
 fn random_plan(number: u64, rng: &mut Rng) -> Plan {
     let mut plan = plan(number, random_side(rng, 8), random_side(rng, 0));
     plan.start = rng.below(SECOND);
+    plan.outstanding = 1 << ((number + plan.start) % 4);
     if plan.client.send_chunk < 200 || plan.server.send_chunk < 200 || plan.client.recv_chunk < 200 {
         // Many small requests: keep the run short.
         plan.client.to_send = plan.client.to_send.min(20_000);
@@ -319,7 +322,7 @@ pub fn run_through(
     let drain = match shape {
         Shape::Stream => scenario.drain,
         // Nobody says when the last message has come.
-        Shape::Message => scenario.drain.max(10 * SECOND),
+        Shape::Message | Shape::Rpc => scenario.drain.max(10 * SECOND),
     };
     let mut hosts = Vec::new();
     for host in 0..2 {
@@ -328,7 +331,10 @@ pub fn run_through(
         let reachable: Vec<Plan> = scenario.plans.iter().map(|plan| feasible(plan, &interface)).collect();
         let listened: Vec<Plan> = reachable.iter().filter(|p| p.port != DEAF_PORT).cloned().collect();
         let plans = if host == 0 { reachable } else { listened };
-        let message = scenario.message.unwrap_or_else(|| app::message_in_a_packet(scenario.mtu));
+        let message = scenario.message.unwrap_or_else(|| match shape {
+            Shape::Rpc => RPC_LONGEST,
+            Shape::Stream | Shape::Message => app::message_in_a_packet(scenario.mtu),
+        });
         let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, message };
         let app = App::new(shape, place, &plans);
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
@@ -340,7 +346,7 @@ pub fn run_through(
     let records = [client, server].map(|h| h.app.records());
     let mut failures = match shape {
         Shape::Stream => judge(&records[0], &records[1], scenario),
-        Shape::Message => judge_messages(&records, scenario),
+        Shape::Message | Shape::Rpc => judge_messages(&records, scenario),
     };
     for (name, host) in [("client", client), ("server", server)] {
         failures.extend(host.core.failed_claims().iter().map(|failed| claim_words(program, name, failed)));

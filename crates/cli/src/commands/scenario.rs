@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 pub enum AppKind {
     /// one transfer from client to server
     Bulk,
-    /// requests, each answered before the next
+    /// requests, each answered before the next; RPCs may be `--outstanding`
     RequestResponse,
     /// connections that are opened and stay
     Idle,
@@ -66,6 +66,9 @@ pub struct ScenarioArgs {
     /// requests, or idle connections
     #[arg(long, default_value_t = 100)]
     pub count: u64,
+    /// requests that wait for their responses at once, where a program carries RPCs
+    #[arg(long, default_value_t = 1)]
+    pub outstanding: u32,
     /// of everything random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -99,6 +102,9 @@ impl ScenarioArgs {
             scenario.mtu = self.mtu;
         }
         scenario.message = message;
+        if self.app == AppKind::RequestResponse || self.app == AppKind::Bulk {
+            scenario.plans.iter_mut().for_each(|plan| plan.outstanding = self.outstanding);
+        }
         if !settings.is_empty() {
             scenario.params = params::values(program, settings)?;
         }

@@ -1,6 +1,7 @@
 //! Applications: one kind for each shape of interface, driven by a plan for each connection.
 
 mod message;
+mod rpc;
 mod stream;
 
 use std::borrow::Cow;
@@ -40,6 +41,8 @@ pub struct Plan {
     pub turn: Option<(u64, u64)>,
     /// open it and leave it open
     pub hold: bool,
+    /// RPCs that are begun before the first of them is answered, at most; 0 counts as 1
+    pub outstanding: u32,
 }
 
 /// How one end of a connection ended.
@@ -137,6 +140,7 @@ impl AskData {
 pub enum App {
     Stream(stream::App),
     Message(message::App),
+    Rpc(rpc::App),
 }
 
 /// What an application knows of its surroundings.
@@ -157,6 +161,7 @@ impl App {
         match shape {
             Shape::Stream => App::Stream(stream::App::new(place, plans)),
             Shape::Message => App::Message(message::App::new(place, plans)),
+            Shape::Rpc => App::Rpc(rpc::App::new(place, plans)),
         }
     }
 
@@ -165,6 +170,7 @@ impl App {
         match self {
             App::Stream(app) => app.records().cloned().collect(),
             App::Message(app) => app.records().cloned().collect(),
+            App::Rpc(app) => app.records().collect(),
         }
     }
 
@@ -173,6 +179,7 @@ impl App {
         match self {
             App::Stream(app) => app.done(),
             App::Message(app) => app.done(),
+            App::Rpc(app) => app.done(),
         }
     }
 
@@ -181,6 +188,7 @@ impl App {
         match self {
             App::Stream(app) => app.take_asks(to),
             App::Message(app) => app.take_asks(to),
+            App::Rpc(app) => app.take_asks(to),
         }
     }
 
@@ -189,6 +197,7 @@ impl App {
         match self {
             App::Stream(app) => app.start(now),
             App::Message(app) => app.start(now),
+            App::Rpc(app) => app.start(now),
         }
     }
 
@@ -197,6 +206,7 @@ impl App {
         match self {
             App::Stream(app) => app.wake(conn),
             App::Message(app) => app.wake(conn, now),
+            App::Rpc(app) => app.wake(conn, now),
         }
     }
 
@@ -205,6 +215,7 @@ impl App {
         match self {
             App::Stream(app) => app.completed(done, now),
             App::Message(app) => app.completed(done, now),
+            App::Rpc(app) => app.completed(done, now),
         }
     }
 }

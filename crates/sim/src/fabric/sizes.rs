@@ -1,7 +1,7 @@
 //! How long messages are: one length, or a distribution that was measured in a data centre.
 //!
-//! W1 to W5 are those of Montazeri et al., "Homa: A Receiver-Driven Low-Latency Transport Protocol Using Network Priorities"
-//! (SIGCOMM 2018, figure 1), with the points that the paper's simulations used. W1: accesses to a collection of memcached
+//! W1 to W5 are those of Montazeri, Li, Alizadeh and Ousterhout, "... A Receiver-Driven Low-Latency Transport Protocol Using
+//! Network Priorities" (SIGCOMM 2018, figure 1), with the points that the paper's simulations used. W1: accesses to a collection of memcached
 //! servers (Atikoglu et al., SIGMETRICS 2012); W2: a search application; W3: all applications of a data centre; W4: a Hadoop
 //! cluster (Roy et al., SIGCOMM 2015); W5: web search (Alizadeh et al., SIGCOMM 2010).
 

@@ -5,27 +5,19 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::{Desk, OK, Place, address, pattern};
+use super::pieces::{Piece, Pieces};
+use super::{Desk, OK, Place, address};
 use crate::app::{Ask, AskData};
 use crate::core::Completion;
 use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Call, args};
 
 const BUSY: u8 = 10;
-/// A message begins with the number of its flow and its own in it.
-const HEAD: usize = 8;
 /// Messages to one host that are under way at once.
 const WINDOW: usize = 8;
 /// Before what was refused is tried again, in nanoseconds.
 const AGAIN_AFTER: u64 = 10_000;
 const PORT: u64 = 10_000;
-
-/// A message of a flow.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
-    flow: u32,
-    number: u32,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Waiting {
@@ -50,20 +42,17 @@ pub struct Edge {
     pub(super) desk: Desk<Waiting>,
     ways: Vec<Way>,
     by_host: FxHashMap<u32, usize>,
-    /// of flows of several messages, a bit for each that is there
-    there: FxHashMap<u32, Vec<u64>>,
-    octets: Vec<u8>,
+    pieces: Pieces,
 }
 
 impl Edge {
     pub fn new(place: Place) -> Edge {
         Edge {
-            place: Place { message: place.message.max(2 * HEAD as u32), ..place },
+            place,
             desk: Desk::default(),
             ways: Vec::new(),
             by_host: FxHashMap::default(),
-            there: FxHashMap::default(),
-            octets: Vec::new(),
+            pieces: Pieces::new(place),
         }
     }
 
@@ -97,17 +86,9 @@ impl Edge {
         self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open(way));
     }
 
-    /// Octets of a message of a flow, and how many messages it has.
-    fn piece(&self, piece: Piece, flows: &Flows) -> (u64, u64) {
-        let octets = flows.all[piece.flow as usize].octets;
-        let count = octets.div_ceil(u64::from(self.place.message));
-        (octets / count + u64::from(u64::from(piece.number) < octets % count), count)
-    }
-
     pub fn begin(&mut self, flow: u32, flows: &Flows) {
         let Some(&way) = self.by_host.get(&flows.all[flow as usize].destination) else { return };
-        let (_, count) = self.piece(Piece { flow, number: 0 }, flows);
-        self.ways[way].to_send.extend((0..count as u32).map(|number| Piece { flow, number }));
+        self.ways[way].to_send.extend(self.pieces.of(flow, flows));
         self.send(way, flows);
     }
 
@@ -124,20 +105,11 @@ impl Edge {
             }
             let Some(piece) = w.to_send.pop_front() else { return };
             w.in_flight += 1;
-            let (len, _) = self.piece(piece, flows);
-            self.fill(piece, len);
-            let octets = AskData::Send(Cow::Owned(self.octets.clone()));
-            let args = args(&[(Arg::Len, len)]);
-            self.desk.ask(Call::Send, handle, args, octets, Waiting::Send(way, piece));
+            let octets = self.pieces.octets(piece, flows);
+            let args = args(&[(Arg::Len, octets.len() as u64)]);
+            let data = AskData::Send(Cow::Owned(octets));
+            self.desk.ask(Call::Send, handle, args, data, Waiting::Send(way, piece));
         }
-    }
-
-    /// The octets of a message: its numbers, and what no other message has.
-    fn fill(&mut self, piece: Piece, len: u64) {
-        let offset = HEAD as u64 + len * u64::from(piece.number);
-        pattern(piece.flow, self.place.seed).fill(offset, len as usize, &mut self.octets);
-        let head = u64::from(piece.flow) | u64::from(piece.number) << 32;
-        self.octets[..HEAD].copy_from_slice(&head.to_le_bytes());
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
@@ -159,7 +131,7 @@ impl Edge {
             }
             Some(Waiting::Send(way, piece)) => self.sent(way, piece, done.status, flows, now),
             Some(Waiting::Recv(way)) if done.status == OK => {
-                self.take(done.data.as_deref().unwrap_or_default(), flows, now);
+                self.pieces.take(done.data.as_deref().unwrap_or_default(), flows, now);
                 self.receive(way);
             }
             Some(Waiting::Recv(_)) | None => {}
@@ -185,35 +157,7 @@ impl Edge {
 
     fn receive(&mut self, way: usize) {
         let Some(handle) = self.ways[way].handle else { return };
-        let len = u64::from(self.place.message);
+        let len = self.pieces.longest();
         self.desk.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(way));
-    }
-
-    /// Holds a message against what was sent.
-    fn take(&mut self, octets: &[u8], flows: &mut Flows, now: u64) {
-        let Some(head) = octets.first_chunk::<HEAD>() else { return };
-        let head = u64::from_le_bytes(*head);
-        let piece = Piece { flow: head as u32, number: (head >> 32) as u32 };
-        if flows.all.get(piece.flow as usize).is_none_or(|flow| flow.destination != self.place.host) {
-            return;
-        }
-        let (len, count) = self.piece(piece, flows);
-        if u64::from(piece.number) >= count || self.came_before(piece, count) {
-            return;
-        }
-        let offset = HEAD as u64 + len * u64::from(piece.number);
-        let rest = pattern(piece.flow, self.place.seed);
-        let right = octets.len() as u64 == len
-            && rest.first_difference(offset + HEAD as u64, &octets[HEAD..]).is_none();
-        flows.received(piece.flow, len, right, now);
-    }
-
-    /// Whether the message came before; it is known from now on.
-    fn came_before(&mut self, piece: Piece, count: u64) -> bool {
-        let bits = self.there.entry(piece.flow).or_insert_with(|| vec![0; count.div_ceil(64) as usize]);
-        let (word, bit) = (piece.number as usize / 64, 1 << (piece.number % 64));
-        let before = bits[word] & bit != 0;
-        bits[word] |= bit;
-        before
     }
 }

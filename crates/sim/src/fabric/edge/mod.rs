@@ -1,6 +1,8 @@
 //! What sends and takes the flows at the edge of the network: an application for each shape of interface.
 
 mod message;
+mod pieces;
+mod rpc;
 mod stream;
 
 use super::flows::Flows;
@@ -66,6 +68,7 @@ impl<W> Desk<W> {
 pub enum Edge {
     Stream(stream::Edge),
     Message(message::Edge),
+    Rpc(rpc::Edge),
 }
 
 impl Edge {
@@ -75,6 +78,7 @@ impl Edge {
         match shape {
             Shape::Stream => Ok(Edge::Stream(stream::Edge::new(place))),
             Shape::Message => Ok(Edge::Message(message::Edge::new(place))),
+            Shape::Rpc => Ok(Edge::Rpc(rpc::Edge::new(place))),
         }
     }
 
@@ -83,6 +87,7 @@ impl Edge {
         match self {
             Edge::Stream(edge) => edge.start(),
             Edge::Message(edge) => edge.start(flows),
+            Edge::Rpc(edge) => edge.start(),
         }
     }
 
@@ -92,6 +97,7 @@ impl Edge {
         match self {
             Edge::Stream(edge) => edge.begin(flow, flows, now),
             Edge::Message(edge) => edge.begin(flow, flows),
+            Edge::Rpc(edge) => edge.begin(flow, flows),
         }
     }
 
@@ -100,6 +106,7 @@ impl Edge {
         match self {
             Edge::Stream(_) => {}
             Edge::Message(edge) => edge.wake(what, flows),
+            Edge::Rpc(edge) => edge.wake(flows),
         }
     }
 
@@ -108,6 +115,7 @@ impl Edge {
         match self {
             Edge::Stream(edge) => edge.completed(done, flows, now),
             Edge::Message(edge) => edge.completed(done, flows, now),
+            Edge::Rpc(edge) => edge.completed(done, flows, now),
         }
     }
 
@@ -116,6 +124,7 @@ impl Edge {
         match self {
             Edge::Stream(edge) => to.append(&mut edge.desk.asks),
             Edge::Message(edge) => to.append(&mut edge.desk.asks),
+            Edge::Rpc(edge) => to.append(&mut edge.desk.asks),
         }
     }
 }
