@@ -12,7 +12,7 @@ use crate::{Checker, codes};
 type Shape = &'static [(&'static str, &'static [&'static str])];
 
 /// The shapes whose calls are known; the `addr_t` of a field called `data` or `buf` is that of the application.
-const SHAPES: [(&str, Shape); 2] = [
+const SHAPES: [(&str, Shape); 3] = [
     (
         "stream",
         &[
@@ -24,6 +24,21 @@ const SHAPES: [(&str, Shape); 2] = [
             ("shutdown", &[]),
             ("close", &[]),
             ("abort", &[]),
+        ],
+    ),
+    (
+        "multistream",
+        &[
+            ("listen", &["local_ip", "local_port", "backlog"]),
+            ("accept", &[]),
+            ("connect", &["local_ip", "local_port", "remote_ip", "remote_port"]),
+            ("open_stream", &[]),
+            ("accept_stream", &[]),
+            ("send", &["data", "len"]),
+            ("recv", &["buf", "len"]),
+            ("shutdown", &[]),
+            ("reset", &[]),
+            ("close", &[]),
         ],
     ),
     (

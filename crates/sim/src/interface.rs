@@ -3,7 +3,7 @@
 use carrick_ir::{CallTarget, Program, Ty};
 
 /// The names of the calls, in the order of [`Call`].
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 17] = [
     "listen",
     "accept",
     "connect",
@@ -18,6 +18,9 @@ const NAMES: [&str; 14] = [
     "respond",
     "recv_response",
     "cancel",
+    "open_stream",
+    "accept_stream",
+    "reset",
 ];
 
 /// What an interface is like: what its calls are, and what they mean.
@@ -29,6 +32,8 @@ pub enum Shape {
     Message,
     /// requests from clients, each with a response of its server
     Rpc,
+    /// streams of octets, several on a connection, from listeners and to them
+    Multistream,
 }
 
 /// A call of some shape.
@@ -48,6 +53,9 @@ pub enum Call {
     Respond,
     RecvResponse,
     Cancel,
+    OpenStream,
+    AcceptStream,
+    Reset,
 }
 
 /// What calls of the shape may want to know.
@@ -97,7 +105,7 @@ impl Interface {
     pub fn of(program: &Program) -> Result<Interface, String> {
         let none = || {
             format!(
-                "{} has no interface `stream`, `message` or `rpc`, which the simulator's applications speak",
+                "{} has no interface `stream`, `multistream`, `message` or `rpc`, which the simulator's applications speak",
                 program.file
             )
         };
@@ -106,6 +114,7 @@ impl Interface {
             "stream" => Shape::Stream,
             "message" => Shape::Message,
             "rpc" => Shape::Rpc,
+            "multistream" => Shape::Multistream,
             _ => return Err(none()),
         };
         let known = |name: &str| {

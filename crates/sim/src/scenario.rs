@@ -81,7 +81,17 @@ fn side(to_send: u64) -> Side {
 }
 
 fn plan(number: u64, client: Side, server: Side) -> Plan {
-    Plan { number, start: 0, port: PORT, client, server, turn: None, hold: false, outstanding: 1 }
+    Plan {
+        number,
+        connection: number,
+        start: 0,
+        port: PORT,
+        client,
+        server,
+        turn: None,
+        hold: false,
+        outstanding: 1,
+    }
 }
 
 impl Scenario {
@@ -106,6 +116,16 @@ impl Scenario {
         let mut plan = plan(1, side(request * count), side(answer * count));
         plan.turn = Some((request, answer));
         Scenario { plans: vec![plan], ..Scenario::bulk(seed, link, 8) }
+    }
+
+    /// As many transfers from client to server at once as there are sizes (each at least 8 octets): the streams of one
+    /// connection, where connections have several.
+    pub fn streams(seed: u64, link: LinkConfig, sizes: &[u64]) -> Scenario {
+        let stream = |(number, octets): (u64, &u64)| Plan {
+            connection: 1,
+            ..plan(number, side((*octets).max(8)), side(0))
+        };
+        Scenario { plans: (1..).zip(sizes).map(stream).collect(), ..Scenario::bulk(seed, link, 8) }
     }
 
     /// `count` connections that are opened and stay.
@@ -163,6 +183,7 @@ fn random_plan(number: u64, rng: &mut Rng) -> Plan {
     let mut plan = plan(number, random_side(rng, 8), random_side(rng, 0));
     plan.start = rng.below(SECOND);
     plan.outstanding = 1 << ((number + plan.start) % 4);
+    plan.connection = number.div_ceil(2);
     if plan.client.send_chunk < 200 || plan.server.send_chunk < 200 || plan.client.recv_chunk < 200 {
         // Many small requests: keep the run short.
         plan.client.to_send = plan.client.to_send.min(20_000);
@@ -320,7 +341,7 @@ pub fn run_through(
     let interface = Interface::of(program)?;
     let shape = interface.shape;
     let drain = match shape {
-        Shape::Stream => scenario.drain,
+        Shape::Stream | Shape::Multistream => scenario.drain,
         // Nobody says when the last message has come.
         Shape::Message | Shape::Rpc => scenario.drain.max(10 * SECOND),
     };
@@ -333,7 +354,7 @@ pub fn run_through(
         let plans = if host == 0 { reachable } else { listened };
         let message = scenario.message.unwrap_or_else(|| match shape {
             Shape::Rpc => RPC_LONGEST,
-            Shape::Stream | Shape::Message => app::message_in_a_packet(scenario.mtu),
+            Shape::Stream | Shape::Multistream | Shape::Message => app::message_in_a_packet(scenario.mtu),
         });
         let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, message };
         let app = App::new(shape, place, &plans);
@@ -345,7 +366,7 @@ pub fn run_through(
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
     let records = [client, server].map(|h| h.app.records());
     let mut failures = match shape {
-        Shape::Stream => judge(&records[0], &records[1], scenario),
+        Shape::Stream | Shape::Multistream => judge(&records[0], &records[1], scenario),
         Shape::Message | Shape::Rpc => judge_messages(&records, scenario),
     };
     for (name, host) in [("client", client), ("server", server)] {

@@ -60,6 +60,9 @@ pub struct ScenarioArgs {
     /// to transfer (bulk), or in a request
     #[arg(long, default_value = "1MB")]
     pub bytes: String,
+    /// instead: transfers at once, of so many octets each, as streams of one connection where a program has such (1MB,8KB,8KB)
+    #[arg(long, value_delimiter = ',', value_name = "BYTES")]
+    pub streams: Vec<String>,
     /// octets in an answer
     #[arg(long, default_value = "1KB")]
     pub answer: String,
@@ -90,7 +93,10 @@ impl ScenarioArgs {
         let message = self.message.as_deref().map(message).transpose()?;
         let octets = quantity::bytes(&self.bytes)?;
         let answer = quantity::bytes(&self.answer)?;
+        let streams: Vec<u64> =
+            self.streams.iter().map(|text| quantity::bytes(text)).collect::<Result<_, _>>()?;
         let mut scenario = match self.app {
+            AppKind::Bulk if !streams.is_empty() => Scenario::streams(self.seed, link, &streams),
             AppKind::Bulk => Scenario::bulk(self.seed, link, octets),
             AppKind::RequestResponse => {
                 Scenario::request_response(self.seed, link, octets, answer, self.count)

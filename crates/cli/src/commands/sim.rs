@@ -151,6 +151,9 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
             println!("{name}: {} more connections", records.len() - 8);
         }
     }
+    if !args.scenario.streams.is_empty() {
+        arrivals(report);
+    }
     if let Some(ns) = report.completion_ns() {
         println!("completion time   {:.6} s", ns as f64 / 1e9);
     }
@@ -195,6 +198,21 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
     }
 }
 
+/// How long each of several transfers took, until all of it was there.
+fn arrivals(report: &Report) {
+    for r in &report.connections[0] {
+        let there = report.connections[1].iter().find(|s| s.number == r.number && s.received > 0);
+        if let Some(at) = there.and_then(|s| s.finished) {
+            println!(
+                "stream {:<4} {:>10} octets there after {:.6} s",
+                r.number,
+                r.sent,
+                (at - r.started) as f64 / 1e9
+            );
+        }
+    }
+}
+
 fn on_the_way(node: &BetweenReport) {
     let counted = |name| node.counters[carrick_ir::counter(name)];
     println!(
@@ -216,7 +234,7 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Si
             .map(|r| {
                 let m = r.messages;
                 let messages = json!({"sent": m.sent, "received": m.received, "late": m.late, "again": m.again, "damaged": m.damaged, "failed": m.failed});
-                json!({"number": r.number, "sent_octets": r.sent, "received_octets": r.received, "end": end_name(r.end), "messages": messages})
+                json!({"number": r.number, "sent_octets": r.sent, "received_octets": r.received, "end": end_name(r.end), "started_ns": r.started, "finished_ns": r.finished, "messages": messages})
             })
             .collect()
     };

@@ -1,5 +1,6 @@
 //! Applications: one kind for each shape of interface, driven by a plan for each connection.
 
+mod carrier;
 mod message;
 mod rpc;
 mod stream;
@@ -12,6 +13,7 @@ use crate::core::{Completion, Data};
 use crate::interface::{Args, Call, Shape};
 
 const OK: u8 = 0;
+const CLOSED: u8 = 5;
 
 /// What one end of a connection does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub number: u64,
+    /// where connections have several streams, those with the same one share a connection, if the port is the same too
+    pub connection: u64,
     /// when the client opens it
     pub start: u64,
     pub port: u16,
@@ -159,7 +163,8 @@ impl App {
     /// `plans` are those of all connections of the run; the client opens them towards its peer.
     pub fn new(shape: Shape, place: Place, plans: &[Plan]) -> App {
         match shape {
-            Shape::Stream => App::Stream(stream::App::new(place, plans)),
+            Shape::Stream => App::Stream(stream::App::new(place, plans, false)),
+            Shape::Multistream => App::Stream(stream::App::new(place, plans, true)),
             Shape::Message => App::Message(message::App::new(place, plans)),
             Shape::Rpc => App::Rpc(rpc::App::new(place, plans)),
         }
@@ -204,7 +209,7 @@ impl App {
     /// A time that was asked for has come.
     pub fn wake(&mut self, conn: usize, now: u64) {
         match self {
-            App::Stream(app) => app.wake(conn),
+            App::Stream(app) => app.wake(conn, now),
             App::Message(app) => app.wake(conn, now),
             App::Rpc(app) => app.wake(conn, now),
         }

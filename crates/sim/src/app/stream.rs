@@ -1,4 +1,4 @@
-//! Applications over the `stream` interface.
+//! Applications over the `stream` interface, and over `multistream`, where what is a connection here is a stream of one.
 //!
 //! Bulk transfer, request and response, idle and random behaviour are plans. Each connection carries its
 //! number in its first eight octets, so that both ends can be held against each other at the end.
@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::carrier::Carriers;
 use super::{Ask, AskData, End, OK, Place, Plan, Record, Side};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
@@ -21,6 +22,10 @@ enum Waiting {
     Connect(usize),
     Send(usize),
     Recv(usize),
+    /// the connection that carries streams
+    Carrier(usize),
+    /// a stream on the connection with this handle
+    AcceptStream(u64),
     Nothing,
 }
 
@@ -43,6 +48,8 @@ pub struct App {
     peer: u32,
     seed: u64,
     plans: BTreeMap<u64, Plan>,
+    /// what carries streams, where connections have several
+    carriers: Option<Carriers>,
     conns: Vec<Conn>,
     waiting: FxHashMap<u64, Waiting>,
     token: u64,
@@ -52,8 +59,8 @@ pub struct App {
 }
 
 impl App {
-    /// `plans` are those of all connections of the run.
-    pub fn new(place: Place, plans: &[Plan]) -> App {
+    /// `plans` are those of all connections of the run, or of all streams, if there may be several on a connection.
+    pub fn new(place: Place, plans: &[Plan], several: bool) -> App {
         let Place { is_client, address, peer, seed, .. } = place;
         App {
             is_client,
@@ -61,6 +68,7 @@ impl App {
             peer,
             seed,
             plans: plans.iter().map(|p| (p.number, p.clone())).collect(),
+            carriers: several.then(|| Carriers::of(plans)),
             conns: Vec::new(),
             waiting: FxHashMap::default(),
             token: 0,
@@ -101,7 +109,7 @@ impl App {
                 if plan.start > now {
                     self.asks.push(Ask::Wake { at: plan.start, conn });
                 } else {
-                    self.connect(conn);
+                    self.begin(conn);
                 }
             }
             return;
@@ -119,23 +127,59 @@ impl App {
         }
     }
 
-    fn connect(&mut self, conn: usize) {
+    /// Opens the connection, or the stream.
+    fn begin(&mut self, conn: usize) {
         let Some(plan) = &self.conns[conn].plan else { return };
+        let port = plan.port;
+        let Some(carriers) = &mut self.carriers else {
+            return self.connect(conn, port, Waiting::Connect(conn));
+        };
+        let carrier = carriers.of_plan(plan);
+        match carriers.want(carrier, conn) {
+            Some(0) => self.connect(carrier, port, Waiting::Carrier(carrier)),
+            Some(handle) => self.open_stream(handle, conn),
+            None => {}
+        }
+    }
+
+    fn connect(&mut self, number: usize, port: u16, waiting: Waiting) {
         // A port of its own for each, below those that a peer may listen on by accident.
-        let local_port = 1024 + conn as u64 % 60_000;
+        let local_port = 1024 + number as u64 % 60_000;
         let args = args(&[
             (Arg::LocalIp, u64::from(self.address)),
             (Arg::LocalPort, local_port),
             (Arg::RemoteIp, u64::from(self.peer)),
-            (Arg::RemotePort, u64::from(plan.port)),
+            (Arg::RemotePort, u64::from(port)),
         ]);
-        self.ask(Call::Connect, 0, args, AskData::None, Waiting::Connect(conn));
+        self.ask(Call::Connect, 0, args, AskData::None, waiting);
+    }
+
+    fn open_stream(&mut self, carrier: u64, conn: usize) {
+        self.ask(Call::OpenStream, carrier, Args::default(), AskData::None, Waiting::Connect(conn));
+    }
+
+    /// The connection that carries streams is there, or will not be.
+    fn carried(&mut self, carrier: usize, done: &Completion, now: u64) {
+        let Some(carriers) = &mut self.carriers else { return };
+        let handle = if done.status == OK { Some(done.value) } else { None };
+        for conn in carriers.connected(carrier, handle) {
+            match handle {
+                Some(handle) => self.open_stream(handle, conn),
+                None => self.connected(conn, done, now),
+            }
+        }
     }
 
     /// A time that was asked for has come.
-    pub fn wake(&mut self, conn: usize) {
-        if self.is_client && self.conns[conn].handle == 0 {
-            self.connect(conn);
+    pub fn wake(&mut self, conn: usize, now: u64) {
+        if self.conns[conn].over {
+            return;
+        }
+        let refused = self.carriers.as_ref().zip(self.conns[conn].plan.as_ref());
+        if refused.is_some_and(|(carriers, plan)| carriers.refused(plan)) {
+            self.lose(conn, super::CLOSED, now);
+        } else if self.is_client && self.conns[conn].handle == 0 {
+            self.begin(conn);
         } else {
             self.receive(conn);
         }
@@ -146,16 +190,17 @@ impl App {
         match self.waiting.remove(&done.token) {
             Some(Waiting::Listen(_)) if done.status == OK => self.accept(done.value),
             Some(Waiting::Accept(listener)) if done.status == OK => {
-                let conn = self.conns.len();
-                self.conns.push(new_conn(None, done.value, now));
-                self.conns[conn].record.established = Some(now);
                 self.accept(listener);
-                if self.plans.first_key_value().is_some_and(|(_, p)| p.hold) {
-                    self.settled += 1;
-                } else {
-                    self.receive(conn);
+                match self.carriers {
+                    Some(_) => self.accept_stream(done.value),
+                    None => self.accepted(done.value, now),
                 }
             }
+            Some(Waiting::AcceptStream(carrier)) if done.status == OK => {
+                self.accept_stream(carrier);
+                self.accepted(done.value, now);
+            }
+            Some(Waiting::Carrier(carrier)) => self.carried(carrier, done, now),
             Some(Waiting::Connect(conn)) => self.connected(conn, done, now),
             Some(Waiting::Send(conn)) => self.sent(conn, done, now),
             Some(Waiting::Recv(conn)) => self.received(conn, done, now),
@@ -167,16 +212,28 @@ impl App {
         self.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
     }
 
-    fn connected(&mut self, conn: usize, done: &Completion, now: u64) {
-        let c = &mut self.conns[conn];
-        if done.status != OK {
-            c.record.end = End::Error(done.status);
-            c.record.finished = Some(now);
-            // The handle, if any, was never told: the core forgets it by itself or never had it.
-            c.over = true;
+    fn accept_stream(&mut self, carrier: u64) {
+        let waiting = Waiting::AcceptStream(carrier);
+        self.ask(Call::AcceptStream, carrier, Args::default(), AskData::None, waiting);
+    }
+
+    fn accepted(&mut self, handle: u64, now: u64) {
+        let conn = self.conns.len();
+        self.conns.push(new_conn(None, handle, now));
+        self.conns[conn].record.established = Some(now);
+        if self.plans.first_key_value().is_some_and(|(_, p)| p.hold) {
             self.settled += 1;
-            return;
+        } else {
+            self.receive(conn);
         }
+    }
+
+    fn connected(&mut self, conn: usize, done: &Completion, now: u64) {
+        if done.status != OK {
+            // The handle, if any, was never told: the core forgets it by itself or never had it.
+            return self.lose(conn, done.status, now);
+        }
+        let c = &mut self.conns[conn];
         c.handle = done.value;
         c.record.established = Some(now);
         if c.plan.as_ref().is_some_and(|p| p.hold) {
@@ -217,6 +274,10 @@ impl App {
             return self.abort(conn, now);
         }
         if sent >= side.to_send {
+            // Who opened the stream closes the connection when all have ended: not before everything is there.
+            if self.carriers.is_some() && !self.is_client && !c.record.end_of_stream {
+                return;
+            }
             c.shut = true;
             let handle = c.handle;
             self.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
@@ -238,9 +299,37 @@ impl App {
         c.over = true;
         c.record.end = End::Aborted;
         c.record.finished = Some(now);
-        let handle = c.handle;
+        self.give_up(conn, Call::Abort);
+    }
+
+    /// Nothing is left to do for it. Of several streams on a connection each that has not ended well is reset; the
+    /// connection is closed with the last.
+    fn give_up(&mut self, conn: usize, call: Call) {
         self.settled += 1;
-        self.ask(Call::Abort, handle, Args::default(), AskData::None, Waiting::Nothing);
+        let c = &self.conns[conn];
+        let handle = c.handle;
+        let Some(carriers) = &mut self.carriers else {
+            return self.ask(call, handle, Args::default(), AskData::None, Waiting::Nothing);
+        };
+        let last = c.plan.as_ref().filter(|_| self.is_client).and_then(|plan| carriers.ended(plan));
+        if c.record.end != End::Clean && handle != 0 {
+            self.ask(Call::Reset, handle, Args::default(), AskData::None, Waiting::Nothing);
+        }
+        if let Some(carrier) = last {
+            self.ask(Call::Close, carrier, Args::default(), AskData::None, Waiting::Nothing);
+        }
+    }
+
+    /// It never came to be.
+    fn lose(&mut self, conn: usize, status: u8, now: u64) {
+        let c = &mut self.conns[conn];
+        c.record.end = End::Error(status);
+        c.record.finished = Some(now);
+        c.over = true;
+        match self.carriers {
+            Some(_) => self.give_up(conn, Call::Reset),
+            None => self.settled += 1,
+        }
     }
 
     fn sent(&mut self, conn: usize, done: &Completion, now: u64) {
@@ -324,9 +413,7 @@ impl App {
         c.over = true;
         c.record.end = End::Error(status);
         c.record.finished = Some(now);
-        let handle = c.handle;
-        self.settled += 1;
-        self.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
+        self.give_up(conn, Call::Close);
     }
 
     fn maybe_close(&mut self, conn: usize, now: u64) {
@@ -342,9 +429,7 @@ impl App {
         c.over = true;
         c.record.end = End::Clean;
         c.record.finished = Some(now);
-        let handle = c.handle;
-        self.settled += 1;
-        self.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
+        self.give_up(conn, Call::Close);
     }
 }
 

@@ -79,6 +79,10 @@ impl Edge {
             Shape::Stream => Ok(Edge::Stream(stream::Edge::new(place))),
             Shape::Message => Ok(Edge::Message(message::Edge::new(place))),
             Shape::Rpc => Ok(Edge::Rpc(rpc::Edge::new(place))),
+            Shape::Multistream => {
+                Err("networks of many hosts carry flows over `stream`, `message` and `rpc`, not over `multistream`"
+                    .into())
+            }
         }
     }
 
