@@ -43,6 +43,94 @@ fn the_reference_shows_what_is_said() {
     assert!(commands >= 5, "{commands} commands");
 }
 
+/// What follows `--run` or `carrick run FILE`: two stacks of one process, of which the second gets a file from the first.
+struct Loop {
+    folder: tempfile::TempDir,
+    args: Vec<String>,
+}
+
+const OCTETS: usize = 200_000;
+
+impl Loop {
+    fn new() -> Loop {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("data"), vec![7; OCTETS]).expect("writable");
+        let path = folder.path().display();
+        let apps = format!("--app http:{path} --app get:http://10.0.0.1/data:{path}/got");
+        let args = format!("--port loop --addr 10.0.0.1/24 {apps}").split(' ').map(str::to_owned).collect();
+        Loop { folder, args }
+    }
+
+    fn traced(&self, args: &[&str]) -> Output {
+        let run: Vec<&str> = self.args.iter().map(String::as_str).collect();
+        trace(&[args, &["--run"], &run].concat())
+    }
+
+    fn arrived(&self) -> usize {
+        std::fs::read(self.folder.path().join("got")).map_or(0, |got| got.len())
+    }
+}
+
+#[test]
+fn a_stack_that_runs_is_looked_at_as_a_simulated_one() {
+    let run = Loop::new();
+    let lines = |args: &[&str]| {
+        let said = text(&run.traced(&[args, &["--format", "json"]].concat()));
+        said.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect::<Vec<Value>>()
+    };
+    let segments = lines(&["--on", "segment", "--show", "state,cwnd"]);
+    assert_eq!(run.arrived(), OCTETS, "nobody who looks on keeps the octets back");
+    let of = |host: &str| segments.iter().filter(|line| line["host"] == host).count();
+    assert!(of("stack") >= 3 && of("peer") * 1460 > OCTETS, "{} and {}", of("stack"), of("peer"));
+    let first = lines(&["--when", "state == ESTABLISHED", "--show", "snd_una", "--most", "1"]);
+    assert_eq!(first.len(), 1, "{first:?}");
+}
+
+#[test]
+fn a_run_on_a_device_becomes_a_page() {
+    let run = Loop::new();
+    let file = run.folder.path().join("run");
+    let mut command = Command::new(carrick());
+    command.args(["run", PROGRAM, "--trace"]).arg(&file).args(&run.args).current_dir(root());
+    text(&command.output().expect("carrick runs"));
+    let lines = std::fs::read_to_string(&file).expect("a trace");
+    let lines: Vec<Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    let packets = |what: &str, host: u32| {
+        let own = lines.iter().filter(|line| line["what"] == what && line["host"] == host);
+        own.map(|line| line["detail"]["octets"].as_u64().expect("a length")).collect::<Vec<_>>()
+    };
+    assert_eq!(packets("sent", 0), packets("arrived", 1), "memory loses and reorders nothing");
+    assert!(packets("sent", 0).iter().sum::<u64>() > OCTETS as u64);
+    let page = run.folder.path().join("page.html");
+    let drawn =
+        Command::new(carrick()).arg("report").arg(&file).arg("-o").arg(&page).current_dir(root()).output();
+    text(&drawn.expect("carrick runs"));
+    assert!(
+        std::fs::read_to_string(&page).expect("a page").contains("short: its other end was not looked at")
+    );
+}
+
+#[test]
+fn what_no_device_can_do_is_refused() {
+    let run = Loop::new();
+    let refused = |args: &[&str]| {
+        let output = run.traced(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(
+        refused(&["--on", "segment", "--set", "tcb.cwnd = 1"]).contains("leave out --compiled, or --run")
+    );
+    assert!(refused(&["--on", "segment", "--loss", "1%"]).contains("cannot be used with"));
+    assert!(refused(&["--break", "segment"]).contains("cannot be used with"));
+    let host = carrick_tests::build::host(PROGRAM);
+    let silent =
+        Command::new(host).args(["--records", "/dev/null"]).args(&run.args).output().expect("it runs");
+    assert_eq!(silent.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&silent.stderr).contains("CARRICK_TRACE"), "{silent:?}");
+}
+
 #[test]
 fn interpreter_and_compiled_core_show_the_same() {
     let looks: [&[&str]; 6] = [

@@ -40,7 +40,7 @@ pub enum Command {
         before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng"
     )]
     Sim(Box<crate::commands::sim::SimArgs>),
-    /// Look into the contexts of a program that runs in the simulator, and change them
+    /// Look into the contexts of a program that runs, and change them
     #[command(
         before_help = "Example: carrick trace stream.mtp --sample cwnd,snd_una --every 10ms --loss 1% --bytes 10MB"
     )]
@@ -262,6 +262,9 @@ pub struct Build {
 pub struct Run {
     #[command(flatten)]
     pub source: Source,
+    /// trace as JSON lines, as of `carrick sim`: `carrick report` draws it
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// what follows is for the stack: --port tun:NAME|packet:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
     /// --app echo|http:DIR|get:URL:FILE, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]

@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod output;
+mod stack;
 mod watch;
 
 use std::process::ExitCode;

@@ -6,7 +6,8 @@ use std::path::{Component, Path, PathBuf};
 use carrick_ir as ir;
 use include_dir::{Dir, include_dir};
 
-use crate::{Failure, cc};
+use crate::Failure;
+use crate::cc::{self, Tracing};
 
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/include");
 static NATIVE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/native");
@@ -47,12 +48,12 @@ pub fn for_target(target: &str, program: &ir::Program, dir: &Path) -> Result<Str
     let (name, at) = (&program.name, dir.display());
     match target {
         "native" => {
-            native(program, dir)?;
+            native(program, dir, Tracing::Off)?;
             Ok(format!("{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so, {name}-host"))
         }
         "sim" => {
             write_core(program, dir)?;
-            cc::make(dir, &["lib"])?;
+            cc::make(dir, &["lib"], Tracing::Off)?;
             Ok(format!("{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so"))
         }
         other => Err(Failure::Usage(format!("nothing is built for target {other}"))),
@@ -60,15 +61,15 @@ pub fn for_target(target: &str, program: &ir::Program, dir: &Path) -> Result<Str
 }
 
 /// Writes a whole native project (generated core, runtime, host and applications) and builds it: afterwards
-/// the folder has `libNAME.a`, `libNAME.so` and the executable `NAME-host`.
+/// the folder has `libNAME.a`, `libNAME.so` and the executable `NAME-host`. With tracing it tells what it does.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the folder cannot be written, and what [`cc::make`] reports.
-pub fn native(program: &ir::Program, dir: &Path) -> Result<(), Failure> {
+pub fn native(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
     write_core(program, dir)?;
     write_tree(&NATIVE, &dir.join("host"))?;
-    cc::make(dir, &["lib"])?;
-    cc::make(dir, &["host"])
+    cc::make(dir, &["lib"], tracing)?;
+    cc::make(dir, &["host"], tracing)
 }
 
 fn write_tree(tree: &Dir<'_>, to: &Path) -> Result<(), Failure> {

@@ -55,13 +55,16 @@ pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedL
 ///
 /// # Errors
 /// [`Failure::Missing`] without `make` or a C compiler, [`Failure::Failed`] with what it printed if it fails.
-pub fn make(dir: &Path, goals: &[&str]) -> Result<(), Failure> {
+pub fn make(dir: &Path, goals: &[&str], tracing: Tracing) -> Result<(), Failure> {
     // Else it would be make that complains of it, and not say what to install.
     run(Command::new(compiler()).arg("--version"), "look for the C compiler")?;
     let mut command = Command::new("make");
     command.arg("-C").arg(dir).arg("--no-print-directory").args(goals);
     if std::env::var_os("CC").is_none() {
         command.env("CC", compiler());
+    }
+    if tracing == Tracing::On {
+        command.arg("CFLAGS=-O2 -g -DCARRICK_TRACE=1");
     }
     run(&mut command, "build")
 }

@@ -318,6 +318,7 @@ impl Emitter<'_> {
                 },
             ),
             ("protocol", p.net_header.protocol.to_string()),
+            ("traced", "CARRICK_TRACED".to_owned()),
             ("params", optional(p.params.len(), "param_infos")),
             ("param_count", p.params.len().to_string()),
             ("calls", optional(calls, "calls")),

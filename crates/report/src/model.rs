@@ -107,6 +107,11 @@ pub struct Reaction(
     pub u32,
 );
 
+/// What becomes of packets on a real network, nobody tells.
+pub const UNTOLD: i64 = -2;
+/// Nor whence they come.
+pub const FOREIGN: i64 = -3;
+
 /// All packets, by number.
 #[derive(Debug, Default, Serialize)]
 pub struct Packets {
@@ -115,7 +120,8 @@ pub struct Packets {
     pub octets: Vec<u32>,
     /// the host at which it arrived; not seen to arrive: -1
     pub to: Vec<i64>,
-    /// when its last octet was on the wire; the queue was full: -1
+    /// when its last octet was on the wire; the queue was full: -1; what became of it is not told: [`UNTOLD`]; it came from where
+    /// nobody looked on, and `host` is where it arrived: [`FOREIGN`]
     pub left: Vec<i64>,
     /// lost: -1
     pub arrival: Vec<i64>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Packets, Series};
+use crate::model::{FOREIGN, Packets, Series, UNTOLD};
 
 /// Collects packets as a trace goes by.
 #[derive(Default)]
@@ -21,7 +21,8 @@ impl Collector {
         p.host.push(host);
         p.octets.push(octets as u32);
         p.by.push(by);
-        for column in [&mut p.to, &mut p.left, &mut p.arrival, &mut p.copy, &mut p.event] {
+        p.left.push(UNTOLD);
+        for column in [&mut p.to, &mut p.arrival, &mut p.copy, &mut p.event] {
             column.push(-1);
         }
     }
@@ -35,10 +36,20 @@ impl Collector {
     }
 
     /// The packet's place in the table.
-    pub fn arrived(&mut self, host: u32, number: u64) -> Option<usize> {
-        let at = *self.places.get(&number)?;
+    pub fn arrived(&mut self, t: u64, host: u32, number: u64, octets: u64) -> usize {
+        let at = self.places.get(&number).copied().unwrap_or_else(|| {
+            self.sent(t, host, number, octets, -1);
+            let at = self.packets.t.len() - 1;
+            (self.packets.left[at], self.packets.arrival[at]) = (FOREIGN, t as i64);
+            at
+        });
         self.packets.to[at] = i64::from(host);
-        Some(at)
+        at
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.packets.t.len()
     }
 
     /// An event that a packet brought about; the first one counts.

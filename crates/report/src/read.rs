@@ -181,10 +181,15 @@ impl<'p> Reader<'p> {
                 self.packets.forwarded(number("packet")?, number("left"), number("arrival"), number("copy"));
             }
             "arrived" => {
-                let place = self.packets.arrived(line.host, number("packet")?);
+                let before = self.packets.len();
+                let (packet, octets) = (number("packet")?, number("octets")?);
+                let place = self.packets.arrived(line.t, line.host, packet, octets);
+                if self.packets.len() > before {
+                    self.carried.push(None);
+                }
                 // What the parser raises is no reaction of the event before.
                 let host = &mut self.hosts[line.host as usize];
-                host.packet = place.map(|place| (place, line.t));
+                host.packet = Some((place, line.t));
                 (host.event, host.flow) = (None, None);
             }
             "drop" => self.note(line, "refused", detail["reason"].as_str()?, None),

@@ -1,6 +1,6 @@
 //! The numbers of a run as tables.
 
-use crate::model::{Flow, Run, Series, Transfer};
+use crate::model::{FOREIGN, Flow, Run, Series, Transfer};
 use crate::page::escape;
 use crate::words::span;
 
@@ -29,10 +29,10 @@ pub fn tables(run: &Run) -> String {
 fn hosts(run: &Run) -> impl Iterator<Item = Vec<String>> {
     let p = &run.packets;
     run.queues.iter().map(move |queue| {
-        let own = || (0..p.t.len()).filter(move |&i| p.host[i] == queue.of);
+        let own = || (0..p.t.len()).filter(move |&i| p.host[i] == queue.of && p.left[i] != FOREIGN);
         let octets: u64 = own().map(|i| u64::from(p.octets[i])).sum();
         let lost = own().filter(|&i| p.left[i] >= 0 && p.arrival[i] < 0).count();
-        let full = own().filter(|&i| p.left[i] < 0).count();
+        let full = own().filter(|&i| p.left[i] == -1).count();
         let most = queue.v.iter().copied().fold(0.0, f64::max);
         let numbers = [own().count() as u64, octets, lost as u64, full as u64, most as u64];
         let name = format!("host {}", queue.of);

@@ -65,6 +65,7 @@ struct CProgram {
     source_hash: u64,
     network: u8,
     protocol: u8,
+    traced: u8,
     params: *const c_void,
     param_count: u32,
     calls: *const c_void,

@@ -23,6 +23,7 @@ pub mod net;
 pub mod observe;
 pub mod pattern;
 pub mod pcapng;
+pub mod records;
 pub mod rng;
 pub mod scenario;
 pub mod show;

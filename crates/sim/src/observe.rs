@@ -21,6 +21,8 @@ pub trait Observer {
     }
     /// A core has taken an input, and all records of it are told, but no packet of it is sent; or an alarm came.
     fn attend(&mut self, _now: u64, _host: usize, _core: &mut dyn Core) {}
+    /// All records of what a host has done up to now are told.
+    fn settled(&mut self, _now: u64, _host: usize) {}
     /// Whether the run may end now: there is nothing more to see.
     fn enough(&self) -> bool {
         false
@@ -63,6 +65,10 @@ impl Observer for All<'_> {
 
     fn attend(&mut self, now: u64, host: usize, core: &mut dyn Core) {
         self.0.iter_mut().for_each(|o| o.attend(now, host, core));
+    }
+
+    fn settled(&mut self, now: u64, host: usize) {
+        self.0.iter_mut().for_each(|o| o.settled(now, host));
     }
 
     fn enough(&self) -> bool {

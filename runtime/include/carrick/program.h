@@ -125,6 +125,7 @@ struct carrick_program {
     uint64_t source_hash;
     uint8_t network;  /* enum carrick_network: what a packet begins with */
     uint8_t protocol; /* of the IPv4 header */
+    uint8_t traced;   /* built with CARRICK_TRACE: it tells what it does */
     const struct carrick_param_info *params;
     uint32_t param_count;
     const struct carrick_call_info *calls;

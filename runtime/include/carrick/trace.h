@@ -8,6 +8,7 @@
 
 #ifdef CARRICK_TRACE
 
+#define CARRICK_TRACED      1
 #define CARRICK_TRACE_WORDS 8192u
 
 /* One record that is being put together. Words past the room are dropped, and the record is cut. */
@@ -52,6 +53,10 @@ static inline void carrick_words_bits(struct carrick_record *r, uint32_t head, c
     if (at < CARRICK_TRACE_WORDS)
         r->words[at] = runs;
 }
+
+#else
+
+#define CARRICK_TRACED 0
 
 #endif
 

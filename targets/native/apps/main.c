@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The executable of a program: a stack on a port, with an application. Linked with one compiled program. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct run {
     const struct carrick_application *applications[2];
     void *states[2];
     uint32_t count;
+    FILE *records; /* NULL: nobody looks on */
 };
 
 static int fail(const struct carrick_port_error *error, int code) {
@@ -67,9 +69,18 @@ static bool wrap(const struct carrick_options *options, struct carrick_port **po
     return wrapped != NULL;
 }
 
+static bool open_records(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
+    if (!options->records)
+        return true;
+    run->records = fopen(options->records, "wbe");
+    if (!run->records)
+        snprintf(error->text, sizeof error->text, "Cannot write %.80s: %s.", options->records, strerror(errno));
+    return run->records != NULL;
+}
+
 static bool open_stacks(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
     struct carrick_port *ports[2] = {0};
-    if (!open_ports(options, ports, error))
+    if (!open_records(run, options, error) || !open_ports(options, ports, error))
         return false;
     bool open = wrap(options, &ports[0], error);
     for (uint32_t i = 0; i < options->app_count; i++) {
@@ -80,7 +91,9 @@ static bool open_stacks(struct run *run, const struct carrick_options *options, 
                                               .gateway = options->gateway,
                                               .requests = options->requests,
                                               .settings = options->settings,
-                                              .spin = options->spin};
+                                              .spin = options->spin,
+                                              .records = run->records,
+                                              .number = i};
         if (options->seeded)
             config.seed = options->seed + i;
         else if (getrandom(&config.seed, sizeof config.seed, 0) != sizeof config.seed)
@@ -143,6 +156,8 @@ static void close_run(struct run *run, bool print) {
         if (run->states[i])
             run->applications[i]->finish(run->states[i]);
     }
+    if (run->records)
+        fclose(run->records);
 }
 
 int main(int argc, char **argv) {

@@ -86,6 +86,12 @@ static bool read_more_option(struct carrick_options *options, const char *name, 
         options->pcap = value;
         return true;
     }
+    if (strcmp(name, "--records") == 0) {
+        options->records = value;
+        return options->program->traced ||
+               wrong(error, name, value,
+                     "it for a program that was built with CFLAGS=-DCARRICK_TRACE=1, as `carrick run --trace` does");
+    }
     if (strcmp(name, "--seed") == 0) {
         options->seeded = true;
         return read_number(value, &options->seed) || wrong(error, name, value, "a number");
@@ -173,6 +179,7 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
            "  --fault FAULTS    of the wire, both ways: "
            "loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,mark=5%%,delay=10ms,jitter=1ms,seed=7\n"
            "  --pcap FILE       what the stack sent and received, as pcapng\n"
+           "  --records FILE    what the program does, for `carrick run --trace` (which builds it so that it tells)\n"
            "  --set NAME=VALUE  a parameter of the program; may be given again\n"
            "  --seed N          of all that is random (else taken from the system)\n"
            "  --requests N      most open requests (1024)\n"

@@ -13,7 +13,8 @@ struct carrick_options {
     const char *apps[2]; /* as given; the second one only for the memory port */
     const struct carrick_application *applications[2];
     uint32_t app_count;
-    const char *pcap; /* NULL: none */
+    const char *pcap;    /* NULL: none */
+    const char *records; /* NULL: none */
     const char *settings[CARRICK_SETTINGS + 1];
     uint32_t setting_count;
     uint32_t address, peer, prefix, gateway, requests;

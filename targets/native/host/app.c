@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The requests of the shapes `stream` and `message`. */
+#include "carrick/records.h"
+#include "host/records.h"
 #include "host/stack.h"
 
 #define PORT_LO    49152u /* RFC 6335: dynamic ports */
@@ -133,6 +135,8 @@ bool carrick_stack_complete(struct carrick_stack *stack) {
     uint32_t n = 0;
     while (n < stack->requests.count && stack->host.program->next_completion(stack->host.core, &done)) {
         n++;
+        if (stack->host.records)
+            carrick_record_completed(&stack->host, &done);
         struct carrick_slot *slot = carrick_requests_find(&stack->requests, done.token);
         if (!slot || try_next_port(stack, slot, &done))
             continue;

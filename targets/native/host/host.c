@@ -4,7 +4,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "carrick/host.h"
+#include "carrick/records.h"
+#include "host/records.h"
 
 void carrick_host_tick(struct carrick_host *host) {
     struct timespec t;
@@ -12,9 +13,13 @@ void carrick_host_tick(struct carrick_host *host) {
     host->now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - host->base;
 }
 
-/* Says which claim of the program does not hold: only builds with CARRICK_CLAIMS look. */
-static void host_claim(void *user, uint32_t kind, uint32_t number, const uint64_t *words, uint32_t count) {
-    const struct carrick_program *program = ((struct carrick_host *)user)->program;
+/* What the core tells: in builds with CARRICK_CLAIMS which claims do not hold, in those with CARRICK_TRACE everything.
+ */
+static void host_told(void *user, uint32_t kind, uint32_t number, const uint64_t *words, uint32_t count) {
+    struct carrick_host *host = user;
+    const struct carrick_program *program = host->program;
+    if (host->records)
+        carrick_record_told(host, kind, number, words, count);
     if (kind != CARRICK_TRACE_CLAIM || number >= program->claim_count || count == 0)
         return;
     const struct carrick_claim_info *claim = &program->claims[number];
@@ -44,25 +49,24 @@ static bool host_start_core(struct carrick_host *host, const struct carrick_conf
     return host->core != NULL;
 }
 
-bool carrick_host_open(struct carrick_host *host, const struct carrick_program *program, struct carrick_port *port,
-                       const struct carrick_config *core, uint32_t prefix, uint32_t gateway,
+bool carrick_host_open(struct carrick_host *host, const struct carrick_host_config *given,
                        struct carrick_port_error *error) {
-    struct carrick_config config = *core;
+    const struct carrick_program *program = given->program;
+    struct carrick_port *port = given->port;
+    struct carrick_config config = given->core;
     bool whole = program->network == CARRICK_NETWORK_LINK;
     uint32_t mtu = whole ? carrick_port_frame_max(port) : port->mtu;
     config.mtu = mtu < 65535 ? mtu : 65535;
-    if (!config.trace) {
-        config.trace = host_claim;
-        config.trace_user = host;
-    }
-    struct carrick_net_config net = {.address = core->address,
-                                     .prefix = prefix,
-                                     .gateway = gateway,
+    config.trace = host_told;
+    config.trace_user = host;
+    struct carrick_net_config net = {.address = config.address,
+                                     .prefix = given->prefix,
+                                     .gateway = given->gateway,
                                      .mtu = config.mtu,
                                      .whole = whole,
                                      .ethernet = port->ethernet};
     memcpy(net.mac, port->mac, 6);
-    *host = (struct carrick_host){.program = program, .port = port};
+    *host = (struct carrick_host){.program = program, .port = port, .records = given->records, .number = given->number};
     carrick_host_tick(host);
     host->base = host->now;
     host->now = 0;
@@ -73,8 +77,11 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_program *
     bool net_open = carrick_net_open(&host->net, &net);
     if (!net_open)
         snprintf(error->text, sizeof error->text, "There is not enough memory for the network layer.");
-    if (net_open && host_start_core(host, &config, error))
+    if (net_open && host_start_core(host, &config, error)) {
+        if (host->records)
+            carrick_record_opened(host, &config);
         return true;
+    }
     host->port = NULL;
     carrick_host_close(host);
     return false;
@@ -100,7 +107,11 @@ uint32_t carrick_host_drain(struct carrick_host *host) {
         uint32_t owed = carrick_net_owed(&host->net, host->now, frames, room);
         for (uint32_t i = owed; i < room; i++)
             buffers[i - owed] = frames[i].data + headroom;
-        uint32_t made = host->program->tx_burst(host->core, buffers, mtu, lens, room - owed, host->now);
+        /* Whoever looks on is told of each packet behind what the core tells of it. */
+        uint32_t wanted = host->records && room > owed ? 1 : room - owed;
+        uint32_t made = host->program->tx_burst(host->core, buffers, mtu, lens, wanted, host->now);
+        if (host->records && made > 0)
+            carrick_record_packet(host, CARRICK_RECORD_SENT, buffers[0], lens[0]);
         for (uint32_t i = 0; i < made; i++) {
             frames[owed + i].len = lens[i];
             carrick_net_frame(&host->net, host->now, &frames[owed + i]);
@@ -108,7 +119,7 @@ uint32_t carrick_host_drain(struct carrick_host *host) {
         if (owed + made > 0)
             carrick_port_commit(host->port, host->now, frames, owed + made);
         total += made;
-        if (made < room - owed && carrick_net_deadline(&host->net) > host->now &&
+        if (made < wanted && carrick_net_deadline(&host->net) > host->now &&
             host->net.replies_head == host->net.replies_tail)
             return total;
     }
@@ -121,6 +132,7 @@ static bool host_receive(struct carrick_host *host) {
     uint32_t count = carrick_port_receive(host->port, host->now, frames, CARRICK_PORT_BATCH);
     host->pending_first = 0;
     host->pending_end = carrick_net_receive(&host->net, host->now, frames, count, host->pending, host->pending_lens);
+    host->pending_told = 0;
     return count != 0;
 }
 
@@ -128,8 +140,13 @@ static bool host_receive(struct carrick_host *host) {
 static bool host_feed(struct carrick_host *host) {
     while (host->pending_first != host->pending_end) {
         uint32_t at = host->pending_first;
-        uint32_t taken = host->program->rx_burst(host->core, host->pending + at, host->pending_lens + at,
-                                                 host->pending_end - at, host->now);
+        if (host->records && host->pending_told == at) {
+            carrick_record_packet(host, CARRICK_RECORD_ARRIVED, host->pending[at], host->pending_lens[at]);
+            host->pending_told++;
+        }
+        uint32_t given = host->records ? 1 : host->pending_end - at;
+        uint32_t taken =
+            host->program->rx_burst(host->core, host->pending + at, host->pending_lens + at, given, host->now);
         host->pending_first += taken;
         if (host->pending_first != host->pending_end && carrick_host_drain(host) == 0 && taken == 0)
             return false;

@@ -32,10 +32,15 @@ static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_
     stack->rng = carrick_pcg_make(config->seed, 103);
     stack->next_port = carrick_pcg_next(&stack->rng);
     stack->spin = config->spin;
-    struct carrick_config core = {
-        .seed = config->seed, .address = config->address, .completions = requests, .params = params};
-    return carrick_host_open(&stack->host, config->program, config->port, &core, config->prefix, config->gateway,
-                             error);
+    struct carrick_host_config host = {
+        .program = config->program,
+        .port = config->port,
+        .core = {.seed = config->seed, .address = config->address, .completions = requests, .params = params},
+        .prefix = config->prefix,
+        .gateway = config->gateway,
+        .records = config->records,
+        .number = config->number};
+    return carrick_host_open(&stack->host, &host, error);
 }
 
 struct carrick_stack *carrick_stack_open(const struct carrick_stack_config *config, struct carrick_port_error *error) {
@@ -68,6 +73,8 @@ bool carrick_stack_turn(struct carrick_stack *stack) {
     worked |= carrick_host_drain(host) != 0;
     /* A full port without a descriptor to wait for empties when its other end, in this thread, has its turn. */
     worked |= host->port_full && !carrick_port_busy(host->port);
+    if (!worked && host->records)
+        fflush(host->records);
     return worked;
 }
 

@@ -31,6 +31,12 @@ use carrick_ir::Program;
 use crate::args::{Args, Command, Source};
 use crate::{output, watch};
 
+/// The command as it was said, which makes a run again.
+fn command_line() -> String {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    format!("carrick {}", words.join(" "))
+}
+
 /// Carries out the command.
 ///
 /// # Errors

@@ -1,27 +1,38 @@
 //! `carrick run`
 
-use std::process::{Command, ExitCode};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
 
-use carrick_driver::{Failure, build};
+use carrick_driver::Failure;
+use carrick_ir::Program;
+use carrick_sim::trace::JsonLines;
 
 use crate::args::Run;
-use crate::output;
+use crate::stack::Stack;
 
 pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let program = super::load(&args.source)?;
-    let dir = tempfile::Builder::new()
-        .prefix("carrick-run-")
-        .tempdir()
-        .map_err(|e| Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR")))?;
-    let progress = output::progress("compiling the generated C and the host");
-    let built = build::native(&program, dir.path());
-    progress.finish_and_clear();
-    built?;
-    let host = dir.path().join(format!("{}-host", program.name));
-    let status = Command::new(&host)
-        .args(&args.stack)
-        .status()
-        .map_err(|e| Failure::Missing(format!("cannot start {}: {e}", host.display())))?;
-    let code = status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(1);
-    Ok(ExitCode::from(code))
+    match &args.trace {
+        Some(file) => traced(&program, file, &args.stack),
+        None => Ok(Stack::start(&program, &args.stack)?.wait()),
+    }
+}
+
+/// Runs, and writes what the stack tells.
+fn traced(program: &Arc<Program>, file: &Path, args: &[String]) -> Result<ExitCode, Failure> {
+    let cannot = |e: std::io::Error| Failure::Usage(format!("cannot write {}: {e}", file.display()));
+    let out = BufWriter::new(File::create(file).map_err(cannot)?);
+    let (stack, mut records) = Stack::start_telling(program, args)?;
+    let seed = records.configs.first().map_or(0, |config| config.seed);
+    let mut trace = JsonLines::new(out, program.clone(), seed, &super::command_line());
+    let told = records.tell(&mut trace);
+    // Whoever is no longer listened to is not to wait for that.
+    drop(records);
+    let ended = stack.wait();
+    trace.finish().map_err(cannot)?;
+    told.map_err(Failure::Failed)?;
+    Ok(ended)
 }

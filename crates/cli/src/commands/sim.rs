@@ -75,7 +75,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
         Ok::<_, Failure>(Way { program, engine, params })
     });
     let way = way.transpose()?;
-    let manifest = manifest(args);
+    let manifest = super::command_line();
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest));
     let mut trace = create(args.trace.as_deref())?
         .map(|f| JsonLines::new(f, program.clone(), args.scenario.seed, &manifest));
@@ -107,13 +107,6 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
 /// The programs that a run is of.
 pub fn files(args: &SimArgs) -> Vec<PathBuf> {
     [&args.source.file].into_iter().chain(&args.via).cloned().collect()
-}
-
-/// The command that makes the run again.
-fn manifest(args: &SimArgs) -> String {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let _ = args;
-    format!("carrick {}", words.join(" "))
 }
 
 /// A file to write, if one is wanted.

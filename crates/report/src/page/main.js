@@ -12,6 +12,7 @@ const visible = (series) => !state.hidden.has(series.of);
 view.end = Math.max(run.end, 10);
 look(0, view.end);
 
+const known = (series) => series.t.length > 0;
 const hostNote = "one line for each host that sends";
 const fields = run.curves.map((c) => ({ ...curvePanel(c.field, c.doc, c.unit, c.series, ofFlow, visible), field: c, off: !c.shown }));
 const panels = [
@@ -20,8 +21,8 @@ const panels = [
   { ...sequencePanel(run, ofFlow, visible), empty: run.segments.length === 0 },
   ...fields,
   { ...dotPanel("Round-trip time", "from sending octets (once) to their acknowledgement", run.rtt, ofFlow, visible), empty: run.rtt.length === 0 },
-  curvePanel("Queue length", "packets that wait for a host's link; " + hostNote, "number", run.queues, ofHost, () => true),
-  curvePanel("Packets in flight", hostNote, "number", run.in_flight, ofHost, () => true),
+  { ...curvePanel("Queue length", "packets that wait for a host's link; " + hostNote, "number", run.queues, ofHost, () => true), empty: !run.queues.some(known) },
+  { ...curvePanel("Packets in flight", hostNote, "number", run.in_flight, ofHost, () => true), empty: !run.in_flight.some(known) },
   transferPanel(run, ofFlow, visible),
 ].filter((panel) => !panel.empty);
 

@@ -166,6 +166,9 @@ function sequencePanel(run, colour, visible) {
   };
 }
 
+/** Packets whose fate nobody told, and those that came from where nobody looked on, as the model has them. */
+const UNTOLD = -2, FOREIGN = -3;
+
 /** Packets from host to host. In each column one that arrives and one that is lost stand for all of their host. */
 function ladderPanel(run) {
   const p = run.packets;
@@ -173,12 +176,19 @@ function ladderPanel(run) {
   const longest = p.t.reduce((most, t, i) => Math.max(most, p.arrival[i] - t, p.copy[i] - t), 0);
   const other = (i) => (p.to[i] >= 0 ? p.to[i] : run.hosts === 2 ? 1 - p.host[i] : p.host[i]);
   const gone = (i) => p.arrival[i] < 0 && p.copy[i] < 0;
+  // Of a packet on a real network one end is seen: it is drawn from there, or to there.
+  const stub = (pen, i, colours) => {
+    const [x, y] = [xOf(p.t[i]), rail(p.host[i])], away = y + (p.host[i] > 0 ? -45 : 45);
+    if (p.left[i] === FOREIGN) pen.line([[x - 6, away], [x, y]], colours.foreign, 1);
+    else pen.line([[x, y], [x + 6, away]], colours.packet, 1);
+  };
   const sides = [...Array(run.hosts).keys()].flatMap((host) => [false, true].map((lost) => {
     const own = [...p.t.keys()].filter((i) => p.host[i] === host && gone(i) === lost);
     return { host, lost, own, t: own.map((i) => p.t[i]) };
   }));
   const rung = (pen, i, colours) => {
     const from = [xOf(p.t[i]), rail(p.host[i])], y = rail(other(i));
+    if (p.left[i] < -1) return stub(pen, i, colours);
     for (const at of [p.arrival[i], p.copy[i]]) {
       if (at >= 0) pen.line([from, [xOf(at), y]], at === p.copy[i] ? colours.copy : colours.packet, 1);
     }
@@ -191,7 +201,7 @@ function ladderPanel(run) {
   };
   return {
     title: "Packets", height: 170,
-    note: "from host to host; red: lost, or the queue was full; where packets stand closer than pixels, one of each column is drawn",
+    note: "from host to host; red: lost, or the queue was full; short: its other end was not looked at; where packets stand closer than pixels, one of each column is drawn",
     draw(pen, theme) {
       for (let host = 0; host < run.hosts; host++) {
         pen.text("host " + host, view.left - 6, rail(host), theme.soft, "right");
@@ -199,7 +209,7 @@ function ladderPanel(run) {
         pen.context.fillRect(view.left, rail(host), view.width, 1);
       }
       for (const side of sides) {
-        const colours = { packet: theme.flows[side.host], copy: theme.timer, lost: theme.bad };
+        const colours = { packet: theme.flows[side.host], copy: theme.timer, lost: theme.bad, foreign: theme.net };
         columns(side.t, (x, i) => rung(pen, side.own[i], colours), view.from - longest);
       }
     },

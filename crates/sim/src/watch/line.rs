@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::live::Context;
 use crate::{show, trace};
 
-/// The hosts by their numbers.
+/// The hosts of a simulated run by their numbers.
 pub const HOSTS: [&str; 2] = ["client", "server"];
 /// Columns of a line for people.
 const WIDTH: usize = 110;
@@ -123,19 +123,21 @@ fn cut(program: &Program, ty: &Ty, words: &mut &[u64]) -> Vec<u64> {
 }
 
 /// Writes a line.
-pub fn write(program: &Program, format: Format, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(
+    program: &Program,
+    format: Format,
+    line: &Line,
+    host: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match format {
-        Format::Json => writeln!(out, "{}", json_line(program, line)),
-        Format::Pretty => write!(out, "{}", pretty(program, line)),
+        Format::Json => writeln!(out, "{}", json_line(program, line, host)),
+        Format::Pretty => write!(out, "{}", pretty(program, line, host)),
     }
 }
 
-fn host_name(host: usize) -> &'static str {
-    HOSTS.get(host).copied().unwrap_or("host")
-}
-
-fn pretty(program: &Program, line: &Line) -> String {
-    let mut text = format!("{} {}", show::clock(line.at), host_name(line.host));
+fn pretty(program: &Program, line: &Line, host: &str) -> String {
+    let mut text = format!("{} {}", show::clock(line.at), host);
     match &line.what {
         What::Event(event) => {
             let def = &program.events[event.number];
@@ -201,8 +203,8 @@ impl Part {
     }
 }
 
-fn json_line(program: &Program, line: &Line) -> Value {
-    let mut all = json!({"at_ns": line.at, "host": host_name(line.host)});
+fn json_line(program: &Program, line: &Line, host: &str) -> Value {
+    let mut all = json!({"at_ns": line.at, "host": host});
     all["what"] = json!(match &line.what {
         What::Event(_) => "event",
         What::Condition(_) => "condition",

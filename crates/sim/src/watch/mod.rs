@@ -9,12 +9,11 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use carrick_interp::{Fact, Question};
+use carrick_interp::{Config, Fact, Question};
 use carrick_ir::{Program, Ty};
 
 use crate::core::{Core, Record};
 use crate::observe::Observer;
-use crate::scenario::{Scenario, host_config};
 use line::{Event, Format, Line, Shown, What};
 use live::{Context, Live};
 pub use spec::{Ask, Spec};
@@ -61,22 +60,25 @@ pub struct Watch<W: Write> {
 }
 
 impl<W: Write> Watch<W> {
-    /// Begins to watch a run of this scenario.
+    /// Begins to watch a run of hosts with these configurations, one or two.
     ///
     /// # Errors
-    /// What of the questions or the scenario no core can do.
+    /// What of the questions or the configurations no core can do.
     pub fn new(
         program: &Arc<Program>,
-        scenario: &Scenario,
+        configs: &[Config],
         mut spec: Spec,
         format: Format,
         out: W,
     ) -> Result<Self, String> {
-        let oracle = |host| carrick_interp::Core::new(program.clone(), &host_config(scenario, host, false));
-        let oracles = vec![oracle(0)?, oracle(1)?];
+        let oracle = |config: &Config| {
+            carrick_interp::Core::new(program.clone(), &Config { trace: false, ..config.clone() })
+        };
+        let oracles = configs.iter().map(oracle).collect::<Result<Vec<_>, _>>()?;
+        let first = oracles.first().ok_or("there is no host to look at")?;
         let ready = |ask: &Ask| {
             let (text, ty) = (ask.text.clone(), ask.function.ret.clone());
-            oracles[0].question(&ask.function).map(|question| Ready { text, ty, question })
+            first.question(&ask.function).map(|question| Ready { text, ty, question })
         };
         let when = spec.when.as_ref().map(ready).transpose()?;
         let show = spec.show.iter().map(ready).collect::<Result<Vec<_>, _>>()?;
@@ -111,12 +113,11 @@ impl<W: Write> Watch<W> {
     /// # Errors
     /// What could not be done or written.
     pub fn finish(mut self, now: u64) -> Result<u64, String> {
-        for host in 0..2 {
-            self.chain_done(now, host);
-        }
+        let hosts = self.oracles.len();
+        (0..hosts).for_each(|host| self.chain_done(now, host));
         self.sample_until(now);
         if self.spec.list && self.spec.at.is_empty() {
-            (0..2).for_each(|host| self.list(now, host));
+            (0..hosts).for_each(|host| self.list(now, host));
         }
         match self.error {
             Some(error) => Err(error),
@@ -245,7 +246,7 @@ impl<W: Write> Watch<W> {
         let Some(every) = self.spec.every.filter(|every| *every > 0) else { return };
         while self.next_sample <= now && !self.enough() {
             let at = self.next_sample;
-            for host in 0..2 {
+            for host in 0..self.oracles.len() {
                 self.look(at, host, &What::Sample, false);
             }
             self.next_sample = at.saturating_add(every);
@@ -307,7 +308,8 @@ impl<W: Write> Watch<W> {
             return;
         }
         self.lines += 1;
-        match line::write(&self.program, self.format, line, &mut self.out) {
+        let host = self.spec.hosts.get(line.host).copied().unwrap_or("host");
+        match line::write(&self.program, self.format, line, host, &mut self.out) {
             // Whoever reads has seen enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.spec.most = Some(0),
             written => self.error = written.err().map(unwritten),
@@ -355,6 +357,11 @@ impl<W: Write> Observer for Watch<W> {
     }
 
     fn attend(&mut self, now: u64, host: usize, core: &mut dyn Core) {
+        self.settled(now, host);
+        self.change(now, host, core);
+    }
+
+    fn settled(&mut self, now: u64, host: usize) {
         self.chain_done(now, host);
         while self.spec.at.get(self.times_done[host]).is_some_and(|at| *at <= now) {
             self.times_done[host] += 1;
@@ -363,7 +370,6 @@ impl<W: Write> Observer for Watch<W> {
             }
             self.look(now, host, &What::Count(0), true);
         }
-        self.change(now, host, core);
     }
 
     fn enough(&self) -> bool {

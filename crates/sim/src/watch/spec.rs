@@ -17,6 +17,8 @@ pub struct Spec {
     pub on: Vec<usize>,
     /// the type of the contexts that are asked about; absent: of any type, and nothing is asked
     pub context: Option<usize>,
+    /// the names of the hosts, by number
+    pub hosts: [&'static str; 2],
     /// on this host only
     pub host: Option<usize>,
     /// with `on`, `every` or `at`: only where it holds; else whenever it comes true

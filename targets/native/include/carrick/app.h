@@ -28,8 +28,10 @@ struct carrick_stack_config {
     uint64_t seed;             /* of all that is random; take it from getrandom() where nobody needs to repeat a run */
     uint32_t requests;         /* most open requests, a power of two; 0: 1024 */
     const char *const
-        *settings; /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
-    bool spin;     /* never wait in the kernel: for measuring */
+        *settings;   /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
+    bool spin;       /* never wait in the kernel: for measuring */
+    FILE *records;   /* tells whoever looks on what happens (carrick/records.h); the caller closes it; NULL: nobody */
+    uint32_t number; /* of the stack there */
 };
 
 /* A value of a parameter from text: a number, true, false, or a number with a unit of the language. False: it is none.

@@ -16,20 +16,32 @@ struct carrick_host {
     struct carrick_net net;
     uint64_t base; /* of the monotonic clock, when the host was opened */
     uint64_t now;
-    void *memory; /* the core's */
+    FILE *records;   /* for whoever looks on (carrick/records.h); NULL: nobody */
+    uint32_t number; /* of the host there */
+    void *memory;    /* the core's */
     size_t memory_octets;
     /* Packets that were received and that the core has not taken yet: pending_first..pending_end */
     const uint8_t *pending[CARRICK_PORT_BATCH];
     uint32_t pending_lens[CARRICK_PORT_BATCH];
     uint32_t pending_first, pending_end;
-    bool timers_left; /* timers are due and the core is full */
-    bool port_full;   /* the last drain ended because of that */
+    uint32_t pending_told; /* of those before it, whoever looks on knows */
+    bool timers_left;      /* timers are due and the core is full */
+    bool port_full;        /* the last drain ended because of that */
 };
 
-/* Takes the core's memory and starts it. `core` is complete but for `mtu`, which is the port's (or less). False: out of
- * memory, or the configuration is invalid. The port stays the caller's until this succeeds. */
-bool carrick_host_open(struct carrick_host *host, const struct carrick_program *program, struct carrick_port *port,
-                       const struct carrick_config *core, uint32_t prefix, uint32_t gateway,
+/* How a host begins. */
+struct carrick_host_config {
+    const struct carrick_program *program;
+    struct carrick_port *port;
+    struct carrick_config core; /* complete but for `mtu`, which is the port's (or less), and `trace` */
+    uint32_t prefix, gateway;
+    FILE *records;
+    uint32_t number;
+};
+
+/* Takes the core's memory and starts it. False: out of memory, or the configuration is invalid. The port stays the
+ * caller's until this succeeds. */
+bool carrick_host_open(struct carrick_host *host, const struct carrick_host_config *config,
                        struct carrick_port_error *error);
 
 /* Gives back the memory and the port. */

@@ -3,19 +3,22 @@
 mod session;
 mod spec;
 
-use std::io::BufWriter;
+use std::io::{BufWriter, LineWriter};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_driver::probe::{self, Asked, Unanswered};
-use carrick_sim::watch::Watch;
-use carrick_sim::watch::line;
+use carrick_ir::Program;
+use carrick_sim::scenario::host_config;
+use carrick_sim::watch::{Spec, Watch, line};
 use clap::{Args, ValueEnum};
 
 use super::scenario::{self, ScenarioArgs};
 use crate::args::Source;
 use crate::output::{self, Format};
+use crate::stack::Stack;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HostName {
@@ -71,6 +74,9 @@ pub struct TraceArgs {
     pub compiled: bool,
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
+    /// look at a stack on a device of this machine, not into the simulator: what follows is for it, as of `carrick run`
+    #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs"])]
+    pub run: Vec<String>,
     #[command(flatten)]
     pub scenario: ScenarioArgs,
 }
@@ -91,15 +97,19 @@ pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
         Ok(spec) => spec,
         Err(unanswered) => return refuse(unanswered),
     };
-    let Asked { program, .. } = &asked;
-    let scenario = args.scenario.scenario(program, &settings)?;
-    let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
     let format = match args.format {
         Format::Json => line::Format::Json,
         Format::Pretty => line::Format::Pretty,
     };
+    let Asked { program, .. } = &asked;
+    if !args.run.is_empty() {
+        return on_device(program, &args.run, spec, format);
+    }
+    let scenario = args.scenario.scenario(program, &settings)?;
+    let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
     let out = BufWriter::new(std::io::stdout().lock());
-    let mut watch = Watch::new(program, &scenario, spec, format, out).map_err(Failure::Usage)?;
+    let configs = [0, 1].map(|host| host_config(&scenario, host, false));
+    let mut watch = Watch::new(program, &configs, spec, format, out).map_err(Failure::Usage)?;
     let report = carrick_sim::run(program, &engine, &scenario, &mut watch, true).map_err(Failure::Usage)?;
     let whole = !watch.cut_short();
     watch.finish(report.ended_at).map_err(Failure::Failed)?;
@@ -107,6 +117,25 @@ pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
         report.failures.iter().for_each(|failure| eprintln!("the run: {failure}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Looks at a stack that runs, line by line as there is something to see.
+fn on_device(
+    program: &Arc<Program>,
+    args: &[String],
+    spec: Spec,
+    format: line::Format,
+) -> Result<ExitCode, Failure> {
+    let (stack, mut records) = Stack::start_telling(program, args)?;
+    if records.configs.is_empty() {
+        return Ok(stack.wait());
+    }
+    let out = LineWriter::new(std::io::stdout().lock());
+    let mut watch = Watch::new(program, &records.configs, spec, format, out).map_err(Failure::Usage)?;
+    let ended_at = records.tell(&mut watch).map_err(Failure::Failed)?;
+    let whole = !watch.cut_short();
+    watch.finish(ended_at).map_err(Failure::Failed)?;
+    Ok(if whole { stack.wait() } else { ExitCode::SUCCESS })
 }
 
 /// Says what is wrong with a question on the command line.

@@ -3,6 +3,7 @@
 use carrick_driver::probe::{Asked, Named, Question, beyond_traces};
 use carrick_driver::{Failure, quantity};
 use carrick_ir::{ContextDef, CtxId, EventId, Program, Ty};
+use carrick_sim::watch::line::HOSTS;
 use carrick_sim::watch::{Ask, Spec};
 use carrick_syntax::lexer::{TokenKind, lex};
 use carrick_syntax::suggest::nearest;
@@ -50,6 +51,7 @@ pub fn spec(args: &TraceArgs, asked: &Asked, changes: &[String]) -> Result<Spec,
     Ok(Spec {
         on,
         context,
+        hosts: if args.run.is_empty() { HOSTS } else { STACKS },
         host: args.host.map(|host| usize::from(host == HostName::Server)),
         when,
         show,
@@ -65,13 +67,16 @@ fn named(name: &str, ty: Ty) -> Named {
     Named { name: name.to_owned(), ty, open: true }
 }
 
+/// What the stacks of a process are called: there is a second one where memory joins them.
+const STACKS: [&str; 2] = ["stack", "peer"];
+
 /// Whether there is something to look at, and what changes contexts can.
 fn makes_sense(args: &TraceArgs, changes: &[String]) -> Result<(), Failure> {
     let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
     let looks = !args.on.is_empty() || args.when.is_some() || args.sample.is_some() || args.list;
-    if !changes.is_empty() && args.compiled {
+    if !changes.is_empty() && (args.compiled || !args.run.is_empty()) {
         return usage(
-            "a compiled core runs nothing but its program: leave out --compiled to change contexts",
+            "a compiled core runs nothing but its program: leave out --compiled, or --run, to change contexts",
         );
     }
     if !changes.is_empty() && args.on.is_empty() && args.when.is_none() && args.at.is_empty() {

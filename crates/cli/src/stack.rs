@@ -1,0 +1,89 @@
+//! The stack of a program as a process of its own, on a device of this machine.
+
+use std::io::{BufReader, PipeReader};
+use std::os::fd::AsRawFd;
+use std::process::{Child, Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use carrick_driver::cc::Tracing;
+use carrick_driver::{Failure, build};
+use carrick_ir::Program;
+use carrick_sim::records::Records;
+use rustix::io::{FdFlags, fcntl_setfd};
+use signal_hook::consts::SIGINT;
+use tempfile::TempDir;
+
+use crate::output;
+
+/// A stack that runs. It ends when this is dropped.
+pub struct Stack {
+    process: Child,
+    _dir: TempDir,
+}
+
+impl Stack {
+    /// Compiles the program with its host and starts it with these arguments.
+    ///
+    /// # Errors
+    /// [`Failure::Missing`] if a tool is missing, and what building reports.
+    pub fn start(program: &Program, args: &[String]) -> Result<Stack, Failure> {
+        Stack::make(program, Tracing::Off, |command| command.args(args).spawn())
+    }
+
+    /// As [`Stack::start`], and the stack tells what it does. Waits until it has been opened: of one that cannot be, nothing is
+    /// told.
+    ///
+    /// # Errors
+    /// As [`Stack::start`]; [`Failure::Failed`] if what it tells is not understood.
+    pub fn start_telling(
+        program: &Program,
+        args: &[String],
+    ) -> Result<(Stack, Records<BufReader<PipeReader>>), Failure> {
+        let no_pipe = |e: std::io::Error| Failure::Missing(format!("cannot make a pipe: {e}"));
+        // Ctrl-C ends the stack; what it has told by then is still to be read.
+        signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false))).map_err(no_pipe)?;
+        let (reader, writer) = std::io::pipe().map_err(no_pipe)?;
+        let stack = Stack::make(program, Tracing::On, |command| {
+            fcntl_setfd(&writer, FdFlags::empty())?;
+            command.arg("--records").arg(format!("/dev/fd/{}", writer.as_raw_fd())).args(args).spawn()
+        })?;
+        // The stack has the only end that is written to: with it, the pipe ends.
+        drop(writer);
+        let records = Records::open(BufReader::new(reader), program).map_err(Failure::Failed)?;
+        Ok((stack, records))
+    }
+
+    fn make(
+        program: &Program,
+        tracing: Tracing,
+        start: impl FnOnce(&mut Command) -> std::io::Result<Child>,
+    ) -> Result<Stack, Failure> {
+        let dir = tempfile::Builder::new()
+            .prefix("carrick-run-")
+            .tempdir()
+            .map_err(|e| Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR")))?;
+        let progress = output::progress("compiling the generated C and the host");
+        let built = build::native(program, dir.path(), tracing);
+        progress.finish_and_clear();
+        built?;
+        let host = dir.path().join(format!("{}-host", program.name));
+        let process = start(&mut Command::new(&host))
+            .map_err(|e| Failure::Missing(format!("cannot start {}: {e}", host.display())))?;
+        Ok(Stack { process, _dir: dir })
+    }
+
+    /// Waits until it ends; how it did.
+    pub fn wait(mut self) -> ExitCode {
+        let code = self.process.wait().ok().and_then(|status| status.code());
+        ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // Where it has ended already there is nothing to end.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

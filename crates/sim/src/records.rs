@@ -1,0 +1,153 @@
+//! The stream in which a native stack tells what it does (targets/native/include/carrick/records.h), for observers.
+
+use std::io::{self, Read};
+
+use carrick_interp::Config;
+use carrick_ir::{Loc, Program};
+
+use crate::core::{Completion, Record};
+use crate::observe::Observer;
+
+/// Kinds beside those of trace records.
+const OPENED: u32 = 256;
+const SENT: u32 = 257;
+const ARRIVED: u32 = 258;
+const COMPLETED: u32 = 259;
+
+/// Octets of a record's head.
+const HEAD: usize = 24;
+/// Words of the longest record, and more: whatever says more is no such stream.
+const MOST_WORDS: u32 = 65_536;
+/// What a stack says first: source hash, address, MTU, seed.
+const OPENING: usize = 4;
+
+/// Something that was told.
+struct Told {
+    now: u64,
+    host: usize,
+    kind: u32,
+    number: u32,
+    words: Vec<u64>,
+}
+
+/// The stream of one process, which runs a stack or two.
+pub struct Records<R> {
+    from: R,
+    /// what was read behind the stacks' openings
+    ahead: Option<Told>,
+    /// of each host, as it was opened
+    pub configs: Vec<Config>,
+    packets: u64,
+    last: u64,
+}
+
+impl<R: Read> Records<R> {
+    /// Reads how the stacks were opened; waits until they are.
+    ///
+    /// # Errors
+    /// If what comes is no such stream, or that of another program.
+    pub fn open(from: R, program: &Program) -> Result<Self, String> {
+        let mut records = Records { from, ahead: None, configs: Vec::new(), packets: 0, last: 0 };
+        while let Some(told) = records.next()? {
+            if told.kind != OPENED {
+                records.ahead = Some(told);
+                break;
+            }
+            let (head, params) = told.words.split_at_checked(OPENING).ok_or_else(no_stream)?;
+            if head[0] != program.source_hash || params.len() != program.params.len() {
+                return Err("the records are of another program, or of another version of it".into());
+            }
+            records.configs.push(Config {
+                address: head[1] as u32,
+                mtu: head[2] as u32,
+                seed: head[3],
+                params: params.to_vec(),
+                ..Config::default()
+            });
+        }
+        Ok(records)
+    }
+
+    /// Tells the observer everything, until the stream ends or it has seen enough. Returns the last moment, in
+    /// nanoseconds since the stack was opened.
+    ///
+    /// # Errors
+    /// If what comes is no such stream.
+    pub fn tell(&mut self, observer: &mut dyn Observer) -> Result<u64, String> {
+        let mut alarms = observer.alarms().into_iter().peekable();
+        while let Some(told) = self.next()? {
+            while let Some(at) = alarms.next_if(|at| *at < told.now) {
+                (0..self.configs.len()).for_each(|host| observer.settled(at, host));
+            }
+            self.say(told, observer)?;
+            if observer.enough() {
+                break;
+            }
+        }
+        for at in alarms.take_while(|at| *at <= self.last) {
+            (0..self.configs.len()).for_each(|host| observer.settled(at, host));
+        }
+        Ok(self.last)
+    }
+
+    fn say(&mut self, told: Told, observer: &mut dyn Observer) -> Result<(), String> {
+        let Told { now, host, kind, number, words } = told;
+        match (kind, &words[..]) {
+            (SENT | ARRIVED, _) => {
+                let mut packet: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+                packet.truncate(number as usize);
+                self.packets += 1;
+                observer.settled(now, host);
+                match kind {
+                    SENT => observer.sent(now, host, self.packets, &packet),
+                    _ => observer.arrived(now, host, self.packets, &packet),
+                }
+            }
+            (COMPLETED, [token, value]) => {
+                let done = Completion { token: *token, status: number as u8, value: *value, data: None };
+                observer.settled(now, host);
+                observer.completed(now, host, &done);
+            }
+            (OPENED.., _) => return Err(no_stream()),
+            _ => observer.record(now, host, &Record { kind, number, words, at: Loc::default() }),
+        }
+        Ok(())
+    }
+
+    /// The next one. `None` at the end, also where a stack that died has left half of one.
+    fn next(&mut self) -> Result<Option<Told>, String> {
+        if let Some(told) = self.ahead.take() {
+            return Ok(Some(told));
+        }
+        let mut head = [0; HEAD];
+        if !self.fill(&mut head)? {
+            return Ok(None);
+        }
+        let number = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let [host, kind, of_kind, count] = [8, 12, 16, 20].map(number);
+        let now = u64::from_ne_bytes(std::array::from_fn(|i| head[i]));
+        if count > MOST_WORDS || host > 1 || kind != OPENED && host as usize >= self.configs.len() {
+            return Err(no_stream());
+        }
+        let mut octets = vec![0; count as usize * 8];
+        if !self.fill(&mut octets)? {
+            return Ok(None);
+        }
+        let words = octets.chunks_exact(8).map(|word| u64::from_ne_bytes(std::array::from_fn(|i| word[i])));
+        // Two stacks of a process are not opened in the same moment.
+        self.last = self.last.max(now);
+        Ok(Some(Told { now: self.last, host: host as usize, kind, number: of_kind, words: words.collect() }))
+    }
+
+    fn fill(&mut self, to: &mut [u8]) -> Result<bool, String> {
+        match self.from.read_exact(to) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            Err(error) => Err(format!("cannot read what the stack tells: {error}")),
+        }
+    }
+}
+
+fn no_stream() -> String {
+    "what the stack tells is not understood: build it with this version of carrick".into()
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a stack tells whoever looks on, as it happens: a stream of records, each a head and its words, in the byte
+ * order of the machine. `carrick run --trace` and `carrick trace --run` read it.
+ *
+ * Only a core that was built with CARRICK_TRACE defined tells of itself (see carrick/program.h for these kinds).
+ */
+#ifndef CARRICK_RECORDS_H
+#define CARRICK_RECORDS_H
+
+#include <stdint.h>
+
+/* Kinds beside those of enum carrick_trace_kind. */
+enum carrick_record_kind {
+    /* First of each host. Words: the program's source hash, the address, the MTU, the seed, then each parameter. */
+    CARRICK_RECORD_OPENED = 256,
+    /* A packet that the core made, or that goes to it. Number: its octets, which are in the words. */
+    CARRICK_RECORD_SENT,
+    CARRICK_RECORD_ARRIVED,
+    /* Number: the status. Words: the request's token, the value. */
+    CARRICK_RECORD_COMPLETED,
+};
+
+struct carrick_record_head {
+    uint64_t now;  /* nanoseconds since the stack was opened */
+    uint32_t host; /* of the process: 0, or 1 for the second one */
+    uint32_t kind;
+    uint32_t number;
+    uint32_t count; /* of the words that follow, 64 bits each */
+};
+
+#endif
