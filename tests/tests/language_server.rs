@@ -54,6 +54,22 @@ impl Server {
         self.messages.recv_timeout(PATIENCE).expect("the server answers")
     }
 
+    /// Tells it something that is not answered.
+    fn note(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
+    }
+
+    /// The codes of the diagnostics that come next for this document.
+    fn codes(&self, uri: &str) -> Vec<String> {
+        loop {
+            let message = self.next();
+            if message["params"]["uri"] == uri {
+                let found = message["params"]["diagnostics"].as_array().expect("a list");
+                return found.iter().filter_map(|d| d["code"].as_str().map(str::to_owned)).collect();
+            }
+        }
+    }
+
     /// Waits for its end.
     fn code(mut self) -> Option<i32> {
         self.stdin = None;
@@ -182,8 +198,27 @@ fn what_cannot_be_answered_is_refused_with_a_reason() {
 fn an_editor_that_dies_takes_the_server_with_it() {
     assert_ne!(started().code(), Some(0));
     let mut server = Server::start();
-    server.send("{ this is no JSON");
+    let stdin = server.stdin.as_mut().expect("not closed yet");
+    stdin.write_all(b"this is no frame\r\n\r\n").expect("the server reads");
     assert_ne!(server.code(), Some(0));
+}
+
+#[test]
+fn a_message_that_is_none_is_refused_and_the_next_one_answered() {
+    let mut server = Server::start();
+    server.send("{ this is no JSON");
+    let refusal = server.next();
+    assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&Value::Null, &json!(-32700)), "{refusal}");
+    server.send(r#"{"jsonrpc":"2.0","id":3,"params":{}}"#);
+    let refusal = server.next();
+    assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!(3), &json!(-32600)), "{refusal}");
+    server.send(&request(4, "initialize", json!({"capabilities": {}})));
+    assert_eq!(server.next()["id"], 4);
+    server.send(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#);
+    server.send(&request(5, "shutdown", Value::Null));
+    assert_eq!(server.next()["id"], 5);
+    server.send(r#"{"jsonrpc":"2.0","method":"exit"}"#);
+    assert_eq!(server.code(), Some(0));
 }
 
 /// Two files, of which one imports the other, in a folder whose name a URI cannot have as it is.
@@ -225,4 +260,26 @@ fn what_is_imported_is_known_where_it_is_used() {
     assert!(files.contains(&main.as_str()) && files.contains(&part.as_str()), "{uses}");
     let refused = ask(4, "textDocument/rename", json!({"newName": "peer"}));
     assert!(refused["error"]["message"].as_str().unwrap_or_default().contains("packets.mtp"), "{refused}");
+}
+
+/// What an editor shows of an imported file counts, saved or not; when it is closed, what is on disk.
+#[test]
+fn an_import_is_read_as_the_editor_shows_it() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let least = std::fs::read_to_string(root().join("tests/programs/least.mtp")).expect("it is there");
+    let main_text = format!("{least}import \"answers.mtp\";\nparam uint32 first = FIRST in 1..9;\n")
+        .replace("answer.n = c.count;", "answer.n = c.count + first;");
+    let uri = |file: &str| format!("file://{}", temporary.path().join(file).display());
+    let mut server = started();
+    let open = |file: &str, text: &str| json!({"textDocument": {"uri": uri(file), "languageId": "mtp", "version": 1, "text": text}});
+    server.note("textDocument/didOpen", open("main.mtp", &main_text));
+    assert_eq!(server.codes(&uri("main.mtp")), ["MTP0500"], "there is no such file");
+    server.note("textDocument/didOpen", open("answers.mtp", "const uint32 FIRST = 3;\n"));
+    assert_eq!(server.codes(&uri("main.mtp")), [""; 0], "the editor has it");
+    let renamed = json!({"textDocument": {"uri": uri("answers.mtp"), "version": 2},
+        "contentChanges": [{"text": "const uint32 SECOND = 3;\n"}]});
+    server.note("textDocument/didChange", renamed);
+    assert!(server.codes(&uri("main.mtp")).contains(&"MTP0200".to_owned()), "it has no FIRST any more");
+    server.note("textDocument/didClose", json!({"textDocument": {"uri": uri("answers.mtp")}}));
+    assert_eq!(server.codes(&uri("main.mtp")), ["MTP0500"], "it was never saved");
 }

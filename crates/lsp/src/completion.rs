@@ -20,8 +20,8 @@ pub fn completion(written: &Analysis, at: u32) -> Vec<CompletionItem> {
     let rest = after.trim_start_matches(is_word);
     let line_ends = rest.lines().next().is_none_or(|line| line.trim().is_empty());
     let end = if line_ends { ";" } else { "" };
-    let analysis =
-        Analysis::new(written.sources().name(0), &format!("{}{CURSOR}{end}{rest}", &before[..start]));
+    let text = format!("{}{CURSOR}{end}{rest}", &before[..start]);
+    let analysis = Analysis::new(written.sources().name(0), &text, &written.texts);
     let start = start as u32;
     let cursor = carrick_syntax::Span::new(start, start + CURSOR.len() as u32);
     if let Some(shape) = analysis.index.in_front_of(cursor) {
@@ -58,6 +58,9 @@ fn names(analysis: &Analysis, at: u32) -> Vec<CompletionItem> {
     let around = analysis.tree().items.iter().find(inside).map(|item| &item.kind);
     let machine = matches!(around, Some(ItemKind::Machine { .. }));
     let before = analysis.text()[..at as usize].trim_end();
+    if let Some(wanted) = feature_wanted(before) {
+        return features(analysis, wanted, at);
+    }
     let only = match before.rsplit(|c| !is_word(c)).next() {
         Some("goto") if machine => Some(Kind::State),
         Some("on") if machine => Some(Kind::Event),
@@ -73,6 +76,55 @@ fn names(analysis: &Analysis, at: u32) -> Vec<CompletionItem> {
         .map(|s| of_symbol(analysis, s))
         .chain(words.filter_map(|w| words::find(w.name).map(|(class, _)| of_word(w, word_kind(class)))))
         .collect()
+}
+
+/// What of a feature is to be named.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted<'a> {
+    Feature,
+    OptionOf(&'a str),
+}
+
+/// Behind `requires`, `excludes`, also their `,` and `=`, `feature`, `feature(`, `feature(f,` and `feature f =`.
+fn feature_wanted(before: &str) -> Option<Wanted<'_>> {
+    if let Some(test) = before.strip_suffix('(') {
+        return (split(test.trim_end()).1 == "feature").then_some(Wanted::Feature);
+    }
+    // The statement up to here, and its first word.
+    let statement = before.rsplit([';', '{', '}']).next().unwrap_or_default().trim_start();
+    let first = statement.split(|c| !is_word(c)).next().unwrap_or_default();
+    let listed = matches!(first, "requires" | "excludes");
+    if let Some(of) = before.strip_suffix('=') {
+        let name = split(of.trim_end()).1;
+        return (listed || first == "feature").then_some(Wanted::OptionOf(name));
+    }
+    if let Some(of) = before.strip_suffix(',') {
+        let (test, name) = split(of.trim_end());
+        let tested = test.trim_end().strip_suffix('(').is_some_and(|t| split(t.trim_end()).1 == "feature");
+        return if tested { Some(Wanted::OptionOf(name)) } else { listed.then_some(Wanted::Feature) };
+    }
+    matches!(split(before).1, "requires" | "excludes" | "feature").then_some(Wanted::Feature)
+}
+
+/// A text up to its last word, and that.
+fn split(text: &str) -> (&str, &str) {
+    text.split_at(text.trim_end_matches(is_word).len())
+}
+
+fn features(analysis: &Analysis, wanted: Wanted<'_>, at: u32) -> Vec<CompletionItem> {
+    let index = &analysis.index;
+    match wanted {
+        Wanted::Feature => {
+            // The one that it is said in is no matter of itself.
+            let other = |s: &&Symbol| s.kind == Kind::Feature && !(s.whole.start < at && at < s.whole.end);
+            let features = index.symbols.iter().filter(other).filter(|s| s.name != CURSOR);
+            features.map(|s| of_symbol(analysis, s)).collect()
+        }
+        Wanted::OptionOf(name) => {
+            let options = index.feature(name).map_or(&[][..], |feature| index.members(feature));
+            options.iter().map(|s| of_symbol(analysis, &index.symbols[*s])).collect()
+        }
+    }
 }
 
 /// Whether what is declared like this can be meant there.
@@ -178,5 +230,46 @@ fn symbol_kind(kind: Kind) -> CompletionItemKind {
             CompletionItemKind::REFERENCE
         }
         _ => CompletionItemKind::STRUCT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::completion;
+    use crate::document::Analysis;
+    use crate::texts::Texts;
+
+    /// What is offered where `$` stands, behind the declarations of two features.
+    fn offered(text: &str) -> Vec<String> {
+        let text = format!("feature lossless;\nfeature ordered(hold, discard) default {{ }}\n{text}");
+        let at = text.find('$').expect("a place");
+        let analysis = Analysis::new("p.mtp", &text.replace('$', ""), &Texts::default());
+        completion(&analysis, at as u32).into_iter().map(|item| item.label).collect()
+    }
+
+    #[test]
+    fn features_are_offered_where_they_are_named() {
+        let (features, options) = (["lossless", "ordered"], ["hold", "discard"]);
+        for text in [
+            "feature third { requires $ }",
+            "feature third { requires lossless, o$ }",
+            "feature third { const uint8 A = 1; excludes l$; }",
+            "feature $",
+            "void f(e x) { if (feature($)) { x.n = 1; } }",
+            "void f(e x) { x.n = feature ( l",
+        ] {
+            let text = if text.contains('$') { text.to_owned() } else { format!("{text}$") };
+            assert_eq!(offered(&text), features, "{text}");
+        }
+        for text in [
+            "feature third { requires lossless, ordered = $; }",
+            "feature ordered = $ { }",
+            "void f(e x) { if (feature(ordered, h$)) { x.n = 1; } }",
+        ] {
+            assert_eq!(offered(text), options, "{text}");
+        }
+        assert_eq!(offered("feature third { requires lossless = $; }"), [""; 0]);
+        let plain = offered("void f(e x) { x.n = g(x, $); }");
+        assert!(!plain.iter().any(|name| name == "lossless" || name == "hold"), "{plain:?}");
     }
 }

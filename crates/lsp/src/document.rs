@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use carrick_driver::compile::{compile_assembled, read_import};
+use carrick_driver::compile::compile_assembled;
 use carrick_driver::{Choice, Compiled};
 use carrick_syntax::assemble::{Assembled, assemble};
 use carrick_syntax::{Sources, Span, ast};
@@ -11,22 +11,31 @@ use lsp_types::{Location, Range, TextDocumentContentChangeEvent, TextEdit, Uri};
 use crate::index::Index;
 use crate::paths;
 use crate::positions::Lines;
+use crate::texts::Texts;
 
 /// A text with its tree and the names in it, and with what it imports.
 #[derive(Debug)]
 pub struct Analysis {
     /// the document, whose lines are `lines`, and what it imports
     assembled: Assembled,
+    /// the files that it imports, those that are not there too
+    imports: Vec<String>,
+    /// where their texts are from
+    pub texts: Texts,
     pub lines: Lines,
     pub index: Index,
 }
 
 impl Analysis {
     /// Of a document with this name, where its imports begin.
-    pub fn new(name: &str, text: &str) -> Self {
-        let assembled = assemble(name, text, &mut read_import);
+    pub fn new(name: &str, text: &str, texts: &Texts) -> Self {
+        let mut imports = Vec::new();
+        let assembled = assemble(name, text, &mut |import| {
+            imports.push(import.to_owned());
+            texts.read(import)
+        });
         let index = Index::new(&assembled.tree, assembled.sources.text());
-        Analysis { lines: Lines::new(text), assembled, index }
+        Analysis { lines: Lines::new(text), assembled, imports, texts: texts.clone(), index }
     }
 
     /// The text of the document itself.
@@ -82,6 +91,8 @@ pub struct Document {
     name: String,
     pub version: i32,
     text: String,
+    /// of all open documents
+    texts: Texts,
     analysis: OnceCell<Analysis>,
     compiled: OnceCell<Compiled>,
     /// whether the editor has the diagnostics of this text
@@ -89,23 +100,38 @@ pub struct Document {
 }
 
 impl Document {
-    pub fn new(name: String, version: i32, text: String) -> Self {
+    pub fn new(name: String, version: i32, text: String, texts: &Texts) -> Self {
         Document {
             name,
             version,
             text,
+            texts: texts.clone(),
             analysis: OnceCell::new(),
             compiled: OnceCell::new(),
             published: false,
         }
     }
 
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     pub fn text(&self) -> &str {
         &self.text
     }
 
+    /// Whether what is known of it depends on another file.
+    pub fn imports(&self, name: &str) -> bool {
+        self.analysis.get().is_some_and(|a| a.imports.iter().any(|import| import == name))
+    }
+
+    /// Something that it imports has changed.
+    pub fn forget(&mut self) {
+        (self.analysis, self.compiled, self.published) = (OnceCell::new(), OnceCell::new(), false);
+    }
+
     pub fn analysis(&self) -> &Analysis {
-        self.analysis.get_or_init(|| Analysis::new(&self.name, &self.text))
+        self.analysis.get_or_init(|| Analysis::new(&self.name, &self.text, &self.texts))
     }
 
     pub fn compiled(&self) -> &Compiled {
@@ -125,7 +151,7 @@ impl Document {
                 }
             }
         }
-        let text = std::mem::take(&mut self.text);
-        *self = Document::new(std::mem::take(&mut self.name), version, text);
+        self.version = version;
+        self.forget();
     }
 }

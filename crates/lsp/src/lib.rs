@@ -20,6 +20,8 @@ mod rename;
 mod requests;
 mod semantic;
 mod server;
+mod stdio;
+mod texts;
 mod words;
 
 pub use server::{Ended, serve, serve_stdio};

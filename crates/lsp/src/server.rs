@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::document::Document;
 use crate::requests::Asked;
-use crate::{diagnostics, paths, semantic};
+use crate::texts::Texts;
+use crate::{diagnostics, paths, semantic, stdio};
 
 /// How a conversation ended, as the exit code has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub enum Ended {
 /// # Errors
 /// If the editor does not keep to the protocol, or the pipe breaks.
 pub fn serve_stdio() -> Result<Ended, Box<dyn Error + Sync + Send>> {
-    let (connection, threads) = Connection::stdio();
+    let (connection, threads) = stdio::connect();
     let ended = serve(&connection)?;
     drop(connection);
     threads.join()?;
@@ -42,7 +43,12 @@ pub fn serve(connection: &Connection) -> Result<Ended, Box<dyn Error + Sync + Se
     let params: InitializeParams = serde_json::from_value(params)?;
     let info = json!({"name": "carrick", "version": env!("CARGO_PKG_VERSION")});
     connection.initialize_finish(id, json!({"capabilities": capabilities(), "serverInfo": info}))?;
-    let mut server = Server { connection, documents: BTreeMap::new(), pages: error_pages(&params) };
+    let mut server = Server {
+        connection,
+        documents: BTreeMap::new(),
+        texts: Texts::default(),
+        pages: error_pages(&params),
+    };
     while let Some(message) = server.next_message()? {
         match message {
             Message::Request(request) if connection.handle_shutdown(&request)? => return Ok(Ended::Properly),
@@ -80,6 +86,8 @@ fn error_pages(params: &InitializeParams) -> Option<String> {
 struct Server<'a> {
     connection: &'a Connection,
     documents: BTreeMap<Uri, Document>,
+    /// of all open documents, for those that import them
+    texts: Texts,
     pages: Option<String>,
 }
 
@@ -111,8 +119,9 @@ impl Server<'_> {
             notification::DidOpenTextDocument::METHOD => {
                 if let Some(opened) = noted::<notification::DidOpenTextDocument>(note) {
                     let it = opened.text_document;
-                    let name = paths::path(&it.uri);
-                    self.documents.insert(it.uri, Document::new(name, it.version, it.text));
+                    let document = Document::new(paths::path(&it.uri), it.version, it.text, &self.texts);
+                    self.documents.insert(it.uri.clone(), document);
+                    self.text_changed(&it.uri);
                 }
             }
             notification::DidChangeTextDocument::METHOD => {
@@ -120,6 +129,7 @@ impl Server<'_> {
                     && let Some(document) = self.documents.get_mut(&changed.text_document.uri)
                 {
                     document.change(changed.text_document.version, changed.content_changes);
+                    self.text_changed(&changed.text_document.uri);
                 }
             }
             notification::DidCloseTextDocument::METHOD => {
@@ -131,8 +141,23 @@ impl Server<'_> {
         }
     }
 
+    /// What imports this document sees its new text.
+    fn text_changed(&mut self, uri: &Uri) {
+        let Some(changed) = self.documents.get(uri) else { return };
+        let name = changed.name().to_owned();
+        self.texts.put(&name, changed.text());
+        self.forget_imports_of(&name);
+    }
+
+    fn forget_imports_of(&mut self, name: &str) {
+        self.documents.values_mut().filter(|d| d.imports(name)).for_each(Document::forget);
+    }
+
     fn close(&mut self, uri: &Uri) {
-        if self.documents.remove(uri).is_some() {
+        if let Some(closed) = self.documents.remove(uri) {
+            // From now on what is on disk counts.
+            self.texts.remove(closed.name());
+            self.forget_imports_of(closed.name());
             let params = PublishDiagnosticsParams::new(uri.clone(), Vec::new(), None);
             let note = Notification::new(PublishDiagnostics::METHOD.to_owned(), params);
             // If the editor is gone, reading the next message says so.

@@ -7,6 +7,7 @@ use carrick_driver::compile_text;
 use carrick_syntax::lexer::{self, TokenKind};
 
 use crate::document::Analysis;
+use crate::texts::Texts;
 use crate::{rename, words};
 
 /// Every program below these folders that has no error.
@@ -34,7 +35,7 @@ fn programs() -> Vec<(PathBuf, String)> {
 #[test]
 fn every_name_of_a_program_that_is_right_means_something() {
     for (path, text) in programs() {
-        let analysis = Analysis::new("p.mtp", &text);
+        let analysis = Analysis::new("p.mtp", &text, &Texts::default());
         let index = &analysis.index;
         let (tokens, _) = lexer::lex(analysis.text());
         for token in tokens.iter().filter(|t| t.kind == TokenKind::Ident) {
@@ -58,7 +59,7 @@ fn every_name_of_a_program_that_is_right_means_something() {
 #[test]
 fn a_program_whose_every_name_is_another_still_checks() {
     for (path, text) in programs() {
-        let analysis = Analysis::new("p.mtp", &text);
+        let analysis = Analysis::new("p.mtp", &text, &Texts::default());
         let mut renamed = text.clone();
         for reference in analysis.index.references.iter().rev() {
             let can = rename::prepare(&analysis, reference.span.start).is_some();
@@ -79,7 +80,7 @@ fn a_program_whose_every_name_is_another_still_checks() {
 fn no_request_fails_on_a_broken_text() {
     for (path, text) in programs().into_iter().filter(|(_, t)| t.len() < 6000) {
         for cut in (0..text.len()).step_by(97).filter(|c| text.is_char_boundary(*c)) {
-            let analysis = Analysis::new("p.mtp", &text[..cut]);
+            let analysis = Analysis::new("p.mtp", &text[..cut], &Texts::default());
             let at = cut as u32;
             crate::completion::completion(&analysis, at);
             crate::hover::hover(&analysis, at.saturating_sub(1));
@@ -93,7 +94,7 @@ fn no_request_fails_on_a_broken_text() {
 #[test]
 fn a_name_that_would_be_mistaken_is_refused() {
     let text = "const uint32 A = 1;\nconst uint32 B = 2;\nuint32 f(uint32 x) {\n    uint32 y = x + A;\n    return y;\n}\n";
-    let analysis = Analysis::new("p.mtp", text);
+    let analysis = Analysis::new("p.mtp", text, &Texts::default());
     let uri = "file:///p.mtp".parse().expect("a URI");
     let to = |of: &str, name: &str| {
         let at = text.find(of).expect("it is there") as u32;
@@ -118,7 +119,7 @@ fn a_name_that_would_be_mistaken_is_refused() {
 #[test]
 fn states_are_found_offered_and_outlined() {
     let text = "event e : net_event { uint32 n; }\nevent f : timer_event { }\ncontext conn by k { uint32 x; }\nmachine life for conn c {\n    /// at first\n    state a {\n        on e v if (v.n == c.x) { goto b; }\n    }\n    state b { }\n}\nbool g(conn d) { return d.life == a; }\n";
-    let analysis = Analysis::new("p.mtp", text);
+    let analysis = Analysis::new("p.mtp", text, &Texts::default());
     let defined = |of: &str| {
         let at = text.find(of).expect("it is there") + of.len() - 1;
         analysis
