@@ -167,6 +167,25 @@ fn marks_take_the_place_of_losses() {
     assert!((2.1..2.1 + 0.12 * 20.0).contains(&median), "{median} ms: the queue is not at the threshold");
 }
 
+/// RFC 6675 §1: who knows all holes fills them all in a few round trips; NewReno needs one for each (RFC 6582 §1).
+#[test]
+fn holes_are_filled_in_few_round_trips() {
+    let link = ["--rate", "50Mbps", "--delay", "10ms", "--queue", "60", "--bytes", "20MB"];
+    let with = |features| run(&[&["--with", features], &link[..], &WIDE].concat());
+    let (without, sack) = (with("newreno"), with("newreno,sack"));
+    assert!(
+        without["links"][0]["queue_full"].as_u64() > Some(50),
+        "slow start has overrun the queue: {without}"
+    );
+    let goodput = |report: &Value| report["goodput_bps"].as_f64().expect("a rate");
+    assert!(goodput(&sack) > goodput(&without) * 1.5, "{sack} and {without}");
+    // Nothing is sent again that was not lost, as long as the receiver can keep what comes behind the holes.
+    let link = ["--rate", "50Mbps", "--delay", "10ms", "--loss", "1%", "--bytes", "20MB", "--seed", "9"];
+    let sack = run(&[&["--with", "newreno,sack"], &link[..], &WIDE].concat());
+    let (again, lost) = (&sack["retransmitted_packets"], &sack["links"][0]["lost"]);
+    assert!(again.as_u64() <= lost.as_u64() && lost.as_u64() > Some(100), "{sack}");
+}
+
 #[test]
 fn the_readme_tells_how_long_the_files_are() {
     let folder = root().join("protocols/tcp");

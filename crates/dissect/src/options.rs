@@ -23,10 +23,19 @@ impl<'p> Emitter<'p> {
         for list in self.reach.option_lists.clone().into_iter().filter_map(|l| p.opt_lists.get(l.index())) {
             let known = field("known_options", &list.name);
             self.w.open(format!("{known} = {{"));
-            for opt in list.members.iter().filter_map(|opt| p.opts.get(opt.index())) {
+            let options: Vec<&OptDef> =
+                list.members.iter().filter_map(|opt| p.opts.get(opt.index())).collect();
+            for (at, opt) in options.iter().enumerate() {
+                let same = |o: &&&OptDef| o.wide.is_none() && o.kind == opt.kind;
                 match opt.wide {
                     Some(kind) => self.wide_option(opt, kind),
-                    None => self.short_option(opt),
+                    None if options.iter().filter(same).count() == 1 => self.short_option(opt, opt.kind),
+                    None if options[..at].iter().any(|o| same(&o)) => {}
+                    None => {
+                        self.w.open(format!("[{}] = {{ of_len = {{", opt.kind));
+                        options.iter().filter(same).for_each(|o| self.short_option(o, o.len));
+                        self.w.close("} },");
+                    }
                 }
             }
             self.w.close("}");
@@ -34,9 +43,10 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    fn short_option(&mut self, opt: &OptDef) {
-        let (kind, name, len) = (opt.kind, quoted(&opt.name), opt.len);
-        self.w.open(format!("[{kind}] = {{ name = {name}, len = {len}, read = function(r, o)"));
+    /// An option, found by this octet.
+    fn short_option(&mut self, opt: &OptDef, by: u8) {
+        let (name, len) = (quoted(&opt.name), opt.len);
+        self.w.open(format!("[{by}] = {{ name = {name}, len = {len}, read = function(r, o)"));
         let mut bit = 16;
         for of in &opt.fields {
             let bits = arith::shape(&of.ty).0;

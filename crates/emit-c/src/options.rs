@@ -108,8 +108,11 @@ impl Emitter<'_> {
         self.w.line("if (end - p < 2 || p[1] < 2 || p[1] > end - p)");
         self.w.line("    return false;");
         self.w.open("switch (*p) {");
-        for opt in long {
-            self.known_option(opt);
+        for (at, opt) in long.iter().enumerate() {
+            let same: Vec<&ir::OptDef> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
+            if long[..at].iter().all(|o| o.kind != opt.kind) {
+                self.known_options(&same);
+            }
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
@@ -120,10 +123,27 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
+    /// All options of one kind.
+    fn known_options(&mut self, options: &[&ir::OptDef]) {
+        self.w.open(format!("case {}:", options[0].kind));
+        if let [opt] = options {
+            self.w.line(format!("if (p[1] != {})", opt.len));
+            self.w.line("    return false;");
+            self.known_option(opt);
+        } else {
+            self.w.open("switch (p[1]) {");
+            for opt in options {
+                self.w.open(format!("case {}:", opt.len));
+                self.known_option(opt);
+                self.w.close_case("break;");
+            }
+            self.w.line("default:\n    return false;");
+            self.w.close("}");
+        }
+        self.w.close_case("break;");
+    }
+
     fn known_option(&mut self, opt: &ir::OptDef) {
-        self.w.open(format!("case {}:", opt.kind));
-        self.w.line(format!("if (p[1] != {})", opt.len));
-        self.w.line("    return false;");
         self.w.line(format!("o->has_{} = true;", opt.name));
         let mut at = 2;
         for field in &opt.fields {
@@ -135,6 +155,5 @@ impl Emitter<'_> {
             }
             at += octets(&field.ty);
         }
-        self.w.close_case("break;");
     }
 }

@@ -248,8 +248,8 @@ fn read_options(list: &OptionList, octets: &[u8], cells: &mut [u64]) -> Option<(
     }
     let mut at = 0;
     while at < octets.len() && octets[at] != 0 {
-        let known = list.members.iter().find(|o| o.kind == octets[at]);
-        if let Some(OptCode { len: 1, cell, .. }) = known {
+        let mut of_kind = list.members.iter().filter(|o| o.kind == octets[at]).peekable();
+        if let Some(OptCode { len: 1, cell, .. }) = of_kind.peek() {
             cells[*cell as usize] = 1;
             at += 1;
             continue;
@@ -258,10 +258,8 @@ fn read_options(list: &OptionList, octets: &[u8], cells: &mut [u64]) -> Option<(
         if len < 2 || at + len > octets.len() {
             return None;
         }
-        if let Some(option) = known {
-            if len != usize::from(option.len) {
-                return None;
-            }
+        if of_kind.peek().is_some() {
+            let option = of_kind.find(|option| len == usize::from(option.len))?;
             read_option(option, &octets[at + 2..at + len], cells);
         }
         at += len;

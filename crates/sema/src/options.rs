@@ -94,21 +94,26 @@ impl Checker<'_> {
         }
     }
 
-    /// The options of a union; each must be told from the others by its kind.
+    /// The options of a union; each must be told from the others by its kind, or by its length if they are of one kind.
     fn union_members(&mut self, names: &[Ident]) -> Vec<ir::OptId> {
         let mut members: Vec<ir::OptId> = Vec::new();
         for name in names {
             let pick = |d| if let Def::Opt(o) = d { Some(o) } else { None };
             let Some(opt) = self.lookup("option", name, pick) else { continue };
             let kind_of = |opt: &ir::OptDef| opt.wide.unwrap_or(u64::from(opt.kind));
-            let kind = kind_of(&self.program.opts[opt.index()]);
-            let twin = members.iter().find(|m| kind_of(&self.program.opts[m.index()]) == kind);
+            let new = &self.program.opts[opt.index()];
+            let kind = kind_of(new);
+            let same = |old: &ir::OptDef| {
+                kind_of(old) == kind
+                    && (old.wide.is_some() || old.len == new.len || old.len.min(new.len) == 1)
+            };
+            let twin = members.iter().find(|m| same(&self.program.opts[m.index()]));
             if let Some(twin) = twin {
                 let message = format!("`{}` is of kind {kind} as well", self.program.opts[twin.index()].name);
                 self.report(
                     Diagnostic::error(codes::OPTION_KIND_TWICE, message, name.span, "of the same kind")
-                        .note("a receiver tells options apart by their kind")
-                        .mend("give each option a kind of its own"),
+                        .note("a receiver tells options apart by their kind, and those of one kind by their length octet")
+                        .mend("give each option a kind of its own, or a length"),
                 );
                 continue;
             }

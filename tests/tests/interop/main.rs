@@ -85,6 +85,50 @@ mod on_a_bad_wire {
     );
 }
 
+/// With selective acknowledgements, congestion marks and CUBIC, as the kernel has them.
+mod with_features {
+    use super::{Setting, run, scenarios};
+
+    const FEATURES: &[&str] = &["--with", "cubic,ecn,sack"];
+
+    /// Declares tests with ours, which is built with the features, and whose host gets these arguments.
+    macro_rules! featured {
+        ($arguments:expr; $($name:ident),* $(,)?) => {
+            $(#[test] fn $name() { run(Setting::Featured(FEATURES, $arguments), scenarios::$name); })*
+        };
+    }
+
+    featured!(
+        &[];
+        we_open_they_close,
+        they_open_we_close,
+        data_both_ways_at_once,
+        without_timestamps,
+        with_neither_option,
+        they_accept_only_small_segments,
+        many_connections,
+        we_abort,
+        we_stop_reading_and_resume,
+    );
+
+    mod on_a_bad_wire {
+        use super::{FEATURES, Setting, run, scenarios};
+        featured!(
+            &["--fault", "loss=2%,reorder=2%,dup=1%,corrupt=0.5%,mark=2%,delay=1ms,jitter=500us,seed=7"];
+            they_open_we_close,
+            we_half_close_and_still_receive,
+            data_both_ways_at_once,
+            a_reader_who_stops_and_resumes,
+            we_stop_reading_and_resume,
+            with_neither_option,
+            we_are_told_of_holes,
+            marks_from_us,
+            marks_from_them,
+            no_marks_for_who_does_not_want_them,
+        );
+    }
+}
+
 /// The kernel at the other end of a TUN device.
 mod through_a_tun {
     use super::{Setting, run, scenarios};

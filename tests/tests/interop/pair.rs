@@ -14,6 +14,8 @@ pub enum Setting {
     Control,
     /// The compiled stack, with more arguments for its host.
     Ours(&'static [&'static str]),
+    /// The compiled stack with these features, and more arguments for its host.
+    Featured(&'static [&'static str], &'static [&'static str]),
     /// The same behind a TUN device.
     Tun(&'static [&'static str]),
 }
@@ -40,7 +42,7 @@ impl Pair {
     pub fn new(setting: Setting) -> Option<Pair> {
         let net = match setting {
             Setting::Control => Net::kernel_on_both()?,
-            Setting::Ours(_) => Net::new()?,
+            Setting::Ours(_) | Setting::Featured(..) => Net::new()?,
             Setting::Tun(_) => Net::tun()?,
         };
         let peer = Scripted::start("peer", &mut kernel(&net, End::Peer));
@@ -50,7 +52,8 @@ impl Pair {
                 kernel.must(&format!("option user_timeout {USER_TIMEOUT_MS}"), "ok");
                 kernel
             }
-            Setting::Ours(more) | Setting::Tun(more) => Scripted::start("ours", &mut host(&net, more)),
+            Setting::Ours(more) | Setting::Tun(more) => Scripted::start("ours", &mut host(&net, &[], more)),
+            Setting::Featured(features, more) => Scripted::start("ours", &mut host(&net, features, more)),
         };
         Some(Pair { ours, peer, net })
     }
@@ -101,8 +104,8 @@ fn kernel(net: &Net, end: End) -> Command {
     net.command(end, env!("CARGO_BIN_EXE_peer"))
 }
 
-fn host(net: &Net, more: &[&str]) -> Command {
-    let exe = build::host(PROGRAM);
+fn host(net: &Net, features: &[&str], more: &[&str]) -> Command {
+    let exe = build::host_with(PROGRAM, features);
     let mut command = net.command(End::Ours, &exe.to_string_lossy());
     command.arg("--port").arg(net.port()).arg("--addr").arg(format!("{}/24", Net::OURS));
     command.args(["--app", "script:-"]).args(more);

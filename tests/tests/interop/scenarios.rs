@@ -238,6 +238,40 @@ pub fn they_fall_silent(pair: &mut Pair) {
     pair.ours.must("recv 1 2", "timed_out");
 }
 
+pub fn we_are_told_of_holes(pair: &mut Pair) {
+    // Without timestamps four blocks fit; both ends tell and are told.
+    pair.net.sysctl(End::Peer, "net.ipv4.tcp_timestamps=0").expect("sysctl");
+    pair.open_from_us();
+    exchange(pair);
+    assert!(pair.net.counter(End::Peer, "TcpExt", "TCPSackRecovery") > 0, "they were told of no hole");
+    assert_eq!(pair.net.counter(End::Peer, "TcpExt", "TCPSACKDiscard"), 0, "a block that cannot be");
+    assert_eq!(pair.net.counter(End::Peer, "TcpExt", "TCPSACKReneging"), 0, "a block was taken back");
+}
+
+pub fn marks_from_us(pair: &mut Pair) {
+    // We ask for marks, and they agree.
+    pair.open_from_us();
+    pair.upload(MUCH);
+    assert!(pair.net.counter(End::Peer, "IpExt", "InECT0Pkts") > 100, "nothing could be marked");
+    assert!(pair.net.counter(End::Peer, "IpExt", "InCEPkts") > 0, "nothing was marked");
+    exchange(pair);
+}
+
+pub fn marks_from_them(pair: &mut Pair) {
+    pair.net.sysctl(End::Peer, "net.ipv4.tcp_ecn=1").expect("sysctl");
+    pair.open_from_them();
+    pair.download(MUCH);
+    assert!(pair.net.counter(End::Peer, "TcpExt", "TCPDeliveredCE") > 0, "they heard of no mark");
+    exchange(pair);
+}
+
+pub fn no_marks_for_who_does_not_want_them(pair: &mut Pair) {
+    pair.net.sysctl(End::Peer, "net.ipv4.tcp_ecn=0").expect("sysctl");
+    pair.open_from_us();
+    exchange(pair);
+    assert_eq!(pair.net.counter(End::Peer, "IpExt", "InECT0Pkts"), 0, "it was not agreed on");
+}
+
 fn exchange(pair: &mut Pair) {
     pair.ours.tell(&format!("exchange {MUCH} 1 {MUCH} 2"));
     pair.peer.must(&format!("exchange {MUCH} 2 {MUCH} 1"), &format!("ok {MUCH}"));

@@ -151,6 +151,7 @@ impl Player {
                 flow.isn = segment.seq;
             }
             segment.seq = segment.seq.wrapping_sub(flow.isn);
+            segment.relative_blocks(PEER_ISN);
             let has_ack = segment.has_ack();
             segment.ack = segment.ack.filter(|_| has_ack).map(|a| a.wrapping_sub(PEER_ISN));
             self.sent.push_back((self.now, port, segment));

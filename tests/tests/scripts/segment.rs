@@ -19,6 +19,9 @@ pub enum Opt {
     Scale(u8),
     /// `None`: any
     Stamps(Option<u32>, Option<u32>),
+    SackPermitted,
+    /// blocks of octets, from the beginnings of their numbers on, and how many there are
+    Sack([(u32, u32); 4], usize),
     /// one that nobody knows, with so many octets in all
     Unknown(u8),
     /// MSS with a wrong length
@@ -86,7 +89,7 @@ impl Segment {
     /// The IPv4 packet from the peer. `isn` are the peer's and the core's initial numbers; octet n of the stream is n % 256.
     pub fn packet(&self, ports: (u16, u16), isn: (u32, u32)) -> Vec<u8> {
         let mut options = Vec::new();
-        self.options.iter().flatten().for_each(|o| o.write(&mut options));
+        self.options.iter().flatten().for_each(|o| o.write(isn.1, &mut options));
         options.resize(options.len().next_multiple_of(4), 0);
         let mut tcp = Vec::new();
         tcp.extend_from_slice(&ports.0.to_be_bytes());
@@ -165,6 +168,17 @@ impl Segment {
         }
     }
 
+    /// Lets the blocks that were received count from `isn`.
+    pub fn relative_blocks(&mut self, isn: u32) {
+        for option in self.options.iter_mut().flatten() {
+            if let Opt::Sack(blocks, n) = option {
+                for (from, to) in &mut blocks[..*n] {
+                    (*from, *to) = (from.wrapping_sub(isn), to.wrapping_sub(isn));
+                }
+            }
+        }
+    }
+
     pub fn is_syn(&self) -> bool {
         self.flags & 2 != 0
     }
@@ -191,8 +205,17 @@ impl fmt::Display for Segment {
 }
 
 impl Opt {
-    fn write(&self, out: &mut Vec<u8>) {
+    /// `isn` is what the numbers of blocks count from.
+    fn write(&self, isn: u32, out: &mut Vec<u8>) {
         match *self {
+            Opt::SackPermitted => out.extend_from_slice(&[4, 2]),
+            Opt::Sack(blocks, n) => {
+                out.extend_from_slice(&[5, 2 + 8 * n as u8]);
+                for (from, to) in &blocks[..n] {
+                    out.extend_from_slice(&isn.wrapping_add(*from).to_be_bytes());
+                    out.extend_from_slice(&isn.wrapping_add(*to).to_be_bytes());
+                }
+            }
             Opt::Mss(mss) => out.extend_from_slice(&[2, 4, (mss >> 8) as u8, mss as u8]),
             Opt::Scale(shift) => out.extend_from_slice(&[3, 3, shift]),
             Opt::Stamps(value, echo) => {
@@ -223,6 +246,15 @@ impl Opt {
                     Some(u32::from_be_bytes([a, b, c, d])),
                     Some(u32::from_be_bytes([e, f, g, h])),
                 )),
+                [4, 2, ..] => all.push(Opt::SackPermitted),
+                [5, len, ..] if matches!(len, 10 | 18 | 26 | 34) && octets.len() >= usize::from(len) => {
+                    let word = |at: &[u8]| u32::from_be_bytes([at[0], at[1], at[2], at[3]]);
+                    let mut blocks = [(0, 0); 4];
+                    for (block, at) in blocks.iter_mut().zip(octets[2..usize::from(len)].chunks(8)) {
+                        *block = (word(at), word(&at[4..]));
+                    }
+                    all.push(Opt::Sack(blocks, usize::from(len) / 8));
+                }
                 _ => return Err(format!("options that nobody can read: {octets:?}")),
             }
             octets = &octets[usize::from(octets[1])..];
@@ -254,6 +286,14 @@ fn read_options(text: &str) -> Option<Vec<Opt>> {
                 ["mss", mss] => Opt::Mss(mss.parse().ok()?),
                 ["wscale", shift] => Opt::Scale(shift.parse().ok()?),
                 ["ts", value, echo] => Opt::Stamps(value.parse().ok(), echo.parse().ok()),
+                ["sackok"] => Opt::SackPermitted,
+                ["sack", ref numbers @ ..] if matches!(numbers.len(), 2 | 4 | 6 | 8) => {
+                    let mut blocks = [(0, 0); 4];
+                    for (block, pair) in blocks.iter_mut().zip(numbers.chunks(2)) {
+                        *block = (number(pair[0])?, number(pair[1])?);
+                    }
+                    Opt::Sack(blocks, numbers.len() / 2)
+                }
                 ["unknown", len] => Opt::Unknown(len.parse().ok()?),
                 ["broken"] => Opt::Broken,
                 _ => return None,

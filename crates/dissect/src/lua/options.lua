@@ -26,7 +26,10 @@ function Reader:short_options(known, options, to)
       self:option(option, options, 1)
     else
       if self.at + 2 > to or len < 2 or self.at + len > to then return false end
+      local known_kind = option ~= nil
+      if option and option.of_len then option = option.of_len[len] end
       if not option then
+        if known_kind then return false end
         self:unknown_option(kind, len)
       elseif len ~= option.len then
         return false
