@@ -76,6 +76,8 @@ static int script_open(struct script *script, char **words, int count) {
         carrick_parse_port(words[2], &port))
         return carrick_connect(script->stack, 0, address, port, script_opened, script) != 0;
     uint16_t local;
+    if (strcmp(words[0], "endpoint") == 0 && count == 2 && carrick_parse_port(words[1], &local))
+        return carrick_open(script->stack, local, 0, 0, script_listening, script) != 0;
     if (strcmp(words[0], "open") == 0 && count == 4 && carrick_parse_address(words[1], strlen(words[1]), &address) &&
         carrick_parse_port(words[2], &port) && carrick_parse_port(words[3], &local))
         return carrick_open(script->stack, local, address, port, script_opened, script) != 0;
@@ -116,7 +118,7 @@ static void script_obey(struct script *script, char *line) {
     int refused = script_open(script, words, count);
     if (refused > 0)
         script_answer(script, "the program has no such call");
-    if (refused >= 0 || script_close(script, words[0]))
+    if (refused >= 0 || script_close(script, words[0]) || script_rpc(script, words, count))
         return;
     if (strcmp(words[0], "use") == 0 && count == 2) {
         script->current = (uint32_t)atoi(words[1]);

@@ -10,6 +10,10 @@
  *     exchange N SEED M SEED    shutdown                 close              abort
  *     echo                      ping COUNT SIZE (answers nanoseconds: median, 99th percentile)
  *     blast N (sends as fast as it goes)                 timed_recv N (answers nanoseconds)
+ *
+ * and, of RPCs, several at once, whose requests have N octets and whose responses M:
+ *
+ *     endpoint PORT             call COUNT IP PORT N SEED M SEED             serve COUNT N SEED M SEED
  */
 #ifndef CARRICK_APPS_SCRIPT_H
 #define CARRICK_APPS_SCRIPT_H
@@ -20,13 +24,22 @@
 #define SCRIPT_LINE        256u
 #define SCRIPT_CONNECTIONS 256u
 #define SCRIPT_PINGS       1000000u
-#define SCRIPT_WORDS       6
+#define SCRIPT_WORDS       8
+#define SCRIPT_RPCS        8u
 
 /* One half of a transfer. */
 struct script_half {
     bool running, plain; /* plain: what the octets are does not matter */
     uint64_t left, done, seed;
     uint32_t held, at; /* sending: octets in the buffer, and of those taken */
+    uint8_t buffer[SCRIPT_BUFFER];
+};
+
+/* An RPC of either end. */
+struct script_rpc {
+    struct script *script;
+    uint64_t handle;
+    bool open;
     uint8_t buffer[SCRIPT_BUFFER];
 };
 
@@ -51,6 +64,11 @@ struct script {
     struct script_half out, in;
     uint32_t ping_count, ping_size, pings;
     uint64_t *times; /* SCRIPT_PINGS of them */
+    struct script_rpc rpcs[SCRIPT_RPCS];
+    uint32_t rpcs_left, rpcs_open; /* that are to begin, and that have begun and not ended */
+    bool is_server;
+    uint32_t address; /* of the server, host order */
+    uint16_t port;
     char lines[4096];
     uint32_t lines_len;
 };
@@ -65,6 +83,9 @@ void script_next(struct script *script);
 
 /* The connection in use, NULL: there is none (and that is the answer). */
 struct script_connection *script_connection(struct script *script);
+
+/* Starts a command of RPCs. False: it is none of these. */
+bool script_rpc(struct script *script, char **words, int count);
 
 /* Starts a command on a connection. False: it is none of these. */
 bool script_transfer(struct script *script, char **words, int count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The requests of the shapes `stream` and `message`. */
+/* The requests of the shapes `stream`, `message` and `rpc`. */
 #include "carrick/records.h"
 #include "host/records.h"
 #include "host/stack.h"
@@ -25,20 +25,26 @@ static int begin(struct carrick_stack *stack, enum carrick_call_kind kind, carri
     return 0;
 }
 
+/* Gives a request on a handle to the core, with the octets or the room that it brings. */
+static void give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
+                 uint32_t len) {
+    slot->request.handle = handle;
+    union {
+        const void *given;
+        uint8_t *octets;
+    } region = {data}; /* the core writes there only for what receives */
+    slot->request.data = (struct carrick_addr){region.octets, len, 0};
+    carrick_requests_set(&stack->requests, slot, FIELD_LEN, len);
+    carrick_requests_submit(&stack->requests, &stack->host, slot);
+}
+
 static int on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,
                      uint32_t len, carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
     int refused = begin(stack, kind, done, user, &slot);
     if (refused)
         return refused;
-    slot->request.handle = handle;
-    union {
-        const void *given;
-        uint8_t *octets;
-    } region = {data}; /* the core writes there only for recv */
-    slot->request.data = (struct carrick_addr){region.octets, len, 0};
-    carrick_requests_set(&stack->requests, slot, FIELD_LEN, len);
-    carrick_requests_submit(&stack->requests, &stack->host, slot);
+    give(stack, slot, handle, data, len);
     return 0;
 }
 
@@ -84,6 +90,37 @@ int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t addr
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
     carrick_requests_submit(&stack->requests, &stack->host, slot);
     return 0;
+}
+
+int carrick_request(struct carrick_stack *stack, uint64_t endpoint, uint32_t address, uint16_t port, const void *data,
+                    uint32_t len, carrick_done_fn done, void *user) {
+    struct carrick_slot *slot;
+    int refused = begin(stack, CALL_REQUEST, done, user, &slot);
+    if (refused)
+        return refused;
+    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);
+    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
+    give(stack, slot, endpoint, data, len);
+    return 0;
+}
+
+int carrick_recv_request(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
+                         void *user) {
+    return on_handle(stack, CALL_RECV_REQUEST, rpc, data, len, done, user);
+}
+
+int carrick_respond(struct carrick_stack *stack, uint64_t rpc, const void *data, uint32_t len, carrick_done_fn done,
+                    void *user) {
+    return on_handle(stack, CALL_RESPOND, rpc, data, len, done, user);
+}
+
+int carrick_recv_response(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
+                          void *user) {
+    return on_handle(stack, CALL_RECV_RESPONSE, rpc, data, len, done, user);
+}
+
+int carrick_cancel(struct carrick_stack *stack, uint64_t rpc, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_CANCEL, rpc, NULL, 0, done, user);
 }
 
 int carrick_accept(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user) {

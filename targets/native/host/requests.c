@@ -4,8 +4,9 @@
 
 #include "host/requests.h"
 
-static const char *const call_names[CALL_KINDS] = {"listen", "unlisten", "accept", "connect", "send",
-                                                   "recv",   "shutdown", "close",  "abort",   "open"};
+static const char *const call_names[CALL_KINDS] = {"listen",  "unlisten",     "accept",  "connect",       "send",
+                                                   "recv",    "shutdown",     "close",   "abort",         "open",
+                                                   "request", "recv_request", "respond", "recv_response", "cancel"};
 static const char *const field_names[FIELDS] = {"local_ip", "local_port", "remote_ip", "remote_port", "backlog", "len"};
 
 static struct carrick_call_map map_call(const struct carrick_program *program, const char *name) {

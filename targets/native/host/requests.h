@@ -18,6 +18,11 @@ enum carrick_call_kind {
     CALL_CLOSE,
     CALL_ABORT,
     CALL_OPEN,
+    CALL_REQUEST,
+    CALL_RECV_REQUEST,
+    CALL_RESPOND,
+    CALL_RECV_RESPONSE,
+    CALL_CANCEL,
     CALL_KINDS
 };
 

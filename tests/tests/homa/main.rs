@@ -3,6 +3,7 @@
 mod client;
 mod end;
 mod hostile;
+mod native;
 mod server;
 mod wire;
 

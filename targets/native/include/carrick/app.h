@@ -95,12 +95,13 @@ typedef void (*carrick_done_fn)(void *user, enum carrick_status status, uint64_t
 
 /* Value: the listener's handle. */
 int carrick_listen(struct carrick_stack *stack, uint16_t port, uint32_t backlog, carrick_done_fn done, void *user);
-/* Value: the handle of the next connection that a peer opened. */
+/* Value: the handle of the next connection that a peer opened; of an RPC whose request has come whole. */
 int carrick_accept(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user);
 /* Value: the connection's handle. `local_port` 0: a free one is chosen. */
 int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
                     carrick_done_fn done, void *user);
-/* Shape `message`: both ends open. Value: the handle of what joins them. */
+/* Shape `message`: both ends open. Value: the handle of what joins them.
+ * Shape `rpc`: clients and servers open `local_port`; address and port are those of no peer. Value: the endpoint. */
 int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
                  carrick_done_fn done, void *user);
 /* Value: octets taken, 1..len; of a message all. `len` at least 1. CARRICK_BUSY: no room for the message now. */
@@ -117,6 +118,24 @@ int carrick_unlisten(struct carrick_stack *stack, uint64_t listener, carrick_don
 int carrick_close(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 /* Ends a connection at once; the peer is told. */
 int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+
+/* Shape `rpc`. `data` stays as it is until the request has ended. */
+
+/* A client's request to a server. Value: the RPC's handle. CARRICK_NO_ROOM, CARRICK_BUSY: not now. */
+int carrick_request(struct carrick_stack *stack, uint64_t endpoint, uint32_t address, uint16_t port, const void *data,
+                    uint32_t len, carrick_done_fn done, void *user);
+/* The request of an RPC that was accepted. Value: its octets, as many as fit into `len`. */
+int carrick_recv_request(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
+                         void *user);
+/* The response to it. Value: `len`. */
+int carrick_respond(struct carrick_stack *stack, uint64_t rpc, const void *data, uint32_t len, carrick_done_fn done,
+                    void *user);
+/* The client waits for its response. Value: its octets, as many as fit into `len`. The RPC has ended then, also if it
+ * failed. */
+int carrick_recv_response(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
+                          void *user);
+/* Ends an RPC at either end. */
+int carrick_cancel(struct carrick_stack *stack, uint64_t rpc, carrick_done_fn done, void *user);
 
 /* "connection refused", ...: of an enum carrick_status. */
 const char *carrick_status_text(enum carrick_status status);
