@@ -127,6 +127,13 @@ fn parsers_that_think() {
 }
 
 #[test]
+fn memory_of_requests() {
+    if let Some(packets) = hold(&own("tests/programs/memory.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn claims_in_every_place() {
     hold(&own("tests/programs/claims.mtp"));
 }

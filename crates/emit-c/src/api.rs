@@ -51,6 +51,7 @@ impl Emitter<'_> {
         self.w.line(format!(
             "core->completions.ring = (struct carrick_completion *)(void *){take}(base, &at, completions * sizeof(struct carrick_completion));"
         ));
+        self.memory_layout();
         let entry = self.names.own("entry");
         self.w.line(format!(
             "core->queue = (struct {entry} *)(void *){take}(base, &at, {QUEUE} * sizeof(struct {entry}));"

@@ -425,6 +425,7 @@ impl Emitter<'_> {
             if field.ty == Ty::Addr {
                 self.w.line(format!("e.{name} = request->data;"));
                 self.w.line(format!("e.{name}.token = request->token;"));
+                self.memory_note(&format!("e.{name}"));
             } else if field.ty.is_scalar() {
                 let c = self.names.ctype(&field.ty);
                 let conversion = if field.ty == Ty::Bool { " != 0" } else { "" };

@@ -98,10 +98,12 @@ impl Emitter<'_> {
         self.w.line("/* Completes a request; nothing for none. */");
         self.w.open(format!("CARRICK_UNUSED static inline void {name}({core}, uint64_t token, uint8_t status, uint64_t value) {{"));
         self.trace_instr(12, &["token".into(), "status".into(), "value".into()]);
+        self.memory_forget("token");
         self.w.line("if (token && !carrick_cq_put(&core->completions, token, status, value))");
         self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
         self.w.close("}");
         self.w.blank();
+        self.put_data_function();
     }
 
     /// The function that makes the initial value of a record.
@@ -440,6 +442,7 @@ impl Emitter<'_> {
         self.unit_function(ctx, "rx_flush", ", uint64_t len, struct carrick_addr to", 7, &["0u"]);
         self.w.line(format!("uint64_t taken = carrick_rx_flush(&c->rx__, {ring}, {mask}, len, to);"));
         self.trace_instr(7, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.memory_forget("to.token");
         self.w.line("if (to.token && !carrick_cq_put(&core->completions, to.token, CARRICK_OK, taken))");
         self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
         self.w.close("}");

@@ -37,6 +37,9 @@ impl Emitter<'_> {
         self.w.open(format!("struct {} {{", self.names.own("payload")));
         self.w.line("const uint8_t *ptr;");
         self.w.line("uint64_t offset, len, mss;");
+        if self.has_memory() {
+            self.w.line("uint64_t token, room; /* of memory: whose, and how much there is */");
+        }
         self.w.line("uint32_t slot; /* of the unit's context */");
         self.w.line("uint8_t type;  /* of the unit's context + 1; 0: no unit */");
         self.w.close("};");
@@ -224,6 +227,9 @@ impl Emitter<'_> {
             }
         }
         self.w.line("struct carrick_cq completions;");
+        if self.has_memory() {
+            self.w.line("struct carrick_memory memory;");
+        }
         self.w.line("struct carrick_pcg rng;");
         self.w.line("struct carrick_key key;");
         self.w.line("struct carrick_wheel wheel;");

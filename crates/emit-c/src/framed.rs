@@ -131,6 +131,11 @@ impl Emitter<'_> {
         self.w.line("    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
         self.w.line("v->offset = from;");
         self.w.close("}");
+        self.cut_memory("v->");
+        if self.has_memory() {
+            self.w.line(format!("if (v->type == {})", self.memory_type()));
+            self.w.line("    octets = v->len;");
+        }
         self.w.line("if (!octets)");
         self.w.line(format!("    *v = (struct {payload}){{0}};"));
         self.w.line("else");
@@ -256,6 +261,11 @@ impl Emitter<'_> {
             self.net_and(),
             tail(bp)
         ));
+        if self.has_memory() {
+            self.w.line("*last = true;");
+            let check = self.memory_check("v->", "return 0;");
+            self.each_payload(frames, &format!("(&e->bp.{}_)", bp.name), &check);
+        }
         self.w.line("uint64_t all = carrick_min64(core->mtu, cap), room = all - headers;");
         self.w.line(format!("uint8_t *p = out{}, *q = p + header_len;", self.plus_net()));
         self.w.line("bool any = headers <= all && bp->frames__.count == 0;");

@@ -142,8 +142,11 @@ impl Emitter<'_> {
             self.names.own("packet")
         ));
         self.extract_begin(bp);
-        self.w.line(format!("if ({} < {}u)", packet_len(bp), bp.fixed_len + bp.trailer_len()));
-        self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_SHORT);"));
+        let least = bp.fixed_len + bp.trailer_len();
+        if least > 0 {
+            self.w.line(format!("if ({} < {least}u)", packet_len(bp)));
+            self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_SHORT);"));
+        }
         if !self.cuts_packet(bp) {
             self.verify(bp, true);
         }

@@ -53,6 +53,16 @@ impl Emitter<'_> {
                 );
                 self.w.line(text);
             }
+            Instr::PutData { from, len, to } => {
+                let text = format!(
+                    "{}(core, {}, {}, {});",
+                    self.names.own("put_data"),
+                    self.expr(from),
+                    self.expr(len),
+                    self.expr(to)
+                );
+                self.w.line(text);
+            }
             Instr::SetQueueRate { queue, rate } => self.set_queue("rate", queue, rate),
             Instr::SetQueuePrio { queue, prio } => self.set_queue("prio", queue, prio),
             Instr::Raise { event } => self.raise(*event),

@@ -20,6 +20,7 @@ mod framed;
 mod header;
 mod instr;
 mod list;
+mod memory;
 mod names;
 mod network;
 mod options;
@@ -113,6 +114,9 @@ impl<'p> Emitter<'p> {
         }
         if self.has_crc() {
             self.w.line("#include \"carrick/crc32.h\"");
+        }
+        if self.has_memory() {
+            self.w.line("#include \"carrick/memory.h\"");
         }
         if self.p.in_network.is_some() {
             self.w.line("#include \"carrick/store.h\"");

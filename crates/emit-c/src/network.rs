@@ -97,11 +97,16 @@ impl Emitter<'_> {
         ));
         self.w.line("if (!carrick_store_decide(&core->store, core->counters))");
         self.w.line("    return;");
-        self.w.line("uint64_t payload_len = h->payload__.ptr ? h->payload__.len : 0;");
+        self.w.line("uint64_t payload_len = h->payload__.ptr && !h->payload__.type ? h->payload__.len : 0;");
         let more = if bp.parts.is_empty() { "h" } else { "core, h, payload_len" };
         self.w.line(format!("uint32_t header_len = {name}_header_len({more});"));
         self.check_ranges(bp, &["return;"]);
-        self.w.line(format!("uint64_t whole = CARRICK_IP_HEADER + header_len{} + payload_len;", tail(bp)));
+        self.padding(bp);
+        let padded = if bp.payload_align > 1 { " + padding" } else { "" };
+        self.w.line(format!(
+            "uint64_t whole = CARRICK_IP_HEADER + header_len{} + payload_len{padded};",
+            tail(bp)
+        ));
         self.w.line(
             "if (whole > core->mtu) {\n    core->counters[CARRICK_COUNT_TX_TOO_LONG]++;\n    return;\n}",
         );
@@ -113,6 +118,7 @@ impl Emitter<'_> {
         if sums_payload(bp) {
             self.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
         }
+        self.pad(bp);
         self.fill_in(bp);
         self.w.close("}");
         self.w.blank();

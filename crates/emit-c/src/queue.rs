@@ -41,6 +41,12 @@ impl Emitter<'_> {
             self.w.line(format!("*ring = core->{field}_tx_rings + v->slot * (*mask + 1);"));
             self.w.close_case(&format!("return &core->{field}_slots[v->slot].tx__;"));
         }
+        if self.has_memory() {
+            self.w.open(format!("case {}:", self.memory_type()));
+            self.w.line("*mask = UINT64_MAX >> 1;");
+            self.w.line("*ring = v->ptr;");
+            self.w.close_case("return NULL;");
+        }
         self.w.line("default:\n    return NULL;");
         self.w.close("}");
         self.w.close("}");
@@ -84,8 +90,7 @@ impl Emitter<'_> {
             self.queue_param()
         ));
         self.w.line(format!("struct {payload} payload = bp->payload__;"));
-        self.w.line("const uint8_t *ring = NULL;");
-        self.w.line("uint64_t mask = 0;");
+        self.w.line("const uint8_t *ring = NULL;\nuint64_t mask = 0;");
         self.w.line(format!(
             "struct carrick_tx *unit = payload.len ? {}(core, &payload, &ring, &mask) : NULL;",
             self.names.own("payload_unit")
@@ -100,7 +105,13 @@ impl Emitter<'_> {
         self.w.line("payload.offset = from;");
         self.w.line("payload.len = unit->open ? len : 0;");
         self.w.close("}");
-        self.w.line("if (!unit || !payload.len)");
+        self.cut_memory("payload.");
+        let memory = if self.has_memory() {
+            format!("(!unit && payload.type != {})", self.memory_type())
+        } else {
+            "!unit".into()
+        };
+        self.w.line(format!("if ({memory} || !payload.len)"));
         self.w.line(format!("    payload = (struct {payload}){{0}};"));
         self.trace_instr(
             8,
@@ -110,7 +121,7 @@ impl Emitter<'_> {
         self.queue_entry(index);
         self.w.line(format!("e->bp.{}_ = *bp;", bp.name));
         self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
-        self.w.line("if (payload.len)");
+        self.w.line(if self.has_memory() { "if (unit && payload.len)" } else { "if (payload.len)" });
         self.w.line("    unit->pending++;");
         self.w.line("return e;");
         self.w.close("}");
@@ -162,6 +173,7 @@ impl Emitter<'_> {
             self.names.own("entry")
         ));
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
+        self.memory_of_packet();
         let length = if bp.parts.is_empty() {
             format!("{name}_header_len(bp)")
         } else {
@@ -174,11 +186,18 @@ impl Emitter<'_> {
         ));
         self.w
             .line("uint64_t mss = core->mtu > headers ? core->mtu - headers : 0, whole = bp->payload__.len;");
+        if bp.payload_align > 1 {
+            self.w.line(format!("mss -= mss % {};", bp.payload_align));
+        }
         self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)");
         self.w.line("    mss = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(mss, whole - e->done);");
         self.w.line("*last = e->done + payload_len == whole;");
-        self.w.open("if ((whole && !mss) || headers > core->mtu || headers + payload_len > cap) {");
+        self.padding(bp);
+        let padded = if bp.payload_align > 1 { " + padding" } else { "" };
+        self.w.open(format!(
+            "if ((whole && !mss) || headers > core->mtu || headers + payload_len{padded} > cap) {{"
+        ));
         self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
         self.w.line("e->done += payload_len;");
         self.w.line("*last = *last || !mss;");
@@ -203,8 +222,10 @@ impl Emitter<'_> {
             self.w.line("uint64_t payload_sum = 0;");
         }
         self.payload_octets("e->done", sums_payload(bp), index);
+        self.pad(bp);
         self.finish_packet(bp);
-        self.w.line("e->done += payload_len;");
+        let out = if bp.payload_align > 1 { "payload_len - padding" } else { "payload_len" };
+        self.w.line(format!("e->done += {out};"));
         self.w.line("return (uint32_t)(headers + payload_len);");
         self.w.close("}");
         self.w.blank();
@@ -257,7 +278,7 @@ impl Emitter<'_> {
     /// The payload's octets, from the unit's ring, where `done` of them are out; their sum falls off where a checksum
     /// wants it.
     pub(crate) fn payload_octets(&mut self, done: &str, summed: bool, index: usize) {
-        if self.p.contexts.iter().all(|c| c.tx_capacity.is_none()) {
+        if self.p.contexts.iter().all(|c| c.tx_capacity.is_none()) && !self.has_memory() {
             return; // no data units, no payload
         }
         self.w.open("if (payload_len) {");
@@ -314,10 +335,13 @@ impl Emitter<'_> {
             let [first, mid, last] =
                 [&rule.first, &rule.mid, &rule.last].map(|e| self.header_expr(e, bp, "bp->"));
             let later = if mid == last { mid } else { format!("*last ? {last} : {mid}") };
+            // Of two rules of one field, that which the packet has counts.
+            let before = rules.iter().rev().find(|(n, other)| n < number && other.field == rule.field);
+            let otherwise =
+                before.map_or_else(|| format!("bp->{}", safe(&field.name)), |(n, _)| format!("rule_{n}"));
             self.w.line(format!(
-                "{c} rule_{number} = e->rules & {}u ? ({c})({is_first} ? {first} : {later}) : bp->{};",
+                "{c} rule_{number} = e->rules & {}u ? ({c})({is_first} ? {first} : {later}) : {otherwise};",
                 1_u64 << number,
-                safe(&field.name)
             ));
         }
         for (number, rule) in &rules {

@@ -105,6 +105,9 @@ impl<'p> Emitter<'p> {
             StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
                 self.set_payload(stmt, *bp, *ctx, [Some(offset), Some(len), mss.as_ref()]);
             }
+            StmtKind::SetPayloadAt { bp, addr, len, mss } => {
+                self.set_payload_at(stmt, *bp, addr, len, mss.as_ref());
+            }
             StmtKind::FrameAdd { bp, frame } => self.frame_add(stmt, *bp, *frame),
             StmtKind::OptAdd { bp, opt, args } => self.option_add(stmt, *bp, *opt, args),
             StmtKind::Instr(instr) => {

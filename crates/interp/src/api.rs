@@ -47,6 +47,8 @@ pub enum Data<'a> {
     Lent(&'static [u8]),
     /// room for so many octets; what is delivered comes with the completion
     Recv(u64),
+    /// octets for the program, which may put others there; they come back with the completion
+    Shared(&'a [u8]),
 }
 
 /// An application's request.
@@ -71,7 +73,7 @@ pub struct Completion {
     pub status: u8,
     /// octets, or a handle: what the call says
     pub value: u64,
-    /// the octets that were delivered to a [`Data::Recv`] request
+    /// the octets that were delivered to a [`Data::Recv`] or [`Data::Shared`] request
     pub data: Option<Vec<u8>>,
 }
 

@@ -47,7 +47,7 @@ impl Machine {
         let rule = found?;
         self.count(TX_COALESCED);
         if let (true, Some(payload)) = (rule.takes.is_empty(), payload) {
-            self.instances[payload.ctx].slot(payload.slot).tx.queued += 1;
+            self.payload_waits(&payload);
         }
         let new = &self.mem[at..at + size];
         let old = self.queue.entry(number);

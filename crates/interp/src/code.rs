@@ -150,6 +150,7 @@ pub(crate) enum St {
     /// blueprint, cell of the frame
     Extract(u32, u32),
     SetPayload(Box<SetPayload>),
+    SetPayloadAt(Box<SetPayloadAt>),
     FrameAdd(Box<FrameAdd>),
     /// a statement of a core that stops at them
     At(Box<At>),
@@ -254,6 +255,15 @@ pub(crate) struct SetPayload {
     pub mss: Option<Ex>,
 }
 
+#[derive(Debug, Clone)]
+pub(crate) struct SetPayloadAt {
+    /// the payload's cells in the frame
+    pub cell: u32,
+    pub addr: Value,
+    pub len: Ex,
+    pub mss: Option<Ex>,
+}
+
 /// An instruction.
 #[derive(Debug, Clone)]
 pub(crate) enum In {
@@ -296,6 +306,11 @@ pub(crate) enum In {
         restart: bool,
     },
     RebindCtx(Place, Value),
+    PutData {
+        from: Value,
+        len: Ex,
+        to: Value,
+    },
     TimerStop(Place, u32),
     Notify {
         token: Ex,

@@ -3,7 +3,9 @@
 use carrick_ir::{Loc, arith};
 
 use crate::code::*;
-use crate::layout::{PAYLOAD_CTX, PAYLOAD_LEN, PAYLOAD_MSS, PAYLOAD_OFFSET};
+use crate::layout::{
+    ADDR_CELLS, PAYLOAD_ADDR, PAYLOAD_CTX, PAYLOAD_LEN, PAYLOAD_MSS, PAYLOAD_OF_REQUEST, PAYLOAD_OFFSET,
+};
 use crate::link::Linked;
 use crate::machine::Machine;
 use crate::wnd;
@@ -96,6 +98,7 @@ impl Machine {
                 return self.read(p, *bp as usize, fp + *cell as usize);
             }
             St::SetPayload(set) => self.set_payload(set, fp),
+            St::SetPayloadAt(set) => self.set_payload_at(set, fp),
             St::FrameAdd(add) => self.frame_add(add, fp),
             st => self.data(st, fp),
         }
@@ -169,6 +172,18 @@ impl Machine {
         self.mem[cell(PAYLOAD_OFFSET)] = offset;
         self.mem[cell(PAYLOAD_LEN)] = len;
         self.mem[cell(PAYLOAD_MSS)] = mss;
+    }
+
+    fn set_payload_at(&mut self, set: &SetPayloadAt, fp: usize) {
+        let addr: [u64; ADDR_CELLS as usize] = self.cells(&set.addr, fp);
+        let len = self.eval(&set.len, fp);
+        let mss = set.mss.as_ref().map_or(u64::MAX, |mss| self.eval(mss, fp));
+        let cell = |which: u32| fp + (set.cell + which) as usize;
+        self.mem[cell(PAYLOAD_CTX)] = PAYLOAD_OF_REQUEST;
+        self.mem[cell(PAYLOAD_OFFSET)] = 0;
+        self.mem[cell(PAYLOAD_LEN)] = len;
+        self.mem[cell(PAYLOAD_MSS)] = mss;
+        self.mem[cell(PAYLOAD_ADDR)..][..addr.len()].copy_from_slice(&addr);
     }
 
     /// Statements on lists and windows.

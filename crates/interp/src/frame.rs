@@ -114,7 +114,7 @@ impl Machine {
         let most = (*room - header) as u64;
         let len = (all - done).min(most).min(if mss == 0 { most } else { mss });
         *room -= header + len as usize;
-        let from = payload.map(|u| (u.ctx, u.slot, u.handle, u.offset + done));
+        let from = payload.map(|u| (u.of, u.offset + done));
         let piece = Piece { bp, rules, from, len, first: !begun, last: done + len >= all };
         self.fill(p, &piece, &options, body);
         self.append(&piece, body);

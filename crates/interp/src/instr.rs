@@ -9,7 +9,7 @@ use crate::counters::*;
 use crate::layout::*;
 use crate::link::Linked;
 use crate::machine::{Machine, Raised};
-use crate::queue::Payload;
+use crate::queue::{Payload, Source};
 use crate::requests::Requests;
 use crate::timers::TimerRef;
 use crate::units::Added;
@@ -39,6 +39,7 @@ pub(crate) enum Number {
     PktStore,
     PktRelease,
     PktDiscard,
+    PutData,
 }
 
 /// The regions of addresses: none, the packet that is received, and from here on the requests.
@@ -90,6 +91,11 @@ impl Machine {
                 let handle = self.mem[base(self, ctx)];
                 self.instr(Number::DelCtx, &[handle]);
                 self.doomed.push(handle);
+            }
+            In::PutData { from, len, to } => {
+                let (from, to) = (self.cells(from, fp), self.cells(to, fp));
+                let len = self.eval(len, fp);
+                self.put_data(from, len, to);
             }
             In::RebindCtx(ctx, id) => self.rebind_ctx(p, base(self, ctx), id, fp),
             In::NewTx(ctx, size) => {
@@ -401,13 +407,16 @@ impl Machine {
             self.queue.note_newest(number);
         }
         for payload in payload.iter().chain(frames.iter().flatten()) {
-            self.instances[payload.ctx].slot(payload.slot).tx.queued += 1;
+            self.payload_waits(payload);
         }
     }
 
     /// The payload whose cells lie there, cut to what its unit holds; an empty one is none.
     pub(crate) fn payload(&mut self, cell: usize) -> Option<Payload> {
         let handle = self.mem[cell + PAYLOAD_CTX as usize];
+        if handle == PAYLOAD_OF_REQUEST {
+            return self.memory_payload(cell);
+        }
         let wanted = (self.mem[cell + PAYLOAD_OFFSET as usize], self.mem[cell + PAYLOAD_LEN as usize]);
         if handle == 0 || wanted.1 == 0 {
             return None;
@@ -417,7 +426,43 @@ impl Machine {
         if len < wanted.1 {
             self.count(PAYLOAD_CUT);
         }
-        (len > 0).then_some(Payload { ctx, slot, handle, offset, len })
+        (len > 0).then_some(Payload { of: Source::Unit { ctx, slot, handle }, offset, len })
+    }
+
+    /// The same of memory of a request, cut to what the address has.
+    fn memory_payload(&mut self, cell: usize) -> Option<Payload> {
+        let mut addr = Addr::default();
+        let from = cell + PAYLOAD_ADDR as usize;
+        addr.copy_from_slice(&self.mem[from..from + ADDR_CELLS as usize]);
+        let [region, at, left, token] = addr;
+        let wanted = self.mem[cell + PAYLOAD_LEN as usize];
+        let slot = region.wrapping_sub(REQUEST_REGIONS);
+        let there = region >= REQUEST_REGIONS && self.requests.holds(slot, token);
+        let len = if there { wanted.min(left) } else { 0 };
+        if len < wanted {
+            self.count(PAYLOAD_CUT);
+        }
+        (len > 0).then_some(Payload { of: Source::Memory { slot, token, at }, offset: 0, len })
+    }
+
+    /// A payload is queued.
+    pub(crate) fn payload_waits(&mut self, payload: &Payload) {
+        if let Source::Unit { ctx, slot, .. } = payload.of {
+            self.instances[ctx].slot(slot).tx.queued += 1;
+        }
+    }
+
+    fn put_data(&mut self, from: Addr, len: u64, to: Addr) {
+        let [region, at, left, token] = to;
+        let octets = octets(&self.packet, self.packet_number, &self.requests, from, len.min(left)).to_vec();
+        let put = match region.checked_sub(REQUEST_REGIONS) {
+            Some(slot) => self.requests.put(slot, token, at, &octets),
+            None => 0,
+        };
+        if put < len {
+            self.count(RX_CUT);
+        }
+        self.instr(Number::PutData, &[token, put]);
     }
 
     /// Where the cells of a timer of the instance at `at` lie, if that is one.

@@ -16,10 +16,12 @@ pub(crate) const TIMER_CELLS: u32 = 2;
 /// The payload's cells of a blueprint: handle of the context that has the unit (0: none), offset,
 pub(crate) const PAYLOAD_CTX: u32 = 0;
 pub(crate) const PAYLOAD_OFFSET: u32 = 1;
-/// octets (also of a received one), octets a packet (0 too: what fits), and where the received one is.
+/// octets (also of a received one), octets a packet (0 too: what fits), and where the received one, or one of a request's memory, is.
 pub(crate) const PAYLOAD_LEN: u32 = 2;
 pub(crate) const PAYLOAD_MSS: u32 = 3;
 pub(crate) const PAYLOAD_ADDR: u32 = 4;
+/// In place of a context's handle: the payload is memory of a request, at the payload's address.
+pub(crate) const PAYLOAD_OF_REQUEST: u64 = u64::MAX;
 const PAYLOAD_CELLS: u32 = PAYLOAD_ADDR + ADDR_CELLS;
 
 /// No value takes more cells.

@@ -97,7 +97,7 @@ impl Machine {
                 .event_schedule
                 .as_ref()
                 .map(|e| Pending::new(e, &p.event_shares, p.flows as usize)),
-            requests: Requests::new(completions),
+            requests: Requests::new(completions, carrick_ir::uses::memory(&p.program)),
             raised: Vec::new(),
             raised_cells: Vec::new(),
             doomed: Vec::new(),

@@ -144,7 +144,7 @@ impl Machine {
             return self.count(TX_BAD_FIELD);
         }
         out.extend_from_slice(&payload);
-        out.resize(out.len() + code.trailer, 0);
+        out.resize(out.len() + code.padding(payload.len() as u64) + code.trailer, 0);
         if out.len() > p.mtu as usize {
             return self.count(TX_TOO_LONG);
         }

@@ -5,12 +5,19 @@ use rustc_hash::FxHashMap;
 use crate::link::QUEUE;
 use crate::sched::Sched;
 
-/// A range of a TX data unit.
+/// Where a payload comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// the TX unit of a context
+    Unit { ctx: usize, slot: u32, handle: u64 },
+    /// the memory of a request, from `at` on
+    Memory { slot: u64, token: u64, at: u64 },
+}
+
+/// A range of a TX data unit, or of the memory of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Payload {
-    pub ctx: usize,
-    pub slot: u32,
-    pub handle: u64,
+    pub of: Source,
     pub offset: u64,
     pub len: u64,
 }

@@ -10,7 +10,8 @@ use crate::api::{Completion, Data};
 #[derive(Debug, Default)]
 struct Open {
     token: u64,
-    send: Cow<'static, [u8]>,
+    /// its memory: what it sends, or, where the program puts octets into it, what it receives
+    octets: Cow<'static, [u8]>,
     /// room for so many octets; `None`: the request sends
     room: Option<u64>,
 }
@@ -24,18 +25,21 @@ pub(crate) struct Requests {
     by_token: FxHashMap<u64, u32>,
     finished: VecDeque<Completion>,
     limit: usize,
+    /// the program works on the memory of requests by address
+    memory: bool,
     /// accepted, and their completions not yet taken out
     outstanding: usize,
 }
 
 impl Requests {
-    pub(crate) fn new(limit: usize) -> Requests {
+    pub(crate) fn new(limit: usize, memory: bool) -> Requests {
         Requests {
             open: Vec::new(),
             free: Vec::new(),
             by_token: FxHashMap::default(),
             finished: VecDeque::new(),
             limit,
+            memory,
             outstanding: 0,
         }
     }
@@ -51,7 +55,11 @@ impl Requests {
             Data::None => return None,
             Data::Send(octets) => (Cow::Owned(octets.to_vec()), None),
             Data::Lent(octets) => (Cow::Borrowed(octets), None),
+            Data::Recv(room) if self.memory => {
+                (Cow::Owned(vec![0; usize::try_from(room).unwrap_or_default()]), Some(room))
+            }
             Data::Recv(room) => (Cow::Borrowed(&[][..]), Some(room)),
+            Data::Shared(octets) => (Cow::Owned(octets.to_vec()), Some(octets.len() as u64)),
         };
         let len = room.unwrap_or(octets.len() as u64);
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -59,7 +67,7 @@ impl Requests {
             self.open.len() as u32 - 1
         });
         let open = &mut self.open[slot as usize];
-        *open = Open { token, send: octets, room };
+        *open = Open { token, octets, room };
         self.by_token.insert(token, slot);
         Some((slot, len))
     }
@@ -67,10 +75,30 @@ impl Requests {
     /// The octets from `offset` that a request sends, nothing once it is complete.
     pub(crate) fn sent(&self, slot: u64, token: u64, offset: u64, len: u64) -> &[u8] {
         let open = self.open.get(slot as usize).filter(|open| open.token == token);
-        let octets = open.map_or(&[][..], |open| &open.send);
+        let octets = open.map_or(&[][..], |open| &open.octets);
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(octets.len());
         let len = usize::try_from(len).unwrap_or(usize::MAX).min(octets.len() - from);
         &octets[from..from + len]
+    }
+
+    /// Whether a request is not complete, so that its memory is there.
+    pub(crate) fn holds(&self, slot: u64, token: u64) -> bool {
+        self.open.get(slot as usize).is_some_and(|open| open.token == token)
+    }
+
+    /// Puts octets into the memory of a request that receives; returns how many.
+    pub(crate) fn put(&mut self, slot: u64, token: u64, offset: u64, from: &[u8]) -> u64 {
+        let Some(open) = self.open.get_mut(slot as usize).filter(|open| open.token == token) else {
+            return 0;
+        };
+        if open.room.is_none() {
+            return 0;
+        }
+        let memory = open.octets.to_mut();
+        let at = usize::try_from(offset).unwrap_or(usize::MAX).min(memory.len());
+        let len = from.len().min(memory.len() - at);
+        memory[at..at + len].copy_from_slice(&from[..len]);
+        len as u64
     }
 
     /// Whether octets can be delivered to this request.
@@ -79,9 +107,17 @@ impl Requests {
     }
 
     /// Completes a request; false if there is no room for its completion.
-    pub(crate) fn complete(&mut self, completion: Completion) -> bool {
+    pub(crate) fn complete(&mut self, mut completion: Completion) -> bool {
         if let Some(slot) = self.by_token.remove(&completion.token) {
-            self.open[slot as usize].token = 0;
+            let open = &mut self.open[slot as usize];
+            open.token = 0;
+            let octets = std::mem::take(&mut open.octets);
+            let receives = self.memory && open.room.is_some();
+            if completion.status == 0 && completion.data.is_none() && receives {
+                let mut octets = octets.into_owned();
+                octets.truncate(usize::try_from(completion.value).unwrap_or(usize::MAX));
+                completion.data = Some(octets);
+            }
             self.free.push(slot);
         }
         let room = self.finished.len() < self.limit;

@@ -9,6 +9,7 @@ use crate::ipv4;
 use crate::layout::PAYLOAD_LEN;
 use crate::link::{Blueprint, HEADER_LEN_CELL, Linked, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
+use crate::queue::Source;
 
 /// `ttl` of a packet if the program's network header has none.
 const DEFAULT_TTL: u8 = 64;
@@ -17,8 +18,8 @@ const DEFAULT_TTL: u8 = 64;
 pub(crate) struct Piece {
     pub bp: usize,
     pub rules: usize,
-    /// context, slot, handle and offset of the unit that its payload comes from
-    pub from: Option<(usize, u32, u64, u64)>,
+    /// where its payload comes from, from which offset on
+    pub from: Option<(Source, u64)>,
     pub len: u64,
     pub first: bool,
     pub last: bool,
@@ -68,6 +69,10 @@ impl Machine {
         if !self.queue.progress.begun {
             self.begin_entry(p);
         }
+        if !self.memory_is_there() {
+            self.count(PAYLOAD_CUT);
+            return (false, true);
+        }
         let Some(entry) = self.queue.first() else { return (false, false) };
         let code = &p.blueprints[entry.bp];
         if code.frames.is_some() {
@@ -76,6 +81,7 @@ impl Machine {
         let header = self.queue.progress.header;
         let around = p.net_len + header + code.trailer;
         let room = (p.mtu as usize).saturating_sub(around) as u64;
+        let room = room - room % code.align as u64;
         let all = entry.payload.map_or(0, |payload| payload.len);
         let mss = if entry.mss == 0 { room } else { room.min(entry.mss) };
         let at = self.queue.progress.at;
@@ -84,7 +90,7 @@ impl Machine {
             self.count(TX_TOO_LONG);
             return (false, true);
         }
-        let from = entry.payload.map(|u| (u.ctx, u.slot, u.handle, u.offset + at));
+        let from = entry.payload.map(|u| (u.of, u.offset + at));
         let (bp, rules) = (entry.bp, entry.rules);
         let piece = Piece { bp, rules, from, len, first: at == 0, last: at + len >= all };
         let made = self.build(p, &piece, &[], out);
@@ -135,7 +141,7 @@ impl Machine {
         }
         out.extend_from_slice(frames);
         self.append(piece, out);
-        out.resize(out.len() + code.trailer, 0);
+        out.resize(out.len() + code.padding(piece.len) + code.trailer, 0);
         let net = self.net_header(p, code);
         self.passing.left_by = code.net.interface.map_or(0, |c| self.mem[(WORK + c) as usize].min(1));
         if p.net_len > 0 {
@@ -175,16 +181,34 @@ impl Machine {
         header
     }
 
-    /// The octets of the piece's unit.
+    /// The octets of the piece's unit, or of the request's memory.
     pub(crate) fn append(&mut self, piece: &Piece, out: &mut Vec<u8>) {
-        if let Some((ctx, slot, _, offset)) = piece.from {
-            self.instances[ctx].slot(slot).tx.get(offset, piece.len as usize, out);
+        match piece.from {
+            Some((Source::Unit { ctx, slot, .. }, offset)) => {
+                self.instances[ctx].slot(slot).tx.get(offset, piece.len as usize, out);
+            }
+            Some((Source::Memory { slot, token, at }, offset)) => {
+                let end = out.len() + piece.len as usize;
+                out.extend_from_slice(self.requests.sent(slot, token, at + offset, piece.len));
+                out.resize(end, 0);
+            }
+            None => {}
         }
+    }
+
+    /// Whether all memory of requests is there that the first entry's payloads are of.
+    fn memory_is_there(&self) -> bool {
+        let Some(entry) = self.queue.first() else { return true };
+        entry.payload.iter().chain(entry.frames.iter().flatten()).all(|payload| match payload.of {
+            Source::Memory { slot, token, .. } => self.requests.holds(slot, token),
+            Source::Unit { .. } => true,
+        })
     }
 
     /// What is in the work area is what the next piece finds in `prev`.
     pub(crate) fn piece_is_out(&mut self, p: &Linked, piece: &Piece) {
-        if let Some((_, _, handle, offset)) = piece.from {
+        if let Some((of, offset)) = piece.from {
+            let handle = if let Source::Unit { handle, .. } = of { handle } else { 0 };
             self.record(TraceKind::Segment, piece.bp, |_, words| words.extend([handle, offset, piece.len]));
         }
         self.keep_as_prev(p, piece);
@@ -229,7 +253,9 @@ impl Machine {
             self.mem[stack..stack + entry.sent_cells.len()].copy_from_slice(&entry.sent_cells);
         }
         for payload in entry.payload.iter().chain(entry.frames.iter().flatten()) {
-            self.instances[payload.ctx].dequeued(payload.slot);
+            if let Source::Unit { ctx, slot, .. } = payload.of {
+                self.instances[ctx].dequeued(slot);
+            }
         }
         if let Some(event) = sent {
             self.event_on(p, event, handle);

@@ -401,6 +401,8 @@ pub struct BlueprintDef {
     pub groups: Vec<Group>,
     /// what follows the fixed fields, in order
     pub parts: Vec<BpPart>,
+    /// when sent: zeros behind the payload make its length a multiple of this, 1 to 8
+    pub payload_align: u32,
     /// whether the last field follows the payload: it is a CRC-32
     pub trailer: bool,
     /// octets of the fixed fields

@@ -124,6 +124,13 @@ pub enum StmtKind {
         len: Expr,
         mss: Option<Expr>,
     },
+    /// `bp.payload = data(addr, len, mss)`: memory of a request
+    SetPayloadAt {
+        bp: LocalId,
+        addr: Expr,
+        len: Expr,
+        mss: Option<Expr>,
+    },
     /// `bp.frames.add(frame)`: a copy, unless there are as many as can be
     FrameAdd {
         bp: LocalId,
@@ -202,6 +209,12 @@ pub enum Instr {
         ctx: LocalId,
         len: Expr,
         addr: Expr,
+    },
+    /// octets at one address, of a packet or a request, are put at another, of a request
+    PutData {
+        from: Expr,
+        len: Expr,
+        to: Expr,
     },
     PktGen {
         bp: LocalId,

@@ -16,6 +16,7 @@ pub fn instruction_name(instr: &Instr) -> &'static str {
         Instr::TxFlushAndNotify { .. } => "tx_flush_and_notify",
         Instr::AddRxDataSeg { .. } => "add_rx_data_seg",
         Instr::RxFlushAndNotify { .. } => "rx_flush_and_notify",
+        Instr::PutData { .. } => "put_data",
         Instr::PktGen { .. } => "pkt_gen",
         Instr::TimerStart { .. } => "timer_start",
         Instr::TimerRestart { .. } => "timer_restart",
@@ -41,6 +42,18 @@ pub fn event_kind_name(kind: EventKind) -> &'static str {
         EventKind::Sent => "sent_event",
         EventKind::Flow => "flow_event",
     }
+}
+
+/// Whether the program reads or writes the memory of requests by address.
+pub fn memory(program: &Program) -> bool {
+    let mut found = false;
+    for function in &program.functions {
+        walk::statements(&function.body, &mut |stmt| {
+            found |=
+                matches!(stmt.kind, StmtKind::SetPayloadAt { .. } | StmtKind::Instr(Instr::PutData { .. }));
+        });
+    }
+    found
 }
 
 /// The instructions that the program can issue, by name, in alphabetical order.

@@ -33,6 +33,7 @@ pub fn of_statement<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
         StmtKind::SetFlowId { id, .. } => all.push(id),
         StmtKind::OptAdd { args, .. } => all.extend(args),
         StmtKind::ForRange { from, to, .. } => all.extend([from, to]),
+        StmtKind::SetPayloadAt { addr, len, mss, .. } => all.extend([addr, len].into_iter().chain(mss)),
         StmtKind::SetPayload { offset, len, mss, .. } => all.extend([offset, len].into_iter().chain(mss)),
         StmtKind::Call { args, .. } => all.extend(args.iter().filter_map(|arg| match arg {
             Arg::Value(value) => Some(value),
@@ -81,6 +82,7 @@ pub fn of_instr(instr: &Instr) -> Vec<&Expr> {
         Instr::AddTxData { addr, len, .. } => vec![addr, len],
         Instr::RxFlushAndNotify { len, addr, .. } => vec![len, addr],
         Instr::AddRxDataSeg { addr, len, offset, .. } => vec![addr, len, offset],
+        Instr::PutData { from, len, to } => vec![from, len, to],
         Instr::SetQueueRate { queue, rate: e } | Instr::SetQueuePrio { queue, prio: e } => vec![queue, e],
         Instr::PktRelease { key, interface } => vec![key, interface],
         Instr::Notify { token, status, value } => [token, status].into_iter().chain(value).collect(),

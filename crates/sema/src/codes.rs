@@ -261,4 +261,5 @@ code_table! {
     PAYLOAD_ASSIGNED = 473, "a part of a payload that is assigned", "0473";
     PACKET_PARAMETER = 474, "a packet that is passed to a function", "0474";
     REPEATED_CONDITION = 475, "a condition that has been tested before", "0475";
+    PAYLOAD_ALIGN = 478, "an alignment that no payload has", "0478";
 }

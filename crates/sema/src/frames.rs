@@ -11,6 +11,8 @@ use crate::{Checker, codes};
 
 /// The most frames of a packet.
 const FRAMES_MAX: u32 = 64;
+/// The most octets that a payload is aligned to.
+const ALIGN_MAX: u32 = 8;
 
 impl Checker<'_> {
     /// A frame is a part of a packet, which alone has checksums.
@@ -106,6 +108,33 @@ impl Checker<'_> {
             return None;
         }
         Some(ir::Frames { members, most })
+    }
+
+    /// `data_t payload align n;`: what the payload's length, with zeros behind it, is a multiple of.
+    pub(crate) fn payload_alignment(&mut self, bp: ir::BpId, fields: &[Field]) {
+        for (field, align) in fields.iter().filter_map(|f| Some((f, f.align.as_ref()?))) {
+            let def = &self.program.blueprints[bp.index()];
+            let of_packet = def.payload_name.as_ref() == Some(&field.name.name) && !def.frame;
+            let error = |message: String, label: &'static str, mend: &'static str| {
+                Diagnostic::error(codes::PAYLOAD_ALIGN, message, align.span, label)
+                    .note("zeros behind the payload make its length a multiple of this")
+                    .mend(mend)
+            };
+            if !of_packet || def.frames.is_some() {
+                let name = &field.name.name;
+                let mend = "remove `align`, or give it to the payload of a packet";
+                self.report(error(format!("`{name}` is not the payload of a packet"), "aligned", mend));
+                continue;
+            }
+            match self.length(align) {
+                Some(n) if n <= ALIGN_MAX => self.program.blueprints[bp.index()].payload_align = n,
+                Some(n) => {
+                    let mend = "choose a number of octets from 1 to 8";
+                    self.report(error(format!("a payload is not aligned to {n} octets"), "too large", mend));
+                }
+                None => {}
+            }
+        }
     }
 
     /// `data_t payload[len];`: how much of what is left of a packet is the frame's.

@@ -62,6 +62,7 @@ impl<'a> Checker<'a> {
             fields: Vec::new(),
             frame: over.is_none(),
             payload_len: None,
+            payload_align: 1,
             frames: None,
             groups: Vec::new(),
             parts: Vec::new(),
@@ -396,6 +397,7 @@ impl<'a> Checker<'a> {
         }
         self.presences(bp, fields);
         self.payload_length(bp, fields);
+        self.payload_alignment(bp, fields);
         self.computed_in_order(bp, fields);
         if let Some(list) = self.program.blueprints[bp.index()].options
             && let Some(len) = self.list_length(list).cloned()

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 3;
+const ABI: u32 = 4;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -34,6 +34,7 @@ struct CRequest {
     token: u64,
     data: CAddr,
     args: [u64; 16],
+    writable: bool,
 }
 
 #[repr(C)]
@@ -134,7 +135,7 @@ impl CompiledProgram {
     }
 }
 
-/// The octets of an open request: what it sends, or the room for what it receives (empty until then).
+/// The octets of an open request: what it sends, or the room for what it receives.
 struct Buffer {
     octets: Vec<u8>,
     receives: bool,
@@ -305,12 +306,21 @@ impl Core for Compiled {
                 Some(Buffer { octets, receives: false })
             }
             Data::Recv(len) => {
-                let mut octets = self.room(len as usize);
+                let mut octets = self.room(0);
+                octets.resize(len as usize, 0);
                 (data.ptr, data.len) = (octets.as_mut_ptr(), len);
                 Some(Buffer { octets, receives: true })
             }
+            Data::Shared(given) => {
+                let mut octets = self.room(given.len());
+                octets.extend_from_slice(given);
+                (data.ptr, data.len) = (octets.as_mut_ptr(), octets.len() as u64);
+                Some(Buffer { octets, receives: true })
+            }
         };
-        let mut c_request = CRequest { handle: request.handle, token: request.token, data, args: [0; 16] };
+        let writable = matches!(request.data, Data::Recv(_) | Data::Shared(_));
+        let (handle, token) = (request.handle, request.token);
+        let mut c_request = CRequest { handle, token, data, args: [0; 16], writable };
         for (to, from) in c_request.args.iter_mut().zip(request.args) {
             *to = *from;
         }
@@ -354,8 +364,7 @@ impl Core for Compiled {
         let buffer = self.buffers.remove(&done.token);
         let data = buffer.and_then(|Buffer { mut octets, receives }| {
             if receives && done.status == 0 {
-                // SAFETY: there is room for what the request asked for, and the core has written that many of it.
-                unsafe { octets.set_len((done.value as usize).min(octets.capacity())) };
+                octets.truncate(usize::try_from(done.value).unwrap_or(usize::MAX));
                 return Some(octets);
             }
             self.spare.push(octets);

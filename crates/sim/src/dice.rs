@@ -66,6 +66,9 @@ impl Dice {
             name if name.ends_with("local_ip") => own,
             name if name.ends_with("remote_ip") => 3 - own,
             name if name.ends_with("port") => 7 + self.roll(2),
+            name if name.ends_with("_qp") => 7 + self.roll(2),
+            "key" | "send_psn" | "recv_psn" => self.roll(3),
+            "addr" => self.roll(2000),
             "k" => self.roll(4),
             _ => self.number(),
         }

@@ -3,7 +3,7 @@
 use carrick_ir::{CallTarget, Program, Ty};
 
 /// The names of the calls, in the order of [`Call`].
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 23] = [
     "listen",
     "accept",
     "connect",
@@ -21,6 +21,12 @@ const NAMES: [&str; 17] = [
     "open_stream",
     "accept_stream",
     "reset",
+    "register",
+    "deregister",
+    "post_recv",
+    "post_send",
+    "post_write",
+    "post_read",
 ];
 
 /// What an interface is like: what its calls are, and what they mean.
@@ -34,6 +40,8 @@ pub enum Shape {
     Rpc,
     /// streams of octets, several on a connection, from listeners and to them
     Multistream,
+    /// sends, receives, and access to the peer's memory
+    Verbs,
 }
 
 /// A call of some shape.
@@ -56,6 +64,12 @@ pub enum Call {
     OpenStream,
     AcceptStream,
     Reset,
+    Register,
+    Deregister,
+    PostRecv,
+    PostSend,
+    PostWrite,
+    PostRead,
 }
 
 /// What calls of the shape may want to know.
@@ -67,10 +81,37 @@ pub enum Arg {
     RemotePort,
     Backlog,
     Len,
+    LocalQp,
+    RemoteQp,
+    SendPsn,
+    RecvPsn,
+    Key,
+    Addr,
+    MayRead,
+    MayWrite,
+    WithImm,
+    Imm,
 }
 
 /// The names of the fields that take them, in the order of [`Arg`].
-const ARG_NAMES: [&str; 6] = ["local_ip", "local_port", "remote_ip", "remote_port", "backlog", "len"];
+const ARG_NAMES: [&str; 16] = [
+    "local_ip",
+    "local_port",
+    "remote_ip",
+    "remote_port",
+    "backlog",
+    "len",
+    "local_qp",
+    "remote_qp",
+    "send_psn",
+    "recv_psn",
+    "key",
+    "addr",
+    "may_read",
+    "may_write",
+    "with_imm",
+    "imm",
+];
 
 /// The arguments of a call, by [`Arg`]; 0 where there is nothing to say.
 pub type Args = [u64; ARG_NAMES.len()];
@@ -105,7 +146,7 @@ impl Interface {
     pub fn of(program: &Program) -> Result<Interface, String> {
         let none = || {
             format!(
-                "{} has no interface `stream`, `multistream`, `message` or `rpc`, which the simulator's applications speak",
+                "{} has no interface `stream`, `multistream`, `message`, `rpc` or `verbs`, which the simulator's applications speak",
                 program.file
             )
         };
@@ -115,6 +156,7 @@ impl Interface {
             "message" => Shape::Message,
             "rpc" => Shape::Rpc,
             "multistream" => Shape::Multistream,
+            "verbs" => Shape::Verbs,
             _ => return Err(none()),
         };
         let known = |name: &str| {

@@ -37,6 +37,12 @@ pub struct Metrics {
 impl Metrics {
     fn segment(&mut self, now: u64, host: usize, words: &[u64]) {
         let &[handle, offset, len] = words else { return };
+        if handle == 0 {
+            // Memory of a request: nothing tells what of it went out before.
+            self.data_packets += 1;
+            self.payload_octets += len;
+            return;
+        }
         let unit = self.units.entry((host, handle)).or_default();
         let end = offset + len;
         self.data_packets += 1;

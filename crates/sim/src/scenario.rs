@@ -30,6 +30,9 @@ const DEAF_PORT: u16 = 4999;
 /// Octets of a request or response, where nothing else is said.
 const RPC_LONGEST: u32 = 65_536;
 
+/// Octets of a message where applications speak verbs, at most.
+const VERBS_MESSAGE: u32 = 65_536;
+
 /// Who runs the program.
 #[derive(Clone)]
 pub enum Engine {
@@ -343,7 +346,7 @@ pub fn run_through(
     let drain = match shape {
         Shape::Stream | Shape::Multistream => scenario.drain,
         // Nobody says when the last message has come.
-        Shape::Message | Shape::Rpc => scenario.drain.max(10 * SECOND),
+        Shape::Message | Shape::Rpc | Shape::Verbs => scenario.drain.max(10 * SECOND),
     };
     let mut hosts = Vec::new();
     for host in 0..2 {
@@ -354,6 +357,7 @@ pub fn run_through(
         let plans = if host == 0 { reachable } else { listened };
         let message = scenario.message.unwrap_or_else(|| match shape {
             Shape::Rpc => RPC_LONGEST,
+            Shape::Verbs => VERBS_MESSAGE,
             Shape::Stream | Shape::Multistream | Shape::Message => app::message_in_a_packet(scenario.mtu),
         });
         let place = Place { is_client: host == 0, address, peer, seed: scenario.seed, message };
@@ -368,6 +372,7 @@ pub fn run_through(
     let mut failures = match shape {
         Shape::Stream | Shape::Multistream => judge(&records[0], &records[1], scenario),
         Shape::Message | Shape::Rpc => judge_messages(&records, scenario),
+        Shape::Verbs => judge_verbs(&records),
     };
     for (name, host) in [("client", client), ("server", server)] {
         failures.extend(host.core.failed_claims().iter().map(|failed| claim_words(program, name, failed)));
@@ -445,6 +450,23 @@ fn judge_messages(records: &[Vec<Record>; 2], scenario: &Scenario) -> Vec<String
             if record.end == End::Open {
                 failures.push(format!("connection {n}: the {name} waits for a request that never completes"));
             }
+        }
+    }
+    failures
+}
+
+/// Every octet is where it belongs, every completion is in order, and every connection comes to an end.
+fn judge_verbs(records: &[Vec<Record>; 2]) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (name, record) in
+        records.iter().zip(["client", "server"]).flat_map(|(r, n)| r.iter().map(move |r| (n, r)))
+    {
+        let n = record.number;
+        if let Some(at) = record.wrong_at {
+            failures.push(format!("connection {n}: behind {at} octets, the {name} was told what is not so"));
+        }
+        if record.end == End::Open {
+            failures.push(format!("connection {n}: the {name} never came to an end"));
         }
     }
     failures

@@ -11,7 +11,7 @@ use crate::link::Fate;
 use crate::observe::Observer;
 
 /// The instructions by their number in trace records.
-pub const INSTRUCTIONS: [&str; 22] = [
+pub const INSTRUCTIONS: [&str; 23] = [
     "new_ctx",
     "del_ctx",
     "new_tx_ordered_data",
@@ -34,6 +34,7 @@ pub const INSTRUCTIONS: [&str; 22] = [
     "pkt_store",
     "pkt_release",
     "pkt_discard",
+    "put_data",
 ];
 
 /// Writes a trace; the first error is kept and ends the writing.

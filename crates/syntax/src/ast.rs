@@ -139,6 +139,8 @@ pub struct Field {
     pub name: Ident,
     pub array: Option<Expr>,
     pub bits: Option<Expr>,
+    /// `align n`, of a blueprint's payload
+    pub align: Option<Expr>,
     /// `in lo..hi`, in a blueprint: both are possible
     pub range: Option<(Expr, Expr)>,
     pub init: Option<Expr>,

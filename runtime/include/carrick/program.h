@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI   3u
+#define CARRICK_ABI   4u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -59,6 +59,7 @@ struct carrick_request {
     uint64_t token;           /* chosen by the application, not 0; unique among its open requests */
     struct carrick_addr data; /* the event's addr_t field, if it has one (token is set by the core) */
     uint64_t args[16];        /* the event's other fields, in declared order */
+    bool writable;            /* the program may put octets at `data` until the request is complete */
 };
 
 enum carrick_trace_kind {

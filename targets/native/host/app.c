@@ -44,6 +44,7 @@ static int on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, u
     int refused = begin(stack, kind, done, user, &slot);
     if (refused)
         return refused;
+    slot->request.writable = kind == CALL_RECV || kind == CALL_RECV_REQUEST || kind == CALL_RECV_RESPONSE;
     give(stack, slot, handle, data, len);
     return 0;
 }

@@ -182,6 +182,15 @@ impl Linker<'_> {
                     mss: mss.as_ref().map(expr).transpose()?,
                 }))
             }
+            StmtKind::SetPayloadAt { bp, addr, len, mss } => {
+                let layout = &self.layout.blueprints[self.blueprint_of(*bp, frame)?.0];
+                St::SetPayloadAt(Box::new(SetPayloadAt {
+                    cell: own(bp) + layout.payload,
+                    addr: self.value(addr, frame)?,
+                    len: expr(len)?,
+                    mss: mss.as_ref().map(expr).transpose()?,
+                }))
+            }
             StmtKind::FrameAdd { bp, frame: added } => self.frame_add(*bp, *added, frame)?,
             StmtKind::OptAdd { bp, opt, args } => {
                 let cell = own(bp) + self.layout.blueprints[self.blueprint_of(*bp, frame)?.0].option(*opt)?;
@@ -309,6 +318,9 @@ impl Linker<'_> {
             }
             Instr::TimerRestart { ctx: c, timer, after } => {
                 In::TimerStart { ctx: ctx(c)?, timer: timer.0, after: expr(after)?, restart: true }
+            }
+            Instr::PutData { from, len, to } => {
+                In::PutData { from: value(from)?, len: expr(len)?, to: value(to)? }
             }
             Instr::RebindCtx { ctx: c, id } => In::RebindCtx(ctx(c)?, value(id)?),
             Instr::TimerStop { ctx: c, timer } => In::TimerStop(ctx(c)?, timer.0),

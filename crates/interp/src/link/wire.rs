@@ -30,12 +30,22 @@ pub(crate) struct Blueprint {
     pub fixed_len: usize,
     /// octets behind the payload
     pub trailer: usize,
+    /// what the length of a sent payload, with zeros behind it, is a multiple of
+    pub align: usize,
     /// the first field's cell
     pub first: u32,
     pub options: Option<OptionList>,
     pub size: u32,
     pub payload: u32,
     pub net: NetCells,
+}
+
+impl Blueprint {
+    /// Zeros behind so many octets of payload.
+    pub(crate) fn padding(&self, payload: u64) -> usize {
+        let over = (payload % self.align as u64) as usize;
+        if over == 0 { 0 } else { self.align - over }
+    }
 }
 
 /// The cells of the network header's fields that the program declares.
@@ -146,6 +156,7 @@ impl Linker<'_> {
             crc: of_crc,
             fixed_len: def.fixed_len as usize,
             trailer: def.trailer_len() as usize,
+            align: def.payload_align.max(1) as usize,
             first: layout.fields,
             options: def.options.map(|list| self.option_list(index, list)).transpose()?,
             size: layout.size,

@@ -263,20 +263,24 @@ impl<'p> Printer<'p> {
                 name(&self.program.opt_lists, list.index(), |d| &d.name)
             ));
         }
-        if let Some(field) = &def.payload_name {
-            if let Some(frames) = &def.frames {
-                let members: Vec<&str> = frames
-                    .members
-                    .iter()
-                    .map(|m| name(&self.program.blueprints, m.index(), |b| &b.name))
-                    .collect();
-                self.line(&format!("at most {} frames of {{ {} }}", frames.most, members.join(", ")));
-            }
-            let len = def.payload_len.as_ref().map(|e| format!(" of {}", self.expr(e)));
-            self.line(&format!("payload {field}{}", len.unwrap_or_default()));
-        }
+        self.payload(def);
         self.indent -= 1;
         self.line("}");
+    }
+
+    fn payload(&mut self, def: &BlueprintDef) {
+        let Some(field) = &def.payload_name else { return };
+        if let Some(frames) = &def.frames {
+            let members: Vec<&str> = frames
+                .members
+                .iter()
+                .map(|m| name(&self.program.blueprints, m.index(), |b| &b.name))
+                .collect();
+            self.line(&format!("at most {} frames of {{ {} }}", frames.most, members.join(", ")));
+        }
+        let len = def.payload_len.as_ref().map(|e| format!(" of {}", self.expr(e)));
+        let align = (def.payload_align > 1).then(|| format!(" align {}", def.payload_align));
+        self.line(&format!("payload {field}{}{}", len.unwrap_or_default(), align.unwrap_or_default()));
     }
 
     fn seg_rules(&mut self) {

@@ -85,6 +85,11 @@ impl Printer<'_> {
                 args.extend(mss.as_ref().map(|m| self.expr(m)));
                 format!("{}.payload = data({})", self.local(*bp), args.join(", "))
             }
+            StmtKind::SetPayloadAt { bp, addr, len, mss } => {
+                let mut args = vec![self.expr(addr), self.expr(len)];
+                args.extend(mss.as_ref().map(|m| self.expr(m)));
+                format!("{}.payload = data({})", self.local(*bp), args.join(", "))
+            }
             StmtKind::FrameAdd { bp, frame } => {
                 format!("{}.add({})", self.local(*bp), self.local(*frame))
             }
@@ -132,6 +137,7 @@ impl Printer<'_> {
             Instr::RxFlushAndNotify { ctx, len, addr } => {
                 vec![self.local(*ctx), self.expr(len), self.expr(addr)]
             }
+            Instr::PutData { from, len, to } => vec![self.expr(from), self.expr(len), self.expr(to)],
             Instr::PktGen { bp, rules, sent, queue } => {
                 let rules = rules.iter().map(|r| name(&self.program.seg_rules, r.index(), |d| &d.name));
                 let mut args = vec![self.local(*bp)];

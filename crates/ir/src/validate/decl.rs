@@ -263,6 +263,10 @@ impl<'p> Check<'p> {
             self.must(def.frame || plain, "a payload that ends before the packet, behind no fixed header");
             self.scoped(Scope::Header(id), len, &Ty::Bytes, "the length of the payload");
         }
+        let aligned = def.payload_align > 1;
+        self.must((1..=8).contains(&def.payload_align), "the alignment of the payload");
+        let plain = def.payload_name.is_some() && def.frames.is_none() && !def.frame;
+        self.must(!aligned || plain, "an alignment of what is no packet's payload");
         if let Some(frames) = &def.frames {
             let is_frame = |m: &BpId| {
                 self.program.blueprints.get(m.index()).is_some_and(|b| b.frame && b.frames.is_none())

@@ -18,6 +18,11 @@ impl Check<'_> {
             Instr::AddRxDataSeg { ctx, addr, len, offset } => {
                 self.unit(*ctx, &[(addr, Ty::Addr), (len, Ty::Bytes), (offset, Ty::U64)]);
             }
+            Instr::PutData { from, len, to } => {
+                self.expr_of(from, &Ty::Addr, "where the octets are");
+                self.expr_of(len, &Ty::Bytes, "how many");
+                self.expr_of(to, &Ty::Addr, "where they go");
+            }
             Instr::PktGen { bp, rules, sent, queue } => {
                 if let Some(queue) = queue {
                     self.expr_of(queue, &Ty::U32, "the queue");
@@ -160,6 +165,14 @@ impl Check<'_> {
                 let mut args = vec![(offset, Ty::U64), (len, Ty::Bytes)];
                 args.extend(mss.as_ref().map(|m| (m, Ty::Bytes)));
                 self.unit(*ctx, &args);
+            }
+            StmtKind::SetPayloadAt { bp, addr, len, mss } => {
+                let payload = self.blueprint_local(*bp).is_some_and(|(_, def)| def.payload_name.is_some());
+                self.must(payload, "the blueprint has no payload");
+                self.expr_of(addr, &Ty::Addr, "where the octets are");
+                for octets in std::iter::once(len).chain(mss) {
+                    self.expr_of(octets, &Ty::Bytes, "how many");
+                }
             }
             StmtKind::FrameAdd { bp, frame } => {
                 let of = self.blueprint_local(*bp).and_then(|(_, def)| def.frames.as_ref());

@@ -240,7 +240,7 @@ impl Resolver<'_> {
         }
         for field in fields(item) {
             self.ty(&field.ty);
-            self.exprs([&field.array, &field.bits, &field.init].into_iter().flatten());
+            self.exprs([&field.array, &field.bits, &field.align, &field.init].into_iter().flatten());
             self.exprs(field.range.iter().flat_map(|(lo, hi)| [lo, hi]));
             for group in &field.presence {
                 self.expr(&group.cond);

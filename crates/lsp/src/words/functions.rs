@@ -83,6 +83,11 @@ pub const INSTRUCTIONS: &[Word] = &[
         "len octets at `addr` belong at `offset`. Octets already there are kept.",
     ),
     word(
+        "put_data",
+        "put_data(addr_t from, bytes len, addr_t to)",
+        "Octets of a packet or a request are put into the memory of a request that is not complete, as far as that goes.",
+    ),
+    word(
         "rx_flush_and_notify",
         "rx_flush_and_notify(c.id, bytes len, addr_t addr)",
         "The next len octets are put at `addr`, and its request completes with `OK` and the count.",

@@ -106,6 +106,7 @@ fn arguments_of(instr: &mut Instr) -> Vec<&mut Expr> {
         Instr::NewTxOrderedData { size, .. } | Instr::NewRxOrderedData { size, .. } => vec![size],
         Instr::AddTxData { addr, len, .. } | Instr::RxFlushAndNotify { addr, len, .. } => vec![addr, len],
         Instr::TxFlushAndNotify { len, .. } => vec![len],
+        Instr::PutData { from, len, to } => vec![from, len, to],
         Instr::AddRxDataSeg { addr, len, offset, .. } => vec![addr, len, offset],
         Instr::TimerStart { after, .. } | Instr::TimerRestart { after, .. } => vec![after],
         Instr::Notify { token, status, value } => {

@@ -12,7 +12,7 @@ use crate::env::Def;
 use crate::sched::{QueueUse, Wanted};
 
 /// The instructions that are written as calls.
-pub(crate) const INSTRUCTIONS: [&str; 21] = [
+pub(crate) const INSTRUCTIONS: [&str; 22] = [
     "new_ctx",
     "del_ctx",
     "rebind_ctx",
@@ -22,6 +22,7 @@ pub(crate) const INSTRUCTIONS: [&str; 21] = [
     "tx_flush_and_notify",
     "add_rx_data_seg",
     "rx_flush_and_notify",
+    "put_data",
     "pkt_gen",
     "timer_start",
     "timer_restart",
@@ -60,6 +61,7 @@ impl Body<'_, '_> {
             "new_tx_ordered_data" | "new_rx_ordered_data" => self.new_unit(&name.name, args, span),
             "timer_start" | "timer_restart" | "timer_stop" => self.timer(&name.name, args, span),
             "notify" => self.notify(args, span),
+            "put_data" => self.put_data(args, span),
             "pkt_gen" => self.pkt_gen(args, span),
             "set_queue_rate" | "set_queue_prio" => self.set_queue(&name.name, args, span),
             "forward" | "drop" | "pkt_store" | "pkt_release" | "pkt_discard" => {
@@ -229,6 +231,14 @@ impl Body<'_, '_> {
             "add_rx_data_seg" => Instr::AddRxDataSeg { ctx, addr: next()?, len: next()?, offset: next()? },
             _ => Instr::RxFlushAndNotify { ctx, len: next()?, addr: next()? },
         })
+    }
+
+    fn put_data(&mut self, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        self.count(args, 3, span)?;
+        let types = [Ty::Addr, Ty::Bytes, Ty::Addr];
+        let typed: Vec<_> = args.iter().zip(types).map(|(e, ty)| (e, Some(ty))).collect();
+        let mut v = self.arguments(&typed)?.into_iter();
+        Some(Instr::PutData { from: v.next()?, len: v.next()?, to: v.next()? })
     }
 
     fn pkt_gen(&mut self, args: &[ast::Expr], span: Span) -> Option<Instr> {

@@ -297,8 +297,16 @@ impl Body<'_, '_> {
             );
             return None;
         }
-        if !(3..=4).contains(&args.len()) {
-            return self.wrong_count(args.len(), "3 or 4", value.span);
+        if !(2..=4).contains(&args.len()) {
+            return self.wrong_count(args.len(), "2 to 4", value.span);
+        }
+        if args.len() == 2 || args.len() == 3 && self.names_address(&args[0]) {
+            let mut typed = vec![(&args[0], Some(Ty::Addr)), (&args[1], Some(Ty::Bytes))];
+            typed.extend(args.get(2).map(|e| (e, Some(Ty::Bytes))));
+            let mut values = self.arguments(&typed)?.into_iter();
+            let (addr, len) = (values.next()?, values.next()?);
+            self.emit(StmtKind::SetPayloadAt { bp, addr, len, mss: values.next() });
+            return Some(());
         }
         let ctx = self.unit_context(&args[0])?;
         let mut typed = vec![(&args[1], Some(Ty::U64)), (&args[2], Some(Ty::Bytes))];
@@ -307,6 +315,18 @@ impl Body<'_, '_> {
         let (offset, len) = (values.next()?, values.next()?);
         self.emit(StmtKind::SetPayload { bp, ctx, offset, len, mss: values.next() });
         Some(())
+    }
+
+    /// Whether what `data` is given begins with a place, or a sum, of the type `addr_t`.
+    fn names_address(&mut self, e: &ast::Expr) -> bool {
+        match &e.kind {
+            ast::ExprKind::Paren(inner) | ast::ExprKind::Binary(_, inner, _) => self.names_address(inner),
+            ast::ExprKind::Field(_, field) if field.name == "id" => false,
+            ast::ExprKind::Name(_) | ast::ExprKind::Field(..) | ast::ExprKind::Index(..) => {
+                matches!(self.val(e, None), Some(super::Val::Typed(value)) if value.ty == Ty::Addr)
+            }
+            _ => false,
+        }
     }
 
     fn expr_stmt(&mut self, e: &ast::Expr) -> Option<()> {

@@ -4,6 +4,7 @@ mod carrier;
 mod message;
 mod rpc;
 mod stream;
+mod verbs;
 
 use std::borrow::Cow;
 
@@ -126,6 +127,8 @@ pub enum AskData {
     None,
     Send(Cow<'static, [u8]>),
     Recv(u64),
+    /// memory that the program reads from and writes to
+    Shared(Vec<u8>),
 }
 
 impl AskData {
@@ -136,6 +139,7 @@ impl AskData {
             AskData::Send(Cow::Borrowed(octets)) => Data::Lent(octets),
             AskData::Send(Cow::Owned(octets)) => Data::Send(octets),
             AskData::Recv(len) => Data::Recv(*len),
+            AskData::Shared(octets) => Data::Shared(octets),
         }
     }
 }
@@ -145,6 +149,7 @@ pub enum App {
     Stream(stream::App),
     Message(message::App),
     Rpc(rpc::App),
+    Verbs(verbs::App),
 }
 
 /// What an application knows of its surroundings.
@@ -167,6 +172,7 @@ impl App {
             Shape::Multistream => App::Stream(stream::App::new(place, plans, true)),
             Shape::Message => App::Message(message::App::new(place, plans)),
             Shape::Rpc => App::Rpc(rpc::App::new(place, plans)),
+            Shape::Verbs => App::Verbs(verbs::App::new(place, plans)),
         }
     }
 
@@ -176,6 +182,7 @@ impl App {
             App::Stream(app) => app.records().cloned().collect(),
             App::Message(app) => app.records().cloned().collect(),
             App::Rpc(app) => app.records().collect(),
+            App::Verbs(app) => app.records().cloned().collect(),
         }
     }
 
@@ -185,6 +192,7 @@ impl App {
             App::Stream(app) => app.done(),
             App::Message(app) => app.done(),
             App::Rpc(app) => app.done(),
+            App::Verbs(app) => app.done(),
         }
     }
 
@@ -194,6 +202,7 @@ impl App {
             App::Stream(app) => app.take_asks(to),
             App::Message(app) => app.take_asks(to),
             App::Rpc(app) => app.take_asks(to),
+            App::Verbs(app) => app.take_asks(to),
         }
     }
 
@@ -203,6 +212,7 @@ impl App {
             App::Stream(app) => app.start(now),
             App::Message(app) => app.start(now),
             App::Rpc(app) => app.start(now),
+            App::Verbs(app) => app.start(now),
         }
     }
 
@@ -212,6 +222,7 @@ impl App {
             App::Stream(app) => app.wake(conn, now),
             App::Message(app) => app.wake(conn, now),
             App::Rpc(app) => app.wake(conn, now),
+            App::Verbs(app) => app.wake(conn, now),
         }
     }
 
@@ -221,6 +232,7 @@ impl App {
             App::Stream(app) => app.completed(done, now),
             App::Message(app) => app.completed(done, now),
             App::Rpc(app) => app.completed(done, now),
+            App::Verbs(app) => app.completed(done, now),
         }
     }
 }

@@ -257,6 +257,7 @@ impl Parser<'_> {
             let array = self.array_suffix()?;
             let bits = if self.eat(":") { Some(self.expr_above_cond()?) } else { None };
             let range = if self.eat_word("in") { Some(self.range_above_cond()?) } else { None };
+            let align = if self.eat_word("align") { Some(self.expr_above_cond()?) } else { None };
             let init = if self.eat("=") { Some(self.expr()?) } else { None };
             let span = self.span_from(start);
             fields.push(Field {
@@ -266,6 +267,7 @@ impl Parser<'_> {
                 array,
                 bits,
                 range,
+                align,
                 init,
                 presence: Vec::new(),
                 span,

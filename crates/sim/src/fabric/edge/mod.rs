@@ -83,6 +83,10 @@ impl Edge {
                 Err("networks of many hosts carry flows over `stream`, `message` and `rpc`, not over `multistream`"
                     .into())
             }
+            Shape::Verbs => {
+                Err("networks of many hosts carry flows over `stream`, `message` and `rpc`, not over `verbs`"
+                    .into())
+            }
         }
     }
 

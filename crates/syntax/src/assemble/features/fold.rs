@@ -80,7 +80,7 @@ impl Folder<'_> {
                 return false;
             }
             let range = field.range.as_mut().map(|(lo, hi)| [lo, hi]);
-            let others = [&mut field.array, &mut field.bits, &mut field.init];
+            let others = [&mut field.array, &mut field.bits, &mut field.align, &mut field.init];
             self.values(others.into_iter().flatten().chain(range.into_iter().flatten()));
             true
         });

@@ -1,0 +1,133 @@
+//! Memory of requests: payloads that are read from it, and what is put there.
+
+use carrick_ir::{self as ir, BlueprintDef, Stmt};
+
+use crate::Emitter;
+
+impl Emitter<'_> {
+    /// Whether the program works on the memory of requests by address, so that the core keeps track of it.
+    pub(crate) fn has_memory(&self) -> bool {
+        ir::uses::memory(self.p)
+    }
+
+    /// What stands in a payload's `type` for memory of a request.
+    pub(crate) fn memory_type(&self) -> usize {
+        self.p.contexts.len() + 1
+    }
+
+    /// In the layout function: the table of open requests.
+    pub(crate) fn memory_layout(&mut self) {
+        if !self.has_memory() {
+            return;
+        }
+        self.w.line("core->memory.mask = 2 * completions - 1;");
+        self.w.line(format!(
+            "core->memory.open = (struct carrick_open *)(void *){}(base, &at, 2 * (uint64_t)completions * sizeof(struct carrick_open));",
+            self.names.own("take")
+        ));
+    }
+
+    /// Where a request completes: its memory is the application's again.
+    pub(crate) fn memory_forget(&mut self, token: &str) {
+        if self.has_memory() {
+            self.w.line(format!("carrick_memory_forget(&core->memory, {token});"));
+        }
+    }
+
+    /// Where a request comes, with its `addr_t` field at `addr`.
+    pub(crate) fn memory_note(&mut self, addr: &str) {
+        if self.has_memory() {
+            self.w.line(format!(
+                "carrick_memory_note(&core->memory, {addr}, request->writable, core->completions.open);"
+            ));
+        }
+    }
+
+    pub(crate) fn put_data_function(&mut self) {
+        if !self.has_memory() {
+            return;
+        }
+        let core = self.core_param();
+        self.w.line("/* put_data: as much as is there, and there is room for. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {}({core}, struct carrick_addr from, uint64_t len, struct carrick_addr to) {{",
+            self.names.own("put_data")
+        ));
+        self.w.line("uint64_t put = carrick_memory_put(&core->memory, from, len, to);");
+        self.w.line("if (put < len)");
+        self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
+        self.trace_instr(22, &["to.token".into(), "put".into()]);
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    pub(crate) fn set_payload_at(
+        &mut self,
+        stmt: &Stmt,
+        bp: ir::LocalId,
+        addr: &ir::Expr,
+        len: &ir::Expr,
+        mss: Option<&ir::Expr>,
+    ) {
+        let mss = mss.map_or_else(|| "UINT64_MAX".into(), |e| self.expr(e));
+        let (addr, len) = (self.expr(addr), self.expr(len));
+        self.line(stmt, "{");
+        self.line(stmt, format!("    struct carrick_addr at__ = {addr};"));
+        let payload = self.names.own("payload");
+        let text = format!(
+            "    {}.payload__ = (struct {payload}){{.ptr = at__.ptr, .token = at__.token, .room = at__.len, .len = {len}, .mss = {mss}, .type = {}}};",
+            self.local(bp),
+            self.memory_type(),
+        );
+        self.line(stmt, text);
+        self.line(stmt, "}");
+    }
+
+    /// Cuts the payload at `v` to the memory that is there, if it is memory.
+    pub(crate) fn cut_memory(&mut self, v: &str) {
+        if !self.has_memory() {
+            return;
+        }
+        self.w.open(format!("if ({v}type == {}) {{", self.memory_type()));
+        self.w.line(format!(
+            "uint64_t left = carrick_min64({v}room, carrick_memory_left(&core->memory, {v}token, {v}ptr));"
+        ));
+        self.w.line(format!("if (left < {v}len)"));
+        self.w.line("    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
+        self.w.line(format!("{v}len = carrick_min64({v}len, left);"));
+        self.w.close("}");
+    }
+
+    /// Before a packet is made: without the memory that its payload, at `v`, is of, this is done instead.
+    pub(crate) fn memory_check(&self, v: &str, instead: &str) -> String {
+        format!(
+            "if ({v}type == {} && !carrick_memory_left(&core->memory, {v}token, {v}ptr)) {{\n    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;\n    {instead}\n}}",
+            self.memory_type()
+        )
+    }
+
+    /// Where a packet of an entry is made: without its memory, the entry is over.
+    pub(crate) fn memory_of_packet(&mut self) {
+        if self.has_memory() {
+            self.w.line("*last = true;");
+            let check = self.memory_check("bp->payload__.", "return 0;");
+            self.w.line(check);
+        }
+    }
+
+    /// In a function that makes a packet: `padding`, the zeros behind the payload.
+    pub(crate) fn padding(&mut self, bp: &BlueprintDef) {
+        if bp.payload_align > 1 {
+            let n = bp.payload_align;
+            self.w.line(format!("uint64_t padding = ({n} - payload_len % {n}) % {n};"));
+        }
+    }
+
+    /// The zeros themselves; they count as payload from here on.
+    pub(crate) fn pad(&mut self, bp: &BlueprintDef) {
+        if bp.payload_align > 1 {
+            self.w.line("memset(p + header_len + payload_len, 0, padding);");
+            self.w.line("payload_len += padding;");
+        }
+    }
+}

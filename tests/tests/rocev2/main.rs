@@ -1,0 +1,102 @@
+//! RoCEv2: every octet and every completion through bad networks, captures that tshark reads, the invariant CRC as the annex
+//! of the InfiniBand specification has it, and what strangers may send.
+
+mod peer;
+mod wire;
+
+use std::process::Command;
+
+use carrick_tests::build::{carrick, root};
+use carrick_tests::net::skip;
+use serde_json::Value;
+
+const PROGRAM: &str = "protocols/rocev2/rocev2.mtp";
+const BAD: [&str; 8] = ["--loss", "1%", "--reorder", "1%", "--duplicate", "1%", "--corrupt", "1%"];
+
+/// What a run prints; `None` where a C compiler is wanted and missing.
+fn simulate(args: &[&str]) -> Option<Value> {
+    let done = Command::new(carrick())
+        .args(["sim", PROGRAM, "--format", "json"])
+        .args(args)
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    if done.status.code() == Some(3) {
+        skip(&said);
+        return None;
+    }
+    assert!(done.status.success(), "{args:?}: {said}{}", String::from_utf8_lossy(&done.stdout));
+    let mut result: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    result["wall_seconds"] = Value::Null;
+    Some(result)
+}
+
+/// Sixteen messages of 64 KB and one without octets: SENDs, WRITEs and READs, with and without immediates.
+#[test]
+fn every_octet_and_every_completion_through_every_fault() {
+    for seed in 1..=12 {
+        let seed = seed.to_string();
+        let args =
+            [&["--bytes", "1MB", "--seed", &seed, "--delay", "1ms", "--rate", "1Gbps"][..], &BAD].concat();
+        let Some(result) = simulate(&args) else { return };
+        for end in ["client", "server"] {
+            assert_eq!(result[end][0]["end"], "closed", "seed {seed}: {result}");
+        }
+        let messages = &result["client"][0]["messages"];
+        assert_eq!((messages["sent"].as_u64(), messages["failed"].as_u64()), (Some(17), Some(0)), "{result}");
+        assert_eq!(result["server"][0]["messages"]["received"], 11, "seed {seed}: {result}");
+    }
+}
+
+#[test]
+fn compiled_it_does_the_same() {
+    let args = [&["--bytes", "2MB", "--seed", "5", "--message", "9999"][..], &BAD].concat();
+    let compiled = [&args[..], &["--compiled"]].concat();
+    let (Some(interpreted), Some(compiled)) = (simulate(&args), simulate(&compiled)) else { return };
+    assert_eq!(interpreted, compiled);
+}
+
+/// What tshark says of a capture: a line for each packet that the filter takes.
+fn tshark(file: &str, more: &[&str]) -> Vec<String> {
+    let output = Command::new("tshark")
+        .args(["-r", file, "-n", "-o", "ip.check_checksum:TRUE"])
+        .args(more)
+        .output()
+        .expect("tshark runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn tshark_reads_every_packet_and_every_invariant_crc_is_right() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("capture.pcapng");
+    let file = file.to_str().expect("UTF-8");
+    let args =
+        [&["--bytes", "300KB", "--message", "5001", "--pcap", file][..], &["--loss", "1%", "--seed", "3"]];
+    simulate(&args.concat()).expect("no C compiler is needed");
+    let packets = wire::packets(&std::fs::read(file).expect("a capture"));
+    assert!(packets.len() > 300, "{} packets", packets.len());
+    for packet in &packets {
+        assert_eq!(wire::invariant_crc(packet).to_le_bytes(), packet[packet.len() - 4..], "{packet:02x?}");
+    }
+    if Command::new("tshark").arg("--version").output().is_err() {
+        return skip("tshark is not installed");
+    }
+    let wrong = "_ws.malformed || ip.checksum.status == 0 || !infiniband.bth";
+    assert_eq!(tshark(file, &["-Y", wrong]), Vec::<String>::new());
+    let count = |filter: &str| tshark(file, &["-Y", filter]).len();
+    for opcode in (0..=3).chain([5, 6, 7, 8, 9, 12, 13, 14, 15, 17]) {
+        assert!(count(&format!("infiniband.bth.opcode == {opcode}")) > 0, "opcode {opcode}");
+    }
+    let crcs = tshark(file, &["-T", "fields", "-e", "infiniband.invariant.crc"]);
+    let ours = packets.iter().map(|p| u32::from_be_bytes(p[p.len() - 4..].try_into().expect("four octets")));
+    let ours: Vec<String> = ours.map(|crc| format!("0x{crc:08x}")).collect();
+    assert_eq!(crcs, ours, "tshark finds the CRC where it is");
+    assert!(count("infiniband.reth && infiniband.reth.dmalen == 5001") > 0);
+    assert!(count("infiniband.immdt") > 0);
+    assert!(count("infiniband.aeth.syndrome == 0x1f") > 0);
+    assert!(count("infiniband.aeth.syndrome == 0x60") > 0, "something was lost");
+    assert!(count("infiniband.bth.padcnt == 3") > 0, "the last packet of a message of 5001 octets");
+}
