@@ -68,12 +68,9 @@ fn rpcs(count: u64, octets: u64, more: &[&str]) -> Option<Value> {
 }
 
 fn rpcs_of(program: &str, count: u64, octets: u64, more: &[&str]) -> Option<Value> {
-    let (message, all) = (format!("{octets}B"), format!("{}B", count * octets));
-    let run = ["--app", "request-response", "--count", "1", "--bytes", &all, "--answer", &all];
-    run_of(
-        program,
-        &[&run[..], &["--message", &message, "--delay", "50us", "--rate", "1Gbps"], more].concat(),
-    )
+    let (count, octets) = (count.to_string(), format!("{octets}B"));
+    let run = ["--app", "request-response", "--count", &count, "--bytes", &octets, "--answer", &octets];
+    run_of(program, &[&run[..], &["--delay", "50us", "--rate", "1Gbps"], more].concat())
 }
 
 #[track_caller]
