@@ -396,10 +396,10 @@ pub fn run_through(
     })
 }
 
-/// The plan without what the program has no call for: who cannot reset a connection ends it.
+/// The plan without what the program has no call for: who cannot reset a connection, or a stream, ends it.
 fn feasible(plan: &Plan, interface: &Interface) -> Plan {
     let mut plan = plan.clone();
-    if !interface.has(Call::Abort) {
+    if !interface.has(Call::Abort) && !interface.has(Call::Reset) {
         plan.client.abort_at = None;
         plan.server.abort_at = None;
     }

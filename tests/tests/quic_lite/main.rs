@@ -1,0 +1,8 @@
+//! QUIC-Lite's packets, read and written by a QUIC that nobody here wrote, and what it answers to those that it should not get.
+
+mod captured;
+mod misbehaving;
+mod moving;
+mod peer;
+mod recovering;
+mod wire;
