@@ -21,13 +21,13 @@ use serde_json::Value;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Every program under `protocols/` that runs at an end, with its path below the root.
+/// Every program under `protocols/` that runs at an end, with its path below the root: the file that its folder is named for.
 fn programs() -> Vec<(String, Arc<Program>)> {
+    let main = |folder: PathBuf| folder.join(folder.file_name().expect("a name")).with_extension("mtp");
     let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("protocols"))
         .expect("protocols/ is there")
-        .flat_map(|folder| std::fs::read_dir(folder.expect("a folder").path()).expect("readable"))
-        .map(|file| file.expect("a file").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "mtp"))
+        .map(|folder| main(folder.expect("a folder").path()))
+        .filter(|path| path.is_file())
         .collect();
     files.sort();
     assert!(!files.is_empty());
