@@ -186,6 +186,44 @@ fn holes_are_filled_in_few_round_trips() {
     assert!(again.as_u64() <= lost.as_u64() && lost.as_u64() > Some(100), "{sack}");
 }
 
+/// NewReno fills any queue. LEDBAT keeps what waits below its 100 ms (RFC 6817 §2.4.2), TIMELY and Swift far below a millisecond,
+/// and the link is full all the same.
+#[test]
+fn queues_are_as_long_as_delays_are_wanted() {
+    let median = |report: &Value| report["rtt_p50_ns"].as_f64().expect("a time") / 1e6;
+    let goodput = |report: &Value| report["goodput_bps"].as_f64().expect("a rate");
+    let slow = ["--rate", "10Mbps", "--delay", "20ms", "--queue", "2000", "--bytes", "20MB"];
+    let on_slow = |with| run(&[&["--with", with], &slow[..], &WIDE].concat());
+    let (newreno, ledbat) = (on_slow("newreno"), on_slow("ledbat"));
+    assert!(median(&newreno) > 400.0, "{newreno}");
+    let longest = ledbat["rtt_p99_ns"].as_f64().expect("a time") / 1e6;
+    assert!(longest < 40.0 + 100.0 + 10.0, "{ledbat}");
+    assert!(goodput(&ledbat) > 9.0e6, "{ledbat}");
+
+    let near =
+        ["--rate", "10Gbps", "--delay", "10us", "--queue", "2000", "--bytes", "100MB", "--mtu", "9000"];
+    let at_once = ["--set", "delack_time=0ms"];
+    let on_near = |with| run(&[&["--with", with], &near[..], &WIDE, &at_once].concat());
+    let newreno = on_near("newreno");
+    assert!(median(&newreno) > 1.0, "{newreno}");
+    for with in ["timely,rtt_samples", "swift,rtt_samples"] {
+        let report = on_near(with);
+        assert!(median(&report) < 0.2 && goodput(&report) > 9.0e9, "{with}: {report}");
+    }
+}
+
+/// RFC 6937 §1: what is lost in one burst is repaired with the link in use.
+#[test]
+fn proportional_rate_reduction_is_no_slower() {
+    let link = ["--rate", "50Mbps", "--delay", "10ms", "--queue", "60", "--bytes", "20MB"];
+    let goodput = |with| {
+        let report = run(&[&["--with", with], &link[..], &WIDE].concat());
+        report["goodput_bps"].as_f64().expect("a rate")
+    };
+    let (with, without) = (goodput("cubic,sack,prr"), goodput("cubic,sack"));
+    assert!(with > without, "{with} and {without}");
+}
+
 #[test]
 fn the_readme_tells_how_long_the_files_are() {
     let folder = root().join("protocols/tcp");

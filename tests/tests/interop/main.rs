@@ -89,7 +89,7 @@ mod on_a_bad_wire {
 mod with_features {
     use super::{Setting, run, scenarios};
 
-    const FEATURES: &[&str] = &["--with", "cubic,ecn,sack"];
+    const FEATURES: &[&str] = &["--with", "cubic,ecn,sack,prr,frto"];
 
     /// Declares tests with ours, which is built with the features, and whose host gets these arguments.
     macro_rules! featured {
