@@ -159,7 +159,7 @@ pub fn compile_assembled(
             program = checked.map(|checked| Arc::new(lower(checked, &configured.chosen)));
         }
         if let (Some(target), Some(checked)) = (target, &program) {
-            diagnostics.extend(lacks::of(target, checked, &configured.tree));
+            diagnostics.extend(lacks::of(target, checked, &configured.tree, sources));
             program = program.filter(|_| right(&diagnostics));
         }
         debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));

@@ -2,7 +2,7 @@
 //!
 //! Targets allocate by these numbers, and refuse an input while they have less room; so there are limits.
 
-use crate::{Block, EventId, FuncId, Function, Instr, Program, Stmt, StmtKind, Ty};
+use crate::{Block, EventId, FuncId, Function, Instr, Loc, Program, Stmt, StmtKind, Ty, walk};
 
 /// How many blueprints can wait for their packets: no event may issue more.
 pub const BLUEPRINTS_MAX: u32 = 1024;
@@ -56,14 +56,35 @@ impl Cost {
 
 /// What each function and each chain causes at most, in their order. There is no circle among calls or raises.
 pub fn costs(program: &Program) -> (Vec<Cost>, Vec<Cost>) {
-    let mut costs = Costs {
-        program,
-        functions: vec![None; program.functions.len()],
-        chains: vec![None; program.chains.len()],
-    };
+    let mut costs = Costs::new(program);
     let functions = (0..program.functions.len()).map(|f| costs.function(FuncId(f as u32))).collect();
     let chains = (0..program.chains.len()).map(|e| costs.chain(EventId(e as u32))).collect();
     (functions, chains)
+}
+
+/// A loop, and what it causes with all its turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loop {
+    pub loc: Loc,
+    /// at most
+    pub turns: u32,
+    pub cost: Cost,
+}
+
+/// The loops of a function and of those that it calls, but for those inside others. There is no circle among calls or
+/// raises.
+pub fn loops(program: &Program, func: FuncId) -> Vec<Loop> {
+    let mut costs = Costs::new(program);
+    let mut found = Vec::new();
+    let mut seen = vec![false; program.functions.len()];
+    let mut open = vec![func];
+    while let Some(func) = open.pop() {
+        if !std::mem::replace(&mut seen[func.index()], true) {
+            let def = &program.functions[func.index()];
+            costs.loops_in(def, &def.body, &mut found, &mut open);
+        }
+    }
+    found
 }
 
 /// What is known so far: each function and each chain is looked at once, however often it is used.
@@ -73,7 +94,24 @@ struct Costs<'p> {
     chains: Vec<Option<Cost>>,
 }
 
-impl Costs<'_> {
+impl<'p> Costs<'p> {
+    fn new(program: &'p Program) -> Self {
+        let functions = vec![None; program.functions.len()];
+        Costs { program, functions, chains: vec![None; program.chains.len()] }
+    }
+
+    /// The outermost loops of a block, and the functions that are called outside of them.
+    fn loops_in(&mut self, def: &Function, body: &Block, found: &mut Vec<Loop>, calls: &mut Vec<FuncId>) {
+        for stmt in &body.stmts {
+            if let Some(turns) = turns(stmt) {
+                found.push(Loop { loc: stmt.loc, turns, cost: self.stmt(def, stmt) });
+            } else {
+                walk::children(stmt).for_each(|child| self.loops_in(def, child, found, calls));
+                calls.extend(if let StmtKind::Call { func, .. } = &stmt.kind { Some(*func) } else { None });
+            }
+        }
+    }
+
     fn chain(&mut self, event: EventId) -> Cost {
         let Some(chain) = self.program.chains.get(event.index()).and_then(Option::as_ref) else {
             return Cost::default();
@@ -110,12 +148,8 @@ impl Costs<'_> {
             StmtKind::Assert { .. } => return Cost::default(),
             StmtKind::Block(body) => return self.block(def, body),
             StmtKind::If { then, otherwise, .. } => self.block(def, then).or(self.block(def, otherwise)),
-            StmtKind::ForRange { max, body, .. } => {
-                self.block(def, body).times(u32::try_from(*max).unwrap_or(u32::MAX))
-            }
-            StmtKind::ForEach { list, body, .. } => {
-                let turns = if let Ty::List(_, n, _) | Ty::Array(_, n) = list.ty { n } else { 1 };
-                self.block(def, body).times(turns)
+            StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
+                self.block(def, body).times(turns(stmt).unwrap_or(1))
             }
             StmtKind::Call { func, .. } => self.function(*func),
             StmtKind::Instr(Instr::PktGen { .. }) => Cost { blueprints: 1, ..Cost::default() },
@@ -128,5 +162,16 @@ impl Costs<'_> {
             _ => Cost::default(),
         };
         Cost::of_statement(matches!(stmt.kind, StmtKind::Instr(_))).then(inside)
+    }
+}
+
+/// How often a loop goes round at most; `None`: it is no loop.
+fn turns(stmt: &Stmt) -> Option<u32> {
+    match &stmt.kind {
+        StmtKind::ForRange { max, .. } => Some(u32::try_from(*max).unwrap_or(u32::MAX)),
+        StmtKind::ForEach { list, .. } => {
+            Some(if let Ty::List(_, n, _) | Ty::Array(_, n) = list.ty { n } else { 1 })
+        }
+        _ => None,
     }
 }

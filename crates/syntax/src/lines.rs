@@ -28,6 +28,15 @@ impl<'a> LineIndex<'a> {
         let before = self.text.get(self.starts[line] as usize..offset).unwrap_or_default();
         LineCol { line: line as u32 + 1, col: before.chars().count() as u32 + 1 }
     }
+
+    /// The byte offset of a line and column; past the end of the text counts as the end.
+    pub fn offset(&self, at: LineCol) -> u32 {
+        let line = (at.line as usize).checked_sub(1).and_then(|line| self.starts.get(line));
+        let Some(start) = line.copied() else { return self.text.len() as u32 };
+        let rest = self.text.get(start as usize..).unwrap_or_default();
+        let before = rest.char_indices().nth((at.col as usize).saturating_sub(1));
+        start + before.map_or(rest.len(), |(octets, _)| octets) as u32
+    }
 }
 
 #[cfg(test)]
@@ -41,5 +50,9 @@ mod tests {
         assert_eq!(index.line_col(3), LineCol { line: 1, col: 3 });
         assert_eq!(index.line_col(4), LineCol { line: 2, col: 1 });
         assert_eq!(index.line_col(99), LineCol { line: 3, col: 1 });
+        for offset in [0, 1, 3, 4, 5, 6] {
+            assert_eq!(index.offset(index.line_col(offset)), offset);
+        }
+        assert_eq!(index.offset(LineCol { line: 9, col: 1 }), 6);
     }
 }

@@ -100,6 +100,14 @@ impl<'a> Places<'a> {
         let start = self.sources.parts[file].range.start as u32;
         (file, self.lines[file].line_col(offset.saturating_sub(start)))
     }
+
+    /// The offset of a file's line and column; the end of the text if there is no such file.
+    pub fn offset(&self, file: usize, at: LineCol) -> u32 {
+        match (self.sources.parts.get(file), self.lines.get(file)) {
+            (Some(part), Some(lines)) => part.range.start as u32 + lines.offset(at),
+            _ => self.sources.text.len() as u32,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -117,6 +125,10 @@ mod tests {
         assert_eq!(places.at(4), (1, LineCol { line: 1, col: 1 }));
         assert_eq!(places.at(8), (1, LineCol { line: 2, col: 1 }));
         assert_eq!(places.at(99), (1, LineCol { line: 3, col: 1 }));
+        for offset in [0, 2, 4, 5, 8] {
+            let (file, at) = places.at(offset);
+            assert_eq!(places.offset(file, at), offset);
+        }
         assert_eq!(sources.within(Span::new(4, 5)), Span::new(0, 1));
         assert_eq!(sources.within(Span::new(2, 5)), Span::new(2, 3));
     }

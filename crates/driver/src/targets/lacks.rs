@@ -1,6 +1,7 @@
 //! What a program needs and a target lacks.
 
 use carrick_ir as ir;
+use carrick_syntax::Sources;
 use carrick_syntax::ast::File;
 use carrick_syntax::diag::Diagnostic;
 
@@ -120,8 +121,8 @@ const ROLE: Kind = Kind {
     },
 };
 
-/// What a program with this tree needs and the target lacks, each thing once: at its first use, with the next ones.
-pub fn of(target: &Target, program: &ir::Program, file: &File) -> Vec<Diagnostic> {
+/// What a program with this tree and text needs and the target lacks, each thing once: at its first use, with the next ones.
+pub fn of(target: &Target, program: &ir::Program, file: &File, sources: &Sources) -> Vec<Diagnostic> {
     let uses = Uses::of(program, file);
     let kinds = [
         (INSTRUCTION, &uses.instructions),
@@ -135,7 +136,7 @@ pub fn of(target: &Target, program: &ir::Program, file: &File) -> Vec<Diagnostic
     let mut found: Vec<Diagnostic> =
         kinds.iter().flat_map(|(kind, used)| lacks(target, kind, used)).collect();
     if !target.limits.is_empty() {
-        found.extend(limits::exceeded(target, &Measured::new(program, file)));
+        found.extend(limits::exceeded(target, &Measured::new(program, file, sources)));
     }
     found
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use carrick_ir::bounds::{Cost, costs};
+use carrick_ir::bounds::{Cost, costs, loops};
 use carrick_ir::size::Sizes;
 use carrick_ir::{self as ir, EventKind, Expr, FuncId, SchedInputs, fold};
-use carrick_syntax::Span;
 use carrick_syntax::ast::{Arm, ExprKind, File, ItemKind, Step};
 use carrick_syntax::walk::named_call;
+use carrick_syntax::{LineCol, Places, Sources, Span};
 
 /// So much of something, in one place.
 #[derive(Debug, Clone)]
@@ -29,6 +29,7 @@ pub struct Amount {
 /// A program that is right, and where its declarations are.
 pub struct Measured<'p> {
     program: &'p ir::Program,
+    places: Places<'p>,
     functions: Vec<Cost>,
     chains: Vec<Cost>,
     arms: BTreeMap<&'p str, &'p Arm>,
@@ -39,10 +40,11 @@ pub struct Measured<'p> {
 
 impl<'p> Measured<'p> {
     /// Of a complete program, with the tree in which its features are chosen.
-    pub fn new(program: &'p ir::Program, file: &'p File) -> Self {
+    pub fn new(program: &'p ir::Program, file: &'p File, sources: &'p Sources) -> Self {
         let (functions, chains) = costs(program);
         let mut all = Measured {
             program,
+            places: Places::new(sources),
             functions,
             chains,
             arms: BTreeMap::new(),
@@ -103,7 +105,7 @@ impl<'p> Measured<'p> {
             span: self.declared(name),
             subject: format!("the parser `{name}` can {does}"),
             label: "for one packet".into(),
-            causes: Vec::new(),
+            causes: self.dearest_loop(self.program.parser, of).into_iter().collect(),
             why: String::new(),
         }
     }
@@ -116,7 +118,23 @@ impl<'p> Measured<'p> {
         let cost = |(_, f): &&(&Step, &FuncId)| of(&self.functions[f.index()]);
         // `max_by_key` takes the last of several.
         let most = steps.iter().rev().max_by_key(cost).filter(|_| steps.len() > 1);
-        most.map(|step| (step.0.name.span, format!("{} of them here", cost(&step)))).into_iter().collect()
+        let mut found: Vec<(Span, String)> = most
+            .map(|step| (step.0.name.span, format!("{} of them here", cost(&step))))
+            .into_iter()
+            .collect();
+        let dearest = steps.iter().rev().max_by_key(cost);
+        found.extend(dearest.and_then(|(_, f)| self.dearest_loop(**f, of)));
+        found
+    }
+
+    /// The loop of a function, or of those that it calls, that does most, if it does anything.
+    fn dearest_loop(&self, func: FuncId, of: fn(&Cost) -> u32) -> Option<(Span, String)> {
+        let loops = loops(self.program, func);
+        let dearest = loops.iter().rev().max_by_key(|l| of(&l.cost)).filter(|l| of(&l.cost) > 0)?;
+        let at = LineCol { line: dearest.loc.line, col: dearest.loc.col };
+        let start = self.places.offset(dearest.loc.file as usize, at);
+        let text = format!("{} in {} turns", of(&dearest.cost), dearest.turns);
+        Some((Span::new(start, start + "for".len() as u32), text))
     }
 
     /// What each event from outside issues; the events of a packet are counted together, at the parser.
