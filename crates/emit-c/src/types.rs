@@ -105,7 +105,7 @@ impl Emitter<'_> {
         match runs {
             Some(runs) => {
                 self.w.line("struct carrick_wnd wnd;");
-                self.w.line(format!("struct carrick_run runs[{runs}];"));
+                self.w.line(format!("struct carrick_run runs[{}];", runs + 1));
             }
             None => {
                 self.w.line("uint32_t head;");

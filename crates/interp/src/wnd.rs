@@ -1,5 +1,6 @@
 //! Sliding windows over serial numbers. Cells: head, number of runs, then each run's first and end, counted
-//! from the head.
+//! from the head. A run that begins at the head is one beside those that the window can tell apart: what comes in order
+//! always has room.
 
 use crate::code::WndShape;
 use crate::runs;
@@ -31,7 +32,9 @@ pub(crate) fn write(wnd: &mut [u64], shape: WndShape, from: u64, to: u64, value:
     }
     let count = wnd[COUNT] as usize;
     let change = if value { runs::insert } else { runs::remove };
-    match change(&mut wnd[RUNS..], count, shape.runs as usize, lo as u64, hi as u64) {
+    let begins = count > 0 && wnd[RUNS] == 0;
+    let at_head = if value { begins || lo == 0 } else { begins && lo > 0 };
+    match change(&mut wnd[RUNS..], count, shape.runs as usize + usize::from(at_head), lo as u64, hi as u64) {
         Some(count) => {
             wnd[COUNT] = count as u64;
             true
@@ -92,7 +95,7 @@ mod tests {
     }
 
     fn window(head: u32) -> Vec<u64> {
-        let mut wnd = vec![0; 6];
+        let mut wnd = vec![0; 8];
         reset(&mut wnd, head.into());
         wnd
     }
@@ -115,15 +118,18 @@ mod tests {
         let before = wnd.clone();
         assert!(!set(&mut wnd, SHAPE, 50, 60));
         assert_eq!(wnd, before);
+        assert!(set(&mut wnd, SHAPE, 0, 3), "what begins at the head is one more");
+        assert!(!set(&mut wnd, SHAPE, 50, 60) && !write(&mut wnd, SHAPE, 0, 1, false));
+        assert_eq!(wnd[..8], [0, 3, 0, 3, 10, 20, 30, 40]);
         assert!(set(&mut wnd, SHAPE, 20, 30), "joins the two");
-        assert_eq!(wnd[..4], [0, 1, 10, 40]);
+        assert_eq!(wnd[..6], [0, 2, 0, 3, 10, 40]);
     }
 
     #[test]
     fn what_is_unset_may_part_a_run() {
         let mut wnd = window(u32::MAX);
         assert_eq!(first_set(&wnd, SHAPE.size), 99, "none is: the number behind the last");
-        assert!(set(&mut wnd, SHAPE, u64::from(u32::MAX), 20) && set(&mut wnd, SHAPE, 30, 40));
+        assert!(set(&mut wnd, SHAPE, 1, 20) && set(&mut wnd, SHAPE, 30, 40));
         let before = wnd.clone();
         assert!(!write(&mut wnd, SHAPE, 5, 8, false), "that would be three");
         assert_eq!(wnd, before);

@@ -49,9 +49,9 @@ impl<'p> Sizes<'p> {
             Ty::List(element, n, _) => {
                 self.value(element).saturating_mul(u64::from(*n)).saturating_add(COUNT)
             }
-            // A bit for each number, or begin and end of each run and how many there are.
+            // A bit for each number, or begin and end of each run, that at the head too, and how many there are.
             Ty::Wnd { size, runs: None } => COUNT + size.div_ceil(64).saturating_mul(8),
-            Ty::Wnd { runs: Some(runs), .. } => 2 * COUNT + 8 * u64::from(*runs),
+            Ty::Wnd { runs: Some(runs), .. } => 2 * COUNT + 8 * (u64::from(*runs) + 1),
             Ty::Event(id) => self.event(*id),
             Ty::Context(id) => self.context(*id),
             Ty::Blueprint(id) => self.blueprint(&program.blueprints[id.index()]),

@@ -13,7 +13,12 @@ struct carrick_run {
     uint32_t first, end;
 };
 
-/* ---- runs: in ascending order from head, never touching each other; the array is the caller's ---- */
+/*
+ * ---- runs: in ascending order from head, never touching each other ----
+ *
+ * `max` of them are told apart, and one more that begins at head: what comes in order always has room. The array, of
+ * max + 1, is the caller's.
+ */
 
 struct carrick_wnd {
     uint32_t head;
@@ -52,6 +57,10 @@ static inline bool carrick_wnd_cut(uint32_t head, uint32_t size, uint32_t from, 
     return a < b;
 }
 
+static inline bool carrick_wnd_begins(const struct carrick_wnd *w, const struct carrick_run *runs) {
+    return w->count && runs[0].first == w->head;
+}
+
 /* Sets [from, to); false, and nothing set, if more than `max` runs would be needed. */
 static inline bool carrick_wnd_set(struct carrick_wnd *w, struct carrick_run *runs, uint32_t size, uint32_t max,
                                    uint32_t from, uint32_t to) {
@@ -65,7 +74,7 @@ static inline bool carrick_wnd_set(struct carrick_wnd *w, struct carrick_run *ru
     while (j < w->count && runs[j].first - head <= hi)
         j++;
     if (i == j) { /* touches no run: a new one at i */
-        if (w->count == max)
+        if (w->count == max + (lo == 0 || carrick_wnd_begins(w, runs) ? 1u : 0u))
             return false;
         if (i < w->count)
             memmove(&runs[i + 1], &runs[i], (w->count - i) * sizeof *runs);
@@ -102,7 +111,7 @@ static inline bool carrick_wnd_unset(struct carrick_wnd *w, struct carrick_run *
     bool has_before = before.first - head < lo;
     bool has_behind = behind.end - head > hi;
     uint32_t parts = (has_before ? 1u : 0u) + (has_behind ? 1u : 0u);
-    if (w->count - (j - i) + parts > max)
+    if (w->count - (j - i) + parts > max + (lo > 0 && carrick_wnd_begins(w, runs) ? 1u : 0u))
         return false;
     if (j < w->count)
         memmove(&runs[i + parts], &runs[j], (w->count - j) * sizeof *runs);
