@@ -9,9 +9,10 @@ use carrick_driver::cc::{Tracing, shared_library};
 use carrick_driver::compile_file;
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::fabric::port::PortCounters;
 use carrick_sim::fabric::results::{Results, Tier};
 use carrick_sim::fabric::sizes::Sizes;
-use carrick_sim::fabric::switch::{Paths, Queueing, Trim};
+use carrick_sim::fabric::switch::{Paths, Pause, Queueing, Trim};
 use carrick_sim::fabric::topology::{Links, Topology};
 use carrick_sim::fabric::workload::{Kind, Workload};
 use carrick_sim::fabric::{Setup, run};
@@ -116,6 +117,32 @@ fn switches_mark_and_cut_what_they_have_no_room_for() {
     whole(&results);
     let cut = to_hosts(&results);
     assert!(cut.trimmed > 0 && cut.dropped == 0, "{cut:?}");
+}
+
+#[test]
+fn nothing_is_dropped_where_links_pause() {
+    let mut full = setup("leaf-spine:2,2,3", Kind::Incast(5), 300_000);
+    full.queueing.octets = 600_000;
+    full.queueing.pause = Some(Pause { octets: 20_000 });
+    let results = interpreted(&stream(), &full);
+    whole(&results);
+    let all = |of: fn(&PortCounters) -> u64| results.tiers.iter().map(|t| of(&t.counters)).sum::<u64>();
+    assert!(all(|c| c.pauses) > 0 && all(|c| c.dropped) == 0, "{:?}", results.tiers);
+    // What pauses leaves its hosts later: at no switch does more wait than came before its links heard of it.
+    let most = results.tiers.iter().filter(|t| t.tier != Tier::FromHost).map(|t| t.counters.peak).max();
+    assert!(most.is_some_and(|octets| octets < 5 * 30_000), "{most:?}");
+    full.queueing.pause = None;
+    full.queueing.octets = 60_000;
+    assert!(interpreted(&stream(), &full).tiers.iter().any(|t| t.counters.dropped > 0));
+}
+
+#[test]
+fn more_gaps_than_can_be_told_apart_get_filled() {
+    // Slow start into a queue that is full: every other packet of a window is dropped.
+    let (program, setup) = (stream(), setup("fat-tree:4", Kind::Permutation, 2_000_000));
+    let library = shared_library(&program, Tracing::Off).expect("the C compiles");
+    let core = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+    whole(&run(&program, &Engine::Compiled(core), &setup, None).expect("a run"));
 }
 
 #[test]

@@ -46,7 +46,8 @@ pub struct Agenda<E> {
     planned: u64,
     /// the bucket, counted from time 0, whose entries are in `now`
     turn: u64,
-    now: BinaryHeap<Reverse<Entry<E>>>,
+    /// the last is the next
+    now: Vec<Entry<E>>,
     wheel: Vec<Vec<Entry<E>>>,
     /// a bit for each bucket that is not empty
     taken: [u64; BUCKETS / 64],
@@ -58,7 +59,7 @@ impl<E: Copy> Default for Agenda<E> {
         Agenda {
             planned: 0,
             turn: 0,
-            now: BinaryHeap::new(),
+            now: Vec::new(),
             wheel: (0..BUCKETS).map(|_| Vec::new()).collect(),
             taken: [0; BUCKETS / 64],
             later: BinaryHeap::new(),
@@ -73,7 +74,8 @@ impl<E: Copy> Agenda<E> {
         let entry = Entry { due: (at, self.planned), what };
         let bucket = at >> BUCKET_BITS;
         if bucket <= self.turn {
-            self.now.push(Reverse(entry));
+            let place = self.now.partition_point(|other| other.due > entry.due);
+            self.now.insert(place, entry);
         } else if bucket - self.turn < BUCKETS as u64 {
             let place = bucket as usize % BUCKETS;
             self.wheel[place].push(entry);
@@ -88,7 +90,7 @@ impl<E: Copy> Agenda<E> {
         if self.now.is_empty() {
             self.turn_on();
         }
-        self.now.pop().map(|Reverse(entry)| (entry.due.0, entry.what))
+        self.now.pop().map(|entry| (entry.due.0, entry.what))
     }
 
     /// Goes to the next bucket that has something, if there is one.
@@ -98,10 +100,11 @@ impl<E: Copy> Agenda<E> {
         self.turn = bucket;
         let place = bucket as usize % BUCKETS;
         self.taken[place / 64] &= !(1 << (place % 64));
-        self.now.extend(self.wheel[place].drain(..).map(Reverse));
+        self.now.append(&mut self.wheel[place]);
         while self.later.peek().is_some_and(|Reverse(entry)| entry.due.0 >> BUCKET_BITS == bucket) {
-            self.now.extend(self.later.pop());
+            self.now.extend(self.later.pop().map(|Reverse(entry)| entry));
         }
+        self.now.sort_unstable_by_key(|entry| Reverse(entry.due));
     }
 
     /// The first bucket of the wheel behind this one that is not empty.

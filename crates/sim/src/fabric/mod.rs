@@ -9,7 +9,7 @@ mod flows;
 mod host;
 mod network;
 pub(crate) mod packets;
-mod port;
+pub mod port;
 mod real;
 pub mod results;
 mod routes;

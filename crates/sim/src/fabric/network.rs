@@ -4,8 +4,8 @@ use super::agenda::Agenda;
 use super::edge::host_at;
 use super::flows::Flows;
 use super::host::Host;
-use super::packets::{self, Packets};
-use super::port::Port;
+use super::packets::Packets;
+use super::port::{PRIORITIES, Port, Waiting};
 use super::routes::{PortId, Routes};
 use super::switch::{Fate, Queueing, Switch};
 use super::topology::{Node, Topology};
@@ -29,6 +29,8 @@ enum Happening {
     Begin { flow: u32 },
     /// the next of the flows that have a time
     Starts { place: u32 },
+    /// a port is told that a priority must pause, or may go on
+    Pause { port: PortId, priority: u8, on: bool },
 }
 
 /// A wire, as its packets see it.
@@ -37,6 +39,13 @@ struct Lead {
     from: Node,
     to: Node,
     loss_ppm: u32,
+}
+
+/// What waits in a switch of what came by a link, by priority, and of which priorities its other end is told to pause.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ingress {
+    octets: [u64; PRIORITIES],
+    paused: u8,
 }
 
 /// A network in virtual time.
@@ -50,6 +59,7 @@ pub struct Network<'o> {
     queueing: Queueing,
     routes: Routes,
     leads: Vec<Lead>,
+    ingress: Vec<Ingress>,
     /// by host, the port of its link
     uplinks: Vec<PortId>,
     losses: Rng,
@@ -93,6 +103,7 @@ impl<'o> Network<'o> {
             switches: (0..topology.switches).map(|n| Switch::new(seed, u64::from(n))).collect(),
             routes: Routes::of(topology),
             losses: Rng::new(seed, STREAM_LOSSES),
+            ingress: vec![Ingress::default(); ports.len()],
             packets: Packets::default(),
             agenda: Agenda::default(),
             now: 0,
@@ -160,6 +171,14 @@ impl<'o> Network<'o> {
                 let (_, flow) = self.starts[place as usize];
                 self.begin(flow);
             }
+            Happening::Pause { port, priority, on } => {
+                self.ports[port as usize].pause(usize::from(priority), on);
+                self.go_on(port);
+                let from = self.leads[port as usize].from as usize;
+                if !on && from < self.hosts.len() {
+                    self.pump(from);
+                }
+            }
         }
     }
 
@@ -176,22 +195,23 @@ impl<'o> Network<'o> {
         if node < self.hosts.len() {
             return self.deliver(node, packet);
         }
-        self.pass(node - self.hosts.len(), packet);
+        self.pass(node - self.hosts.len(), port, packet);
     }
 
     /// A packet is at a switch.
-    fn pass(&mut self, at: usize, packet: u32) {
-        let (_, destination) = packets::addresses(self.packets.octets(packet));
+    fn pass(&mut self, at: usize, from: PortId, packet: u32) {
+        let label = self.packets.label(packet);
         let hosts = self.hosts.len() as u32;
-        let ports = host_at(destination, hosts).map_or(&[][..], |host| self.routes.ports(at, host as usize));
+        let ports =
+            host_at(label.destination, hosts).map_or(&[][..], |host| self.routes.ports(at, host as usize));
         let switch = &mut self.switches[at];
-        let chosen = switch.choose(ports, self.queueing.paths, self.packets.octets(packet));
+        let chosen = switch.choose(ports, self.queueing.paths, packet, &self.packets);
         let Some(out) = chosen else { return self.packets.end(packet) };
         let port = &mut self.ports[out as usize];
-        match switch.queue(port, packet, &mut self.packets, &self.queueing, self.now) {
-            Fate::Queued => {}
+        match switch.queue(port, (packet, from), &mut self.packets, &self.queueing, self.now) {
+            Fate::Queued => self.came(from, self.queueing.priority(label.class), label.octets.into()),
             Fate::Dropped(gone) => self.packets.end(gone),
-            Fate::Back(packet) => return self.pass(at, packet),
+            Fate::Back(packet) => return self.pass(at, from, packet),
         }
         self.go_on(out);
     }
@@ -207,15 +227,44 @@ impl<'o> Network<'o> {
             self.agenda.plan(port.free_at, Happening::Free { port: out });
             return;
         }
-        let Some((_, waiting)) = port.take(self.now) else { return };
+        let Some((priority, waiting)) = port.take(self.now) else { return };
         let from = self.leads[out as usize].from as usize;
         if let Some(switch) = from.checked_sub(self.hosts.len()) {
             self.switches[switch].left(waiting.octets);
+            self.went(waiting.from, priority, u64::from(waiting.octets));
         }
         self.send(out, waiting.packet, waiting.octets);
-        if !self.ports[out as usize].is_empty() {
+        if self.ports[out as usize].has_more() {
             self.go_on(out);
         }
+    }
+
+    /// Octets that came by a link wait: too many, and its other end pauses when it hears of that.
+    fn came(&mut self, from: PortId, priority: usize, octets: u64) {
+        let Some(pause) = self.queueing.pause else { return };
+        let ingress = &mut self.ingress[from as usize];
+        ingress.octets[priority] += octets;
+        if ingress.octets[priority] > pause.octets && ingress.paused & 1 << priority == 0 {
+            ingress.paused |= 1 << priority;
+            self.tell(from, priority, true);
+        }
+    }
+
+    /// They have left.
+    fn went(&mut self, from: PortId, priority: usize, octets: u64) {
+        let Some(pause) = self.queueing.pause else { return };
+        let ingress = &mut self.ingress[from as usize];
+        ingress.octets[priority] -= octets;
+        if ingress.octets[priority] <= pause.octets / 2 && ingress.paused & 1 << priority != 0 {
+            ingress.paused &= !(1 << priority);
+            self.tell(from, priority, false);
+        }
+    }
+
+    /// What is said of a link goes back over it.
+    fn tell(&mut self, port: PortId, priority: usize, on: bool) {
+        let at = self.now + self.ports[port as usize ^ 1].delay_ns;
+        self.agenda.plan(at, Happening::Pause { port, priority: priority as u8, on });
     }
 
     fn send(&mut self, out: PortId, packet: u32, octets: u32) {
@@ -250,8 +299,7 @@ impl<'o> Network<'o> {
                 break;
             }
         }
-        self.packets.put(packet, octets);
-        self.packets.end(packet);
+        self.packets.end_with(packet, octets);
         self.pump(host);
     }
 
@@ -285,12 +333,16 @@ impl<'o> Network<'o> {
     /// Makes room in a core: its next packet waits before the link; false if it has none.
     fn push_out(&mut self, host: usize) -> bool {
         let Some((packet, octets)) = self.make(host) else { return false };
-        let port = self.uplinks[host];
-        let class = packets::class(self.packets.octets(packet));
-        let waiting = super::port::Waiting { packet, octets };
-        self.ports[port as usize].put(self.queueing.priority(class), waiting, self.now);
-        self.go_on(port);
+        self.hold(self.uplinks[host], packet, octets);
         true
+    }
+
+    /// Puts a packet of a host before its link.
+    fn hold(&mut self, port: PortId, packet: u32, octets: u32) {
+        let priority = self.queueing.priority(self.packets.label(packet).class);
+        let waiting = Waiting { packet, octets, from: port };
+        self.ports[port as usize].put(priority, waiting, self.now);
+        self.go_on(port);
     }
 
     /// Lets the core's next packet out if the link is free: so the core has the choice until then.
@@ -300,6 +352,11 @@ impl<'o> Network<'o> {
             return false;
         }
         let Some((packet, octets)) = self.make(host) else { return false };
+        let priority = self.queueing.priority(self.packets.label(packet).class);
+        if self.ports[out as usize].is_paused(priority) {
+            self.hold(out, packet, octets);
+            return true;
+        }
         self.send(out, packet, octets);
         let port = &mut self.ports[out as usize];
         if !port.awaited {

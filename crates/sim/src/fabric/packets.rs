@@ -7,10 +7,20 @@ const IP_HEADER: usize = 20;
 const NOT_ECT: u8 = 0;
 const CE: u8 = 3;
 
+/// What the network wants to know of a packet at every step, beside its octets: these are far apart in memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Label {
+    pub source: u32,
+    pub destination: u32,
+    pub octets: u32,
+    pub class: u8,
+}
+
 /// Packets by number; the numbers and the room of those that are gone are used again.
 #[derive(Debug, Default)]
 pub struct Packets {
     all: Vec<Vec<u8>>,
+    labels: Vec<Label>,
     free: Vec<u32>,
     /// that were made
     pub made: u64,
@@ -21,6 +31,7 @@ impl Packets {
     pub fn begin(&mut self) -> (u32, Vec<u8>) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.all.push(Vec::new());
+            self.labels.push(Label::default());
             self.all.len() as u32 - 1
         });
         (number, std::mem::take(&mut self.all[number as usize]))
@@ -28,7 +39,12 @@ impl Packets {
 
     /// Puts octets in their place.
     pub fn put(&mut self, number: u32, octets: Vec<u8>) {
+        self.labels[number as usize] = Label::of(&octets);
         self.all[number as usize] = octets;
+    }
+
+    pub fn label(&self, number: u32) -> Label {
+        self.labels[number as usize]
     }
 
     /// The octets, which leave their place empty until they are put back.
@@ -41,12 +57,22 @@ impl Packets {
         self.free.push(number);
     }
 
-    pub fn octets(&self, number: u32) -> &[u8] {
-        &self.all[number as usize]
+    /// Gives the octets of a packet that has arrived back, and forgets it.
+    pub fn end_with(&mut self, number: u32, octets: Vec<u8>) {
+        self.all[number as usize] = octets;
+        self.end(number);
     }
 
-    pub fn octets_mut(&mut self, number: u32) -> &mut Vec<u8> {
-        &mut self.all[number as usize]
+    /// Changes the octets of a packet.
+    pub fn change<T>(&mut self, number: u32, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        let octets = &mut self.all[number as usize];
+        let outcome = change(octets);
+        self.labels[number as usize] = Label::of(octets);
+        outcome
+    }
+
+    pub fn octets(&self, number: u32) -> &[u8] {
+        &self.all[number as usize]
     }
 }
 
@@ -54,20 +80,20 @@ fn word(octets: &[u8], at: usize) -> u32 {
     octets.get(at..at + 4).map_or(0, |w| u32::from_be_bytes([w[0], w[1], w[2], w[3]]))
 }
 
-/// The source and the destination address.
-pub fn addresses(octets: &[u8]) -> (u32, u32) {
-    (word(octets, 12), word(octets, 16))
-}
-
-/// What the priority says: the first three bits of the differentiated services field, its class selector (RFC 2474, 4.2.2).
-pub fn class(octets: &[u8]) -> usize {
-    octets.get(1).map_or(0, |tos| usize::from(tos >> 5))
+impl Label {
+    /// Of a packet: the class is the first three bits of the differentiated services field, its class selector (RFC 2474,
+    /// 4.2.2).
+    fn of(octets: &[u8]) -> Label {
+        let class = octets.get(1).map_or(0, |tos| tos >> 5);
+        let (source, destination) = (word(octets, 12), word(octets, 16));
+        Label { source, destination, octets: octets.len() as u32, class }
+    }
 }
 
 /// A number that all packets of a flow have in common: of the addresses, the protocol, and what follows the network header,
 /// where transports have their ports.
 pub fn flow_hash(octets: &[u8], salt: u64) -> u64 {
-    let (source, destination) = addresses(octets);
+    let Label { source, destination, .. } = Label::of(octets);
     let protocol = octets.get(9).copied().unwrap_or(0);
     let ports = u64::from(word(octets, IP_HEADER)) ^ u64::from(protocol) << 32;
     mix(mix(u64::from(source) << 32 | u64::from(destination)) ^ ports ^ salt)
@@ -172,7 +198,11 @@ mod tests {
         trim(&mut one, 40, 46);
         assert_eq!((one.len(), one[3], one[1] >> 2, sum(&one)), (40, 40, 46, 0xffff));
         turn_round(&mut one, 8);
-        assert_eq!((addresses(&one), sum(&one)), ((0x0a00_0002, 0x0a00_0001), 0xffff));
+        assert_eq!(
+            Label::of(&one),
+            Label { source: 0x0a00_0002, destination: 0x0a00_0001, octets: 40, class: 1 }
+        );
+        assert_eq!(sum(&one), 0xffff);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct PortCounters {
     pub trimmed: u64,
     /// sent back to where they came from
     pub returned: u64,
+    /// times that it was told to pause
+    pub pauses: u64,
     /// octets that waited at the most
     pub peak: u64,
     /// octets that waited, times nanoseconds
@@ -39,16 +41,18 @@ impl PortCounters {
         self.marked += other.marked;
         self.trimmed += other.trimmed;
         self.returned += other.returned;
+        self.pauses += other.pauses;
         self.peak = self.peak.max(other.peak);
         self.waited += other.waited;
     }
 }
 
-/// A packet that waits: its place in the pool, and its octets.
+/// A packet that waits: its place in the pool, its octets, and the number of the port by whose link it came.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiting {
     pub packet: u32,
     pub octets: u32,
+    pub from: u32,
 }
 
 /// One direction of a link, with its queue.
@@ -56,8 +60,9 @@ pub struct Waiting {
 pub struct Port {
     queues: [VecDeque<Waiting>; PRIORITIES],
     octets_of: [u64; PRIORITIES],
-    /// a bit for each queue that is not empty
+    /// a bit for each queue that is not empty, and for each that may not send
     busy: u8,
+    paused: u8,
     octets: u64,
     /// when the octets last changed
     changed_at: u64,
@@ -79,6 +84,7 @@ impl Port {
             queues: Default::default(),
             octets_of: [0; PRIORITIES],
             busy: 0,
+            paused: 0,
             octets: 0,
             changed_at: 0,
             octet_time: ((8_000_000_000_u128 << FRACTION_BITS) / u128::from(rate_bps.max(1))) as u64,
@@ -95,8 +101,14 @@ impl Port {
         self.busy == 0 && self.free_at <= now
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.busy == 0
+    /// Something waits that may leave.
+    pub fn has_more(&self) -> bool {
+        self.busy & !self.paused != 0
+    }
+
+    /// Whether nothing of this priority may leave.
+    pub fn is_paused(&self, priority: usize) -> bool {
+        self.paused & 1 << priority != 0
     }
 
     /// Octets that wait.
@@ -124,9 +136,15 @@ impl Port {
         self.counters.peak = self.counters.peak.max(self.octets);
     }
 
+    /// Says whether packets of a priority may leave.
+    pub fn pause(&mut self, priority: usize, on: bool) {
+        self.counters.pauses += u64::from(on);
+        self.paused = self.paused & !(1 << priority) | u8::from(on) << priority;
+    }
+
     /// Takes the packet that goes next out of its queue, with its priority.
     pub fn take(&mut self, now: u64) -> Option<(usize, Waiting)> {
-        let priority = self.busy.checked_ilog2()? as usize;
+        let priority = (self.busy & !self.paused).checked_ilog2()? as usize;
         let packet = self.queues[priority].pop_front()?;
         self.left(priority, packet, now);
         Some((priority, packet))
@@ -177,7 +195,7 @@ mod tests {
     fn the_first_priority_goes_first_and_each_in_order() {
         let mut port = Port::new(8_000_000_000, 0);
         for (packet, priority) in [(1, 0), (2, 7), (3, 0), (4, 7), (5, 3)] {
-            port.put(priority, Waiting { packet, octets: 100 }, 0);
+            port.put(priority, Waiting { packet, octets: 100, from: 0 }, 0);
         }
         let order: Vec<u32> = std::iter::from_fn(|| port.take(10)).map(|(_, p)| p.packet).collect();
         assert_eq!(order, [2, 4, 5, 1, 3]);

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::packets::{self, Deal, Packets};
+use super::packets::{self, Deal, Label, Packets};
 use super::port::{PRIORITIES, Port, Waiting};
 use super::routes::PortId;
 use crate::rng::Rng;
@@ -19,6 +19,7 @@ pub struct Queueing {
     pub mark: Option<u64>,
     pub shared: Option<Shared>,
     pub trim: Option<Trim>,
+    pub pause: Option<Pause>,
     pub paths: Paths,
 }
 
@@ -30,6 +31,7 @@ impl Default for Queueing {
             mark: None,
             shared: None,
             trim: None,
+            pause: None,
             paths: Paths::Flow,
         }
     }
@@ -53,6 +55,13 @@ pub struct Trim {
     pub room: u64,
     /// if even for that there is no room, the header goes back to its sender with this code point
     pub back: Option<u8>,
+}
+
+/// Priority flow control (IEEE 802.1Qbb): of a priority of which so many octets wait that came by one link, no more is sent over
+/// that link until half of them have left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pause {
+    pub octets: u64,
 }
 
 /// By which of several shortest paths packets go.
@@ -95,17 +104,20 @@ impl Switch {
     }
 
     /// One of the ports that lead to a packet's destination.
-    pub fn choose(&mut self, ports: &[PortId], paths: Paths, octets: &[u8]) -> Option<PortId> {
+    pub fn choose(&mut self, ports: &[PortId], paths: Paths, packet: u32, all: &Packets) -> Option<PortId> {
         match ports {
             [] => None,
             [only] => Some(*only),
             _ if paths == Paths::Flow => {
-                let hash = packets::flow_hash(octets, self.salt);
+                let hash = packets::flow_hash(all.octets(packet), self.salt);
                 Some(ports[(hash % ports.len() as u64) as usize])
             }
             _ => {
-                let ends = packets::addresses(octets);
-                let deal = self.deals.entry(ends).or_insert_with(|| Deal::new(ports.len()));
+                let label = all.label(packet);
+                let deal = self
+                    .deals
+                    .entry((label.source, label.destination))
+                    .or_insert_with(|| Deal::new(ports.len()));
                 Some(ports[deal.next(&mut self.rng)])
             }
         }
@@ -116,21 +128,29 @@ impl Switch {
         self.buffered -= u64::from(octets);
     }
 
-    /// Puts a packet before a port, if there is room.
-    pub fn queue(&mut self, port: &mut Port, packet: u32, all: &mut Packets, q: &Queueing, now: u64) -> Fate {
-        let octets = all.octets(packet).len() as u32;
-        let priority = q.priority(packets::class(all.octets(packet)));
+    /// Puts a packet before a port, if there is room; it came by the link of `from`.
+    pub fn queue(
+        &mut self,
+        port: &mut Port,
+        (packet, from): (u32, PortId),
+        all: &mut Packets,
+        q: &Queueing,
+        now: u64,
+    ) -> Fate {
+        let Label { octets, class, .. } = all.label(packet);
+        let waiting = Waiting { packet, octets, from };
+        let priority = q.priority(class);
         if self.has_room(port, priority, octets, q) {
             if q.mark.is_some_and(|at| port.octets_of(priority) >= at)
-                && packets::mark(all.octets_mut(packet))
+                && all.change(packet, |octets| packets::mark(octets))
             {
                 port.counters.marked += 1;
             }
-            self.put(port, priority, Waiting { packet, octets }, now);
+            self.put(port, priority, waiting, now);
             return Fate::Queued;
         }
         match &q.trim {
-            Some(trim) if octets > trim.octets => self.cut(port, priority, packet, all, (q, trim), now),
+            Some(trim) if octets > trim.octets => self.cut(port, priority, waiting, all, (q, trim), now),
             _ => {
                 port.counters.dropped += 1;
                 Fate::Dropped(packet)
@@ -158,33 +178,32 @@ impl Switch {
         &mut self,
         port: &mut Port,
         priority: usize,
-        packet: u32,
+        waiting: Waiting,
         all: &mut Packets,
         (q, trim): (&Queueing, &Trim),
         now: u64,
     ) -> Fate {
-        let mut cut = packet;
+        let mut cut = waiting;
         if self.rng.chance(500_000)
             && let Some(last) = port.take_last(priority, now)
         {
             self.left(last.octets);
-            let octets = all.octets(packet).len() as u32;
-            if last.octets > trim.octets && self.has_room(port, priority, octets, q) {
-                self.put(port, priority, Waiting { packet, octets }, now);
-                cut = last.packet;
+            if last.octets > trim.octets && self.has_room(port, priority, waiting.octets, q) {
+                self.put(port, priority, waiting, now);
+                cut = last;
             } else {
                 self.put(port, priority, last, now);
             }
         }
         port.counters.trimmed += 1;
-        packets::trim(all.octets_mut(cut), trim.octets as usize, trim.dscp);
-        let header = Waiting { packet: cut, octets: trim.octets };
-        let first = q.priority(usize::from(trim.dscp >> 3));
+        all.change(cut.packet, |octets| packets::trim(octets, trim.octets as usize, trim.dscp));
+        let header = Waiting { octets: trim.octets, ..cut };
+        let first = q.priority(trim.dscp >> 3);
         if port.octets_of(first) + u64::from(trim.octets) <= trim.room {
             self.put(port, first, header, now);
             return Fate::Queued;
         }
-        self.too_many_headers(port, cut, all, trim)
+        self.too_many_headers(port, cut.packet, all, trim)
     }
 
     fn too_many_headers(&mut self, port: &mut Port, packet: u32, all: &mut Packets, trim: &Trim) -> Fate {
@@ -193,14 +212,14 @@ impl Switch {
             return Fate::Dropped(packet);
         };
         port.counters.returned += 1;
-        packets::turn_round(all.octets_mut(packet), dscp);
+        all.change(packet, |octets| packets::turn_round(octets, dscp));
         Fate::Back(packet)
     }
 }
 
 impl Queueing {
     /// Of a class.
-    pub fn priority(&self, class: usize) -> usize {
-        class * self.priorities.clamp(1, PRIORITIES) / PRIORITIES
+    pub fn priority(&self, class: u8) -> usize {
+        usize::from(class) * self.priorities.clamp(1, PRIORITIES) / PRIORITIES
     }
 }

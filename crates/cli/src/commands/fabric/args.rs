@@ -6,7 +6,7 @@ use carrick_driver::{Failure, params, quantity};
 use carrick_ir::Program;
 use carrick_sim::fabric::Setup;
 use carrick_sim::fabric::sizes::Sizes;
-use carrick_sim::fabric::switch::{Paths, Queueing, Shared, Trim};
+use carrick_sim::fabric::switch::{Paths, Pause, Queueing, Shared, Trim};
 use carrick_sim::fabric::topology::{Links, Topology};
 use carrick_sim::fabric::workload::{KINDS, Kind, Workload, parse_trace};
 use clap::Args;
@@ -61,6 +61,9 @@ pub struct FabricArgs {
     /// if there is no room for that either, send the header back with this code point
     #[arg(long, requires = "trim")]
     pub return_dscp: Option<u8>,
+    /// priority flow control: a link pauses for a priority of which so many octets wait that came by it
+    #[arg(long, requires = "topology", conflicts_with = "trim")]
+    pub pfc: Option<String>,
     /// each packet by another of several shortest paths, not all of a flow by one
     #[arg(long, requires = "topology")]
     pub spray: bool,
@@ -152,6 +155,7 @@ impl FabricArgs {
             mark: bytes(&self.mark_at)?,
             shared: bytes(&self.shared)?.map(|octets| Shared { octets, alpha: self.alpha }),
             trim,
+            pause: bytes(&self.pfc)?.map(|octets| Pause { octets }),
             paths: if self.spray { Paths::Spray } else { Paths::Flow },
         })
     }

@@ -120,7 +120,7 @@ fn one(run: &Run) {
 fn tier(t: &TierResult) {
     let c = &t.counters;
     println!(
-        "{:<17} {} ports: {} packets, {} dropped, {} lost, {} marked, {} trimmed, {} returned; queue {} octets at most, {:.0} on average at the worst",
+        "{:<17} {} ports: {} packets, {} dropped, {} lost, {} marked, {} trimmed, {} returned, {} pauses; queue {} octets at most, {:.0} on average at the worst",
         tier_name(t.tier),
         t.ports,
         c.packets,
@@ -129,6 +129,7 @@ fn tier(t: &TierResult) {
         c.marked,
         c.trimmed,
         c.returned,
+        c.pauses,
         c.peak,
         t.mean_most
     );
@@ -186,6 +187,7 @@ fn tier_json(t: &TierResult) -> Value {
         "marked": c.marked,
         "trimmed": c.trimmed,
         "returned": c.returned,
+        "pauses": c.pauses,
         "peak_octets": c.peak,
         "worst_mean_octets": t.mean_most,
     })
