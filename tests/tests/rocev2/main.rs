@@ -100,3 +100,28 @@ fn tshark_reads_every_packet_and_every_invariant_crc_is_right() {
     assert!(count("infiniband.aeth.syndrome == 0x60") > 0, "something was lost");
     assert!(count("infiniband.bth.padcnt == 3") > 0, "the last packet of a message of 5001 octets");
 }
+
+/// A window far beyond the link's queue: without congestion control most of it is lost, again and again.
+#[test]
+fn notifications_keep_the_queue_from_overflowing() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("capture.pcapng");
+    let file = file.to_str().expect("UTF-8");
+    let link = ["--rate", "1Gbps", "--delay", "20us", "--queue", "100", "--ecn-threshold", "20"];
+    let args = [&link[..], &["--bytes", "5MB", "--set", "window=256", "--pcap", file]].concat();
+    let without = simulate(&args).expect("no C compiler is needed");
+    let with = simulate(&[&args[..], &["--with", "dcqcn"]].concat()).expect("no C compiler is needed");
+    let took = |result: &Value| result["completion_ns"].as_u64().expect("it completed");
+    assert!(took(&with) * 3 < took(&without), "{} ns and {} ns", took(&with), took(&without));
+    let packets = wire::packets(&std::fs::read(file).expect("a capture"));
+    let notifications: Vec<_> = packets.iter().filter(|p| p[28] == 0x81).collect();
+    assert!(notifications.len() > 20, "{} notifications", notifications.len());
+    for packet in notifications {
+        assert_eq!(
+            (packet.len(), packet[32], &packet[36..56]),
+            (60, 0x40, &[0; 20][..]),
+            "BECN and nothing else"
+        );
+        assert_eq!(wire::invariant_crc(packet).to_le_bytes(), packet[56..]);
+    }
+}

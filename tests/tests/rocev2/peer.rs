@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use carrick_driver::compile::compile_file;
+use carrick_driver::Choice;
+use carrick_driver::compile::compile_choice;
 use carrick_interp::{Completion, Config, Core, Data, Refused, Request};
 use carrick_ir::{Program, Ty, counter};
 use carrick_tests::build::root;
@@ -28,6 +29,7 @@ const WRITE_LAST: u8 = 8;
 const WRITE_ONLY: u8 = 10;
 const READ_REQUEST: u8 = 12;
 const ACKNOWLEDGE: u8 = 17;
+const NOTIFICATION: u8 = 0x81;
 const ACK: u8 = 0x1f;
 const RNR: u8 = 0x20;
 const OUT_OF_SEQUENCE: u8 = 0x60;
@@ -45,7 +47,12 @@ struct End {
 impl End {
     /// A queue pair with a receive of 3000 octets, and 4096 octets of sevens in memory that may be read and written.
     fn new() -> End {
-        let program = compile_file(&root().join(PROGRAM)).expect("readable").program.expect("no errors");
+        End::with(&Choice::default())
+    }
+
+    fn with(choice: &Choice) -> End {
+        let compiled = compile_choice(&root().join(PROGRAM), choice).expect("readable");
+        let program = compiled.program.expect("no errors");
         let config = Config { seed: 1, address: US, ..Config::default() };
         let core = Core::new(program.clone(), &config).expect("the defaults are valid");
         let mut end = End { core, program, handle: 0, token: 0, now: 0 };
@@ -113,7 +120,7 @@ impl End {
 }
 
 fn packet(opcode: u8, psn: u32, extended: Vec<u8>, payload: Vec<u8>) -> Packet {
-    Packet { opcode, qp: QP, psn: psn & 0xff_ffff, ask: true, extended, payload }
+    Packet { opcode, qp: QP, psn: psn & 0xff_ffff, ask: true, marked: false, extended, payload }
 }
 
 /// It refuses, for good: with this syndrome, the receive flushed, the memory as it was, and nothing said ever after.
@@ -315,6 +322,44 @@ fn a_peer_that_stops() {
     let ended: Vec<(u64, u8)> =
         std::iter::from_fn(|| end.core.next_completion()).map(|d| (d.token, d.status)).collect();
     assert_eq!(ended, [(tokens[0], 4), (tokens[1], ABORTED), (tokens[2], ABORTED)]);
+}
+
+/// Of packets that a switch has marked the peer is told, and not too often; being told, this end sends at half the rate.
+#[test]
+fn congestion_is_told_and_heard_of() {
+    let mut end = End::with(&Choice { with: [("dcqcn".to_owned(), None)].into(), ..Choice::default() });
+    let early = Packet { marked: true, ..packet(SEND_ONLY, PSN + 9, vec![], vec![1]) };
+    let told = |end: &mut End| {
+        end.rx(&early).expect("it is taken");
+        end.now += 1_000_000;
+        let out = end.out();
+        out.iter().filter(|p| p[28] == NOTIFICATION && p.len() == 60).count()
+    };
+    assert_eq!(told(&mut end), 1);
+    end.rx(&early).expect("it is taken");
+    end.now += 49_000;
+    assert_eq!((told(&mut end), told(&mut end)), (1, 1), "one of the two within 50 us");
+    // At 100 Gbit/s a packet of 1068 octets takes 85 ns; at the half of that, twice as long.
+    let gap = |end: &mut End| {
+        end.call("post_send", &[4096, 0, 0], Data::Send(&[1; 4096]));
+        let mut gaps = Vec::new();
+        let mut packet = Vec::new();
+        for _ in 0..3 {
+            let began = end.now;
+            while !end.core.tx(&mut packet, end.now) {
+                end.now = end.core.next_deadline().expect("it waits for its moment");
+            }
+            gaps.push(end.now - began);
+        }
+        end.now += 1_000;
+        end.out();
+        gaps[2]
+    };
+    let before = gap(&mut end);
+    assert!((80..=90).contains(&before), "{before} ns");
+    end.rx(&packet(NOTIFICATION, 0, vec![0; 16], vec![])).expect("it is taken");
+    let after = gap(&mut end);
+    assert!((160..=180).contains(&after), "{after} ns");
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub struct Packet {
     pub qp: u32,
     pub psn: u32,
     pub ask: bool,
+    /// a switch has marked it
+    pub marked: bool,
     /// extended headers
     pub extended: Vec<u8>,
     pub payload: Vec<u8>,
@@ -60,7 +62,7 @@ impl Packet {
         let udp_len = (8 + rest.len()) as u16;
         let udp = [&[0xc0, 1][..], &4791_u16.to_be_bytes(), &udp_len.to_be_bytes(), &[0, 0]].concat();
         let total = (20 + udp.len() + rest.len()) as u16;
-        let mut packet = vec![0x45, 2];
+        let mut packet = vec![0x45, if self.marked { 3 } else { 2 }];
         packet.extend(total.to_be_bytes());
         packet.extend([0, 0, 0x40, 0, 64, 17, 0, 0]);
         packet.extend(from.to_be_bytes());
