@@ -1,5 +1,7 @@
 //! Connections of several streams: what arrives, and that no stream waits for another.
 
+use std::fmt::Write;
+use std::process::Command;
 use std::sync::Arc;
 
 use carrick_driver::compile_file;
@@ -10,7 +12,7 @@ use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::{Nobody, Observer};
 use carrick_sim::scenario::Engine;
 use carrick_sim::{Report, Scenario, run};
-use carrick_tests::build::root;
+use carrick_tests::build::{carrick, root};
 
 const STREAMS: &str = "protocols/quic-lite/quic-lite.mtp";
 const ONE_STREAM: &str = "protocols/tcp/tcp.mtp";
@@ -130,4 +132,45 @@ fn a_lost_packet_holds_up_only_its_own_stream() {
     let places: Vec<u64> = (0..8).map(|i| 9 * SMALL - i * 1_400).collect();
     let in_turns = in_one_stream(1..=40, &places);
     assert!(streams * 1.1 < in_turns, "streams: {streams:.1} ms, in turns: {in_turns:.1} ms");
+}
+
+/// Objects of 8 to 32 KB between those of 1 MB, all on one connection, asked for at fixed times: the slowdowns of the small ones.
+fn slowdowns(program: &str) -> Vec<f64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (trace, csv) = (folder.path().join("flows"), folder.path().join("csv"));
+    let mut flows = String::new();
+    for i in 0..20_u64 {
+        let (big, small) = (i * 105_000_000, i * 105_000_000 + 10_000_000);
+        let octets = [8_000, 16_000, 32_000][i as usize % 3];
+        writeln!(flows, "{big},0,1,1000000\n{small},0,1,{octets}").expect("memory takes all");
+    }
+    std::fs::write(&trace, flows).expect("writable");
+    let workload = format!("trace:{}", trace.display());
+    let done = Command::new(carrick())
+        .args(["sim", program, "--topology", "pair", "--keep", "--fast", "--workload", &workload])
+        .args(["--rate", "100Mbps", "--delay", "1ms", "--csv", csv.to_str().expect("UTF-8")])
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let text = std::fs::read_to_string(csv).expect("a table");
+    let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+    let columns = rows.map(|row| row.split(',').collect::<Vec<_>>());
+    columns.filter(|c| c[4] != "1000000").map(|c| c[8].parse().expect("a slowdown")).collect()
+}
+
+/// Figures 4b and 4c of the first paper.
+#[test]
+fn small_objects_on_a_connection_with_big_ones() {
+    let (streams, one_stream) = (slowdowns(STREAMS), slowdowns(ONE_STREAM));
+    assert_eq!((streams.len(), one_stream.len()), (20, 20));
+    // They share the link's queue with the big one, and wait for nothing else.
+    assert!(streams.iter().all(|s| *s < 10.0), "{streams:?}");
+    assert!(one_stream.iter().all(|s| *s > 20.0), "{one_stream:?}");
+    let median = |mut all: Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let (streams, one_stream) = (median(streams), median(one_stream));
+    assert!(streams * 3.0 < one_stream, "{streams} against {one_stream}");
 }

@@ -76,13 +76,10 @@ impl Edge {
     /// A sentence, if programs of this shape cannot carry flows.
     pub fn new(shape: Shape, place: Place) -> Result<Edge, String> {
         match shape {
-            Shape::Stream => Ok(Edge::Stream(stream::Edge::new(place))),
+            Shape::Stream => Ok(Edge::Stream(stream::Edge::new(place, false))),
             Shape::Message => Ok(Edge::Message(message::Edge::new(place))),
             Shape::Rpc => Ok(Edge::Rpc(rpc::Edge::new(place))),
-            Shape::Multistream => {
-                Err("networks of many hosts carry flows over `stream`, `message` and `rpc`, not over `multistream`"
-                    .into())
-            }
+            Shape::Multistream => Ok(Edge::Stream(stream::Edge::new(place, true))),
             Shape::Verbs => {
                 Err("networks of many hosts carry flows over `stream`, `message` and `rpc`, not over `verbs`"
                     .into())

@@ -1,4 +1,5 @@
-//! Flows over the `stream` interface: each on a connection of its own, or one after another on one to each host.
+//! Flows over the `stream` interface: each on a connection of its own, or one after another on one to each host. Over
+//! `multistream` each is a stream of its own, on one connection to each host.
 
 use std::collections::VecDeque;
 
@@ -16,6 +17,7 @@ const BACKLOG: u64 = 1024;
 /// The first port of a connection, and how many there are.
 const LOCAL_PORT: u64 = 10_000;
 const LOCAL_PORTS: u64 = 50_000;
+const END_OF_STREAM: u8 = 1;
 /// Octets in one send, and in one recv.
 const CHUNK: u64 = 65_536;
 
@@ -24,12 +26,24 @@ pub(super) enum Waiting {
     Listen,
     Accept(u64),
     Connect(usize),
+    /// the connection to this host, which carries streams
+    Carrier(u32),
+    /// a stream on the connection with this handle
+    AcceptStream(u64),
     Send(usize),
     Recv(usize),
     Nothing,
 }
 
-/// A connection, at either end.
+/// What carries the streams to a host.
+#[derive(Debug, Default)]
+struct Carrier {
+    handle: Option<u64>,
+    /// those that wait for it
+    waiting: Vec<usize>,
+}
+
+/// A connection, or a stream of one, at either end.
 #[derive(Debug, Default)]
 struct Conn {
     handle: u64,
@@ -55,11 +69,15 @@ pub struct Edge {
     free: Vec<usize>,
     opened: u64,
     kept: FxHashMap<u32, usize>,
+    /// by the host that they lead to, where a connection has several streams
+    carriers: Option<FxHashMap<u32, Carrier>>,
 }
 
 impl Edge {
-    pub fn new(place: Place) -> Edge {
+    /// `several`: a connection has several streams.
+    pub fn new(place: Place, several: bool) -> Edge {
         Edge {
+            carriers: several.then(FxHashMap::default),
             place,
             desk: Desk::default(),
             conns: Vec::new(),
@@ -86,6 +104,9 @@ impl Edge {
 
     pub fn begin(&mut self, flow: u32, flows: &mut Flows, now: u64) {
         let to = flows.all[flow as usize].destination;
+        if self.carriers.is_some() {
+            return self.begin_stream(flow, to);
+        }
         if let Some(&conn) = self.kept.get(&to) {
             self.conns[conn].to_send.push_back(flow);
             return self.send(conn, flows, now);
@@ -94,6 +115,41 @@ impl Edge {
         if self.place.keep {
             self.kept.insert(to, conn);
         }
+        self.connect(to, Waiting::Connect(conn));
+    }
+
+    /// A stream on the connection to a host, which is made for the first one.
+    fn begin_stream(&mut self, flow: u32, to: u32) {
+        let conn = self.conn(Conn { to_send: VecDeque::from([flow]), ..Conn::default() });
+        let carriers = self.carriers.get_or_insert_default();
+        let is_first = !carriers.contains_key(&to);
+        let carrier = carriers.entry(to).or_default();
+        match carrier.handle {
+            Some(handle) => self.open_stream(handle, conn),
+            None => carrier.waiting.push(conn),
+        }
+        if is_first {
+            self.connect(to, Waiting::Carrier(to));
+        }
+    }
+
+    fn open_stream(&mut self, carrier: u64, conn: usize) {
+        self.desk.ask(Call::OpenStream, carrier, Args::default(), AskData::None, Waiting::Connect(conn));
+    }
+
+    /// The connection to a host is there, or is not: then the next flow to it tries again.
+    fn carried(&mut self, to: u32, done: &Completion, flows: &mut Flows, now: u64) {
+        let carriers = self.carriers.get_or_insert_default();
+        let waiting = carriers.get_mut(&to).map(|c| std::mem::take(&mut c.waiting)).unwrap_or_default();
+        if done.status != OK {
+            carriers.remove(&to);
+            return waiting.into_iter().for_each(|conn| self.fail(conn, done.status, flows, now));
+        }
+        carriers.insert(to, Carrier { handle: Some(done.value), waiting: Vec::new() });
+        waiting.into_iter().for_each(|conn| self.open_stream(done.value, conn));
+    }
+
+    fn connect(&mut self, to: u32, waiting: Waiting) {
         let args = args(&[
             (Arg::LocalIp, u64::from(address(self.place.host))),
             (Arg::LocalPort, LOCAL_PORT + self.opened % LOCAL_PORTS),
@@ -101,17 +157,24 @@ impl Edge {
             (Arg::RemotePort, PORT),
         ]);
         self.opened += 1;
-        self.desk.ask(Call::Connect, 0, args, AskData::None, Waiting::Connect(conn));
+        self.desk.ask(Call::Connect, 0, args, AskData::None, waiting);
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
         match self.desk.waiting.remove(&done.token) {
             Some(Waiting::Listen) if done.status == OK => self.accept(done.value),
             Some(Waiting::Accept(listener)) if done.status == OK => {
-                let conn = self.conn(Conn { handle: done.value, connected: true, ..Conn::default() });
                 self.accept(listener);
-                self.receive(conn, flows);
+                match self.carriers {
+                    Some(_) => self.accept_stream(done.value),
+                    None => self.accepted(done.value, flows),
+                }
             }
+            Some(Waiting::AcceptStream(carrier)) if done.status == OK => {
+                self.accept_stream(carrier);
+                self.accepted(done.value, flows);
+            }
+            Some(Waiting::Carrier(to)) => self.carried(to, done, flows, now),
             Some(Waiting::Connect(conn)) => {
                 if done.status != OK {
                     return self.fail(conn, done.status, flows, now);
@@ -131,6 +194,16 @@ impl Edge {
         self.desk.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
     }
 
+    fn accept_stream(&mut self, carrier: u64) {
+        let waiting = Waiting::AcceptStream(carrier);
+        self.desk.ask(Call::AcceptStream, carrier, Args::default(), AskData::None, waiting);
+    }
+
+    fn accepted(&mut self, handle: u64, flows: &Flows) {
+        let conn = self.conn(Conn { handle, connected: true, ..Conn::default() });
+        self.receive(conn, flows);
+    }
+
     fn send(&mut self, conn: usize, flows: &mut Flows, now: u64) {
         let c = &mut self.conns[conn];
         if c.over && !c.to_send.is_empty() {
@@ -141,7 +214,7 @@ impl Edge {
         }
         let handle = c.handle;
         let Some(&flow) = c.to_send.front() else {
-            if !self.place.keep {
+            if self.carriers.is_some() || !self.place.keep {
                 c.shut = true;
                 self.desk.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
             }
@@ -227,8 +300,15 @@ impl Edge {
         if !c.over {
             c.over = true;
             let handle = c.handle;
-            if c.connected {
-                self.desk.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
+            let end = match self.carriers {
+                None => Call::Close,
+                Some(_) if status == END_OF_STREAM => Call::Shutdown,
+                Some(_) => Call::Reset,
+            };
+            // A stream that has ended in both directions is not there any more.
+            let gone = self.carriers.is_some() && c.shut && status == END_OF_STREAM;
+            if c.connected && !gone {
+                self.desk.ask(end, handle, Args::default(), AskData::None, Waiting::Nothing);
             }
         }
         self.release(conn);
@@ -236,7 +316,8 @@ impl Edge {
 
     /// Its place is free once nothing of it is under way.
     fn release(&mut self, conn: usize) {
-        if self.conns[conn].over && !self.conns[conn].sending && !self.place.keep {
+        let keep = self.place.keep && self.carriers.is_none();
+        if self.conns[conn].over && !self.conns[conn].sending && !keep {
             self.free.push(conn);
         }
     }
