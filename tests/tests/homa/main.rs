@@ -86,6 +86,43 @@ fn the_compiled_core_does_the_same() {
     }
 }
 
+/// What a run of flows through a network of many hosts prints.
+fn through_a_network(args: &[&str]) -> Value {
+    let done = Command::new(carrick())
+        .args(["sim", PROGRAM, "--format", "json", "--fast", "--message", "1MB"])
+        .args(["--rate", "10Gbps", "--core-rate", "40Gbps", "--delay", "250ns"])
+        .args(args)
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    let result: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    result["runs"][0].clone()
+}
+
+/// Paper, section 5.2: at 80 % load the 99th percentile of short messages is within a few times of the ideal, though most octets are
+/// those of messages of megabytes.
+#[test]
+fn short_messages_are_fast_in_a_network_full_of_long_ones() {
+    for seed in ["1", "2", "3"] {
+        let load = ["--topology", "leaf-spine:2,2,5", "--workload", "poisson:80%", "--sizes", "w4"];
+        let more = ["--flows", "500", "--set", "rtt_bytes=10000", "--seed", seed];
+        let result = through_a_network(&[&load[..], &more].concat());
+        assert_eq!(result["ended"], 500, "{result}");
+        let tiers = result["slowdowns"].as_array().expect("slowdowns by length");
+        let short: Vec<&Value> =
+            tiers.iter().filter(|t| t["octets"].as_u64().is_some_and(|n| n <= 1500)).collect();
+        assert!(short.len() > 4, "{tiers:?}");
+        for tier in short {
+            let p99 = tier["p99"].as_f64().expect("a number");
+            assert!(p99 < 5.0, "seed {seed}: {tier}");
+        }
+        for queue in ["to hosts", "from hosts"] {
+            assert_eq!(result["queues"][queue]["dropped"], 0, "{result}");
+        }
+    }
+}
+
 /// The packets of a capture (the pcapng draft's enhanced packet blocks), without the network's own order.
 fn captured(file: &std::path::Path) -> Vec<Vec<u8>> {
     let octets = std::fs::read(file).expect("a capture");
