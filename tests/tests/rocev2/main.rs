@@ -36,9 +36,10 @@ fn simulate(args: &[&str]) -> Option<Value> {
 #[test]
 fn every_octet_and_every_completion_through_every_fault() {
     for seed in 1..=12 {
+        let features = [&[][..], &["--with", "selective"], &["--with", "dcqcn,selective"]][seed % 3];
         let seed = seed.to_string();
-        let args =
-            [&["--bytes", "1MB", "--seed", &seed, "--delay", "1ms", "--rate", "1Gbps"][..], &BAD].concat();
+        let link = ["--bytes", "1MB", "--seed", &seed, "--delay", "1ms", "--rate", "1Gbps"];
+        let args = [&link[..], &BAD, features].concat();
         let Some(result) = simulate(&args) else { return };
         for end in ["client", "server"] {
             assert_eq!(result[end][0]["end"], "closed", "seed {seed}: {result}");

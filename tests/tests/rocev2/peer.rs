@@ -362,6 +362,66 @@ fn congestion_is_told_and_heard_of() {
     assert!((160..=180).contains(&after), "{after} ns");
 }
 
+fn selective() -> Choice {
+    Choice { with: [("selective".to_owned(), None)].into(), ..Choice::default() }
+}
+
+/// Of a WRITE what comes behind a gap is kept, and told of; what cannot be of it is not.
+#[test]
+fn packets_behind_a_gap_are_kept() {
+    let mut end = End::with(&selective());
+    let middle = |n: u32| packet(WRITE_MIDDLE, PSN + n, vec![], vec![n as u8; 1024]);
+    let sack = |packets: Vec<Vec<u8>>| -> Vec<(u32, u8, u32)> {
+        let word = |p: &[u8], at: usize| u32::from_be_bytes(p[at..at + 4].try_into().expect("four octets"));
+        packets.iter().map(|p| (word(p, 36) & 0xff_ffff, p[40], word(p, 44))).collect()
+    };
+    end.rx(&packet(WRITE_FIRST, PSN, reth(ADDR, KEY, 3172), vec![9; 1024])).expect("it is taken");
+    end.out();
+    // Longer than was announced, and a last packet where another one is missing: of no use.
+    for wrong in [
+        packet(WRITE_LAST, PSN + 3, vec![], vec![5; 101]),
+        middle(3),
+        packet(WRITE_LAST, PSN + 2, vec![], vec![5; 8]),
+    ] {
+        end.rx(&wrong).expect("it is taken");
+    }
+    assert_eq!(
+        sack(end.out()),
+        [(PSN + 1, OUT_OF_SEQUENCE, PSN + 1)],
+        "told once that it is out of sequence"
+    );
+    end.rx(&packet(WRITE_LAST, (PSN + 3) & 0xff_ffff, vec![], vec![5; 100])).expect("it is taken");
+    assert_eq!(sack(end.out()), [(PSN + 1, OUT_OF_SEQUENCE, (PSN + 3) & 0xff_ffff)]);
+    end.rx(&middle(2)).expect("it is taken");
+    assert_eq!(sack(end.out()), [(PSN + 1, OUT_OF_SEQUENCE, PSN + 2)]);
+    end.rx(&middle(1)).expect("it is taken");
+    assert_eq!(sack(end.out())[0].1, ACK);
+    let wanted = [&[9; 1024][..], &[1; 1024], &[2; 1024], &[5; 100], &[7; 924]].concat();
+    assert_eq!(end.memory_now(), wanted);
+}
+
+#[test]
+fn only_the_gap_is_sent_again() {
+    let mut end = End::with(&selective());
+    let write = end.call("post_write", &[5000, 1, 0, 0, 0], Data::Send(&[1; 5000]));
+    let numbers = |packets: Vec<Vec<u8>>| packets.iter().map(|p| p[39]).collect::<Vec<u8>>();
+    assert_eq!(numbers(end.out()), [5, 6, 7, 8, 9]);
+    let nak = |missing: u32, sack: u8| {
+        packet(ACKNOWLEDGE, missing, vec![OUT_OF_SEQUENCE, 0, 0, 0, 0, 0, 0, sack], vec![])
+    };
+    end.rx(&nak(6, 8)).expect("it is taken");
+    assert_eq!(numbers(end.out()), [6, 7]);
+    for again in [nak(6, 8), nak(6, 9), nak(6, 200), nak(6, 6)] {
+        end.rx(&again).expect("it is taken");
+        if again.extended[7] != 6 {
+            assert!(end.out().is_empty(), "{again:?}");
+        }
+    }
+    assert_eq!(numbers(end.out()), [6, 7, 8, 9], "without a word of what is there, all of it");
+    end.rx(&packet(ACKNOWLEDGE, 9, vec![ACK, 0, 0, 0, 0, 0, 0, 9], vec![])).expect("it is taken");
+    assert_eq!(end.completion(write).expect("done").status, OK);
+}
+
 #[test]
 fn packets_that_are_none_of_ours() {
     let mut end = End::new();
