@@ -19,6 +19,7 @@ fn only_uses(path: &str) -> bool {
         "/ui/",
         "/errors/",
         "/decisions/",
+        "docs/protocols/",
         "/templates/",
         "/node_modules/",
         "/target/",

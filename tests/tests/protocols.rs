@@ -1,0 +1,128 @@
+//! A page of the book for each protocol: what its program is made of, and what its README tells. `CARRICK_RECORD=1` writes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use carrick_driver::Choice;
+use carrick_driver::compile::compile_for;
+use carrick_driver::targets;
+use carrick_ir::{EventKind, NetLayer, Program, uses};
+use carrick_tests::build::root;
+
+/// The folders of protocols, by name.
+fn protocols() -> BTreeMap<String, PathBuf> {
+    let folders = fs::read_dir(root().join("protocols")).expect("there are protocols");
+    let named = folders.map(|folder| {
+        let path = folder.expect("it can be listed").path();
+        (path.file_name().expect("a name").to_string_lossy().into_owned(), path)
+    });
+    named.collect()
+}
+
+/// The texts of a folder's programs.
+fn texts(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("it can be listed").path()) {
+        if path.is_dir() {
+            found.extend(texts(&path));
+        } else if path.extension().is_some_and(|e| e == "mtp") {
+            found.push(fs::read_to_string(&path).expect("it can be read"));
+        }
+    }
+    found
+}
+
+/// What a protocol is, in rows of what and how much.
+struct Facts {
+    title: String,
+    lines: usize,
+    rows: Vec<(&'static str, String)>,
+}
+
+fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn over(program: &Program) -> String {
+    match program.net_header.layer {
+        NetLayer::Ipv4 => format!("`ipv4`, protocol {}", program.net_header.protocol),
+        NetLayer::Link => "`link`".into(),
+    }
+}
+
+/// The features that a text declares, with their options.
+fn features(texts: &[String]) -> BTreeSet<String> {
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let declared = lines.filter_map(|line| line.strip_prefix("feature "));
+    let named = declared.filter(|line| !line.contains(" = "));
+    named.map(|line| line.split(['{', ';']).next().unwrap_or_default().trim().to_owned()).collect()
+}
+
+fn facts(name: &str, folder: &Path) -> Facts {
+    let readme = fs::read_to_string(folder.join("README.md")).expect("each protocol has a README");
+    let title =
+        readme.lines().next().and_then(|line| line.strip_prefix("# ")).expect("it begins with a title");
+    let file = folder.join(name).with_extension("mtp");
+    let program = compile_for(&file, &Choice::default(), None).expect("it can be read");
+    let program = program.program.expect("the program is right");
+    let texts = texts(folder);
+    let all: Vec<&str> = texts.iter().flat_map(|text| text.lines()).map(str::trim).collect();
+    let code = all.iter().filter(|line| !line.is_empty() && !line.starts_with("//")).count();
+    let scheduled = uses::blocks(&program.schedule);
+    let events = program.events.iter().filter(|event| event.kind != EventKind::Flow).count();
+    let able = targets::all().into_iter().filter(|target| {
+        compile_for(&file, &Choice::default(), Some(target)).is_ok_and(|compiled| compiled.errors() == 0)
+    });
+    let able: BTreeSet<String> = able.map(|target| target.name).collect();
+    let interface = program.interface.as_ref().map(|interface| interface.name.as_str());
+    let rows = vec![
+        ("program", format!("{code} lines, {} with comments, in {} files", all.len(), texts.len())),
+        ("over", over(&program)),
+        ("interface", listed(interface)),
+        ("features", listed(features(&texts).iter().map(String::as_str))),
+        ("contexts", listed(program.contexts.iter().map(|context| context.name.as_str()))),
+        ("events from outside", events.to_string()),
+        ("events that others raise", (program.events.len() - events).to_string()),
+        ("packets", listed(program.blueprints.iter().map(|blueprint| blueprint.name.as_str()))),
+        ("instructions", listed(uses::instructions(&program))),
+        ("scheduling blocks", listed(scheduled)),
+        ("runs on", listed(able.iter().map(String::as_str))),
+    ];
+    Facts { title: title.to_owned(), lines: code, rows }
+}
+
+/// Holds a page to what it should say, or writes it.
+fn holds(path: &Path, wanted: &str) {
+    if std::env::var_os("CARRICK_RECORD").is_some() {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+        return fs::write(path, wanted).expect("writable");
+    }
+    let said = fs::read_to_string(path).unwrap_or_default();
+    assert!(said == wanted, "{} is not up to date: CARRICK_RECORD=1 writes it\n{wanted}", path.display());
+}
+
+#[test]
+fn each_protocol_has_a_page() {
+    let docs = root().join("docs");
+    let mut index = String::from(
+        "# Protocols\n\nWhat is written in the language so far. Features that a build chooses count among the lines.\n\n\
+         | protocol | what it is | lines | over | interface | runs on |\n| --- | --- | --- | --- | --- | --- |\n",
+    );
+    for (name, folder) in protocols() {
+        let Facts { title, lines, rows } = facts(&name, &folder);
+        let row = |what: &str| rows.iter().find(|(name, _)| *name == what).map_or("", |(_, how)| how);
+        let (over, interface, runs_on) = (row("over"), row("interface"), row("runs on"));
+        index += &format!(
+            "| [{name}](protocols/{name}.md) | {title} | {lines} | {over} | {interface} | {runs_on} |\n"
+        );
+        let table: String = rows.iter().map(|(what, how)| format!("| {what} | {how} |\n")).collect();
+        let page = format!(
+            "# {title}\n\n| | as built by default |\n| --- | --- |\n{table}\n\
+             {{{{#include ../../protocols/{name}/README.md:2:}}}}\n"
+        );
+        holds(&docs.join(format!("protocols/{name}.md")), &page);
+    }
+    holds(&docs.join("protocols.md"), &index);
+}
