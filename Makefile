@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export SECONDS ?= 60
 
-.PHONY: help demo test fmt lint bench fuzz docs book
+.PHONY: help demo test fmt lint bench experiments fuzz docs book
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -23,6 +23,9 @@ lint: ## formatting and warnings, as CI sees them
 
 bench: ## measure, side by side with peers, and write docs/benchmarks.md
 	@bench/run
+
+experiments: ## make figures of papers again, beside the papers' numbers (QUICK=1: smaller ones)
+	@for e in experiments/*; do echo "== $$e"; "$$e" $(if $(QUICK),--quick) || exit 1; done
 
 fuzz: ## fuzz the front end and generated code for SECONDS (60)
 	@fuzz/run $(SECONDS)

@@ -32,6 +32,15 @@ fn help_begins_with_an_example() {
 }
 
 #[test]
+fn whoever_reads_may_have_seen_enough() {
+    let command = format!("'{}' explain | head -n 1", carrick().display());
+    let shell = Command::new("bash").args(["-o", "pipefail", "-c", &command]).current_dir(root()).output();
+    let output = shell.expect("bash runs");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 1);
+}
+
+#[test]
 fn shells_can_read_their_completions() {
     for shell in ["bash", "zsh"] {
         let made = run(&["completions", shell]);

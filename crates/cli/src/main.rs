@@ -13,7 +13,20 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// Whoever reads has seen enough: that is the end of it, and no bug of ours.
+fn end_with_the_reader() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let text = panic.payload().downcast_ref::<String>();
+        if text.is_some_and(|text| text.starts_with("failed printing to stdout: Broken pipe")) {
+            std::process::exit(0);
+        }
+        usual(panic);
+    }));
+}
+
 fn main() -> ExitCode {
+    end_with_the_reader();
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => {
