@@ -23,7 +23,7 @@ fn gdb_stops_on_a_line_of_the_program() {
     }
     // Both ends in one process, beside the host.
     let bench = host(PROGRAM).with_file_name("tcp-bench");
-    let line = line_of("c.snd_wnd_max = c.snd_wnd;");
+    let line = line_of("uint32 n = min(c.send_len, room);");
     let said = Command::new("gdb")
         .args(["-nx", "-batch", "-ex", "set breakpoint pending off", "-ex", &format!("break tcp.mtp:{line}")])
         .args(["-ex", "run", "-ex", "print c->state", "-ex", "next", "-ex", "frame", "-ex", "kill"])
@@ -37,7 +37,10 @@ fn gdb_stops_on_a_line_of_the_program() {
     if said.contains("ptrace: Operation not permitted") {
         return skip("this machine lets nobody trace a process");
     }
-    assert!(said.contains(&format!("{PROGRAM}:{line}\n{line}\t    c.snd_wnd_max = c.snd_wnd;")), "{said}");
+    assert!(
+        said.contains(&format!("{PROGRAM}:{line}\n{line}\t    uint32 n = min(c.send_len, room);")),
+        "{said}"
+    );
     assert!(said.contains("$1 = tcp_ESTABLISHED") || said.contains("$1 = 3"), "{said}");
     let after = said.rsplit(&format!("{PROGRAM}:")).next().and_then(|at| at.split_once('\n'));
     let stepped = after.and_then(|(number, _)| number.parse::<usize>().ok());

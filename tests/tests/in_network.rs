@@ -90,7 +90,10 @@ fn each_role_has_its_place() {
     assert!(said.contains("whole frames"), "{said}");
     let output = run(dir, &["build", "lane/lane.mtp", "--target", "native", "-o", "out"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("no role `in_network`"), "{said}");
+    assert!(
+        !output.status.success() && said.contains("does not run programs in the role `in_network`"),
+        "{said}"
+    );
 }
 
 const TCP: &str = "protocols/tcp/tcp.mtp";
