@@ -209,6 +209,10 @@ impl<'p> Emitter<'p> {
 
     fn expectation(&mut self, bp: &BlueprintDef, field: &BpField, varint: bool) {
         let BpFieldKind::Computed(value) = &field.kind else { return };
+        // How much of a payload is padding, the receiver knows by this field alone.
+        if bp.payload_align > 1 && uses(value, &ExprKind::PayloadLen) {
+            return;
+        }
         let rep = self.rep(&field.ty);
         let mut computed = self.expr(value);
         let kept = match field.range {
