@@ -6,12 +6,12 @@ import subprocess
 import time
 from pathlib import Path
 
-URI = "file:///typed.mtp"
-
 
 class Editor:
     def __init__(self, carrick, program, lines):
         text = Path(program).read_text()
+        # Beside the program, as its imports are.
+        self.uri = Path(program).resolve().with_name("typed.mtp").as_uri()
         missing = lines - text.count("\n")
         text += "".join(f"const uint32 MORE_{n} = {n};\n" for n in range(missing))
         self.last_line = text.count("\n")
@@ -20,7 +20,7 @@ class Editor:
         self.send({"id": 0, "method": "initialize", "params": {"capabilities": {}}})
         self.read()
         self.send({"method": "initialized", "params": {}})
-        document = {"uri": URI, "languageId": "mtp", "version": self.version, "text": text}
+        document = {"uri": self.uri, "languageId": "mtp", "version": self.version, "text": text}
         self.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
         self.read()
 
@@ -44,7 +44,7 @@ class Editor:
         change = {"range": {"start": end, "end": end}, "text": "/"}
         begin = time.perf_counter()
         self.send({"method": "textDocument/didChange", "params": {
-            "textDocument": {"uri": URI, "version": self.version}, "contentChanges": [change]}})
+            "textDocument": {"uri": self.uri, "version": self.version}, "contentChanges": [change]}})
         if self.read()["params"]["version"] != self.version:
             raise RuntimeError("the answer is not to what was typed")
         return (time.perf_counter() - begin) * 1000
