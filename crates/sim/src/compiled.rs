@@ -154,6 +154,8 @@ pub struct Compiled {
     /// the octets of requests that are over, for their room
     spare: Vec<Vec<u8>>,
     mtu: usize,
+    /// the program may read memory of requests (see `carrick_ir::uses`), so that its octets must be known from the beginning
+    room_is_seen: bool,
 }
 
 /// What the core has reported.
@@ -236,11 +238,18 @@ impl Compiled {
             buffers: HashMap::default(),
             spare: Vec::new(),
             mtu: config.mtu as usize,
+            room_is_seen: true,
         };
         if compiled.core.is_null() {
             return Err("the configuration is outside what the program allows".into());
         }
         Ok(compiled)
+    }
+
+    /// The core of a program that looks at no room of requests before it is delivered to: it need not be the same each time.
+    pub fn with_unseen_room(mut self) -> Compiled {
+        self.room_is_seen = false;
+        self
     }
 
     /// Room for `len` octets, used before if there is some.
@@ -306,8 +315,10 @@ impl Core for Compiled {
                 Some(Buffer { octets, receives: false })
             }
             Data::Recv(len) => {
-                let mut octets = self.room(0);
-                octets.resize(len as usize, 0);
+                let mut octets = self.room(len as usize);
+                if self.room_is_seen {
+                    octets.resize(len as usize, 0);
+                }
                 (data.ptr, data.len) = (octets.as_mut_ptr(), len);
                 Some(Buffer { octets, receives: true })
             }
@@ -364,7 +375,13 @@ impl Core for Compiled {
         let buffer = self.buffers.remove(&done.token);
         let data = buffer.and_then(|Buffer { mut octets, receives }| {
             if receives && done.status == 0 {
-                octets.truncate(usize::try_from(done.value).unwrap_or(usize::MAX));
+                let got = usize::try_from(done.value).unwrap_or(usize::MAX);
+                if octets.is_empty() {
+                    // SAFETY: the room that the request asked for; a core delivers from its beginning as many octets as it says.
+                    unsafe { octets.set_len(got.min(octets.capacity())) };
+                } else {
+                    octets.truncate(got);
+                }
                 return Some(octets);
             }
             self.spare.push(octets);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use carrick_interp::Config;
 use carrick_interp::debug::Hook;
-use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES};
+use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES, uses};
 
 use crate::app::{self, App, End, Place, Plan, Record, Side};
 use crate::between::Between;
@@ -57,7 +57,10 @@ impl Engine {
             Engine::Debugged(hook) => {
                 Box::new(Interpreted::debugged(program.clone(), config, number, hook.clone())?)
             }
-            Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), config)?),
+            Engine::Compiled(compiled) => {
+                let core = Compiled::new(compiled.clone(), config)?;
+                Box::new(if uses::memory(program) { core } else { core.with_unseen_room() })
+            }
         })
     }
 }
