@@ -27,6 +27,7 @@ pub mod records;
 pub mod rng;
 pub mod scenario;
 pub mod show;
+mod status;
 pub mod trace;
 pub mod watch;
 

@@ -6,14 +6,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
-use rustc_hash::FxHashMap;
-
-use super::{Ask, AskData, End, OK, Place, Plan, Record, Side};
+use super::desk::Desk;
+use super::{AskData, End, Place, Plan, Record, Side};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
+use crate::status::{BUSY, OK};
 
-const BUSY: u8 = 10;
 /// The numbers that a message begins with.
 const HEAD: usize = 8;
 /// The longest message where one is a packet, and what a packet may need beside it.
@@ -29,7 +28,7 @@ const PORT: u64 = 1024;
 const CLOSE_AFTER: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiting {
+pub(super) enum Waiting {
     Open(usize),
     Send { conn: usize, message: u64 },
     Recv(usize),
@@ -60,10 +59,8 @@ pub fn in_a_packet(mtu: u32) -> u32 {
 pub struct App {
     place: Place,
     conns: Vec<Conn>,
-    waiting: FxHashMap<u64, Waiting>,
-    token: u64,
+    pub(super) desk: Desk<Waiting>,
     settled: usize,
-    asks: Vec<Ask>,
 }
 
 impl App {
@@ -82,7 +79,7 @@ impl App {
             over: false,
         };
         let conns = plans.iter().map(conn).collect();
-        App { place, conns, waiting: FxHashMap::default(), token: 0, settled: 0, asks: Vec::new() }
+        App { place, conns, desk: Desk::default(), settled: 0 }
     }
 
     pub fn records(&self) -> impl Iterator<Item = &Record> {
@@ -93,22 +90,12 @@ impl App {
         self.settled >= self.conns.len()
     }
 
-    pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
-        to.append(&mut self.asks);
-    }
-
-    fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: Waiting) {
-        self.token += 1;
-        self.waiting.insert(self.token, waiting);
-        self.asks.push(Ask::Call { call, handle, args, token: self.token, data });
-    }
-
     /// Whoever answers is there before anybody asks.
     pub fn start(&mut self, now: u64) {
         for conn in 0..self.conns.len() {
             let start = self.conns[conn].plan.start;
             if self.place.is_client && start > now {
-                self.asks.push(Ask::Wake { at: start, conn });
+                self.desk.wake(start, conn);
             } else {
                 self.open(conn);
             }
@@ -123,7 +110,7 @@ impl App {
             (Arg::RemoteIp, u64::from(self.place.peer)),
             (Arg::RemotePort, port),
         ]);
-        self.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
+        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
     }
 
     fn side(&self, conn: usize) -> &Side {
@@ -154,7 +141,7 @@ impl App {
             self.open(conn);
         } else if c.over && nothing_comes {
             let handle = c.handle;
-            self.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Close(conn));
+            self.desk.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Close(conn));
         } else {
             c.waits = false;
             self.send(conn, now);
@@ -163,7 +150,7 @@ impl App {
     }
 
     pub fn completed(&mut self, done: &Completion, now: u64) {
-        match self.waiting.remove(&done.token) {
+        match self.desk.answered(done) {
             Some(Waiting::Open(conn)) if done.status == OK => {
                 let c = &mut self.conns[conn];
                 c.handle = done.value;
@@ -211,7 +198,7 @@ impl App {
             let handle = c.handle;
             let octets = AskData::Send(Cow::Owned(self.octets(conn, message, len, self.place.is_client)));
             let args = args(&[(Arg::Len, u64::from(len))]);
-            self.ask(Call::Send, handle, args, octets, Waiting::Send { conn, message });
+            self.desk.ask(Call::Send, handle, args, octets, Waiting::Send { conn, message });
         }
     }
 
@@ -228,7 +215,7 @@ impl App {
                 c.refused.push_back(message);
                 if !c.waits {
                     c.waits = true;
-                    self.asks.push(Ask::Wake { at: now + AGAIN_AFTER, conn });
+                    self.desk.wake(now + AGAIN_AFTER, conn);
                 }
                 return;
             }
@@ -244,7 +231,7 @@ impl App {
         }
         c.receiving = true;
         let (handle, len) = (c.handle, u64::from(self.place.message.max(LONGEST)));
-        self.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
+        self.desk.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
     }
 
     fn received(&mut self, conn: usize, done: &Completion, now: u64) {
@@ -257,7 +244,7 @@ impl App {
         if pause == 0 {
             self.receive(conn);
         } else {
-            self.asks.push(Ask::Wake { at: now + pause, conn });
+            self.desk.wake(now + pause, conn);
         }
     }
 
@@ -293,7 +280,7 @@ impl App {
         c.record.finished = Some(now);
         self.settled += 1;
         if nothing_comes && c.handle != 0 {
-            self.asks.push(Ask::Wake { at: now + CLOSE_AFTER, conn });
+            self.desk.wake(now + CLOSE_AFTER, conn);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Applications: one kind for each shape of interface, driven by a plan for each connection.
 
 mod carrier;
+pub(crate) mod desk;
 mod message;
 mod rpc;
 mod stream;
@@ -12,9 +13,6 @@ pub use message::in_a_packet as message_in_a_packet;
 
 use crate::core::{Completion, Data};
 use crate::interface::{Args, Call, Shape};
-
-const OK: u8 = 0;
-const CLOSED: u8 = 5;
 
 /// What one end of a connection does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,10 +197,10 @@ impl App {
     /// Moves the requests since the last time to the end of `to`.
     pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
         match self {
-            App::Stream(app) => app.take_asks(to),
-            App::Message(app) => app.take_asks(to),
-            App::Rpc(app) => app.take_asks(to),
-            App::Verbs(app) => app.take_asks(to),
+            App::Stream(app) => app.desk.take(to),
+            App::Message(app) => app.desk.take(to),
+            App::Rpc(app) => app.desk.take(to),
+            App::Verbs(app) => app.desk.take(to),
         }
     }
 

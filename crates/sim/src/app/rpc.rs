@@ -8,15 +8,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
-use rustc_hash::FxHashMap;
-
-use super::{Ask, AskData, End, OK, Place, Plan, Record};
+use super::desk::Desk;
+use super::{AskData, End, Place, Plan, Record};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
+use crate::status::{BUSY, NO_ROOM, OK};
 
-const BUSY: u8 = 10;
-const NO_ROOM: u8 = 6;
 /// The numbers that a request and a response begin with.
 const HEAD: usize = 8;
 /// Before what was refused for want of room is tried again, in nanoseconds.
@@ -25,7 +23,7 @@ const AGAIN_AFTER: u64 = 1_000_000;
 const CLIENT_PORT: u64 = 0x8000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiting {
+pub(super) enum Waiting {
     /// of a client's endpoint, or of the server's at a port
     Open(usize),
     Listen,
@@ -75,12 +73,10 @@ struct Conn {
 pub struct App {
     place: Place,
     conns: Vec<Conn>,
-    waiting: FxHashMap<u64, Waiting>,
-    token: u64,
+    pub(super) desk: Desk<Waiting>,
     settled: usize,
     /// requests that were accepted, whose octets have not come
     half_taken: usize,
-    asks: Vec<Ask>,
 }
 
 fn sizes(plan: &Plan, longest: u64) -> Sizes {
@@ -113,11 +109,9 @@ impl App {
         App {
             place,
             conns: plans.iter().map(conn).collect(),
-            waiting: FxHashMap::default(),
-            token: 0,
+            desk: Desk::default(),
             settled: 0,
             half_taken: 0,
-            asks: Vec::new(),
         }
     }
 
@@ -137,16 +131,6 @@ impl App {
         !self.place.is_client || self.settled >= self.conns.len()
     }
 
-    pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
-        to.append(&mut self.asks);
-    }
-
-    fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: Waiting) {
-        self.token += 1;
-        self.waiting.insert(self.token, waiting);
-        self.asks.push(Ask::Call { call, handle, args, token: self.token, data });
-    }
-
     /// Opens what is to be there at the beginning.
     pub fn start(&mut self, now: u64) {
         if !self.place.is_client {
@@ -159,7 +143,7 @@ impl App {
         for conn in 0..self.conns.len() {
             let start = self.conns[conn].plan.start;
             if start > now {
-                self.asks.push(Ask::Wake { at: start, conn });
+                self.desk.wake(start, conn);
             } else {
                 self.open(CLIENT_PORT + conn as u64, Waiting::Open(conn));
             }
@@ -168,7 +152,7 @@ impl App {
 
     fn open(&mut self, port: u64, waiting: Waiting) {
         let args = args(&[(Arg::LocalIp, u64::from(self.place.address)), (Arg::LocalPort, port)]);
-        self.ask(Call::Open, 0, args, AskData::None, waiting);
+        self.desk.ask(Call::Open, 0, args, AskData::None, waiting);
     }
 
     /// A time that was asked for has come.
@@ -183,7 +167,7 @@ impl App {
     }
 
     pub fn completed(&mut self, done: &Completion, now: u64) {
-        match self.waiting.remove(&done.token) {
+        match self.desk.answered(done) {
             Some(Waiting::Open(conn)) if done.status == OK => {
                 self.conns[conn].handle = done.value;
                 self.conns[conn].record.established = Some(now);
@@ -223,7 +207,7 @@ impl App {
             _ => c.sizes.response,
         });
         let len = longest.max().unwrap_or_default() + 1;
-        self.ask(call, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), waiting);
+        self.desk.ask(call, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), waiting);
     }
 
     // ---- the client
@@ -256,7 +240,7 @@ impl App {
                 (Arg::Len, octets.len() as u64),
             ]);
             let data = AskData::Send(Cow::Owned(octets));
-            self.ask(Call::Request, handle, args, data, Waiting::Request { conn, rpc });
+            self.desk.ask(Call::Request, handle, args, data, Waiting::Request { conn, rpc });
         }
     }
 
@@ -268,7 +252,7 @@ impl App {
                 c.record.sent += c.sizes.request;
                 let weary = c.plan.client.abort_at.is_some_and(|at| c.record.sent + c.record.received >= at);
                 if weary && !c.over {
-                    self.ask(Call::Cancel, done.value, Args::default(), AskData::None, Waiting::Nothing);
+                    self.desk.ask(Call::Cancel, done.value, Args::default(), AskData::None, Waiting::Nothing);
                     return self.settle(conn, End::Aborted, now);
                 }
                 self.receive(Call::RecvResponse, done.value, Waiting::Response { conn, rpc });
@@ -278,7 +262,7 @@ impl App {
                 c.refused.push_back(rpc);
                 if !c.waits {
                     c.waits = true;
-                    self.asks.push(Ask::Wake { at: now + AGAIN_AFTER, conn });
+                    self.desk.wake(now + AGAIN_AFTER, conn);
                 }
             }
             status => self.failed(conn, status, now),
@@ -320,14 +304,14 @@ impl App {
         self.settled += 1;
         let handle = c.handle;
         if handle != 0 {
-            self.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
+            self.desk.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
         }
     }
 
     // ---- the server
 
     fn accept(&mut self, endpoint: u64) {
-        self.ask(Call::Accept, endpoint, Args::default(), AskData::None, Waiting::Accept(endpoint));
+        self.desk.ask(Call::Accept, endpoint, Args::default(), AskData::None, Waiting::Accept(endpoint));
     }
 
     fn taken(&mut self, handle: u64, done: &Completion) {
@@ -355,7 +339,7 @@ impl App {
         *owed += 1;
         let octets = self.octets(conn, rpc, false);
         let args = args(&[(Arg::Len, octets.len() as u64)]);
-        self.ask(Call::Respond, handle, args, AskData::Send(Cow::Owned(octets)), Waiting::Respond(conn));
+        self.desk.ask(Call::Respond, handle, args, AskData::Send(Cow::Owned(octets)), Waiting::Respond(conn));
     }
 
     /// What nobody asked for is not answered.
@@ -364,7 +348,7 @@ impl App {
             c.record.wrong_at = c.record.wrong_at.or(Some(c.record.received));
             c.record.messages.damaged += 1;
         }
-        self.ask(Call::Cancel, handle, Args::default(), AskData::None, Waiting::Nothing);
+        self.desk.ask(Call::Cancel, handle, Args::default(), AskData::None, Waiting::Nothing);
     }
 
     fn responded(&mut self, conn: usize, status: u8, now: u64) {

@@ -5,18 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
 use super::carrier::Carriers;
-use super::{Ask, AskData, End, OK, Place, Plan, Record, Side};
+use super::desk::Desk;
+use super::{AskData, End, Place, Plan, Record, Side};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
-
-const END_OF_STREAM: u8 = 1;
+use crate::status::{CLOSED, END_OF_STREAM, OK};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiting {
+pub(super) enum Waiting {
     Listen(u16),
     Accept(u64),
     Connect(usize),
@@ -51,11 +49,9 @@ pub struct App {
     /// what carries streams, where connections have several
     carriers: Option<Carriers>,
     conns: Vec<Conn>,
-    waiting: FxHashMap<u64, Waiting>,
-    token: u64,
+    pub(super) desk: Desk<Waiting>,
     /// connections for which nothing is left to do
     settled: usize,
-    asks: Vec<Ask>,
 }
 
 impl App {
@@ -70,10 +66,8 @@ impl App {
             plans: plans.iter().map(|p| (p.number, p.clone())).collect(),
             carriers: several.then(|| Carriers::of(plans)),
             conns: Vec::new(),
-            waiting: FxHashMap::default(),
-            token: 0,
+            desk: Desk::default(),
             settled: 0,
-            asks: Vec::new(),
         }
     }
 
@@ -87,18 +81,6 @@ impl App {
         self.conns.len() >= self.plans.len() && self.settled >= self.conns.len()
     }
 
-    /// Moves the requests since the last time to the end of `to`.
-    pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
-        to.append(&mut self.asks);
-    }
-
-    fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: Waiting) {
-        self.token += 1;
-        let token = self.token;
-        self.waiting.insert(token, waiting);
-        self.asks.push(Ask::Call { call, handle, args, token, data });
-    }
-
     /// Called once, at the beginning.
     pub fn start(&mut self, now: u64) {
         if self.is_client {
@@ -107,7 +89,7 @@ impl App {
                 let conn = self.conns.len();
                 self.conns.push(new_conn(Some(plan.clone()), 0, plan.start));
                 if plan.start > now {
-                    self.asks.push(Ask::Wake { at: plan.start, conn });
+                    self.desk.wake(plan.start, conn);
                 } else {
                     self.begin(conn);
                 }
@@ -123,7 +105,7 @@ impl App {
                 (Arg::LocalPort, u64::from(port)),
                 (Arg::Backlog, 64),
             ]);
-            self.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen(port));
+            self.desk.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen(port));
         }
     }
 
@@ -151,11 +133,11 @@ impl App {
             (Arg::RemoteIp, u64::from(self.peer)),
             (Arg::RemotePort, u64::from(port)),
         ]);
-        self.ask(Call::Connect, 0, args, AskData::None, waiting);
+        self.desk.ask(Call::Connect, 0, args, AskData::None, waiting);
     }
 
     fn open_stream(&mut self, carrier: u64, conn: usize) {
-        self.ask(Call::OpenStream, carrier, Args::default(), AskData::None, Waiting::Connect(conn));
+        self.desk.ask(Call::OpenStream, carrier, Args::default(), AskData::None, Waiting::Connect(conn));
     }
 
     /// The connection that carries streams is there, or will not be.
@@ -177,7 +159,7 @@ impl App {
         }
         let refused = self.carriers.as_ref().zip(self.conns[conn].plan.as_ref());
         if refused.is_some_and(|(carriers, plan)| carriers.refused(plan)) {
-            self.lose(conn, super::CLOSED, now);
+            self.lose(conn, CLOSED, now);
         } else if self.is_client && self.conns[conn].handle == 0 {
             self.begin(conn);
         } else {
@@ -187,7 +169,7 @@ impl App {
 
     /// A request completed.
     pub fn completed(&mut self, done: &Completion, now: u64) {
-        match self.waiting.remove(&done.token) {
+        match self.desk.answered(done) {
             Some(Waiting::Listen(_)) if done.status == OK => self.accept(done.value),
             Some(Waiting::Accept(listener)) if done.status == OK => {
                 self.accept(listener);
@@ -209,12 +191,12 @@ impl App {
     }
 
     fn accept(&mut self, listener: u64) {
-        self.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
+        self.desk.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
     }
 
     fn accept_stream(&mut self, carrier: u64) {
         let waiting = Waiting::AcceptStream(carrier);
-        self.ask(Call::AcceptStream, carrier, Args::default(), AskData::None, waiting);
+        self.desk.ask(Call::AcceptStream, carrier, Args::default(), AskData::None, waiting);
     }
 
     fn accepted(&mut self, handle: u64, now: u64) {
@@ -280,7 +262,7 @@ impl App {
             }
             c.shut = true;
             let handle = c.handle;
-            self.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
+            self.desk.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
             return;
         }
         let len = (allowed - sent.min(allowed)).min(u64::from(side.send_chunk));
@@ -291,7 +273,13 @@ impl App {
         let handle = c.handle;
         let pattern = Pattern { number: c.record.number, seed: self.seed ^ u64::from(self.is_client) };
         let octets = pattern.octets(sent, len as usize);
-        self.ask(Call::Send, handle, args(&[(Arg::Len, len)]), AskData::Send(octets), Waiting::Send(conn));
+        self.desk.ask(
+            Call::Send,
+            handle,
+            args(&[(Arg::Len, len)]),
+            AskData::Send(octets),
+            Waiting::Send(conn),
+        );
     }
 
     fn abort(&mut self, conn: usize, now: u64) {
@@ -309,14 +297,14 @@ impl App {
         let c = &self.conns[conn];
         let handle = c.handle;
         let Some(carriers) = &mut self.carriers else {
-            return self.ask(call, handle, Args::default(), AskData::None, Waiting::Nothing);
+            return self.desk.ask(call, handle, Args::default(), AskData::None, Waiting::Nothing);
         };
         let last = c.plan.as_ref().filter(|_| self.is_client).and_then(|plan| carriers.ended(plan));
         if c.record.end != End::Clean && handle != 0 {
-            self.ask(Call::Reset, handle, Args::default(), AskData::None, Waiting::Nothing);
+            self.desk.ask(Call::Reset, handle, Args::default(), AskData::None, Waiting::Nothing);
         }
         if let Some(carrier) = last {
-            self.ask(Call::Close, carrier, Args::default(), AskData::None, Waiting::Nothing);
+            self.desk.ask(Call::Close, carrier, Args::default(), AskData::None, Waiting::Nothing);
         }
     }
 
@@ -352,7 +340,7 @@ impl App {
         if pause == 0 {
             self.receive(conn);
         } else {
-            self.asks.push(Ask::Wake { at: now + pause, conn });
+            self.desk.wake(now + pause, conn);
         }
     }
 
@@ -367,7 +355,7 @@ impl App {
         c.receiving = true;
         let handle = c.handle;
         let len = u64::from(chunk);
-        self.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
+        self.desk.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
     }
 
     fn received(&mut self, conn: usize, done: &Completion, now: u64) {

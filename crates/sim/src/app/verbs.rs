@@ -7,14 +7,13 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
-
-use super::{Ask, AskData, End, OK, Place, Plan, Record, Side};
+use super::desk::Desk;
+use super::{AskData, End, Place, Plan, Record, Side};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;
+use crate::status::{OK, TIMED_OUT};
 
-const TIMED_OUT: u8 = 4;
 /// Work requests that wait for their completion at once, and receives that are posted.
 const WINDOW: usize = 8;
 const RECEIVES: usize = 8;
@@ -42,7 +41,7 @@ enum Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiting {
+pub(super) enum Waiting {
     Open(usize),
     /// memory that the peer reads from, or writes to
     Memory {
@@ -87,10 +86,8 @@ struct Conn {
 pub struct App {
     place: Place,
     conns: Vec<Conn>,
-    waiting: FxHashMap<u64, Waiting>,
-    token: u64,
+    pub(super) desk: Desk<Waiting>,
     settled: usize,
-    asks: Vec<Ask>,
 }
 
 impl App {
@@ -114,7 +111,7 @@ impl App {
             closing: false,
         };
         let conns = plans.iter().map(conn).collect();
-        App { place, conns, waiting: FxHashMap::default(), token: 0, settled: 0, asks: Vec::new() }
+        App { place, conns, desk: Desk::default(), settled: 0 }
     }
 
     pub fn records(&self) -> impl Iterator<Item = &Record> {
@@ -125,22 +122,12 @@ impl App {
         self.settled >= self.conns.len()
     }
 
-    pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
-        to.append(&mut self.asks);
-    }
-
-    fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: Waiting) {
-        self.token += 1;
-        self.waiting.insert(self.token, waiting);
-        self.asks.push(Ask::Call { call, handle, args, token: self.token, data });
-    }
-
     /// Whoever answers is there before anybody asks.
     pub fn start(&mut self, now: u64) {
         for conn in 0..self.conns.len() {
             let start = self.conns[conn].plan.start;
             if self.place.is_client && start > now {
-                self.asks.push(Ask::Wake { at: start, conn });
+                self.desk.wake(start, conn);
             } else {
                 self.open(conn, now);
             }
@@ -207,7 +194,13 @@ impl App {
                 (Arg::MayRead, u64::from(!written)),
                 (Arg::MayWrite, u64::from(written)),
             ]);
-            self.ask(Call::Register, 0, args, AskData::Shared(octets), Waiting::Memory { conn, written });
+            self.desk.ask(
+                Call::Register,
+                0,
+                args,
+                AskData::Shared(octets),
+                Waiting::Memory { conn, written },
+            );
         }
         let number = self.conns[conn].record.number;
         let psn = |by_client: bool| {
@@ -220,7 +213,7 @@ impl App {
             (Arg::SendPsn, psn(me)),
             (Arg::RecvPsn, psn(!me)),
         ]);
-        self.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
+        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
     }
 
     pub fn wake(&mut self, conn: usize, now: u64) {
@@ -232,7 +225,7 @@ impl App {
         } else if now >= c.active_at + PATIENCE {
             self.settle(conn, End::Error(TIMED_OUT), now);
         } else {
-            self.asks.push(Ask::Wake { at: now + PATIENCE, conn });
+            self.desk.wake(now + PATIENCE, conn);
             self.receive(conn);
         }
     }
@@ -242,13 +235,13 @@ impl App {
         if !c.closing && c.handle != 0 {
             c.closing = true;
             let handle = c.handle;
-            self.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Rest);
+            self.desk.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Rest);
             self.give_back(conn);
         }
     }
 
     pub fn completed(&mut self, done: &Completion, now: u64) {
-        let waiting = self.waiting.remove(&done.token);
+        let waiting = self.desk.answered(done);
         if let Some(Waiting::Open(conn) | Waiting::Work { conn, .. } | Waiting::Receive { conn, .. }) =
             waiting
         {
@@ -260,7 +253,7 @@ impl App {
                 c.handle = done.value;
                 c.record.established = Some(now);
                 c.owed = RECEIVES;
-                self.asks.push(Ask::Wake { at: now + PATIENCE, conn });
+                self.desk.wake(now + PATIENCE, conn);
                 self.receive(conn);
                 self.post(conn);
             }
@@ -281,7 +274,13 @@ impl App {
             c.receives += 1;
             let (handle, number) = (c.handle, c.receives - 1);
             let args = args(&[(Arg::Len, len)]);
-            self.ask(Call::PostRecv, handle, args, AskData::Recv(len), Waiting::Receive { conn, number });
+            self.desk.ask(
+                Call::PostRecv,
+                handle,
+                args,
+                AskData::Recv(len),
+                Waiting::Receive { conn, number },
+            );
         }
     }
 
@@ -313,7 +312,7 @@ impl App {
                 Kind::Write => (Call::PostWrite, sent),
                 Kind::Read => (Call::PostRead, AskData::Recv(len)),
             };
-            self.ask(call, handle, args, data, Waiting::Work { conn, number });
+            self.desk.ask(call, handle, args, data, Waiting::Work { conn, number });
         }
     }
 
@@ -375,7 +374,7 @@ impl App {
         if pause == 0 {
             self.receive(conn);
         } else {
-            self.asks.push(Ask::Wake { at: now + pause, conn });
+            self.desk.wake(now + pause, conn);
         }
         self.post(conn);
         self.perhaps_over(conn);
@@ -419,7 +418,7 @@ impl App {
             self.conns[conn].memory_asked = true;
             for written in [false, true] {
                 let args = args(&[(Arg::Key, self.key(conn, written))]);
-                self.ask(Call::Deregister, 0, args, AskData::None, Waiting::Rest);
+                self.desk.ask(Call::Deregister, 0, args, AskData::None, Waiting::Rest);
             }
         }
     }
@@ -458,6 +457,6 @@ impl App {
         c.record.end = end;
         c.record.finished = Some(now);
         self.settled += 1;
-        self.asks.push(Ask::Wake { at: now + CLOSE_AFTER, conn });
+        self.desk.wake(now + CLOSE_AFTER, conn);
     }
 }

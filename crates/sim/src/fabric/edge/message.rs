@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::pieces::{Piece, Pieces};
-use super::{Desk, OK, Place, address};
-use crate::app::{Ask, AskData};
+use super::{Place, address};
+use crate::app::AskData;
+use crate::app::desk::Desk;
 use crate::core::Completion;
 use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Call, args};
+use crate::status::{BUSY, OK};
 
-const BUSY: u8 = 10;
 /// Messages to one host that are under way at once.
 const WINDOW: usize = 8;
 /// Before what was refused is tried again, in nanoseconds.
@@ -113,7 +114,7 @@ impl Edge {
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
-        match self.desk.waiting.remove(&done.token) {
+        match self.desk.answered(done) {
             Some(Waiting::Open(way)) if done.status == OK => {
                 self.ways[way].handle = Some(done.value);
                 self.receive(way);
@@ -147,7 +148,7 @@ impl Edge {
                 w.to_send.push_front(piece);
                 if !w.waits {
                     w.waits = true;
-                    self.desk.asks.push(Ask::Wake { at: now + AGAIN_AFTER, conn: way });
+                    self.desk.wake(now + AGAIN_AFTER, way);
                 }
             }
             _ => flows.failed(piece.flow, status, now),

@@ -6,12 +6,10 @@ mod rpc;
 mod stream;
 
 use super::flows::Flows;
-use crate::app::{Ask, AskData};
+use crate::app::Ask;
 use crate::core::Completion;
-use crate::interface::{Args, Call, Shape};
+use crate::interface::Shape;
 use crate::pattern::Pattern;
-
-const OK: u8 = 0;
 
 /// What an application knows of its surroundings.
 #[derive(Debug, Clone, Copy)]
@@ -41,27 +39,6 @@ pub fn host_at(address: u32, hosts: u32) -> Option<u32> {
 /// The octets of a flow begin with its number.
 fn pattern(flow: u32, seed: u64) -> Pattern {
     Pattern { number: u64::from(flow), seed }
-}
-
-/// Requests that wait for their answers, by token, and those that are to be made.
-struct Desk<W> {
-    token: u64,
-    waiting: rustc_hash::FxHashMap<u64, W>,
-    asks: Vec<Ask>,
-}
-
-impl<W> Default for Desk<W> {
-    fn default() -> Self {
-        Desk { token: 0, waiting: rustc_hash::FxHashMap::default(), asks: Vec::new() }
-    }
-}
-
-impl<W> Desk<W> {
-    fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: W) {
-        self.token += 1;
-        self.waiting.insert(self.token, waiting);
-        self.asks.push(Ask::Call { call, handle, args, token: self.token, data });
-    }
 }
 
 /// The application of a host.
@@ -127,9 +104,9 @@ impl Edge {
     /// Moves the requests since the last time to the end of `to`.
     pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
         match self {
-            Edge::Stream(edge) => to.append(&mut edge.desk.asks),
-            Edge::Message(edge) => to.append(&mut edge.desk.asks),
-            Edge::Rpc(edge) => to.append(&mut edge.desk.asks),
+            Edge::Stream(edge) => edge.desk.take(to),
+            Edge::Message(edge) => edge.desk.take(to),
+            Edge::Rpc(edge) => edge.desk.take(to),
         }
     }
 }

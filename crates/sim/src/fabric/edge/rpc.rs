@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::pieces::{Piece, Pieces};
-use super::{Desk, OK, Place, address};
-use crate::app::{Ask, AskData};
+use super::{Place, address};
+use crate::app::AskData;
+use crate::app::desk::Desk;
 use crate::core::Completion;
 use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Args, Call, args};
+use crate::status::{BUSY, NO_ROOM, OK};
 
-const BUSY: u8 = 10;
-const NO_ROOM: u8 = 6;
 /// Before what was refused for want of room is tried again, in nanoseconds.
 const AGAIN_AFTER: u64 = 10_000;
 const PORT: u64 = 10_000;
@@ -91,7 +91,7 @@ impl Edge {
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
-        match self.desk.waiting.remove(&done.token) {
+        match self.desk.answered(done) {
             Some(Waiting::Open) if done.status == OK => {
                 self.endpoint = done.value;
                 self.accept();
@@ -124,7 +124,7 @@ impl Edge {
                 self.to_send.push_front(piece);
                 if !self.waits {
                     self.waits = true;
-                    self.desk.asks.push(Ask::Wake { at: now + AGAIN_AFTER, conn: 0 });
+                    self.desk.wake(now + AGAIN_AFTER, 0);
                 }
             }
             status => flows.failed(piece.flow, status, now),

@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::{Desk, OK, Place, address, pattern};
+use super::{Place, address, pattern};
 use crate::app::AskData;
+use crate::app::desk::Desk;
 use crate::core::Completion;
 use crate::fabric::flows::{Flows, OCTETS_MIN};
 use crate::interface::{Arg, Args, Call, args};
+use crate::status::{END_OF_STREAM, OK};
 
 /// Where everybody listens, and the connections that may wait there.
 const PORT: u64 = 5001;
@@ -17,7 +19,6 @@ const BACKLOG: u64 = 1024;
 /// The first port of a connection, and how many there are.
 const LOCAL_PORT: u64 = 10_000;
 const LOCAL_PORTS: u64 = 50_000;
-const END_OF_STREAM: u8 = 1;
 /// Octets in one send, and in one recv.
 const CHUNK: u64 = 65_536;
 
@@ -161,7 +162,7 @@ impl Edge {
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
-        match self.desk.waiting.remove(&done.token) {
+        match self.desk.answered(done) {
             Some(Waiting::Listen) if done.status == OK => self.accept(done.value),
             Some(Waiting::Accept(listener)) if done.status == OK => {
                 self.accept(listener);

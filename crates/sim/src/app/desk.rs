@@ -1,0 +1,44 @@
+//! What an application asks of its host, and what the answers are to.
+
+use rustc_hash::FxHashMap;
+
+use super::{Ask, AskData};
+use crate::core::Completion;
+use crate::interface::{Args, Call};
+
+/// Requests that wait for their answers, by token, and what is to be asked; `W` says what a request is for.
+pub(crate) struct Desk<W> {
+    token: u64,
+    waiting: FxHashMap<u64, W>,
+    asks: Vec<Ask>,
+}
+
+impl<W> Default for Desk<W> {
+    fn default() -> Desk<W> {
+        Desk { token: 0, waiting: FxHashMap::default(), asks: Vec::new() }
+    }
+}
+
+impl<W> Desk<W> {
+    /// Makes a request, under a token of its own.
+    pub(crate) fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: W) {
+        self.token += 1;
+        self.waiting.insert(self.token, waiting);
+        self.asks.push(Ask::Call { call, handle, args, token: self.token, data });
+    }
+
+    /// Asks to be woken at this time.
+    pub(crate) fn wake(&mut self, at: u64, conn: usize) {
+        self.asks.push(Ask::Wake { at, conn });
+    }
+
+    /// What the request was for that this completes.
+    pub(crate) fn answered(&mut self, done: &Completion) -> Option<W> {
+        self.waiting.remove(&done.token)
+    }
+
+    /// Moves what was asked since the last time to the end of `to`.
+    pub(crate) fn take(&mut self, to: &mut Vec<Ask>) {
+        to.append(&mut self.asks);
+    }
+}
