@@ -37,7 +37,7 @@ fn hold_against(path: &Path, program: &Program) -> Option<u64> {
         }
         Err(failure) => panic!("{failure}"),
     };
-    let compiled = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+    let compiled = CompiledProgram::load(&library.path, program).expect("it loads");
     let interpreted = checked(path);
     let packets = (1..=SEEDS).map(|seed| {
         let result =

@@ -93,7 +93,7 @@ fn interpreter_and_compiled_core_give_the_same_results() {
         let poisson = Setup { queueing: spray, ..setup("fat-tree:4", Kind::Poisson(300_000), 5_000) };
         let poisson = Setup { workload: Workload { count: 80, ..poisson.workload.clone() }, ..poisson };
         for setup in [incast, poisson] {
-            let core = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+            let core = CompiledProgram::load(&library.path, &program).expect("it loads");
             let compiled = run(&program, &Engine::Compiled(core), &setup, None).expect("a run");
             let reference = interpreted(&program, &setup);
             whole(&reference);
@@ -141,7 +141,7 @@ fn more_gaps_than_can_be_told_apart_get_filled() {
     // Slow start into a queue that is full: every other packet of a window is dropped.
     let (program, setup) = (stream(), setup("fat-tree:4", Kind::Permutation, 2_000_000));
     let library = shared_library(&program, Tracing::Off).expect("the C compiles");
-    let core = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+    let core = CompiledProgram::load(&library.path, &program).expect("it loads");
     whole(&run(&program, &Engine::Compiled(core), &setup, None).expect("a run"));
 }
 

@@ -27,7 +27,7 @@ fn program() -> Arc<Program> {
 
 fn compiled(program: &Program) -> (SharedLibrary, Rc<CompiledProgram>) {
     let library = shared_library(program, Tracing::Off).expect("the C compiles");
-    let core = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+    let core = CompiledProgram::load(&library.path, program).expect("it loads");
     (library, core)
 }
 

@@ -101,7 +101,7 @@ fn what_waits_loses_nothing_in_any_network() {
             Err(Failure::Missing(what)) => return skip(&what),
             Err(failure) => panic!("{failure}"),
         };
-        let compiled: Rc<_> = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+        let compiled: Rc<_> = CompiledProgram::load(&library.path, &program).expect("it loads");
         for seed in 1..=6 {
             let mut scenario = Scenario::random(seed);
             // Go-back-N that waits for less than its window takes would send nothing but repetitions.

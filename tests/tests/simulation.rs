@@ -44,7 +44,7 @@ fn programs() -> Vec<(String, Arc<Program>)> {
 
 fn load(program: &Program, tracing: Tracing) -> (SharedLibrary, Rc<CompiledProgram>) {
     let library = shared_library(program, tracing).expect("the C compiles");
-    let compiled = CompiledProgram::load(&library.path, program.source_hash).expect("it loads");
+    let compiled = CompiledProgram::load(&library.path, program).expect("it loads");
     (library, compiled)
 }
 

@@ -9,7 +9,7 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
-use carrick_ir::Loc;
+use carrick_ir::{Loc, Program, uses};
 use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -94,17 +94,19 @@ struct CProgram {
 /// A loaded program; cores are made of it.
 pub struct CompiledProgram {
     program: NonNull<CProgram>,
+    /// it may read memory of requests, whose octets must then be known from the beginning
+    reads_memory: bool,
     /// keeps the code in memory
     _library: Library,
 }
 
 impl CompiledProgram {
-    /// Loads a shared library that exports `carrick_program_entry`.
+    /// Loads a shared library that exports `carrick_program_entry`, which was made from this program.
     ///
     /// # Errors
     /// If it cannot be loaded, is no such library, or was made for another version of the boundary or from another
-    /// source than `source_hash`.
-    pub fn load(path: &Path, source_hash: u64) -> Result<Rc<CompiledProgram>, String> {
+    /// source than this program.
+    pub fn load(path: &Path, from: &Program) -> Result<Rc<CompiledProgram>, String> {
         // SAFETY: the library is one that this toolchain made; its only initialiser is the C runtime's.
         let library =
             unsafe { Library::new(path) }.map_err(|e| format!("cannot load {}: {e}", path.display()))?;
@@ -116,10 +118,10 @@ impl CompiledProgram {
         let program = NonNull::new(unsafe { entry() }).ok_or("the library has no program")?;
         // SAFETY: it stays valid as long as the library is loaded; `abi` comes first in every version.
         let (abi, hash) = unsafe { (program.as_ref().abi, program.as_ref().source_hash) };
-        if abi != ABI || hash != source_hash {
+        if abi != ABI || hash != from.source_hash {
             return Err(format!("{} was built from another program or by another version", path.display()));
         }
-        Ok(Rc::new(CompiledProgram { program, _library: library }))
+        Ok(Rc::new(CompiledProgram { program, reads_memory: uses::memory(from), _library: library }))
     }
 
     /// Octets of memory for a core of this configuration; 0 if it is invalid.
@@ -154,8 +156,6 @@ pub struct Compiled {
     /// the octets of requests that are over, for their room
     spare: Vec<Vec<u8>>,
     mtu: usize,
-    /// the program may read memory of requests (see `carrick_ir::uses`), so that its octets must be known from the beginning
-    room_is_seen: bool,
 }
 
 /// What the core has reported.
@@ -238,18 +238,11 @@ impl Compiled {
             buffers: HashMap::default(),
             spare: Vec::new(),
             mtu: config.mtu as usize,
-            room_is_seen: true,
         };
         if compiled.core.is_null() {
             return Err("the configuration is outside what the program allows".into());
         }
         Ok(compiled)
-    }
-
-    /// The core of a program that looks at no room of requests before it is delivered to: it need not be the same each time.
-    pub fn with_unseen_room(mut self) -> Compiled {
-        self.room_is_seen = false;
-        self
     }
 
     /// Room for `len` octets, used before if there is some.
@@ -316,7 +309,7 @@ impl Core for Compiled {
             }
             Data::Recv(len) => {
                 let mut octets = self.room(len as usize);
-                if self.room_is_seen {
+                if self.program.reads_memory {
                     octets.resize(len as usize, 0);
                 }
                 (data.ptr, data.len) = (octets.as_mut_ptr(), len);

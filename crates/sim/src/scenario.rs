@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use carrick_interp::Config;
 use carrick_interp::debug::Hook;
-use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES, uses};
+use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES};
 
 use crate::app::{self, App, End, Place, Plan, Record, Side};
 use crate::between::Between;
@@ -57,10 +57,7 @@ impl Engine {
             Engine::Debugged(hook) => {
                 Box::new(Interpreted::debugged(program.clone(), config, number, hook.clone())?)
             }
-            Engine::Compiled(compiled) => {
-                let core = Compiled::new(compiled.clone(), config)?;
-                Box::new(if uses::memory(program) { core } else { core.with_unseen_room() })
-            }
+            Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), config)?),
         })
     }
 }
@@ -294,10 +291,9 @@ fn make_between(way: &Way<'_>, scenario: &Scenario) -> Result<Between, String> {
     }
     let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
     let config = Config { seed, params: params.clone(), ..host_config(scenario, 0, false) };
-    let core: Box<dyn Core> = match engine {
-        Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), &config)?),
-        Engine::Interpreter | Engine::Debugged(_) => Box::new(Interpreted::new((*program).clone(), &config)?),
-    };
+    // Nobody steps through what is between.
+    let engine = if let Engine::Debugged(_) = engine { &Engine::Interpreter } else { engine };
+    let core = engine.core(program, &config, 0)?;
     Ok(Between::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
 }
 

@@ -36,7 +36,7 @@ pub struct DiffArgs {
 pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
     let program = super::load(&args.source)?;
     let library = cc::shared_library(&program, Tracing::On)?;
-    let compiled = CompiledProgram::load(&library.path, program.source_hash).map_err(Failure::Failed)?;
+    let compiled = CompiledProgram::load(&library.path, &program).map_err(Failure::Failed)?;
     // What no application of the simulator speaks is held by operations alone.
     let spoken = Interface::of(&program).is_ok();
     let bar = output::progress_bar(args.seeds, "comparing");

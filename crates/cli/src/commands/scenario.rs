@@ -134,6 +134,6 @@ pub fn engine(
         return Ok((Engine::Interpreter, None));
     }
     let library = cc::shared_library(program, tracing)?;
-    let core = CompiledProgram::load(&library.path, program.source_hash).map_err(Failure::Failed)?;
+    let core = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
     Ok((Engine::Compiled(core), Some(library)))
 }

@@ -106,7 +106,7 @@ impl Work<'_> {
 
     fn engine(&self) -> Result<Engine, Failure> {
         let Some(library) = self.library else { return Ok(Engine::Interpreter) };
-        let core = CompiledProgram::load(&library.path, self.program.source_hash).map_err(Failure::Failed)?;
+        let core = CompiledProgram::load(&library.path, self.program).map_err(Failure::Failed)?;
         Ok(Engine::Compiled(core))
     }
 
