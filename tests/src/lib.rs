@@ -7,3 +7,4 @@ pub mod document;
 pub mod net;
 pub mod pattern;
 pub mod scripted;
+pub mod simulated;

@@ -9,11 +9,40 @@ use std::time::Duration;
 /// The longest that one command may take before a test gives up, in seconds.
 const PATIENCE_S: u64 = 90;
 
-/// A stack answers when it is there: until then its socket is looked for.
+/// Two stacks of one executable that send each other packets through sockets in a folder; both are there when this returns.
+/// `ends` are their names, which the sockets have too, and their addresses.
 ///
 /// # Panics
-/// If it does not come in time.
-pub fn wait_for(socket: &Path) {
+/// If one does not come in time.
+pub fn pair(host: &Path, folder: &Path, ends: [(&'static str, &str); 2], more: &[&str]) -> [Scripted; 2] {
+    let sockets = ends.map(|(who, _)| folder.join(who));
+    let stacks = [0, 1].map(|at| {
+        let (who, address) = ends[at];
+        let port = format!("unix:{}:{}", sockets[at].display(), sockets[1 - at].display());
+        let address = format!("{address}/24");
+        let args = ["--port", &port, "--addr", &address, "--app", "script:-"];
+        Scripted::start(who, Command::new(host).args(args).args(more))
+    });
+    sockets.iter().for_each(|socket| wait_for(socket));
+    stacks
+}
+
+/// Each end sends the other a message of so many octets.
+///
+/// # Panics
+/// If one does not arrive.
+#[track_caller]
+pub fn exchange(one: &mut Scripted, other: &mut Scripted, len: u32) {
+    other.tell(&format!("recv {len} 5"));
+    one.must(&format!("send {len} 5"), &format!("ok {len}"));
+    other.answers(&format!("ok {len}"));
+    one.tell(&format!("recv {len} 6"));
+    other.must(&format!("send {len} 6"), &format!("ok {len}"));
+    one.answers(&format!("ok {len}"));
+}
+
+/// A stack answers when it is there: until then its socket is looked for.
+fn wait_for(socket: &Path) {
     let begin = std::time::Instant::now();
     while !socket.exists() {
         assert!(begin.elapsed().as_secs() < PATIENCE_S, "{} never came", socket.display());

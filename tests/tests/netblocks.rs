@@ -9,7 +9,7 @@ use std::process::Command;
 
 use carrick_tests::build::{carrick, host_with, root};
 use carrick_tests::net::{DEVICE, End, Net, skip};
-use carrick_tests::scripted::{Scripted, wait_for};
+use carrick_tests::scripted::{Scripted, exchange, pair};
 use serde_json::Value;
 
 const PROGRAM: &str = "protocols/netblocks/netblocks.mtp";
@@ -210,21 +210,14 @@ fn stack(mut command: Command, port: &str, address: &str, who: &'static str) -> 
 }
 
 /// Messages of several lengths in both directions.
-fn exchange(one: &mut Scripted, other: &mut Scripted, [ours, theirs]: [&str; 2]) {
+fn exchange_all(one: &mut Scripted, other: &mut Scripted, [ours, theirs]: [&str; 2]) {
     // With signalling, each waits for the other.
     one.tell(&format!("open {theirs} 1030 1024"));
     other.tell(&format!("open {ours} 1024 1030"));
     one.answers("ok");
     other.answers("ok");
     for len in [1, 18, 700, 1400] {
-        for _ in 0..8 {
-            other.tell(&format!("recv {len} 5"));
-            one.must(&format!("send {len} 5"), &format!("ok {len}"));
-            other.answers(&format!("ok {len}"));
-            one.tell(&format!("recv {len} 6"));
-            other.must(&format!("send {len} 6"), &format!("ok {len}"));
-            one.answers(&format!("ok {len}"));
-        }
+        (0..8).for_each(|_| exchange(one, other, len));
     }
 }
 
@@ -232,15 +225,10 @@ fn exchange(one: &mut Scripted, other: &mut Scripted, [ours, theirs]: [&str; 2])
 fn each_goes_between_two_processes_as_messages() {
     for protocol in &PROTOCOLS {
         let dir = tempfile::tempdir().expect("a folder");
-        let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();
-        let (a, b) = (path("a"), path("b"));
         let addresses = ["10.0.0.1", "10.0.0.2"];
-        let mut one = stack(Command::new(host(protocol)), &format!("unix:{a}:{b}"), addresses[0], "one");
-        let mut other = stack(Command::new(host(protocol)), &format!("unix:{b}:{a}"), addresses[1], "other");
-        for socket in [&a, &b] {
-            wait_for(Path::new(socket));
-        }
-        exchange(&mut one, &mut other, addresses);
+        let ends = [("one", addresses[0]), ("other", addresses[1])];
+        let [mut one, mut other] = pair(Path::new(&host(protocol)), dir.path(), ends, &[]);
+        exchange_all(&mut one, &mut other, addresses);
     }
 }
 
@@ -259,7 +247,7 @@ fn each_goes_over_a_device_as_ethernet_frames() {
         // An answer means that the stack has its socket.
         one.must("use 0", "ok");
         other.must("use 0", "ok");
-        exchange(&mut one, &mut other, [Net::OURS, Net::PEER]);
+        exchange_all(&mut one, &mut other, [Net::OURS, Net::PEER]);
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use carrick_tests::build::carrick;
-use carrick_tests::scripted::{Scripted, wait_for};
+use carrick_tests::scripted::{exchange, pair};
 use serde_json::Value;
 
 fn run(dir: &Path, args: &[&str]) -> Output {
@@ -93,27 +93,13 @@ fn all_arrived(said: &Value, count: u64, both: bool) {
 #[track_caller]
 fn exchange_natively(dir: &Path, lengths: &[u32]) {
     done(dir, &["build", "parcel/parcel.mtp", "--target", "native", "-o", "out"]);
-    let path = |name: &str| dir.join(name).to_str().expect("UTF-8").to_owned();
-    let (a, b) = (path("a"), path("b"));
-    let stack = |who, port: &str, address| {
-        let fault = ["--fault", "loss=3%,reorder=3%,dup=3%,seed=3", "--app", "script:-"];
-        let mut command = Command::new(dir.join("out/parcel-host"));
-        Scripted::start(who, command.args(["--port", port, "--addr", address]).args(fault))
-    };
-    let mut one = stack("one", &format!("unix:{a}:{b}"), "10.0.0.1/24");
-    let mut other = stack("other", &format!("unix:{b}:{a}"), "10.0.0.2/24");
-    for socket in [&a, &b] {
-        wait_for(Path::new(socket));
-    }
+    let faults = ["--fault", "loss=3%,reorder=3%,dup=3%,seed=3"];
+    let ends = [("one", "10.0.0.1"), ("other", "10.0.0.2")];
+    let [mut one, mut other] = pair(&dir.join("out/parcel-host"), dir, ends, &faults);
     one.must("open 10.0.0.2 1030 1024", "ok");
     other.must("open 10.0.0.1 1024 1030", "ok");
     for len in lengths.iter().flat_map(|len| [len; 5]) {
-        other.tell(&format!("recv {len} 5"));
-        one.must(&format!("send {len} 5"), &format!("ok {len}"));
-        other.answers(&format!("ok {len}"));
-        one.tell(&format!("recv {len} 6"));
-        other.must(&format!("send {len} 6"), &format!("ok {len}"));
-        one.answers(&format!("ok {len}"));
+        exchange(&mut one, &mut other, *len);
     }
 }
 

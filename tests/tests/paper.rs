@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use carrick_tests::build::{carrick, root};
-use carrick_tests::net::skip;
+use carrick_tests::simulated::{all_answered, simulate};
 use serde_json::Value;
 
 const APPENDIX_E: &str = "tests/paper/appendix_e.mtp";
@@ -16,35 +14,16 @@ const OCTETS: u64 = 200_000;
 const BAD: [&str; 8] = ["--loss", "3%", "--reorder", "3%", "--duplicate", "3%", "--corrupt", "2%"];
 
 /// What a run with every fault prints; `None` where a C compiler is wanted and missing.
-fn simulate(seed: u64, more: &[&str]) -> Option<Value> {
+fn appendix_e(seed: u64, more: &[&str]) -> Option<Value> {
     let seed = seed.to_string();
     let run = ["--bytes", "200KB", "--delay", "3ms", "--rate", "50Mbps", "--seed", &seed];
-    run_of(APPENDIX_E, &[&run, &BAD, more].concat())
-}
-
-/// What a run of a program prints, likewise.
-fn run_of(program: &str, args: &[&str]) -> Option<Value> {
-    let done = Command::new(carrick())
-        .args(["sim", program, "--format", "json"])
-        .args(args)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    if done.status.code() == Some(3) {
-        skip(&said);
-        return None;
-    }
-    assert!(done.status.success(), "{args:?}: {said}");
-    let mut result: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-    result["wall_seconds"] = Value::Null;
-    Some(result)
+    simulate(APPENDIX_E, &[&run, &BAD, more].concat())
 }
 
 #[test]
 fn appendix_e_brings_every_octet_through_every_fault() {
     for seed in 1..=30 {
-        let Some(result) = simulate(seed, &[]) else { return };
+        let Some(result) = appendix_e(seed, &[]) else { return };
         assert_eq!(result["server"][0]["received_octets"], OCTETS, "seed {seed}: {result}");
         assert_eq!(result["server"][0]["end"], "closed", "seed {seed}: {result}");
         assert_eq!(result["client"][0]["end"], "closed", "seed {seed}: {result}");
@@ -54,7 +33,7 @@ fn appendix_e_brings_every_octet_through_every_fault() {
 #[test]
 fn appendix_e_compiled_does_the_same() {
     for seed in [2, 15] {
-        let (Some(compiled), Some(interpreted)) = (simulate(seed, &["--compiled"]), simulate(seed, &[]))
+        let (Some(compiled), Some(interpreted)) = (appendix_e(seed, &["--compiled"]), appendix_e(seed, &[]))
         else {
             return;
         };
@@ -70,16 +49,7 @@ fn rpcs(count: u64, octets: u64, more: &[&str]) -> Option<Value> {
 fn rpcs_of(program: &str, count: u64, octets: u64, more: &[&str]) -> Option<Value> {
     let (count, octets) = (count.to_string(), format!("{octets}B"));
     let run = ["--app", "request-response", "--count", &count, "--bytes", &octets, "--answer", &octets];
-    run_of(program, &[&run[..], &["--delay", "50us", "--rate", "1Gbps"], more].concat())
-}
-
-#[track_caller]
-fn all_answered(result: &Value, count: u64) {
-    for side in ["client", "server"] {
-        let messages = &result[side][0]["messages"];
-        let fared = ["sent", "received", "again", "damaged", "failed"].map(|name| messages[name].as_u64());
-        assert_eq!(fared, [count, count, 0, 0, 0].map(Some), "{side}: {result}");
-    }
+    simulate(program, &[&run[..], &["--delay", "50us", "--rate", "1Gbps"], more].concat())
 }
 
 #[test]
@@ -195,13 +165,13 @@ fn appendix_b_delivers_all_in_order_through_every_fault() {
     for seed in 1..=10 {
         let seed = seed.to_string();
         let args = [&run[..], &BAD, &["--seed", &seed]].concat();
-        let result = run_of(APPENDIX_B, &args).expect("no compiler is asked for");
+        let result = simulate(APPENDIX_B, &args).expect("no compiler is asked for");
         all_answered(&result, 100);
         for side in ["client", "server"] {
             assert_eq!(result[side][0]["messages"]["late"], 0, "seed {seed}: {result}");
         }
         if seed == "4"
-            && let Some(compiled) = run_of(APPENDIX_B, &[&args[..], &["--compiled"]].concat())
+            && let Some(compiled) = simulate(APPENDIX_B, &[&args[..], &["--compiled"]].concat())
         {
             assert_eq!(compiled, result);
         }
@@ -213,7 +183,7 @@ fn appendix_b_issues_the_instructions_that_the_text_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("trace");
     let run = ["--bytes", "100KB", "--trace", file.to_str().expect("UTF-8")];
-    run_of(APPENDIX_B, &[&run[..], &BAD].concat()).expect("no compiler is asked for");
+    simulate(APPENDIX_B, &[&run[..], &BAD].concat()).expect("no compiler is asked for");
     let text = fs::read_to_string(file).expect("a trace");
     let records = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let issued: BTreeSet<String> = records

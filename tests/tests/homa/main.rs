@@ -10,7 +10,7 @@ mod wire;
 use std::process::Command;
 
 use carrick_tests::build::{carrick, root};
-use carrick_tests::net::skip;
+use carrick_tests::simulated::{self, all_answered};
 use serde_json::Value;
 use wire::{Body, CUTOFFS, DATA, GRANT, RESEND, decode};
 
@@ -22,38 +22,13 @@ const FAULTS: [&str; 6] = ["--loss", "2%", "--reorder", "3%", "--duplicate", "3%
 /// What a run of RPCs prints; `None` where a C compiler is wanted and missing.
 fn simulate(args: &[&str]) -> Option<Value> {
     let net = ["--app", "request-response", "--rate", "10Gbps", "--delay", "10us", "--queue", "1000"];
-    let done = Command::new(carrick())
-        .args(["sim", PROGRAM, "--format", "json"])
-        .args(net)
-        .args(args)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    if done.status.code() == Some(3) {
-        skip(&said);
-        return None;
-    }
-    assert!(done.status.success(), "{args:?}: {said}");
-    let mut result: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-    result["wall_seconds"] = Value::Null;
-    Some(result)
+    simulated::simulate(PROGRAM, &[&net, args].concat())
 }
 
 fn rpcs(request: u64, response: u64, count: u64, more: &[&str]) -> Option<Value> {
     let [request, response] = [request, response].map(|n| format!("{n}B"));
     let sizes = ["--bytes", &request, "--answer", &response, "--count", &count.to_string()];
     simulate(&[&sizes, more].concat())
-}
-
-/// Each request was executed once, and each response came.
-#[track_caller]
-fn all_answered(result: &Value, count: u64) {
-    for side in ["client", "server"] {
-        let messages = &result[side][0]["messages"];
-        let fared = ["sent", "received", "again", "damaged", "failed"].map(|name| messages[name].as_u64());
-        assert_eq!(fared, [count, count, 0, 0, 0].map(Some), "{side}: {result}");
-    }
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! RPCs between two processes, each a stack with the compiled program.
 
 use std::path::Path;
-use std::process::Command;
 
 use carrick_tests::build::host;
-use carrick_tests::scripted::{Scripted, wait_for};
+use carrick_tests::scripted::{Scripted, pair};
 
 use crate::PROGRAM;
 
@@ -12,19 +11,9 @@ const SERVER: &str = "10.0.0.2";
 const FAULTS: &[&str] = &["--fault", "loss=1%,reorder=2%,dup=2%,seed=7"];
 
 /// A client with an endpoint at port 40000, and a server with one at port 99; what goes wrong between them.
-fn pair(folder: &Path, faults: &[&str]) -> (Scripted, Scripted) {
-    let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
-    let start = |who, own: &str, other: &str, address: &str| {
-        let port = format!("unix:{}:{}", path(own), path(other));
-        let address = format!("{address}/24");
-        let args = ["--port", &port, "--addr", &address, "--app", "script:-"];
-        Scripted::start(who, Command::new(host(PROGRAM)).args(args).args(faults))
-    };
-    let mut server = start("server", "server", "client", SERVER);
-    let mut client = start("client", "client", "server", "10.0.0.1");
-    for socket in ["server", "client"] {
-        wait_for(Path::new(&path(socket)));
-    }
+fn client_and_server(folder: &Path, faults: &[&str]) -> (Scripted, Scripted) {
+    let ends = [("server", SERVER), ("client", "10.0.0.1")];
+    let [mut server, mut client] = pair(&host(PROGRAM), folder, ends, faults);
     client.must("endpoint 40000", "ok");
     server.must("endpoint 99", "ok");
     (client, server)
@@ -39,7 +28,7 @@ fn rpcs(client: &mut Scripted, server: &mut Scripted, count: u32, request: u32, 
 #[test]
 fn rpcs_go_between_two_processes() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mut client, mut server) = pair(folder.path(), &[]);
+    let (mut client, mut server) = client_and_server(folder.path(), &[]);
     for (request, response) in [(1, 1), (1424, 1425), (200_000, 30), (30, 200_000), (70_000, 120_000)] {
         rpcs(&mut client, &mut server, 20, request, response);
     }
@@ -48,7 +37,7 @@ fn rpcs_go_between_two_processes() {
 #[test]
 fn rpcs_go_between_two_processes_through_faults() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mut client, mut server) = pair(folder.path(), FAULTS);
+    let (mut client, mut server) = client_and_server(folder.path(), FAULTS);
     rpcs(&mut client, &mut server, 200, 100, 300);
     rpcs(&mut client, &mut server, 20, 50_000, 80_000);
 }
@@ -56,7 +45,7 @@ fn rpcs_go_between_two_processes_through_faults() {
 #[test]
 fn a_server_that_is_gone_is_told_of() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mut client, mut server) = pair(folder.path(), &[]);
+    let (mut client, mut server) = client_and_server(folder.path(), &[]);
     server.kill();
     client.must(&format!("call 3 {SERVER} 99 100 3 100 4"), "timed_out");
 }

@@ -6,30 +6,15 @@ mod wire;
 
 use std::process::Command;
 
-use carrick_tests::build::{carrick, root};
 use carrick_tests::net::skip;
+use carrick_tests::simulated;
 use serde_json::Value;
 
 const PROGRAM: &str = "protocols/rocev2/rocev2.mtp";
 const BAD: [&str; 8] = ["--loss", "1%", "--reorder", "1%", "--duplicate", "1%", "--corrupt", "1%"];
 
-/// What a run prints; `None` where a C compiler is wanted and missing.
 fn simulate(args: &[&str]) -> Option<Value> {
-    let done = Command::new(carrick())
-        .args(["sim", PROGRAM, "--format", "json"])
-        .args(args)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    if done.status.code() == Some(3) {
-        skip(&said);
-        return None;
-    }
-    assert!(done.status.success(), "{args:?}: {said}{}", String::from_utf8_lossy(&done.stdout));
-    let mut result: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-    result["wall_seconds"] = Value::Null;
-    Some(result)
+    simulated::simulate(PROGRAM, args)
 }
 
 /// Sixteen messages of 64 KB and one without octets: SENDs, WRITEs and READs, with and without immediates.

@@ -1,0 +1,44 @@
+//! Runs of `carrick sim`, as programs read them.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::build::{carrick, root};
+use crate::net::skip;
+
+/// What a run of a program prints, without the time that it took; `None` where a C compiler is wanted and missing.
+///
+/// # Panics
+/// If something went wrong in it.
+#[track_caller]
+pub fn simulate(program: &str, args: &[&str]) -> Option<Value> {
+    let done = Command::new(carrick())
+        .args(["sim", program, "--format", "json"])
+        .args(args)
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    if done.status.code() == Some(3) {
+        skip(&said);
+        return None;
+    }
+    assert!(done.status.success(), "{args:?}: {said}{}", String::from_utf8_lossy(&done.stdout));
+    let mut result: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    result["wall_seconds"] = Value::Null;
+    Some(result)
+}
+
+/// So many requests were made and executed once, and each response came.
+///
+/// # Panics
+/// If not.
+#[track_caller]
+pub fn all_answered(result: &Value, count: u64) {
+    for side in ["client", "server"] {
+        let messages = &result[side][0]["messages"];
+        let fared = ["sent", "received", "again", "damaged", "failed"].map(|name| messages[name].as_u64());
+        assert_eq!(fared, [count, count, 0, 0, 0].map(Some), "{side}: {result}");
+    }
+}
