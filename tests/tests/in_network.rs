@@ -1,12 +1,21 @@
 //! Programs in the network, between two ends that know nothing of them.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::rc::Rc;
+use std::sync::Arc;
 
-use carrick_driver::compile_file;
+use carrick_driver::cc::{self, SharedLibrary, Tracing};
+use carrick_driver::{Failure, compile_file, compile_text};
 use carrick_interp::{Config, Core};
+use carrick_ir::Program;
+use carrick_sim::Scenario;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::diff::{Via, diff_through};
 use carrick_sim::ip::mend_checksum;
 use carrick_tests::build::{carrick, root};
+use carrick_tests::net::skip;
 use serde_json::Value;
 
 fn run(dir: &Path, args: &[&str]) -> Output {
@@ -71,6 +80,65 @@ fn every_octet_arrives_through_a_bad_network() {
         assert_eq!(said["server"][0]["received_octets"], 300_000, "{said}");
         assert_eq!(said["server"][0]["end"], "closed", "{said}");
     }
+}
+
+#[test]
+fn a_comparison_is_of_what_is_between_too() {
+    let ends = compiled_to(&root().join(TCP));
+    let proxy = compiled_to(&root().join(PROXY));
+    let (Some((program, compiled, _ends)), Some((between, made, _proxy))) = (ends, proxy) else { return };
+    let agree = |via: Option<&Via<'_>>| {
+        let found = diff_through(&program, &compiled, via, &Scenario::random(3)).expect("it runs");
+        assert_eq!((found.difference, found.failures), (None, vec![]));
+        found.compared
+    };
+    let via = |program| Via { program, compiled: &made, params: Vec::new() };
+    let (alone, through) = (agree(None), agree(Some(&via(&between))));
+    assert!(through > alone, "{through} records, packets and completions, {alone} without what is between");
+
+    let text = fs::read_to_string(root().join(PROXY)).expect("readable");
+    let other = text.replace("own_mss = 1460", "own_mss = 1400");
+    assert_ne!(other, text);
+    let other = compile_text(PROXY, &other).program.expect("right");
+    let found = diff_through(&program, &compiled, Some(&via(&other)), &Scenario::random(3)).expect("it runs");
+    let difference = found.difference.expect("what is between differs");
+    assert!(difference.contains("between the hosts"), "{difference}");
+}
+
+/// A program, itself compiled, and the library that must stay; `None` if there is no C compiler.
+fn compiled_to(path: &Path) -> Option<(Arc<Program>, Rc<CompiledProgram>, SharedLibrary)> {
+    let program = compile_file(path).expect("readable").program.expect("right");
+    match cc::shared_library(&program, Tracing::On) {
+        Ok(library) => {
+            let compiled = CompiledProgram::load(&library.path, &program).expect("it loads");
+            Some((program, compiled, library))
+        }
+        Err(Failure::Missing(what)) => {
+            skip(&what);
+            None
+        }
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+#[test]
+fn traces_and_comparisons_go_through_it_as_runs_do() {
+    let folder = begun();
+    let dir = folder.path();
+    let through = ["parcel/parcel.mtp", "--via", "lane/lane.mtp", "--via-set", "limit=1Mbps"];
+    let asked = ["--list", "--show", "snd_una", "--bytes", "100KB"];
+    let ended = |more: &[&str]| {
+        let said = done(dir, &[&["trace"], more, &asked].concat());
+        let seconds = said.split_whitespace().next().and_then(|clock| clock.parse::<f64>().ok());
+        seconds.unwrap_or_else(|| panic!("no time: {said}"))
+    };
+    assert!(ended(&through[..1]) < 0.1);
+    assert!((0.6..1.0).contains(&ended(&through)), "800 kbit at one Mbit/s, less a burst");
+    let said = done(dir, &[&["diff", "--seeds", "3"][..], &through].concat());
+    assert!(said.contains(" 0 differences"), "{said}");
+    let output = run(dir, &["diff", "lane/lane.mtp", "--via", "parcel/parcel.mtp"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("in the network"), "{said}");
 }
 
 #[test]

@@ -47,6 +47,7 @@ impl Net<'_> {
 
     /// Lets out what there is, and plans the next timer.
     fn after(&mut self, mut between: Between) {
+        self.tell_of(&mut between);
         self.send_on(&mut between);
         while between.core.next_completion().is_some() {}
         if let Some(deadline) = between.core.next_deadline() {
@@ -59,6 +60,17 @@ impl Net<'_> {
         self.between = Some(between);
     }
 
+    /// Tells the records since the last time.
+    fn tell_of(&mut self, between: &mut Between) {
+        if !self.tracing {
+            return;
+        }
+        between.core.take_trace(&mut self.records);
+        for record in self.records.drain(..) {
+            self.observer.record_between(self.now, &record);
+        }
+    }
+
     fn send_on(&mut self, between: &mut Between) {
         loop {
             let slot = self.free_slot();
@@ -67,6 +79,8 @@ impl Net<'_> {
                 return self.give_packet(slot, octets);
             }
             let to = between.core.tx_interface().min(1) as usize;
+            self.tell_of(between);
+            self.observer.passed(self.now(), to, &octets);
             let fate = between.links[to].send(&mut octets, self.now());
             self.packets_made += 1;
             let number = self.packets_made;

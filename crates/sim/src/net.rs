@@ -56,16 +56,16 @@ pub struct Net<'o> {
     pub between: Option<Between>,
     interface: Interface,
     layer: NetLayer,
-    observer: &'o mut dyn Observer,
+    pub(crate) observer: &'o mut dyn Observer,
     /// whether cores report records
-    tracing: bool,
-    now: u64,
+    pub(crate) tracing: bool,
+    pub(crate) now: u64,
     planned: u64,
     heap: BinaryHeap<Reverse<(u64, u64, Happening)>>,
     packets: Vec<Vec<u8>>,
     free: Vec<usize>,
     /// used again and again
-    records: Vec<Record>,
+    pub(crate) records: Vec<Record>,
     asks: Vec<Ask>,
     args: Vec<u64>,
     /// packets that were made

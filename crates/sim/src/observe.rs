@@ -15,6 +15,10 @@ pub trait Observer {
     fn record(&mut self, _now: u64, _host: usize, _record: &Record) {}
     /// A request of a host's application completed.
     fn completed(&mut self, _now: u64, _host: usize, _completion: &Completion) {}
+    /// The core between the hosts lets a packet out by one of its interfaces.
+    fn passed(&mut self, _now: u64, _interface: usize, _packet: &[u8]) {}
+    /// A trace record of the core between the hosts, whose program is not theirs.
+    fn record_between(&mut self, _now: u64, _record: &Record) {}
     /// When it wants to look at the cores, beside the times at which something happens.
     fn alarms(&self) -> Vec<u64> {
         Vec::new()
@@ -57,6 +61,14 @@ impl Observer for All<'_> {
 
     fn completed(&mut self, now: u64, host: usize, completion: &Completion) {
         self.0.iter_mut().for_each(|o| o.completed(now, host, completion));
+    }
+
+    fn passed(&mut self, now: u64, interface: usize, packet: &[u8]) {
+        self.0.iter_mut().for_each(|o| o.passed(now, interface, packet));
+    }
+
+    fn record_between(&mut self, now: u64, record: &Record) {
+        self.0.iter_mut().for_each(|o| o.record_between(now, record));
     }
 
     fn alarms(&self) -> Vec<u64> {

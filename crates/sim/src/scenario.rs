@@ -281,7 +281,7 @@ pub struct Way<'a> {
     pub params: Vec<u64>,
 }
 
-fn make_between(way: &Way<'_>, scenario: &Scenario) -> Result<Between, String> {
+fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Between, String> {
     let Way { program, engine, params } = way;
     if program.in_network.is_none() {
         return Err(format!(
@@ -290,7 +290,7 @@ fn make_between(way: &Way<'_>, scenario: &Scenario) -> Result<Between, String> {
         ));
     }
     let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
-    let config = Config { seed, params: params.clone(), ..host_config(scenario, 0, false) };
+    let config = Config { seed, params: params.clone(), ..host_config(scenario, 0, tracing) };
     // Nobody steps through what is between.
     let engine = if let Engine::Debugged(_) = engine { &Engine::Interpreter } else { engine };
     let core = engine.core(program, &config, 0)?;
@@ -364,7 +364,7 @@ pub fn run_through(
         hosts.push(Host::new(core, app, Link::new(scenario.link.clone(), scenario.seed, host), address));
     }
     let mut net = Net::new(hosts, interface, program.net_header.layer, observer, tracing);
-    net.between = way.map(|way| make_between(way, scenario)).transpose()?;
+    net.between = way.map(|way| make_between(way, scenario, tracing)).transpose()?;
     net.run(scenario.limit, drain);
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
     let records = [client, server].map(|h| h.app.records());

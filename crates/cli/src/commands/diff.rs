@@ -2,16 +2,20 @@
 
 use std::iter;
 use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use carrick_driver::Failure;
-use carrick_driver::cc::{self, Tracing};
+use carrick_driver::cc::{self, SharedLibrary, Tracing};
+use carrick_ir::Program;
 use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
-use carrick_sim::diff::{diff, diff_operations};
+use carrick_sim::diff::{Via, diff_operations, diff_through};
 use carrick_sim::interface::Interface;
 use clap::Args;
 use serde_json::json;
 
+use super::scenario::ViaArgs;
 use crate::args::Source;
 use crate::output::{self, Format};
 
@@ -29,23 +33,50 @@ pub struct DiffArgs {
     /// random operations of each seed, on two ends that exchange packets
     #[arg(long, default_value_t = 1200)]
     pub operations: u64,
+    #[command(flatten)]
+    pub way: ViaArgs,
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
+}
+
+/// What stands between the two ends of a comparison.
+struct Between {
+    program: Arc<Program>,
+    compiled: Rc<CompiledProgram>,
+    params: Vec<u64>,
+    /// it must stay as long as the program that is loaded from it
+    _library: SharedLibrary,
+}
+
+impl Between {
+    fn of(args: &ViaArgs) -> Result<Option<Between>, Failure> {
+        let Some((program, params)) = args.program()? else { return Ok(None) };
+        let library = cc::shared_library(&program, Tracing::On)?;
+        let compiled = CompiledProgram::load(&library.path, &program).map_err(Failure::Failed)?;
+        Ok(Some(Between { program, compiled, params, _library: library }))
+    }
+
+    fn via(&self) -> Via<'_> {
+        Via { program: &self.program, compiled: &self.compiled, params: self.params.clone() }
+    }
 }
 
 pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
     let program = super::load(&args.source)?;
     let library = cc::shared_library(&program, Tracing::On)?;
     let compiled = CompiledProgram::load(&library.path, &program).map_err(Failure::Failed)?;
+    let between = Between::of(&args.way)?;
+    let via = between.as_ref().map(Between::via);
     // What no application of the simulator speaks is held by operations alone.
-    let spoken = Interface::of(&program).is_ok();
+    let spoken = via.is_some() || Interface::of(&program).is_ok();
     let bar = output::progress_bar(args.seeds, "comparing");
     let (mut compared, mut wrong) = (0, Vec::new());
     for seed in args.seed..args.seed.saturating_add(args.seeds) {
         let operations = diff_operations(&program, &compiled, seed, args.operations);
-        let scenario = spoken.then(|| diff(&program, &compiled, &Scenario::random(seed)));
+        let scenario =
+            spoken.then(|| diff_through(&program, &compiled, via.as_ref(), &Scenario::random(seed)));
         for result in iter::once(operations).chain(scenario) {
-            let result = result.map_err(Failure::Failed)?;
+            let result = result.map_err(Failure::Usage)?;
             compared += result.compared;
             let found = result.difference.into_iter().chain(result.failures);
             wrong.extend(found.map(|what| (seed, what)));
@@ -62,8 +93,8 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
         Format::Pretty => {
             for (seed, what) in &wrong {
                 println!(
-                    "seed {seed}: {what}\n  again: carrick diff {} --seed {seed} --seeds 1\n",
-                    args.source
+                    "seed {seed}: {what}\n  again: carrick diff {}{} --seed {seed} --seeds 1\n",
+                    args.source, args.way
                 );
             }
             println!(

@@ -1,14 +1,16 @@
 //! What a run in the simulator is, as the command line says it.
 
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use carrick_driver::cc::{self, SharedLibrary, Tracing};
-use carrick_driver::{Failure, params, quantity};
+use carrick_driver::{Choice, Failure, params, quantity};
 use carrick_ir::Program;
-use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::Engine;
+use carrick_sim::{Scenario, Way};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -75,6 +77,59 @@ pub struct ScenarioArgs {
     /// of everything random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    #[command(flatten)]
+    pub way: ViaArgs,
+}
+
+/// What stands between client and server.
+#[derive(Debug, Args)]
+pub struct ViaArgs {
+    /// a program in the network, between client and server, on a second link like the first
+    #[arg(long)]
+    pub via: Option<PathBuf>,
+    /// a parameter of that program: name=value
+    #[arg(long, requires = "via")]
+    pub via_set: Vec<String>,
+}
+
+impl fmt::Display for ViaArgs {
+    /// As it is said on the command line, behind something else.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let via = self.via.iter().try_for_each(|file| write!(f, " --via {}", file.display()));
+        via.and_then(|()| self.via_set.iter().try_for_each(|setting| write!(f, " --via-set {setting}")))
+    }
+}
+
+/// A program in the network, and who runs it; the library must stay as long as its compiled core is used.
+pub struct Between {
+    program: Arc<Program>,
+    engine: Engine,
+    params: Vec<u64>,
+    _library: Option<SharedLibrary>,
+}
+
+impl Between {
+    /// What a run goes through.
+    pub fn way(&self) -> Way<'_> {
+        Way { program: &self.program, engine: &self.engine, params: self.params.clone() }
+    }
+}
+
+impl ViaArgs {
+    /// The program, if one is wanted, and a value for each of its parameters.
+    pub fn program(&self) -> Result<Option<(Arc<Program>, Vec<u64>)>, Failure> {
+        let Some(file) = &self.via else { return Ok(None) };
+        let program = super::load_choice(file, &Choice::default())?;
+        let params = params::values(&program, &self.via_set)?;
+        Ok(Some((program, params)))
+    }
+
+    /// The program and who runs it, if one is wanted.
+    pub fn between(&self, compiled: bool, tracing: Tracing) -> Result<Option<Between>, Failure> {
+        let Some((program, params)) = self.program()? else { return Ok(None) };
+        let (engine, library) = engine(&program, compiled, tracing)?;
+        Ok(Some(Between { program, engine, params, _library: library }))
+    }
 }
 
 impl ScenarioArgs {

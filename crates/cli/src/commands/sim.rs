@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
-use carrick_driver::{Choice, Failure, params};
+use carrick_sim::Report;
 use carrick_sim::app::Messages;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::{BetweenReport, end_name};
 use carrick_sim::trace::JsonLines;
-use carrick_sim::{Report, Way};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::fabric::FabricArgs;
-use super::scenario::{self, ScenarioArgs};
+use super::scenario::{self, Between, ScenarioArgs};
 use crate::args::{Source, Watching};
 use crate::output::{self, Format};
 
@@ -33,12 +33,6 @@ pub struct SimArgs {
     /// a parameter of the program: name=value
     #[arg(long)]
     pub set: Vec<String>,
-    /// a program in the network, between client and server, on a second link like the first
-    #[arg(long)]
-    pub via: Option<PathBuf>,
-    /// a parameter of that program: name=value
-    #[arg(long, requires = "via")]
-    pub via_set: Vec<String>,
     /// run the compiled core, not the interpreter
     #[arg(long)]
     pub compiled: bool,
@@ -68,13 +62,8 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let tracing = !args.fast || args.trace.is_some();
     let wanted = if tracing { Tracing::On } else { Tracing::Off };
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
-    let via = args.via.as_deref().map(|file| super::load_choice(file, &Choice::default())).transpose()?;
-    let via = via.map(|p| scenario::engine(&p, args.compiled, wanted).map(|e| (p, e))).transpose()?;
-    let way = via.as_ref().map(|(program, (engine, _))| {
-        let params = params::values(program, &args.via_set)?;
-        Ok::<_, Failure>(Way { program, engine, params })
-    });
-    let way = way.transpose()?;
+    let between = args.scenario.way.between(args.compiled, wanted)?;
+    let way = between.as_ref().map(Between::way);
     let manifest = super::command_line();
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest));
     let mut trace = create(args.trace.as_deref())?
@@ -106,7 +95,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
 
 /// The programs that a run is of.
 pub fn files(args: &SimArgs) -> Vec<PathBuf> {
-    [&args.source.file].into_iter().chain(&args.via).cloned().collect()
+    [&args.source.file].into_iter().chain(&args.scenario.way.via).cloned().collect()
 }
 
 /// A file to write, if one is wanted.

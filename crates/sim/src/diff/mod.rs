@@ -11,7 +11,7 @@ use carrick_ir::{Loc, Program};
 use crate::compiled::CompiledProgram;
 use crate::core::{Completion, Record};
 use crate::observe::Observer;
-use crate::scenario::{Engine, Scenario, run};
+use crate::scenario::{Engine, Scenario, Way, run_through};
 use crate::trace::describe;
 
 pub use operations::diff_operations;
@@ -34,8 +34,26 @@ impl Item {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shown {
     now: u64,
-    host: usize,
+    place: Place,
     item: Item,
+}
+
+/// Where something shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Host(usize),
+    /// the core between the hosts
+    Between,
+    /// what that core lets out by this interface
+    Interface(usize),
+}
+
+/// A program in the network between the two ends of a comparison.
+pub struct Via<'a> {
+    pub program: &'a Arc<Program>,
+    pub compiled: &'a Rc<CompiledProgram>,
+    /// a value for each parameter of the program; empty: the defaults
+    pub params: Vec<u64>,
 }
 
 /// What a run may show. Whoever shows more is stopped: nothing that these applications ask for takes as much.
@@ -49,6 +67,10 @@ impl Recorder {
     fn is_full(&self) -> bool {
         self.0.len() >= MOST_SHOWN
     }
+
+    fn take(&mut self, now: u64, place: Place, item: Item) {
+        self.0.push(Shown { now, place, item });
+    }
 }
 
 impl Observer for Recorder {
@@ -57,15 +79,23 @@ impl Observer for Recorder {
     }
 
     fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
-        self.0.push(Shown { now, host, item: Item::Packet(packet.to_vec()) });
+        self.take(now, Place::Host(host), Item::Packet(packet.to_vec()));
     }
 
     fn record(&mut self, now: u64, host: usize, record: &Record) {
-        self.0.push(Shown { now, host, item: Item::record(record) });
+        self.take(now, Place::Host(host), Item::record(record));
     }
 
     fn completed(&mut self, now: u64, host: usize, done: &Completion) {
-        self.0.push(Shown { now, host, item: Item::Completion(done.token, done.status, done.value) });
+        self.take(now, Place::Host(host), Item::Completion(done.token, done.status, done.value));
+    }
+
+    fn passed(&mut self, now: u64, interface: usize, packet: &[u8]) {
+        self.take(now, Place::Interface(interface), Item::Packet(packet.to_vec()));
+    }
+
+    fn record_between(&mut self, now: u64, record: &Record) {
+        self.take(now, Place::Between, Item::record(record));
     }
 }
 
@@ -81,11 +111,11 @@ struct Comparer {
 }
 
 impl Comparer {
-    fn compare(&mut self, now: u64, host: usize, item: Item) {
+    fn compare(&mut self, now: u64, place: Place, item: Item) {
         if self.difference.is_some() || self.enough() {
             return;
         }
-        let shown = Shown { now, host, item };
+        let shown = Shown { now, place, item };
         let expected = self.expected.pop_front();
         if expected.as_ref() != Some(&shown) {
             self.difference = Some((expected, shown, self.last_event.take()));
@@ -104,15 +134,23 @@ impl Observer for Comparer {
     }
 
     fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
-        self.compare(now, host, Item::Packet(packet.to_vec()));
+        self.compare(now, Place::Host(host), Item::Packet(packet.to_vec()));
     }
 
     fn record(&mut self, now: u64, host: usize, record: &Record) {
-        self.compare(now, host, Item::record(record));
+        self.compare(now, Place::Host(host), Item::record(record));
     }
 
     fn completed(&mut self, now: u64, host: usize, done: &Completion) {
-        self.compare(now, host, Item::Completion(done.token, done.status, done.value));
+        self.compare(now, Place::Host(host), Item::Completion(done.token, done.status, done.value));
+    }
+
+    fn passed(&mut self, now: u64, interface: usize, packet: &[u8]) {
+        self.compare(now, Place::Interface(interface), Item::Packet(packet.to_vec()));
+    }
+
+    fn record_between(&mut self, now: u64, record: &Record) {
+        self.compare(now, Place::Between, Item::record(record));
     }
 }
 
@@ -132,14 +170,32 @@ pub struct Comparison {
 /// Runs a scenario on both and compares.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run_through`].
 pub fn diff(
     program: &Arc<Program>,
     compiled: &Rc<CompiledProgram>,
     scenario: &Scenario,
 ) -> Result<Comparison, String> {
+    diff_through(program, compiled, None, scenario)
+}
+
+/// As [`diff`], with a program in the network between the ends, which is interpreted and compiled as they are.
+///
+/// # Errors
+/// As [`run_through`].
+pub fn diff_through(
+    program: &Arc<Program>,
+    compiled: &Rc<CompiledProgram>,
+    via: Option<&Via<'_>>,
+    scenario: &Scenario,
+) -> Result<Comparison, String> {
+    let run = |engine: &Engine, between: Option<&Engine>, observer: &mut dyn Observer| {
+        let way = via.zip(between);
+        let way = way.map(|(v, engine)| Way { program: v.program, engine, params: v.params.clone() });
+        run_through(program, engine, way.as_ref(), scenario, observer, true)
+    };
     let mut recorder = Recorder::default();
-    let report = run(program, &Engine::Interpreter, scenario, &mut recorder, true)?;
+    let report = run(&Engine::Interpreter, Some(&Engine::Interpreter), &mut recorder)?;
     let mut failures = report.failures;
     let stopped = recorder.is_full();
     if stopped {
@@ -150,35 +206,39 @@ pub fn diff(
     }
     let mut comparer =
         Comparer { expected: recorder.0.into(), stopped, last_event: None, compared: 0, difference: None };
-    run(program, &Engine::Compiled(compiled.clone()), scenario, &mut comparer, true)?;
+    let between = via.map(|via| Engine::Compiled(via.compiled.clone()));
+    run(&Engine::Compiled(compiled.clone()), between.as_ref(), &mut comparer)?;
+    let programs = [&**program, via.map_or(program, |via| via.program)];
     let rest = comparer.expected.front();
     let difference = match (comparer.difference, rest) {
         (Some((expected, got, event)), _) => {
-            Some(explain(program, expected.as_ref(), Some(&got), event.as_ref()))
+            Some(explain(programs, expected.as_ref(), Some(&got), event.as_ref()))
         }
-        (None, Some(rest)) => Some(explain(program, Some(rest), None, comparer.last_event.as_ref())),
+        (None, Some(rest)) => Some(explain(programs, Some(rest), None, comparer.last_event.as_ref())),
         (None, None) => None,
     };
     Ok(Comparison { compared: comparer.compared, packets: report.packets, difference, failures })
 }
 
+/// The difference in words; the programs are that of the ends and that between them.
 fn explain(
-    program: &Program,
+    programs: [&Program; 2],
     expected: Option<&Shown>,
     got: Option<&Shown>,
     event: Option<&Shown>,
 ) -> String {
-    let say = |shown: Option<&Shown>| shown.map_or("nothing".into(), |s| words(program, s));
+    let say = |shown: Option<&Shown>| shown.map_or("nothing".into(), |s| words(programs, s));
     let mut text = format!("interpreter: {}\ncompiled:    {}", say(expected), say(got));
     if let Some(event) = event {
-        text.push_str(&format!("\nin the event: {}", words(program, event)));
+        text.push_str(&format!("\nin the event: {}", words(programs, event)));
     }
     text
 }
 
-fn words(program: &Program, shown: &Shown) -> String {
+fn words([ends, between]: [&Program; 2], shown: &Shown) -> String {
     let what = match &shown.item {
         Item::Record(record) => {
+            let program = if shown.place == Place::Between { between } else { ends };
             let (what, detail) = describe(program, record);
             format!("{what} {detail}")
         }
@@ -190,5 +250,10 @@ fn words(program: &Program, shown: &Shown) -> String {
             format!("completion of {token}: status {status}, value {value}")
         }
     };
-    format!("at {} ns, host {}: {what}", shown.now, shown.host)
+    let place = match shown.place {
+        Place::Host(host) => format!("host {host}"),
+        Place::Between => "between the hosts".into(),
+        Place::Interface(interface) => format!("between the hosts, leaving by interface {interface}"),
+    };
+    format!("at {} ns, {place}: {what}", shown.now)
 }

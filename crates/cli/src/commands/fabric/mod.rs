@@ -42,7 +42,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
     if fabric.seeds != 1 && (args.pcap.is_some() || args.trace.is_some()) {
         return Err(Failure::Usage("a trace or a capture is of one run: leave --seeds away".into()));
     }
-    if args.via.is_some() {
+    if args.scenario.way.via.is_some() {
         return Err(Failure::Usage("a program --via stands between two hosts, not in a --topology".into()));
     }
     let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };

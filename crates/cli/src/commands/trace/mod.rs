@@ -15,7 +15,7 @@ use carrick_sim::scenario::host_config;
 use carrick_sim::watch::{Spec, Watch, line};
 use clap::{Args, ValueEnum};
 
-use super::scenario::{self, ScenarioArgs};
+use super::scenario::{self, Between, ScenarioArgs};
 use crate::args::Source;
 use crate::output::{self, Format};
 use crate::stack::Stack;
@@ -75,7 +75,7 @@ pub struct TraceArgs {
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
     /// look at a stack on a device of this machine, not into the simulator: what follows is for it, as of `carrick run`
-    #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs"])]
+    #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs", "ViaArgs"])]
     pub run: Vec<String>,
     #[command(flatten)]
     pub scenario: ScenarioArgs,
@@ -107,10 +107,13 @@ pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
     }
     let scenario = args.scenario.scenario(program, &settings)?;
     let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
+    let between = args.scenario.way.between(args.compiled, Tracing::On)?;
+    let way = between.as_ref().map(Between::way);
     let out = BufWriter::new(std::io::stdout().lock());
     let configs = [0, 1].map(|host| host_config(&scenario, host, false));
     let mut watch = Watch::new(program, &configs, spec, format, out).map_err(Failure::Usage)?;
-    let report = carrick_sim::run(program, &engine, &scenario, &mut watch, true).map_err(Failure::Usage)?;
+    let report = carrick_sim::run_through(program, &engine, way.as_ref(), &scenario, &mut watch, true)
+        .map_err(Failure::Usage)?;
     let whole = !watch.cut_short();
     watch.finish(report.ended_at).map_err(Failure::Failed)?;
     if whole {

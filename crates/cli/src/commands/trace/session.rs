@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 
 use carrick_driver::Failure;
+use carrick_driver::cc::Tracing;
 use carrick_driver::probe::{Asked, Named};
 use carrick_interp::debug::{Debugger, Site, Stop, sites};
 use carrick_ir::{Loc, Program};
@@ -17,6 +18,7 @@ use carrick_sim::scenario::Engine;
 use carrick_sim::show;
 use carrick_sim::watch::line::HOSTS;
 
+use super::super::scenario::Between;
 use super::{Refusal, TraceArgs};
 use breaks::Break;
 
@@ -63,6 +65,8 @@ impl Observer for Ended {
 pub fn run(args: &TraceArgs, asked: Asked, settings: &[String]) -> Result<ExitCode, Refusal> {
     let program = asked.program.clone();
     let scenario = args.scenario.scenario(&program, settings)?;
+    let between = args.scenario.way.between(false, Tracing::Off)?;
+    let way = between.as_ref().map(Between::way);
     let quit = Rc::new(Cell::new(false));
     let stdin = std::io::stdin();
     let mut session = Session {
@@ -83,7 +87,8 @@ pub fn run(args: &TraceArgs, asked: Asked, settings: &[String]) -> Result<ExitCo
     }
     let session = Rc::new(RefCell::new(session));
     let engine = Engine::Debugged(session.clone());
-    let report = carrick_sim::run(&program, &engine, &scenario, &mut Ended(quit.clone()), false)
+    let mut ended = Ended(quit.clone());
+    let report = carrick_sim::run_through(&program, &engine, way.as_ref(), &scenario, &mut ended, false)
         .map_err(Failure::Usage)?;
     if !quit.get() {
         let mut session = session.borrow_mut();
