@@ -254,8 +254,14 @@ pub struct Build {
     #[arg(long, default_value = "native")]
     pub target: String,
     /// the folder to write
-    #[arg(short, long)]
-    pub output: PathBuf,
+    #[arg(short, long, required_unless_present = "explain_placement")]
+    pub output: Option<PathBuf>,
+    /// build nothing, but say where each chain runs on the target, and why
+    #[arg(long, conflicts_with = "output")]
+    pub explain_placement: bool,
+    /// how to say it
+    #[arg(long, value_enum, default_value = "pretty", requires = "explain_placement")]
+    pub format: Format,
 }
 
 #[derive(Debug, ClapArgs)]

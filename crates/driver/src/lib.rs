@@ -7,6 +7,7 @@ pub mod build;
 pub mod cc;
 pub mod compile;
 pub mod explain;
+pub mod explain_placement;
 pub mod failure;
 pub mod params;
 pub mod probe;

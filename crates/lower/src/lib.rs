@@ -8,6 +8,7 @@
 mod bounds;
 mod effects;
 mod order;
+pub mod placement;
 
 use carrick_ir::Program;
 

@@ -10,6 +10,7 @@ pub mod codes;
 pub mod lacks;
 pub mod limits;
 pub mod measure;
+pub mod sites;
 pub mod uses;
 
 /// One target file.
@@ -39,9 +40,32 @@ pub struct Target {
     /// scheduling blocks for events
     #[serde(default)]
     pub event_blocks: Vec<String>,
-    /// where code can run
+    /// where code can run, the last one everything; none: in one place
     #[serde(default)]
-    pub sites: Vec<String>,
+    pub sites: Vec<Site>,
+}
+
+/// One place of a target where code can run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// one word
+    pub name: String,
+    /// what it is, as the end of a sentence
+    pub description: String,
+    /// the kinds of event that arise there; `flow_event` is none of them: such a one runs where it is raised
+    pub event_kinds: Vec<String>,
+    /// the instructions that can be issued there, whether or not the target carries them out yet; absent: all
+    pub instructions: Option<Vec<String>>,
+    /// whether it hands out memory for units of data
+    pub memory: bool,
+    /// whether what lies in units is at hand there, to make packets of
+    pub payload: bool,
+    /// whether events can wait there
+    pub waits: bool,
+    /// `blueprints_per_event` and `statements_per_chain`, as of the whole target
+    #[serde(default)]
+    pub limits: std::collections::BTreeMap<String, u64>,
 }
 
 impl Target {
@@ -51,13 +75,14 @@ impl Target {
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Target, String> {
         let target: Target = toml::from_str(text).map_err(|e| e.to_string())?;
-        limits::unknown(&target).map_or(Ok(target), Err)
+        limits::unknown(&target).or_else(|| sites::wrong(&target)).map_or(Ok(target), Err)
     }
 }
 
 const FILES: &[(&str, &str)] = &[
     ("targets/sim/target.toml", include_str!("../../../../targets/sim/target.toml")),
     ("targets/native/target.toml", include_str!("../../../../targets/native/target.toml")),
+    ("targets/xdp/target.toml", include_str!("../../../../targets/xdp/target.toml")),
 ];
 
 /// All targets.

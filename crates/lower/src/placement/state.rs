@@ -1,0 +1,97 @@
+//! Which sites work on which contexts, and on which of their fields.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use carrick_ir::{CtxId, Expr, ExprKind, FuncId, Place, Program, Proj, Stmt, StmtKind, Ty, walk};
+
+use super::{Placed, contexts, reachable};
+
+/// A context, and who works on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// which
+    pub context: CtxId,
+    /// the sites whose chains take it, by number, and the fields that they use, in the order of declaration
+    pub sites: BTreeMap<usize, Vec<u32>>,
+}
+
+/// Of all contexts, in their order.
+pub fn held(program: &Program, chains: &[Placed]) -> Vec<Held> {
+    let all = (0..program.contexts.len()).map(|number| CtxId(number as u32));
+    all.map(|context| Held { context, sites: sites(program, chains, context) }).collect()
+}
+
+fn sites(program: &Program, chains: &[Placed], context: CtxId) -> BTreeMap<usize, Vec<u32>> {
+    let mut found: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    for placed in chains {
+        let takes = program.chains[placed.event.index()].iter().flat_map(contexts).any(|c| c == context);
+        let makes = !placed.absent && takes;
+        let mut used = BTreeSet::new();
+        let functions = reachable(program, &placed.processors);
+        let mut created = false;
+        for function in functions {
+            created |= in_function(program, function, context, &mut used);
+        }
+        if makes || created || !used.is_empty() {
+            found.entry(placed.site).or_default().extend(used);
+        }
+    }
+    found.into_iter().map(|(site, used)| (site, used.into_iter().collect())).collect()
+}
+
+/// The fields of the context that a function uses; whether it makes an instance.
+fn in_function(program: &Program, func: FuncId, context: CtxId, used: &mut BTreeSet<u32>) -> bool {
+    let def = &program.functions[func.index()];
+    let mut made = false;
+    let mut note = |place: &Place| {
+        if let (Ty::Context(of), Some(Proj::Field(field))) =
+            (&def.locals[place.root.index()].ty, place.path.first())
+            && *of == context
+        {
+            used.insert(*field);
+        }
+    };
+    walk::statements(&def.body, &mut |stmt| {
+        if let StmtKind::Instr(instr) = &stmt.kind {
+            made |= matches!(instr, carrick_ir::Instr::NewCtx { ctx, .. } if *ctx == context);
+            let all = walk::of_instr(instr);
+            all.into_iter()
+                .for_each(|e| walk::expressions(e, &mut |e| places(e).into_iter().for_each(&mut note)));
+        }
+        walk::of_statement(stmt, &mut |e| places(e).into_iter().for_each(&mut note));
+        written(stmt).into_iter().for_each(&mut note);
+    });
+    made
+}
+
+/// The place that an expression reads itself.
+fn places(e: &Expr) -> Option<&Place> {
+    match &e.kind {
+        ExprKind::Load(place)
+        | ExprKind::ListLen(place)
+        | ExprKind::ListFull(place)
+        | ExprKind::ListFind(place, _)
+        | ExprKind::WndHead(place)
+        | ExprKind::WndTest(place, _)
+        | ExprKind::WndFirstSet(place)
+        | ExprKind::WndFirstUnset(place) => Some(place),
+        _ => None,
+    }
+}
+
+/// The place that a statement changes, or goes through.
+fn written(stmt: &Stmt) -> Option<&Place> {
+    match &stmt.kind {
+        StmtKind::Assign { place, .. }
+        | StmtKind::ListAdd { list: place, .. }
+        | StmtKind::ListInsert { list: place, .. }
+        | StmtKind::ListRemove { list: place, .. }
+        | StmtKind::ListPop { list: place, .. }
+        | StmtKind::ListClear { list: place }
+        | StmtKind::WndReset { wnd: place, .. }
+        | StmtKind::WndSet { wnd: place, .. }
+        | StmtKind::WndSlide { wnd: place, .. }
+        | StmtKind::ForEach { list: place, .. } => Some(place),
+        _ => None,
+    }
+}

@@ -1,0 +1,122 @@
+//! Where chains run on a target with several sites: decided by the compiler, for every program there is.
+//!
+//! `tests/placement/NAME.txt` is what people see of `tests/programs/NAME.mtp`; `CARRICK_RECORD=1` writes it anew.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use carrick_driver::explain_placement::Explained;
+use carrick_driver::{Choice, compile_choice, targets};
+use carrick_ir::Program;
+use carrick_tests::build::root;
+use serde_json::Value;
+
+/// Of these the whole explanation is held: each has something that the others have not.
+const SHOWN: [&str; 6] = ["choosing", "in_network", "least", "memory", "shared", "waiting"];
+
+fn program(path: &Path) -> std::sync::Arc<Program> {
+    let compiled = compile_choice(path, &Choice::default()).expect("readable");
+    compiled.program.unwrap_or_else(|| panic!("{}: {:?}", path.display(), compiled.diagnostics))
+}
+
+/// Every program of the house.
+fn programs() -> Vec<PathBuf> {
+    let protocols = fs::read_dir(root().join("protocols")).expect("there are some").flatten();
+    let protocols = protocols.map(|e| {
+        let name = e.file_name().to_string_lossy().into_owned();
+        e.path().join(format!("{name}.mtp"))
+    });
+    let small = fs::read_dir(root().join("tests/programs")).expect("there are some").flatten();
+    let small = small.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mtp"));
+    protocols.chain(small).collect()
+}
+
+fn explained(path: &Path) -> Value {
+    Explained::new(&program(path), &targets::find("xdp").expect("there is one")).json()
+}
+
+/// Where the chain of an event runs, `absent` or not; a flow event's at each site that raises it.
+fn sites<'v>(explained: &'v Value, event: &str, case: &str) -> Vec<&'v str> {
+    let chains = explained["chains"].as_array().into_iter().flatten();
+    let of = chains.filter(|c| c["event"] == event && c["case"] == case);
+    of.filter_map(|c| c["site"].as_str()).collect()
+}
+
+#[test]
+fn an_explanation_is_what_people_see() {
+    let record = std::env::var_os("CARRICK_RECORD").is_some();
+    let target = targets::find("xdp").expect("there is one");
+    for name in SHOWN {
+        // Named as seen from the root, wherever the test runs.
+        let file = format!("tests/programs/{name}.mtp");
+        let mut program = Program::clone(&program(&root().join(&file)));
+        program.file = file;
+        let said = Explained::new(&program, &target).pretty();
+        let place = root().join(format!("tests/placement/{name}.txt"));
+        if record {
+            fs::write(&place, &said).expect("writable");
+        }
+        let expected = fs::read_to_string(&place).unwrap_or_default();
+        assert_eq!(said, expected, "{name}: CARRICK_RECORD=1 writes it");
+    }
+}
+
+#[test]
+fn every_chain_of_every_program_has_a_site() {
+    let mut seen = BTreeSet::new();
+    for path in programs() {
+        let program = program(&path);
+        let explained = explained(&path);
+        for (event, chain) in program.events.iter().zip(&program.chains) {
+            let cases = chain.iter().flat_map(|c| [Some("present"), c.absent.as_ref().map(|_| "absent")]);
+            for case in cases.flatten() {
+                let found = sites(&explained, &event.name, case);
+                assert!(!found.is_empty(), "{}: {} {case}", path.display(), event.name);
+                seen.extend(found.into_iter().map(str::to_owned));
+            }
+        }
+        let place = &explained["chains"][0]["why"][0]["place"];
+        assert!(place["line"].as_u64() > Some(0), "{}: {place}", path.display());
+    }
+    assert_eq!(seen, BTreeSet::from(["control", "egress", "ingress"].map(str::to_owned)));
+}
+
+/// What the paper (§6.1, appendix C) places by hand: data in the kernel, handshakes and memory beside it.
+#[test]
+fn data_is_in_the_kernel_and_memory_comes_from_beside_it() {
+    let stream = explained(&root().join("protocols/tcp/tcp.mtp"));
+    for (event, case, expected) in [
+        ("segment", "present", "ingress"),
+        ("segment", "absent", "ingress"),
+        ("tcp_send", "present", "egress"),
+        ("tcp_recv", "present", "egress"),
+        ("retransmit", "present", "egress"),
+        ("tcp_listen", "absent", "control"),
+        ("tcp_connect", "absent", "control"),
+    ] {
+        assert_eq!(sites(&stream, event, case), [expected], "{event} {case}");
+    }
+    let state = stream["contexts"].as_array().expect("contexts");
+    let tcb = state.iter().find(|c| c["context"] == "tcb").expect("it is there");
+    let of = |site: &str| {
+        let all = tcb["sites"].as_array().into_iter().flatten();
+        all.filter(|s| s["site"] == site).map(|s| s["fields"].as_array().map_or(0, Vec::len)).sum::<usize>()
+    };
+    assert!(of("ingress") > of("control"), "{tcb}");
+}
+
+#[test]
+fn a_site_that_is_not_well_described_is_refused() {
+    let text = fs::read_to_string(root().join("targets/xdp/target.toml")).expect("readable");
+    let wrong = |from: &str, to: &str| {
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(changed, text, "{from} is not there");
+        targets::Target::parse(&changed).expect_err("it is wrong")
+    };
+    let kind = wrong("event_kinds = [\"net_event\"]", "event_kinds = [\"flow_event\"]");
+    assert_eq!(kind, "at site \"ingress\" no event arises of the kind \"flow_event\"");
+    let limit = wrong("{ statements_per_chain", "{ queues");
+    assert!(limit.starts_with("site \"ingress\" has a limit \"queues\""), "{limit}");
+    assert!(wrong("waits = false", "waiting = false").contains("waiting"));
+}
