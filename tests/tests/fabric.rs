@@ -15,7 +15,7 @@ use carrick_sim::fabric::sizes::Sizes;
 use carrick_sim::fabric::switch::{Paths, Pause, Queueing, Trim};
 use carrick_sim::fabric::topology::{Links, Topology};
 use carrick_sim::fabric::workload::{Kind, Workload};
-use carrick_sim::fabric::{Setup, run};
+use carrick_sim::fabric::{Flow, Setup, Start, run};
 use carrick_sim::scenario::Engine;
 use carrick_tests::build::{carrick, root};
 
@@ -33,6 +33,13 @@ fn messages() -> Arc<Program> {
     program("crates/cli/templates/receiver-driven/program.mtp")
 }
 
+/// An MTU that packets with 1024 octets of payload fill: with a larger one, a flow's ideal is of larger packets.
+const FITS: u32 = 1100;
+
+fn verbs() -> Arc<Program> {
+    program("protocols/rocev2/rocev2.mtp")
+}
+
 fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
     let links = Links { rate_bps: 10 * GBIT, core_rate_bps: 10 * GBIT, delay_ns: 1000, loss_ppm: 0 };
     Setup {
@@ -43,6 +50,7 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
         mtu: 1500,
         message: 65_536,
         keep: false,
+        every: None,
         params: Vec::new(),
         limit: 60 * GBIT,
     }
@@ -62,7 +70,7 @@ fn whole(results: &Results) {
 #[test]
 fn flows_arrive_whole_over_every_topology() {
     for shape in ["pair", "dumbbell:2", "star:5", "leaf-spine:2,2,2", "fat-tree:4"] {
-        for program in [stream(), messages()] {
+        for program in [stream(), messages(), verbs()] {
             let mut setup = setup(shape, Kind::Permutation, 50_000);
             setup.workload.count = 2;
             let results = interpreted(&program, &setup);
@@ -84,8 +92,39 @@ fn flows_follow_each_other_on_connections_that_are_kept() {
 }
 
 #[test]
+fn queue_pairs_carry_one_flow_after_another() {
+    let setup = Setup { mtu: FITS, ..setup("star:4", Kind::Closed(3), 9_000) };
+    let setup = Setup { workload: Workload { count: 90, ..setup.workload.clone() }, ..setup };
+    let kept = Setup { keep: true, ..setup.clone() };
+    whole(&interpreted(&verbs(), &setup));
+    whole(&interpreted(&verbs(), &kept));
+    // Flows of several messages, and more flows to one host than there are queue pairs.
+    let many = Setup { message: 4_096, ..self::setup("pair", Kind::AllToAll, 50_000) };
+    let at_once =
+        (0..40).map(|n| Flow { source: n % 2, destination: 1 - n % 2, octets: 50_000, start: Start::At(0) });
+    whole(&interpreted(
+        &verbs(),
+        &Setup {
+            workload: Workload { kind: Kind::Given(at_once.collect()), ..many.workload.clone() },
+            ..many
+        },
+    ));
+}
+
+/// Too few queue pairs: what cannot be carried is told to have failed, and what can arrives.
+#[test]
+fn flows_without_a_queue_pair_fail() {
+    let program = verbs();
+    let defaults: Vec<u64> =
+        program.params.iter().map(|p| if p.name == "max_pairs" { 2 } else { p.default }).collect();
+    let setup = Setup { params: defaults, limit: GBIT, ..setup("star:5", Kind::Incast(4), 9_000) };
+    let results = interpreted(&program, &setup);
+    assert_eq!((results.ended().count(), results.failures().len()), (2, 2), "{:?}", results.failures());
+}
+
+#[test]
 fn interpreter_and_compiled_core_give_the_same_results() {
-    for program in [stream(), messages()] {
+    for program in [stream(), messages(), verbs()] {
         let library = shared_library(&program, Tracing::Off).expect("the C compiles");
         let mut incast = setup("star:6", Kind::Incast(5), 60_000);
         incast.queueing.octets = 30_000;
@@ -124,6 +163,7 @@ fn nothing_is_dropped_where_links_pause() {
     let mut full = setup("leaf-spine:2,2,3", Kind::Incast(5), 300_000);
     full.queueing.octets = 600_000;
     full.queueing.pause = Some(Pause { octets: 20_000 });
+    whole(&interpreted(&verbs(), &full));
     let results = interpreted(&stream(), &full);
     whole(&results);
     let all = |of: fn(&PortCounters) -> u64| results.tiers.iter().map(|t| of(&t.counters)).sum::<u64>();
@@ -150,20 +190,24 @@ fn losses_on_wires_are_made_good() {
     let mut setup = setup("dumbbell:2", Kind::Permutation, 300_000);
     setup.topology.wires.iter_mut().for_each(|wire| wire.loss_ppm = 10_000);
     setup.topology.wires.iter_mut().for_each(|wire| wire.delay_ns = [500, 20_000]);
-    let results = interpreted(&stream(), &setup);
-    whole(&results);
-    assert!(results.tiers.iter().any(|t| t.counters.lost > 0));
+    for program in [stream(), verbs()] {
+        let results = interpreted(&program, &setup);
+        whole(&results);
+        assert!(results.tiers.iter().any(|t| t.counters.lost > 0));
+    }
 }
 
 #[test]
 fn workloads_begin_when_and_with_whom_they_say() {
     let mut known = setup("star:4", Kind::Poisson(500_000), 0);
     known.workload = Workload { sizes: Sizes::known("w2").expect("W2"), count: 200, ..known.workload };
-    let results = interpreted(&messages(), &known);
-    whole(&results);
-    let buckets = results.slowdowns(10);
-    assert_eq!(buckets.iter().map(|b| b.flows).sum::<usize>(), 200);
-    assert!(buckets.iter().all(|b| b.p50 >= 1.0 && b.p50 <= b.p99 && b.p99 <= b.most), "{buckets:?}");
+    for (program, mtu) in [(messages(), 1500), (verbs(), FITS)] {
+        let results = interpreted(&program, &Setup { mtu, ..known.clone() });
+        whole(&results);
+        let buckets = results.slowdowns(10);
+        assert_eq!(buckets.iter().map(|b| b.flows).sum::<usize>(), 200);
+        assert!(buckets.iter().all(|b| b.p50 >= 1.0 && b.p50 <= b.p99 && b.p99 <= b.most), "{buckets:?}");
+    }
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
         mtu: MTU,
         message: 8 << 20,
         keep: false,
+        every: None,
         params: params::values(program, &[longest]).expect("a parameter of it"),
         limit: 10_000_000_000,
     }

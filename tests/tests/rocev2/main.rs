@@ -2,6 +2,7 @@
 //! of the InfiniBand specification has it, and what strangers may send.
 
 mod peer;
+mod selective;
 mod wire;
 
 use std::process::Command;

@@ -15,29 +15,29 @@ const US: u32 = 0x0a00_0001;
 const THEM: u32 = 0x0a00_0002;
 const QP: u32 = 17;
 /// Where numbers wrap after three packets.
-const PSN: u32 = 0xff_fffd;
-const KEY: u32 = 0x1234;
-const ADDR: u64 = 0x7000_0000_0000;
-const OK: u8 = 0;
-const ABORTED: u8 = 11;
+pub const PSN: u32 = 0xff_fffd;
+pub const KEY: u32 = 0x1234;
+pub const ADDR: u64 = 0x7000_0000_0000;
+pub const OK: u8 = 0;
+pub const ABORTED: u8 = 11;
 
 /// Opcodes and syndromes, by their numbers in the specification.
 const SEND_ONLY: u8 = 4;
-const WRITE_FIRST: u8 = 6;
-const WRITE_MIDDLE: u8 = 7;
-const WRITE_LAST: u8 = 8;
-const WRITE_ONLY: u8 = 10;
+pub const WRITE_FIRST: u8 = 6;
+pub const WRITE_MIDDLE: u8 = 7;
+pub const WRITE_LAST: u8 = 8;
+pub const WRITE_ONLY: u8 = 10;
 const READ_REQUEST: u8 = 12;
-const ACKNOWLEDGE: u8 = 17;
+pub const ACKNOWLEDGE: u8 = 17;
 const NOTIFICATION: u8 = 0x81;
-const ACK: u8 = 0x1f;
-const RNR: u8 = 0x20;
-const OUT_OF_SEQUENCE: u8 = 0x60;
-const INVALID_REQUEST: u8 = 0x61;
+pub const ACK: u8 = 0x1f;
+pub const RNR: u8 = 0x20;
+pub const OUT_OF_SEQUENCE: u8 = 0x60;
+pub const INVALID_REQUEST: u8 = 0x61;
 const REMOTE_ACCESS: u8 = 0x62;
 
-struct End {
-    core: Core,
+pub struct End {
+    pub core: Core,
     program: Arc<Program>,
     handle: u64,
     token: u64,
@@ -50,7 +50,7 @@ impl End {
         End::with(&Choice::default())
     }
 
-    fn with(choice: &Choice) -> End {
+    pub fn with(choice: &Choice) -> End {
         let compiled = compile_choice(&root().join(PROGRAM), choice).expect("readable");
         let program = compiled.program.expect("no errors");
         let config = Config { seed: 1, address: US, ..Config::default() };
@@ -62,12 +62,12 @@ impl End {
         end
     }
 
-    fn memory(&mut self, key: u32, may_read: bool, may_write: bool) -> u64 {
+    pub fn memory(&mut self, key: u32, may_read: bool, may_write: bool) -> u64 {
         let args = [4096, key.into(), ADDR, may_read.into(), may_write.into()];
         self.call("register", &args, Data::Shared(&[7; 4096]))
     }
 
-    fn call(&mut self, name: &str, args: &[u64], data: Data<'_>) -> u64 {
+    pub fn call(&mut self, name: &str, args: &[u64], data: Data<'_>) -> u64 {
         let calls = &self.program.interface.as_ref().expect("an interface").calls;
         let number = calls.iter().position(|c| c.name == name).expect("such a call");
         let fields = &self.program.events[calls[number].event.index()].fields;
@@ -78,17 +78,17 @@ impl End {
         self.token
     }
 
-    fn rx(&mut self, packet: &Packet) -> Result<(), Refused> {
+    pub fn rx(&mut self, packet: &Packet) -> Result<(), Refused> {
         self.core.rx(&packet.octets(THEM, US), self.now)
     }
 
     /// What the core says to that: opcode, number, syndrome of each packet without payload.
-    fn says(&mut self, packet: &Packet) -> Vec<(u8, u32, u8)> {
+    pub fn says(&mut self, packet: &Packet) -> Vec<(u8, u32, u8)> {
         self.rx(packet).expect("it is taken");
         self.out().iter().map(|p| (p[28], u32::from_be_bytes([0, p[37], p[38], p[39]]), p[40])).collect()
     }
 
-    fn out(&mut self) -> Vec<Vec<u8>> {
+    pub fn out(&mut self) -> Vec<Vec<u8>> {
         let (mut all, mut packet) = (Vec::new(), Vec::new());
         while self.core.tx(&mut packet, self.now) {
             all.push(packet.clone());
@@ -96,7 +96,7 @@ impl End {
         all
     }
 
-    fn completion(&mut self, token: u64) -> Option<Completion> {
+    pub fn completion(&mut self, token: u64) -> Option<Completion> {
         let mut found = None;
         while let Some(done) = self.core.next_completion() {
             if done.token == token {
@@ -107,19 +107,19 @@ impl End {
         found
     }
 
-    fn counted(&self, name: &str) -> u64 {
+    pub fn counted(&self, name: &str) -> u64 {
         self.core.counters()[counter(name)]
     }
 
     /// Takes the memory back: what is there now.
-    fn memory_now(&mut self) -> Vec<u8> {
+    pub fn memory_now(&mut self) -> Vec<u8> {
         self.call("deregister", &[KEY.into()], Data::None);
         let mut all = std::iter::from_fn(|| self.core.next_completion());
         all.find_map(|done| done.data).expect("it comes back")
     }
 }
 
-fn packet(opcode: u8, psn: u32, extended: Vec<u8>, payload: Vec<u8>) -> Packet {
+pub fn packet(opcode: u8, psn: u32, extended: Vec<u8>, payload: Vec<u8>) -> Packet {
     Packet { opcode, qp: QP, psn: psn & 0xff_ffff, ask: true, marked: false, extended, payload }
 }
 
@@ -360,66 +360,6 @@ fn congestion_is_told_and_heard_of() {
     end.rx(&packet(NOTIFICATION, 0, vec![0; 16], vec![])).expect("it is taken");
     let after = gap(&mut end);
     assert!((160..=180).contains(&after), "{after} ns");
-}
-
-fn selective() -> Choice {
-    Choice { with: [("selective".to_owned(), None)].into(), ..Choice::default() }
-}
-
-/// Of a WRITE what comes behind a gap is kept, and told of; what cannot be of it is not.
-#[test]
-fn packets_behind_a_gap_are_kept() {
-    let mut end = End::with(&selective());
-    let middle = |n: u32| packet(WRITE_MIDDLE, PSN + n, vec![], vec![n as u8; 1024]);
-    let sack = |packets: Vec<Vec<u8>>| -> Vec<(u32, u8, u32)> {
-        let word = |p: &[u8], at: usize| u32::from_be_bytes(p[at..at + 4].try_into().expect("four octets"));
-        packets.iter().map(|p| (word(p, 36) & 0xff_ffff, p[40], word(p, 44))).collect()
-    };
-    end.rx(&packet(WRITE_FIRST, PSN, reth(ADDR, KEY, 3172), vec![9; 1024])).expect("it is taken");
-    end.out();
-    // Longer than was announced, and a last packet where another one is missing: of no use.
-    for wrong in [
-        packet(WRITE_LAST, PSN + 3, vec![], vec![5; 101]),
-        middle(3),
-        packet(WRITE_LAST, PSN + 2, vec![], vec![5; 8]),
-    ] {
-        end.rx(&wrong).expect("it is taken");
-    }
-    assert_eq!(
-        sack(end.out()),
-        [(PSN + 1, OUT_OF_SEQUENCE, PSN + 1)],
-        "told once that it is out of sequence"
-    );
-    end.rx(&packet(WRITE_LAST, (PSN + 3) & 0xff_ffff, vec![], vec![5; 100])).expect("it is taken");
-    assert_eq!(sack(end.out()), [(PSN + 1, OUT_OF_SEQUENCE, (PSN + 3) & 0xff_ffff)]);
-    end.rx(&middle(2)).expect("it is taken");
-    assert_eq!(sack(end.out()), [(PSN + 1, OUT_OF_SEQUENCE, PSN + 2)]);
-    end.rx(&middle(1)).expect("it is taken");
-    assert_eq!(sack(end.out())[0].1, ACK);
-    let wanted = [&[9; 1024][..], &[1; 1024], &[2; 1024], &[5; 100], &[7; 924]].concat();
-    assert_eq!(end.memory_now(), wanted);
-}
-
-#[test]
-fn only_the_gap_is_sent_again() {
-    let mut end = End::with(&selective());
-    let write = end.call("post_write", &[5000, 1, 0, 0, 0], Data::Send(&[1; 5000]));
-    let numbers = |packets: Vec<Vec<u8>>| packets.iter().map(|p| p[39]).collect::<Vec<u8>>();
-    assert_eq!(numbers(end.out()), [5, 6, 7, 8, 9]);
-    let nak = |missing: u32, sack: u8| {
-        packet(ACKNOWLEDGE, missing, vec![OUT_OF_SEQUENCE, 0, 0, 0, 0, 0, 0, sack], vec![])
-    };
-    end.rx(&nak(6, 8)).expect("it is taken");
-    assert_eq!(numbers(end.out()), [6, 7]);
-    for again in [nak(6, 8), nak(6, 9), nak(6, 200), nak(6, 6)] {
-        end.rx(&again).expect("it is taken");
-        if again.extended[7] != 6 {
-            assert!(end.out().is_empty(), "{again:?}");
-        }
-    }
-    assert_eq!(numbers(end.out()), [6, 7, 8, 9], "without a word of what is there, all of it");
-    end.rx(&packet(ACKNOWLEDGE, 9, vec![ACK, 0, 0, 0, 0, 0, 0, 9], vec![])).expect("it is taken");
-    assert_eq!(end.completion(write).expect("done").status, OK);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What is sent from whom to whom, and what became of it.
 
+use std::collections::BTreeMap;
+
 /// When a flow begins, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
@@ -47,6 +49,16 @@ pub struct Flows {
     settled: usize,
     /// that may begin now, with their time
     due: Vec<(u64, u32)>,
+    pub series: Option<Series>,
+}
+
+/// What arrived of each flow in each stretch of time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Series {
+    /// nanoseconds of a stretch
+    pub every: u64,
+    /// by stretch and flow, octets; where nothing arrived there is no entry
+    pub octets: BTreeMap<(u64, u32), u64>,
 }
 
 impl Flows {
@@ -70,7 +82,7 @@ impl Flows {
             }
         }
         let outcomes = vec![Outcome::default(); all.len()];
-        Ok(Flows { all, outcomes, followers, settled: 0, due: Vec::new() })
+        Ok(Flows { all, outcomes, followers, settled: 0, due: Vec::new(), series: None })
     }
 
     /// Those that begin at a time, in that order.
@@ -94,6 +106,9 @@ impl Flows {
         let outcome = &mut self.outcomes[flow as usize];
         outcome.wrong |= !right;
         outcome.received += octets;
+        if let Some(series) = &mut self.series {
+            *series.octets.entry((now / series.every.max(1), flow)).or_default() += octets;
+        }
         if outcome.received >= self.all[flow as usize].octets && outcome.ended.is_none() {
             outcome.ended = Some(now);
             if outcome.failed.is_none() {

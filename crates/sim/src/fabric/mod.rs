@@ -23,7 +23,7 @@ use std::sync::Arc;
 use carrick_interp::Config;
 use carrick_ir::{NetLayer, Program};
 
-pub use flows::{Flow, Flows, Outcome, Start};
+pub use flows::{Flow, Flows, Outcome, Series, Start};
 
 use crate::interface::Interface;
 use crate::observe::Observer;
@@ -50,6 +50,8 @@ pub struct Setup {
     pub keep: bool,
     /// a value for each parameter of the program; empty: the defaults
     pub params: Vec<u64>,
+    /// what arrives of each flow is noted by stretches of so many nanoseconds
+    pub every: Option<u64>,
     /// virtual nanoseconds at most
     pub limit: u64,
 }
@@ -104,7 +106,8 @@ pub fn run(
     }
     let interface = Interface::of(program)?;
     let rate = topology.wires.iter().find(|wire| wire.ends.contains(&0)).map_or(0, |wire| wire.rate_bps);
-    let flows = Flows::new(setup.workload.flows(topology.hosts, rate, setup.seed)?, topology.hosts)?;
+    let mut flows = Flows::new(setup.workload.flows(topology.hosts, rate, setup.seed)?, topology.hosts)?;
+    flows.series = setup.every.map(|every| Series { every, ..Series::default() });
     let trace = observer.is_some();
     let hosts =
         (0..topology.hosts).map(|h| host(program, engine, setup, h, trace)).collect::<Result<_, _>>()?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use carrick_ir::{COUNTERS, STATUS_NAMES};
 
 use super::Setup;
-use super::flows::{Flow, Outcome};
+use super::flows::{Flow, Outcome, Series};
 use super::network::Network;
 use super::port::PortCounters;
 use super::routes::Routes;
@@ -64,6 +64,8 @@ pub struct Results {
     pub counters: Vec<u64>,
     /// bits per second of all hosts' links together
     pub capacity_bps: f64,
+    /// where that was asked for
+    pub series: Option<Series>,
 }
 
 /// Slowdowns of the flows up to a length.
@@ -100,6 +102,7 @@ impl Results {
             hops: network.hops,
             counters,
             capacity_bps: links.map(|w| w.rate_bps as f64).sum(),
+            series: network.flows.series.take(),
         }
     }
 
@@ -156,6 +159,16 @@ impl Results {
     /// The goodput as a share of what all hosts' links carry together, in one direction.
     pub fn utilisation(&self) -> f64 {
         self.goodput_bps() / self.capacity_bps
+    }
+
+    /// A line for each stretch of time and each flow of which something arrived in it, behind one that names what is in it.
+    pub fn rates_csv(&self) -> String {
+        let mut text = String::from("from_ns,flow,octets\n");
+        let series = self.series.iter().flat_map(|s| s.octets.iter().map(|entry| (s.every, entry)));
+        for (every, ((stretch, flow), octets)) in series {
+            let _ = writeln!(text, "{},{flow},{octets}", stretch * every);
+        }
+        text
     }
 
     /// A line for each flow, behind one that names what is in it.

@@ -15,8 +15,7 @@ pub struct Queueing {
     /// strict priorities, 1 to 8: the classes that packets have (the first three bits of their differentiated services field)
     /// are divided among them, the highest goes first
     pub priorities: usize,
-    /// a packet is marked if so many octets wait with its priority
-    pub mark: Option<u64>,
+    pub mark: Option<Mark>,
     pub shared: Option<Shared>,
     pub trim: Option<Trim>,
     pub pause: Option<Pause>,
@@ -33,6 +32,30 @@ impl Default for Queueing {
             trim: None,
             pause: None,
             paths: Paths::Flow,
+        }
+    }
+}
+
+/// Packets are marked by how many octets wait with their priority: none below `from`, all at `to` and above; between the two so
+/// many of a million, rising evenly to `most_ppm` (Floyd and Jacobson, 1993, of the queue as it is).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    pub from: u64,
+    /// not below `from`
+    pub to: u64,
+    pub most_ppm: u32,
+}
+
+impl Mark {
+    /// Of a million packets that find so many octets waiting, so many are marked.
+    fn share_ppm(self, waiting: u64) -> u32 {
+        match waiting {
+            _ if waiting >= self.to => 1_000_000,
+            _ if waiting < self.from => 0,
+            _ => {
+                let part = u128::from(waiting - self.from) * u128::from(self.most_ppm);
+                (part / u128::from(self.to - self.from)) as u32
+            }
         }
     }
 }
@@ -141,7 +164,9 @@ impl Switch {
         let waiting = Waiting { packet, octets, from };
         let priority = q.priority(class);
         if self.has_room(port, priority, octets, q) {
-            if q.mark.is_some_and(|at| port.octets_of(priority) >= at)
+            let share = q.mark.map_or(0, |mark| mark.share_ppm(port.octets_of(priority)));
+            // What is certain needs no dice.
+            if (share == 1_000_000 || self.rng.chance(share))
                 && all.change(packet, |octets| packets::mark(octets))
             {
                 port.counters.marked += 1;
@@ -221,5 +246,19 @@ impl Queueing {
     /// Of a class.
     pub fn priority(&self, class: u8) -> usize {
         usize::from(class) * self.priorities.clamp(1, PRIORITIES) / PRIORITIES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_rise_from_none_to_the_most_and_then_to_all() {
+        let mark = Mark { from: 5_000, to: 205_000, most_ppm: 10_000 };
+        let shares = [0, 4_999, 5_000, 105_000, 204_999, 205_000, u64::MAX].map(|at| mark.share_ppm(at));
+        assert_eq!(shares, [0, 0, 0, 5_000, 9_999, 1_000_000, 1_000_000]);
+        let step = Mark { from: 30, to: 30, most_ppm: 0 };
+        assert_eq!([29, 30].map(|at| step.share_ppm(at)), [0, 1_000_000]);
     }
 }

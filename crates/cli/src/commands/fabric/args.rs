@@ -6,7 +6,7 @@ use carrick_driver::{Failure, params, quantity};
 use carrick_ir::Program;
 use carrick_sim::fabric::Setup;
 use carrick_sim::fabric::sizes::Sizes;
-use carrick_sim::fabric::switch::{Paths, Pause, Queueing, Shared, Trim};
+use carrick_sim::fabric::switch::{Mark, Paths, Pause, Queueing, Shared, Trim};
 use carrick_sim::fabric::topology::{Links, Topology};
 use carrick_sim::fabric::workload::{KINDS, Kind, Workload, parse_trace};
 use clap::Args;
@@ -50,9 +50,12 @@ pub struct FabricArgs {
     /// strict priorities, by the first three bits of packets' differentiated services field
     #[arg(long, default_value_t = 8, requires = "topology")]
     pub priorities: usize,
-    /// mark packets (ECN) that find so many octets of their priority waiting
+    /// mark packets (ECN) that find so many octets of their priority waiting; 5KB..200KB: some from 5KB on, all from 200KB on
     #[arg(long, requires = "topology")]
     pub mark_at: Option<String>,
+    /// of packets that find just less than all of that waiting, so many are marked; with fewer octets, accordingly less
+    #[arg(long, default_value = "1%", requires = "mark_at")]
+    pub mark_most: String,
     /// cut packets for which there is no room to so many octets, and give them code point --trim-dscp
     #[arg(long, requires = "topology")]
     pub trim: Option<String>,
@@ -73,6 +76,11 @@ pub struct FabricArgs {
     /// a line for each flow
     #[arg(long, requires = "topology")]
     pub csv: Option<PathBuf>,
+    /// a line for each stretch of --every and each flow: the octets that arrived
+    #[arg(long, requires = "topology")]
+    pub rates: Option<PathBuf>,
+    #[arg(long, default_value = "1ms", requires = "rates")]
+    pub every: String,
     /// runs, with the seeds from --seed on
     #[arg(long, default_value_t = 1, requires = "topology")]
     pub seeds: u64,
@@ -105,8 +113,17 @@ impl FabricArgs {
             message: message.transpose()?.unwrap_or(MESSAGE),
             keep: self.keep,
             params: if settings.is_empty() { Vec::new() } else { params::values(program, settings)? },
+            every: self.rates.as_ref().map(|_| self.stretch()).transpose()?,
             limit: HOUR,
         })
+    }
+
+    /// Nanoseconds.
+    fn stretch(&self) -> Result<u64, Failure> {
+        match quantity::duration(&self.every)? {
+            0 => Err(Failure::Usage("--every 0s: say 1ns or more".into())),
+            every => Ok(every),
+        }
     }
 
     fn shape(&self, name: &str, common: &ScenarioArgs) -> Result<Topology, Failure> {
@@ -152,12 +169,26 @@ impl FabricArgs {
         Ok(Queueing {
             octets,
             priorities: self.priorities,
-            mark: bytes(&self.mark_at)?,
+            mark: self.mark()?,
             shared: bytes(&self.shared)?.map(|octets| Shared { octets, alpha: self.alpha }),
             trim,
             pause: bytes(&self.pfc)?.map(|octets| Pause { octets }),
             paths: if self.spray { Paths::Spray } else { Paths::Flow },
         })
+    }
+
+    fn mark(&self) -> Result<Option<Mark>, Failure> {
+        let Some(text) = &self.mark_at else { return Ok(None) };
+        let (from, to) = text.split_once("..").unwrap_or((text, text));
+        let mark = Mark {
+            from: quantity::bytes(from)?,
+            to: quantity::bytes(to)?,
+            most_ppm: quantity::share(&self.mark_most)?,
+        };
+        if mark.from > mark.to {
+            return Err(Failure::Usage(format!("--mark-at {text}: the lesser one comes first")));
+        }
+        Ok(Some(mark))
     }
 
     fn workload(&self, common: &ScenarioArgs) -> Result<Workload, Failure> {

@@ -48,12 +48,16 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
     let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };
     let library = if args.compiled { Some(cc::shared_library(program, tracing)?) } else { None };
     let work = Work { args, program, setup: &setup, library: library.as_ref(), tracing };
-    let csv = create(fabric.csv.as_deref())?;
+    let tables = [(&fabric.csv, Results::csv as fn(&Results) -> String), (&fabric.rates, Results::rates_csv)];
+    let mut files = Vec::new();
+    for (path, table) in tables {
+        files.extend(create(path.as_deref())?.map(|file| (file, table)));
+    }
     let begin = Instant::now();
     let runs = work.all()?;
     let took = begin.elapsed();
-    if let Some(mut file) = csv {
-        let text = show::csv(&runs, &show::manifest(args, program));
+    for (mut file, table) in files {
+        let text = show::csv(&runs, &show::manifest(args, program), table);
         file.write_all(text.as_bytes())
             .and_then(|()| file.flush())
             .map_err(|e| Failure::Failed(format!("cannot write: {e}")))?;

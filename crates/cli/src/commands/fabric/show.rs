@@ -40,13 +40,13 @@ fn arguments() -> String {
     words.join(" ")
 }
 
-/// One table of all runs, each line with its seed.
-pub fn csv(runs: &[Run], manifest: &str) -> String {
+/// One table of all runs, each line with its seed; `table` is that of one.
+pub fn csv(runs: &[Run], manifest: &str, table: fn(&Results) -> String) -> String {
     let mut text = String::new();
     manifest.lines().for_each(|line| text.extend(["# ", line, "\n"]));
     for (number, run) in runs.iter().enumerate() {
         let seed = run.seed.to_string();
-        for (place, line) in run.results.csv().lines().enumerate() {
+        for (place, line) in table(&run.results).lines().enumerate() {
             match place {
                 0 if number > 0 => {}
                 0 => text.extend(["seed,", line, "\n"]),

@@ -4,6 +4,7 @@ mod message;
 mod pieces;
 mod rpc;
 mod stream;
+mod verbs;
 
 use super::flows::Flows;
 use crate::app::Ask;
@@ -46,6 +47,7 @@ pub enum Edge {
     Stream(stream::Edge),
     Message(message::Edge),
     Rpc(rpc::Edge),
+    Verbs(verbs::Edge),
 }
 
 impl Edge {
@@ -57,10 +59,7 @@ impl Edge {
             Shape::Message => Ok(Edge::Message(message::Edge::new(place))),
             Shape::Rpc => Ok(Edge::Rpc(rpc::Edge::new(place))),
             Shape::Multistream => Ok(Edge::Stream(stream::Edge::new(place, true))),
-            Shape::Verbs => {
-                Err("networks of many hosts carry flows over `stream`, `message` and `rpc`, not over `verbs`"
-                    .into())
-            }
+            Shape::Verbs => Ok(Edge::Verbs(verbs::Edge::new(place))),
         }
     }
 
@@ -70,6 +69,7 @@ impl Edge {
             Edge::Stream(edge) => edge.start(),
             Edge::Message(edge) => edge.start(flows),
             Edge::Rpc(edge) => edge.start(),
+            Edge::Verbs(edge) => edge.start(flows),
         }
     }
 
@@ -80,6 +80,7 @@ impl Edge {
             Edge::Stream(edge) => edge.begin(flow, flows, now),
             Edge::Message(edge) => edge.begin(flow, flows),
             Edge::Rpc(edge) => edge.begin(flow, flows),
+            Edge::Verbs(edge) => edge.begin(flow, flows, now),
         }
     }
 
@@ -89,6 +90,7 @@ impl Edge {
             Edge::Stream(_) => {}
             Edge::Message(edge) => edge.wake(what, flows),
             Edge::Rpc(edge) => edge.wake(flows),
+            Edge::Verbs(edge) => edge.wake(what, flows),
         }
     }
 
@@ -98,6 +100,7 @@ impl Edge {
             Edge::Stream(edge) => edge.completed(done, flows, now),
             Edge::Message(edge) => edge.completed(done, flows, now),
             Edge::Rpc(edge) => edge.completed(done, flows, now),
+            Edge::Verbs(edge) => edge.completed(done, flows, now),
         }
     }
 
@@ -107,6 +110,7 @@ impl Edge {
             Edge::Stream(edge) => edge.desk.take(to),
             Edge::Message(edge) => edge.desk.take(to),
             Edge::Rpc(edge) => edge.desk.take(to),
+            Edge::Verbs(edge) => edge.desk.take(to),
         }
     }
 }
