@@ -57,7 +57,8 @@ fn build_host(program: &str, features: &[&str]) -> PathBuf {
         .output()
         .expect("carrick runs");
     assert!(built.status.success(), "{program}: {}", String::from_utf8_lossy(&built.stderr));
-    dir.join(format!("{name}-host"))
+    // As identifiers of C are: a program's name is one.
+    dir.join(format!("{}-host", name.replace('-', "_")))
 }
 
 /// Where cargo puts what it builds.

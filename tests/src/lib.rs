@@ -3,8 +3,10 @@
 #![warn(missing_docs)]
 
 pub mod build;
+pub mod capture;
 pub mod document;
 pub mod net;
 pub mod pattern;
+pub mod running;
 pub mod scripted;
 pub mod simulated;

@@ -30,6 +30,8 @@ impl Net {
     pub const OURS: &'static str = "10.77.0.1";
     /// The address of the peer.
     pub const PEER: &'static str = "10.77.0.2";
+    /// The address of another stack, at the peer's end.
+    pub const PEER_STACK: &'static str = "10.77.0.3";
 
     /// Makes the pair, with every offload off so that each packet is one segment with its checksum.
     /// `None`, said on standard error, where this machine does not let us.

@@ -1,37 +1,16 @@
 //! The example applications, each with a program that everybody has at the other end.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use carrick_tests::build::host;
 use carrick_tests::net::{End, Net, skip};
 use carrick_tests::pattern;
+use carrick_tests::running::{Running, serve};
 use tempfile::TempDir;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 const OCTETS: usize = 300_000;
-
-/// A process that ends with its test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Starts a server and waits for the line in which it says that it serves.
-fn serve(command: &mut Command, says: &str) -> Running {
-    let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
-    let lines = BufReader::new(child.stderr.take().expect("stderr is piped"));
-    let running = Running(child);
-    let mut lines = lines.lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains(says)), "it never said `{says}`");
-    // What else it says is nobody's, but somebody must read it.
-    std::thread::spawn(move || lines.for_each(drop));
-    running
-}
 
 /// A folder with one file `data` of [`OCTETS`].
 fn folder() -> (TempDir, Vec<u8>) {

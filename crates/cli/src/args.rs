@@ -272,7 +272,7 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// what follows is for the stack: --port tun:NAME|packet:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
-    /// --app echo|http:DIR|get:URL:FILE, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
+    /// --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:OCTETS:COUNT, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     pub stack: Vec<String>,
 }

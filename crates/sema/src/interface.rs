@@ -12,7 +12,7 @@ use crate::{Checker, codes};
 type Shape = &'static [(&'static str, &'static [&'static str])];
 
 /// The shapes whose calls are known; the `addr_t` of a field called `data` or `buf` is that of the application.
-const SHAPES: [(&str, Shape); 3] = [
+const SHAPES: [(&str, Shape); 4] = [
     (
         "stream",
         &[
@@ -51,6 +51,19 @@ const SHAPES: [(&str, Shape); 3] = [
             ("respond", &["data", "len"]),
             ("recv_response", &["buf", "len"]),
             ("cancel", &[]),
+            ("close", &[]),
+        ],
+    ),
+    (
+        "verbs",
+        &[
+            ("open", &["local_qp", "remote_ip", "remote_qp", "send_psn", "recv_psn"]),
+            ("register", &["buf", "len", "key", "addr", "may_read", "may_write"]),
+            ("deregister", &["key"]),
+            ("post_send", &["data", "len", "with_imm", "imm"]),
+            ("post_recv", &["buf", "len"]),
+            ("post_write", &["data", "len", "key", "addr", "with_imm", "imm"]),
+            ("post_read", &["buf", "len", "key", "addr"]),
             ("close", &[]),
         ],
     ),

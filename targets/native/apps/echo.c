@@ -25,32 +25,25 @@ struct echo {
 
 static void echo_receive(struct echo_connection *c);
 
-static void echo_closed(void *user, enum carrick_status status, uint64_t value) {
-    (void)status, (void)value; /* it is gone in any case */
-    struct echo_connection *c = user;
-    carrick_server_release(&c->echo->server, (uint32_t)(c - c->echo->connections));
-}
-
-static void echo_close(struct echo_connection *c) {
-    if (carrick_close(c->echo->server.stack, c->handle, echo_closed, c) != 0)
-        echo_closed(c, CARRICK_OK, 0);
+static void echo_close(struct echo_connection *c, bool in_order) {
+    carrick_server_close(&c->echo->server, (uint32_t)(c - c->echo->connections), in_order);
 }
 
 static void echo_sent(void *user, enum carrick_status status, uint64_t octets) {
     struct echo_connection *c = user;
     c->sent += (uint32_t)octets;
     if (status != CARRICK_OK)
-        echo_close(c);
+        echo_close(c, false);
     else if (c->sent >= c->held)
         echo_receive(c);
     else if (carrick_send(c->echo->server.stack, c->handle, c->buffer + c->sent, c->held - c->sent, echo_sent, c) != 0)
-        echo_close(c);
+        echo_close(c, false);
 }
 
 static void echo_received(void *user, enum carrick_status status, uint64_t octets) {
     struct echo_connection *c = user;
     if (status != CARRICK_OK) {
-        echo_close(c);
+        echo_close(c, status == CARRICK_END_OF_STREAM);
         return;
     }
     c->held = (uint32_t)octets;
@@ -60,7 +53,7 @@ static void echo_received(void *user, enum carrick_status status, uint64_t octet
 
 static void echo_receive(struct echo_connection *c) {
     if (carrick_recv(c->echo->server.stack, c->handle, c->buffer, ECHO_OCTETS, echo_received, c) != 0)
-        echo_close(c);
+        echo_close(c, false);
 }
 
 static void echo_accepted(void *user, uint32_t place, uint64_t connection) {

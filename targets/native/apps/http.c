@@ -50,19 +50,14 @@ struct http {
 static void http_go_on(struct http_connection *c);
 static void http_send(struct http_connection *c);
 
-static void http_closed(void *user, enum carrick_status status, uint64_t value) {
-    (void)status, (void)value; /* it is gone in any case */
-    struct http_connection *c = user;
-    carrick_server_release(&c->http->server, (uint32_t)(c - c->http->connections));
-}
-
-static void http_close(struct http_connection *c) {
+/* `status`: why. The peer's end has been received if it is that. */
+static void http_close(struct http_connection *c, enum carrick_status status) {
     if (c->file >= 0)
         close(c->file);
     c->file = -1;
     carrick_upload_abandon(&c->upload);
-    if (carrick_close(c->http->server.stack, c->handle, http_closed, c) != 0)
-        http_closed(c, CARRICK_OK, 0);
+    uint32_t place = (uint32_t)(c - c->http->connections);
+    carrick_server_close(&c->http->server, place, status == CARRICK_END_OF_STREAM);
 }
 
 static const char *reason(int status) {
@@ -116,7 +111,7 @@ static void http_lingered(void *user, enum carrick_status status, uint64_t octet
     c->lingered += octets;
     if (status != CARRICK_OK || c->lingered > HTTP_LINGER ||
         carrick_recv(c->http->server.stack, c->handle, c->in, HTTP_IN, http_lingered, c) != 0)
-        http_close(c);
+        http_close(c, status);
 }
 
 static void http_shut(void *user, enum carrick_status status, uint64_t value) {
@@ -130,7 +125,7 @@ static void http_end(struct http_connection *c) {
     c->state = HTTP_LINGERING;
     c->lingered = 0;
     if (carrick_shutdown(c->http->server.stack, c->handle, http_shut, c) != 0)
-        http_close(c);
+        http_close(c, CARRICK_ABORTED);
 }
 
 /* Fills the buffer from the file. False: the file is shorter than it was. */
@@ -162,7 +157,7 @@ static void http_sent(void *user, enum carrick_status status, uint64_t octets) {
     struct http_connection *c = user;
     c->out_sent += (uint32_t)octets;
     if (status != CARRICK_OK)
-        http_close(c);
+        http_close(c, status);
     else
         http_send(c);
 }
@@ -180,12 +175,12 @@ static void http_send(struct http_connection *c) {
         return;
     }
     if (c->out_sent == c->out_len && !http_fill(c)) {
-        http_close(c);
+        http_close(c, CARRICK_ABORTED);
         return;
     }
     if (carrick_send(c->http->server.stack, c->handle, c->out + c->out_sent, c->out_len - c->out_sent, http_sent, c) !=
         0)
-        http_close(c);
+        http_close(c, CARRICK_ABORTED);
 }
 
 static void http_download(struct http_connection *c) {
@@ -277,7 +272,7 @@ static void http_received(void *user, enum carrick_status status, uint64_t octet
     struct http_connection *c = user;
     c->in_len += (uint32_t)octets;
     if (status != CARRICK_OK)
-        http_close(c);
+        http_close(c, status);
     else
         http_go_on(c);
 }
@@ -287,7 +282,7 @@ static void http_go_on(struct http_connection *c) {
     if (c->state == HTTP_READING ? http_read_head(c) : http_read_body(c))
         return;
     if (carrick_recv(c->http->server.stack, c->handle, c->in + c->in_len, HTTP_IN - c->in_len, http_received, c) != 0)
-        http_close(c);
+        http_close(c, CARRICK_ABORTED);
 }
 
 static void http_accepted(void *user, uint32_t place, uint64_t connection) {

@@ -84,6 +84,22 @@ static int script_open(struct script *script, char **words, int count) {
     return -1;
 }
 
+/* The commands on streams: of a connection, and `reset`. */
+static bool script_stream(struct script *script, const char *word) {
+    bool opens = strcmp(word, "open_stream") == 0, accepts = strcmp(word, "accept_stream") == 0;
+    if (!opens && !accepts && strcmp(word, "reset") != 0)
+        return false;
+    struct script_connection *c = script_connection(script);
+    if (!c)
+        return true;
+    int refused = opens     ? carrick_open_stream(script->stack, c->handle, script_opened, script)
+                  : accepts ? carrick_accept_stream(script->stack, c->handle, script_opened, script)
+                            : carrick_reset(script->stack, c->handle, script_done, script);
+    if (refused)
+        script_answer(script, "the program has no such call");
+    return true;
+}
+
 /* Closing answers at once, as a socket does; what becomes of it nobody asks. */
 static bool script_close(struct script *script, const char *word) {
     bool closing = strcmp(word, "close") == 0;
@@ -118,7 +134,8 @@ static void script_obey(struct script *script, char *line) {
     int refused = script_open(script, words, count);
     if (refused > 0)
         script_answer(script, "the program has no such call");
-    if (refused >= 0 || script_close(script, words[0]) || script_rpc(script, words, count))
+    if (refused >= 0 || script_close(script, words[0]) || script_stream(script, words[0]) ||
+        script_rpc(script, words, count))
         return;
     if (strcmp(words[0], "use") == 0 && count == 2) {
         script->current = (uint32_t)atoi(words[1]);

@@ -6,6 +6,7 @@
  *
  *     listen PORT [BACKLOG]     unlisten     connect IP PORT     accept     use N (connections are numbered from 0)
  *     open IP PORT LOCALPORT (of messages: each send and each recv is one)
+ *     open_stream and accept_stream (of the connection in use; numbered as connections are)      reset
  *     send N SEED               recv N SEED              finish SEED (receive to the end; answers the count)
  *     exchange N SEED M SEED    shutdown                 close              abort
  *     echo                      ping COUNT SIZE (answers nanoseconds: median, 99th percentile)

@@ -1,32 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every server does: listen, and accept into places that were made before. Owns the listener and which places are
- * free; the connections' own state is the application's.
+ * What every server does: listen, and accept into places that were made before. Owns the listener, which places are
+ * free and, of the shape `multistream`, the connections; what it accepts is a connection of the shape `stream`, or a
+ * stream of the other. Its state is the application's.
  */
 #ifndef CARRICK_APPS_SERVER_H
 #define CARRICK_APPS_SERVER_H
 
 #include "carrick/app.h"
 
+#define CARRICK_CARRIERS 64u /* connections that carry streams, at most */
+
+struct carrick_server;
+
+struct carrick_server_place {
+    struct carrick_server *server;
+    uint64_t handle;
+};
+
+/* A connection that carries streams. */
+struct carrick_carrier {
+    struct carrick_server *server;
+    uint64_t handle;
+    bool open, accepting;
+};
+
 struct carrick_server {
     struct carrick_stack *stack;
     uint16_t port;
     uint64_t listener;
+    struct carrick_server_place *places;
     uint32_t *free_places;
     uint32_t free_count;
+    uint32_t promised; /* of the free places, to streams that are awaited */
     bool accepting;
+    bool streams; /* the program's shape is `multistream` */
+    struct carrick_carrier carriers[CARRICK_CARRIERS];
     void (*accepted)(void *user, uint32_t place, uint64_t connection);
     void *user;
 };
 
-/* Listens; `accepted` is called for each connection with a place below `places`. False: out of memory, or the program
- * cannot listen. */
+/* Listens; `accepted` is called for each connection, or stream, with a place below `places`. False: out of memory, or
+ * the program cannot listen. */
 bool carrick_server_start(struct carrick_server *server, struct carrick_stack *stack, uint16_t port, uint32_t places,
                           void (*accepted)(void *user, uint32_t place, uint64_t connection), void *user,
                           struct carrick_port_error *error);
 
-/* A connection is gone: its place can be used again. */
-void carrick_server_release(struct carrick_server *server, uint32_t place);
+/* Ends what is at a place, which can be used again once that is done. In order: what was sent still arrives; of a
+ * stream, the peer's end has been received. */
+void carrick_server_close(struct carrick_server *server, uint32_t place, bool in_order);
 
 void carrick_server_finish(struct carrick_server *server);
 

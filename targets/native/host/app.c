@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The requests of the shapes `stream`, `message` and `rpc`. */
+/* The requests of the shapes `stream`, `multistream`, `message` and `rpc`. */
 #include "carrick/records.h"
 #include "host/records.h"
 #include "host/stack.h"
@@ -12,9 +12,8 @@ static uint16_t next_local_port(struct carrick_stack *stack) {
     return (uint16_t)(PORT_LO + stack->next_port++ % PORT_COUNT);
 }
 
-/* Begins a request, or says why not. */
-static int begin(struct carrick_stack *stack, enum carrick_call_kind kind, carrick_done_fn done, void *user,
-                 struct carrick_slot **slot) {
+int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind, carrick_done_fn done, void *user,
+                        struct carrick_slot **slot) {
     if (stack->requests.calls[kind].number < 0)
         return CARRICK_BAD_ARG;
     *slot = carrick_requests_begin(&stack->requests, kind);
@@ -25,9 +24,8 @@ static int begin(struct carrick_stack *stack, enum carrick_call_kind kind, carri
     return 0;
 }
 
-/* Gives a request on a handle to the core, with the octets or the room that it brings. */
-static void give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
-                 uint32_t len) {
+void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
+                        uint32_t len) {
     slot->request.handle = handle;
     union {
         const void *given;
@@ -41,17 +39,17 @@ static void give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_
 static int on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t handle, const void *data,
                      uint32_t len, carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
-    int refused = begin(stack, kind, done, user, &slot);
+    int refused = carrick_stack_begin(stack, kind, done, user, &slot);
     if (refused)
         return refused;
     slot->request.writable = kind == CALL_RECV || kind == CALL_RECV_REQUEST || kind == CALL_RECV_RESPONSE;
-    give(stack, slot, handle, data, len);
+    carrick_stack_give(stack, slot, handle, data, len);
     return 0;
 }
 
 int carrick_listen(struct carrick_stack *stack, uint16_t port, uint32_t backlog, carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
-    int refused = begin(stack, CALL_LISTEN, done, user, &slot);
+    int refused = carrick_stack_begin(stack, CALL_LISTEN, done, user, &slot);
     if (refused)
         return refused;
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
@@ -64,7 +62,7 @@ int carrick_listen(struct carrick_stack *stack, uint16_t port, uint32_t backlog,
 int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
                     carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
-    int refused = begin(stack, CALL_CONNECT, done, user, &slot);
+    int refused = carrick_stack_begin(stack, CALL_CONNECT, done, user, &slot);
     if (refused)
         return refused;
     if (local_port == 0) {
@@ -82,7 +80,7 @@ int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t a
 int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
                  carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
-    int refused = begin(stack, CALL_OPEN, done, user, &slot);
+    int refused = carrick_stack_begin(stack, CALL_OPEN, done, user, &slot);
     if (refused)
         return refused;
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
@@ -96,12 +94,12 @@ int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t addr
 int carrick_request(struct carrick_stack *stack, uint64_t endpoint, uint32_t address, uint16_t port, const void *data,
                     uint32_t len, carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
-    int refused = begin(stack, CALL_REQUEST, done, user, &slot);
+    int refused = carrick_stack_begin(stack, CALL_REQUEST, done, user, &slot);
     if (refused)
         return refused;
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
-    give(stack, slot, endpoint, data, len);
+    carrick_stack_give(stack, slot, endpoint, data, len);
     return 0;
 }
 
@@ -140,6 +138,18 @@ int carrick_recv(struct carrick_stack *stack, uint64_t connection, void *data, u
 
 int carrick_shutdown(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
     return on_handle(stack, CALL_SHUTDOWN, connection, NULL, 0, done, user);
+}
+
+int carrick_open_stream(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_OPEN_STREAM, connection, NULL, 0, done, user);
+}
+
+int carrick_accept_stream(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_ACCEPT_STREAM, connection, NULL, 0, done, user);
+}
+
+int carrick_reset(struct carrick_stack *stack, uint64_t stream, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_RESET, stream, NULL, 0, done, user);
 }
 
 int carrick_unlisten(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "apps/apps.h"
+#include "carrick/verbs.h"
 #include "tests/check.h"
 #include "tests/toy.h"
 
@@ -114,6 +115,8 @@ static void a_taken_port_is_passed_over(void) {
         (void)carrick_stack_turn(stacks[1]);
     CHECK(given.count == 1 && given.status == CARRICK_IN_USE);              /* who asks for a port is told */
     CHECK(carrick_shutdown(stacks[1], 1, note, &given) == CARRICK_BAD_ARG); /* the toy has no such call */
+    CHECK(carrick_open_stream(stacks[1], 1, note, &given) == CARRICK_BAD_ARG);
+    CHECK(carrick_post_read(stacks[1], 1, NULL, 0, 1, 1, note, &given) == CARRICK_BAD_ARG);
     CHECK(carrick_stack_has(stacks[1], "send") && !carrick_stack_has(stacks[1], "shutdown"));
     close_pair(stacks);
 }

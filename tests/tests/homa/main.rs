@@ -10,6 +10,7 @@ mod wire;
 use std::process::Command;
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::capture::packets;
 use carrick_tests::simulated::{self, all_answered};
 use serde_json::Value;
 use wire::{Body, CUTOFFS, DATA, GRANT, RESEND, decode};
@@ -98,21 +99,6 @@ fn short_messages_are_fast_in_a_network_full_of_long_ones() {
     }
 }
 
-/// The packets of a capture (the pcapng draft's enhanced packet blocks), without the network's own order.
-fn captured(file: &std::path::Path) -> Vec<Vec<u8>> {
-    let octets = std::fs::read(file).expect("a capture");
-    let word = |at: usize| u32::from_le_bytes(octets[at..at + 4].try_into().expect("four octets")) as usize;
-    let mut packets = Vec::new();
-    let mut at = 0;
-    while at < octets.len() {
-        if word(at) == 6 {
-            packets.push(octets[at + 28..at + 28 + word(at + 20)].to_vec());
-        }
-        at += word(at + 4);
-    }
-    packets
-}
-
 #[test]
 fn captures_are_what_the_layout_says_field_by_field() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -122,7 +108,7 @@ fn captures_are_what_the_layout_says_field_by_field() {
     let result = rpcs(70_000, 90_000, count, &more).expect("no compiler is asked for");
     all_answered(&result, count);
     let mut kinds = std::collections::BTreeSet::new();
-    for octets in captured(&file) {
+    for octets in packets(&std::fs::read(&file).expect("a capture")) {
         let packet = decode(&octets).unwrap_or_else(|| panic!("no packet of Homa: {octets:02x?}"));
         let mut again = packet.encode();
         again[4..6].copy_from_slice(&octets[4..6]);

@@ -3,6 +3,7 @@
 mod captured;
 mod misbehaving;
 mod moving;
+mod native;
 mod peer;
 mod recovering;
 mod wire;

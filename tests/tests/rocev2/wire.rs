@@ -1,19 +1,5 @@
 //! Packets of RoCEv2 by hand: read from captures, made for strangers, with an invariant CRC that shares nothing with ours.
 
-/// The IPv4 packets of a pcapng file of the simulator: its enhanced packet blocks.
-pub fn packets(file: &[u8]) -> Vec<Vec<u8>> {
-    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four octets")) as usize;
-    let (mut at, mut found) = (0, Vec::new());
-    while at + 12 <= file.len() {
-        if word(at) == 6 {
-            let captured = word(at + 20);
-            found.push(file[at + 28..at + 28 + captured].to_vec());
-        }
-        at += word(at + 4);
-    }
-    found
-}
-
 /// A CRC-32 bit by bit: the polynomial of IEEE 802.3, least significant bit first.
 fn crc32(octets: impl Iterator<Item = u8>) -> u32 {
     !octets.fold(u32::MAX, |crc, octet| {

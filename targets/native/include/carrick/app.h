@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an application sees of a compiled program with an interface of the shape `stream` or `message`: requests, each
- * completed exactly once by a call of its `done`.
+ * What an application sees of a compiled program with an interface of the shape `stream`, `multistream`, `message` or
+ * `rpc`: requests, each completed exactly once by a call of its `done`. For the shape `verbs`, see carrick/verbs.h.
  *
  *     static void got(void *user, enum carrick_status status, uint64_t octets) { ... }
  *     carrick_recv(stack, connection, buffer, sizeof buffer, got, user);
@@ -118,6 +118,17 @@ int carrick_unlisten(struct carrick_stack *stack, uint64_t listener, carrick_don
 int carrick_close(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 /* Ends a connection at once; the peer is told. */
 int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+
+/* Shape `multistream`. A connection is listened for, accepted, connected to and closed as above; octets go over its
+ * streams, with carrick_send, carrick_recv and carrick_shutdown. A stream is over when both directions are: the peer's
+ * end has been received, and what was sent before carrick_shutdown has arrived; nobody closes it. */
+
+/* Value: the handle of a new stream, as soon as the peer lets there be one more. */
+int carrick_open_stream(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+/* Value: the handle of the next stream that the peer opened. CARRICK_CLOSED: the connection is over. */
+int carrick_accept_stream(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+/* Gives up both directions of a stream; the peer is told. */
+int carrick_reset(struct carrick_stack *stack, uint64_t stream, carrick_done_fn done, void *user);
 
 /* Shape `rpc`. `data` stays as it is until the request has ended. */
 

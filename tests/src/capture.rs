@@ -1,0 +1,23 @@
+//! Captures, as the simulator and stacks write them.
+
+/// The packets of a pcapng file, without the Ethernet headers that those of a device have: its enhanced packet blocks, as the
+/// format's draft (draft-ietf-opsawg-pcapng, section 4) has them, in the byte order of this machine.
+///
+/// # Panics
+/// If it is no such file, or is cut off.
+pub fn packets(file: &[u8]) -> Vec<Vec<u8>> {
+    const INTERFACE: usize = 1;
+    const PACKET: usize = 6;
+    const ETHERNET: u8 = 1;
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("four octets")) as usize;
+    let (mut at, mut link_header, mut found) = (0, 0, Vec::new());
+    while at < file.len() {
+        match word(at) {
+            INTERFACE => link_header = if file[at + 8] == ETHERNET { 14 } else { 0 },
+            PACKET => found.push(file[at + 28 + link_header..at + 28 + word(at + 20)].to_vec()),
+            _ => {}
+        }
+        at += word(at + 4);
+    }
+    found
+}
