@@ -158,6 +158,8 @@ static void arithmetic(void) {
     CHECK(carrick_seq_lt(UINT32_MAX, 0) && !carrick_seq_lt(0, 0x80000000u) && !carrick_seq_lt(0x80000000u, 0));
     CHECK(carrick_bytes_per_rate(1500, 12000) == 1000000000 && carrick_bytes_per_rate(1, 0) == 0);
     CHECK(carrick_rate_times_duration(8, -1) == 0);
+    CHECK(carrick_bytes_per_duration(1500, 1000000) == 12000000 && carrick_bytes_per_duration(1, 0) == 0 &&
+          carrick_bytes_per_duration(1, -1) == 0);
     uint8_t p[4] = {0};
     carrick_store_bits(p, 5, 13, 0x1555);
     CHECK(carrick_load_bits(p, 5, 13) == 0x1555 && carrick_load_bits(p, 0, 5) == 0 &&

@@ -21,6 +21,7 @@ impl Emitter<'_> {
             BinOp::Add | BinOp::Sub | BinOp::Mul => self.arithmetic(op, to, a, b),
             BinOp::Div | BinOp::Rem | BinOp::Shl | BinOp::Shr => self.guarded(op, rep, to, a, b),
             BinOp::BytesPerRate
+            | BinOp::BytesPerDuration
             | BinOp::FixedMul
             | BinOp::FixedDiv
             | BinOp::Scale

@@ -181,6 +181,7 @@ impl Emitter<'_> {
                 format!("carrick_{name}_{}({x}, {y})", if signed { "s" } else { "u" })
             }
             BinOp::BytesPerRate => format!("carrick_bytes_per_rate({x}, {y})"),
+            BinOp::BytesPerDuration => format!("carrick_bytes_per_duration({x}, {y})"),
             BinOp::RateTimesDuration => format!("carrick_rate_times_duration({x}, {y})"),
             _ => self.comparison(op, a, &x, &y),
         }

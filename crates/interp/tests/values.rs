@@ -92,6 +92,7 @@ fn serial_numbers_and_units() {
         ("seq32 s = seq32(e.a) + uint32(e.b); notify(e.token, OK, uint64(s));", 0xffff_ffff, 3, 2),
         ("notify(e.token, OK, uint64(bytes(e.a) / rate(e.b)));", 1500, 12_000, 1_000_000_000),
         ("notify(e.token, OK, uint64(bytes(e.a) / rate(e.b)));", 1500, 0, 0),
+        ("notify(e.token, OK, uint64(bytes(e.a) / duration(e.b)));", 1500, 1_000_000, 12_000_000),
         (
             "notify(e.token, OK, uint64(rate(e.a) * duration(e.b)));",
             1_000_000_000,

@@ -70,6 +70,7 @@ pub fn binary(op: BinOp, ty: &Ty, to: &Ty, a: u64, b: u64) -> u64 {
         BinOp::Scale => fixed::scale(signed, a, b),
         BinOp::Ratio => fixed::ratio(signed, a, b),
         BinOp::BytesPerRate => bytes_per_rate(a, b),
+        BinOp::BytesPerDuration => bytes_per_duration(a, b),
         BinOp::RateTimesDuration => rate_times_duration(a, b),
     };
     canonical(to, result)
@@ -119,6 +120,13 @@ fn bytes_per_rate(bytes: u64, rate: u64) -> u64 {
     match rate {
         0 => 0,
         _ => (u128::from(bytes) * BITS_TIMES_NANOSECONDS / u128::from(rate)) as u64,
+    }
+}
+
+fn bytes_per_duration(bytes: u64, duration: u64) -> u64 {
+    match duration as i64 {
+        ..=0 => 0,
+        _ => (u128::from(bytes) * BITS_TIMES_NANOSECONDS / u128::from(duration)) as u64,
     }
 }
 
@@ -178,6 +186,10 @@ mod tests {
         assert_eq!(b(BinOp::BytesPerRate, 1500, 12_000), 1_000_000_000);
         assert_eq!(b(BinOp::BytesPerRate, 1 << 40, 1_000_000_000), (1_u64 << 40) * 8);
         assert_eq!(b(BinOp::BytesPerRate, 1, 0), 0);
+        assert_eq!(b(BinOp::BytesPerDuration, 1500, 1_000_000), 12_000_000);
+        assert_eq!(b(BinOp::BytesPerDuration, 1 << 40, 1000), 8_796_093_022_208_000_000);
+        assert_eq!(b(BinOp::BytesPerDuration, 1500, 0), 0);
+        assert_eq!(b(BinOp::BytesPerDuration, 1500, -1_i64 as u64), 0);
         assert_eq!(b(BinOp::RateTimesDuration, 100_000_000_000, 1_000_000_000), 12_500_000_000);
         assert_eq!(b(BinOp::RateTimesDuration, 8, -1_i64 as u64), 0);
     }

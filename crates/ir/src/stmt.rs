@@ -402,6 +402,8 @@ pub enum BinOp {
     LogicalOr,
     /// bytes / rate -> duration: (bytes * 8 * 10^9) / rate through 128 bits, truncated to 64; by 0: 0
     BytesPerRate,
+    /// bytes / duration -> rate: (bytes * 8 * 10^9) / duration through 128 bits, truncated to 64; by 0 or less: 0
+    BytesPerDuration,
     /// of `Fixed`, through 128 bits, rounded down
     FixedMul,
     /// of `Fixed`, through 128 bits, rounded toward zero; by 0: 0

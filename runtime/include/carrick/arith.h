@@ -57,6 +57,11 @@ static inline int64_t carrick_bytes_per_rate(uint64_t bytes, uint64_t rate) {
     return rate ? (int64_t)(uint64_t)((carrick_u128)bytes * 8000000000u / rate) : 0;
 }
 
+/* The rate of so many octets in a time, in bits per second. */
+static inline uint64_t carrick_bytes_per_duration(uint64_t bytes, int64_t duration) {
+    return duration > 0 ? (uint64_t)((carrick_u128)bytes * 8000000000u / (uint64_t)duration) : 0;
+}
+
 /* How many octets fit a time. */
 static inline uint64_t carrick_rate_times_duration(uint64_t rate, int64_t duration) {
     return duration > 0 ? (uint64_t)((carrick_u128)rate * (uint64_t)duration / 8000000000u) : 0;

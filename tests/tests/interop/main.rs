@@ -85,21 +85,25 @@ mod on_a_bad_wire {
     );
 }
 
+/// Declares tests with ours, which is built with features, and whose host gets these arguments.
+macro_rules! featured {
+    ($features:expr, $arguments:expr; $($name:ident),* $(,)?) => {
+        $(
+            #[test]
+            fn $name() {
+                use crate::{Setting, run, scenarios};
+                run(Setting::Featured($features, $arguments), scenarios::$name);
+            }
+        )*
+    };
+}
+
 /// With selective acknowledgements, congestion marks and CUBIC, as the kernel has them.
 mod with_features {
-    use super::{Setting, run, scenarios};
-
     const FEATURES: &[&str] = &["--with", "cubic,ecn,sack,prr,frto"];
 
-    /// Declares tests with ours, which is built with the features, and whose host gets these arguments.
-    macro_rules! featured {
-        ($arguments:expr; $($name:ident),* $(,)?) => {
-            $(#[test] fn $name() { run(Setting::Featured(FEATURES, $arguments), scenarios::$name); })*
-        };
-    }
-
     featured!(
-        &[];
+        FEATURES, &[];
         we_open_they_close,
         they_open_we_close,
         data_both_ways_at_once,
@@ -112,8 +116,8 @@ mod with_features {
     );
 
     mod on_a_bad_wire {
-        use super::{FEATURES, Setting, run, scenarios};
         featured!(
+            super::FEATURES,
             &["--fault", "loss=2%,reorder=2%,dup=1%,corrupt=0.5%,mark=2%,delay=1ms,jitter=500us,seed=7"];
             they_open_we_close,
             we_half_close_and_still_receive,
@@ -125,6 +129,34 @@ mod with_features {
             marks_from_us,
             marks_from_them,
             no_marks_for_who_does_not_want_them,
+        );
+    }
+}
+
+/// Paced, as BBR's model of the path says.
+mod with_a_model {
+    const FEATURES: &[&str] = &["--with", "bbr,delivery_rate,pacing,rtt_samples,sack"];
+
+    featured!(
+        FEATURES, &[];
+        we_open_they_close,
+        they_open_we_close,
+        data_both_ways_at_once,
+        without_timestamps,
+        with_neither_option,
+        many_connections,
+        we_abort,
+        a_reader_who_stops_and_resumes,
+    );
+
+    mod on_a_bad_wire {
+        featured!(
+            super::FEATURES,
+            &["--fault", "loss=2%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+            they_open_we_close,
+            we_half_close_and_still_receive,
+            data_both_ways_at_once,
+            with_neither_option,
         );
     }
 }

@@ -154,7 +154,7 @@ fn binary(op: BinOp) -> &'static str {
         BinOp::Add => "+",
         BinOp::Sub => "-",
         BinOp::Mul | BinOp::RateTimesDuration | BinOp::FixedMul | BinOp::Scale => "*",
-        BinOp::Div | BinOp::BytesPerRate | BinOp::FixedDiv => "/",
+        BinOp::Div | BinOp::BytesPerRate | BinOp::BytesPerDuration | BinOp::FixedDiv => "/",
         BinOp::Ratio => "to",
         BinOp::Rem => "%",
         BinOp::Shl => "<<",

@@ -25,6 +25,7 @@ fn fits(op: BinOp, a: &Ty, b: &Ty, result: &Ty) -> bool {
         O::Scale => is_unit(a) && *a != Ty::Fixed && *b == Ty::Fixed && a == result,
         O::Ratio => a == b && (is_int(a) || is_unit(a)) && *result == Ty::Fixed,
         O::BytesPerRate => (a, b, result) == (&Ty::Bytes, &Ty::Rate, &Ty::Duration),
+        O::BytesPerDuration => (a, b, result) == (&Ty::Bytes, &Ty::Duration, &Ty::Rate),
         O::RateTimesDuration => (a, b, result) == (&Ty::Rate, &Ty::Duration, &Ty::Bytes),
         O::Add | O::Sub | O::Mul | O::Div | O::Rem => arithmetic(op, a, b, result),
     }

@@ -85,6 +85,9 @@ fn plan(op: BinOp, a: &Ty, b: &Ty) -> Option<Plan> {
             Some(Plan { op: ir, left: Ty::Time, right: Ty::Duration, result: Ty::Time, swap: true })
         }
         (BinOp::Div, Ty::Bytes, Ty::Rate) => Plan::new(Ir::BytesPerRate, Ty::Bytes, Ty::Rate, Ty::Duration),
+        (BinOp::Div, Ty::Bytes, Ty::Duration) => {
+            Plan::new(Ir::BytesPerDuration, Ty::Bytes, Ty::Duration, Ty::Rate)
+        }
         (BinOp::Mul, Ty::Rate, Ty::Duration) => {
             Plan::new(Ir::RateTimesDuration, Ty::Rate, Ty::Duration, Ty::Bytes)
         }
