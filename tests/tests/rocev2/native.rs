@@ -14,14 +14,16 @@ use crate::{PROGRAM, every_invariant_crc_is_right, has_tshark, nothing_is_wrong,
 
 const LOOP: [&str; 6] = ["--port", "loop", "--addr", "10.0.0.1/24", "--app", "memory:10.0.0.2"];
 
+/// A stack that does not give up because the machine is busy.
 fn stack(net: &Net, end: End, address: &str, app: &str) -> Command {
     let mut command = net.command(end, &host(PROGRAM).to_string_lossy());
+    command.args(["--set", "retry_count=100"]);
     command.args(["--port", &net.port(), "--addr", &format!("{address}/24"), "--app", app]);
     command
 }
 
-/// Measures over a pair of devices, with what goes wrong at the end that measures; the packets of that end.
-fn measure(net: &Net, what: &str, capture: &Path, faults: &[&str]) -> Vec<Vec<u8>> {
+/// Measures over a pair of devices, with what goes wrong at the end that measures; the packets of that end, and what it counted.
+fn measure(net: &Net, what: &str, capture: &Path, faults: &[&str]) -> (Vec<Vec<u8>>, String) {
     let offers = format!("memory:{}", Net::OURS);
     let mut memory = serve(&mut stack(net, End::Peer, Net::PEER_STACK, &offers), "memory is there");
     let asks = format!("perf:{}:{what}", Net::PEER_STACK);
@@ -29,7 +31,8 @@ fn measure(net: &Net, what: &str, capture: &Path, faults: &[&str]) -> Vec<Vec<u8
     let done = perf.args(["--seed", "1", "--pcap"]).arg(capture).args(faults).output().expect("it starts");
     said(&done, what);
     assert!(memory.0.wait().expect("it ends").success(), "the other end of {what}");
-    ipv4(&packets(&std::fs::read(capture).expect("a capture")))
+    let counted = String::from_utf8_lossy(&done.stderr).into_owned();
+    (ipv4(&packets(&std::fs::read(capture).expect("a capture"))), counted)
 }
 
 /// One line: so many of so many octets.
@@ -57,7 +60,7 @@ fn memory_is_reached_over_devices_and_tshark_reads_every_packet() {
     ];
     for (what, opcodes) in kinds {
         let file = dir.path().join(what.replace(':', "-"));
-        let packets = measure(&net, what, &file, &[]);
+        let (packets, _) = measure(&net, what, &file, &[]);
         assert!(packets.len() > 50, "{} packets of {what}", packets.len());
         every_invariant_crc_is_right(&packets);
         if !has_tshark() {
@@ -77,13 +80,11 @@ fn memory_is_reached_over_devices_and_tshark_reads_every_packet() {
 fn every_octet_is_there_though_packets_are_lost_on_the_way() {
     let Some(net) = Net::new() else { return };
     let dir = tempfile::tempdir().expect("a folder");
-    let faults = ["--fault", "loss=1%,reorder=1%,dup=1%,seed=3"];
+    let faults = ["--fault", "loss=3%,reorder=1%,dup=1%,seed=3"];
     for what in ["ping:1500:100", "send:9999:100", "write:9999:100", "read:9999:100"] {
-        let packets = measure(&net, what, &dir.path().join("capture"), &faults);
+        let (packets, counted) = measure(&net, what, &dir.path().join("capture"), &faults);
         every_invariant_crc_is_right(&packets);
-        // The sequence error of a negative acknowledgement: something was sent again.
-        let refused = packets.iter().filter(|packet| packet[28] == 17 && packet[40] == 0x60).count();
-        assert!(refused > 0 || what.starts_with("ping"), "nothing was lost of {what}");
+        assert!(counted.contains("fault_lost"), "nothing was lost of {what}: {counted}");
     }
 }
 
