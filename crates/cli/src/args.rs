@@ -65,6 +65,12 @@ pub enum Command {
     /// Draw the headers of a program, bit by bit
     #[command(before_help = "Example: carrick layout stream.mtp --with sack")]
     Layout(Layout),
+    /// Put the results of shards together: as if one run had made them all
+    #[command(before_help = "Example: carrick merge part-1.csv part-2.csv -o flows.csv")]
+    Merge(Merge),
+    /// Make an artefact again, and compare: exit 1 with the first difference
+    #[command(before_help = "Example: carrick repro flows.csv")]
+    Repro(Repro),
     /// Draw a recorded run as a page: packets, curves, queues, and the line that reacted to each event
     #[command(before_help = "Example: carrick report stream.run -o report.html")]
     Report(Report),
@@ -205,6 +211,23 @@ pub struct Report {
     pub program: Option<PathBuf>,
     #[command(flatten)]
     pub features: Features,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Merge {
+    /// what `carrick sim --shard` made: tables (--csv), or what it printed (--format json); all of the shards, in any order
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// the file to write; without it standard output
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Repro {
+    /// what `carrick sim` or `carrick report` made: a table, a result as JSON, a trace, a capture, a page
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]

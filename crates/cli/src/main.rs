@@ -5,6 +5,7 @@
 
 mod args;
 mod commands;
+mod manifest;
 mod output;
 mod stack;
 mod watch;

@@ -15,6 +15,12 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// The text that [`escape`] was given.
+pub fn unescape(text: &str) -> String {
+    let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+    plain.replace("&amp;", "&")
+}
+
 /// At most so many letters.
 pub fn cut(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {

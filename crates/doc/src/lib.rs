@@ -17,7 +17,8 @@ use carrick_ir::{Program, print};
 use serde::Deserialize;
 
 pub use boxes::layout;
-use html::{code, escape, section, table};
+use html::{code, section, table};
+pub use html::{escape, unescape};
 
 /// Something that a standard asks of the protocol.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

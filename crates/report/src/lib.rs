@@ -19,5 +19,5 @@ mod words;
 pub use model::{
     Curve, Events, Flow, Function, Kind, Packets, Reaction, Run, Segments, Series, Source, Transfer, Unit,
 };
-pub use page::page;
+pub use page::{MANIFEST, page};
 pub use read::{Header, Reader};

@@ -1,5 +1,7 @@
 //! The page: data, the program's text, and the scripts that draw.
 
+use carrick_doc::escape;
+
 use crate::model::Run;
 use crate::{source, summary};
 
@@ -14,23 +16,13 @@ const SCRIPTS: [&str; 5] = [
     include_str!("page/main.js"),
 ];
 
-/// Text in which nothing is taken for a tag, a reference or the end of an attribute.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            _ => out.push(c),
-        }
-    }
-    out
-}
+/// What stands before and behind the manifest in a page.
+pub const MANIFEST: (&str, &str) = ("<pre id=\"manifest\">", "</pre>");
 
-/// The page of a run: one file of HTML that needs no other and no network.
-pub fn page(run: &Run) -> String {
+/// The page of a run: one file of HTML that needs no other and no network. `manifest`, lines that say what makes it again,
+/// stands in it.
+pub fn page(run: &Run, manifest: &str) -> String {
+    let manifest = [MANIFEST.0, &escape(manifest), MANIFEST.1].concat();
     let data = serde_json::to_string(run).expect("plain data has a form in JSON");
     // In a script only `<` could end it.
     let data = data.replace('<', "\\u003c");
@@ -52,7 +44,8 @@ pub fn page(run: &Run) -> String {
 <h1>{name}</h1>
 <p><code>{command}</code></p>
 <details><summary>Numbers</summary>
-{tables}</details>
+{tables}{manifest}
+</details>
 </header>
 <main>
 <section id="charts" aria-label="charts">

@@ -18,10 +18,13 @@ use crate::words;
 #[derive(Debug, Deserialize)]
 pub struct Header {
     schema: String,
+    /// of Carrick, that recorded it
+    pub version: String,
     /// the file with the program, as it was named when the run was made
     pub program: String,
     /// of all its text, as [`Program::source_hash`] in hexadecimal digits
     pub source_hash: String,
+    pub seed: u64,
     /// what makes the run again
     pub run: String,
 }

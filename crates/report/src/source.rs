@@ -1,10 +1,10 @@
 //! The program's text as lines that can be pointed at.
 
+use carrick_doc::escape;
 use carrick_sim::trace::INSTRUCTIONS;
 use carrick_syntax::lexer::{TokenKind, lex};
 
 use crate::model::Source;
-use crate::page::escape;
 
 /// A file with numbered lines: line `n` of file `f` has the id `lf-n`. They are blocks: an end of a line between them would be
 /// one more line.

@@ -1,7 +1,8 @@
 //! The numbers of a run as tables.
 
+use carrick_doc::escape;
+
 use crate::model::{FOREIGN, Flow, Run, Series, Transfer};
-use crate::page::escape;
 use crate::words::span;
 
 /// So many flows are listed.

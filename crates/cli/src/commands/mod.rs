@@ -10,8 +10,10 @@ mod fabric;
 mod fmt;
 mod layout;
 mod lsp;
+mod merge;
 mod new;
 mod report;
+mod repro;
 mod run;
 pub mod scenario;
 mod shell;
@@ -29,12 +31,12 @@ use carrick_driver::{Choice, Failure, compile_for};
 use carrick_ir::Program;
 
 use crate::args::{Args, Command, Source};
+use crate::manifest::words;
 use crate::{output, watch};
 
 /// The command as it was said, which makes a run again.
 fn command_line() -> String {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    format!("carrick {}", words.join(" "))
+    format!("carrick {}", words::join(std::env::args().skip(1)))
 }
 
 /// Carries out the command.
@@ -59,6 +61,8 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Layout(args) => {
             watch::run(&args.watching, slice::from_ref(&args.source.file), || layout::run(args))
         }
+        Command::Merge(args) => merge::run(args),
+        Command::Repro(args) => repro::run(args),
         Command::Report(args) => report::run(args),
         Command::Targets(args) => targets::run(args),
         Command::Completions(args) => Ok(shell::completions(args)),

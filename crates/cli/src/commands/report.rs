@@ -9,6 +9,7 @@ use carrick_driver::{Compiled, Failure, compile_choice};
 use carrick_report::{Header, Reader, Source};
 
 use crate::args::Report;
+use crate::manifest::Manifest;
 use crate::output;
 
 pub fn run(args: &Report) -> Result<ExitCode, Failure> {
@@ -36,7 +37,8 @@ pub fn run(args: &Report) -> Result<ExitCode, Failure> {
     for line in lines {
         reader.line(&line?).map_err(wrong)?;
     }
-    let page = carrick_report::page(&reader.finish(sources(&compiled)));
+    let manifest = Manifest::of_trace(&header).drawn_by(args);
+    let page = carrick_report::page(&reader.finish(sources(&compiled)), &manifest.to_string());
     progress.finish_and_clear();
     std::fs::write(&args.output, page).map_err(|e| {
         Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", args.output.display()))
@@ -48,7 +50,7 @@ pub fn run(args: &Report) -> Result<ExitCode, Failure> {
 /// Lines of a text that is not that of the run would point nowhere.
 fn changed(path: &Path, header: &Header) -> Failure {
     Failure::Usage(format!(
-        "{} is not as it was in the run; record it again ({}), name the old text with --program, or the features that it was \
+        "{} is not as it was in the run; record it again ({} --trace RUN), name the old text with --program, or the features that it was \
          built with with --with and --without",
         path.display(),
         header.run

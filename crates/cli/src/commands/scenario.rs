@@ -115,9 +115,12 @@ impl Between {
     }
 }
 
+/// A program, and a value for each of its parameters.
+type WithParams = (Arc<Program>, Vec<u64>);
+
 impl ViaArgs {
     /// The program, if one is wanted, and a value for each of its parameters.
-    pub fn program(&self) -> Result<Option<(Arc<Program>, Vec<u64>)>, Failure> {
+    pub fn program(&self) -> Result<Option<WithParams>, Failure> {
         let Some(file) = &self.via else { return Ok(None) };
         let program = super::load_choice(file, &Choice::default())?;
         let params = params::values(&program, &self.via_set)?;

@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use super::fabric::FabricArgs;
 use super::scenario::{self, Between, ScenarioArgs};
 use crate::args::{Source, Watching};
+use crate::manifest::Manifest;
 use crate::output::{self, Format};
 
 #[derive(Debug, Args)]
@@ -30,7 +31,7 @@ pub struct SimArgs {
     pub source: Source,
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// a parameter of the program: name=value
+    /// a parameter of the program: name=value; name=value,value: with --topology, a run for each
     #[arg(long)]
     pub set: Vec<String>,
     /// run the compiled core, not the interpreter
@@ -64,15 +65,16 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
     let between = args.scenario.way.between(args.compiled, wanted)?;
     let way = between.as_ref().map(Between::way);
-    let manifest = super::command_line();
-    let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest));
+    let manifest = Manifest::of(args, &program);
+    let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest.to_string()));
     let mut trace = create(args.trace.as_deref())?
-        .map(|f| JsonLines::new(f, program.clone(), args.scenario.seed, &manifest));
+        .map(|f| JsonLines::new(f, program.clone(), args.scenario.seed, &manifest.command()));
     let mut metrics = Metrics::default();
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
     observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
-    if tracing {
+    let measured = !args.fast;
+    if measured {
         observers.push(&mut metrics);
     }
     let progress = output::progress("simulating");
@@ -85,9 +87,9 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
     pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
     trace.map_or(Ok(()), JsonLines::finish).map_err(written)?;
-    let metrics = tracing.then_some(&metrics);
+    let metrics = measured.then_some(&metrics);
     match args.format {
-        Format::Json => output::json(&as_json(&report, metrics, took, args)),
+        Format::Json => output::json(&as_json(&report, metrics, took, &manifest)),
         Format::Pretty => pretty(&report, metrics, took, args),
     }
     Ok(ExitCode::from(u8::from(!report.failures.is_empty())))
@@ -209,7 +211,7 @@ fn on_the_way(node: &BetweenReport) {
     }
 }
 
-fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &SimArgs) -> Value {
+fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, manifest: &Manifest) -> Value {
     let connections = |records: &[carrick_sim::app::Record]| -> Vec<Value> {
         records
             .iter()
@@ -220,8 +222,8 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Si
             })
             .collect()
     };
-    json!({
-        "seed": args.scenario.seed,
+    let mut all = manifest.json();
+    let result = json!({
         "completion_ns": report.completion_ns(),
         "goodput_bps": goodput_bps(report),
         "client": connections(&report.connections[0]),
@@ -242,5 +244,9 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Si
         })),
         "wall_seconds": took.as_secs_f64(),
         "failures": report.failures,
-    })
+    });
+    if let (Value::Object(all), Value::Object(result)) = (&mut all, result) {
+        all.extend(result);
+    }
+    all
 }

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use carrick_driver::{Failure, params, quantity};
-use carrick_ir::Program;
+use carrick_driver::{Failure, quantity};
 use carrick_sim::fabric::Setup;
 use carrick_sim::fabric::sizes::Sizes;
 use carrick_sim::fabric::switch::{Mark, Paths, Pause, Queueing, Shared, Trim};
@@ -12,6 +11,7 @@ use carrick_sim::fabric::workload::{KINDS, Kind, Workload, parse_trace};
 use clap::Args;
 
 use super::file;
+use super::runs::Shard;
 use crate::commands::scenario::ScenarioArgs;
 
 /// Octets of a message where nobody says: what a program that carries messages of many packets should hold.
@@ -79,7 +79,7 @@ pub struct FabricArgs {
     /// a line for each stretch of --every and each flow: the octets that arrived
     #[arg(long, requires = "topology")]
     pub rates: Option<PathBuf>,
-    #[arg(long, default_value = "1ms", requires = "rates")]
+    #[arg(long, default_value = "1ms", requires = "topology")]
     pub every: String,
     /// runs, with the seeds from --seed on
     #[arg(long, default_value_t = 1, requires = "topology")]
@@ -87,17 +87,14 @@ pub struct FabricArgs {
     /// runs at once
     #[arg(long, default_value_t = 1, requires = "topology")]
     pub jobs: usize,
+    /// only these of the runs, for several machines: the I-th of N parts; `carrick merge` puts their results together
+    #[arg(long, value_name = "I/N", requires = "topology")]
+    pub shard: Option<Shard>,
 }
 
 impl FabricArgs {
-    /// The first run, of this program with these parameters (`name=value`); the others differ in their seed.
-    pub fn setup(
-        &self,
-        name: &str,
-        common: &ScenarioArgs,
-        program: &Program,
-        settings: &[String],
-    ) -> Result<Setup, Failure> {
+    /// What all runs have in common: they differ in their seed and parameters.
+    pub fn setup(&self, name: &str, common: &ScenarioArgs) -> Result<Setup, Failure> {
         let message = common.message.as_deref().map(quantity::bytes).transpose()?;
         let message = message.map(|octets| {
             let known = u32::try_from(octets).ok().filter(|n| (64..=1 << 30).contains(n));
@@ -112,7 +109,7 @@ impl FabricArgs {
             mtu: common.mtu,
             message: message.transpose()?.unwrap_or(MESSAGE),
             keep: self.keep,
-            params: if settings.is_empty() { Vec::new() } else { params::values(program, settings)? },
+            params: Vec::new(),
             every: self.rates.as_ref().map(|_| self.stretch()).transpose()?,
             limit: HOUR,
         })

@@ -2,6 +2,7 @@
 
 mod args;
 mod file;
+mod runs;
 mod show;
 
 use std::io::Write;
@@ -23,13 +24,17 @@ use carrick_sim::scenario::Engine;
 use carrick_sim::trace::JsonLines;
 
 pub use args::FabricArgs;
+pub use runs::Shard;
+use runs::{Asked, Runs};
+pub use show::RUN;
 
 use super::sim::{SimArgs, create};
+use crate::manifest::Manifest;
 use crate::output::{self, Format};
 
 /// A run that is over.
 struct Run {
-    seed: u64,
+    asked: Asked,
     results: Results,
     /// packets that were sent again, where that was looked at
     retransmitted: Option<u64>,
@@ -38,51 +43,67 @@ struct Run {
 /// Simulates the topology of this name.
 pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCode, Failure> {
     let fabric = &args.fabric;
-    let setup = fabric.setup(name, &args.scenario, program, &args.set)?;
-    if fabric.seeds != 1 && (args.pcap.is_some() || args.trace.is_some()) {
-        return Err(Failure::Usage("a trace or a capture is of one run: leave --seeds away".into()));
+    let setup = fabric.setup(name, &args.scenario)?;
+    let runs = Runs::of(program, &args.set, (setup.seed, fabric.seeds), fabric.shard)?;
+    if (runs.count() != 1 || fabric.shard.is_some()) && (args.pcap.is_some() || args.trace.is_some()) {
+        return Err(Failure::Usage(
+            "a trace or a capture is of one run: leave --seeds, --shard and further values of --set away"
+                .into(),
+        ));
     }
     if args.scenario.way.via.is_some() {
         return Err(Failure::Usage("a program --via stands between two hosts, not in a --topology".into()));
     }
     let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };
     let library = if args.compiled { Some(cc::shared_library(program, tracing)?) } else { None };
-    let work = Work { args, program, setup: &setup, library: library.as_ref(), tracing };
+    let shard = fabric.shard.map(|shard| format!("{shard} of {}", runs.total));
+    let manifest = Manifest { shard, ..Manifest::of(args, program) };
+    let work = Work {
+        args,
+        program,
+        setup: &setup,
+        runs: &runs,
+        manifest: &manifest,
+        library: library.as_ref(),
+        tracing,
+    };
     let tables = [(&fabric.csv, Results::csv as fn(&Results) -> String), (&fabric.rates, Results::rates_csv)];
     let mut files = Vec::new();
     for (path, table) in tables {
         files.extend(create(path.as_deref())?.map(|file| (file, table)));
     }
     let begin = Instant::now();
-    let runs = work.all()?;
+    let done = work.all()?;
     let took = begin.elapsed();
     for (mut file, table) in files {
-        let text = show::csv(&runs, &show::manifest(args, program), table);
+        let text = show::csv(&done, &runs, &manifest, table);
         file.write_all(text.as_bytes())
             .and_then(|()| file.flush())
             .map_err(|e| Failure::Failed(format!("cannot write: {e}")))?;
     }
     match args.format {
-        Format::Json => output::json(&show::json(&runs, args, program)),
-        Format::Pretty => show::pretty(&runs, took),
+        Format::Json => output::json(&show::json(&done, &runs.varied, &manifest)),
+        Format::Pretty => show::pretty(&done, &runs.varied, took),
     }
-    Ok(ExitCode::from(u8::from(runs.iter().any(|run| !run.results.failures().is_empty()))))
+    Ok(ExitCode::from(u8::from(done.iter().any(|run| !run.results.failures().is_empty()))))
 }
 
 struct Work<'a> {
     args: &'a SimArgs,
     program: &'a Arc<Program>,
     setup: &'a Setup,
+    runs: &'a Runs,
+    manifest: &'a Manifest,
     library: Option<&'a SharedLibrary>,
     tracing: Tracing,
 }
 
 impl Work<'_> {
-    /// Every seed, in their order, whoever runs it.
+    /// Every run, in their order, whoever makes it.
     fn all(&self) -> Result<Vec<Run>, Failure> {
-        let (seeds, first) = (self.args.fabric.seeds.max(1), self.setup.seed);
-        let bar = if seeds > 1 {
-            output::progress_bar(seeds, "simulating")
+        let count = self.runs.count();
+        let bar = if count > 1 {
+            output::progress_bar(count, "simulating")
         } else {
             output::progress("simulating")
         };
@@ -92,14 +113,14 @@ impl Work<'_> {
                 let mut done = Vec::new();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= seeds {
+                    if number >= count {
                         return done;
                     }
-                    done.push((number, self.one(first.wrapping_add(number))));
+                    done.push((number, self.one(self.runs.get(number))));
                     bar.inc(1);
                 }
             };
-            let jobs = self.args.fabric.jobs.clamp(1, seeds.min(1024) as usize);
+            let jobs = self.args.fabric.jobs.clamp(1, count.clamp(1, 1024) as usize);
             let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
             workers.into_iter().flat_map(|w| w.join().unwrap_or_default()).collect()
         });
@@ -114,28 +135,28 @@ impl Work<'_> {
         Ok(Engine::Compiled(core))
     }
 
-    fn one(&self, seed: u64) -> Result<Run, Failure> {
+    fn one(&self, asked: Asked) -> Result<Run, Failure> {
         let engine = self.engine()?;
-        let setup = Setup { seed, ..self.setup.clone() };
-        let manifest = show::manifest(self.args, self.program);
+        let setup = Setup { seed: asked.seed, params: asked.params.clone(), ..self.setup.clone() };
+        let manifest = self.manifest.to_string();
         let mut pcap = create(self.args.pcap.as_deref())?.map(|f| Pcapng::new(f, self.program, 0, &manifest));
         let mut trace = create(self.args.trace.as_deref())?
-            .map(|f| JsonLines::new(f, self.program.clone(), seed, &manifest));
+            .map(|f| JsonLines::new(f, self.program.clone(), asked.seed, &self.manifest.command()));
         let mut metrics = Metrics::default();
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
         observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
-        let traced = self.tracing == Tracing::On;
-        if traced {
+        let measured = !self.args.fast;
+        if measured {
             observers.push(&mut metrics);
         }
         let mut all = All(observers);
-        let watched = traced || self.args.pcap.is_some();
+        let watched = self.tracing == Tracing::On || self.args.pcap.is_some();
         let observer = watched.then_some(&mut all as &mut dyn Observer);
         let results = fabric::run(self.program, &engine, &setup, observer).map_err(Failure::Usage)?;
         let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
         pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
         trace.map_or(Ok(()), JsonLines::finish).map_err(written)?;
-        Ok(Run { seed, results, retransmitted: traced.then_some(metrics.retransmitted_packets) })
+        Ok(Run { asked, results, retransmitted: measured.then_some(metrics.retransmitted_packets) })
     }
 }

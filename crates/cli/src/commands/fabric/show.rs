@@ -1,56 +1,45 @@
 //! What came of runs of a network, for people and for programs.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
-use carrick_ir::{COUNTERS, Program, REFUSALS};
+use carrick_ir::{COUNTERS, REFUSALS};
 use carrick_sim::fabric::results::{Bucket, Results, Tier, TierResult};
 use serde_json::{Value, json};
 
-use super::Run;
-use crate::commands::sim::SimArgs;
+use super::{Run, Runs};
+use crate::manifest::Manifest;
 
 /// Buckets of sizes that slowdowns are told of.
 const BUCKETS: usize = 10;
 /// Failures that are told of, of each run.
 const FAILURES: usize = 8;
 
-/// What makes runs again: everything but how many ran at once, which changes nothing.
-pub fn manifest(args: &SimArgs, program: &Program) -> String {
-    format!(
-        "carrick {}\nprogram {} {:016x}\nseed {}\narguments {}",
-        env!("CARGO_PKG_VERSION"),
-        program.file,
-        program.source_hash,
-        args.scenario.seed,
-        arguments()
-    )
-}
+/// In a table of a shard, what stands before the number of a run, and that before its lines.
+pub const RUN: &str = "# run ";
 
-fn arguments() -> String {
-    let mut words = Vec::new();
-    let mut all = std::env::args().skip(1);
-    while let Some(word) = all.next() {
-        match word.as_str() {
-            "--jobs" => drop(all.next()),
-            _ if word.starts_with("--jobs=") => {}
-            _ => words.push(word),
-        }
-    }
-    words.join(" ")
-}
-
-/// One table of all runs, each line with its seed; `table` is that of one.
-pub fn csv(runs: &[Run], manifest: &str, table: fn(&Results) -> String) -> String {
+/// One table of all runs, each line with its seed, and with its values of the parameters that vary; `table` is that of one.
+pub fn csv(runs: &[Run], asked: &Runs, manifest: &Manifest, table: fn(&Results) -> String) -> String {
     let mut text = String::new();
-    manifest.lines().for_each(|line| text.extend(["# ", line, "\n"]));
-    for (number, run) in runs.iter().enumerate() {
-        let seed = run.seed.to_string();
+    manifest.to_string().lines().for_each(|line| text.extend(["# ", line, "\n"]));
+    let row = |text: &mut String, seed: &str, line: &str, more: &[String]| {
+        text.extend([seed, ",", line]);
+        more.iter().for_each(|value| text.extend([",", value]));
+        text.push('\n');
+    };
+    for (number, run) in (0..).zip(runs) {
+        let seed = run.asked.seed.to_string();
         for (place, line) in table(&run.results).lines().enumerate() {
             match place {
                 0 if number > 0 => {}
-                0 => text.extend(["seed,", line, "\n"]),
-                _ => text.extend([&seed, ",", line, "\n"]),
+                0 => row(&mut text, "seed", line, &asked.varied),
+                _ => row(&mut text, &seed, line, &run.asked.values),
+            }
+            if place == 0
+                && let Some(place) = asked.place(number)
+            {
+                let _ = writeln!(text, "{RUN}{place}");
             }
         }
     }
@@ -66,10 +55,12 @@ fn tier_name(tier: Tier) -> &'static str {
 }
 
 /// For people.
-pub fn pretty(runs: &[Run], took: Duration) {
+pub fn pretty(runs: &[Run], varied: &[String], took: Duration) {
     for run in runs {
         if runs.len() > 1 {
-            println!("seed {}", run.seed);
+            let values =
+                varied.iter().zip(&run.asked.values).map(|(name, value)| format!(", {name}={value}"));
+            println!("seed {}{}", run.asked.seed, values.collect::<String>());
         }
         one(run);
     }
@@ -111,9 +102,12 @@ fn one(run: &Run) {
         println!("hosts refused {n}: {reason}");
     }
     let failures = r.failures();
-    failures.iter().take(FAILURES).for_each(|failure| println!("FAILED: {failure} (seed {})", run.seed));
+    failures
+        .iter()
+        .take(FAILURES)
+        .for_each(|failure| println!("FAILED: {failure} (seed {})", run.asked.seed));
     if failures.len() > FAILURES {
-        println!("FAILED: {} more flows (seed {})", failures.len() - FAILURES, run.seed);
+        println!("FAILED: {} more flows (seed {})", failures.len() - FAILURES, run.asked.seed);
     }
 }
 
@@ -140,18 +134,13 @@ fn refusals(r: &Results) -> impl Iterator<Item = (&'static str, u64)> {
 }
 
 /// For programs; nothing in it depends on the machine.
-pub fn json(runs: &[Run], args: &SimArgs, program: &Program) -> Value {
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "program": program.file,
-        "source_hash": format!("{:016x}", program.source_hash),
-        "seed": args.scenario.seed,
-        "arguments": arguments(),
-        "runs": runs.iter().map(run_json).collect::<Vec<_>>(),
-    })
+pub fn json(runs: &[Run], varied: &[String], manifest: &Manifest) -> Value {
+    let mut all = manifest.json();
+    all["runs"] = runs.iter().map(|run| run_json(run, varied)).collect();
+    all
 }
 
-fn run_json(run: &Run) -> Value {
+fn run_json(run: &Run, varied: &[String]) -> Value {
     let r = &run.results;
     let buckets = r.slowdowns(BUCKETS).into_iter();
     let slowdowns: Vec<Value> = buckets
@@ -159,7 +148,8 @@ fn run_json(run: &Run) -> Value {
         .collect();
     let tiers: BTreeMap<&str, Value> = r.tiers.iter().map(|t| (tier_name(t.tier), tier_json(t))).collect();
     json!({
-        "seed": run.seed,
+        "seed": run.asked.seed,
+        "set": varied.iter().zip(&run.asked.values).collect::<BTreeMap<_, _>>(),
         "flows": r.flows.len(),
         "ended": r.ended().count(),
         "ended_at_ns": r.ended_at,

@@ -1,0 +1,168 @@
+//! What makes an artefact again: every table, trace, capture, drawing and page that a run leaves carries it.
+
+mod read;
+pub mod words;
+
+use std::fmt;
+
+use carrick_ir::Program;
+use carrick_report::Header;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::commands::sim::SimArgs;
+pub use read::Form;
+
+/// This version, as artefacts tell it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Options with a value that say only where results go, or who works on them: what comes out does not depend on them.
+const ELSEWHERE: [&str; 8] =
+    ["--csv", "--rates", "--trace", "--pcap", "--plot", "--format", "--jobs", "--shard"];
+
+/// Which program made an artefact, by which version, with which seed and arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Manifest {
+    pub version: String,
+    /// the file, as it was named
+    pub program: String,
+    /// of all its text, in hexadecimal digits
+    pub source_hash: String,
+    /// of the first run
+    pub seed: u64,
+    /// of `carrick`, as a shell reads them; without those of [`ELSEWHERE`]
+    pub arguments: String,
+    /// `i/n of RUNS`: it has only these of the runs
+    #[serde(default)]
+    pub shard: Option<String>,
+    /// the arguments of the `carrick report` that drew it
+    #[serde(default)]
+    pub report: Option<String>,
+}
+
+impl Manifest {
+    /// Of what the simulator leaves of a run that this process makes.
+    pub fn of(args: &SimArgs, program: &Program) -> Manifest {
+        Manifest {
+            version: VERSION.to_owned(),
+            program: program.file.clone(),
+            source_hash: format!("{:016x}", program.source_hash),
+            seed: args.scenario.seed,
+            arguments: words::join(lasting(std::env::args().skip(1))),
+            shard: None,
+            report: None,
+        }
+    }
+
+    /// Of the run that a trace is of.
+    pub fn of_trace(header: &Header) -> Manifest {
+        let run = &header.run;
+        Manifest {
+            version: header.version.clone(),
+            program: header.program.clone(),
+            source_hash: header.source_hash.clone(),
+            seed: header.seed,
+            arguments: run.strip_prefix("carrick ").unwrap_or(run).to_owned(),
+            shard: None,
+            report: None,
+        }
+    }
+
+    /// As the beginning of an object: what was made is added to it.
+    pub fn json(&self) -> Value {
+        let mut object = json!({
+            "version": self.version,
+            "program": self.program,
+            "source_hash": self.source_hash,
+            "seed": self.seed,
+            "arguments": self.arguments,
+        });
+        if let Some(shard) = &self.shard {
+            object["shard"] = json!(shard);
+        }
+        object
+    }
+
+    /// The command that makes a run again.
+    pub fn command(&self) -> String {
+        format!("carrick {}", self.arguments)
+    }
+
+    /// Of a page that was drawn of it.
+    pub fn drawn_by(mut self, args: &args::Report) -> Manifest {
+        let mut all: Vec<String> =
+            args.plot.iter().flat_map(|field| ["--plot".to_owned(), field.clone()]).collect();
+        if let Some(program) = &args.program {
+            all.extend(["--program".to_owned(), program.display().to_string()]);
+        }
+        for (option, names) in [("--with", &args.features.with), ("--without", &args.features.without)] {
+            all.extend(names.iter().flat_map(|name| [option.to_owned(), name.clone()]));
+        }
+        self.report = Some(words::join(all));
+        self
+    }
+}
+
+impl fmt::Display for Manifest {
+    /// A line for each thing; [`Manifest::parse`] reads them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "carrick {}\nprogram {} {}\nseed {}\narguments {}",
+            self.version, self.program, self.source_hash, self.seed, self.arguments
+        )?;
+        for (name, value) in [("shard", &self.shard), ("report", &self.report)] {
+            if let Some(value) = value {
+                write!(f, "\n{name} {value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arguments that results depend on.
+fn lasting(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut all = all;
+    while let Some(word) = all.next() {
+        let name = word.split('=').next().unwrap_or("");
+        match ELSEWHERE.contains(&name) {
+            true if name == word => drop(all.next()),
+            true => {}
+            false if word == "--watch" => {}
+            false => words.push(word),
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_results_go_is_not_told() {
+        let said = "sim a.mtp --csv x.csv --jobs=4 --seeds 3 --format json --watch --set a=1 --shard 1/2";
+        let left = lasting(said.split(' ').map(str::to_owned));
+        assert_eq!(left.join(" "), "sim a.mtp --seeds 3 --set a=1");
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let mut manifest = Manifest {
+            version: "0.1.0".into(),
+            program: "a b.mtp".into(),
+            source_hash: "0123".into(),
+            seed: 7,
+            arguments: "sim 'a b.mtp'".into(),
+            shard: None,
+            report: None,
+        };
+        assert_eq!(Manifest::parse(manifest.to_string().lines()), Some(manifest.clone()));
+        manifest.shard = Some("2/3".into());
+        manifest.report = Some(String::new());
+        assert_eq!(Manifest::parse(manifest.to_string().lines()), Some(manifest));
+        assert_eq!(Manifest::parse("carrick 0.1.0\nseed 3".lines()), None);
+    }
+}

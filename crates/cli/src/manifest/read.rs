@@ -1,0 +1,93 @@
+//! Finds the manifest in an artefact.
+
+use carrick_driver::Failure;
+use carrick_report::Header;
+
+use super::Manifest;
+
+/// What an artefact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// a table of flows
+    Csv,
+    /// a table of what arrived of flows over time
+    Rates,
+    /// what `--format json` prints
+    Json,
+    Trace,
+    Pcap,
+    /// a page of `carrick report`
+    Page,
+}
+
+impl Manifest {
+    /// From lines as its `Display` writes them; `None` if one that every manifest has is missing.
+    pub fn parse<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Manifest> {
+        let mut found: [Option<&str>; 6] = [None; 6];
+        for (name, value) in lines.map(|line| line.split_once(' ').unwrap_or((line, ""))) {
+            let names = ["carrick", "program", "seed", "arguments", "shard", "report"];
+            if let Some(place) = names.iter().position(|n| *n == name) {
+                found[place] = Some(value);
+            }
+        }
+        let [version, program, seed, arguments, shard, report] = found;
+        let (program, source_hash) = program?.rsplit_once(' ')?;
+        Some(Manifest {
+            version: version?.to_owned(),
+            program: program.to_owned(),
+            source_hash: source_hash.to_owned(),
+            seed: seed?.parse().ok()?,
+            arguments: arguments?.to_owned(),
+            shard: shard.map(str::to_owned),
+            report: report.map(str::to_owned),
+        })
+    }
+
+    /// What an artefact is, and what makes it again.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`], if it tells nothing of that.
+    pub fn read(octets: &[u8], shown: &str) -> Result<(Form, Manifest), Failure> {
+        let found = match octets {
+            [0x0a, 0x0d, 0x0d, 0x0a, rest @ ..] => of_capture(rest).map(|m| (Form::Pcap, m)),
+            _ => std::str::from_utf8(octets).ok().and_then(of_text),
+        };
+        found.ok_or_else(|| {
+            Failure::Usage(format!(
+                "{shown} does not tell what made it: artefacts of `carrick sim` and `carrick report` do"
+            ))
+        })
+    }
+}
+
+fn of_text(text: &str) -> Option<(Form, Manifest)> {
+    if text.starts_with("# carrick ") {
+        let lines = text.lines().map_while(|line| line.strip_prefix("# "));
+        let head = text.lines().find(|line| !line.starts_with('#'));
+        let rates = head.is_some_and(|head| head.starts_with("seed,from_ns,"));
+        let form = if rates { Form::Rates } else { Form::Csv };
+        return Manifest::parse(lines).map(|m| (form, m));
+    }
+    if text.starts_with("<!DOCTYPE html>") {
+        return of_page(text).map(|m| (Form::Page, m));
+    }
+    if let Ok(header) = Header::read(text.lines().next()?) {
+        return Some((Form::Trace, Manifest::of_trace(&header)));
+    }
+    serde_json::from_str(text).ok().map(|m| (Form::Json, m))
+}
+
+fn of_page(text: &str) -> Option<Manifest> {
+    let (_, rest) = text.split_once(carrick_report::MANIFEST.0)?;
+    let (lines, _) = rest.split_once(carrick_report::MANIFEST.1)?;
+    Manifest::parse(carrick_doc::unescape(lines).lines())
+}
+
+/// The comment of the section header (pcapng, section 4.1): its first option.
+fn of_capture(rest: &[u8]) -> Option<Manifest> {
+    // Behind the type: total length, byte-order magic, version, section length.
+    let option = rest.get(4 + 4 + 4 + 8..)?;
+    let (&[1, 0, low, high], text) = option.split_first_chunk::<4>()? else { return None };
+    let text = text.get(..usize::from(u16::from_le_bytes([low, high])))?;
+    Manifest::parse(std::str::from_utf8(text).ok()?.lines())
+}

@@ -1,0 +1,161 @@
+//! What the simulator leaves tells what made it, is made again to the octet, and is the same in parts and as a whole.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use carrick_tests::build::{carrick, root};
+
+/// A folder with a program of its own, which a test may change.
+fn begun() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    done(folder.path(), &["new", "parcel"]);
+    folder
+}
+
+fn run(dir: &Path, args: &[&str]) -> Output {
+    Command::new(carrick()).args(args).current_dir(dir).output().expect("carrick runs")
+}
+
+#[track_caller]
+fn done(dir: &Path, args: &[&str]) -> String {
+    let output = run(dir, args);
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn read(dir: &Path, name: &str) -> String {
+    std::fs::read_to_string(dir.join(name)).expect("readable")
+}
+
+const NETWORK: [&str; 9] = [
+    "sim",
+    "parcel/parcel.mtp",
+    "--topology",
+    "star:4",
+    "--workload",
+    "incast:3",
+    "--bytes",
+    "20KB",
+    "--fast",
+];
+
+/// Eight runs: two buffers, each with four seeds.
+const RUNS: [&str; 4] = ["--set", "buffer=32KiB,64KiB", "--seeds", "4"];
+
+#[test]
+fn shards_together_are_the_whole() {
+    let folder = begun();
+    let dir = folder.path();
+    let sim = |more: &[&str]| done(dir, &[&NETWORK[..], &RUNS, more].concat());
+    let whole = sim(&["--csv", "whole.csv", "--format", "json"]);
+    for part in ["1/3", "2/3", "3/3"] {
+        let name = part.replace("/3", "");
+        let json = sim(&["--csv", &format!("{name}.csv"), "--format", "json", "--shard", part]);
+        std::fs::write(dir.join(format!("{name}.json")), json).expect("writable");
+    }
+    assert_eq!(done(dir, &["merge", "3.csv", "1.csv", "2.csv"]), read(dir, "whole.csv"));
+    let alone = sim(&["--format", "json", "--shard", "1/1"]);
+    std::fs::write(dir.join("alone.json"), alone).expect("writable");
+    assert_eq!(done(dir, &["merge", "alone.json"]), whole);
+    done(dir, &["merge", "2.json", "3.json", "1.json", "-o", "merged.json"]);
+    assert_eq!(read(dir, "merged.json"), whole);
+    let table = read(dir, "whole.csv");
+    let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(rows.len() == 1 + 8 * 3 && rows[0].ends_with(",buffer"), "{table}");
+    assert!(rows[1].starts_with("1,0,") && rows[1].ends_with(",32KiB"), "{table}");
+    assert!(rows[24].starts_with("4,2,") && rows[24].ends_with(",64KiB"), "{table}");
+}
+
+#[test]
+fn what_is_no_whole_is_refused() {
+    let folder = begun();
+    let dir = folder.path();
+    let shard = |part: &str, name: &str, more: &[&str]| {
+        done(dir, &[&NETWORK[..], &RUNS, &["--shard", part, "--csv", name], more].concat());
+    };
+    shard("1/2", "1.csv", &[]);
+    shard("2/2", "2.csv", &[]);
+    shard("2/2", "other.csv", &["--mtu", "1400"]);
+    let refused = |files: &[&str]| {
+        let output = run(dir, &[&["merge"], files].concat());
+        assert_eq!(output.status.code(), Some(1), "{files:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(refused(&["2.csv"]).contains("shard 1/2 is missing"));
+    assert!(refused(&["1.csv"]).contains("shard 2/2 is missing"));
+    assert!(refused(&["1.csv", "1.csv", "2.csv"]).contains("the same shard"));
+    assert!(refused(&["1.csv", "other.csv"]).contains("not shards of the same runs"));
+    let whole = read(dir, "2.csv");
+    let cut = &whole[..whole.rfind("\n# run ").expect("its last run") + 1];
+    std::fs::write(dir.join("2.csv"), cut).expect("writable");
+    assert!(refused(&["1.csv", "2.csv"]).contains("2.csv has not all of its runs"));
+    done(dir, &[&NETWORK[..], &["--csv", "all.csv"]].concat());
+    assert_eq!(run(dir, &["merge", "all.csv"]).status.code(), Some(2));
+    assert_eq!(run(dir, &[&NETWORK[..], &["--shard", "3/2"]].concat()).status.code(), Some(2));
+}
+
+#[test]
+fn artefacts_are_made_again() {
+    let folder = begun();
+    let dir = folder.path();
+    let pair =
+        ["sim", "parcel/parcel.mtp", "--bytes", "30KB", "--loss", "2%", "--format", "json", "--seed", "9"];
+    let json = done(dir, &[&pair[..], &["--trace", "pair.trace", "--pcap", "pair.pcapng"]].concat());
+    std::fs::write(dir.join("pair.json"), json).expect("writable");
+    done(dir, &["report", "pair.trace", "-o", "pair.html", "--plot", "snd_una"]);
+    let network = [&NETWORK[..], &["--trace", "net.trace", "--pcap", "net.pcapng"]].concat();
+    done(dir, &network);
+    let json = done(
+        dir,
+        &[
+            &NETWORK[..],
+            &RUNS,
+            &["--csv", "some.csv", "--rates", "rates.csv", "--every", "10us", "--shard=2/3", "--format=json"],
+        ]
+        .concat(),
+    );
+    std::fs::write(dir.join("some.json"), json).expect("writable");
+    let all = [
+        "pair.json",
+        "pair.trace",
+        "pair.pcapng",
+        "pair.html",
+        "net.trace",
+        "net.pcapng",
+        "some.csv",
+        "some.json",
+        "rates.csv",
+    ];
+    let said = done(dir, &[&["repro"][..], &all].concat());
+    assert_eq!(said.lines().collect::<Vec<_>>(), all.map(|name| format!("{name}: the same")));
+}
+
+#[test]
+fn the_first_difference_is_shown() {
+    let folder = begun();
+    let dir = folder.path();
+    done(dir, &[&NETWORK[..], &["--csv", "a.csv", "--pcap", "a.pcapng"]].concat());
+    let differs = |name: &str| {
+        let output = run(dir, &["repro", name]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let whole = read(dir, "a.csv");
+    std::fs::write(dir.join("b.csv"), whole.replace(",OK\n", ",KO\n")).expect("writable");
+    let said = differs("b.csv");
+    let first = whole.lines().position(|line| line.ends_with(",OK")).expect("a flow") + 1;
+    assert!(said.starts_with("b.csv: not as it was\n") && said.contains(&format!("line {first} ")), "{said}");
+    assert!(said.contains(",KO\n+ ") && said.ends_with(",OK\n"), "{said}");
+    let mut capture = std::fs::read(dir.join("a.pcapng")).expect("readable");
+    let last = capture.len() - 6;
+    capture[last] ^= 1;
+    std::fs::write(dir.join("b.pcapng"), capture).expect("writable");
+    assert!(differs("b.pcapng").contains(&format!("octet {last} is the first")));
+    let program = read(dir, "parcel/parcel.mtp");
+    std::fs::write(dir.join("parcel/parcel.mtp"), format!("{program}\n")).expect("writable");
+    assert!(differs("a.csv").contains("\n- # program parcel/parcel.mtp "));
+    std::fs::remove_file(dir.join("parcel/parcel.mtp")).expect("there");
+    assert_eq!(run(dir, &["repro", "a.csv"]).status.code(), Some(2));
+    let nothing = root().join("README.md").display().to_string();
+    assert_eq!(run(dir, &["repro", &nothing]).status.code(), Some(2));
+}
