@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::simulated::simulate;
 use serde_json::Value;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
@@ -222,6 +223,32 @@ fn proportional_rate_reduction_is_no_slower() {
     };
     let (with, without) = (goodput("cubic,sack,prr"), goodput("cubic,sack"));
     assert!(with > without, "{with} and {without}");
+}
+
+/// RFC 8985 §1, §4: who goes by time repairs lost tails before the timeout, and waits for what is overtaken.
+#[test]
+fn losses_found_by_time_are_losses_and_are_found_soon() {
+    let short = ["--rate", "100Mbps", "--delay", "10ms", "--loss", "3%", "--bytes", "20KB"];
+    let peer = ["--set", "max_ack_delay=40ms"];
+    let late = |with: &[&str]| {
+        let took = (1..=40).filter(|seed: &u32| {
+            let report = simulate(PROGRAM, &[with, &["--seed", &seed.to_string()], &short].concat())
+                .expect("the interpreter wants no C compiler");
+            assert_eq!(report["server"][0]["received_octets"], 20_000, "{report}");
+            // From when both ends know of each other.
+            let begin = report["server"][0]["started_ns"].as_f64().expect("a time");
+            report["completion_ns"].as_f64().expect("a time") - begin >= 200e6
+        });
+        took.count()
+    };
+    let (without, with) = (late(&["--with", "sack"]), late(&[&["--with", "sack,rack"], &peer[..]].concat()));
+    assert!(without >= 12 && with <= 3, "{without} and {with} of 40 waited for a timeout");
+
+    let overtaken =
+        ["--rate", "100Mbps", "--delay", "10ms", "--reorder", "5%", "--bytes", "10MB", "--seed", "7"];
+    let again = |with| run(&[&["--with", with], &overtaken[..]].concat())["retransmitted_packets"].clone();
+    let (without, with) = (again("sack"), again("sack,rack"));
+    assert!(without.as_u64() > Some(100) && with.as_u64() < Some(10), "{without} and {with}");
 }
 
 #[test]

@@ -133,6 +133,36 @@ mod with_features {
     }
 }
 
+/// Losses found by time, as the kernel finds them too.
+mod with_losses_by_time {
+    const FEATURES: &[&str] = &["--with", "cubic,ecn,sack,prr,frto,rack"];
+
+    featured!(
+        FEATURES, &[];
+        we_open_they_close,
+        they_open_we_close,
+        data_both_ways_at_once,
+        with_neither_option,
+        a_reader_who_stops_and_resumes,
+    );
+
+    mod on_a_bad_wire {
+        featured!(
+            super::FEATURES,
+            &["--fault", "loss=2%,reorder=5%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+            they_open_we_close,
+            we_half_close_and_still_receive,
+            data_both_ways_at_once,
+            without_timestamps,
+            we_stop_reading_and_resume,
+            with_neither_option,
+            we_are_told_of_holes,
+            they_are_told_what_came_twice,
+            we_are_told_what_came_twice,
+        );
+    }
+}
+
 /// Paced, as BBR's model of the path says.
 mod with_a_model {
     const FEATURES: &[&str] = &["--with", "bbr,delivery_rate,pacing,rtt_samples,sack"];

@@ -248,6 +248,21 @@ pub fn we_are_told_of_holes(pair: &mut Pair) {
     assert_eq!(pair.net.counter(End::Peer, "TcpExt", "TCPSACKReneging"), 0, "a block was taken back");
 }
 
+pub fn they_are_told_what_came_twice(pair: &mut Pair) {
+    pair.open_from_us();
+    pair.download(MUCH);
+    assert!(pair.net.counter(End::Peer, "TcpExt", "TCPDSACKRecv") > 0, "they were told of nothing");
+    assert_eq!(pair.net.counter(End::Peer, "TcpExt", "TCPSACKDiscard"), 0, "a block that cannot be");
+}
+
+pub fn we_are_told_what_came_twice(pair: &mut Pair) {
+    pair.open_from_us();
+    pair.upload(MUCH);
+    let told = ["TCPDSACKOldSent", "TCPDSACKOfoSent"].map(|name| pair.net.counter(End::Peer, "TcpExt", name));
+    assert!(told.iter().sum::<u64>() > 0, "we were told of nothing");
+    exchange(pair);
+}
+
 pub fn marks_from_us(pair: &mut Pair) {
     // We ask for marks, and they agree.
     pair.open_from_us();

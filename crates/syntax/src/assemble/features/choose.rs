@@ -9,6 +9,8 @@ use crate::suggest::nearest;
 
 /// More builds of one program than anybody waits for.
 const COMBINATIONS_MAX: usize = 4096;
+/// Choices, allowed or not, among which they are looked for at most.
+const CANDIDATES_MAX: usize = 1 << 20;
 
 /// What a build says of a program's features.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -152,11 +154,11 @@ fn no_such_option(feature: &Feature, option: &str) -> String {
     }
 }
 
-/// Every choice that names all features, one way or the other, and that they allow; `None` if there are too many to try.
+/// Every choice that names all features, one way or the other, and that they allow; `None` if there are too many.
 pub(super) fn combinations(declared: &[&Feature], blocks: &[&Feature]) -> Option<Vec<Choice>> {
     let ways = |f: &&Feature| usize::from(f.always.is_none()) + f.options.len().max(1);
     let count = declared.iter().map(ways).try_fold(1_usize, |all, ways| all.checked_mul(ways))?;
-    if count > COMBINATIONS_MAX {
+    if count > CANDIDATES_MAX {
         return None;
     }
     let nth = |mut n: usize| {
@@ -179,7 +181,8 @@ pub(super) fn combinations(declared: &[&Feature], blocks: &[&Feature]) -> Option
         check_combination(blocks, &choose(declared, choice), &mut wrong);
         wrong.is_empty()
     };
-    Some((0..count).map(nth).filter(allowed).collect())
+    let found: Vec<Choice> = (0..count).map(nth).filter(allowed).take(COMBINATIONS_MAX + 1).collect();
+    (found.len() <= COMBINATIONS_MAX).then_some(found)
 }
 
 /// What is wrong with the declarations whatever is chosen.

@@ -41,7 +41,7 @@ pub fn check_choice(tree: &File, choice: &Choice) -> Result<(), String> {
     choose::check_choice(&features(tree).collect::<Vec<_>>(), choice)
 }
 
-/// Every choice of features that `requires` and `excludes` allow; `None` if there are more than 4096 to look at.
+/// Every choice of features that `requires` and `excludes` allow; `None` if there are more than 4096, or 2^20 to look at.
 pub fn combinations(tree: &File) -> Option<Vec<Choice>> {
     choose::combinations(&features(tree).collect::<Vec<_>>(), &blocks(tree).collect::<Vec<_>>())
 }
