@@ -45,7 +45,8 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
     Setup {
         topology: Topology::named(shape, &links).expect("a topology"),
         queueing: Queueing::default(),
-        workload: Workload { kind, sizes: Sizes::Fixed(octets), count: 1 },
+        workload: Workload { kind, between: None, sizes: Sizes::Fixed(octets), count: 1 },
+        background: None,
         seed: 7,
         mtu: 1500,
         message: 65_536,
@@ -100,8 +101,13 @@ fn queue_pairs_carry_one_flow_after_another() {
     whole(&interpreted(&verbs(), &kept));
     // Flows of several messages, and more flows to one host than there are queue pairs.
     let many = Setup { message: 4_096, ..self::setup("pair", Kind::AllToAll, 50_000) };
-    let at_once =
-        (0..40).map(|n| Flow { source: n % 2, destination: 1 - n % 2, octets: 50_000, start: Start::At(0) });
+    let at_once = (0..40).map(|n| Flow {
+        source: n % 2,
+        destination: 1 - n % 2,
+        octets: 50_000,
+        start: Start::At(0),
+        background: false,
+    });
     whole(&interpreted(
         &verbs(),
         &Setup {

@@ -39,7 +39,8 @@ fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
     Setup {
         topology: Topology::named(shape, &links).expect("a topology"),
         queueing: Queueing { octets: QUEUE, trim: Some(trim), paths: Paths::Spray, ..Queueing::default() },
-        workload: Workload { kind, sizes: Sizes::Fixed(octets), count: 1 },
+        workload: Workload { kind, between: None, sizes: Sizes::Fixed(octets), count: 1 },
+        background: None,
         seed: 1,
         mtu: MTU,
         message: 8 << 20,

@@ -21,6 +21,8 @@ pub struct Flow {
     /// at least [`OCTETS_MIN`]
     pub octets: u64,
     pub start: Start,
+    /// it goes on while others do, and is not measured
+    pub background: bool,
 }
 
 /// Octets of a flow at least: it carries its number.
@@ -46,7 +48,8 @@ pub struct Flows {
     pub outcomes: Vec<Outcome>,
     /// by flow, those that begin when it has ended
     followers: Vec<Vec<(u32, u64)>>,
-    settled: usize,
+    /// those that are measured and have neither ended nor failed
+    open: usize,
     /// that may begin now, with their time
     due: Vec<(u64, u32)>,
     pub series: Option<Series>,
@@ -82,7 +85,8 @@ impl Flows {
             }
         }
         let outcomes = vec![Outcome::default(); all.len()];
-        Ok(Flows { all, outcomes, followers, settled: 0, due: Vec::new(), series: None })
+        let open = all.iter().filter(|flow| !flow.background).count();
+        Ok(Flows { all, outcomes, followers, open, due: Vec::new(), series: None })
     }
 
     /// Those that begin at a time, in that order.
@@ -96,9 +100,9 @@ impl Flows {
         starts
     }
 
-    /// Every one has ended or failed.
+    /// Every one that is measured has ended or failed.
     pub fn done(&self) -> bool {
-        self.settled == self.all.len()
+        self.open == 0
     }
 
     /// Octets of a flow arrived.
@@ -127,7 +131,7 @@ impl Flows {
     }
 
     fn settle(&mut self, flow: u32, now: u64) {
-        self.settled += 1;
+        self.open -= usize::from(!self.all[flow as usize].background);
         self.due
             .extend(self.followers[flow as usize].iter().map(|(follower, pause)| (now + pause, *follower)));
     }
@@ -144,7 +148,7 @@ mod tests {
 
     #[test]
     fn one_that_follows_begins_when_the_other_has_ended() {
-        let flow = |start| Flow { source: 0, destination: 1, octets: 10, start };
+        let flow = |start| Flow { source: 0, destination: 1, octets: 10, start, background: false };
         let all = vec![flow(Start::At(5)), flow(Start::After { flow: 0, pause: 3 })];
         let mut flows = Flows::new(all, 2).expect("two flows");
         assert_eq!(flows.by_start(), [(5, 0)]);
@@ -157,8 +161,20 @@ mod tests {
     }
 
     #[test]
+    fn nobody_waits_for_the_background() {
+        let flow =
+            |background| Flow { source: 0, destination: 1, octets: 10, start: Start::At(0), background };
+        let mut flows = Flows::new(vec![flow(true), flow(false), flow(true)], 2).expect("three flows");
+        flows.received(0, 10, true, 5);
+        assert!(!flows.done());
+        flows.received(1, 10, true, 7);
+        assert!(flows.done());
+    }
+
+    #[test]
     fn flows_that_lead_nowhere_are_refused() {
-        let flow = |source, destination, start| Flow { source, destination, octets: 10, start };
+        let flow =
+            |source, destination, start| Flow { source, destination, octets: 10, start, background: false };
         assert!(Flows::new(vec![flow(0, 0, Start::At(0))], 2).is_err());
         assert!(Flows::new(vec![flow(0, 2, Start::At(0))], 2).is_err());
         assert!(Flows::new(vec![flow(0, 1, Start::After { flow: 0, pause: 0 })], 2).is_err());

@@ -42,6 +42,8 @@ pub struct Setup {
     pub topology: Topology,
     pub queueing: Queueing,
     pub workload: Workload,
+    /// goes on beside it until all its flows have ended, and is not measured
+    pub background: Option<Workload>,
     pub seed: u64,
     pub mtu: u32,
     /// octets of a message at most, where a program carries messages
@@ -54,6 +56,26 @@ pub struct Setup {
     pub every: Option<u64>,
     /// virtual nanoseconds at most
     pub limit: u64,
+}
+
+impl Setup {
+    /// All flows, with those of the background behind the others.
+    fn flows(&self, rate_bps: u64) -> Result<Vec<Flow>, String> {
+        /// The seed of the background, that it does not begin with those that are measured.
+        const APART: u64 = 0x9e37_79b9_7f4a_7c15;
+        let hosts = self.topology.hosts;
+        let mut flows = self.workload.flows(hosts, rate_bps, self.seed)?;
+        let Some(background) = &self.background else { return Ok(flows) };
+        let measured = flows.len() as u32;
+        for mut flow in background.flows(hosts, rate_bps, self.seed ^ APART)? {
+            flow.background = true;
+            if let Start::After { flow, .. } = &mut flow.start {
+                *flow += measured;
+            }
+            flows.push(flow);
+        }
+        Ok(flows)
+    }
 }
 
 /// Requests of a host that may wait for their completion to be taken.
@@ -106,7 +128,7 @@ pub fn run(
     }
     let interface = Interface::of(program)?;
     let rate = topology.wires.iter().find(|wire| wire.ends.contains(&0)).map_or(0, |wire| wire.rate_bps);
-    let mut flows = Flows::new(setup.workload.flows(topology.hosts, rate, setup.seed)?, topology.hosts)?;
+    let mut flows = Flows::new(setup.flows(rate)?, topology.hosts)?;
     flows.series = setup.every.map(|every| Series { every, ..Series::default() });
     let trace = observer.is_some();
     let hosts =

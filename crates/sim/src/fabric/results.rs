@@ -106,10 +106,14 @@ impl Results {
         }
     }
 
-    /// Flows that ended, whole and right.
+    /// Flows that are measured.
+    pub fn measured(&self) -> impl Iterator<Item = &FlowResult> {
+        self.flows.iter().filter(|f| !f.flow.background)
+    }
+
+    /// Those of them that ended, whole and right.
     pub fn ended(&self) -> impl Iterator<Item = &FlowResult> {
-        self.flows
-            .iter()
+        self.measured()
             .filter(|f| f.outcome.ended.is_some() && !f.outcome.wrong && f.outcome.failed.is_none())
     }
 
@@ -123,12 +127,22 @@ impl Results {
                     let name = STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?");
                     format!("the application was told {name}")
                 }
+                (_, _, None) if f.flow.background => return None,
                 (_, _, None) => format!("{} of {} octets arrived", f.outcome.received, f.flow.octets),
                 _ => return None,
             };
             Some(format!("flow {number} from host {from} to host {to}: {what}"))
         };
-        self.flows.iter().enumerate().filter_map(sentence).collect()
+        let over = "the background was over before the flows that it is for: give it more".to_owned();
+        let all = self.flows.iter().enumerate();
+        all.filter_map(sentence).chain(self.outlasted().then_some(over)).collect()
+    }
+
+    /// Measured flows went on when there was no background any more.
+    fn outlasted(&self) -> bool {
+        let mut background = self.flows.iter().filter(|f| f.flow.background).peekable();
+        background.peek().is_some()
+            && background.all(|f| f.outcome.ended.is_some_and(|at| at < self.ended_at))
     }
 
     /// Octets of flows that arrived, in bits per second of the whole run.

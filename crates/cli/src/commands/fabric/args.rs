@@ -7,7 +7,7 @@ use carrick_sim::fabric::Setup;
 use carrick_sim::fabric::sizes::Sizes;
 use carrick_sim::fabric::switch::{Mark, Paths, Pause, Queueing, Shared, Trim};
 use carrick_sim::fabric::topology::{Links, Topology};
-use carrick_sim::fabric::workload::{KINDS, Kind, Workload, parse_trace};
+use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace};
 use clap::Args;
 
 use super::file;
@@ -27,7 +27,8 @@ pub struct FabricArgs {
     /// links to hosts
     #[arg(long)]
     pub topology: Option<String>,
-    /// incast:N, permutation, all-to-all, closed:N, poisson:LOAD%, or trace:FILE (lines `start_ns,source,destination,octets`)
+    /// incast:N, permutation, all-to-all, closed:N, poisson:LOAD%, or trace:FILE (lines `start_ns,source,destination,octets`);
+    /// closed:1@h1:h0 goes from host 1 to host 0, poisson:50%@h2..h9:h0 from some to it
     #[arg(long, default_value = "permutation", requires = "topology")]
     pub workload: String,
     /// octets of a flow: 100KB, 1KB..1MB, or w1 to w5; without it --bytes
@@ -36,6 +37,15 @@ pub struct FabricArgs {
     /// flows, one after another of each sender (closed and poisson: of all together, 1000 without it)
     #[arg(long, requires = "topology")]
     pub flows: Option<u32>,
+    /// a workload that goes on beside it until it has ended, and is not measured
+    #[arg(long, requires = "topology")]
+    pub background: Option<String>,
+    /// octets of its flows; without it as those of --workload
+    #[arg(long, requires = "background")]
+    pub background_sizes: Option<String>,
+    /// its flows, as --flows; too few are an error
+    #[arg(long, requires = "background")]
+    pub background_flows: Option<u32>,
     /// of links between switches; without it as --rate
     #[arg(long, requires = "topology")]
     pub core_rate: Option<String>,
@@ -101,10 +111,16 @@ impl FabricArgs {
             known
                 .ok_or_else(|| Failure::Usage(format!("{octets} is no length of a message: say 64B to 1GiB")))
         });
+        let flow_sizes = sizes(self.sizes.as_deref().unwrap_or(&common.bytes))?;
+        let background = self.background.as_deref().map(|text| {
+            let sizes = self.background_sizes.as_deref().map_or(Ok(flow_sizes), sizes)?;
+            workload(text, sizes, self.background_flows)
+        });
         Ok(Setup {
             topology: self.shape(name, common)?,
             queueing: self.queueing(common)?,
-            workload: self.workload(common)?,
+            workload: workload(&self.workload, flow_sizes, self.flows)?,
+            background: background.transpose()?,
             seed: common.seed,
             mtu: common.mtu,
             message: message.transpose()?.unwrap_or(MESSAGE),
@@ -187,27 +203,44 @@ impl FabricArgs {
         }
         Ok(Some(mark))
     }
+}
 
-    fn workload(&self, common: &ScenarioArgs) -> Result<Workload, Failure> {
-        let wrong = || Failure::Usage(format!("{:?} is no workload: say {KINDS}", self.workload));
-        let (name, number) = self.workload.split_once(':').unwrap_or((&self.workload, ""));
-        let count = |text: &str| text.parse().ok().filter(|n: &u32| *n > 0).ok_or_else(wrong);
-        let kind = match (name, number) {
-            ("incast", n) => Kind::Incast(count(n)?),
-            ("permutation", "") => Kind::Permutation,
-            ("all-to-all", "") => Kind::AllToAll,
-            ("closed", n) => Kind::Closed(count(n)?),
-            ("poisson", load) => match quantity::share(load)? {
-                0 => return Err(wrong()),
-                load => Kind::Poisson(load),
-            },
-            ("trace", file) => Kind::Given(trace(Path::new(file))?),
-            _ => return Err(wrong()),
-        };
-        let endless = matches!(kind, Kind::Closed(_) | Kind::Poisson(_));
-        let flows = self.flows.unwrap_or(if endless { FLOWS } else { 1 });
-        Ok(Workload { kind, sizes: sizes(self.sizes.as_deref().unwrap_or(&common.bytes))?, count: flows })
+/// A workload from its name, of so many flows.
+fn workload(text: &str, sizes: Sizes, flows: Option<u32>) -> Result<Workload, Failure> {
+    let wrong = || Failure::Usage(format!("{text:?} is no workload: say {KINDS}"));
+    let (name, number) = text.split_once(':').unwrap_or((text, ""));
+    if name == "trace" {
+        let kind = Kind::Given(trace(Path::new(number))?);
+        return Ok(Workload { kind, between: None, sizes, count: 1 });
     }
+    let (pattern, who) = text.split_once('@').map_or((text, None), |(pattern, who)| (pattern, Some(who)));
+    let (name, number) = pattern.split_once(':').unwrap_or((pattern, ""));
+    let count = |text: &str| text.parse().ok().filter(|n: &u32| *n > 0).ok_or_else(wrong);
+    let kind = match (name, number) {
+        ("incast", n) => Kind::Incast(count(n)?),
+        ("permutation", "") => Kind::Permutation,
+        ("all-to-all", "") => Kind::AllToAll,
+        ("closed", n) => Kind::Closed(count(n)?),
+        ("poisson", load) => match quantity::share(load)? {
+            0 => return Err(wrong()),
+            load => Kind::Poisson(load),
+        },
+        _ => return Err(wrong()),
+    };
+    let endless = matches!(kind, Kind::Closed(_) | Kind::Poisson(_));
+    let between = who.map(|who| between(who).ok_or_else(wrong)).transpose()?;
+    Ok(Workload { kind, between, sizes, count: flows.unwrap_or(if endless { FLOWS } else { 1 }) })
+}
+
+/// `h1:h0`, or several: `h2..h9:h0..h1`.
+fn between(text: &str) -> Option<Between> {
+    let host = |text: &str| text.strip_prefix('h')?.parse().ok();
+    let hosts = |text: &str| {
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        Some(host(first)?..=host(last)?)
+    };
+    let (from, to) = text.split_once(':')?;
+    Some(Between { from: hosts(from)?, to: hosts(to)? })
 }
 
 fn sizes(text: &str) -> Result<Sizes, Failure> {

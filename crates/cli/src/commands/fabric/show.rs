@@ -79,7 +79,7 @@ fn one(run: &Run) {
     println!(
         "flows             {} of {} ended, at {:.6} s",
         r.ended().count(),
-        r.flows.len(),
+        r.measured().count(),
         r.ended_at as f64 / 1e9
     );
     println!(
@@ -150,7 +150,7 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
     json!({
         "seed": run.asked.seed,
         "set": varied.iter().zip(&run.asked.values).collect::<BTreeMap<_, _>>(),
-        "flows": r.flows.len(),
+        "flows": r.measured().count(),
         "ended": r.ended().count(),
         "ended_at_ns": r.ended_at,
         "goodput_bps": r.goodput_bps(),
