@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The fuzzer's octets, read as numbers, and IPv4 packets with the sums that let them pass the first gates. */
+/*
+ * The fuzzer's octets, read as numbers, and numbers put into packets. Behind the end of an input come octets that its
+ * beginning decides: a short input is a long run too.
+ */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
 
@@ -11,12 +14,21 @@
 struct fz_input {
     const uint8_t *at;
     size_t left;
+    uint64_t state; /* of what comes behind the end */
 };
 
-/* The next octet, 0 after the end. */
+static inline struct fz_input fz_input(const uint8_t *data, size_t size) {
+    uint64_t first = 0;
+    memcpy(&first, data, size < 4 ? size : 4);
+    return (struct fz_input){data, size, (first + 1) * UINT64_C(0x9e3779b97f4a7c15)};
+}
+
 static inline uint8_t fz_u8(struct fz_input *in) {
-    if (in->left == 0) {
-        return 0;
+    if (in->left == 0) { /* xorshift64: Marsaglia, Xorshift RNGs, 2003 */
+        in->state ^= in->state << 13;
+        in->state ^= in->state >> 7;
+        in->state ^= in->state << 17;
+        return (uint8_t)(in->state >> 32);
     }
     in->left--;
     return *in->at++;
@@ -32,6 +44,22 @@ static inline uint32_t fz_u32(struct fz_input *in) {
     return high << 16 | fz_u16(in);
 }
 
+/* A number: the one given or near it, small, at an edge, or any. */
+static inline uint64_t fz_number(struct fz_input *in, uint64_t given) {
+    uint8_t way = fz_u8(in);
+    uint64_t edge = UINT64_C(1) << (way % 64);
+    switch (way >> 6) {
+    case 0:
+        return given + way % 64 - 32;
+    case 1:
+        return way % 64;
+    case 2:
+        return edge - fz_u8(in) % 3;
+    default:
+        return (uint64_t)fz_u32(in) << (way % 33);
+    }
+}
+
 static inline void fz_put16(uint8_t *at, uint32_t value) {
     at[0] = (uint8_t)(value >> 8);
     at[1] = (uint8_t)value;
@@ -42,32 +70,25 @@ static inline void fz_put32(uint8_t *at, uint32_t value) {
     fz_put16(at + 2, value);
 }
 
-static inline uint32_t fz_get32(const uint8_t *at) {
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
-static inline uint32_t fz_get16(const uint8_t *at) {
-    return (uint32_t)at[0] << 8 | at[1];
-}
-
-static inline uint32_t fz_sum(const uint8_t *data, uint32_t len, uint32_t sum) {
-    for (uint32_t i = 0; i + 1 < len; i += 2) {
-        sum += fz_get16(data + i);
+/* A number of `bits` bits (1 to 64) that begins at a bit of the packet. The octets that it is in are there. */
+static inline uint64_t fz_get_bits(const uint8_t *packet, uint32_t bit, uint32_t bits) {
+    uint64_t value = 0;
+    for (uint32_t i = bit; i < bit + bits; i++) {
+        value = value << 1 | (packet[i / 8] >> (7 - i % 8) & 1u);
     }
-    return (len & 1) != 0 ? sum + ((uint32_t)data[len - 1] << 8) : sum;
+    return value;
 }
 
-static inline uint16_t fz_fold(uint32_t sum) {
-    while (sum >> 16 != 0) {
-        sum = (sum & 0xffff) + (sum >> 16);
+static inline void fz_put_bits(uint8_t *packet, uint32_t bit, uint32_t bits, uint64_t value) {
+    for (uint32_t i = bit + bits; i-- > bit; value >>= 1) {
+        uint8_t mask = (uint8_t)(1u << (7 - i % 8));
+        packet[i / 8] = (uint8_t)((value & 1) != 0 ? packet[i / 8] | mask : packet[i / 8] & ~mask);
     }
-    return (uint16_t)~sum;
 }
 
-/* Where the Internet checksum of a TCP segment stands, after the IPv4 header of 20 octets. */
-enum { FZ_IP_HEADER = 20, FZ_CHECKSUM_AT = FZ_IP_HEADER + 16 };
+enum { FZ_IP_HEADER = 20 };
 
-/* Gives a packet the version, lengths, addresses and sums that the network layer and the parser want. */
+/* Gives a packet the version, the lengths and the addresses that the network layer wants. */
 static inline void fz_mend(uint8_t *packet, uint32_t len, uint8_t protocol, uint32_t from, uint32_t to) {
     if (len < FZ_IP_HEADER) {
         return;
@@ -76,16 +97,8 @@ static inline void fz_mend(uint8_t *packet, uint32_t len, uint8_t protocol, uint
     fz_put16(packet + 2, len);
     fz_put16(packet + 6, 0x4000); /* not a fragment */
     packet[9] = protocol;
-    fz_put16(packet + 10, 0);
     fz_put32(packet + 12, from);
     fz_put32(packet + 16, to);
-    fz_put16(packet + 10, fz_fold(fz_sum(packet, FZ_IP_HEADER, 0)));
-    if (len < FZ_CHECKSUM_AT + 2) {
-        return;
-    }
-    fz_put16(packet + FZ_CHECKSUM_AT, 0);
-    uint32_t pseudo = fz_sum(packet + 12, 8, protocol) + len - FZ_IP_HEADER;
-    fz_put16(packet + FZ_CHECKSUM_AT, fz_fold(fz_sum(packet + FZ_IP_HEADER, len - FZ_IP_HEADER, pseudo)));
 }
 
 #endif

@@ -16,13 +16,22 @@ pub fn root() -> PathBuf {
 /// If it does not build.
 pub fn carrick() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
-    MADE.get_or_init(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built =
-            Command::new(cargo).args(["build", "-q", "-p", "carrick-cli"]).current_dir(root()).status();
-        assert!(built.is_ok_and(|s| s.success()), "carrick does not build");
-        target_dir().join("debug/carrick")
-    })
+    MADE.get_or_init(|| made("carrick-cli", "carrick"))
+}
+
+/// What the package of a tool builds, which is named as the package is.
+///
+/// # Panics
+/// If it does not build.
+pub fn tool(package: &str) -> PathBuf {
+    made(package, package)
+}
+
+fn made(package: &str, name: &str) -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo).args(["build", "-q", "-p", package]).current_dir(root()).status();
+    assert!(built.is_ok_and(|s| s.success()), "{package} does not build");
+    target_dir().join("debug").join(name)
 }
 
 /// The host executable of a program, by the path of its source below the root; built once a run.

@@ -1,26 +1,31 @@
-//! A brief run of the fuzz targets of generated code; `make fuzz` runs them for longer.
+//! A brief attack on the compiled core of each protocol; `make fuzz` goes on for longer.
 
 use std::process::Command;
 
 use carrick_tests::build;
 use carrick_tests::net::skip;
 
-/// For all of the targets together.
-const SECONDS: &str = "12";
+/// For all protocols together.
+const SECONDS: &str = "28";
 
 #[test]
-fn generated_code_keeps_its_promises_under_sanitizers() {
+fn compiled_cores_keep_their_promises_under_attack() {
     if !Command::new("clang").arg("--version").output().is_ok_and(|o| o.status.success()) {
         skip("clang is missing");
         return;
     }
+    let carrick = build::carrick();
     let fuzzed = Command::new("make")
         .args(["-s", "-C", "fuzz", "generated", &format!("SECONDS={SECONDS}")])
-        .arg(format!("CARRICK={}", build::carrick().display()))
+        .arg(format!("CARRICK={}", carrick.display()))
+        .arg(format!("TRAFFIC={}", build::tool("carrick-fuzz-traffic").display()))
         .arg(format!("TARGET_DIR={}", build::target_dir().display()))
         .current_dir(build::root())
         .output()
         .expect("make runs");
     let said = String::from_utf8_lossy(&fuzzed.stderr);
     assert!(fuzzed.status.success(), "replay it with what fuzz/findings holds:\n{said}");
+    let attacked = said.matches("stat::number_of_executed_units: ").count();
+    let protocols = std::fs::read_dir(build::root().join("protocols")).expect("a folder").count();
+    assert_eq!(attacked, protocols, "{said}");
 }

@@ -20,18 +20,6 @@ impl Emitter<'_> {
     /// One walk over all arrays that serves both the footprint (base NULL) and the placing.
     fn layout_function(&mut self) {
         let core = self.names.own("core");
-        self.w.line(
-            "/* The next array of a layout: its octets, rounded up so that each begins on a cache line. */",
-        );
-        self.w.open(format!(
-            "static inline uint8_t *{}(uint8_t *base, size_t *at, uint64_t octets) {{",
-            self.names.own("take")
-        ));
-        self.w.line("uint8_t *p = base ? base + *at : NULL;");
-        self.w.line("*at += (size_t)((octets + 63) / 64 * 64);");
-        self.w.line("return p;");
-        self.w.close("}");
-        self.w.blank();
         self.w.line("/* Parameters and capacities from the configuration, arrays from base on; returns the octets, 0 if the");
         self.w.line(" * configuration is invalid. With base NULL nothing is placed. */");
         self.w.open(format!(
@@ -45,16 +33,16 @@ impl Emitter<'_> {
         ));
         self.w.line("    return 0;");
         self.params();
-        self.w.line(format!("size_t at = (sizeof(struct {core}) + 63) / 64 * 64;"));
-        let take = self.names.own("take");
+        self.w.line("size_t at = 0;");
+        self.w.line(format!("(void)carrick_place(base, &at, sizeof(struct {core}));"));
         self.w.line("core->completions.capacity = completions;");
         self.w.line(format!(
-            "core->completions.ring = (struct carrick_completion *)(void *){take}(base, &at, completions * sizeof(struct carrick_completion));"
+            "core->completions.ring = (struct carrick_completion *)(void *)carrick_place(base, &at, completions * sizeof(struct carrick_completion));"
         ));
         self.memory_layout();
         let entry = self.names.own("entry");
         self.w.line(format!(
-            "core->queue = (struct {entry} *)(void *){take}(base, &at, {QUEUE} * sizeof(struct {entry}));"
+            "core->queue = (struct {entry} *)(void *)carrick_place(base, &at, {QUEUE} * sizeof(struct {entry}));"
         ));
         for ctx in &self.p.contexts {
             self.context_layout(ctx);
@@ -95,20 +83,19 @@ impl Emitter<'_> {
 
     fn context_layout(&mut self, ctx: &ContextDef) {
         let (field, ty) = (&ctx.name, self.names.declared(&ctx.name));
-        let take = self.names.own("take");
         let capacity = self.expr(&ctx.capacity);
         self.w.line(format!("uint64_t {field}_capacity = {capacity};"));
         self.w.line(format!("if ({field}_capacity > 1u << 30)"));
         self.w.line("    return 0;");
         self.w.line(format!("core->{field}_capacity = (uint32_t){field}_capacity;"));
         self.w.line(format!(
-            "core->{field}_slots = (struct {ty} *)(void *){take}(base, &at, {field}_capacity * sizeof(struct {ty}));"
+            "core->{field}_slots = (struct {ty} *)(void *)carrick_place(base, &at, {field}_capacity * sizeof(struct {ty}));"
         ));
         self.w.line(format!(
             "core->{field}_table.mask = (uint32_t)carrick_pow2({field}_capacity * 2 + 2) - 1;"
         ));
         self.w.line(format!(
-            "core->{field}_table.entries = (struct carrick_entry *)(void *){take}(base, &at, (core->{field}_table.mask + (uint64_t)1) * sizeof(struct carrick_entry));"
+            "core->{field}_table.entries = (struct carrick_entry *)(void *)carrick_place(base, &at, (core->{field}_table.mask + (uint64_t)1) * sizeof(struct carrick_entry));"
         ));
         for (direction, octets) in [("tx", &ctx.tx_capacity), ("rx", &ctx.rx_capacity)] {
             let Some(octets) = octets else { continue };
@@ -117,7 +104,7 @@ impl Emitter<'_> {
             self.w.line("    return 0;");
             self.w.line(format!("core->{field}_{direction}_mask = carrick_pow2({octets}) - 1;"));
             self.w.line(format!(
-                "core->{field}_{direction}_rings = {take}(base, &at, {field}_capacity * (core->{field}_{direction}_mask + 1));"
+                "core->{field}_{direction}_rings = carrick_place(base, &at, {field}_capacity * (core->{field}_{direction}_mask + 1));"
             ));
         }
     }

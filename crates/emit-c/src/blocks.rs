@@ -179,9 +179,9 @@ impl<'p> Emitter<'p> {
     }
 
     fn tree_layout(&self, tree: &Tree<'_>) -> Vec<String> {
-        let (take, name) = (self.names.own("take"), tree.name);
+        let name = tree.name;
         let array = |what: &str, ty: &str, count: &str| {
-            format!("core->{name}{what} = ({ty} *)(void *){take}(base, &at, {count} * sizeof({ty}));")
+            format!("core->{name}{what} = ({ty} *)(void *)carrick_place(base, &at, {count} * sizeof({ty}));")
         };
         let mut lines = vec![format!("uint64_t {name}inputs = 0;")];
         for (at, block) in tree.schedule.blocks.iter().enumerate() {

@@ -116,7 +116,8 @@ impl Emitter<'_> {
         let place = place(bp, own, "payload_len");
         self.w.line(format!("h->{} = carrick_crc32_load({place});", safe(&own.name)));
         let net = if crc.covers_net() { "p - packet->net_len, packet->net_len" } else { "p, 0" };
-        self.w.line(format!("if ({name}_crc({net}, p, header_len, payload_len) != h->{})", safe(&own.name)));
+        let found = format!("{name}_crc({net}, p, header_len, payload_len)");
+        self.w.line(format!("if (carrick_damaged({found} != h->{}))", safe(&own.name)));
         self.w.line(format!("    return {}(core, CARRICK_COUNT_BAD_CHECKSUM);", self.names.own("refuse")));
     }
 

@@ -215,7 +215,7 @@ impl Emitter<'_> {
             } else {
                 covered
             };
-            self.w.line(format!("if (carrick_sum_fold({sum}) != 0)"));
+            self.w.line(format!("if (carrick_damaged(carrick_sum_fold({sum}) != 0))"));
             self.w
                 .line(format!("    return {}(core, CARRICK_COUNT_BAD_CHECKSUM);", self.names.own("refuse")));
         }

@@ -21,10 +21,9 @@ impl Emitter<'_> {
             return;
         }
         self.w.line("core->memory.mask = 2 * completions - 1;");
-        self.w.line(format!(
-            "core->memory.open = (struct carrick_open *)(void *){}(base, &at, 2 * (uint64_t)completions * sizeof(struct carrick_open));",
-            self.names.own("take")
-        ));
+        self.w.line(
+            "core->memory.open = (struct carrick_open *)(void *)carrick_place(base, &at, 2 * (uint64_t)completions * sizeof(struct carrick_open));",
+        );
     }
 
     /// Where a request completes: its memory is the application's again.

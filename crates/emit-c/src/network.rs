@@ -174,7 +174,7 @@ impl Emitter<'_> {
     /// In the function that lays out the core's memory.
     pub(crate) fn store_layout(&mut self) {
         let Some(packets) = &self.p.in_network else { return };
-        let (packets, take) = (self.expr(packets), self.names.own("take"));
+        let packets = self.expr(packets);
         self.w.line(format!("uint64_t packets = {packets};"));
         self.w.line("if (packets > 65536)");
         self.w.line("    return 0;");
@@ -183,14 +183,14 @@ impl Emitter<'_> {
         self.w.line("core->store.room = config->mtu;");
         self.w.line("core->store.mask = buckets - 1;");
         self.w.line(format!(
-            "core->store.held = (struct carrick_held *)(void *){take}(base, &at, (packets + 1) * sizeof(struct carrick_held));"
+            "core->store.held = (struct carrick_held *)(void *)carrick_place(base, &at, (packets + 1) * sizeof(struct carrick_held));"
         ));
         self.w.line(format!(
-            "core->store.first = (uint32_t *)(void *){take}(base, &at, buckets * sizeof(uint32_t));"
+            "core->store.first = (uint32_t *)(void *)carrick_place(base, &at, buckets * sizeof(uint32_t));"
         ));
         self.w.line(format!(
-            "core->store.last = (uint32_t *)(void *){take}(base, &at, buckets * sizeof(uint32_t));"
+            "core->store.last = (uint32_t *)(void *)carrick_place(base, &at, buckets * sizeof(uint32_t));"
         ));
-        self.w.line(format!("core->store.octets = {take}(base, &at, (packets + 1) * config->mtu);"));
+        self.w.line(format!("core->store.octets = carrick_place(base, &at, (packets + 1) * config->mtu);"));
     }
 }

@@ -44,11 +44,12 @@ impl<'p> Emitter<'p> {
         if !self.events_wait() {
             return;
         }
-        let (take, waiting) = (self.names.own("take"), self.names.own("waiting"));
+        let waiting = self.names.own("waiting");
         self.w.line(format!(
-            "core->waiting = (struct {waiting} *)(void *){take}(base, &at, {MOST_WAITING} * sizeof(struct {waiting}));"
+            "core->waiting = (struct {waiting} *)(void *)carrick_place(base, &at, {MOST_WAITING} * sizeof(struct {waiting}));"
         ));
-        self.w.line(format!("core->held = {take}(base, &at, (uint64_t){MOST_WAITING} * config->mtu);"));
+        self.w
+            .line(format!("core->held = carrick_place(base, &at, (uint64_t){MOST_WAITING} * config->mtu);"));
     }
 
     /// What puts an event into a queue.

@@ -85,4 +85,42 @@ static inline struct carrick_addr carrick_addr_skip(struct carrick_addr a, uint6
     return a;
 }
 
+/* Under AddressSanitizer, what is between two arrays of a core is forbidden, as what is between two allocations. */
+#if defined(__SANITIZE_ADDRESS__)
+#define CARRICK_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CARRICK_ASAN
+#endif
+#endif
+#ifdef CARRICK_ASAN
+#include <sanitizer/asan_interface.h>
+#define CARRICK_REDZONE              64u
+#define CARRICK_FORBID(from, octets) __asan_poison_memory_region(from, octets)
+#else
+#define CARRICK_REDZONE              0u
+#define CARRICK_FORBID(from, octets) ((void)(from), (void)(octets))
+#endif
+
+/* The next array of a layout, on a cache line of its own; with base NULL nothing is placed. */
+static inline uint8_t *carrick_place(uint8_t *base, size_t *at, uint64_t octets) {
+    size_t begin = *at;
+    *at += (size_t)((octets + CARRICK_REDZONE + 63) / 64 * 64);
+    if (!base)
+        return NULL;
+    CARRICK_FORBID(base + begin + octets, *at - begin - octets);
+    return base + begin;
+}
+
+/* Whether a checksum says that a packet is damaged. A build for a fuzzer, which knows no sums, lets it pass. */
+static inline bool carrick_damaged(bool damaged) {
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    volatile bool looked_at = damaged;
+    (void)looked_at;
+    return false;
+#else
+    return damaged;
+#endif
+}
+
 #endif

@@ -38,7 +38,7 @@ static inline int carrick_ip_parse(const uint8_t *p, uint32_t len, uint32_t addr
     if (header < CARRICK_IP_HEADER || header > total || total > len)
         return -1 - CARRICK_COUNT_IP_LENGTH;
     uint64_t sum = header == CARRICK_IP_HEADER ? carrick_sum(p, CARRICK_IP_HEADER) : carrick_sum(p, header);
-    if (carrick_sum_fold(sum) != 0)
+    if (carrick_damaged(carrick_sum_fold(sum) != 0))
         return -1 - CARRICK_COUNT_IP_CHECKSUM;
     if (carrick_load16(p + 6) & 0x3fff)
         return -1 - CARRICK_COUNT_IP_FRAGMENT;
