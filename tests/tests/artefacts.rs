@@ -131,6 +131,46 @@ fn artefacts_are_made_again() {
 }
 
 #[test]
+fn drawings_are_made_again() {
+    let folder = begun();
+    let dir = folder.path();
+    let sim = |more: &[&str]| done(dir, &[&NETWORK[..], more].concat());
+    sim(&["--csv", "one.csv", "--timeline", "one time.csv", "--plot", "one"]);
+    sim(&[
+        "--csv",
+        "other.csv",
+        "--set",
+        "window=2000,8000",
+        "--timeline",
+        "other time.csv",
+        "--shard",
+        "2/2",
+    ]);
+    done(dir, &["plot", "one.csv", "other.csv", "-o", "slowdown.svg"]);
+    done(dir, &["plot", "one.csv", "other.csv", "--what", "completion", "-o", "completion.svg"]);
+    done(dir, &["plot", "other time.csv", "one time.csv", "-o", "queues.svg"]);
+    done(dir, &["report", "one.csv", "one time.csv", "other.csv", "-o", "page.html"]);
+    let said = |name: &str, wanted: &[&str]| {
+        let text = read(dir, name);
+        let missing = wanted.iter().find(|part| !text.contains(*part));
+        assert!(missing.is_none(), "{name} lacks {missing:?}: {text}");
+    };
+    said("slowdown.svg", &[">one, P99<", ">other, window=8000, P50<", ">octets of a flow<"]);
+    said("completion.svg", &[">one<", ">100 %<", "</metadata>"]);
+    said("queues.svg", &[">one time, to a host<", ">other time, window=8000, to a host<"]);
+    said("page.html", &["Slowdown by length", "Longest queues", "Goodput of all hosts", "id=\"manifest\""]);
+    let drawn =
+        ["slowdown", "completion", "queues", "goodput", "utilisation"].map(|name| format!("one/{name}.svg"));
+    let mut all = vec!["slowdown.svg", "completion.svg", "queues.svg", "page.html", "other time.csv"];
+    all.extend(drawn.iter().map(String::as_str));
+    let said = done(dir, &[&["repro"][..], &all].concat());
+    assert_eq!(said.lines().filter(|line| line.ends_with(": the same")).count(), all.len(), "{said}");
+    let wrong = run(dir, &["plot", "one.csv", "--what", "goodput"]);
+    assert!(wrong.status.code() == Some(2) && String::from_utf8_lossy(&wrong.stderr).contains("--timeline"));
+    assert_eq!(run(dir, &["plot", "slowdown.svg"]).status.code(), Some(2));
+}
+
+#[test]
 fn the_first_difference_is_shown() {
     let folder = begun();
     let dir = folder.path();

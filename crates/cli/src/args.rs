@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use carrick_driver::Choice;
+use carrick_report::plot::Figure;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::output::Format;
@@ -68,6 +70,9 @@ pub enum Command {
     /// Put the results of shards together: as if one run had made them all
     #[command(before_help = "Example: carrick merge part-1.csv part-2.csv -o flows.csv")]
     Merge(Merge),
+    /// Draw tables of results, several in one drawing: slowdowns, completion times, queues, goodput
+    #[command(before_help = "Example: carrick plot one.csv other.csv --what slowdown -o slowdown.svg")]
+    Plot(Plot),
     /// Make an artefact again, and compare: exit 1 with the first difference
     #[command(before_help = "Example: carrick repro flows.csv")]
     Repro(Repro),
@@ -198,8 +203,9 @@ pub struct Doc {
 
 #[derive(Debug, ClapArgs)]
 pub struct Report {
-    /// what `carrick sim --trace` wrote
-    pub run: PathBuf,
+    /// what `carrick sim --trace` wrote; or tables of `carrick sim --csv` and `--timeline`, as many as are to be compared
+    #[arg(required = true)]
+    pub runs: Vec<PathBuf>,
     /// the page to write
     #[arg(short, long, default_value = "report.html")]
     pub output: PathBuf,
@@ -224,8 +230,34 @@ pub struct Merge {
 }
 
 #[derive(Debug, ClapArgs)]
+pub struct Plot {
+    /// tables of `carrick sim --csv` or `--timeline`; their curves are called as the files
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// the drawing to write (SVG)
+    #[arg(short, long, default_value = "plot.svg")]
+    pub output: PathBuf,
+    /// slowdown or completion (of --csv), queues, goodput or utilisation (of --timeline); without it the first of them
+    #[arg(long, value_name = "FIGURE")]
+    pub what: Option<What>,
+}
+
+/// Which drawing.
+#[derive(Debug, Clone, Copy)]
+pub struct What(pub Figure);
+
+impl FromStr for What {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<What, String> {
+        let known = Figure::ALL.into_iter().find(|figure| figure.name() == text);
+        known.map(What).ok_or_else(|| format!("say one of {}", Figure::ALL.map(Figure::name).join(", ")))
+    }
+}
+
+#[derive(Debug, ClapArgs)]
 pub struct Repro {
-    /// what `carrick sim` or `carrick report` made: a table, a result as JSON, a trace, a capture, a page
+    /// what `carrick sim`, `carrick report` or `carrick plot` made: a table, a result as JSON, a trace, a capture, a page, a drawing
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 }

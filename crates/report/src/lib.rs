@@ -3,6 +3,8 @@
 //! A [`Reader`] takes a trace line by line and gives a [`Run`], which is plain data; [`page`] makes one file of HTML of it
 //! that needs no other and no network. What the curves are called comes from the program.
 //!
+//! [`plot`] draws tables of results.
+//!
 //! *Architecture invariant:* no I/O. The page draws no more than its pixels can show, however long the run.
 #![allow(missing_docs, reason = "fields and variants are named for what they hold")]
 
@@ -11,6 +13,7 @@ mod flows;
 mod model;
 mod packets;
 mod page;
+pub mod plot;
 mod read;
 mod source;
 mod summary;
@@ -19,5 +22,5 @@ mod words;
 pub use model::{
     Curve, Events, Flow, Function, Kind, Packets, Reaction, Run, Segments, Series, Source, Transfer, Unit,
 };
-pub use page::{MANIFEST, page};
+pub use page::{MANIFEST, page, tables_page};
 pub use read::{Header, Reader};

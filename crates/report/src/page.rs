@@ -3,6 +3,7 @@
 use carrick_doc::escape;
 
 use crate::model::Run;
+use crate::plot::{Figure, Table};
 use crate::{source, summary};
 
 const STYLE: &str = include_str!("page/style.css");
@@ -67,6 +68,40 @@ pub fn page(run: &Run, manifest: &str) -> String {
 "use strict";
 {scripts}</script>
 </body>
+</html>
+"#
+    )
+}
+
+/// The page of tables of results: all drawings that there are of them, and lines that say what makes them again.
+pub fn tables_page(tables: &[Table], manifest: &str) -> String {
+    let drawn = Figure::ALL.into_iter().filter(|figure| tables.iter().any(|table| table.kind == figure.of()));
+    let figures: String =
+        drawn.map(|figure| format!("<figure>{}</figure>\n", figure.chart(tables).svg(""))).collect();
+    let mut labels: Vec<&str> = tables.iter().map(|table| table.label.as_str()).collect();
+    labels.dedup();
+    let (name, manifest) = (escape(&labels.join(", ")), escape(manifest));
+    let (open, close) = MANIFEST;
+    format!(
+        r#"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{name}: results</title>
+<style>
+{STYLE}figure {{ display: inline-block; margin: 0.5rem; }}
+figure svg {{ max-width: 100%; height: auto; }}
+</style>
+</head>
+<body>
+<header>
+<h1>{name}</h1>
+<details><summary>What makes it again</summary>
+{open}{manifest}{close}
+</details>
+</header>
+{figures}</body>
 </html>
 "#
     )

@@ -64,14 +64,15 @@ pub fn run(args: &Merge) -> Result<ExitCode, Failure> {
 fn part(file: &Path) -> Result<Part, Failure> {
     let shown = file.display().to_string();
     let octets = std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {shown}: {e}")))?;
-    let (form, manifest) = Manifest::read(&octets, &shown)?;
+    let (form, all) = Manifest::read(&octets, &shown)?;
     let none = || Failure::Usage(format!("{shown} is not what one of several `carrick sim --shard` made"));
+    let manifest = all.into_iter().next().ok_or_else(none)?;
     let shard = manifest.shard.as_deref().and_then(|shard| shard.split_once(" of "));
     let shard = shard.and_then(|(shard, runs)| Some((shard.parse().ok()?, runs.parse().ok()?)));
     let (shard, total) = shard.ok_or_else(none)?;
     let text = String::from_utf8(octets).map_err(|_| none())?;
     let runs = match form {
-        Form::Csv | Form::Rates => table(&text),
+        Form::Table(_) | Form::Rates => table(&text),
         Form::Json => {
             let mut all: Value = serde_json::from_str(&text).map_err(|_| none())?;
             match all["runs"].take() {
@@ -79,7 +80,7 @@ fn part(file: &Path) -> Result<Part, Failure> {
                 _ => return Err(none()),
             }
         }
-        Form::Trace | Form::Pcap | Form::Page => return Err(none()),
+        Form::Trace | Form::Pcap | Form::Page | Form::Drawing => return Err(none()),
     };
     Ok(Part { shown, manifest, shard, total, runs })
 }

@@ -12,6 +12,7 @@ mod layout;
 mod lsp;
 mod merge;
 mod new;
+mod plot;
 mod report;
 mod repro;
 mod run;
@@ -62,6 +63,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
             watch::run(&args.watching, slice::from_ref(&args.source.file), || layout::run(args))
         }
         Command::Merge(args) => merge::run(args),
+        Command::Plot(args) => plot::run(args),
         Command::Repro(args) => repro::run(args),
         Command::Report(args) => report::run(args),
         Command::Targets(args) => targets::run(args),

@@ -8,18 +8,45 @@ use std::process::ExitCode;
 use carrick_driver::{Compiled, Failure, compile_choice};
 use carrick_report::{Header, Reader, Source};
 
+use super::plot;
 use crate::args::Report;
 use crate::manifest::Manifest;
 use crate::output;
 
+/// The first line of a table begins so.
+const TABLE: &str = "# carrick ";
+
 pub fn run(args: &Report) -> Result<ExitCode, Failure> {
-    let shown = args.run.display();
+    let page = match &args.runs[..] {
+        [run] => of_run(args, run)?,
+        tables => of_tables(tables)?,
+    };
+    std::fs::write(&args.output, page).map_err(|e| {
+        Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", args.output.display()))
+    })?;
+    println!("{}", args.output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_tables(files: &[PathBuf]) -> Result<String, Failure> {
+    let drawn = files.iter().map(|file| plot::read(file)).collect::<Result<Vec<_>, Failure>>()?;
+    let manifest = plot::manifests(&drawn, "report");
+    let tables: Vec<_> = drawn.into_iter().map(|(_, table)| table).collect();
+    Ok(carrick_report::tables_page(&tables, &manifest))
+}
+
+fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
+    let shown = run.display();
     let wrong = |why: String| Failure::Usage(format!("{shown}: {why}"));
-    let file = File::open(&args.run).map_err(|e| {
+    let file = File::open(run).map_err(|e| {
         Failure::Usage(format!("cannot read {shown}: {e}; `carrick sim FILE.mtp --trace RUN` records a run"))
     })?;
     let mut lines = BufReader::new(file).lines().map(|line| line.map_err(|e| wrong(e.to_string())));
-    let header = Header::read(&lines.next().unwrap_or(Ok(String::new()))?).map_err(wrong)?;
+    let first = lines.next().unwrap_or(Ok(String::new()))?;
+    if first.starts_with(TABLE) {
+        return of_tables(&[run.to_owned()]);
+    }
+    let header = Header::read(&first).map_err(wrong)?;
     let path = args.program.clone().unwrap_or_else(|| PathBuf::from(&header.program));
     let compiled = compile_choice(&path, &args.features.choice()).map_err(|e| match args.program {
         None => Failure::Usage(format!("{e}; or say with --program where the program of this run is")),
@@ -40,11 +67,7 @@ pub fn run(args: &Report) -> Result<ExitCode, Failure> {
     let manifest = Manifest::of_trace(&header).drawn_by(args);
     let page = carrick_report::page(&reader.finish(sources(&compiled)), &manifest.to_string());
     progress.finish_and_clear();
-    std::fs::write(&args.output, page).map_err(|e| {
-        Failure::Usage(format!("cannot write {}: {e}; choose another file with -o", args.output.display()))
-    })?;
-    println!("{}", args.output.display());
-    Ok(ExitCode::SUCCESS)
+    Ok(page)
 }
 
 /// Lines of a text that is not that of the run would point nowhere.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use carrick_driver::Failure;
+use carrick_report::plot::Kind;
 
 use crate::args::Repro;
 use crate::manifest::{Form, Manifest, VERSION, words};
@@ -25,18 +26,17 @@ pub fn run(args: &Repro) -> Result<ExitCode, Failure> {
 fn one(file: &Path) -> Result<bool, Failure> {
     let shown = file.display().to_string();
     let before = std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {shown}: {e}")))?;
-    let (form, manifest) = Manifest::read(&before, &shown)?;
-    if !manifest.arguments.starts_with("sim ") {
-        let why = format!(
-            "{shown} is of `carrick {}`, and only a simulation can be made again",
-            manifest.arguments
-        );
-        return Err(Failure::Usage(why));
+    let (form, all) = Manifest::read(&before, &shown)?;
+    for manifest in &all {
+        if !manifest.arguments.starts_with("sim ") {
+            let what = format!("{shown} is of `carrick {}`", manifest.arguments);
+            return Err(Failure::Usage(format!("{what}, and only a simulation can be made again")));
+        }
+        if manifest.version != VERSION {
+            eprintln!("{shown} was made by carrick {}, and this is {VERSION}", manifest.version);
+        }
     }
-    if manifest.version != VERSION {
-        eprintln!("{shown} was made by carrick {}, and this is {VERSION}", manifest.version);
-    }
-    let after = again(form, &manifest)?;
+    let after = again(form, &all)?;
     match difference(form, &before, &after) {
         None => println!("{shown}: the same"),
         Some(difference) => {
@@ -48,34 +48,55 @@ fn one(file: &Path) -> Result<bool, Failure> {
 }
 
 /// Makes it.
-fn again(form: Form, manifest: &Manifest) -> Result<Vec<u8>, Failure> {
-    let folder = tempfile::tempdir().map_err(|e| Failure::Failed(format!("no folder to work in: {e}")))?;
-    let place = folder.path().join("again").display().to_string();
+fn again(form: Form, all: &[Manifest]) -> Result<Vec<u8>, Failure> {
+    let folder = tempfile::tempdir().map_err(cannot_work)?;
+    let mut files = Vec::new();
+    for (number, manifest) in all.iter().enumerate() {
+        // Files are called as they were: drawings tell their names.
+        let place = folder.path().join(number.to_string());
+        std::fs::create_dir(&place).map_err(cannot_work)?;
+        let name = manifest.table.as_ref().map_or("again".to_owned(), |(_, label)| format!("{label}.csv"));
+        let file = place.join(name).display().to_string();
+        let wanted = match (form, &manifest.table) {
+            (Form::Table(Kind::Flows), _) | (_, Some((Kind::Flows, _))) => ["--csv", &file],
+            (Form::Table(Kind::Timeline), _) | (_, Some((Kind::Timeline, _))) => ["--timeline", &file],
+            (Form::Rates, _) => ["--rates", &file],
+            (Form::Json, _) => ["--format", "json"],
+            (Form::Pcap, _) => ["--pcap", &file],
+            _ => ["--trace", &file],
+        };
+        let output = simulate(manifest, &wanted)?;
+        if form == Form::Json {
+            return Ok(output.stdout);
+        }
+        files.push(file);
+    }
+    let drawn = all.first().and_then(|manifest| manifest.drawn.as_deref());
+    let made = match drawn {
+        None => files.pop().unwrap_or_default(),
+        Some(command) => {
+            let made = folder.path().join("drawn").display().to_string();
+            let output = ["-o".to_owned(), made.clone()];
+            carrick(&[words::split(command), files, output.to_vec()].concat())?;
+            made
+        }
+    };
+    std::fs::read(&made).map_err(|e| Failure::Failed(format!("cannot read what was made again: {e}")))
+}
+
+fn cannot_work(error: std::io::Error) -> Failure {
+    Failure::Failed(format!("no folder to work in: {error}"))
+}
+
+/// Makes the run again, for this.
+fn simulate(manifest: &Manifest, wanted: &[&str]) -> Result<Output, Failure> {
     let mut arguments = words::split(&manifest.arguments);
-    if let Some((shard, _)) = manifest.shard.as_deref().and_then(|shard| shard.split_once(" of ")) {
+    let shard = manifest.shard.as_deref().and_then(|shard| shard.split_once(" of "));
+    if let Some((shard, _)) = shard {
         arguments.extend(["--shard".to_owned(), shard.to_owned()]);
     }
-    let wanted = match form {
-        Form::Csv => ["--csv", &place],
-        Form::Rates => ["--rates", &place],
-        Form::Json => ["--format", "json"],
-        Form::Trace | Form::Page => ["--trace", &place],
-        Form::Pcap => ["--pcap", &place],
-    };
-    arguments.extend(wanted.map(str::to_owned));
-    let output = carrick(&arguments)?;
-    if form == Form::Json {
-        return Ok(output.stdout);
-    }
-    let mut made = place;
-    if form == Form::Page {
-        let page = format!("{made}.html");
-        let mut arguments = ["report", &made, "-o", &page].map(str::to_owned).to_vec();
-        arguments.extend(words::split(manifest.report.as_deref().unwrap_or_default()));
-        carrick(&arguments)?;
-        made = page;
-    }
-    std::fs::read(&made).map_err(|e| Failure::Failed(format!("cannot read what was made again: {e}")))
+    arguments.extend(wanted.iter().map(|word| (*word).to_owned()));
+    carrick(&arguments)
 }
 
 /// Runs this command. What failed in a simulation is part of its result.

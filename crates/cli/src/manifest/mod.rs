@@ -7,6 +7,7 @@ use std::fmt;
 
 use carrick_ir::Program;
 use carrick_report::Header;
+use carrick_report::plot::{Kind, Table};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -18,8 +19,8 @@ pub use read::Form;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Options with a value that say only where results go, or who works on them: what comes out does not depend on them.
-const ELSEWHERE: [&str; 8] =
-    ["--csv", "--rates", "--trace", "--pcap", "--plot", "--format", "--jobs", "--shard"];
+const ELSEWHERE: [&str; 9] =
+    ["--csv", "--rates", "--timeline", "--trace", "--pcap", "--plot", "--format", "--jobs", "--shard"];
 
 /// Which program made an artefact, by which version, with which seed and arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -36,9 +37,12 @@ pub struct Manifest {
     /// `i/n of RUNS`: it has only these of the runs
     #[serde(default)]
     pub shard: Option<String>,
-    /// the arguments of the `carrick report` that drew it
-    #[serde(default)]
-    pub report: Option<String>,
+    /// the table that was drawn: of flows or points in time, and what it was called
+    #[serde(skip)]
+    pub table: Option<(Kind, String)>,
+    /// the command that drew it, without the files
+    #[serde(skip)]
+    pub drawn: Option<String>,
 }
 
 impl Manifest {
@@ -51,7 +55,8 @@ impl Manifest {
             seed: args.scenario.seed,
             arguments: words::join(lasting(std::env::args().skip(1))),
             shard: None,
-            report: None,
+            table: None,
+            drawn: None,
         }
     }
 
@@ -65,7 +70,8 @@ impl Manifest {
             seed: header.seed,
             arguments: run.strip_prefix("carrick ").unwrap_or(run).to_owned(),
             shard: None,
-            report: None,
+            table: None,
+            drawn: None,
         }
     }
 
@@ -99,8 +105,13 @@ impl Manifest {
         for (option, names) in [("--with", &args.features.with), ("--without", &args.features.without)] {
             all.extend(names.iter().flat_map(|name| [option.to_owned(), name.clone()]));
         }
-        self.report = Some(words::join(all));
+        self.drawn = Some(words::join(["report".to_owned()].into_iter().chain(all)));
         self
+    }
+
+    /// Of a table that is drawn under a name by a command.
+    pub fn drawn_of(self, table: &Table, by: &str) -> Manifest {
+        Manifest { table: Some((table.kind, table.label.clone())), drawn: Some(by.to_owned()), ..self }
     }
 }
 
@@ -112,10 +123,14 @@ impl fmt::Display for Manifest {
             "carrick {}\nprogram {} {}\nseed {}\narguments {}",
             self.version, self.program, self.source_hash, self.seed, self.arguments
         )?;
-        for (name, value) in [("shard", &self.shard), ("report", &self.report)] {
-            if let Some(value) = value {
-                write!(f, "\n{name} {value}")?;
-            }
+        if let Some(shard) = &self.shard {
+            write!(f, "\nshard {shard}")?;
+        }
+        if let Some((kind, label)) = &self.table {
+            write!(f, "\ntable {} {label}", kind.name())?;
+        }
+        if let Some(drawn) = &self.drawn {
+            write!(f, "\ndrawn {drawn}")?;
         }
         Ok(())
     }
@@ -157,11 +172,13 @@ mod tests {
             seed: 7,
             arguments: "sim 'a b.mtp'".into(),
             shard: None,
-            report: None,
+            table: None,
+            drawn: None,
         };
         assert_eq!(Manifest::parse(manifest.to_string().lines()), Some(manifest.clone()));
         manifest.shard = Some("2/3".into());
-        manifest.report = Some(String::new());
+        manifest.table = Some((Kind::Flows, "a b".into()));
+        manifest.drawn = Some("plot --what slowdown".into());
         assert_eq!(Manifest::parse(manifest.to_string().lines()), Some(manifest));
         assert_eq!(Manifest::parse("carrick 0.1.0\nseed 3".lines()), None);
     }

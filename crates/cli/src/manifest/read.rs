@@ -2,14 +2,15 @@
 
 use carrick_driver::Failure;
 use carrick_report::Header;
+use carrick_report::plot::{Kind, METADATA};
 
 use super::Manifest;
 
 /// What an artefact is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// a table of flows
-    Csv,
+    /// of flows, or of points in time
+    Table(Kind),
     /// a table of what arrived of flows over time
     Rates,
     /// what `--format json` prints
@@ -18,19 +19,21 @@ pub enum Form {
     Pcap,
     /// a page of `carrick report`
     Page,
+    /// of `carrick plot` or `carrick sim --plot`
+    Drawing,
 }
 
 impl Manifest {
     /// From lines as its `Display` writes them; `None` if one that every manifest has is missing.
     pub fn parse<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Manifest> {
-        let mut found: [Option<&str>; 6] = [None; 6];
+        let mut found: [Option<&str>; 7] = [None; 7];
         for (name, value) in lines.map(|line| line.split_once(' ').unwrap_or((line, ""))) {
-            let names = ["carrick", "program", "seed", "arguments", "shard", "report"];
+            let names = ["carrick", "program", "seed", "arguments", "shard", "table", "drawn"];
             if let Some(place) = names.iter().position(|n| *n == name) {
                 found[place] = Some(value);
             }
         }
-        let [version, program, seed, arguments, shard, report] = found;
+        let [version, program, seed, arguments, shard, table, drawn] = found;
         let (program, source_hash) = program?.rsplit_once(' ')?;
         Some(Manifest {
             version: version?.to_owned(),
@@ -39,17 +42,21 @@ impl Manifest {
             seed: seed?.parse().ok()?,
             arguments: arguments?.to_owned(),
             shard: shard.map(str::to_owned),
-            report: report.map(str::to_owned),
+            table: match table {
+                Some(table) => Some(named(table)?),
+                None => None,
+            },
+            drawn: drawn.map(str::to_owned),
         })
     }
 
-    /// What an artefact is, and what makes it again.
+    /// What an artefact is, and what makes it again: one, or one for each table that was drawn.
     ///
     /// # Errors
     /// [`Failure::Usage`], if it tells nothing of that.
-    pub fn read(octets: &[u8], shown: &str) -> Result<(Form, Manifest), Failure> {
+    pub fn read(octets: &[u8], shown: &str) -> Result<(Form, Vec<Manifest>), Failure> {
         let found = match octets {
-            [0x0a, 0x0d, 0x0d, 0x0a, rest @ ..] => of_capture(rest).map(|m| (Form::Pcap, m)),
+            [0x0a, 0x0d, 0x0d, 0x0a, rest @ ..] => of_capture(rest).map(|m| (Form::Pcap, vec![m])),
             _ => std::str::from_utf8(octets).ok().and_then(of_text),
         };
         found.ok_or_else(|| {
@@ -60,27 +67,38 @@ impl Manifest {
     }
 }
 
-fn of_text(text: &str) -> Option<(Form, Manifest)> {
+fn of_text(text: &str) -> Option<(Form, Vec<Manifest>)> {
     if text.starts_with("# carrick ") {
         let lines = text.lines().map_while(|line| line.strip_prefix("# "));
         let head = text.lines().find(|line| !line.starts_with('#'));
         let rates = head.is_some_and(|head| head.starts_with("seed,from_ns,"));
-        let form = if rates { Form::Rates } else { Form::Csv };
-        return Manifest::parse(lines).map(|m| (form, m));
+        let form = if rates { Form::Rates } else { Form::Table(Kind::of(text).unwrap_or(Kind::Flows)) };
+        return Manifest::parse(lines).map(|m| (form, vec![m]));
     }
     if text.starts_with("<!DOCTYPE html>") {
-        return of_page(text).map(|m| (Form::Page, m));
+        return within(text, carrick_report::MANIFEST).map(|all| (Form::Page, all));
+    }
+    if text.starts_with("<svg ") {
+        return within(text, METADATA).map(|all| (Form::Drawing, all));
     }
     if let Ok(header) = Header::read(text.lines().next()?) {
-        return Some((Form::Trace, Manifest::of_trace(&header)));
+        return Some((Form::Trace, vec![Manifest::of_trace(&header)]));
     }
-    serde_json::from_str(text).ok().map(|m| (Form::Json, m))
+    serde_json::from_str(text).ok().map(|m| (Form::Json, vec![m]))
 }
 
-fn of_page(text: &str) -> Option<Manifest> {
-    let (_, rest) = text.split_once(carrick_report::MANIFEST.0)?;
-    let (lines, _) = rest.split_once(carrick_report::MANIFEST.1)?;
-    Manifest::parse(carrick_doc::unescape(lines).lines())
+/// `flows LABEL`, or `timeline LABEL`.
+fn named(table: &str) -> Option<(Kind, String)> {
+    let (kind, label) = table.split_once(' ')?;
+    let kind = [Kind::Flows, Kind::Timeline].into_iter().find(|k| k.name() == kind)?;
+    Some((kind, label.to_owned()))
+}
+
+/// Those between two marks, with an empty line between them.
+fn within(text: &str, (open, close): (&str, &str)) -> Option<Vec<Manifest>> {
+    let (_, rest) = text.split_once(open)?;
+    let (all, _) = rest.split_once(close)?;
+    carrick_doc::unescape(all).split("\n\n").map(|lines| Manifest::parse(lines.lines())).collect()
 }
 
 /// The comment of the section header (pcapng, section 4.1): its first option.

@@ -50,6 +50,8 @@ pub struct Flows {
     followers: Vec<Vec<(u32, u64)>>,
     /// those that are measured and have neither ended nor failed
     open: usize,
+    /// octets of all flows that arrived
+    pub arrived: u64,
     /// that may begin now, with their time
     due: Vec<(u64, u32)>,
     pub series: Option<Series>,
@@ -86,7 +88,7 @@ impl Flows {
         }
         let outcomes = vec![Outcome::default(); all.len()];
         let open = all.iter().filter(|flow| !flow.background).count();
-        Ok(Flows { all, outcomes, followers, open, due: Vec::new(), series: None })
+        Ok(Flows { all, outcomes, followers, open, arrived: 0, due: Vec::new(), series: None })
     }
 
     /// Those that begin at a time, in that order.
@@ -110,6 +112,7 @@ impl Flows {
         let outcome = &mut self.outcomes[flow as usize];
         outcome.wrong |= !right;
         outcome.received += octets;
+        self.arrived += octets;
         if let Some(series) = &mut self.series {
             *series.octets.entry((now / series.every.max(1), flow)).or_default() += octets;
         }

@@ -15,6 +15,7 @@ pub mod results;
 mod routes;
 pub mod sizes;
 pub mod switch;
+pub mod timeline;
 pub mod topology;
 pub mod workload;
 

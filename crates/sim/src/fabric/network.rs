@@ -6,8 +6,10 @@ use super::flows::Flows;
 use super::host::Host;
 use super::packets::Packets;
 use super::port::{PRIORITIES, Port, Waiting};
+use super::results::Tier;
 use super::routes::{PortId, Routes};
 use super::switch::{Fate, Queueing, Switch};
+use super::timeline::{Queues, Timeline};
 use super::topology::{Node, Topology};
 use crate::app::Ask;
 use crate::core::{Record, Refused, Request};
@@ -75,6 +77,7 @@ pub struct Network<'o> {
     /// that hosts made, and times that a packet went over a link
     pub made: u64,
     pub hops: u64,
+    pub timeline: Timeline,
 }
 
 /// The stream of random numbers for losses on wires.
@@ -112,6 +115,7 @@ impl<'o> Network<'o> {
             args: Vec::new(),
             made: 0,
             hops: 0,
+            timeline: Timeline::default(),
             hosts,
             ports,
             flows,
@@ -140,9 +144,25 @@ impl<'o> Network<'o> {
             if at > limit || self.flows.done() {
                 break;
             }
+            while self.timeline.due <= at {
+                self.look(self.timeline.due);
+            }
             self.now = at;
             self.happen(happening);
         }
+        self.look(self.now);
+    }
+
+    /// Notes what waits at a time, before anything else happens then.
+    fn look(&mut self, at: u64) {
+        let mut queues = [Queues::default(); 3];
+        let hosts = self.hosts.len() as u32;
+        for (lead, port) in self.leads.iter().zip(&self.ports).filter(|(_, port)| port.octets() > 0) {
+            let of = &mut queues[Tier::of(lead.from, lead.to, hosts) as usize];
+            of.longest = of.longest.max(port.octets());
+            of.together += port.octets();
+        }
+        self.timeline.add(at, self.flows.arrived, queues);
     }
 
     fn plan_start(&mut self, place: u32) {

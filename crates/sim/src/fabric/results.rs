@@ -9,7 +9,8 @@ use super::flows::{Flow, Outcome, Series};
 use super::network::Network;
 use super::port::PortCounters;
 use super::routes::Routes;
-use super::topology::Topology;
+use super::timeline::Timeline;
+use super::topology::{Node, Topology};
 
 /// What came of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,6 +41,26 @@ pub enum Tier {
     Between,
 }
 
+impl Tier {
+    /// Of a port of a link between these.
+    pub fn of(from: Node, to: Node, hosts: u32) -> Tier {
+        match (from < hosts, to < hosts) {
+            (true, _) => Tier::FromHost,
+            (_, true) => Tier::ToHost,
+            _ => Tier::Between,
+        }
+    }
+
+    /// Its word in names of columns.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tier::FromHost => "from_host",
+            Tier::ToHost => "to_host",
+            Tier::Between => "between",
+        }
+    }
+}
+
 /// The ports of one tier together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TierResult {
@@ -60,6 +81,8 @@ pub struct Results {
     /// that hosts made, and times that one went over a link
     pub packets: u64,
     pub hops: u64,
+    /// over time
+    pub timeline: Timeline,
     /// of all cores together, by number
     pub counters: Vec<u64>,
     /// bits per second of all hosts' links together
@@ -100,6 +123,7 @@ impl Results {
             ended_at: now,
             packets: network.made,
             hops: network.hops,
+            timeline: std::mem::take(&mut network.timeline),
             counters,
             capacity_bps: links.map(|w| w.rate_bps as f64).sum(),
             series: network.flows.series.take(),
@@ -185,6 +209,11 @@ impl Results {
         text
     }
 
+    /// A line for each of up to 4096 points in time, behind one that names what is in it.
+    pub fn timeline_csv(&self) -> String {
+        self.timeline.csv(self.capacity_bps)
+    }
+
     /// A line for each flow, behind one that names what is in it.
     pub fn csv(&self) -> String {
         let mut text =
@@ -224,11 +253,7 @@ fn tiers(network: &mut Network<'_>, topology: &Topology) -> Vec<TierResult> {
     let mut tiers: Vec<TierResult> = Vec::new();
     let both = topology.wires.iter().flat_map(|w| [w.ends, [w.ends[1], w.ends[0]]]);
     for ([from, to], port) in both.zip(&mut network.ports) {
-        let tier = match (from < topology.hosts, to < topology.hosts) {
-            (true, _) => Tier::FromHost,
-            (_, true) => Tier::ToHost,
-            _ => Tier::Between,
-        };
+        let tier = Tier::of(from, to, topology.hosts);
         let place = tiers.iter().position(|t| t.tier == tier).unwrap_or_else(|| {
             tiers.push(TierResult { tier, ports: 0, counters: PortCounters::default(), mean_most: 0.0 });
             tiers.len() - 1

@@ -91,6 +91,12 @@ pub struct FabricArgs {
     pub rates: Option<PathBuf>,
     #[arg(long, default_value = "1ms", requires = "topology")]
     pub every: String,
+    /// a line for each of up to 4096 points in time: goodput, and what waits
+    #[arg(long, requires = "topology")]
+    pub timeline: Option<PathBuf>,
+    /// drawings (SVG) into this folder: slowdowns, completion times, queues, goodput, utilisation
+    #[arg(long, value_name = "DIR", requires = "topology")]
+    pub plot: Option<PathBuf>,
     /// runs, with the seeds from --seed on
     #[arg(long, default_value_t = 1, requires = "topology")]
     pub seeds: u64,

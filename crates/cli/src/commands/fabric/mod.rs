@@ -6,6 +6,7 @@ mod runs;
 mod show;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +29,7 @@ pub use runs::Shard;
 use runs::{Asked, Runs};
 pub use show::RUN;
 
+use super::plot;
 use super::sim::{SimArgs, create};
 use crate::manifest::Manifest;
 use crate::output::{self, Format};
@@ -67,10 +69,18 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
         library: library.as_ref(),
         tracing,
     };
-    let tables = [(&fabric.csv, Results::csv as fn(&Results) -> String), (&fabric.rates, Results::rates_csv)];
+    let tables = [
+        (&fabric.csv, Results::csv as fn(&Results) -> String),
+        (&fabric.rates, Results::rates_csv),
+        (&fabric.timeline, Results::timeline_csv),
+    ];
     let mut files = Vec::new();
     for (path, table) in tables {
         files.extend(create(path.as_deref())?.map(|file| (file, table)));
+    }
+    if let Some(folder) = &fabric.plot {
+        std::fs::create_dir_all(folder)
+            .map_err(|e| Failure::Usage(format!("cannot make {}: {e}", folder.display())))?;
     }
     let begin = Instant::now();
     let done = work.all()?;
@@ -80,6 +90,11 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
         file.write_all(text.as_bytes())
             .and_then(|()| file.flush())
             .map_err(|e| Failure::Failed(format!("cannot write: {e}")))?;
+    }
+    if let Some(folder) = &fabric.plot {
+        let tables = [Results::csv as fn(&Results) -> String, Results::timeline_csv];
+        let tables = tables.map(|table| show::csv(&done, &runs, &manifest, table));
+        plot::all(folder, &tables, &plot::label(Path::new(&program.file)))?;
     }
     match args.format {
         Format::Json => output::json(&show::json(&done, &runs.varied, &manifest)),

@@ -1,0 +1,82 @@
+//! `carrick plot`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use carrick_driver::Failure;
+use carrick_report::plot::{Figure, Kind, Table};
+
+use crate::args::Plot;
+use crate::manifest::{Form, Manifest};
+
+pub fn run(args: &Plot) -> Result<ExitCode, Failure> {
+    let drawn = args.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, Failure>>()?;
+    let usual = match drawn.first().map(|(_, table)| table.kind) {
+        Some(Kind::Timeline) => Figure::Queues,
+        _ => Figure::Slowdown,
+    };
+    let figure = args.what.map_or(usual, |what| what.0);
+    if let Some((_, other)) = drawn.iter().find(|(_, table)| table.kind != figure.of()) {
+        let (name, option) = match figure.of() {
+            Kind::Flows => ("flows", "--csv"),
+            Kind::Timeline => ("points in time", "--timeline"),
+        };
+        let why =
+            format!("{} is drawn of {name} ({option}), and {} is another table", figure.name(), other.label);
+        return Err(Failure::Usage(why));
+    }
+    write(&args.output, &draw(figure, &drawn))?;
+    println!("{}", args.output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What curves of a file are called.
+pub fn label(file: &Path) -> String {
+    file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+/// A table, and what makes it again.
+pub fn read(file: &Path) -> Result<(Manifest, Table), Failure> {
+    let shown = file.display();
+    let text =
+        std::fs::read_to_string(file).map_err(|e| Failure::Usage(format!("cannot read {shown}: {e}")))?;
+    taken(&text, &label(file)).map_err(|e| Failure::Usage(format!("{shown}: {e}")))
+}
+
+fn taken(text: &str, label: &str) -> Result<(Manifest, Table), String> {
+    let table = Table::read(label, text)?;
+    match Manifest::read(text.as_bytes(), label) {
+        Ok((Form::Table(_), all)) => all.into_iter().next(),
+        _ => None,
+    }
+    .map(|manifest| (manifest, table))
+    .ok_or_else(|| "it does not tell what made it".to_owned())
+}
+
+fn draw(figure: Figure, drawn: &[(Manifest, Table)]) -> String {
+    let by = format!("plot --what {}", figure.name());
+    let tables: Vec<Table> = drawn.iter().map(|(_, table)| table.clone()).collect();
+    figure.chart(&tables).svg(&manifests(drawn, &by))
+}
+
+/// What makes a drawing of tables again, which a command drew.
+pub fn manifests(drawn: &[(Manifest, Table)], by: &str) -> String {
+    let all = drawn.iter().map(|(manifest, table)| manifest.clone().drawn_of(table, by).to_string());
+    all.collect::<Vec<_>>().join("\n\n")
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(file, text).map_err(|e| Failure::Usage(format!("cannot write {}: {e}", file.display())))
+}
+
+/// Every drawing of these tables (their text), into a folder.
+pub fn all(folder: &Path, tables: &[String], label: &str) -> Result<(), Failure> {
+    let drawn = tables.iter().map(|text| taken(text, label)).collect::<Result<Vec<_>, _>>();
+    let drawn = drawn.map_err(Failure::Failed)?;
+    for figure in Figure::ALL {
+        let of: Vec<(Manifest, Table)> =
+            drawn.iter().filter(|(_, table)| table.kind == figure.of()).cloned().collect();
+        write(&folder.join(format!("{}.svg", figure.name())), &draw(figure, &of))?;
+    }
+    Ok(())
+}

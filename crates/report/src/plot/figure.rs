@@ -1,0 +1,166 @@
+//! Which drawings there are of tables of results.
+
+use super::chart::{Axis, Chart, Curve};
+use super::scale::Unit;
+use super::table::{Group, Kind, Table};
+
+/// A drawing of one or several tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// how many times as long as in the empty network flows took, by their length
+    Slowdown,
+    /// which share of the flows had ended after which time
+    Completion,
+    /// octets that waited, over time
+    Queues,
+    /// octets of flows that arrived, over time
+    Goodput,
+    /// the same as a share of the hosts' links
+    Utilisation,
+}
+
+/// Groups that can be told apart in one drawing.
+const GROUPS: usize = 8;
+/// Points of the curve of slowdowns, each of equally many flows, and of that of completion times.
+const LENGTHS: usize = 20;
+const SHARES: usize = 400;
+
+type Points = Vec<(f64, f64)>;
+
+impl Figure {
+    /// All of them.
+    pub const ALL: [Figure; 5] =
+        [Figure::Slowdown, Figure::Completion, Figure::Queues, Figure::Goodput, Figure::Utilisation];
+
+    /// Its word on the command line and in names of files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Figure::Slowdown => "slowdown",
+            Figure::Completion => "completion",
+            Figure::Queues => "queues",
+            Figure::Goodput => "goodput",
+            Figure::Utilisation => "utilisation",
+        }
+    }
+
+    /// What it is drawn of.
+    pub fn of(self) -> Kind {
+        match self {
+            Figure::Slowdown | Figure::Completion => Kind::Flows,
+            Figure::Queues | Figure::Goodput | Figure::Utilisation => Kind::Timeline,
+        }
+    }
+
+    /// The drawing of those of the tables that it is of.
+    pub fn chart(self, tables: &[Table]) -> Chart {
+        let mine = || tables.iter().filter(|table| table.kind == self.of());
+        let groups = || mine().flat_map(|table| table.groups.iter().map(move |group| (table, group)));
+        let several = groups().any(|(_, group)| group.runs > 1);
+        let mut curves = Vec::new();
+        for (colour, (table, group)) in groups().take(GROUPS).enumerate() {
+            let mut name = table.label.clone();
+            if !group.values.is_empty() {
+                name.extend([", ", &group.values]);
+            }
+            if several && self.of() == Kind::Timeline {
+                name.extend([", seed ", &group.seed]);
+            }
+            self.curves(group, &name, colour, &mut curves);
+        }
+        let count = groups().count();
+        let left = (count > GROUPS).then(|| format!("The first {GROUPS} of {count} are shown."));
+        let (title, x, y) = self.axes();
+        Chart { title: title.to_owned(), x, y, curves, note: left }
+    }
+
+    fn axes(self) -> (&'static str, Axis, Axis) {
+        let time = Axis { title: "virtual time", unit: Unit::Time, log: false };
+        match self {
+            Figure::Slowdown => (
+                "Slowdown by length of flows",
+                Axis { title: "octets of a flow", unit: Unit::Octets, log: true },
+                Axis { title: "slowdown (times the ideal)", unit: Unit::Times, log: true },
+            ),
+            Figure::Completion => (
+                "Completion times of flows",
+                Axis { title: "completion time", unit: Unit::Time, log: true },
+                Axis { title: "share of the flows", unit: Unit::Share, log: false },
+            ),
+            Figure::Queues => (
+                "Longest queues",
+                time,
+                Axis { title: "octets that wait at one port", unit: Unit::Octets, log: false },
+            ),
+            Figure::Goodput => {
+                ("Goodput of all hosts", time, Axis { title: "goodput", unit: Unit::Rate, log: false })
+            }
+            Figure::Utilisation => (
+                "Goodput as a share of the hosts' links",
+                time,
+                Axis { title: "utilisation", unit: Unit::Share, log: false },
+            ),
+        }
+    }
+
+    fn curves(self, group: &Group, name: &str, colour: usize, to: &mut Vec<Curve>) {
+        let mut add = |label: String, points: Points, dashed, marked| {
+            to.push(Curve { label, points, colour, dashed, marked });
+        };
+        match self {
+            Figure::Slowdown => {
+                let [p50, p99] = slowdowns(group);
+                add(format!("{name}, P99"), p99, false, true);
+                add(format!("{name}, P50"), p50, true, true);
+            }
+            Figure::Completion => add(name.to_owned(), completions(group), false, false),
+            Figure::Queues => {
+                let [to_host, between] = [3, 4].map(|column| over_time(group, column));
+                add(format!("{name}, to a host"), to_host, false, false);
+                if between.iter().any(|(_, octets)| *octets > 0.0) {
+                    add(format!("{name}, between switches"), between, true, false);
+                }
+            }
+            Figure::Goodput => add(name.to_owned(), over_time(group, 1), false, false),
+            Figure::Utilisation => add(name.to_owned(), over_time(group, 2), false, false),
+        }
+    }
+}
+
+/// The value that so many percent of sorted ones are not above.
+fn percentile(sorted: &[f64], percent: usize) -> f64 {
+    sorted[(sorted.len() - 1) * percent / 100]
+}
+
+/// P50 and P99 of flows of about one length, at the longest of them.
+fn slowdowns(group: &Group) -> [Points; 2] {
+    let mut flows: Vec<(f64, f64)> = group.rows.iter().filter_map(|row| row[0].zip(row[3])).collect();
+    flows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let each = flows.len().div_ceil(LENGTHS).max(1);
+    let mut points = [Vec::new(), Vec::new()];
+    let mut from = 0;
+    while from < flows.len() {
+        // Flows of one length stay together.
+        let last = flows[(from + each).min(flows.len()) - 1].0;
+        let to = from + flows[from..].partition_point(|flow| flow.0 <= last);
+        let mut some: Vec<f64> = flows[from..to].iter().map(|flow| flow.1).collect();
+        some.sort_by(f64::total_cmp);
+        points[0].push((last, percentile(&some, 50)));
+        points[1].push((last, percentile(&some, 99)));
+        from = to;
+    }
+    points
+}
+
+/// Which share of all flows had ended; those that have not are among them.
+fn completions(group: &Group) -> Points {
+    let mut times: Vec<f64> = group.rows.iter().filter_map(|row| Some(row[2]? - row[1]?)).collect();
+    times.sort_by(f64::total_cmp);
+    let each = times.len().div_ceil(SHARES).max(1);
+    let share = |n: usize| n as f64 / group.rows.len() as f64;
+    let places = (0..times.len()).filter(|n| n % each == 0 || n + 1 == times.len());
+    places.map(|n| (times[n], share(n + 1))).collect()
+}
+
+fn over_time(group: &Group, column: usize) -> Points {
+    group.rows.iter().filter_map(|row| row[0].zip(row[column])).collect()
+}

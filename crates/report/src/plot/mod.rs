@@ -1,0 +1,13 @@
+//! Drawings of tables of results: curves of one or several of them between axes with units.
+
+mod chart;
+mod figure;
+mod scale;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use chart::{Axis, Chart, Curve, METADATA};
+pub use figure::Figure;
+pub use scale::Unit;
+pub use table::{Group, Kind, Table};

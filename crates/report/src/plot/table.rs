@@ -1,0 +1,117 @@
+//! Tables of results, as `carrick sim` writes them.
+
+/// What a table has lines of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// flows (`--csv`)
+    Flows,
+    /// points in time (`--timeline`)
+    Timeline,
+}
+
+impl Kind {
+    /// Its word in manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Flows => "flows",
+            Kind::Timeline => "timeline",
+        }
+    }
+
+    /// What the line that names the columns begins with.
+    fn head(self) -> &'static str {
+        match self {
+            Kind::Flows => "seed,flow,",
+            Kind::Timeline => "seed,point,",
+        }
+    }
+
+    /// The columns that are drawn, and the last before those of parameters that vary.
+    fn columns(self) -> (&'static [&'static str], &'static str) {
+        match self {
+            Kind::Flows => (&["octets", "start_ns", "end_ns", "slowdown"], "status"),
+            Kind::Timeline => (
+                &[
+                    "time_ns",
+                    "goodput_bps",
+                    "utilisation",
+                    "to_host_longest_octets",
+                    "between_longest_octets",
+                ],
+                "between_together_octets",
+            ),
+        }
+    }
+
+    /// Of the table with this text, if it is one.
+    pub fn of(text: &str) -> Option<Kind> {
+        let head = text.lines().find(|line| !line.starts_with('#'))?;
+        [Kind::Flows, Kind::Timeline].into_iter().find(|kind| head.starts_with(kind.head()))
+    }
+}
+
+/// Runs whose parameters have the same values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// `window=64KiB, mss=1400`; empty where nothing varies
+    pub values: String,
+    /// of the first run
+    pub seed: String,
+    /// with the values of what is drawn, in the order of [`Kind`]'s columns; of all its runs (flows), or of the first (timeline)
+    pub rows: Vec<Vec<Option<f64>>>,
+    /// how many runs there are
+    pub runs: usize,
+}
+
+/// A table that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub kind: Kind,
+    /// what its curves are called
+    pub label: String,
+    pub groups: Vec<Group>,
+}
+
+impl Table {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// A sentence, if it is none, or a line is not as the first one says.
+    pub fn read(label: &str, text: &str) -> Result<Table, String> {
+        let none = "it is no table of `carrick sim --csv` or `--timeline`";
+        let kind = Kind::of(text).ok_or(none)?;
+        let mut lines = (1_usize..).zip(text.lines()).skip_while(|(_, line)| line.starts_with('#'));
+        let head: Vec<&str> = lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default();
+        let (wanted, last) = kind.columns();
+        let place = |name: &str| head.iter().position(|column| *column == name);
+        let columns: Option<Vec<usize>> = wanted.iter().map(|name| place(name)).collect();
+        let (columns, varied) = columns.zip(place(last).map(|at| at + 1)).ok_or(none)?;
+        let mut table = Table { kind, label: label.to_owned(), groups: Vec::new() };
+        for (number, line) in lines.filter(|(_, line)| !line.starts_with('#')) {
+            let cells: Vec<&str> = line.split(',').collect();
+            if cells.len() != head.len() {
+                return Err(format!("line {number} has {} columns, not {}", cells.len(), head.len()));
+            }
+            let value = |at: &usize| match cells[*at] {
+                "" => Ok(None),
+                text => text.parse().map(Some).map_err(|_| format!("line {number}: {text:?} is no number")),
+            };
+            let row = columns.iter().map(value).collect::<Result<Vec<Option<f64>>, String>>()?;
+            let values = head.iter().zip(&cells).skip(varied).map(|(name, value)| format!("{name}={value}"));
+            table.add(values.collect::<Vec<_>>().join(", "), cells[0], cells[1] == "0", row);
+        }
+        Ok(table)
+    }
+
+    fn add(&mut self, values: String, seed: &str, first: bool, row: Vec<Option<f64>>) {
+        let place = self.groups.iter().position(|group| group.values == values).unwrap_or_else(|| {
+            self.groups.push(Group { values, seed: seed.to_owned(), rows: Vec::new(), runs: 0 });
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[place];
+        group.runs += usize::from(first);
+        if self.kind == Kind::Flows || group.runs <= 1 {
+            group.rows.push(row);
+        }
+    }
+}

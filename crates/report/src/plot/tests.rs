@@ -1,0 +1,84 @@
+use super::*;
+
+const FLOWS: &str = "# carrick 0.1.0
+seed,flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,status,window
+1,0,0,1,1000,0,2000,1000,2.0000,OK,4
+1,1,0,1,50000,0,30000,10000,3.0000,OK,4
+1,2,0,1,50000,0,,10000,,OPEN,4
+2,0,0,1,1000,0,4000,1000,4.0000,OK,4
+1,0,0,1,1000,0,1000,1000,1.0000,OK,8
+";
+
+const TIMELINE: &str =
+    "seed,point,time_ns,goodput_bps,utilisation,from_host_longest_octets,from_host_together_octets,\
+to_host_longest_octets,to_host_together_octets,between_longest_octets,between_together_octets
+1,0,100,8000000000,0.4000,0,0,3000,3000,0,0
+1,1,200,4000000000,0.2000,0,0,1500,1500,0,0
+2,0,100,1,0.1,0,0,9,9,0,0
+";
+
+fn table(label: &str, text: &str) -> Table {
+    Table::read(label, text).expect("a table")
+}
+
+#[test]
+fn runs_with_the_same_parameters_are_drawn_together() {
+    let flows = table("a", FLOWS);
+    assert_eq!(
+        flows.groups.iter().map(|g| (g.values.as_str(), g.runs)).collect::<Vec<_>>(),
+        [("window=4", 2), ("window=8", 1)]
+    );
+    let chart = Figure::Slowdown.chart(std::slice::from_ref(&flows));
+    let labels: Vec<&str> = chart.curves.iter().map(|c| c.label.as_str()).collect();
+    assert_eq!(labels, ["a, window=4, P99", "a, window=4, P50", "a, window=8, P99", "a, window=8, P50"]);
+    assert_eq!(chart.curves[1].points, [(1000.0, 2.0), (50000.0, 3.0)]);
+    let done = Figure::Completion.chart(&[flows]);
+    assert_eq!(done.curves[0].points, [(2000.0, 0.25), (4000.0, 0.5), (30000.0, 0.75)]);
+}
+
+#[test]
+fn of_runs_over_time_the_first_is_drawn() {
+    let timelines = [table("a", TIMELINE), table("b", TIMELINE), table("c", FLOWS)];
+    let chart = Figure::Goodput.chart(&timelines);
+    assert_eq!(chart.curves.len(), 2);
+    assert_eq!(chart.curves[0].points, [(100.0, 8e9), (200.0, 4e9)]);
+    assert_eq!(chart.curves[1].label, "b, seed 1");
+    assert_eq!(Figure::Queues.chart(&timelines).curves.len(), 2, "nothing waits between switches");
+}
+
+#[test]
+fn drawings_say_what_is_drawn_in_which_units() {
+    let svg = Figure::Slowdown.chart(&[table("x < y", FLOWS)]).svg("carrick 0\n<&>");
+    for part in [
+        "x &lt; y, window=4, P99",
+        ">1 KB<",
+        ">octets of a flow<",
+        "slowdown (times the ideal)",
+        "&lt;&amp;&gt;",
+    ] {
+        assert!(svg.contains(part), "{part} is missing: {svg}");
+    }
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n") && !svg.contains("NaN"));
+    let svg = Figure::Goodput.chart(&[table("a", TIMELINE)]).svg("");
+    assert!(svg.contains(">8 Gbit/s<") && svg.contains(">200 ns<"), "{svg}");
+}
+
+#[test]
+fn nothing_at_all_is_drawn_as_that() {
+    let empty = FLOWS.lines().take(2).collect::<Vec<_>>().join("\n");
+    for figure in Figure::ALL {
+        let svg = figure.chart(&[table("a", &empty)]).svg("");
+        assert!(svg.contains("there is nothing to draw") && !svg.contains("NaN"), "{svg}");
+    }
+}
+
+#[test]
+fn what_is_no_table_is_refused() {
+    assert!(Table::read("a", "").is_err());
+    assert!(Table::read("a", "a,b\n1,2\n").is_err());
+    assert!(Table::read("a", "seed,flow,octets\n").is_err());
+    let short = format!("{FLOWS}1,2\n");
+    assert!(Table::read("a", &short).is_err_and(|e| e.contains("line 8 has 2 columns")));
+    let wrong = FLOWS.replace(",2000,", ",x,");
+    assert!(Table::read("a", &wrong).is_err_and(|e| e.contains("line 3: \"x\"")));
+}
