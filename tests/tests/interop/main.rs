@@ -163,6 +163,18 @@ mod with_losses_by_time {
     }
 }
 
+/// A timer for each segment, and nothing else, finds losses.
+mod with_a_timer_for_each_segment {
+    const FEATURES: &[&str] = &["--with", "sack,timer_based,pacing,rtt_samples"];
+
+    featured!(
+        FEATURES,
+        &["--fault", "loss=2%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+        they_open_we_close,
+        data_both_ways_at_once,
+    );
+}
+
 /// Paced, as BBR's model of the path says.
 mod with_a_model {
     const FEATURES: &[&str] = &["--with", "bbr,delivery_rate,pacing,rtt_samples,sack"];
