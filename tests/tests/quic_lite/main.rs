@@ -1,9 +1,11 @@
 //! QUIC-Lite's packets, read and written by a QUIC that nobody here wrote, and what it answers to those that it should not get.
 
 mod captured;
+mod marking;
 mod misbehaving;
 mod moving;
 mod native;
 mod peer;
+mod rebinding;
 mod recovering;
 mod wire;

@@ -148,7 +148,7 @@ fn in_memory(program: &str, site: &Site, faults: &str) {
 #[test]
 fn files_come_whole_through_every_fault() {
     for seed in 1..=5 {
-        let faults = format!("loss=3%,reorder=3%,dup=2%,corrupt=2%,jitter=1ms,seed={seed}");
+        let faults = format!("loss=3%,reorder=3%,dup=2%,corrupt=2%,mark=5%,jitter=1ms,seed={seed}");
         in_memory(PROGRAM, &Site::new(), &faults);
     }
     // Where there are no streams, each file has a connection.

@@ -27,6 +27,8 @@ pub struct Peer {
     pub number: u32,
     /// what the server's application was given
     pub connection: u64,
+    /// packets of the server's that a switch may mark
+    pub markable: u64,
 }
 
 impl Peer {
@@ -46,6 +48,7 @@ impl Peer {
             dcid: FIRST_ID,
             number: 0,
             connection: 0,
+            markable: 0,
         };
         let at = [(Arg::LocalIp, SERVER.0.into()), (Arg::LocalPort, SERVER.1.into()), (Arg::Backlog, 4)];
         let listener = peer.complete(Call::Listen, 0, args(&at), Data::None);
@@ -94,6 +97,7 @@ impl Peer {
         Packet {
             from: self.address,
             to: SERVER,
+            mark: 0,
             long: None,
             version: VERSION,
             dcid: self.dcid,
@@ -127,6 +131,7 @@ impl Peer {
         let (mut octets, mut all) = (Vec::new(), Vec::new());
         while self.core.tx(&mut octets, self.now) {
             all.push(Packet::read(&octets));
+            self.markable += u64::from(octets[1] & 3 != 0);
         }
         all
     }

@@ -6,7 +6,7 @@ use crate::peer::{MS, Peer};
 use crate::wire::{Heard, Packet, octets, varint};
 
 /// A connection whose server has so many octets to send, and the packets that it sent at once.
-fn sending(count: usize) -> (Peer, Vec<Packet>) {
+pub fn sending(count: usize) -> (Peer, Vec<Packet>) {
     let mut peer = Peer::connected();
     let data: &[u8] = b"send";
     let stream_id = varint(0);

@@ -124,6 +124,8 @@ pub fn varint(n: u64) -> VarInt {
 pub struct Packet {
     pub from: (u32, u16),
     pub to: (u32, u16),
+    /// what the IP header says of congestion: the codepoints of RFC 3168
+    pub mark: u8,
     /// the type of a long header
     pub long: Option<u8>,
     pub version: u32,
@@ -152,6 +154,7 @@ impl Packet {
         let mut packet = Packet {
             from: ends(12, 0),
             to: ends(16, 2),
+            mark: ip[1] & 3,
             long: None,
             version: VERSION,
             dcid: 0,
@@ -216,12 +219,35 @@ impl Packet {
         }
         quic.extend(self.number.to_be_bytes());
         quic.extend(&self.payload);
-        datagram(self.from, self.to, &quic)
+        marked(datagram(self.from, self.to, &quic), self.mark)
+    }
+
+    /// What an ACK frame says of marks: packets that came with ECT(0), ECT(1) and CE.
+    pub fn counts(&self) -> Option<[u64; 3]> {
+        let mut octets = self.payload.clone();
+        let mut rest = DecoderBufferMut::new(&mut octets);
+        while !rest.is_empty() {
+            let (frame, behind) = rest.decode::<FrameMut>().expect("a frame of RFC 9000");
+            if let FrameMut::Ack(ack) = frame {
+                let counts = ack.ecn_counts?;
+                return Some([counts.ect_0_count, counts.ect_1_count, counts.ce_count].map(VarInt::as_u64));
+            }
+            rest = behind;
+        }
+        None
     }
 
     pub fn heard(&self) -> Vec<Heard> {
         frames(&self.payload).into_iter().map(|(heard, _)| heard).collect()
     }
+}
+
+/// The packet with one of the codepoints of RFC 3168.
+pub fn marked(mut ip: Vec<u8>, mark: u8) -> Vec<u8> {
+    ip[1] = mark;
+    ip[10..12].fill(0);
+    mend_checksum(&mut ip);
+    ip
 }
 
 /// A UDP datagram over IPv4.
