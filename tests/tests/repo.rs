@@ -18,6 +18,10 @@ const FUNCTION_LINES_MAX: usize = 70;
 /// Targets whose names are English words that a protocol's prose needs.
 const ALSO_ENGLISH: [&str; 2] = ["native", "sim"];
 
+/// Where the system's sockets are spoken, and the names in which it does so: they are asked of whatever stack answers.
+const SOCKETS: &str = "targets/native/preload/";
+const NAMES_OF_SOCKETS: [&str; 4] = ["IPPROTO_TCP", "TCP_NODELAY", "TCP_INFO", "<netinet/tcp.h>"];
+
 #[test]
 fn no_protocol_is_named_outside_its_folder() {
     let names = folders("protocols");
@@ -119,6 +123,10 @@ fn is_text(path: &Path) -> io::Result<bool> {
 fn mentions(file: &Path, names: &BTreeSet<String>) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let shown = file.strip_prefix(root()).unwrap_or(file).display().to_string();
+    let text = match shown.starts_with(SOCKETS) {
+        true => NAMES_OF_SOCKETS.iter().fold(text, |text, name| text.replace(name, "")),
+        false => text,
+    };
     let lines = (1..).zip(text.lines());
     let in_text = lines.flat_map(|(n, line)| {
         let shown = &shown;

@@ -49,7 +49,9 @@ pub fn for_target(target: &str, program: &ir::Program, dir: &Path) -> Result<Str
     match target {
         "native" => {
             native(program, dir, Tracing::Off)?;
-            Ok(format!("{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so, {name}-host"))
+            Ok(format!(
+                "{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so, {name}-host, libcarrick-sockets.so"
+            ))
         }
         "sim" => {
             write_core(program, dir)?;

@@ -14,6 +14,7 @@ impl Emitter<'_> {
         self.layout_function();
         self.footprint_and_init();
         self.readers();
+        self.identity();
         self.bursts();
     }
 
@@ -329,6 +330,7 @@ impl Emitter<'_> {
             "next_completion",
             "counters",
             "open_contexts",
+            "identify",
         ];
         let network: &[&str] = if p.in_network.is_some() { &["rx_on", "tx_interface"] } else { &[] };
         let lines: Vec<String> = members

@@ -18,6 +18,7 @@ mod expr;
 mod frame;
 mod framed;
 mod header;
+mod identity;
 mod instr;
 mod list;
 mod memory;

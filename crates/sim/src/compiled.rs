@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 4;
+const ABI: u32 = 5;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -87,6 +87,7 @@ struct CProgram {
     next_completion: unsafe extern "C" fn(*mut c_void, *mut CCompletion) -> bool,
     counters: unsafe extern "C" fn(*const c_void) -> *const u64,
     open_contexts: unsafe extern "C" fn(*const c_void) -> u32,
+    identify: *const c_void,
     rx_on: Option<unsafe extern "C" fn(*mut c_void, u32, *const u8, u32, u64) -> i32>,
     tx_interface: Option<unsafe extern "C" fn(*const c_void) -> u32>,
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI   4u
+#define CARRICK_ABI   5u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -111,6 +111,15 @@ struct carrick_claim_info {
     uint32_t line;
 };
 
+#define CARRICK_ID_PARTS 16u /* of an identity, at most; an id's further parts are left out */
+
+/* By what an instance of a context is found: the parts of its id. */
+struct carrick_identity {
+    const char *const *names; /* of the parts, in declared order */
+    uint32_t count;
+    uint64_t parts[CARRICK_ID_PARTS];
+};
+
 enum carrick_network {
     CARRICK_NETWORK_IPV4 = 0, /* an IPv4 header, which the core makes and checks */
     CARRICK_NETWORK_LINK,     /* the program's own first field: a packet is what goes over the link */
@@ -165,6 +174,8 @@ struct carrick_program {
     const uint64_t *(*counters)(const struct carrick_core *core);
     /* Open instances over all contexts. */
     uint32_t (*open_contexts)(const struct carrick_core *core);
+    /* What the instance with this handle is found by. False: there is none. */
+    bool (*identify)(struct carrick_core *core, uint64_t handle, struct carrick_identity *out);
 
     /* Of a program in the network, else NULL. As rx, of a packet that came by interface 0 or 1; refused with
      * CARRICK_AGAIN also while a packet waits to leave. */

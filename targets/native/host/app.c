@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The requests of the shapes `stream`, `multistream`, `message` and `rpc`. */
+#include <string.h>
+
 #include "carrick/records.h"
 #include "host/records.h"
 #include "host/stack.h"
@@ -162,6 +164,43 @@ int carrick_close(struct carrick_stack *stack, uint64_t handle, carrick_done_fn 
 
 int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
     return on_handle(stack, CALL_ABORT, connection, NULL, 0, done, user);
+}
+
+static int set_on(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t connection, bool on,
+                  carrick_done_fn done, void *user) {
+    struct carrick_slot *slot;
+    int refused = carrick_stack_begin(stack, kind, done, user, &slot);
+    if (refused)
+        return refused;
+    carrick_requests_set(&stack->requests, slot, FIELD_ON, on);
+    carrick_stack_give(stack, slot, connection, NULL, 0);
+    return 0;
+}
+
+int carrick_set_nodelay(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user) {
+    return set_on(stack, CALL_SET_NODELAY, connection, on, done, user);
+}
+
+int carrick_set_keepalive(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user) {
+    return set_on(stack, CALL_SET_KEEPALIVE, connection, on, done, user);
+}
+
+bool carrick_connection_ends(const struct carrick_stack *stack, uint64_t connection, struct carrick_ends *ends) {
+    struct carrick_identity id;
+    *ends = (struct carrick_ends){0};
+    if (!stack->host.program->identify(stack->host.core, connection, &id))
+        return false;
+    for (uint32_t i = 0; i < id.count; i++) {
+        if (strcmp(id.names[i], "local_ip") == 0)
+            ends->local_address = (uint32_t)id.parts[i];
+        else if (strcmp(id.names[i], "remote_ip") == 0)
+            ends->remote_address = (uint32_t)id.parts[i];
+        else if (strcmp(id.names[i], "local_port") == 0)
+            ends->local_port = (uint16_t)id.parts[i];
+        else if (strcmp(id.names[i], "remote_port") == 0)
+            ends->remote_port = (uint16_t)id.parts[i];
+    }
+    return true;
 }
 
 /* The request goes again with the next local port; its token is a new one, since the old one is completed. */

@@ -187,6 +187,10 @@ bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void
     return true;
 }
 
+uint32_t carrick_stack_address(const struct carrick_stack *stack) {
+    return stack->host.net.config.address;
+}
+
 uint64_t carrick_stack_now(const struct carrick_stack *stack) {
     return stack->host.now;
 }

@@ -32,6 +32,8 @@ enum carrick_call_kind {
     CALL_POST_SEND,
     CALL_POST_WRITE,
     CALL_POST_READ,
+    CALL_SET_NODELAY,
+    CALL_SET_KEEPALIVE,
     CALL_KINDS
 };
 
@@ -53,6 +55,7 @@ enum carrick_call_field {
     FIELD_MAY_WRITE,
     FIELD_WITH_IMM,
     FIELD_IMM,
+    FIELD_ON,
     FIELDS
 };
 

@@ -167,6 +167,13 @@ static uint32_t toy_open(const struct carrick_core *core) {
     return core->peer != 0;
 }
 
+/* One connection at most, whose handle is 1. */
+static bool toy_identify(struct carrick_core *core, uint64_t handle, struct carrick_identity *out) {
+    static const char *const names[] = {"remote_ip", "flavour"};
+    *out = (struct carrick_identity){.names = names, .count = 2, .parts = {core->peer, 7}};
+    return core->peer != 0 && handle == 1;
+}
+
 static const struct carrick_param_info toy_params[] = {{"taken", 0, 0, 1000, false, ""},
                                                        {"tick", 0, 0, 1000000000, true, "ns"}};
 static const struct carrick_field_info toy_listen_fields[] = {
@@ -202,4 +209,5 @@ const struct carrick_program toy_program = {.abi = CARRICK_ABI,
                                             .next_deadline = toy_deadline,
                                             .next_completion = toy_completion,
                                             .counters = toy_counters,
-                                            .open_contexts = toy_open};
+                                            .open_contexts = toy_open,
+                                            .identify = toy_identify};

@@ -70,6 +70,9 @@ void carrick_stack_linger(struct carrick_stack *stack, uint64_t most, int code);
  * `ready` NULL ends it. */
 bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user);
 
+/* The address it was opened with. */
+uint32_t carrick_stack_address(const struct carrick_stack *stack);
+
 /* Nanoseconds since the stack was opened, as of its last turn. */
 uint64_t carrick_stack_now(const struct carrick_stack *stack);
 
@@ -84,6 +87,16 @@ uint64_t carrick_stack_counter(const struct carrick_stack *stack, const char *na
 
 /* Whether the program has the call ("listen", ...). */
 bool carrick_stack_has(const struct carrick_stack *stack, const char *call);
+
+/* The two ends of a connection; 0 for what the program's id of it does not have. */
+struct carrick_ends {
+    uint32_t local_address, remote_address;
+    uint16_t local_port, remote_port;
+};
+
+/* The ends of a connection, as its program knows it: those parts of its id that are named local_ip, local_port,
+ * remote_ip and remote_port. False: there is no such connection any more. */
+bool carrick_connection_ends(const struct carrick_stack *stack, uint64_t connection, struct carrick_ends *ends);
 
 /* How a request ended. `value`: see each request. */
 typedef void (*carrick_done_fn)(void *user, enum carrick_status status, uint64_t value);
@@ -118,6 +131,11 @@ int carrick_unlisten(struct carrick_stack *stack, uint64_t listener, carrick_don
 int carrick_close(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 /* Ends a connection at once; the peer is told. */
 int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+
+/* What is small is sent at once, too. Of programs that have the call `set_nodelay`. */
+int carrick_set_nodelay(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user);
+/* A silent peer is asked whether it lives (SO_KEEPALIVE). Of programs that have the call `set_keepalive`. */
+int carrick_set_keepalive(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user);
 
 /* Shape `multistream`. A connection is listened for, accepted, connected to and closed as above; octets go over its
  * streams, with carrick_send, carrick_recv and carrick_shutdown. A stream is over when both directions are: the peer's

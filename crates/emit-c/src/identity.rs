@@ -1,0 +1,60 @@
+//! By what an application's handle is known to the program: the id of its instance.
+
+use carrick_ir::ContextDef;
+
+use crate::Emitter;
+use crate::names::safe;
+
+/// As many as a host takes: CARRICK_ID_PARTS.
+const PARTS: usize = 16;
+
+impl Emitter<'_> {
+    /// `identify` of the table.
+    pub(crate) fn identity(&mut self) {
+        for id in self.p.ids.iter().filter(|id| !id.parts.is_empty()) {
+            let names: Vec<String> = id.parts.iter().take(PARTS).map(|p| format!("\"{}\"", p.name)).collect();
+            self.w.line(format!(
+                "CARRICK_UNUSED static const char *const {}_parts[] = {{{}}};",
+                self.names.own(&id.name),
+                names.join(", ")
+            ));
+        }
+        let core = self.names.own("core");
+        self.w.open(format!(
+            "static bool {}(struct carrick_core *opaque, uint64_t handle, struct carrick_identity *out) {{",
+            self.names.own("identify")
+        ));
+        self.w.line(format!("CARRICK_UNUSED struct {core} *core = (struct {core} *)opaque;"));
+        self.w.line("out->count = 0;");
+        self.w.open("switch (handle >> 56) {");
+        for (index, ctx) in self.p.contexts.iter().enumerate() {
+            self.identity_of(ctx, index);
+        }
+        self.w.line("default:");
+        self.w.line("    return false;");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn identity_of(&mut self, ctx: &ContextDef, index: usize) {
+        let id = &self.p.ids[ctx.id.index()];
+        self.w.open(format!("case {}: {{", index + 1));
+        self.w.line(format!(
+            "const struct {} *c = {}_by_handle(core, handle);",
+            self.names.declared(&ctx.name),
+            self.names.own(&ctx.name)
+        ));
+        if !id.parts.is_empty() {
+            self.w.line("if (!c)");
+            self.w.line("    return false;");
+            self.w.line(format!("out->names = {}_parts;", self.names.own(&id.name)));
+            self.w.line(format!("out->count = {};", id.parts.len().min(PARTS)));
+            for (n, part) in id.parts.iter().take(PARTS).enumerate() {
+                self.w.line(format!("out->parts[{n}] = (uint64_t)c->id__.{};", safe(&part.name)));
+            }
+        }
+        self.w.line("return c != NULL;");
+        self.w.close("}");
+    }
+}

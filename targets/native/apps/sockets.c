@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* The relay's door: who comes, and what is asked. */
+#define _GNU_SOURCE
+#include "apps/sockets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EVENTS_AT_ONCE 64
+
+bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                                .data.u64 = (uint64_t)kind << 32 | place};
+    if (kind == RELAY_DOOR)
+        event.events = EPOLLIN;
+    return epoll_ctl(relay->epoll, EPOLL_CTL_ADD, fd, &event) == 0 ||
+           (errno == EEXIST && epoll_ctl(relay->epoll, EPOLL_CTL_MOD, fd, &event) == 0);
+}
+
+int relay_error(enum carrick_status status) {
+    static const int errors[] = {0,       0,          ECONNREFUSED, ECONNRESET,   ETIMEDOUT, ENOTCONN,
+                                 ENOBUFS, EADDRINUSE, EINVAL,       EHOSTUNREACH, EBUSY,     ECONNABORTED};
+    return (unsigned)status < sizeof errors / sizeof errors[0] ? errors[status] : EIO;
+}
+
+uint64_t relay_id(struct relay *relay, uint32_t place) {
+    return (uint64_t)relay->instance << 32 | (uint64_t)(++relay->generation & 0xffff) << 16 | place;
+}
+
+static void asker_end(struct relay *relay, uint32_t asker) {
+    if (asker >= RELAY_ASKERS || relay->askers[asker].fd < 0)
+        return;
+    close(relay->askers[asker].fd);
+    relay->askers[asker].fd = -1;
+    for (uint32_t i = 0; i < RELAY_LINKS; i++)
+        if (relay->links[i].asker == asker)
+            relay->links[i].asker = RELAY_ASKERS;
+    for (uint32_t i = 0; i < RELAY_BOUND; i++)
+        if (relay->bound[i].asker == asker)
+            relay->bound[i].asker = RELAY_ASKERS;
+}
+
+void relay_answer(struct relay *relay, uint32_t asker, const struct carrick_answer *answer) {
+    if (asker < RELAY_ASKERS && relay->askers[asker].fd >= 0)
+        (void)send(relay->askers[asker].fd, answer, sizeof *answer, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void relay_connected(void *user, enum carrick_status status, uint64_t handle) {
+    struct relay_link *link = user;
+    struct carrick_answer answer = {.error = relay_error(status), .id = link->id};
+    uint32_t asker = link->asker;
+    link->requests--;
+    link->asker = RELAY_ASKERS;
+    if (status == CARRICK_OK)
+        relay_link_connected(link, handle, &answer);
+    else
+        relay_link_fail(link, answer.error);
+    relay_answer(link->relay, asker, &answer);
+}
+
+static void relay_connect(struct relay *relay, uint32_t asker, const struct carrick_ask *ask, int fd) {
+    struct relay_link *link = fd < 0 ? NULL : relay_link_begin(relay);
+    struct carrick_answer answer = {.error = fd < 0 ? EINVAL : ENOBUFS};
+    if (link) {
+        link->fd = fd;
+        link->six = ask->six != 0;
+        link->options = ask->options;
+        link->padding = ask->value;
+        link->requests = 1;
+        int refused = ENOBUFS;
+        if (relay_watch(relay, fd, RELAY_LINK, (uint32_t)(link - relay->links)))
+            refused = carrick_connect(relay->stack, ask->local_port, ask->address, ask->port, relay_connected, link);
+        answer.error = !refused ? 0 : refused == CARRICK_BAD_ARG ? EOPNOTSUPP : ENOBUFS;
+        answer.id = link->id;
+        link->asker = asker;
+    }
+    relay_answer(relay, asker, &answer);
+    if (link && answer.error) {
+        link->requests = 0;
+        relay_link_fail(link, answer.error);
+    } else if (!link && fd >= 0) {
+        close(fd);
+    }
+}
+
+static void relay_why(struct relay *relay, uint32_t asker, uint64_t id) {
+    struct carrick_answer answer = {.id = id};
+    for (uint32_t i = 0; i < RELAY_ENDS; i++)
+        if (relay->ends[i].id == id)
+            answer.error = relay->ends[i].error;
+    relay_answer(relay, asker, &answer);
+}
+
+static void relay_set(struct relay *relay, uint32_t asker, const struct carrick_ask *ask) {
+    struct relay_link *link = relay_link_find(relay, ask->id);
+    if (link)
+        relay_link_set(link, ask->options, ask->value != 0);
+    relay_answer(relay, asker, &(struct carrick_answer){.id = ask->id, .error = link ? 0 : EINVAL});
+}
+
+static void relay_asked(struct relay *relay, uint32_t asker, const struct carrick_ask *ask, int fd) {
+    switch (ask->version == CARRICK_SOCKETS_VERSION ? ask->kind : 0) {
+    case CARRICK_ASK_BIND:
+        relay_bind(relay, asker, ask);
+        break;
+    case CARRICK_ASK_LISTEN:
+        relay_listen(relay, asker, ask);
+        break;
+    case CARRICK_ASK_CONNECT:
+        relay_connect(relay, asker, ask, fd);
+        return; /* which keeps the descriptor */
+    case CARRICK_ASK_WHY:
+        relay_why(relay, asker, ask->id);
+        break;
+    case CARRICK_ASK_SET:
+        relay_set(relay, asker, ask);
+        break;
+    default:
+        relay_answer(relay, asker, &(struct carrick_answer){.error = EPROTO});
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* The one descriptor that came along, -1: none. */
+static int received_descriptor(struct msghdr *message) {
+    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    int fd = -1;
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+        head->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(head), sizeof fd);
+    return fd;
+}
+
+static void asker_event(struct relay *relay, uint32_t asker, uint32_t events) {
+    while (relay->askers[asker].fd >= 0) {
+        struct carrick_ask ask;
+        struct iovec piece = {&ask, sizeof ask};
+        union {
+            struct cmsghdr head;
+            char octets[CMSG_SPACE(sizeof(int))];
+        } control;
+        struct msghdr message = {
+            .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = sizeof control.octets};
+        ssize_t got = recvmsg(relay->askers[asker].fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        if (got < 0 && errno == EAGAIN && !(events & EPOLLHUP))
+            return;
+        int fd = got >= 0 ? received_descriptor(&message) : -1;
+        if (got == sizeof ask) {
+            relay_asked(relay, asker, &ask, fd);
+            continue;
+        }
+        if (fd >= 0)
+            close(fd);
+        asker_end(relay, asker);
+    }
+}
+
+static void door_event(struct relay *relay) {
+    int fd = accept4(relay->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    for (uint32_t i = 0; i < RELAY_ASKERS; i++) {
+        if (relay->askers[i].fd >= 0)
+            continue;
+        relay->askers[i].fd = fd;
+        if (!relay_watch(relay, fd, RELAY_ASKER, i))
+            asker_end(relay, i);
+        return;
+    }
+    close(fd); /* whoever asks is told by this that there are too many */
+}
+
+void relay_resume(struct relay *relay) {
+    if (!relay->stuck)
+        return;
+    relay->stuck = false;
+    relay_accept(relay);
+    for (uint32_t i = 0; i < RELAY_LINKS; i++)
+        if (relay->links[i].used)
+            relay_link_resume(&relay->links[i]);
+}
+
+static void relay_ready(void *user) {
+    struct relay *relay = user;
+    struct epoll_event events[EVENTS_AT_ONCE];
+    int n = epoll_wait(relay->epoll, events, EVENTS_AT_ONCE, 0);
+    for (int i = 0; i < n; i++) {
+        uint32_t place = (uint32_t)events[i].data.u64;
+        switch (events[i].data.u64 >> 32) {
+        case RELAY_DOOR:
+            door_event(relay);
+            break;
+        case RELAY_ASKER:
+            asker_event(relay, place, events[i].events);
+            break;
+        case RELAY_BOUND_SOCKET:
+            relay_bound_event(&relay->bound[place], events[i].events);
+            break;
+        default:
+            relay_link_event(&relay->links[place], events[i].events);
+        }
+    }
+    relay_resume(relay);
+}
+
+/* Makes the socket at the path. A file of a process that is gone is taken away; another's door is left alone. */
+static bool door_open(struct relay *relay, const char *path, struct carrick_port_error *error) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (!*path || strlen(path) >= sizeof address.sun_path) {
+        snprintf(error->text, sizeof error->text, "`sockets:%.60s`: write a path of at most %zu letters.", path,
+                 sizeof address.sun_path - 1);
+        return false;
+    }
+    strcpy(address.sun_path, path);
+    strcpy(relay->path, path);
+    relay->door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    bool lives = relay->door >= 0 && connect(relay->door, (struct sockaddr *)&address, sizeof address) == 0;
+    if (!lives && relay->door >= 0 && errno == ECONNREFUSED)
+        unlink(path);
+    if (!lives && relay->door >= 0 && bind(relay->door, (struct sockaddr *)&address, sizeof address) == 0 &&
+        chmod(path, 0666) == 0 && listen(relay->door, 128) == 0 && relay_watch(relay, relay->door, RELAY_DOOR, 0))
+        return true;
+    snprintf(error->text, sizeof error->text, "Cannot serve sockets at %.80s: %s.", path,
+             lives ? "another process does" : strerror(errno));
+    relay->path[0] = 0;
+    return false;
+}
+
+static void sockets_finish(void *state) {
+    struct relay *relay = state;
+    for (uint32_t i = 0; relay->links && i < RELAY_LINKS; i++)
+        if (relay->links[i].used && relay->links[i].fd >= 0)
+            close(relay->links[i].fd);
+    for (uint32_t i = 0; i < RELAY_BOUND; i++)
+        if (relay->bound[i].used && relay->bound[i].fd >= 0)
+            close(relay->bound[i].fd);
+    for (uint32_t i = 0; i < RELAY_ASKERS; i++)
+        if (relay->askers[i].fd >= 0)
+            close(relay->askers[i].fd);
+    if (relay->door >= 0)
+        close(relay->door);
+    if (relay->epoll >= 0)
+        close(relay->epoll);
+    if (relay->path[0])
+        unlink(relay->path);
+    free(relay->links);
+    free(relay);
+}
+
+static void *sockets_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
+    struct relay *relay = calloc(1, sizeof *relay);
+    if (!relay || !(relay->links = calloc(RELAY_LINKS, sizeof *relay->links))) {
+        snprintf(error->text, sizeof error->text, "There is not enough memory for %u connections.", RELAY_LINKS);
+        free(relay);
+        return NULL;
+    }
+    relay->stack = stack;
+    relay->door = -1;
+    for (uint32_t i = 0; i < RELAY_ASKERS; i++)
+        relay->askers[i].fd = -1;
+    relay->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (relay->epoll < 0 || getrandom(&relay->instance, sizeof relay->instance, 0) != sizeof relay->instance)
+        snprintf(error->text, sizeof error->text, "The system gives no epoll set: %s.", strerror(errno));
+    else if (!carrick_stack_has(stack, "connect") || !carrick_stack_has(stack, "recv") ||
+             carrick_stack_has(stack, "open_stream"))
+        snprintf(error->text, sizeof error->text, "Sockets need a program with an interface of the shape `stream`.");
+    else if (door_open(relay, argument, error) && carrick_stack_watch(stack, relay->epoll, relay_ready, relay)) {
+        fprintf(stderr, "serving sockets at %s\n", argument);
+        return relay;
+    }
+    sockets_finish(relay);
+    return NULL;
+}
+
+const struct carrick_application carrick_sockets_application = {"sockets", "sockets:PATH", sockets_start,
+                                                                sockets_finish};

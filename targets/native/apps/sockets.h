@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The relay between unmodified programs' sockets and a stack (carrick/sockets.h). Places for connections, listening
+ * sockets and askers are made when it starts; each has a descriptor in one epoll set, whose descriptor the stack
+ * watches.
+ */
+#ifndef CARRICK_APPS_SOCKETS_H
+#define CARRICK_APPS_SOCKETS_H
+
+#include "apps/apps.h"
+#include "carrick/sockets.h"
+
+#define RELAY_LINKS  1024u /* at most 65536: the place is part of the id */
+#define RELAY_BOUND  64u
+#define RELAY_ASKERS 64u
+#define RELAY_OCTETS 65536u /* read at once, each way */
+#define RELAY_ENDS   1024u  /* of failed connections, which their programs have not asked for yet */
+
+struct relay;
+
+/* A connection: octets go up from the program to the peer, and down to it. */
+struct relay_link {
+    struct relay *relay;
+    uint64_t id, handle;
+    int fd;            /* our end of the pair, -1: closed */
+    uint32_t asker;    /* who waits for the connection, RELAY_ASKERS: nobody */
+    uint32_t requests; /* open ones; the place is free once there is none */
+    uint32_t padding;  /* octets that were only to keep the socket from being writable */
+    uint32_t options;
+    bool used, connected, six;
+    bool readable, writable; /* as far as the descriptor has told */
+    bool hung_up;            /* the program has closed its end */
+    bool sending, receiving;
+    bool up_ended, down_ended; /* nothing more comes from the program; from the peer */
+    bool deaf;                 /* the program does not want to hear any more */
+    bool ending;
+    uint32_t up_held, up_sent, down_held, down_written;
+    uint8_t up[RELAY_OCTETS], down[RELAY_OCTETS];
+};
+
+/* A socket that was bound, and may listen. */
+struct relay_bound {
+    struct relay *relay;
+    uint64_t id, listener;
+    int fd; /* accepted connections go there; -1: closed */
+    uint32_t address, options, asker, requests;
+    uint16_t port;
+    bool used, six, listening, accepting;
+    int parked; /* a program's end for which there is no room there now; -1: none */
+    struct carrick_answer parked_ends;
+};
+
+/* A short connection on which something is asked. */
+struct relay_asker {
+    int fd; /* -1: free */
+};
+
+struct relay {
+    struct carrick_stack *stack;
+    struct relay_link *links;
+    struct relay_bound bound[RELAY_BOUND];
+    struct relay_asker askers[RELAY_ASKERS];
+    struct {
+        uint64_t id;
+        int error;
+    } ends[RELAY_ENDS];
+    uint32_t next_end;
+    uint32_t instance, generation; /* of ids */
+    uint32_t next_port;            /* for those who do not care */
+    bool stuck;                    /* someone could not ask the stack: too many requests were open */
+    int epoll, door;
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+};
+
+/* What an event of the epoll set is about. */
+enum relay_kind { RELAY_DOOR, RELAY_ASKER, RELAY_BOUND_SOCKET, RELAY_LINK };
+
+/* Watches the descriptor of a place. False: the system refused. */
+bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place);
+/* "errno" for how a request ended. */
+int relay_error(enum carrick_status status);
+/* Answers an asker, if it is one. */
+void relay_answer(struct relay *relay, uint32_t asker, const struct carrick_answer *answer);
+uint64_t relay_id(struct relay *relay, uint32_t place);
+
+/* A free place, NULL: none. */
+struct relay_link *relay_link_begin(struct relay *relay);
+struct relay_link *relay_link_find(struct relay *relay, uint64_t id);
+/* It is connected now: tells its ends to whoever asks, and lets octets flow. */
+void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends);
+/* It has failed: the program shall learn why. */
+void relay_link_fail(struct relay_link *link, int error);
+void relay_link_event(struct relay_link *link, uint32_t events);
+void relay_link_set(struct relay_link *link, uint32_t options, bool on);
+/* Goes on where nothing but a free request was missing. */
+void relay_resume(struct relay *relay);
+void relay_link_resume(struct relay_link *link);
+
+void relay_bind(struct relay *relay, uint32_t asker, const struct carrick_ask *ask);
+void relay_listen(struct relay *relay, uint32_t asker, const struct carrick_ask *ask);
+void relay_bound_event(struct relay_bound *bound, uint32_t events);
+/* Accepts, wherever there is someone to accept for and room. */
+void relay_accept(struct relay *relay);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Sockets of the relay that are bound, and listen. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apps/sockets.h"
+
+#define PORT_LO    49152u /* RFC 6335: dynamic ports */
+#define PORT_COUNT 16384u
+
+static struct relay_bound *bound_on(struct relay *relay, uint16_t port) {
+    for (uint32_t i = 0; i < RELAY_BOUND; i++)
+        if (relay->bound[i].used && relay->bound[i].port == port)
+            return &relay->bound[i];
+    return NULL;
+}
+
+static struct relay_bound *bound_begin(struct relay *relay) {
+    for (uint32_t i = 0; i < RELAY_BOUND; i++) {
+        struct relay_bound *bound = &relay->bound[i];
+        if (bound->used)
+            continue;
+        *bound = (struct relay_bound){.relay = relay, .used = true, .fd = -1, .parked = -1, .asker = RELAY_ASKERS};
+        bound->id = relay_id(relay, i);
+        return bound;
+    }
+    return NULL;
+}
+
+static void bound_release(struct relay_bound *bound) {
+    if (bound->fd < 0 && bound->requests == 0)
+        bound->used = false;
+}
+
+static void bound_unlistened(void *user, enum carrick_status status, uint64_t value) {
+    (void)status, (void)value; /* it is over in any case */
+    struct relay_bound *bound = user;
+    bound->requests--;
+    bound_release(bound);
+}
+
+/* Nobody has the socket any more. */
+static void bound_end(struct relay_bound *bound) {
+    if (bound->listening) {
+        int refused = carrick_unlisten(bound->relay->stack, bound->listener, bound_unlistened, bound);
+        bound->relay->stuck |= refused == CARRICK_AGAIN;
+        if (refused == CARRICK_AGAIN)
+            return;
+        bound->requests += refused == 0;
+        bound->listening = false;
+    }
+    if (bound->parked >= 0)
+        close(bound->parked);
+    bound->parked = -1;
+    close(bound->fd);
+    bound->fd = -1;
+    bound_release(bound);
+}
+
+void relay_bind(struct relay *relay, uint32_t asker, const struct carrick_ask *ask) {
+    struct carrick_answer answer = {.local_address = ask->address, .local_port = ask->port};
+    for (uint32_t tries = 0;
+         tries < PORT_COUNT && (answer.local_port == 0 || bound_on(relay, answer.local_port)) && ask->port == 0;
+         tries++)
+        answer.local_port = (uint16_t)(PORT_LO + relay->next_port++ % PORT_COUNT);
+    if (ask->address != 0 && ask->address != carrick_stack_address(relay->stack))
+        answer.error = CARRICK_NOT_OURS;
+    else if (bound_on(relay, answer.local_port))
+        answer.error = EADDRINUSE;
+    struct relay_bound *bound = answer.error ? NULL : bound_begin(relay);
+    if (!bound) {
+        answer.error = answer.error ? answer.error : ENOBUFS;
+        relay_answer(relay, asker, &answer);
+        return;
+    }
+    bound->address = answer.local_address;
+    bound->port = answer.local_port;
+    bound->options = ask->options;
+    bound->six = ask->six != 0;
+    answer.id = bound->id;
+    /* From now on this connection is the socket. */
+    bound->fd = relay->askers[asker].fd;
+    relay->askers[asker].fd = -1;
+    if (send(bound->fd, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof answer ||
+        !relay_watch(relay, bound->fd, RELAY_BOUND_SOCKET, (uint32_t)(bound - relay->bound)))
+        bound_end(bound);
+}
+
+static void bound_listening(void *user, enum carrick_status status, uint64_t listener) {
+    struct relay_bound *bound = user;
+    bound->requests--;
+    bound->listening = status == CARRICK_OK;
+    bound->listener = listener;
+    relay_answer(bound->relay, bound->asker, &(struct carrick_answer){.error = relay_error(status), .id = bound->id});
+    bound->asker = RELAY_ASKERS;
+    if (bound->fd < 0 && bound->listening) {
+        bound->listening = false;
+        bound->requests += carrick_unlisten(bound->relay->stack, listener, bound_unlistened, bound) == 0;
+    }
+    bound_release(bound);
+    relay_accept(bound->relay);
+}
+
+void relay_listen(struct relay *relay, uint32_t asker, const struct carrick_ask *ask) {
+    uint32_t place = ask->id & 0xffff;
+    struct relay_bound *bound = place < RELAY_BOUND ? &relay->bound[place] : NULL;
+    struct carrick_answer answer = {.id = ask->id};
+    if (!bound || !bound->used || bound->id != ask->id || bound->fd < 0)
+        answer.error = EINVAL;
+    else if (bound->asker != RELAY_ASKERS)
+        answer.error = EALREADY;
+    if (answer.error || bound->listening) { /* listening again changes nothing */
+        relay_answer(relay, asker, &answer);
+        return;
+    }
+    int refused = carrick_listen(relay->stack, bound->port, ask->value ? ask->value : 1, bound_listening, bound);
+    if (refused) {
+        answer.error = refused == CARRICK_AGAIN ? ENOBUFS : EOPNOTSUPP;
+        relay_answer(relay, asker, &answer);
+        return;
+    }
+    bound->asker = asker;
+    bound->requests++;
+}
+
+/* Hands a program's end over. False: there is no room now. */
+static bool bound_pass(struct relay_bound *bound, int fd, const struct carrick_answer *ends) {
+    struct carrick_answer told = *ends;
+    struct iovec piece = {&told, sizeof told};
+    union {
+        struct cmsghdr head;
+        char octets[CMSG_SPACE(sizeof fd)];
+    } control = {0};
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = sizeof control.octets};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    memcpy(CMSG_DATA(head), &fd, sizeof fd);
+    ssize_t put = sendmsg(bound->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (put < 0 && (errno == EAGAIN || errno == ETOOMANYREFS))
+        return false;
+    close(fd); /* who is gone has its connections' ends closed, too */
+    return true;
+}
+
+/* The pair of an accepted connection. */
+static bool bound_open(struct relay_bound *bound, struct relay_link *link, int *program) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    struct carrick_socket_name name = {.kind = CARRICK_SOCKET_CONNECTION, .id = link->id, .six = bound->six};
+    struct sockaddr_un address;
+    socklen_t len = carrick_socket_name_make(&name, &address);
+    link->six = bound->six;
+    link->fd = ends[0];
+    *program = ends[1];
+    return bind(ends[1], (const struct sockaddr *)&address, len) == 0 &&
+           relay_watch(bound->relay, link->fd, RELAY_LINK, (uint32_t)(link - bound->relay->links));
+}
+
+static void bound_accepted(void *user, enum carrick_status status, uint64_t handle) {
+    struct relay_bound *bound = user;
+    struct relay *relay = bound->relay;
+    bound->requests--;
+    bound->accepting = false;
+    struct relay_link *link = status == CARRICK_OK ? relay_link_begin(relay) : NULL;
+    int program = -1;
+    if (link && bound->fd >= 0 && bound_open(bound, link, &program)) {
+        link->options = bound->options;
+        relay_link_connected(link, handle, &bound->parked_ends);
+        if (!bound_pass(bound, program, &bound->parked_ends))
+            bound->parked = program;
+    } else if (status == CARRICK_OK) {
+        if (link)
+            relay_link_fail(link, ENFILE);
+        if (program >= 0)
+            close(program);
+        (void)carrick_abort(relay->stack, handle, NULL, NULL);
+    }
+    bound_release(bound);
+    relay_accept(relay);
+}
+
+static bool links_free(const struct relay *relay) {
+    for (uint32_t i = 0; i < RELAY_LINKS; i++)
+        if (!relay->links[i].used)
+            return true;
+    return false;
+}
+
+void relay_accept(struct relay *relay) {
+    for (uint32_t i = 0; i < RELAY_BOUND; i++) {
+        struct relay_bound *bound = &relay->bound[i];
+        if (!bound->used || !bound->listening || bound->accepting || bound->parked >= 0 || !links_free(relay))
+            continue;
+        int refused = carrick_accept(relay->stack, bound->listener, bound_accepted, bound);
+        relay->stuck |= refused == CARRICK_AGAIN;
+        bound->accepting = refused == 0;
+        bound->requests += refused == 0;
+    }
+}
+
+void relay_bound_event(struct relay_bound *bound, uint32_t events) {
+    if (!bound->used || bound->fd < 0)
+        return;
+    if (events & (EPOLLHUP | EPOLLERR)) {
+        bound_end(bound);
+        return;
+    }
+    if (bound->parked >= 0 && bound_pass(bound, bound->parked, &bound->parked_ends))
+        bound->parked = -1;
+    relay_accept(bound->relay);
+}

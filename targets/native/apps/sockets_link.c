@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections of the relay: octets from a program's socket to the stack, and back. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apps/sockets.h"
+
+struct relay_link *relay_link_begin(struct relay *relay) {
+    for (uint32_t i = 0; i < RELAY_LINKS; i++) {
+        struct relay_link *link = &relay->links[i];
+        if (link->used)
+            continue;
+        memset(link, 0, offsetof(struct relay_link, up));
+        link->relay = relay;
+        link->used = true;
+        link->fd = -1;
+        link->asker = RELAY_ASKERS;
+        link->id = relay_id(relay, i);
+        return link;
+    }
+    return NULL;
+}
+
+struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
+    uint32_t place = id & 0xffff;
+    return place < RELAY_LINKS && relay->links[place].used && relay->links[place].id == id ? &relay->links[place]
+                                                                                           : NULL;
+}
+
+/* An open request has ended, or the link has: it may be the last thing that held the place. */
+static void link_release(struct relay_link *link) {
+    if (link->ending && link->requests == 0 && link->used) {
+        link->used = false;
+        relay_accept(link->relay);
+    }
+    relay_resume(link->relay);
+}
+
+static void link_shut(struct relay_link *link) {
+    if (link->fd >= 0)
+        close(link->fd);
+    link->fd = -1;
+}
+
+static void link_ended(void *user, enum carrick_status status, uint64_t value) {
+    (void)status, (void)value; /* it is over in any case */
+    struct relay_link *link = user;
+    link->requests--;
+    link_release(link);
+}
+
+/* Ends the connection at the stack's side; at once, or so that what was sent still arrives. */
+static void link_end(struct relay_link *link, bool at_once) {
+    if (link->ending)
+        return;
+    struct carrick_stack *stack = link->relay->stack;
+    int refused = at_once ? carrick_abort(stack, link->handle, link_ended, link)
+                          : carrick_close(stack, link->handle, link_ended, link);
+    if (refused == CARRICK_AGAIN) {
+        link->relay->stuck = true;
+        return;
+    }
+    link->ending = true;
+    link->requests += refused == 0;
+    link_shut(link);
+    link_release(link);
+}
+
+void relay_link_fail(struct relay_link *link, int error) {
+    struct relay *relay = link->relay;
+    if (link->ending)
+        return;
+    relay->ends[relay->next_end % RELAY_ENDS].id = link->id;
+    relay->ends[relay->next_end++ % RELAY_ENDS].error = error;
+    link_shut(link);
+    if (link->connected)
+        link_end(link, true);
+    link->ending = true;
+    link_release(link);
+}
+
+static void link_pump(struct relay_link *link);
+
+static void link_sent(void *user, enum carrick_status status, uint64_t octets) {
+    struct relay_link *link = user;
+    link->requests--;
+    link->sending = false;
+    link->up_sent += (uint32_t)octets;
+    if (status != CARRICK_OK)
+        relay_link_fail(link, relay_error(status));
+    link_pump(link);
+    link_release(link);
+}
+
+static void link_shut_down(void *user, enum carrick_status status, uint64_t value) {
+    (void)status, (void)value; /* the peer's end, or the program's, ends it */
+    struct relay_link *link = user;
+    link->requests--;
+    link_release(link);
+}
+
+/* The program has said all. True: the link goes on, in the other direction. */
+static bool link_up_end(struct relay_link *link) {
+    if (link->hung_up) {
+        link_end(link, link->options & CARRICK_OPTION_RESET);
+        return false;
+    }
+    int refused = carrick_shutdown(link->relay->stack, link->handle, link_shut_down, link);
+    link->relay->stuck |= refused == CARRICK_AGAIN;
+    link->up_ended = refused != CARRICK_AGAIN;
+    link->requests += refused == 0;
+    return true;
+}
+
+/* What the program wrote. False: there is nothing now. */
+static bool link_read(struct relay_link *link) {
+    ssize_t got = recv(link->fd, link->up, RELAY_OCTETS, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        link->readable = errno == EINTR;
+        return link->readable;
+    }
+    if (got < 0) { /* it closed with something unread: RFC 2525 2.17 */
+        link_end(link, true);
+        return false;
+    }
+    if (got == 0) {
+        (void)link_up_end(link);
+        return false;
+    }
+    uint32_t dropped = link->padding < (uint32_t)got ? link->padding : (uint32_t)got;
+    link->padding -= dropped;
+    link->up_sent = dropped;
+    link->up_held = (uint32_t)got;
+    return true;
+}
+
+static void link_pump_up(struct relay_link *link) {
+    while (!link->sending && !link->up_ended && !link->ending) {
+        if (link->up_sent == link->up_held && !(link->readable && link_read(link)))
+            return;
+        if (link->up_sent == link->up_held)
+            continue; /* all of it was padding */
+        int refused = carrick_send(link->relay->stack, link->handle, link->up + link->up_sent,
+                                   link->up_held - link->up_sent, link_sent, link);
+        link->relay->stuck |= refused == CARRICK_AGAIN;
+        link->sending = refused == 0;
+        link->requests += refused == 0;
+        if (refused)
+            return;
+    }
+}
+
+static void link_received(void *user, enum carrick_status status, uint64_t octets) {
+    struct relay_link *link = user;
+    link->requests--;
+    link->receiving = false;
+    if (status == CARRICK_OK) {
+        link->down_held = (uint32_t)octets;
+        link->down_written = link->deaf ? link->down_held : 0;
+    } else if (status == CARRICK_END_OF_STREAM) {
+        link->down_ended = true;
+        if (link->fd >= 0)
+            shutdown(link->fd, SHUT_WR);
+    } else {
+        relay_link_fail(link, relay_error(status));
+    }
+    link_pump(link);
+    link_release(link);
+}
+
+/* What came for the program. False: it has no room now. */
+static bool link_write(struct relay_link *link) {
+    ssize_t put = send(link->fd, link->down + link->down_written, link->down_held - link->down_written,
+                       MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (put >= 0) {
+        link->down_written += (uint32_t)put;
+    } else if (errno == EAGAIN) {
+        link->writable = false;
+    } else if (errno != EINTR) {
+        link->deaf = true;
+        link->down_written = link->down_held;
+    }
+    return put >= 0 || errno != EAGAIN;
+}
+
+static void link_pump_down(struct relay_link *link) {
+    while (!link->receiving && !link->down_ended && !link->ending) {
+        if (link->down_written < link->down_held) {
+            if (!link->writable || !link_write(link))
+                return;
+            continue;
+        }
+        int refused = carrick_recv(link->relay->stack, link->handle, link->down, RELAY_OCTETS, link_received, link);
+        link->relay->stuck |= refused == CARRICK_AGAIN;
+        link->receiving = refused == 0;
+        link->requests += refused == 0;
+        if (refused)
+            return;
+    }
+}
+
+static void link_pump(struct relay_link *link) {
+    if (!link->connected || link->ending)
+        return;
+    link_pump_up(link);
+    link_pump_down(link);
+    if (link->hung_up && link->up_ended && !link->ending)
+        link_end(link, link->options & CARRICK_OPTION_RESET);
+}
+
+static void link_set_done(void *user, enum carrick_status status, uint64_t value) {
+    (void)status, (void)value; /* a program without the option goes on without it */
+    struct relay_link *link = user;
+    link->requests--;
+    link_release(link);
+}
+
+void relay_link_set(struct relay_link *link, uint32_t options, bool on) {
+    struct carrick_stack *stack = link->relay->stack;
+    link->options = on ? link->options | options : link->options & ~options;
+    if (!link->connected)
+        return;
+    if (options & CARRICK_OPTION_NODELAY)
+        link->requests += carrick_set_nodelay(stack, link->handle, on, link_set_done, link) == 0;
+    if (options & CARRICK_OPTION_KEEPALIVE)
+        link->requests += carrick_set_keepalive(stack, link->handle, on, link_set_done, link) == 0;
+}
+
+void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends) {
+    struct carrick_ends of = {0};
+    (void)carrick_connection_ends(link->relay->stack, handle, &of);
+    *ends = (struct carrick_answer){.id = link->id,
+                                    .local_address = of.local_address,
+                                    .remote_address = of.remote_address,
+                                    .local_port = of.local_port,
+                                    .remote_port = of.remote_port};
+    struct carrick_socket_name name = {.kind = CARRICK_SOCKET_ENDS,
+                                       .id = link->id,
+                                       .six = link->six,
+                                       .local_address = of.local_address,
+                                       .remote_address = of.remote_address,
+                                       .local_port = of.local_port,
+                                       .remote_port = of.remote_port};
+    struct sockaddr_un address;
+    socklen_t len = carrick_socket_name_make(&name, &address);
+    /* Without a name it has no addresses to tell, and works all the same. */
+    (void)bind(link->fd, (const struct sockaddr *)&address, len);
+    link->handle = handle;
+    link->connected = link->readable = link->writable = true;
+    if (link->options)
+        relay_link_set(link, link->options, true);
+    link_pump(link);
+}
+
+void relay_link_event(struct relay_link *link, uint32_t events) {
+    if (!link->used || link->fd < 0)
+        return;
+    link->readable |= (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0;
+    link->writable |= (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
+    link->hung_up |= (events & EPOLLHUP) != 0;
+    link_pump(link);
+}
+
+void relay_link_resume(struct relay_link *link) {
+    link_pump(link);
+}

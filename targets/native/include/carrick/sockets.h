@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the sockets of unmodified programs reach a stack in another process: what `--app sockets:PATH` and the library
+ * that is preloaded (LD_PRELOAD) tell each other.
+ *
+ * A connection is a pair of Unix stream sockets: the program has one, the stack's process the other and moves the
+ * octets. So reading, writing, polling, duplicating, passing on and inheriting are the kernel's own. A listening socket
+ * is a SOCK_SEQPACKET connection to PATH, over which accepted connections come as descriptors. All else is asked over a
+ * short connection of its own: one carrick_ask, one carrick_answer (CONNECT: a second one, when it has ended).
+ *
+ * Nothing about a socket is kept in the program's process, so that fork, dup and exec lose nothing: sockets have names
+ * in the abstract namespace, which say what they are.
+ */
+#ifndef CARRICK_SOCKETS_H
+#define CARRICK_SOCKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define CARRICK_SOCKETS_VERSION  1u
+#define CARRICK_SOCKETS_VARIABLE "CARRICK_SOCKETS" /* of the environment: the path */
+
+enum carrick_ask_kind {
+    CARRICK_ASK_BIND =
+        1,              /* address, port, options, six: this connection becomes the socket; answers id, address, port */
+    CARRICK_ASK_LISTEN, /* id, value: the backlog */
+    CARRICK_ASK_CONNECT, /* address, port, local_port, options, value: octets of padding to drop; with a descriptor */
+    CARRICK_ASK_WHY,     /* id: of a connection; answers with the error that ended it, 0 if none did */
+    CARRICK_ASK_SET,     /* id, options, value: on and off */
+};
+
+/* What of a socket's options the stack is told; bits. */
+enum carrick_socket_option {
+    CARRICK_OPTION_NODELAY = 1,   /* what is small is sent at once */
+    CARRICK_OPTION_KEEPALIVE = 2, /* SO_KEEPALIVE */
+    CARRICK_OPTION_RESET = 4,     /* SO_LINGER of no time: closing resets */
+};
+
+struct carrick_ask {
+    uint32_t version;
+    uint32_t kind;
+    uint64_t id;
+    uint32_t address; /* IPv4, host order */
+    uint16_t port, local_port;
+    uint32_t options; /* of enum carrick_socket_option */
+    uint32_t value;
+    uint32_t six; /* 1: of the family AF_INET6, which an IPv4 address is mapped into */
+    uint32_t reserved;
+};
+
+struct carrick_answer {
+    int32_t error; /* an errno; 0: none; CARRICK_NOT_OURS */
+    uint32_t local_address, remote_address;
+    uint16_t local_port, remote_port;
+    uint64_t id;
+};
+
+/* The kernel shall do it. */
+#define CARRICK_NOT_OURS (-1)
+
+enum carrick_socket_kind {
+    CARRICK_SOCKET_CONNECTION = 'c', /* a program's end */
+    CARRICK_SOCKET_ENDS = 'e',       /* the stack's end of it: knows the addresses once it is connected */
+    CARRICK_SOCKET_BOUND = 'b',
+};
+
+/* What a name says. */
+struct carrick_socket_name {
+    char kind; /* of enum carrick_socket_kind */
+    uint64_t id;
+    bool six;
+    uint32_t local_address, remote_address;
+    uint16_t local_port, remote_port;
+};
+
+/* Makes the name; returns the length of the address. */
+socklen_t carrick_socket_name_make(const struct carrick_socket_name *name, struct sockaddr_un *address);
+
+/* False: it is not one of ours. */
+bool carrick_socket_name_read(const struct sockaddr_un *address, socklen_t len, struct carrick_socket_name *name);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* What a socket is, and addresses as programs write them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/preload.h"
+
+typedef int (*name_fn)(int fd, struct sockaddr *address, socklen_t *len);
+
+static bool name_of(int fd, name_fn get, struct carrick_socket_name *name) {
+    struct sockaddr_un address;
+    socklen_t len = sizeof address;
+    int before = errno;
+    bool ours = get(fd, (struct sockaddr *)&address, &len) == 0 && carrick_socket_name_read(&address, len, name);
+    errno = before;
+    return ours;
+}
+
+bool preload_name(int fd, struct carrick_socket_name *name) {
+    return name_of(fd, preload_libc.getsockname, name) && name->kind != CARRICK_SOCKET_ENDS;
+}
+
+bool preload_ends(int fd, struct carrick_socket_name *name) {
+    return name_of(fd, preload_libc.getpeername, name) && name->kind == CARRICK_SOCKET_ENDS;
+}
+
+static int option_of(int fd, int level, int option) {
+    int value = 0;
+    socklen_t len = sizeof value;
+    return preload_libc.getsockopt(fd, level, option, &value, &len) == 0 ? value : 0;
+}
+
+bool preload_is_stream(int fd, bool *six) {
+    int before = errno;
+    int domain = option_of(fd, SOL_SOCKET, SO_DOMAIN);
+    bool stream = (domain == AF_INET || domain == AF_INET6) && option_of(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
+    *six = domain == AF_INET6;
+    errno = before;
+    return stream;
+}
+
+bool preload_address(const struct sockaddr *from, socklen_t len, uint32_t *address, uint16_t *port) {
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    if (from && from->sa_family == AF_INET && len >= sizeof(struct sockaddr_in)) {
+        struct sockaddr_in in;
+        memcpy(&in, from, sizeof in);
+        *address = ntohl(in.sin_addr.s_addr);
+        *port = ntohs(in.sin_port);
+    } else if (from && from->sa_family == AF_INET6 && len >= sizeof(struct sockaddr_in6)) {
+        struct sockaddr_in6 in;
+        memcpy(&in, from, sizeof in);
+        uint32_t last;
+        memcpy(&last, in.sin6_addr.s6_addr + 12, sizeof last);
+        *address = ntohl(last);
+        *port = ntohs(in.sin6_port);
+        static const struct in6_addr any;
+        if (memcmp(&in.sin6_addr, &any, sizeof any) != 0 && memcmp(in.sin6_addr.s6_addr, mapped, sizeof mapped) != 0)
+            return false;
+    } else {
+        return false;
+    }
+    return *address >> 24 != IN_LOOPBACKNET;
+}
+
+void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to, socklen_t *len) {
+    union {
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    } full;
+    memset(&full, 0, sizeof full);
+    socklen_t size = six ? sizeof full.in6 : sizeof full.in;
+    if (six) {
+        full.in6.sin6_family = AF_INET6;
+        full.in6.sin6_port = htons(port);
+        uint32_t last = htonl(address);
+        if (address)
+            memset(full.in6.sin6_addr.s6_addr + 10, 0xff, 2);
+        memcpy(full.in6.sin6_addr.s6_addr + 12, &last, sizeof last);
+    } else {
+        full.in.sin_family = AF_INET;
+        full.in.sin_port = htons(port);
+        full.in.sin_addr.s_addr = htonl(address);
+    }
+    if (!to || !len)
+        return;
+    memcpy(to, &full, *len < size ? *len : size);
+    *len = size;
+}
+
+uint32_t preload_options(int fd) {
+    struct linger linger = {0};
+    socklen_t len = sizeof linger;
+    uint32_t options = 0;
+    if (option_of(fd, IPPROTO_TCP, TCP_NODELAY))
+        options |= CARRICK_OPTION_NODELAY;
+    if (option_of(fd, SOL_SOCKET, SO_KEEPALIVE))
+        options |= CARRICK_OPTION_KEEPALIVE;
+    if (preload_libc.getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &len) == 0 && linger.l_onoff && !linger.l_linger)
+        options |= CARRICK_OPTION_RESET;
+    return options;
+}
+
+int preload_replace(int fd, int from) {
+    int status = fcntl(fd, F_GETFL), closed_by_exec = fcntl(fd, F_GETFD);
+    int put = status < 0 || closed_by_exec < 0 || (status & O_NONBLOCK && fcntl(from, F_SETFL, O_NONBLOCK) != 0)
+                  ? -1
+                  : dup3(from, fd, closed_by_exec & FD_CLOEXEC ? O_CLOEXEC : 0);
+    int why = errno;
+    close(from);
+    errno = why;
+    return put < 0 ? -1 : 0;
+}

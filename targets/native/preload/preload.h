@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The library that brings an unmodified program's stream sockets to a stack in another process:
+ *
+ *     LD_PRELOAD=libcarrick-sockets.so CARRICK_SOCKETS=/run/stack.sock curl http://10.0.0.2/
+ *
+ * What a socket is stands in its name (carrick/sockets.h), so there is no state here. Loopback, and all that is not a
+ * stream over IP, is the kernel's as ever.
+ */
+#ifndef CARRICK_PRELOAD_H
+#define CARRICK_PRELOAD_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "carrick/sockets.h"
+
+/* What the program's calls would have reached. */
+struct preload_libc {
+    int (*bind)(int fd, const struct sockaddr *address, socklen_t len);
+    int (*listen)(int fd, int backlog);
+    int (*accept4)(int fd, struct sockaddr *address, socklen_t *len, int flags);
+    int (*connect)(int fd, const struct sockaddr *address, socklen_t len);
+    int (*getsockname)(int fd, struct sockaddr *address, socklen_t *len);
+    int (*getpeername)(int fd, struct sockaddr *address, socklen_t *len);
+    int (*getsockopt)(int fd, int level, int option, void *value, socklen_t *len);
+    int (*setsockopt)(int fd, int level, int option, const void *value, socklen_t len);
+    ssize_t (*read)(int fd, void *data, size_t len);
+    ssize_t (*readv)(int fd, const struct iovec *pieces, int count);
+    ssize_t (*recv)(int fd, void *data, size_t len, int flags);
+    ssize_t (*recvfrom)(int fd, void *data, size_t len, int flags, struct sockaddr *address, socklen_t *address_len);
+    ssize_t (*recvmsg)(int fd, struct msghdr *message, int flags);
+};
+extern struct preload_libc preload_libc;
+
+/* The library's functions are seen by the program, all else is not. */
+#define PRELOADED __attribute__((visibility("default")))
+
+/* What the socket is. False: not one of ours. */
+bool preload_name(int fd, struct carrick_socket_name *name);
+/* The same of the stack's end of a connection, which has the addresses. False: there is no connection. */
+bool preload_ends(int fd, struct carrick_socket_name *name);
+
+/* Asks, with a descriptor if `fd` is not negative, and takes the first answer. The connection, on which more may come
+ * and which the caller closes; -1: there is no stack, with errno. */
+int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer);
+/* Waits for a further answer. False: the stack is gone. */
+bool preload_answer(int connection, struct carrick_answer *answer);
+/* Asks what has one answer. Returns its error, ECONNREFUSED if there is no stack. */
+int preload_tell(const struct carrick_ask *ask);
+
+/* Whether the socket is one of the kernel's streams over IP. */
+bool preload_is_stream(int fd, bool *six);
+/* The IPv4 address and port within. False: it is another's, or of loopback. */
+bool preload_address(const struct sockaddr *from, socklen_t len, uint32_t *address, uint16_t *port);
+/* Writes an address as the kernel would: what fits into *len, and its length. */
+void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to, socklen_t *len);
+
+/* What of a kernel's socket's options the stack is to know. */
+uint32_t preload_options(int fd);
+/* Puts `from` in the place of `fd`, with its flags, and closes `from`. */
+int preload_replace(int fd, int from);
+
+#endif

@@ -1,0 +1,109 @@
+//! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded.
+
+mod setting;
+
+use std::process::Command;
+
+use carrick_tests::build::root;
+use carrick_tests::net::{End, Net, skip};
+use setting::{Running, Stack, serve};
+
+const BEHAVIOUR: &str = "tests/tests/sockets/program.py";
+
+fn installed(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
+    let found = found.is_ok_and(|found| found.status.success());
+    if !found {
+        skip(&format!("{program} is not installed"));
+    }
+    found
+}
+
+/// The service that the program talks to, on the kernel's stack.
+fn peer(net: &Net) -> Running {
+    let script = root().join("tests/tests/sockets/peer.py");
+    let mut command = net.command(End::Peer, "python3");
+    serve(command.arg("-u").arg(script).arg(Net::PEER), "ready")
+}
+
+/// Runs the program; all its cases must pass.
+fn behaves(mut program: Command) {
+    program.arg("-u").arg(root().join(BEHAVIOUR)).args([Net::OURS, Net::PEER]);
+    let done = program.output().expect("it starts");
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(
+        done.status.success() && said.ends_with("all\n"),
+        "{said}{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}
+
+#[test]
+fn the_kernels_sockets_behave_as_the_program_expects() {
+    if !installed("python3") {
+        return;
+    }
+    let Some(net) = Net::kernel_on_both() else { return };
+    let _peer = peer(&net);
+    behaves(net.command(End::Ours, "python3"));
+}
+
+#[test]
+fn ours_behave_alike() {
+    if !installed("python3") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let stack = Stack::start(&net, &[]);
+    let _peer = peer(&net);
+    let before = stack.descriptors();
+    behaves(stack.command(&net, "python3"));
+    stack.wait_for_descriptors(before);
+}
+
+/// Without losses: nobody sends a reset again that was lost, so that what it should end may stay for ever.
+#[test]
+fn ours_behave_alike_on_a_wire_that_mixes_packets() {
+    if !installed("python3") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let stack = Stack::start(&net, &["--fault", "reorder=3%,dup=2%,delay=300us,jitter=200us,seed=7"]);
+    let _peer = peer(&net);
+    behaves(stack.command(&net, "python3"));
+}
+
+/// Whoever loses the stack learns that the network is down, and the stack that its program has died.
+#[test]
+fn a_death_is_told_to_the_other_side() {
+    if !installed("python3") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let stack = Stack::start(&net, &[]);
+    let _peer = peer(&net);
+    let program = |code: &str| {
+        let mut command = stack.command(&net, "python3");
+        command.args([
+            "-u",
+            "-c",
+            &format!(
+                "import os, socket, signal\ns = socket.create_connection(('{}', 1000))\n{code}",
+                Net::PEER
+            ),
+        ]);
+        command
+    };
+    // Killed in the middle: the peer, which counts, sees the end of the stream.
+    let killed =
+        program("s.sendall(b'count\\n')\nos.kill(os.getpid(), signal.SIGKILL)").status().expect("it runs");
+    assert!(!killed.success());
+    let waits = program("print('connected')\nprint(s.recv(1))");
+    let (waiting, lines) = setting::started(waits, "connected");
+    stack.end();
+    let said: String = lines.collect::<Vec<_>>().join("\n");
+    drop(waiting);
+    assert!(said.contains("Network is down"), "{said}");
+}
+
+mod programs;

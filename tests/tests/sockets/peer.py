@@ -1,0 +1,68 @@
+"""The other end, on the kernel's stack: does on each connection what its first line asks. Says `ready` when it serves."""
+import socket
+import struct
+import sys
+import threading
+
+PORT = 1000
+
+
+def line(s):
+    got = b""
+    while not got.endswith(b"\n"):
+        piece = s.recv(1)
+        if not piece:
+            return ""
+        got += piece
+    return got.decode().strip()
+
+
+def all_of(s):
+    got = b""
+    while piece := s.recv(65536):
+        got += piece
+    return got
+
+
+def serve(s, address):
+    what = line(s).split()
+    if not what:
+        return
+    if what[0] == "echo":
+        while piece := s.recv(65536):
+            s.sendall(piece)
+    elif what[0] == "send":  # octets, then the end
+        s.sendall(b"x" * int(what[1]))
+        s.shutdown(socket.SHUT_WR)
+        s.recv(1)
+    elif what[0] == "count":  # what comes until the end, told in digits
+        s.sendall(str(len(all_of(s))).encode())
+    elif what[0] == "reset":  # octets, then a reset once the first answer has come
+        s.sendall(b"x" * int(what[1]))
+        s.recv(1)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    elif what[0] == "call":  # connects back, says what it is told, tells what it hears and how it ended
+        back = socket.create_connection((address, int(what[1])))
+        back.sendall(what[2].encode())
+        back.shutdown(socket.SHUT_WR)
+        try:
+            heard = all_of(back)
+        except ConnectionResetError:
+            heard = b"reset"
+        s.sendall(heard + b" at " + str(back.getsockname()[1]).encode())
+        back.close()
+    s.close()
+
+
+def served(s, address):
+    try:
+        serve(s, address)
+    except OSError:
+        pass  # what ends so is part of a test
+
+
+listener = socket.create_server((sys.argv[1], PORT), backlog=64)
+print("ready", flush=True)
+while True:
+    connection, (address, _) = listener.accept()
+    threading.Thread(target=served, args=(connection, address), daemon=True).start()

@@ -1,0 +1,310 @@
+"""A program that knows nothing of the stack beneath its sockets. What it expects is what the kernel's stack does, on which it
+runs first. Prints the name of each case when it has passed; the last line is `all`."""
+import array
+import errno
+import fcntl
+import os
+import select
+import socket
+import struct
+import sys
+import tempfile
+import termios
+
+OURS, PEER, PORT = sys.argv[1], sys.argv[2], 1000
+PATIENCE = 20_000  # ms
+CASES = []
+
+
+def case(f):
+    CASES.append(f)
+    return f
+
+
+def ask(line):
+    s = socket.create_connection((PEER, PORT))
+    s.sendall(line.encode() + b"\n")
+    return s
+
+
+def all_of(s):
+    got = b""
+    while piece := s.recv(65536):
+        got += piece
+    return got
+
+
+def wait(s, events):
+    p = select.poll()
+    p.register(s, events)
+    ready = p.poll(PATIENCE)
+    assert ready, "nothing happened"
+    return ready[0][1]
+
+
+def fails(code, f, *arguments):
+    try:
+        f(*arguments)
+    except OSError as e:
+        assert e.errno == code, f"{e} instead of {errno.errorcode[code]}"
+        return
+    raise AssertionError(f"no {errno.errorcode[code]}")
+
+
+@case
+def names_are_those_of_the_internet():
+    s = ask("echo")
+    assert s.getpeername() == (PEER, PORT)
+    address, port = s.getsockname()
+    assert address == OURS and port > 1023
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE) == socket.SOCK_STREAM
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN) == socket.AF_INET
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL) == socket.IPPROTO_TCP
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 0
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    assert len(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)) > 0
+    fails(errno.EISCONN, s.connect, (PEER, PORT))
+
+
+@case
+def octets_go_and_come_by_every_call():
+    s = ask("echo")
+    s.sendall(b"one")
+    assert s.recv(3, socket.MSG_PEEK | socket.MSG_WAITALL) == b"one" and s.recv(3) == b"one"
+    assert os.write(s.fileno(), b"two") == 3
+    assert os.read(s.fileno(), 3) == b"two"
+    os.writev(s.fileno(), [b"th", b"ree"])
+    assert s.recv(5, socket.MSG_WAITALL) == b"three"
+    s.sendmsg([b"fo", b"ur"])
+    room = [bytearray(2), bytearray(2)]
+    wait(s, select.POLLIN)
+    got, _, _, _ = s.recvmsg_into(room)
+    while got < 4:
+        got += s.recv_into(memoryview(room[1])[got - 2 :])
+    assert b"".join(room) == b"four"
+    with tempfile.TemporaryFile() as f:
+        f.write(bytes(range(256)) * 4096)
+        f.flush()
+        sent = 0
+        s.setblocking(False)
+        back = b""
+        while len(back) < 1 << 20:
+            events = wait(s, select.POLLIN | (select.POLLOUT if sent < 1 << 20 else 0))
+            if events & select.POLLOUT:
+                sent += os.sendfile(s.fileno(), f.fileno(), sent, (1 << 20) - sent)
+            if events & select.POLLIN:
+                back += s.recv(65536)
+        assert back == bytes(range(256)) * 4096
+    fails(errno.EAGAIN, s.recv, 1)
+    fails(errno.EAGAIN, s.recv, 1, socket.MSG_DONTWAIT)
+    s.send(b"seen")
+    wait(s, select.POLLIN)
+    n = array.array("i", [0])
+    while n[0] < 4:
+        fcntl.ioctl(s, termios.FIONREAD, n)
+    assert n[0] == 4
+
+
+@case
+def the_end_of_a_stream_is_one():
+    s = ask("count")
+    s.sendall(b"y" * 300_000)
+    s.shutdown(socket.SHUT_WR)
+    assert all_of(s) == b"300000"
+    assert s.recv(1) == b"" and s.recv(1) == b""
+    s = ask("send 100000")
+    assert wait(s, select.POLLRDHUP) & select.POLLRDHUP
+    assert len(all_of(s)) == 100_000
+    assert s.send(b"z") == 1, "the other direction is open"
+
+
+@case
+def a_connection_is_refused():
+    s = socket.socket()
+    fails(errno.ECONNREFUSED, s.connect, (PEER, 9))
+    s = socket.socket()
+    s.setblocking(False)
+    assert s.connect_ex((PEER, 9)) == errno.EINPROGRESS
+    assert wait(s, select.POLLOUT) & (select.POLLERR | select.POLLHUP)
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNREFUSED
+
+
+@case
+def a_connection_is_made_in_the_background():
+    s = socket.socket()
+    s.setblocking(False)
+    assert s.connect_ex((PEER, PORT)) == errno.EINPROGRESS
+    assert wait(s, select.POLLOUT) == select.POLLOUT
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
+    assert s.getpeername() == (PEER, PORT)
+    s.sendall(b"count\n" + b"q" * 1000)
+    s.shutdown(socket.SHUT_WR)
+    s.setblocking(True)
+    assert all_of(s) == b"1000", "nothing but what was written arrives"
+
+
+@case
+def a_reset_is_an_error_and_no_end():
+    s = ask("reset 1000")
+    assert len(s.recv(1000, socket.MSG_WAITALL)) == 1000
+    s.sendall(b"!")
+    wait(s, select.POLLIN)
+    fails(errno.ECONNRESET, s.recv, 1)
+
+
+@case
+def a_listener_accepts():
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((OURS, 2000))
+    listener.listen(8)
+    assert listener.getsockname() == (OURS, 2000)
+    assert listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
+    fails(errno.EADDRINUSE, socket.socket().bind, (OURS, 2000))
+    listener.setblocking(False)
+    fails(errno.EAGAIN, listener.accept)
+    s = ask("call 2000 hello")
+    wait(listener, select.POLLIN)
+    accepted, (address, port) = listener.accept()
+    assert address == PEER and accepted.getpeername() == (PEER, port) and accepted.getsockname() == (OURS, 2000)
+    assert all_of(accepted) == b"hello"
+    accepted.sendall(b"bye")
+    accepted.close()
+    assert all_of(s) == b"bye at %d" % port
+    s = ask("call 2000 rude")
+    wait(listener, select.POLLIN)
+    accepted, _ = listener.accept()
+    accepted.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    wait(accepted, select.POLLIN)
+    accepted.close()
+    assert all_of(s).startswith(b"reset")
+    listener.close()
+    listener = socket.create_server((OURS, 2000))  # the port is free again
+
+
+@case
+def a_listening_process_forks():
+    listener = socket.create_server(("", 2001))
+    child = os.fork()
+    if child == 0:
+        accepted, _ = listener.accept()
+        accepted.sendall(all_of(accepted).upper())
+        os._exit(0)
+    s = ask("call 2001 child")
+    assert all_of(s).startswith(b"CHILD")
+    assert os.waitpid(child, 0)[1] == 0
+    s = ask("call 2001 parent")
+    accepted, _ = listener.accept()
+    accepted.sendall(all_of(accepted).upper())
+    accepted.close()
+    assert all_of(s).startswith(b"PARENT"), "the child's end did not end the listener"
+
+
+@case
+def descriptors_are_duplicated_and_inherited():
+    s = ask("echo")
+    other = os.dup(s.fileno())
+    os.write(other, b"dup")
+    assert s.recv(3, socket.MSG_WAITALL) == b"dup"
+    s.close()
+    os.write(other, b"alive")
+    got = b""
+    while len(got) < 5:
+        got += os.read(other, 5 - len(got))
+    assert got == b"alive"
+    os.set_inheritable(other, True)
+    child = os.fork()
+    if child == 0:  # another program, which finds the socket by its number and knows it
+        code = f"import socket; s = socket.socket(fileno={other}); print(s.getpeername()); s.sendall(b'exec')"
+        os.execv(sys.executable, [sys.executable, "-c", code])
+    os.waitpid(child, 0)
+    got = b""
+    while len(got) < 4:
+        got += os.read(other, 4 - len(got))
+    assert got == b"exec"
+    os.close(other)
+
+
+@case
+def epoll_tells_levels_and_edges():
+    s, event = ask("echo"), os.eventfd(0, os.EFD_NONBLOCK)
+    e = select.epoll()
+    e.register(s, select.EPOLLIN)
+    e.register(event, select.EPOLLIN)
+    assert e.poll(0) == []
+    s.sendall(b"level")
+    assert e.poll(20) == [(s.fileno(), select.EPOLLIN)]
+    assert e.poll(20) == [(s.fileno(), select.EPOLLIN)], "as long as there is something"
+    assert s.recv(5, socket.MSG_WAITALL) == b"level"
+    os.eventfd_write(event, 1)
+    assert e.poll(20) == [(event, select.EPOLLIN)]
+    os.eventfd_read(event)
+    e.modify(s, select.EPOLLIN | select.EPOLLET)
+    assert e.poll(0) == []
+    s.sendall(b"edge")
+    assert e.poll(20) == [(s.fileno(), select.EPOLLIN)]
+    assert e.poll(0) == [], "an edge is told once"
+    s.sendall(b"again")
+    assert e.poll(20) == [(s.fileno(), select.EPOLLIN)]
+    assert s.recv(9, socket.MSG_WAITALL) == b"edgeagain"
+    readable, writable, _ = select.select([s], [s], [], 0)
+    assert (readable, writable) == ([], [s])
+
+
+@case
+def a_writer_is_held_back():
+    s = ask("echo")  # whose answers nobody reads
+    s.setblocking(False)
+    put = 0
+    while True:
+        try:
+            put += s.send(b"w" * 65536)
+        except BlockingIOError:
+            if not select.select([], [s], [], 1)[1]:
+                break
+    assert put < 64 << 20
+    got = 0
+    while got < put:
+        wait(s, select.POLLIN)
+        got += len(s.recv(65536))
+
+
+@case
+def many_at_once():
+    sockets = [ask("echo") for _ in range(100)]
+    for n, s in enumerate(sockets):
+        s.sendall(b"%03d" % n)
+    for n, s in enumerate(sockets):
+        assert s.recv(3, socket.MSG_WAITALL) == b"%03d" % n
+
+
+@case
+def the_kernel_keeps_what_is_its_own():
+    listener = socket.create_server(("127.0.0.1", 0))
+    s = socket.create_connection(listener.getsockname())
+    accepted, _ = listener.accept()
+    s.sendall(b"home")
+    assert accepted.recv(4) == b"home"
+    a, b = socket.socketpair()
+    a.sendall(b"pair")
+    assert b.recv(4) == b"pair" and a.getsockname() == ""
+    u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    u.bind(("127.0.0.1", 0))
+    assert u.getsockname()[0] == "127.0.0.1"
+
+
+@case
+def addresses_of_six_are_mapped():
+    s = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+    s.connect(("::ffff:" + PEER, PORT))
+    assert s.getpeername()[:2] == ("::ffff:" + PEER, PORT)
+    s.sendall(b"count\n123")
+    s.shutdown(socket.SHUT_WR)
+    assert all_of(s) == b"3"
+
+
+for f in CASES:
+    f()
+    print(f.__name__, flush=True)
+print("all")
