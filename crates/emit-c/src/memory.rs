@@ -105,6 +105,20 @@ impl Emitter<'_> {
         )
     }
 
+    /// In a trace: where in which request's memory the segment begins.
+    pub(crate) fn segment_of_memory(&mut self) {
+        if !self.has_memory() {
+            return;
+        }
+        self.w.open(format!("if (bp->payload__.type == {}) {{", self.memory_type()));
+        self.w.line(
+            "const struct carrick_open *open = carrick_memory_find(&core->memory, bp->payload__.token);",
+        );
+        self.w.line("segment[1] += (uint64_t)(bp->payload__.ptr - open->ptr);");
+        self.w.line("segment[3] = open->writable ? 0 : open->token;");
+        self.w.close("}");
+    }
+
     /// Where a packet of an entry is made: without its memory, the entry is over.
     pub(crate) fn memory_of_packet(&mut self) {
         if self.has_memory() {

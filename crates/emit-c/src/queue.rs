@@ -292,8 +292,8 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
+    /// Of a unit its handle, of memory the request, if that is not one that the program may write to.
     fn trace_segment(&mut self, done: &str, index: usize) {
-        let bp_words = [format!("bp->payload__.offset + {done}"), "payload_len".to_owned()];
         // The unit's context may not be that of the chain that issued the blueprint.
         let contexts: Vec<(usize, String, String)> = self
             .p
@@ -304,19 +304,15 @@ impl Emitter<'_> {
             .map(|(i, c)| (i, c.name.clone(), self.names.own(&c.name)))
             .collect();
         self.w.line("#ifdef CARRICK_TRACE");
-        self.w.line("uint64_t unit_handle = 0;");
+        self.w.line(format!("uint64_t segment[4] = {{0, bp->payload__.offset + {done}, payload_len, 0}};"));
         for (index, field, own) in contexts {
             self.w.line(format!("if (bp->payload__.type == {})", index + 1));
-            self.w.line(format!("    unit_handle = {own}_handle(&core->{field}_slots[bp->payload__.slot]);"));
+            self.w.line(format!("    segment[0] = {own}_handle(&core->{field}_slots[bp->payload__.slot]);"));
         }
-        self.w.line("#endif");
-        let words: Vec<String> = std::iter::once("unit_handle".to_owned()).chain(bp_words).collect();
-        self.w.line("#ifdef CARRICK_TRACE");
+        self.segment_of_memory();
         self.w.line("if (core->trace)");
-        self.w.line(format!(
-            "    core->trace(core->trace_user, CARRICK_TRACE_SEGMENT, {index}u, (const uint64_t[]){{{}}}, 3);",
-            words.join(", ")
-        ));
+        self.w
+            .line(format!("    core->trace(core->trace_user, CARRICK_TRACE_SEGMENT, {index}u, segment, 4);"));
         self.w.line("#endif");
     }
 

@@ -208,8 +208,16 @@ impl Machine {
     /// What is in the work area is what the next piece finds in `prev`.
     pub(crate) fn piece_is_out(&mut self, p: &Linked, piece: &Piece) {
         if let Some((of, offset)) = piece.from {
-            let handle = if let Source::Unit { handle, .. } = of { handle } else { 0 };
-            self.record(TraceKind::Segment, piece.bp, |_, words| words.extend([handle, offset, piece.len]));
+            let (handle, token, offset) = match of {
+                Source::Unit { handle, .. } => (handle, 0, offset),
+                // What the program may write to may be sent as often as it likes.
+                Source::Memory { slot, token, at } => {
+                    (0, if self.requests.receives(slot, token) { 0 } else { token }, at + offset)
+                }
+            };
+            self.record(TraceKind::Segment, piece.bp, |_, words| {
+                words.extend([handle, offset, piece.len, token]);
+            });
         }
         self.keep_as_prev(p, piece);
     }

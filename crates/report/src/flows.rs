@@ -153,7 +153,7 @@ impl Flows {
 
     /// A packet was made with octets of a unit: whose, and which event asked for it (-1: not known).
     pub fn segment(&mut self, program: &Program, at: Moment, record: &Record) -> Option<(u32, i64)> {
-        let &[handle, offset, len] = &record.words[..] else { return None };
+        let &[handle, offset, len, _] = &record.words[..] else { return None };
         let before = self.metrics.retransmitted_packets;
         self.metrics.record(at.t, at.host as usize, record);
         let again = self.metrics.retransmitted_packets > before;

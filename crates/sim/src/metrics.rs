@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::Record;
+use crate::core::{Completion, Record};
 use crate::observe::Observer;
 
 const TRACE_INSTR: u32 = 1;
@@ -24,6 +24,8 @@ struct Unit {
 #[derive(Debug, Default)]
 pub struct Metrics {
     units: BTreeMap<(usize, u64), Unit>,
+    /// by host and token, one past the last octet of a request's memory that was ever sent
+    requests: BTreeMap<(usize, u64), u64>,
     /// packets with a payload, and the octets in them
     pub data_packets: u64,
     pub payload_octets: u64,
@@ -36,17 +38,21 @@ pub struct Metrics {
 
 impl Metrics {
     fn segment(&mut self, now: u64, host: usize, words: &[u64]) {
-        let &[handle, offset, len] = words else { return };
+        let &[handle, offset, len, token] = words else { return };
+        self.data_packets += 1;
+        self.payload_octets += len;
+        let end = offset + len;
         if handle == 0 {
-            // Memory of a request: nothing tells what of it went out before.
-            self.data_packets += 1;
-            self.payload_octets += len;
+            // Of memory that is not one request's to send, nothing tells what of it went out before.
+            let sent_to = self.requests.entry((host, token)).or_default();
+            if token != 0 && *sent_to > offset {
+                self.retransmitted_packets += 1;
+                self.retransmitted_octets += end.min(*sent_to) - offset;
+            }
+            *sent_to = end.max(*sent_to);
             return;
         }
         let unit = self.units.entry((host, handle)).or_default();
-        let end = offset + len;
-        self.data_packets += 1;
-        self.payload_octets += len;
         let again = unit.sent_to.min(end).saturating_sub(offset);
         if again > 0 {
             self.retransmitted_packets += 1;
@@ -99,5 +105,8 @@ impl Observer for Metrics {
             }
             _ => {}
         }
+    }
+    fn completed(&mut self, _: u64, host: usize, done: &Completion) {
+        self.requests.remove(&(host, done.token));
     }
 }

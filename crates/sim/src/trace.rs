@@ -139,7 +139,10 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
             }
             ("context", json!({"name": context.name, "context": handle, "fields": all}))
         }
-        3 => ("segment", json!({"context": words.next(), "offset": words.next(), "octets": words.next()})),
+        3 => {
+            let detail = SEGMENT.iter().map(|key| ((*key).to_owned(), json!(words.next()))).collect();
+            ("segment", Value::Object(detail))
+        }
         5 => {
             let claim = program.claims.get(number);
             (
@@ -156,6 +159,9 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
     }
 }
 
+/// What the words of a segment are: the context of its unit, or 0 and the request whose memory it is of.
+const SEGMENT: [&str; 4] = ["context", "offset", "octets", "request"];
+
 /// The record that a line tells of, if it is one of an instruction or a segment: whatever reads records can so read a trace
 /// that was written.
 pub fn record_of(what: &str, detail: &Value) -> Option<Record> {
@@ -167,7 +173,7 @@ pub fn record_of(what: &str, detail: &Value) -> Option<Record> {
             (1, place as u32, detail["words"].as_array()?.iter().map(number).collect::<Option<_>>()?)
         }
         "segment" => {
-            let words = ["context", "offset", "octets"].iter().map(|key| number(&detail[*key]));
+            let words = SEGMENT.iter().map(|key| number(&detail[*key]));
             (3, 0, words.collect::<Option<_>>()?)
         }
         _ => return None,

@@ -4,6 +4,7 @@
 mod native;
 mod peer;
 mod selective;
+mod strangers;
 mod wire;
 
 use std::process::Command;
@@ -44,6 +45,18 @@ fn compiled_it_does_the_same() {
     let compiled = [&args[..], &["--compiled"]].concat();
     let (Some(interpreted), Some(compiled)) = (simulate(&args), simulate(&compiled)) else { return };
     assert_eq!(interpreted, compiled);
+}
+
+#[test]
+fn selective_repeat_sends_less_again() {
+    let again = |args: &[&str]| {
+        let link = ["--bytes", "2MB", "--seed", "3", "--rate", "1Gbps", "--delay", "100us"];
+        let result = simulate(&[&link, args].concat()).expect("no C compiler is needed");
+        result["retransmitted_packets"].as_u64().expect("they are counted")
+    };
+    assert_eq!(again(&[]), 0);
+    let (all, gaps) = (again(&["--loss", "1%"]), again(&["--loss", "1%", "--with", "selective"]));
+    assert!(gaps > 10 && gaps * 4 < all, "{all} and {gaps} packets");
 }
 
 /// What tshark says of a capture: a line for each packet that the filter takes.

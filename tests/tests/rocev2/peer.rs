@@ -11,8 +11,8 @@ use carrick_tests::build::root;
 use crate::PROGRAM;
 use crate::wire::{Packet, reth};
 
-const US: u32 = 0x0a00_0001;
-const THEM: u32 = 0x0a00_0002;
+pub const US: u32 = 0x0a00_0001;
+pub const THEM: u32 = 0x0a00_0002;
 const QP: u32 = 17;
 /// Where numbers wrap after three packets.
 pub const PSN: u32 = 0xff_fffd;
@@ -41,7 +41,7 @@ pub struct End {
     program: Arc<Program>,
     handle: u64,
     token: u64,
-    now: u64,
+    pub now: u64,
 }
 
 impl End {
@@ -51,12 +51,21 @@ impl End {
     }
 
     pub fn with(choice: &Choice) -> End {
+        End::at(choice, US, &[QP.into(), THEM.into(), 99, 5, PSN.into()])
+    }
+
+    /// The end to which such a queue pair leads.
+    pub fn other(choice: &Choice) -> End {
+        End::at(choice, THEM, &[99, US.into(), QP.into(), PSN.into(), 5])
+    }
+
+    fn at(choice: &Choice, address: u32, pair: &[u64]) -> End {
         let compiled = compile_choice(&root().join(PROGRAM), choice).expect("readable");
         let program = compiled.program.expect("no errors");
-        let config = Config { seed: 1, address: US, ..Config::default() };
+        let config = Config { seed: 1, address, ..Config::default() };
         let core = Core::new(program.clone(), &config).expect("the defaults are valid");
         let mut end = End { core, program, handle: 0, token: 0, now: 0 };
-        end.call("open", &[QP.into(), THEM.into(), 99, 5, PSN.into()], Data::None);
+        end.call("open", pair, Data::None);
         end.handle = end.core.next_completion().expect("it is open").value;
         end.memory(KEY, true, true);
         end
@@ -113,7 +122,12 @@ impl End {
 
     /// Takes the memory back: what is there now.
     pub fn memory_now(&mut self) -> Vec<u8> {
-        self.call("deregister", &[KEY.into()], Data::None);
+        self.taken_back(KEY)
+    }
+
+    /// As [`End::memory_now`], of this key.
+    pub fn taken_back(&mut self, key: u32) -> Vec<u8> {
+        self.call("deregister", &[key.into()], Data::None);
         let mut all = std::iter::from_fn(|| self.core.next_completion());
         all.find_map(|done| done.data).expect("it comes back")
     }

@@ -41,7 +41,13 @@ impl Packet {
     /// The octets, from one address to another.
     pub fn octets(&self, from: u32, to: u32) -> Vec<u8> {
         let pad = (4 - self.payload.len() % 4) % 4;
-        let mut bth = vec![self.opcode, 0x40 | (pad as u8) << 4, 0xff, 0xff];
+        self.octets_padded(pad as u8, from, to)
+    }
+
+    /// As [`Packet::octets`], with any pad count.
+    pub fn octets_padded(&self, count: u8, from: u32, to: u32) -> Vec<u8> {
+        let pad = (4 - self.payload.len() % 4) % 4;
+        let mut bth = vec![self.opcode, 0x40 | count << 4, 0xff, 0xff];
         bth.extend(self.qp.to_be_bytes());
         bth.extend((u32::from(self.ask) << 31 | self.psn).to_be_bytes());
         let rest = [&bth[..], &self.extended, &self.payload, &vec![0; pad], &[0; 4]].concat();
