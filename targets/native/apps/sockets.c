@@ -128,7 +128,7 @@ static void relay_asked(struct relay *relay, uint32_t asker, const struct carric
         close(fd);
 }
 
-/* The one descriptor that came along, -1: none. */
+/* The one descriptor that came along, -1: none. (There is room for one: the system closes any others.) */
 static int received_descriptor(struct msghdr *message) {
     struct cmsghdr *head = CMSG_FIRSTHDR(message);
     int fd = -1;
@@ -147,7 +147,7 @@ static void asker_event(struct relay *relay, uint32_t asker, uint32_t events) {
             char octets[CMSG_SPACE(sizeof(int))];
         } control;
         struct msghdr message = {
-            .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = sizeof control.octets};
+            .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = CMSG_LEN(sizeof(int))};
         ssize_t got = recvmsg(relay->askers[asker].fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
         if (got < 0 && errno == EAGAIN && !(events & EPOLLHUP))
             return;

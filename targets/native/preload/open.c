@@ -60,7 +60,7 @@ static int accept_next(int fd, struct carrick_answer *ends) {
         char octets[CMSG_SPACE(sizeof fd)];
     } control;
     struct msghdr message = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = sizeof control.octets};
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = CMSG_LEN(sizeof fd)};
     ssize_t got = preload_libc.recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
     if (got < 0)
         return -1;

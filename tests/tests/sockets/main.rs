@@ -1,5 +1,6 @@
 //! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded.
 
+mod programs;
 mod setting;
 
 use std::process::Command;
@@ -106,4 +107,23 @@ fn a_death_is_told_to_the_other_side() {
     assert!(said.contains("Network is down"), "{said}");
 }
 
-mod programs;
+/// Whatever is said at its door, and whatever descriptors come along: the stack keeps nothing of it, and serves others.
+#[test]
+fn a_hostile_program_is_answered_and_forgotten() {
+    if !installed("python3") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let stack = Stack::start(&net, &["--set", "syn_retries=1", "--set", "rto_initial=10ms"]);
+    let _peer = peer(&net);
+    let before = stack.descriptors();
+    let mut hostile = net.command(End::Ours, "python3");
+    let said = hostile
+        .arg(root().join("tests/tests/sockets/hostile.py"))
+        .arg(stack.door())
+        .output()
+        .expect("it starts");
+    assert!(said.stdout == b"said\n", "{}", String::from_utf8_lossy(&said.stderr));
+    stack.wait_for_descriptors(before);
+    behaves(stack.command(&net, "python3"));
+}

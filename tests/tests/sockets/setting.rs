@@ -1,6 +1,7 @@
 //! A stack that serves sockets, and processes that end with their tests.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -85,12 +86,17 @@ impl Stack {
         Stack { child, said: Some(said), dir }
     }
 
+    /// Where its programs come to.
+    pub fn door(&self) -> PathBuf {
+        self.dir.path().join("door")
+    }
+
     /// A program in our namespace whose sockets are the stack's.
     pub fn command(&self, net: &Net, program: &str) -> Command {
         let library = host(PROGRAM).with_file_name("libcarrick-sockets.so");
         let mut command = net.command(End::Ours, "env");
         command.arg(format!("LD_PRELOAD={}", library.display()));
-        command.arg(format!("CARRICK_SOCKETS={}", self.dir.path().join("door").display()));
+        command.arg(format!("CARRICK_SOCKETS={}", self.door().display()));
         command.arg(program);
         command
     }
