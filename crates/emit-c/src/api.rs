@@ -37,9 +37,7 @@ impl Emitter<'_> {
         self.w.line("size_t at = 0;");
         self.w.line(format!("(void)carrick_place(base, &at, sizeof(struct {core}));"));
         self.w.line("core->completions.capacity = completions;");
-        self.w.line(format!(
-            "core->completions.ring = (struct carrick_completion *)(void *)carrick_place(base, &at, completions * sizeof(struct carrick_completion));"
-        ));
+        self.w.line("core->completions.ring = (struct carrick_completion *)(void *)carrick_place(base, &at, completions * sizeof(struct carrick_completion));");
         self.memory_layout();
         let entry = self.names.own("entry");
         self.w.line(format!(

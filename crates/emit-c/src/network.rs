@@ -182,15 +182,13 @@ impl Emitter<'_> {
         self.w.line("core->store.capacity = (uint32_t)packets;");
         self.w.line("core->store.room = config->mtu;");
         self.w.line("core->store.mask = buckets - 1;");
-        self.w.line(format!(
-            "core->store.held = (struct carrick_held *)(void *)carrick_place(base, &at, (packets + 1) * sizeof(struct carrick_held));"
-        ));
-        self.w.line(format!(
-            "core->store.first = (uint32_t *)(void *)carrick_place(base, &at, buckets * sizeof(uint32_t));"
-        ));
-        self.w.line(format!(
-            "core->store.last = (uint32_t *)(void *)carrick_place(base, &at, buckets * sizeof(uint32_t));"
-        ));
-        self.w.line(format!("core->store.octets = carrick_place(base, &at, (packets + 1) * config->mtu);"));
+        self.w.line("core->store.held = (struct carrick_held *)(void *)carrick_place(base, &at, (packets + 1) * sizeof(struct carrick_held));");
+        self.w.line(
+            "core->store.first = (uint32_t *)(void *)carrick_place(base, &at, buckets * sizeof(uint32_t));",
+        );
+        self.w.line(
+            "core->store.last = (uint32_t *)(void *)carrick_place(base, &at, buckets * sizeof(uint32_t));",
+        );
+        self.w.line("core->store.octets = carrick_place(base, &at, (packets + 1) * config->mtu);");
     }
 }
