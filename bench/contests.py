@@ -2,6 +2,7 @@
 """What is measured against what. Each function builds what it needs and returns a Contest."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -16,8 +17,12 @@ BUILT = TARGET / "bench-tcp"
 CARRICK = TARGET / "release/carrick"
 PEER = TARGET / "release/peer"
 SMOLTCP = TARGET / "bench-smoltcp/release/bench-smoltcp"
-NS3 = TARGET / "bench-ns3/ns3-bulk"
+NS3 = TARGET / "bench-ns3"
+TREE, TREE_HOSTS, TREE_OCTETS = 4, 16, 2_000_000
 BULK_OCTETS = 1_000_000_000
+# MiB, and octets of a message, request or write: 64 KiB, but of a protocol whose messages are packets.
+LOOPBACK = {"tcp": ["1000"], "homa": ["1000"], "ndp": ["1000"], "netblocks": ["1000", "1400"], "quic-lite": ["1000"],
+            "rocev2": ["1000"]}
 EDITED_LINES = 2000
 open_wires, open_editors = [], []
 
@@ -154,7 +159,7 @@ def simulated_row(name, command, packets):
 
 
 def simulator():
-    build("make", "-s", "-C", "bench/ns3", f"OUT={NS3.parent.resolve()}")
+    build("make", "-s", "-C", "bench/ns3", f"OUT={NS3.resolve()}")
     ours = [carrick(), "sim", PROGRAM, "--bytes", "100MB", "--rate", "1Gbps", "--delay", "10ms", "--queue", "1000",
             "--format", "json"]
     # A run is the same each time; a fast one does not count.
@@ -163,9 +168,53 @@ def simulator():
     rows = [
         simulated_row("ours, compiled", [*ours, "--compiled"], packets),
         simulated_row("ours, interpreted", ours, packets),
-        json_row("ns-3", "data packets/s", [NS3, "100000000", "1Gbps", "10ms"], "data_packets_per_s"),
+        json_row("ns-3", "data packets/s", [NS3 / "ns3-bulk", "100000000", "1Gbps", "10ms"], "data_packets_per_s"),
     ]
     return Contest("Simulated bulk transfer", "compiled at least 20 times ns-3, interpreted 2 times", rows, rows[2])
+
+
+def fat_tree_row(program, engine, trace):
+    """Packets on links a second of wall time: what is said on standard output, beside figures that are the same each run."""
+    command = [carrick(), "sim", program, "--topology", f"fat-tree:{TREE}", "--rate", "10Gbps", "--delay", "1us",
+               "--workload", f"trace:{trace}", *engine]
+
+    def sample():
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        return int(re.search(r"([\d,]+) links/s", done.stdout)[1])
+
+    how = "compiled" if engine else "interpreted"
+    return Row(f"{Path(program).stem}, {how}", "links/s", " ".join(command), sample)
+
+
+def fat_tree():
+    """Each host of a fat tree sends to the one half of all hosts behind it; a packet counts on each link."""
+    build("make", "-s", "-C", "bench/ns3", f"OUT={NS3.resolve()}")
+    trace = TARGET / "bench-fat-tree.csv"
+    flows = (f"0,{host},{(host + TREE_HOSTS // 2) % TREE_HOSTS},{TREE_OCTETS}\n" for host in range(TREE_HOSTS))
+    trace.write_text("".join(flows))
+    peer = json_row("ns-3, TCP NewReno", "links/s", [NS3 / "ns3-fattree", TREE, TREE_OCTETS, "10Gbps", "1us"], "links_per_s")
+    rows = [fat_tree_row(PROGRAM, ["--compiled"], trace), fat_tree_row(PROGRAM, [], trace)]
+    rows += [fat_tree_row(f"protocols/{name}/{name}.mtp", ["--compiled"], trace) for name in LOOPBACK if name not in ("tcp", "netblocks")]
+    # netblocks is over links: switches have no address to go by.
+    title = f"Simulated fat tree of {TREE_HOSTS} hosts, packets on links"
+    return Contest(title, "a ratio to look at", [*rows, peer], peer)
+
+
+def loopback_row(name, unit, key, better):
+    bench = TARGET / f"bench-{name}"
+    build(carrick(), "build", f"protocols/{name}/{name}.mtp", "--target", "native", "-o", str(bench))
+    command = [bench / f"{name.replace('-', '_')}-bench", "bulk", *LOOPBACK[name]]
+    return json_row(name, unit, command, key, better)
+
+
+def protocols_octets():
+    rows = [loopback_row(name, "Gbit/s", "payload_gbps", "more") for name in LOOPBACK]
+    return Contest("Each protocol, both ends in one process over the memory port, MTU 1500: payload", "figures to look at", rows)
+
+
+def protocols_packets():
+    rows = [loopback_row(name, "ns/packet", "ns_per_packet", "less") for name in LOOPBACK]
+    return Contest("Each protocol, the same, time of a sender's packet with all that answers it", "figures to look at", rows)
 
 
 def check_time():
@@ -197,7 +246,10 @@ ALL = {
     "veth-send": veth_send,
     "veth-receive": veth_receive,
     "veth-ping": veth_ping,
+    "protocols": protocols_octets,
+    "protocols-packets": protocols_packets,
     "simulator": simulator,
+    "fat-tree": fat_tree,
     "check": check_time,
     "keystroke": keystroke,
     "memory": memory,

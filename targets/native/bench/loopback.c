@@ -2,135 +2,90 @@
 /*
  * Both ends of a program in one process and one thread, over the memory port at MTU 1500.
  *
- *     NAME-bench bulk [MIB]       one flow of so many MiB (1000): payload Gbit/s, ns per packet
+ *     NAME-bench bulk [MIB [OCTETS]]   one flow of so many MiB (1000), in pieces of so many octets (65536) where the
+ *                                 program carries messages, requests or writes: payload Gbit/s, ns per packet
  *     NAME-bench rr [COUNT]       so many requests of 64 octets (200000), each answered with 64: ns per exchange
  *     NAME-bench idle [COUNT]     so many open connections (1000): octets of memory that each costs
  *
  * Prints one line of JSON. Further arguments are settings of the program, NAME=VALUE.
  */
 #define _GNU_SOURCE
+#include "bench/bench.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "carrick/app.h"
-
-#define BENCH_PORT       7777u
 #define BENCH_MTU        1500u
 #define BENCH_DEPTH      128u /* more would only wash out the caches */
-#define BENCH_CHUNK      65536u
 #define BENCH_HALF       64u
 #define PORT_CONNECTIONS 10000u
-#define SERVER_IP        0x0a000001u
-#define CLIENT_IP        0x0a000002u
 
-struct bench {
-    struct carrick_stack *stacks[2]; /* server, client */
-    uint64_t listener, handles[2];
-    uint16_t listened; /* the listener's port */
-    uint64_t to_send, to_receive;
-    uint32_t rounds;
-    bool failed;
-    uint8_t *out, *in, *back;
-};
-
-static uint64_t clock_ns(void) {
+uint64_t bench_clock(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void check(struct bench *b, enum carrick_status status) {
+void bench_check(struct bench *b, enum carrick_status status) {
     if (status != CARRICK_OK) {
         fprintf(stderr, "failed: %s\n", carrick_status_text(status));
         b->failed = true;
     }
 }
 
-static void turn(struct bench *b) {
+void bench_turn(struct bench *b) {
     (void)carrick_stack_turn(b->stacks[1]);
     (void)carrick_stack_turn(b->stacks[0]);
 }
 
 static void listening(void *user, enum carrick_status status, uint64_t value) {
     struct bench *b = user;
-    check(b, status);
+    bench_check(b, status);
     b->listener = value;
 }
 
 static void accepted(void *user, enum carrick_status status, uint64_t value) {
     struct bench *b = user;
-    check(b, status);
+    bench_check(b, status);
     b->handles[0] = value;
 }
 
 static void connected(void *user, enum carrick_status status, uint64_t value) {
     struct bench *b = user;
-    check(b, status);
+    bench_check(b, status);
     b->handles[1] = value;
 }
 
-/* Joins the two by one more connection, to this port of the server. */
-static bool join(struct bench *b, uint16_t port) {
+bool bench_join(struct bench *b, uint16_t port) {
     b->handles[0] = b->handles[1] = 0;
     if (b->listened != port) {
         b->listener = 0;
         b->listened = port;
         (void)carrick_listen(b->stacks[0], port, 128, listening, b);
         while (!b->listener && !b->failed)
-            turn(b);
+            bench_turn(b);
     }
     (void)carrick_accept(b->stacks[0], b->listener, accepted, b);
     (void)carrick_connect(b->stacks[1], 0, SERVER_IP, port, connected, b);
     while ((!b->handles[0] || !b->handles[1]) && !b->failed)
-        turn(b);
+        bench_turn(b);
     return !b->failed;
-}
-
-static void bulk_sent(void *user, enum carrick_status status, uint64_t octets) {
-    struct bench *b = user;
-    check(b, status);
-    b->to_send -= octets;
-    uint32_t len = b->to_send < BENCH_CHUNK ? (uint32_t)b->to_send : BENCH_CHUNK;
-    if (len && !b->failed)
-        (void)carrick_send(b->stacks[1], b->handles[1], b->out, len, bulk_sent, b);
-}
-
-static void bulk_received(void *user, enum carrick_status status, uint64_t octets) {
-    struct bench *b = user;
-    check(b, status);
-    b->to_receive -= octets;
-    if (b->to_receive && !b->failed)
-        (void)carrick_recv(b->stacks[0], b->handles[0], b->in, BENCH_CHUNK, bulk_received, b);
-}
-
-static void bulk(struct bench *b, uint64_t mib) {
-    uint64_t octets = mib << 20;
-    b->to_send = b->to_receive = octets;
-    uint64_t packets = carrick_stack_counter(b->stacks[1], "tx_packets"), begin = clock_ns();
-    bulk_received(b, CARRICK_OK, 0);
-    bulk_sent(b, CARRICK_OK, 0);
-    while (b->to_receive && !b->failed)
-        turn(b);
-    uint64_t ns = clock_ns() - begin;
-    packets = carrick_stack_counter(b->stacks[1], "tx_packets") - packets;
-    printf("{\"bench\": \"bulk\", \"octets\": %" PRIu64 ", \"packets\": %" PRIu64
-           ", \"payload_gbps\": %.3f, \"ns_per_packet\": %.1f}\n",
-           octets, packets, (double)octets * 8 / (double)ns, (double)ns / (double)packets);
 }
 
 static void rr_answered(void *user, enum carrick_status status, uint64_t octets);
 
 static void rr_ignore(void *user, enum carrick_status status, uint64_t octets) {
     (void)octets;
-    check(user, status);
+    bench_check(user, status);
 }
 
 /* The server's half of an exchange. */
 static void rr_asked(void *user, enum carrick_status status, uint64_t octets) {
     struct bench *b = user;
-    check(b, status);
+    bench_check(b, status);
     if (b->failed)
         return;
     if (octets)
@@ -146,7 +101,7 @@ static void rr_ask(struct bench *b) {
 
 static void rr_answered(void *user, enum carrick_status status, uint64_t octets) {
     struct bench *b = user;
-    check(b, status);
+    bench_check(b, status);
     b->to_receive -= octets;
     if (b->failed)
         return;
@@ -158,13 +113,13 @@ static void rr_answered(void *user, enum carrick_status status, uint64_t octets)
 
 static void rr(struct bench *b, uint32_t count) {
     b->rounds = count;
-    uint64_t begin = clock_ns();
+    uint64_t begin = bench_clock();
     rr_asked(b, CARRICK_OK, 0);
     rr_ask(b);
     while (b->rounds && !b->failed)
-        turn(b);
+        bench_turn(b);
     printf("{\"bench\": \"rr\", \"exchanges\": %u, \"ns_per_exchange\": %.1f}\n", count,
-           (double)(clock_ns() - begin) / count);
+           (double)(bench_clock() - begin) / count);
 }
 
 /* Octets of memory that this process has touched. */
@@ -183,7 +138,7 @@ static void idle(struct bench *b, uint32_t count) {
     uint64_t before = resident();
     uint32_t open = 0;
     /* A client has ports for only so many connections to one port of a server. */
-    while (open < count && join(b, (uint16_t)(BENCH_PORT + open / PORT_CONNECTIONS)))
+    while (open < count && bench_join(b, (uint16_t)(BENCH_PORT + open / PORT_CONNECTIONS)))
         open++;
     b->failed |= open < count;
     if (b->failed)
@@ -211,20 +166,26 @@ static bool open_stacks(struct bench *b, char *const *settings) {
     return open;
 }
 
+/* The next argument, if it is a number. */
+static uint32_t number(int argc, char **argv, int *next, uint32_t otherwise) {
+    if (*next >= argc || strchr(argv[*next], '=') != NULL)
+        return otherwise;
+    return (uint32_t)strtoul(argv[(*next)++], NULL, 10);
+}
+
 int main(int argc, char **argv) {
-    const char *what = argc > 1 ? argv[1] : "bulk";
-    bool counted = argc > 2 && strchr(argv[2], '=') == NULL;
-    uint32_t count = counted ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+    const char *what = argc > 1 ? argv[1] : "bulk", *shape = carrick_program_entry()->interface_name;
+    int next = 2;
+    uint32_t count = number(argc, argv, &next, 0), piece = number(argc, argv, &next, BENCH_CHUNK);
     struct bench b = {.out = calloc(1, BENCH_CHUNK), .in = calloc(1, BENCH_CHUNK), .back = calloc(1, BENCH_HALF)};
-    int first = argc < 2 ? argc : counted ? 3 : 2;
-    if (!b.out || !b.in || !b.back || !open_stacks(&b, argv + first))
+    if (!b.out || !b.in || !b.back || !open_stacks(&b, argv + (next < argc ? next : argc)))
         return 3;
     if (strcmp(what, "idle") == 0)
         idle(&b, count ? count : 1000);
-    else if (join(&b, BENCH_PORT) && strcmp(what, "rr") == 0)
+    else if (strcmp(what, "bulk") == 0 && shape != NULL && piece > 0 && piece <= BENCH_CHUNK)
+        bench_bulk(&b, shape, (uint64_t)(count ? count : 1000) << 20, piece);
+    else if (strcmp(what, "rr") == 0 && bench_join(&b, BENCH_PORT))
         rr(&b, count ? count : 200000);
-    else if (!b.failed && strcmp(what, "bulk") == 0)
-        bulk(&b, count ? count : 1000);
     else
         b.failed = true;
     for (int i = 0; i < 2; i++)
