@@ -1,6 +1,7 @@
 //! QUIC-Lite's packets, read and written by a QUIC that nobody here wrote, and what it answers to those that it should not get.
 
 mod captured;
+mod forgotten;
 mod marking;
 mod misbehaving;
 mod moving;

@@ -120,6 +120,16 @@ impl Peer {
         self.listen()
     }
 
+    /// Sends octets; the octets of what comes back.
+    pub fn raw(&mut self, octets: &[u8]) -> Vec<Vec<u8>> {
+        self.core.rx(octets, self.now).expect("there is room");
+        let (mut octets, mut all) = (Vec::new(), Vec::new());
+        while self.core.tx(&mut octets, self.now) {
+            all.push(octets.clone());
+        }
+        all
+    }
+
     /// Sends the frames in a packet of their own; the frames that come back.
     pub fn say(&mut self, frames: &[u8]) -> Vec<Heard> {
         let packet = self.packet(frames.to_vec());

@@ -14,8 +14,8 @@ use carrick_tests::scripted::{Scripted, exchange};
 use crate::wire::{Heard, Packet, datagram, marked};
 
 const PROGRAM: &str = "protocols/quic-lite/quic-lite.mtp";
-const SERVER: (u32, u16) = (0x0a00_0001, 99);
-const CLIENT: u32 = 0x0a00_0002;
+pub const SERVER: (u32, u16) = (0x0a00_0001, 99);
+pub const CLIENT: u32 = 0x0a00_0002;
 /// Packets of the client's until the box gives it another address.
 const KEEPS: usize = 300;
 
@@ -116,7 +116,8 @@ impl Drop for Relay {
     }
 }
 
-fn stack(folder: &Path, who: &'static str, beside: &str, address: u32) -> Scripted {
+/// A stack with the same key whenever it is started.
+pub fn stack(folder: &Path, who: &'static str, beside: &str, address: u32) -> Scripted {
     let [own, other] = [who, beside].map(|name| folder.join(name).display().to_string());
     let address = std::net::Ipv4Addr::from(address);
     let mut command = Command::new(host(PROGRAM));
