@@ -26,13 +26,13 @@ impl Between {
 
 impl Net<'_> {
     /// A packet comes by an interface: that of the host that sent it.
-    pub(crate) fn passes(&mut self, interface: u32, packet: usize) {
-        let octets = self.take_packet(packet);
+    pub(crate) fn passes(&mut self, interface: u32, packet: u32) {
+        let octets = self.packets.lend(packet);
         let Some(mut between) = self.between.take() else { return };
         while between.core.rx_on(interface, &octets, self.now()) == Err(Refused::Again) {
             self.send_on(&mut between);
         }
-        self.give_packet(packet, octets);
+        self.packets.end_with(packet, octets);
         self.after(between);
     }
 
@@ -47,7 +47,7 @@ impl Net<'_> {
 
     /// Lets out what there is, and plans the next timer.
     fn after(&mut self, mut between: Between) {
-        self.tell_of(&mut between);
+        self.watch.trace_between(&mut *between.core, self.now);
         self.send_on(&mut between);
         while between.core.next_completion().is_some() {}
         if let Some(deadline) = between.core.next_deadline() {
@@ -60,27 +60,15 @@ impl Net<'_> {
         self.between = Some(between);
     }
 
-    /// Tells the records since the last time.
-    fn tell_of(&mut self, between: &mut Between) {
-        if !self.tracing {
-            return;
-        }
-        between.core.take_trace(&mut self.records);
-        for record in self.records.drain(..) {
-            self.observer.record_between(self.now, &record);
-        }
-    }
-
     fn send_on(&mut self, between: &mut Between) {
         loop {
-            let slot = self.free_slot();
-            let mut octets = self.take_packet(slot);
+            let (slot, mut octets) = self.packets.begin();
             if !between.core.tx(&mut octets, self.now()) {
-                return self.give_packet(slot, octets);
+                return self.packets.end_with(slot, octets);
             }
             let to = between.core.tx_interface().min(1) as usize;
-            self.tell_of(between);
-            self.observer.passed(self.now(), to, &octets);
+            self.watch.trace_between(&mut *between.core, self.now);
+            self.watch.observer.passed(self.now(), to, &octets);
             let fate = between.links[to].send(&mut octets, self.now());
             self.packets_made += 1;
             let number = self.packets_made;
@@ -91,14 +79,16 @@ impl Net<'_> {
     /// Plans what becomes of a packet on a link.
     pub(crate) fn carry(
         &mut self,
-        slot: usize,
+        slot: u32,
         mut octets: Vec<u8>,
         fate: Fate,
-        happening: impl Fn(usize) -> Happening,
+        happening: impl Fn(u32) -> Happening,
     ) {
         let Fate { arrival, copy, flipped_bit, .. } = fate;
         if let Some(at) = copy {
-            let packet = self.new_packet(octets.clone());
+            let (packet, mut again) = self.packets.begin();
+            again.clone_from(&octets);
+            self.packets.put(packet, again);
             self.plan(at, happening(packet));
         }
         if let Some(bit) = flipped_bit {
@@ -106,10 +96,10 @@ impl Net<'_> {
         }
         match arrival {
             Some(at) => {
-                self.put_packet(slot, octets);
+                self.packets.put(slot, octets);
                 self.plan(at, happening(slot));
             }
-            None => self.give_packet(slot, octets),
+            None => self.packets.end_with(slot, octets),
         }
     }
 }

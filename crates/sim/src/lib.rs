@@ -7,8 +7,10 @@
 //! compiled core. Nothing here knows a protocol: applications speak the `stream` interface.
 #![allow(missing_docs, reason = "fields and variants are named for what they hold")]
 
+mod agenda;
 pub mod app;
 pub mod between;
+mod calls;
 pub mod compiled;
 pub mod core;
 pub mod dice;

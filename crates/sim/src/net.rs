@@ -1,24 +1,24 @@
 //! The event loop: hosts, links between them, virtual time.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use carrick_ir::NetLayer;
 
+use crate::agenda::Agenda;
 use crate::app::{App, Ask};
 use crate::between::Between;
-use crate::core::{Core, Record, Refused, Request};
+use crate::calls::{self, Calls};
+use crate::core::{Core, Record, Refused};
+use crate::fabric::packets::Packets;
 use crate::interface::Interface;
 use crate::link::Link;
 use crate::observe::Observer;
 
-/// What happens at a time. The order of the variants does not matter: ties are broken by when they were planned.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What happens at a time.
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Happening {
-    /// a packet (its number, and its index in the pool) reaches a host
-    Arrival { host: usize, number: u64, packet: usize },
+    /// a packet (its number, and its place in the pool) reaches a host
+    Arrival { host: usize, number: u64, packet: u32 },
     /// a packet reaches the core between the hosts
-    Passing { interface: u32, packet: usize },
+    Passing { interface: u32, packet: u32 },
     /// a timer of that core may be due
     TimerBetween,
     /// a host's timer may be due
@@ -38,14 +38,14 @@ pub struct Host {
     pub address: u32,
     /// the earliest time for which a `Timer` is planned
     timer_at: u64,
-    /// requests that the core refused for now
-    refused: Vec<Ask>,
+    /// requests that are to be made, those first that the core refused for now
+    asks: Vec<Ask>,
 }
 
 impl Host {
     /// A host that has not started.
     pub fn new(core: Box<dyn Core>, app: App, uplink: Link, address: u32) -> Host {
-        Host { core, app, uplink, address, timer_at: u64::MAX, refused: Vec::new() }
+        Host { core, app, uplink, address, timer_at: u64::MAX, asks: Vec::new() }
     }
 }
 
@@ -54,20 +54,12 @@ pub struct Net<'o> {
     pub hosts: Vec<Host>,
     /// what all packets go through, if there is something
     pub between: Option<Between>,
-    interface: Interface,
+    calls: Calls,
     layer: NetLayer,
-    pub(crate) observer: &'o mut dyn Observer,
-    /// whether cores report records
-    pub(crate) tracing: bool,
+    pub(crate) watch: Watch<'o>,
     pub(crate) now: u64,
-    planned: u64,
-    heap: BinaryHeap<Reverse<(u64, u64, Happening)>>,
-    packets: Vec<Vec<u8>>,
-    free: Vec<usize>,
-    /// used again and again
-    pub(crate) records: Vec<Record>,
-    asks: Vec<Ask>,
-    args: Vec<u64>,
+    agenda: Agenda<Happening>,
+    pub(crate) packets: Packets,
     /// packets that were made
     pub packets_made: u64,
 }
@@ -84,18 +76,12 @@ impl<'o> Net<'o> {
         Net {
             hosts,
             between: None,
-            interface,
+            calls: Calls::new(interface),
             layer,
-            observer,
-            tracing,
+            watch: Watch { observer, tracing, records: Vec::new() },
             now: 0,
-            planned: 0,
-            heap: BinaryHeap::new(),
-            packets: Vec::new(),
-            free: Vec::new(),
-            records: Vec::new(),
-            asks: Vec::new(),
-            args: Vec::new(),
+            agenda: Agenda::default(),
+            packets: Packets::default(),
             packets_made: 0,
         }
     }
@@ -108,7 +94,7 @@ impl<'o> Net<'o> {
     /// Runs until every application is done, nothing is left to happen, or the limit is reached. Afterwards `drain_ns` more
     /// virtual time passes, in which connections can end.
     pub fn run(&mut self, limit: u64, drain_ns: u64) {
-        for at in self.observer.alarms() {
+        for at in self.watch.observer.alarms() {
             self.plan(at, Happening::Look);
         }
         for host in (0..self.hosts.len()).rev() {
@@ -117,8 +103,8 @@ impl<'o> Net<'o> {
         }
         let mut until = limit;
         let mut ending = false;
-        while let Some(Reverse((at, _, happening))) = self.heap.pop() {
-            if at > until || self.observer.enough() {
+        while let Some((at, happening)) = self.agenda.next() {
+            if at > until || self.watch.observer.enough() {
                 break;
             }
             self.now = at;
@@ -131,19 +117,18 @@ impl<'o> Net<'o> {
     }
 
     pub(crate) fn plan(&mut self, at: u64, happening: Happening) {
-        self.planned += 1;
-        self.heap.push(Reverse((at, self.planned, happening)));
+        self.agenda.plan(at, happening);
     }
 
     fn happen(&mut self, happening: Happening) {
         match happening {
             Happening::Arrival { host, number, packet } => {
-                let octets = self.take_packet(packet);
-                self.observer.arrived(self.now, host, number, &octets);
+                let octets = self.packets.lend(packet);
+                self.watch.observer.arrived(self.now, host, number, &octets);
                 while self.hosts[host].core.rx(&octets, self.now) == Err(Refused::Again) {
                     self.transmit(host);
                 }
-                self.give_packet(packet, octets);
+                self.packets.end_with(packet, octets);
                 self.pump(host);
             }
             Happening::Passing { interface, packet } => self.passes(interface, packet),
@@ -161,7 +146,7 @@ impl<'o> Net<'o> {
             }
             Happening::Look => {
                 for (host, h) in self.hosts.iter_mut().enumerate() {
-                    self.observer.attend(self.now, host, &mut *h.core);
+                    self.watch.observer.attend(self.now, host, &mut *h.core);
                 }
             }
         }
@@ -189,39 +174,31 @@ impl<'o> Net<'o> {
     }
 
     fn trace(&mut self, host: usize) {
-        if !self.tracing {
-            return;
-        }
-        self.hosts[host].core.take_trace(&mut self.records);
-        for record in self.records.drain(..) {
-            self.observer.record(self.now, host, &record);
-        }
-        self.observer.attend(self.now, host, &mut *self.hosts[host].core);
+        self.watch.trace(&mut *self.hosts[host].core, host, self.now);
     }
 
     /// Sends every packet that the core has; false if there was none.
     fn transmit(&mut self, host: usize) -> bool {
         let mut any = false;
         loop {
-            let slot = self.free_slot();
-            let mut octets = self.take_packet(slot);
+            let (slot, mut octets) = self.packets.begin();
             if !self.hosts[host].core.tx(&mut octets, self.now) {
-                self.give_packet(slot, octets);
+                self.packets.end_with(slot, octets);
                 return any;
             }
             any = true;
             self.trace(host);
             self.packets_made += 1;
-            self.observer.sent(self.now, host, self.packets_made, &octets);
+            self.watch.observer.sent(self.now, host, self.packets_made, &octets);
             self.forward(host, slot, octets);
         }
     }
 
     /// Puts a packet on its host's link, to the host that has its destination address, or to what is between.
-    fn forward(&mut self, from: usize, slot: usize, mut octets: Vec<u8>) {
+    fn forward(&mut self, from: usize, slot: u32, mut octets: Vec<u8>) {
         let number = self.packets_made;
         let fate = self.hosts[from].uplink.send(&mut octets, self.now);
-        self.observer.forwarded(self.now, from, number, &fate);
+        self.watch.observer.forwarded(self.now, from, number, &fate);
         if self.between.is_some() {
             let interface = from as u32;
             return self.carry(slot, octets, fate, |packet| Happening::Passing { interface, packet });
@@ -230,36 +207,8 @@ impl<'o> Net<'o> {
             Some(host) => {
                 self.carry(slot, octets, fate, |packet| Happening::Arrival { host, number, packet });
             }
-            None => self.give_packet(slot, octets),
+            None => self.packets.end_with(slot, octets),
         }
-    }
-
-    /// A place among the packets that nobody uses.
-    pub(crate) fn free_slot(&mut self) -> usize {
-        self.free.pop().unwrap_or_else(|| {
-            self.packets.push(Vec::new());
-            self.packets.len() - 1
-        })
-    }
-
-    pub(crate) fn new_packet(&mut self, octets: Vec<u8>) -> usize {
-        self.packets.push(octets);
-        self.packets.len() - 1
-    }
-
-    /// The octets at a place, which stays taken.
-    pub(crate) fn take_packet(&mut self, slot: usize) -> Vec<u8> {
-        std::mem::take(&mut self.packets[slot])
-    }
-
-    pub(crate) fn put_packet(&mut self, slot: usize, octets: Vec<u8>) {
-        self.packets[slot] = octets;
-    }
-
-    /// Gives a place back, with the room of its octets.
-    pub(crate) fn give_packet(&mut self, slot: usize, octets: Vec<u8>) {
-        self.packets[slot] = octets;
-        self.free.push(slot);
     }
 
     /// Whom a packet reaches: the host that has its destination address; where it has none, the other end of the link.
@@ -274,40 +223,48 @@ impl<'o> Net<'o> {
     }
 
     fn requests(&mut self, host: usize) -> bool {
-        let mut asks = std::mem::take(&mut self.asks);
-        asks.append(&mut self.hosts[host].refused);
-        self.hosts[host].app.take_asks(&mut asks);
-        let any = !asks.is_empty();
-        for ask in asks.drain(..) {
-            match ask {
-                Ask::Wake { at, conn } => self.plan(at, Happening::Wake { host, conn }),
-                Ask::Call { call, handle, ref args, token, ref data } => {
-                    let Some(number) = self.interface.arguments(call, args, &mut self.args) else { continue };
-                    let request = Request { handle, token, args: &self.args, data: data.as_data() };
-                    let h = &mut self.hosts[host];
-                    if h.core.call(number, request, self.now) == Err(Refused::Again) {
-                        h.refused.push(ask);
-                    } else {
-                        self.trace(host);
-                    }
-                }
-            }
-        }
-        self.asks = asks;
-        any && self.hosts[host].refused.is_empty()
+        let (h, agenda, now) = (&mut self.hosts[host], &mut self.agenda, self.now);
+        h.app.take_asks(&mut h.asks);
+        let wake = |at, conn| agenda.plan(at, Happening::Wake { host, conn });
+        let watch = &mut self.watch;
+        self.calls.make(&mut *h.core, &mut h.asks, now, wake, |core| watch.trace(core, host, now))
     }
 
     fn completions(&mut self, host: usize) -> bool {
-        let mut any = false;
-        while let Some(done) = self.hosts[host].core.next_completion() {
-            any = true;
-            self.observer.completed(self.now, host, &done);
-            let h = &mut self.hosts[host];
-            h.app.completed(&done, self.now);
-            if let Some(octets) = done.data {
-                h.core.recycle(octets);
-            }
+        let (h, observer, now) = (&mut self.hosts[host], &mut self.watch.observer, self.now);
+        calls::completions(&mut *h.core, |done| {
+            observer.completed(now, host, done);
+            h.app.completed(done, now);
+        })
+    }
+}
+
+/// Who is told of what happens.
+pub(crate) struct Watch<'o> {
+    pub observer: &'o mut dyn Observer,
+    /// whether cores report records
+    pub tracing: bool,
+    /// used again and again
+    pub records: Vec<Record>,
+}
+
+impl Watch<'_> {
+    /// Tells what a host's core has reported, and lets the observer look into it.
+    fn trace(&mut self, core: &mut dyn Core, host: usize, now: u64) {
+        if !self.tracing {
+            return;
         }
-        any
+        core.take_trace(&mut self.records);
+        self.records.drain(..).for_each(|record| self.observer.record(now, host, &record));
+        self.observer.attend(now, host, core);
+    }
+
+    /// The same of the core between the hosts.
+    pub fn trace_between(&mut self, core: &mut dyn Core, now: u64) {
+        if !self.tracing {
+            return;
+        }
+        core.take_trace(&mut self.records);
+        self.records.drain(..).for_each(|record| self.observer.record_between(now, &record));
     }
 }

@@ -10,13 +10,13 @@ pub struct Host {
     pub edge: Edge,
     /// the earliest time for which a look at its timers is planned
     pub timer_at: u64,
-    /// requests that the core refused for now
-    pub refused: Vec<Ask>,
+    /// requests that are to be made, those first that the core refused for now
+    pub asks: Vec<Ask>,
 }
 
 impl Host {
     /// One that has not started.
     pub fn new(core: Box<dyn Core>, edge: Edge) -> Host {
-        Host { core, edge, timer_at: u64::MAX, refused: Vec::new() }
+        Host { core, edge, timer_at: u64::MAX, asks: Vec::new() }
     }
 }

@@ -3,7 +3,6 @@
 //! [`crate::net`] holds two hosts and the faults between them under the glass; here are many, over links that queue. What
 //! hosts send leaves the core only when its link is free, so that the program's own scheduling decides until then.
 
-mod agenda;
 mod edge;
 mod flows;
 mod host;

@@ -1,6 +1,5 @@
 //! The event loop: moves packets from port to port, and lets hosts work.
 
-use super::agenda::Agenda;
 use super::edge::host_at;
 use super::flows::Flows;
 use super::host::Host;
@@ -11,8 +10,9 @@ use super::routes::{PortId, Routes};
 use super::switch::{Fate, Queueing, Switch};
 use super::timeline::{Queues, Timeline};
 use super::topology::{Node, Topology};
-use crate::app::Ask;
-use crate::core::{Record, Refused, Request};
+use crate::agenda::Agenda;
+use crate::calls::{self, Calls};
+use crate::core::{Record, Refused};
 use crate::interface::Interface;
 use crate::observe::Observer;
 use crate::rng::Rng;
@@ -67,13 +67,11 @@ pub struct Network<'o> {
     losses: Rng,
     packets: Packets,
     agenda: Agenda<Happening>,
-    interface: Interface,
+    calls: Calls,
     observer: Option<&'o mut dyn Observer>,
     now: u64,
     /// used again and again
     records: Vec<Record>,
-    asks: Vec<Ask>,
-    args: Vec<u64>,
     /// that hosts made, and times that a packet went over a link
     pub made: u64,
     pub hops: u64,
@@ -110,9 +108,8 @@ impl<'o> Network<'o> {
             packets: Packets::default(),
             agenda: Agenda::default(),
             now: 0,
+            calls: Calls::new(interface),
             records: Vec::new(),
-            asks: Vec::new(),
-            args: Vec::new(),
             made: 0,
             hops: 0,
             timeline: Timeline::default(),
@@ -121,7 +118,6 @@ impl<'o> Network<'o> {
             flows,
             queueing,
             leads,
-            interface,
             observer,
         }
     }
@@ -436,42 +432,21 @@ impl<'o> Network<'o> {
     }
 
     fn requests(&mut self, host: usize) -> bool {
-        let mut asks = std::mem::take(&mut self.asks);
-        asks.append(&mut self.hosts[host].refused);
-        self.hosts[host].edge.take_asks(&mut asks);
-        let any = !asks.is_empty();
-        for ask in asks.drain(..) {
-            match ask {
-                Ask::Wake { at, conn } => {
-                    self.agenda.plan(at, Happening::Wake { host: host as u32, what: conn as u32 });
-                }
-                Ask::Call { call, handle, ref args, token, ref data } => {
-                    let Some(number) = self.interface.arguments(call, args, &mut self.args) else { continue };
-                    let request = Request { handle, token, args: &self.args, data: data.as_data() };
-                    let h = &mut self.hosts[host];
-                    if h.core.call(number, request, self.now) == Err(Refused::Again) {
-                        h.refused.push(ask);
-                    }
-                }
-            }
-        }
-        self.asks = asks;
-        any && self.hosts[host].refused.is_empty()
+        let (h, agenda) = (&mut self.hosts[host], &mut self.agenda);
+        h.edge.take_asks(&mut h.asks);
+        let wake = |at, what| agenda.plan(at, Happening::Wake { host: host as u32, what: what as u32 });
+        self.calls.make(&mut *h.core, &mut h.asks, self.now, wake, |_| ())
     }
 
     fn completions(&mut self, host: usize) -> bool {
-        let mut any = false;
-        while let Some(done) = self.hosts[host].core.next_completion() {
-            any = true;
-            if let Some(observer) = &mut self.observer {
-                observer.completed(self.now, host, &done);
+        let (h, flows, observer, now) =
+            (&mut self.hosts[host], &mut self.flows, &mut self.observer, self.now);
+        let any = calls::completions(&mut *h.core, |done| {
+            if let Some(observer) = observer {
+                observer.completed(now, host, done);
             }
-            let h = &mut self.hosts[host];
-            h.edge.completed(&done, &mut self.flows, self.now);
-            if let Some(octets) = done.data {
-                h.core.recycle(octets);
-            }
-        }
+            h.edge.completed(done, flows, now);
+        });
         while let Some((at, flow)) = self.flows.next_due() {
             self.agenda.plan(at, Happening::Begin { flow });
         }
