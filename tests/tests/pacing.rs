@@ -209,3 +209,16 @@ fn the_length_of_the_path_is_probed() {
     let jain = (shares[0] + shares[1]).powi(2) / (2.0 * (shares[0].powi(2) + shares[1].powi(2)));
     assert!(jain > 0.9, "{shares:?}");
 }
+
+/// What an application asks for at once goes out in parts, of which the last waits for no acknowledgement (RFC 9293 §3.7.4 asks for
+/// that of small requests). Silence between answers is not taken for a slow path (§4.3.4.4 and the draft of delivery rates, §3.4).
+#[test]
+fn answers_go_out_as_fast_as_the_path_carries() {
+    let link = ["--app", "request-response", "--bytes", "2KB", "--answer", "300KB", "--count", "40"];
+    let link = [&link[..], &["--rate", "20Mbps", "--delay", "20ms"]].concat();
+    let Some(bbr) = report(BBR, &link) else { return };
+    // 40 ms to ask and be answered, 125 for the answer with its headers; and the first ones, while the path is not known.
+    let ideal = 40.0 * (40e6 + 300e3 * 8.0 / 20e6 * 1e9 * 1500.0 / 1448.0);
+    let took = number(&bbr["completion_ns"]);
+    assert!((ideal..ideal * 1.1).contains(&took), "{took}, ideally {ideal}: {bbr}");
+}

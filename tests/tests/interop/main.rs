@@ -175,6 +175,14 @@ mod with_a_timer_for_each_segment {
     );
 }
 
+/// With each mark told by itself; a kernel that has DCTCP does so too.
+mod with_exact_marks {
+    const FEATURES: &[&str] = &["--with", "dctcp,ecn=exact,sack"];
+    const FAULTS: &[&str] = &["--fault", "loss=1%,reorder=1%,mark=5%,delay=1ms,jitter=500us,seed=7"];
+
+    featured!(FEATURES, FAULTS; marks_from_us, marks_from_them, dctcp_at_both_ends);
+}
+
 /// Paced, as BBR's model of the path says.
 mod with_a_model {
     const FEATURES: &[&str] = &["--with", "bbr,delivery_rate,pacing,rtt_samples,sack"];
@@ -189,12 +197,14 @@ mod with_a_model {
         many_connections,
         we_abort,
         a_reader_who_stops_and_resumes,
+        bbr_at_both_ends,
     );
 
     mod on_a_bad_wire {
         featured!(
             super::FEATURES,
             &["--fault", "loss=2%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+            bbr_at_both_ends,
             they_open_we_close,
             we_half_close_and_still_receive,
             data_both_ways_at_once,

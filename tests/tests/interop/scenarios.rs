@@ -1,6 +1,6 @@
 //! What two stacks do with each other, told from our side.
 
-use carrick_tests::net::{End, Net};
+use carrick_tests::net::{End, Net, skip};
 
 use crate::pair::Pair;
 
@@ -285,6 +285,30 @@ pub fn no_marks_for_who_does_not_want_them(pair: &mut Pair) {
     pair.open_from_us();
     exchange(pair);
     assert_eq!(pair.net.counter(End::Peer, "IpExt", "InECT0Pkts"), 0, "it was not agreed on");
+}
+
+pub fn dctcp_at_both_ends(pair: &mut Pair) {
+    if !they_use(pair, "dctcp") {
+        return;
+    }
+    pair.net.sysctl(End::Peer, "net.ipv4.tcp_ecn=1").expect("sysctl");
+    pair.open_from_us();
+    exchange(pair);
+    assert!(pair.net.counter(End::Peer, "IpExt", "InCEPkts") > 0, "nothing of ours was marked");
+    assert!(pair.net.counter(End::Peer, "TcpExt", "TCPDeliveredCE") > 0, "they heard of no mark");
+}
+
+pub fn bbr_at_both_ends(pair: &mut Pair) {
+    if they_use(pair, "bbr") {
+        pair.open_from_us();
+        exchange(pair);
+    }
+}
+
+/// Chooses the kernel's congestion control; says so and is false where the kernel lacks it.
+fn they_use(pair: &Pair, name: &str) -> bool {
+    let chosen = pair.net.sysctl(End::Peer, &format!("net.ipv4.tcp_congestion_control={name}"));
+    chosen.map_err(|why| skip(&format!("this kernel has no {name}: {why}"))).is_ok()
 }
 
 fn exchange(pair: &mut Pair) {
