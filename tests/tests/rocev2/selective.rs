@@ -171,6 +171,28 @@ fn only_the_gap_is_sent_again() {
     assert_eq!(end.completion(write).expect("done").status, OK);
 }
 
+/// What was sent again and is still missing when a packet is kept that went out later, was lost again.
+#[test]
+fn what_is_lost_twice_is_sent_a_third_time() {
+    let mut end = end();
+    end.call("post_write", &[4096, 1, 0, 0, 0], Data::Send(&[1; 4096]));
+    let numbers = |packets: Vec<Vec<u8>>| packets.iter().map(|p| p[39]).collect::<Vec<u8>>();
+    assert_eq!(numbers(end.out()), [5, 6, 7, 8]);
+    let nak = |sack: u8| packet(ACKNOWLEDGE, 5, vec![OUT_OF_SEQUENCE, 0, 0, 0, 0, 0, 0, sack], vec![]);
+    end.rx(&nak(6)).expect("it is taken");
+    assert_eq!(numbers(end.out()), [5]);
+    end.call("post_write", &[2048, 1, 0, 0, 0], Data::Send(&[1; 2048]));
+    assert_eq!(numbers(end.out()), [9, 10]);
+    for earlier in [7, 8] {
+        end.rx(&nak(earlier)).expect("it is taken");
+        assert_eq!(numbers(end.out()), [0; 0], "{earlier} went out before that");
+    }
+    end.rx(&nak(9)).expect("it is taken");
+    assert_eq!(numbers(end.out()), [5]);
+    end.rx(&nak(10)).expect("it is taken");
+    assert_eq!(numbers(end.out()), [0; 0], "10 went out before that");
+}
+
 /// Every packet of a SEND names its receive, counted on over all that take one, and its place in it.
 #[test]
 fn every_packet_names_its_place() {
