@@ -9,4 +9,5 @@ mod native;
 mod peer;
 mod rebinding;
 mod recovering;
+mod retrying;
 mod wire;

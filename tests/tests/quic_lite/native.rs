@@ -13,7 +13,7 @@ use carrick_tests::scripted::{Scripted, exchange, pair};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::wire::{Heard, Packet};
+use crate::wire::{Heard, INITIAL, Packet, RETRY};
 
 const PROGRAM: &str = "protocols/quic-lite/quic-lite.mtp";
 const SERVER: &str = "10.0.0.1";
@@ -64,9 +64,10 @@ fn stack(net: &Net, end: End, address: &str, app: &str) -> Command {
 }
 
 /// Downloads all over a pair of devices; the packets that the client's device saw.
-fn download(site: &Site, capture: &Path, more: &[&str]) -> Option<Vec<Packet>> {
+fn download(site: &Site, capture: &Path, more: &[&str], at_server: &[&str]) -> Option<Vec<Packet>> {
     let net = Net::new()?;
-    let _server = serve(&mut stack(&net, End::Peer, Net::PEER_STACK, &site.serves()), "listening");
+    let mut server = stack(&net, End::Peer, Net::PEER_STACK, &site.serves());
+    let _server = serve(server.args(at_server), "listening");
     let mut client = stack(&net, End::Ours, Net::OURS, &site.gets(Net::PEER_STACK));
     let done = client.args(["--seed", "1", "--pcap"]).arg(capture).args(more).output().expect("it starts");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -106,7 +107,7 @@ fn streams(packets: &[Packet], from_server: bool) -> BTreeMap<u64, (Vec<u8>, boo
 fn another_implementation_reads_what_goes_over_devices() {
     let site = Site::new();
     let capture = site.folder.path().join("capture");
-    let Some(packets) = download(&site, &capture, &[]) else { return };
+    let Some(packets) = download(&site, &capture, &[], &[]) else { return };
     let connections: BTreeSet<u16> =
         packets.iter().map(|p| if p.to.1 == 80 { p.from.1 } else { p.to.1 }).collect();
     assert_eq!(connections.len(), 1, "all streams are of one connection");
@@ -122,11 +123,24 @@ fn another_implementation_reads_what_goes_over_devices() {
 }
 
 #[test]
+fn a_server_may_want_to_see_each_client_first() {
+    let site = Site::new();
+    let capture = site.folder.path().join("capture");
+    let Some(packets) = download(&site, &capture, &["--fault", "loss=2%,seed=9"], &["--set", "retry=true"])
+    else {
+        return;
+    };
+    let retry = packets.iter().find(|packet| packet.long == Some(RETRY)).expect("a Retry");
+    let with_token = |packet: &Packet| packet.long == Some(INITIAL) && packet.token == retry.token;
+    assert!(packets.iter().any(with_token), "and what it asks for");
+}
+
+#[test]
 fn files_come_whole_though_packets_are_lost_on_the_way() {
     let site = Site::new();
     let capture = site.folder.path().join("capture");
     let faults = ["--fault", "loss=2%,reorder=2%,dup=1%,delay=2ms,seed=5"];
-    let Some(packets) = download(&site, &capture, &faults) else { return };
+    let Some(packets) = download(&site, &capture, &faults, &[]) else { return };
     let ranges = packets.iter().flat_map(Packet::heard).filter_map(|heard| match heard {
         Heard::Ack(ranges) => Some(ranges.len()),
         _ => None,

@@ -34,10 +34,17 @@ pub struct Peer {
 impl Peer {
     /// A server that listens.
     pub fn new() -> Peer {
+        Peer::of_server(&[])
+    }
+
+    /// A server that listens, with these parameters.
+    pub fn of_server(settings: &[(&str, u64)]) -> Peer {
         let path = root().join("protocols/quic-lite/quic-lite.mtp");
         let program = compile_file(&path).expect("readable").program.expect("no errors");
         let interface = Interface::of(&program).expect("a shape");
-        let config = Config { seed: 7, address: SERVER.0, ..Config::default() };
+        let value = |name: &str| settings.iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
+        let params = program.params.iter().map(|p| value(&p.name).unwrap_or(p.default)).collect();
+        let config = Config { seed: 7, address: SERVER.0, params, ..Config::default() };
         let core = Core::new(program, &config).expect("the defaults are valid");
         let mut peer = Peer {
             core,
@@ -103,6 +110,7 @@ impl Peer {
             dcid: self.dcid,
             scid: OUR_ID,
             number: self.number - 1,
+            token: Vec::new(),
             payload,
             size: 0,
         }

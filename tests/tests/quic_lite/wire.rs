@@ -9,6 +9,7 @@ use s2n_quic_core::varint::VarInt;
 pub const VERSION: u32 = 0x4c49_5445;
 pub const INITIAL: u8 = 0;
 pub const HANDSHAKE: u8 = 2;
+pub const RETRY: u8 = 3;
 
 /// What a frame says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,6 +133,8 @@ pub struct Packet {
     pub dcid: u64,
     pub scid: u64,
     pub number: u32,
+    /// of a Retry, or of the Initial that follows it
+    pub token: Vec<u8>,
     pub payload: Vec<u8>,
     /// octets of the datagram
     pub size: usize,
@@ -160,6 +163,7 @@ impl Packet {
             dcid: 0,
             scid: 0,
             number: 0,
+            token: Vec::new(),
             payload: Vec::new(),
             size: quic.len(),
         };
@@ -184,9 +188,15 @@ impl Packet {
             self.payload = rest.to_vec();
             return;
         }
+        if self.long == Some(RETRY) {
+            self.token = rest.to_vec();
+            return;
+        }
         if self.long == Some(INITIAL) {
-            assert_eq!(rest[0], 0, "no token");
-            rest = &rest[1..];
+            let len = usize::from(rest[0]);
+            assert!(len < 64, "a length of one octet");
+            self.token = rest[1..=len].to_vec();
+            rest = &rest[1 + len..];
         }
         let buffer = s2n_codec::DecoderBuffer::new(rest);
         let (len, behind) = buffer.decode::<VarInt>().expect("a length");
@@ -208,7 +218,8 @@ impl Packet {
                 quic.push(8);
                 quic.extend(self.scid.to_be_bytes());
                 if kind == INITIAL {
-                    quic.push(0);
+                    quic.push(self.token.len() as u8);
+                    quic.extend(&self.token);
                 }
                 quic.extend(octets(&varint(self.payload.len() as u64 + 4)));
             }
