@@ -24,6 +24,8 @@ pub struct LinkConfig {
     pub reorder_ppm: u32,
     /// with one bit flipped
     pub corrupt_ppm: u32,
+    /// from this virtual time on, in nanoseconds, every packet is lost: who is at the other end is dead, it seems
+    pub cut_at_ns: Option<u64>,
 }
 
 impl Default for LinkConfig {
@@ -37,6 +39,7 @@ impl Default for LinkConfig {
             duplicate_ppm: 0,
             reorder_ppm: 0,
             corrupt_ppm: 0,
+            cut_at_ns: None,
         }
     }
 }
@@ -116,11 +119,12 @@ impl Link {
         self.waiting.push_back(left);
         let arrival = Some(left + self.config.delay_ns);
         let mut fate = Fate { left: Some(left), arrival, ..Fate::default() };
-        if self.loss.chance(self.config.loss_ppm) {
+        let cut = self.config.cut_at_ns.is_some_and(|at| now >= at);
+        if self.loss.chance(self.config.loss_ppm) || cut {
             self.counters.lost += 1;
             fate.arrival = None;
         }
-        if self.duplicate.chance(self.config.duplicate_ppm) {
+        if self.duplicate.chance(self.config.duplicate_ppm) && !cut {
             self.counters.duplicated += 1;
             fate.copy = Some(left + self.config.delay_ns + self.serialisation(octets));
         }

@@ -157,6 +157,7 @@ impl Scenario {
             duplicate_ppm: fault(&mut rng),
             reorder_ppm: fault(&mut rng),
             corrupt_ppm: fault(&mut rng),
+            cut_at_ns: None,
         };
         let plans = (1..=rng.between(1, 4)).map(|number| random_plan(number, &mut rng)).collect();
         Scenario {

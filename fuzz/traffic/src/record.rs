@@ -62,6 +62,7 @@ fn scenarios() -> impl Iterator<Item = Scenario> {
         duplicate_ppm: 0,
         reorder_ppm: 20_000,
         corrupt_ppm: 0,
+        cut_at_ns: None,
     };
     let transfers = [
         Scenario::bulk(1, link.clone(), 100_000),

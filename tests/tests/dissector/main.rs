@@ -111,14 +111,11 @@ fn a_transfer_with_every_fault() {
     }
     let program = checked(&root().join("protocols/tcp/tcp.mtp"));
     let link = LinkConfig {
-        rate_bps: 100_000_000,
-        delay_ns: 1_000_000,
-        queue_packets: 250,
         loss_ppm: 20_000,
         duplicate_ppm: 10_000,
         reorder_ppm: 20_000,
         corrupt_ppm: 20_000,
-        ecn_threshold: None,
+        ..LinkConfig::default()
     };
     for host in 0..2 {
         let mut seen = AtHost::new(&program, host);

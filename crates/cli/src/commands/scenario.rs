@@ -51,6 +51,9 @@ pub struct ScenarioArgs {
     /// with a flipped bit
     #[arg(long, default_value = "0%")]
     pub corrupt: String,
+    /// from this time on all packets are lost, as where the peer has died: 20ms
+    #[arg(long, value_name = "TIME")]
+    pub cut: Option<String>,
     /// octets of an IP packet
     #[arg(long, default_value_t = 1500)]
     pub mtu: u32,
@@ -147,6 +150,7 @@ impl ScenarioArgs {
             duplicate_ppm: quantity::share(&self.duplicate)?,
             reorder_ppm: quantity::share(&self.reorder)?,
             corrupt_ppm: quantity::share(&self.corrupt)?,
+            cut_at_ns: self.cut.as_deref().map(quantity::duration).transpose()?,
         };
         let message = self.message.as_deref().map(message).transpose()?;
         let octets = quantity::bytes(&self.bytes)?;
