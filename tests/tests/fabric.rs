@@ -128,6 +128,16 @@ fn flows_without_a_queue_pair_fail() {
     assert_eq!((results.ended().count(), results.failures().len()), (2, 2), "{:?}", results.failures());
 }
 
+/// Each asks the others for more than any has room for: none waits for one that waits for it.
+#[test]
+fn hosts_with_little_room_serve_each_other() {
+    let program = program("protocols/homa/homa.mtp");
+    let params = program.params.iter().map(|p| if p.name == "max_rpcs" { 4 } else { p.default }).collect();
+    let setup = setup("star:4", Kind::Closed(20), 20_000);
+    let workload = Workload { count: 160, ..setup.workload.clone() };
+    whole(&interpreted(&program, &Setup { workload, params, message: 20_000, ..setup }));
+}
+
 #[test]
 fn interpreter_and_compiled_core_give_the_same_results() {
     for program in [stream(), messages(), verbs()] {

@@ -37,6 +37,8 @@ pub struct Edge {
     pieces: Pieces,
     endpoint: u64,
     to_send: VecDeque<Piece>,
+    /// a request is asked for: whether there is room for the next one shows when it is answered
+    asked: bool,
     waits: bool,
 }
 
@@ -48,6 +50,7 @@ impl Edge {
             pieces: Pieces::new(place),
             endpoint: 0,
             to_send: VecDeque::new(),
+            asked: false,
             waits: false,
         }
     }
@@ -67,19 +70,21 @@ impl Edge {
         self.request(flows);
     }
 
-    /// The transport knows best which of all requests goes first.
+    /// As many as there is room for: the transport knows best which of all requests goes first.
     fn request(&mut self, flows: &Flows) {
-        while self.endpoint != 0 && !self.waits {
-            let Some(piece) = self.to_send.pop_front() else { return };
-            let octets = self.pieces.octets(piece, flows);
-            let args = args(&[
-                (Arg::RemoteIp, u64::from(address(flows.all[piece.flow as usize].destination))),
-                (Arg::RemotePort, PORT),
-                (Arg::Len, octets.len() as u64),
-            ]);
-            let data = AskData::Send(Cow::Owned(octets));
-            self.desk.ask(Call::Request, self.endpoint, args, data, Waiting::Request(piece));
+        if self.endpoint == 0 || self.waits || self.asked {
+            return;
         }
+        let Some(piece) = self.to_send.pop_front() else { return };
+        let octets = self.pieces.octets(piece, flows);
+        let args = args(&[
+            (Arg::RemoteIp, u64::from(address(flows.all[piece.flow as usize].destination))),
+            (Arg::RemotePort, PORT),
+            (Arg::Len, octets.len() as u64),
+        ]);
+        let data = AskData::Send(Cow::Owned(octets));
+        self.asked = true;
+        self.desk.ask(Call::Request, self.endpoint, args, data, Waiting::Request(piece));
     }
 
     fn receive(&mut self, call: Call, handle: u64, len: u64, waiting: Waiting) {
@@ -115,6 +120,7 @@ impl Edge {
     }
 
     fn requested(&mut self, piece: Piece, done: &Completion, flows: &mut Flows, now: u64) {
+        self.asked = false;
         match done.status {
             OK => {
                 let len = TAKEN.len() as u64;
@@ -129,5 +135,6 @@ impl Edge {
             }
             status => flows.failed(piece.flow, status, now),
         }
+        self.request(flows);
     }
 }
