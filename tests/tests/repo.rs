@@ -7,9 +7,9 @@ use std::{fs, io};
 use carrick_tests::build::root;
 
 /// Crates, in the order in which data flows: each may use only those before it.
-const ORDER: [&str; 14] = [
-    "syntax", "ir", "sema", "lower", "interp", "sim", "emit-c", "doc", "dissect", "report", "verify",
-    "driver", "lsp", "cli",
+const ORDER: [&str; 15] = [
+    "syntax", "ir", "sema", "lower", "interp", "sim", "kernel", "emit-c", "doc", "dissect", "report",
+    "verify", "driver", "lsp", "cli",
 ];
 
 /// Lines of the longest function there may be.

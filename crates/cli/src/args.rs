@@ -326,6 +326,12 @@ pub struct Run {
     /// trace as JSON lines, as of `carrick sim`: `carrick report` draws it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// where it runs: as a process, or in the kernel (--port DEVICE --addr A)
+    #[arg(long, value_enum, default_value = "native")]
+    pub target: crate::commands::diff::Where,
+    /// also what the kernel's verifier says of a program that it rejects
+    #[arg(long)]
+    pub verbose: bool,
     /// what follows is for the stack: --port tun:NAME|packet:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
     /// --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:OCTETS:COUNT, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]

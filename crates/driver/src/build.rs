@@ -10,6 +10,7 @@ use crate::Failure;
 use crate::cc::{self, Tracing};
 
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/include");
+static KERNEL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/xdp/include");
 static NATIVE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/native");
 
 /// Writes the generated C and the runtime headers that it includes. Debuggers find the source if the compiler
@@ -58,6 +59,10 @@ pub fn for_target(target: &str, program: &ir::Program, dir: &Path) -> Result<Str
             cc::make(dir, &["lib"], Tracing::Off)?;
             Ok(format!("{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so"))
         }
+        "xdp" => {
+            kernel(program, dir, Tracing::Off)?;
+            Ok(format!("{at}: {name}.bpf.c, {name}.bpf.o, include, runtime"))
+        }
         other => Err(Failure::Usage(format!("nothing is built for target {other}"))),
     }
 }
@@ -72,6 +77,29 @@ pub fn native(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(),
     write_tree(&NATIVE, &dir.join("host"))?;
     cc::make(dir, &["lib"], tracing)?;
     cc::make(dir, &["host"], tracing)
+}
+
+/// Writes the program for the kernel with the headers that it includes, and compiles it to `NAME.bpf.o`.
+///
+/// # Errors
+/// [`Failure::Failed`] if there is something in the program that no program in the kernel can be made of,
+/// [`Failure::Usage`] if the folder cannot be written, and what [`cc::kernel`] reports.
+pub fn kernel(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    if let Some(unfit) = carrick_emit_c::unfit(program) {
+        let place = match unfit.loc.line {
+            0 => program.file.clone(),
+            line => format!("{}:{line}", program.file_of(unfit.loc)),
+        };
+        let what = unfit.what;
+        return Err(Failure::Failed(format!(
+            "{place}: target `xdp` has nothing for this yet: {what}; build for `native`"
+        )));
+    }
+    let (name, text) = carrick_emit_c::emit_bpf(&seen_from(program, dir));
+    write(&dir.join(name), text.as_bytes())?;
+    write_tree(&RUNTIME, &dir.join("runtime/include"))?;
+    write_tree(&KERNEL, &dir.join("include"))?;
+    cc::kernel(program, dir, tracing)
 }
 
 fn write_tree(tree: &Dir<'_>, to: &Path) -> Result<(), Failure> {

@@ -30,14 +30,18 @@ pub struct SharedLibrary {
     _dir: TempDir,
 }
 
+fn temporary() -> Result<TempDir, Failure> {
+    tempfile::Builder::new().prefix("carrick-").tempdir().map_err(|e| {
+        Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR to a writable one"))
+    })
+}
+
 /// Emits the program's C and compiles it.
 ///
 /// # Errors
 /// [`Failure::Missing`] if there is no C compiler, [`Failure::Failed`] with its messages if it rejects the code.
 pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedLibrary, Failure> {
-    let dir = tempfile::Builder::new().prefix("carrick-").tempdir().map_err(|e| {
-        Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR to a writable one"))
-    })?;
+    let dir = temporary()?;
     build::write_core(program, dir.path())?;
     let library = format!("lib{}.so", program.name);
     let mut command = Command::new(compiler());
@@ -49,6 +53,45 @@ pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedL
     command.arg(format!("{}.c", program.name));
     run(&mut command, "compile the generated C")?;
     Ok(SharedLibrary { path: dir.path().join(library), _dir: dir })
+}
+
+/// A program for the kernel in a folder of its own, which is removed when this is dropped.
+#[derive(Debug)]
+pub struct KernelObject {
+    /// the `.bpf.o`
+    pub path: PathBuf,
+    _dir: TempDir,
+}
+
+/// Emits the program's BPF C and compiles it.
+///
+/// # Errors
+/// As [`build::kernel`]; [`Failure::Missing`] if there is no place for files.
+pub fn kernel_object(program: &ir::Program, tracing: Tracing) -> Result<KernelObject, Failure> {
+    let dir = temporary()?;
+    build::kernel(program, dir.path(), tracing)?;
+    Ok(KernelObject { path: dir.path().join(format!("{}.bpf.o", program.name)), _dir: dir })
+}
+
+/// The compiler for the kernel's machine: `$CLANG`, else `clang`.
+fn kernel_compiler() -> String {
+    std::env::var("CLANG").ok().filter(|clang| !clang.is_empty()).unwrap_or_else(|| "clang".into())
+}
+
+/// Compiles `NAME.bpf.c` in a folder that has its headers.
+///
+/// # Errors
+/// [`Failure::Missing`] if there is no clang, [`Failure::Failed`] with its messages if it rejects the code.
+pub fn kernel(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    let mut command = Command::new(kernel_compiler());
+    command.current_dir(dir).args(["-target", "bpf", "-mcpu=v3", "-std=gnu11", "-O2", "-g"]);
+    command.args(["-ffreestanding", "-nostdlibinc", "-fno-builtin", "-Wall", "-Wextra", "-Wconversion"]);
+    command.args(["-Werror", "-Iinclude", "-Iruntime/include"]);
+    if tracing == Tracing::On {
+        command.arg("-DCARRICK_TRACE=1");
+    }
+    command.args(["-c", &format!("{}.bpf.c", program.name), "-o", &format!("{}.bpf.o", program.name)]);
+    run_with(&mut command, "compile for the kernel", "apt-get install clang", "CLANG")
 }
 
 /// Runs `make` in a folder.
@@ -70,9 +113,16 @@ pub fn make(dir: &Path, goals: &[&str], tracing: Tracing) -> Result<(), Failure>
 }
 
 fn run(command: &mut Command, what: &str) -> Result<(), Failure> {
+    run_with(command, what, "apt-get install gcc make libc6-dev", "CC")
+}
+
+/// Runs a tool that `install` brings to Debian, and that the variable can name.
+fn run_with(command: &mut Command, what: &str, install: &str, variable: &str) -> Result<(), Failure> {
     let tool = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|e| {
-        Failure::Missing(format!("cannot {what}: {tool} does not start ({e}); install it (Debian: apt-get install gcc make libc6-dev) or set CC"))
+        Failure::Missing(format!(
+            "cannot {what}: {tool} does not start ({e}); install it (Debian: {install}) or set {variable}"
+        ))
     })?;
     if output.status.success() {
         return Ok(());

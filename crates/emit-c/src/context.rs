@@ -110,6 +110,13 @@ impl Emitter<'_> {
     pub(crate) fn initial(&mut self, declared: &str, fields: &[ir::FieldDef]) {
         let (ty, name) = (self.names.declared(declared), self.names.own(declared));
         let core = self.core_param();
+        if self.kernel {
+            self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *v) {{"));
+            self.w.line("CARRICK_ZERO(v);");
+            self.initial_fields("(*v)", fields);
+            self.w.close("}");
+            return self.w.blank();
+        }
         self.w.open(format!("CARRICK_UNUSED static inline struct {ty} {name}_initial({core}) {{"));
         self.w.line(format!("struct {ty} v = {{0}};"));
         self.initial_fields("v", fields);
@@ -134,7 +141,11 @@ impl Emitter<'_> {
     /// Sets what of a place's records does not start as zero; an array's elements one by one.
     pub(crate) fn initial_parts(&mut self, place: &str, ty: &ir::Ty) {
         if let Some(initialiser) = self.initialiser(ty) {
-            self.w.line(format!("{place} = {initialiser};"));
+            if self.kernel {
+                self.w.line(initialiser.replace("(core)", &format!("(core, &{place})")) + ";");
+            } else {
+                self.w.line(format!("{place} = {initialiser};"));
+            }
         } else if let ir::Ty::Array(of, n) = ty
             && holds_records(of)
         {

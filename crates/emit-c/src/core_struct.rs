@@ -59,7 +59,7 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    fn option_list_struct(&mut self, list: usize) {
+    pub(crate) fn option_list_struct(&mut self, list: usize) {
         let def = &self.p.opt_lists[list];
         self.w.open(format!("struct {} {{", self.names.declared(&def.name)));
         for member in &def.members {
@@ -80,7 +80,7 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    fn blueprint_struct(&mut self, index: usize) {
+    pub(crate) fn blueprint_struct(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
         if let Some(doc) = doc_comment(&bp.doc) {
             self.w.line(doc);

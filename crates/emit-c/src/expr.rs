@@ -308,7 +308,21 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn local(&self, id: ir::LocalId) -> String {
+        if self.kernel && self.in_frame(id) { self.frame_member(id) } else { self.c_name(id) }
+    }
+
+    /// The local's own name.
+    pub(crate) fn c_name(&self, id: ir::LocalId) -> String {
         self.function.map_or_else(String::new, |f| safe(&f.locals[id.index()].name))
+    }
+
+    /// What stands to the left of `=` where a local begins to live with a value.
+    pub(crate) fn declared_local(&self, id: ir::LocalId) -> String {
+        let name = self.local(id);
+        if self.kernel && self.in_frame(id) {
+            return name;
+        }
+        self.names.declaration(self.local_type(id), &name)
     }
 
     pub(crate) fn local_type(&self, id: ir::LocalId) -> &Ty {
@@ -318,6 +332,11 @@ impl Emitter<'_> {
     /// Whether the local is a pointer to what the chain works on.
     pub(crate) fn is_reference(&self, id: ir::LocalId) -> bool {
         self.function.is_some_and(|f| id.0 < f.params && f.locals[id.index()].ty.is_by_ref())
+    }
+
+    /// An index of which it is known that it is below `n`, where the verifier sees it too.
+    pub(crate) fn bounded(&self, index: String, n: u32) -> String {
+        if self.kernel { format!("carrick_at({index}, {n}u)") } else { index }
     }
 
     /// The address of a local of an aggregate type.
@@ -339,10 +358,11 @@ impl Emitter<'_> {
                     ty = field;
                 }
                 Proj::Index(index) => {
-                    let index_text = self.expr(index);
+                    let mut index_text = self.expr(index);
                     if let Ty::Array(element, n) = ty {
                         if !matches!(index.kind, ExprKind::Lit(v) if v < u64::from(n)) {
                             guards.push(format!("{index_text} < {n}u"));
+                            index_text = self.bounded(index_text, n);
                         }
                         ty = *element;
                     }
@@ -351,7 +371,8 @@ impl Emitter<'_> {
                 Proj::Elem(index) => {
                     let index_text = self.expr(index);
                     guards.push(format!("{index_text} < {text}{dot}len"));
-                    text = format!("{text}{dot}items[{index_text}]");
+                    let bounded = self.bounded(index_text, list_bound(&ty));
+                    text = format!("{text}{dot}items[{bounded}]");
                     if let Ty::List(element, _, _) = ty {
                         ty = *element;
                     }

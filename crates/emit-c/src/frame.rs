@@ -22,7 +22,11 @@ impl Emitter<'_> {
             self.w.line("const uint8_t *p = packet->rest[0];");
             self.w.line("uint32_t len = (uint32_t)(packet->rest[1] - p);");
         } else {
-            self.w.line("const uint8_t *p = packet->ptr;");
+            self.w.line(if self.kernel {
+                "const uint8_t *p = core->in;"
+            } else {
+                "const uint8_t *p = packet->ptr;"
+            });
             if self.cuts_packet(bp) {
                 self.w.line("uint32_t len = packet->len;");
             }
@@ -55,6 +59,9 @@ impl Emitter<'_> {
     pub(crate) fn extract_payload(&mut self, bp: &BlueprintDef) {
         let (payload, len) = (self.names.own("payload"), packet_len(bp));
         let mut octets = format!("{len} - header_len{}", less_tail(bp));
+        if self.kernel {
+            return self.w.line(format!("h->payload__ = (struct {payload}){{.len = {octets}}};"));
+        }
         if bp.frame {
             self.w.line("CARRICK_UNUSED uint64_t payload_len = len - header_len;");
             octets = match (&bp.payload_len, &bp.payload_name) {

@@ -96,37 +96,43 @@ impl Emitter<'_> {
 
     fn blueprint_initial(&mut self, bp: &BlueprintDef) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline struct {ty} {name}_initial(CARRICK_UNUSED struct {} *core) {{",
-            self.names.own("core")
-        ));
-        self.w.line(format!("struct {ty} v = {{0}};"));
+        let core = self.core_param();
+        if self.kernel {
+            self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *h) {{"));
+            self.w.line("CARRICK_ZERO(h);");
+        } else {
+            self.w.open(format!("CARRICK_UNUSED static inline struct {ty} {name}_initial({core}) {{"));
+            self.w.line(format!("struct {ty} v = {{0}};"));
+        }
+        let v = if self.kernel { "h->" } else { "v." };
         for field in &bp.fields {
             if let BpFieldKind::Plain { init: Some(init) } = &field.kind {
-                let text = format!("v.{} = {};", safe(&field.name), self.expr(init));
+                let text = format!("{v}{} = {};", safe(&field.name), self.expr(init));
                 self.w.line(text);
             }
         }
         if self.p.net_header.layer == NetLayer::Ipv4 {
-            self.net_initial();
+            self.net_initial(v);
         }
-        self.w.line("return v;");
+        if !self.kernel {
+            self.w.line("return v;");
+        }
         self.w.close("}");
         self.w.blank();
     }
 
-    fn net_initial(&mut self) {
+    fn net_initial(&mut self, v: &str) {
         let header = &self.p.net_header;
         if !header.fields.iter().any(|f| f.field == NetField::SrcIp) {
-            self.w.line("v.net__.src = core->address;");
+            self.w.line(format!("{v}net__.src = core->address;"));
         }
         if !header.fields.iter().any(|f| f.field == NetField::Ttl && f.init.is_some()) {
-            self.w.line("v.net__.ttl = 64;");
+            self.w.line(format!("{v}net__.ttl = 64;"));
         }
-        self.w.line(format!("v.net__.protocol = {};", header.protocol));
+        self.w.line(format!("{v}net__.protocol = {};", header.protocol));
         for field in header.fields.iter().filter(|f| f.field != NetField::Protocol) {
             if let Some(init) = &field.init {
-                let text = format!("v.net__.{} = {};", net_member(field.field), self.expr(init));
+                let text = format!("{v}net__.{} = {};", net_member(field.field), self.expr(init));
                 self.w.line(text);
             }
         }
@@ -174,10 +180,12 @@ impl Emitter<'_> {
             let list = &self.p.opt_lists[list.index()];
             let begin =
                 if bp.parts.is_empty() { bp.fixed_len.to_string() } else { "header_len - options".into() };
-            self.w.line(format!(
-                "if (!{}_read(&h->opts__, p + {begin}, p + header_len))",
-                self.names.own(&list.name)
-            ));
+            let read = self.names.own(&list.name);
+            if self.kernel {
+                self.w.line(format!("if (!{read}_read(&h->opts__, p, {begin}, header_len))"));
+            } else {
+                self.w.line(format!("if (!{read}_read(&h->opts__, p + {begin}, p + header_len))"));
+            }
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
         }
         let ranges: Vec<String> =
@@ -202,6 +210,8 @@ impl Emitter<'_> {
             let own = format!("carrick_sum(p + {}, 2)", field.bit_offset / 8);
             let len = packet_len(bp);
             let covered = match (header, payload) {
+                (true, true) if self.kernel => "core->sum".to_owned(),
+                (true, false) if self.kernel => "carrick_sum_of(p, CARRICK_SEEN, header_len)".to_owned(),
                 _ if fields.is_some() => sum_of_fields(bp, fields),
                 (true, true) => format!("carrick_sum(p, {len})"),
                 (true, false) => "carrick_sum(p, header_len)".to_owned(),

@@ -95,6 +95,10 @@ impl Emitter<'_> {
         let queue = self.queue_arg(queue);
         let Ty::Blueprint(kind) = self.local_type(bp) else { return };
         let name = self.names.own(&self.p.blueprints[kind.index()].name);
+        if self.kernel {
+            let bp = self.local(bp);
+            return self.w.line(format!("{name}_generate(core, &{bp});"));
+        }
         let mask = rules.iter().fold(0_u64, |mask, rule| mask | 1 << rule.0);
         let bp = self.local(bp);
         let entry = self.names.own("entry");
@@ -121,6 +125,9 @@ impl Emitter<'_> {
         let name = self.p.events[kind.index()].name.clone();
         let local = self.local(event);
         self.trace_instr(13, &[format!("{}u", kind.0)]);
+        if self.kernel {
+            return self.raise_in_kernel(kind, &name, &local);
+        }
         self.w.line(format!("chain->raised[chain->raised_count].kind = {};", kind.0));
         self.w.line(format!("chain->raised[chain->raised_count++].event.{name}_ = {local};"));
     }

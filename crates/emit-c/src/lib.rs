@@ -9,6 +9,7 @@
 
 mod api;
 mod blocks;
+mod bpf;
 mod chain;
 mod coalesce;
 mod context;
@@ -35,6 +36,8 @@ mod trace;
 mod types;
 mod writer;
 
+pub use bpf::{Unfit, emit_bpf, unfit};
+
 use carrick_ir::Program;
 
 use names::Names;
@@ -60,6 +63,8 @@ struct Emitter<'p> {
     w: Writer,
     /// whether blueprints wait in scheduling blocks that the runtime works
     blocks: bool,
+    /// whether it is for the kernel: state in maps, bounds where the verifier sees them
+    kernel: bool,
     /// the function that is being written
     function: Option<&'p carrick_ir::Function>,
 }
@@ -67,7 +72,7 @@ struct Emitter<'p> {
 impl<'p> Emitter<'p> {
     fn new(p: &'p Program) -> Self {
         let w = Writer::new(format!("{}.c", p.name));
-        Emitter { p, names: Names::new(p), w, blocks: blocks::needed(p), function: None }
+        Emitter { p, names: Names::new(p), w, blocks: blocks::needed(p), kernel: false, function: None }
     }
 
     fn source(mut self) -> String {

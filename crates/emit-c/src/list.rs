@@ -23,12 +23,14 @@ impl Emitter<'_> {
                 let i = self.expr(index);
                 let (l, there) = self.on_list(list, |l| format!("{i} < {l}.len"));
                 self.open_at(stmt, format!("if ({there}) {{"));
-                self.line(
-                    stmt,
+                let close = if self.kernel {
+                    format!("CARRICK_CLOSE_GAP({l}.items, {}u, {l}.len, {i});", list_bound(&list.ty))
+                } else {
                     format!(
                         "memmove(&{l}.items[{i}], &{l}.items[{i} + 1], ({l}.len - {i} - 1) * sizeof {l}.items[0]);"
-                    ),
-                );
+                    )
+                };
+                self.line(stmt, close);
                 self.line(stmt, format!("{l}.len--;"));
                 self.w.close("}");
             }
@@ -51,13 +53,26 @@ impl Emitter<'_> {
                 let (key, ty) = (self.key_of(element, *order), self.names.ctype(element));
                 self.line(stmt, format!("const {ty} item__ = {v};"));
                 self.line(stmt, format!("uint32_t at__ = {l}.len++;"));
-                let greater = format!("item__{key} < {l}.items[at__ - 1]{key}");
-                self.open_at(stmt, format!("for (; at__ > 0 && {greater}; at__--) {{"));
-                self.line(stmt, format!("{l}.items[at__] = {l}.items[at__ - 1];"));
+                let n = list_bound(&list.ty);
+                let (at, before) = (self.bounded("at__".into(), n), self.bounded("at__ - 1".into(), n));
+                let greater = format!("item__{key} < {l}.items[{before}]{key}");
+                let turns =
+                    if self.kernel { format!("uint32_t turn__ = 0; turn__ < {n}u && ") } else { "; ".into() };
+                let turn = if self.kernel { ", turn__++" } else { "" };
+                self.open_at(stmt, format!("for ({turns}at__ > 0 && {greater}; at__--{turn}) {{"));
+                self.line(stmt, format!("{l}.items[{at}] = {l}.items[{before}];"));
                 self.w.close("}");
-                self.line(stmt, format!("{l}.items[at__] = item__;"));
+                self.line(stmt, format!("{l}.items[{at}] = item__;"));
             }
-            _ => self.line(stmt, format!("{l}.items[{l}.len++] = {v};")),
+            _ => {
+                let at = self.bounded(format!("{l}.len"), list_bound(&list.ty));
+                if self.kernel {
+                    self.line(stmt, format!("{l}.items[{at}] = {v};"));
+                    self.line(stmt, format!("{l}.len++;"));
+                } else {
+                    self.line(stmt, format!("{l}.items[{l}.len++] = {v};"));
+                }
+            }
         }
         self.w.close("}");
     }
@@ -69,13 +84,15 @@ impl Emitter<'_> {
         self.open_at(stmt, format!("if ({room}) {{"));
         self.line(stmt, format!("const {ty} item__ = {v};"));
         self.line(stmt, format!("const uint64_t at__ = carrick_min64({i}, {l}.len);"));
-        self.line(
-            stmt,
-            format!(
-                "memmove(&{l}.items[at__ + 1], &{l}.items[at__], ({l}.len++ - at__) * sizeof {l}.items[0]);"
-            ),
-        );
-        self.line(stmt, format!("{l}.items[at__] = item__;"));
+        if self.kernel {
+            self.line(stmt, format!("CARRICK_OPEN_GAP({l}.items, {n}u, {l}.len, at__);"));
+            self.line(stmt, format!("{l}.len++;"));
+        } else {
+            let after = format!("({l}.len++ - at__) * sizeof {l}.items[0]");
+            self.line(stmt, format!("memmove(&{l}.items[at__ + 1], &{l}.items[at__], {after});"));
+        }
+        let at = self.bounded("at__".into(), *n);
+        self.line(stmt, format!("{l}.items[{at}] = item__;"));
         self.w.close("}");
     }
 
@@ -98,18 +115,29 @@ impl Emitter<'_> {
 
     /// Halves what may still hold the first element that is not less.
     pub(crate) fn search_function(&mut self, list: &Ty) {
-        let Ty::List(element, _, order) = list else { return };
+        let Ty::List(element, n, order) = list else { return };
         let Some(key) = self.p.sort_key(element, *order) else { return };
         let (list_type, key_type) = (self.names.ctype(list), self.names.ctype(&key));
         self.w.line("/* How many elements have a lesser key. */");
+        let kind = if self.kernel { "CARRICK_APART" } else { "CARRICK_UNUSED static inline" };
         self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {}(const {list_type} *l, {key_type} key) {{",
+            "{kind} uint32_t {}(const {list_type} *l, {key_type} key) {{",
             self.find_name(list)
         ));
+        if self.kernel {
+            self.w.line("if (!l)");
+            self.w.line("    return 0;");
+        }
         self.w.line("uint32_t from = 0, to = l->len;");
-        self.w.open("while (from < to) {");
+        if self.kernel {
+            let turns = u32::BITS - n.leading_zeros();
+            self.w.open(format!("for (uint32_t turn = 0; turn < {turns}u && from < to; turn++) {{"));
+        } else {
+            self.w.open("while (from < to) {");
+        }
         self.w.line("uint32_t middle = (from + to) / 2;");
-        self.w.line(format!("if (l->items[middle]{} < key)", self.key_of(element, *order)));
+        let middle = self.bounded("middle".into(), *n);
+        self.w.line(format!("if (l->items[{middle}]{} < key)", self.key_of(element, *order)));
         self.w.line("    from = middle + 1;\nelse\n    to = middle;");
         self.w.close("}");
         self.w.line("return from;");
@@ -131,11 +159,16 @@ impl Emitter<'_> {
             } else {
                 format!("({}){{0}}", self.names.ctype(element))
             };
-            let declaration = self.names.declaration(element, &self.local(dest));
+            let declaration = self.declared_local(dest);
             self.line(stmt, format!("{declaration} = {there} ? {l}.items[0] : {zero};"));
         }
         self.open_at(stmt, format!("if ({there}) {{"));
-        self.line(stmt, format!("memmove({l}.items, {l}.items + 1, --{l}.len * sizeof {l}.items[0]);"));
+        if self.kernel {
+            self.line(stmt, format!("CARRICK_CLOSE_GAP({l}.items, {}u, {l}.len, 0u);", list_bound(&list.ty)));
+            self.line(stmt, format!("{l}.len--;"));
+        } else {
+            self.line(stmt, format!("memmove({l}.items, {l}.items + 1, --{l}.len * sizeof {l}.items[0]);"));
+        }
         self.w.close("}");
     }
 }

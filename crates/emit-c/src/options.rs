@@ -90,6 +90,9 @@ impl Emitter<'_> {
     }
 
     fn reading(&mut self, list: &OptListDef) {
+        if self.kernel {
+            return self.reading_at(list);
+        }
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         self.w.line("/* False if a length is impossible. */");
         self.w.open(format!(
@@ -124,7 +127,7 @@ impl Emitter<'_> {
     }
 
     /// All options of one kind.
-    fn known_options(&mut self, options: &[&ir::OptDef]) {
+    pub(crate) fn known_options(&mut self, options: &[&ir::OptDef]) {
         self.w.open(format!("case {}:", options[0].kind));
         if let [opt] = options {
             self.w.line(format!("if (p[1] != {})", opt.len));

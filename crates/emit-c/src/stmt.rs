@@ -12,7 +12,11 @@ impl<'p> Emitter<'p> {
         let p = self.p;
         for function in &p.functions {
             self.function = Some(function);
-            self.one_function(function);
+            if self.kernel {
+                self.function_apart(function);
+            } else {
+                self.one_function(function);
+            }
         }
         self.function = None;
     }
@@ -64,7 +68,9 @@ impl<'p> Emitter<'p> {
             StmtKind::Assign { place, value } => self.assign(stmt, place, value),
             StmtKind::Call { dest, func, args } => self.call(stmt, *dest, *func, args),
             StmtKind::Random { dest } => {
-                let text = format!("uint32_t {} = carrick_pcg_next(&core->rng);", self.local(*dest));
+                let next =
+                    if self.kernel { "carrick_random(shared)" } else { "carrick_pcg_next(&core->rng)" };
+                let text = format!("uint32_t {} = {next};", self.local(*dest));
                 self.line(stmt, text);
             }
             StmtKind::ListAdd { .. }
@@ -85,7 +91,8 @@ impl<'p> Emitter<'p> {
             StmtKind::Break => self.line(stmt, "break;"),
             StmtKind::Continue => self.line(stmt, "continue;"),
             StmtKind::Return(value) => {
-                let text = value.as_ref().map_or("return;".into(), |v| format!("return {};", self.expr(v)));
+                let nothing = if self.kernel { "return 0;" } else { "return;" };
+                let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.expr(v)));
                 self.line(stmt, text);
             }
             StmtKind::Stop => {
@@ -118,8 +125,9 @@ impl<'p> Emitter<'p> {
     }
 
     /// A `return` without a meaningful value.
-    fn leave(&self) -> String {
+    pub(crate) fn leave(&self) -> String {
         match self.function.map(|f| &f.ret) {
+            None | Some(Ty::Void) if self.kernel => "return 0;".into(),
             None | Some(Ty::Void) => "return;".into(),
             Some(ty) if ty.is_scalar() => format!("return {};", self.literal(0, ty)),
             Some(ty) => format!("return ({}){{0}};", self.names.ctype(ty)),
@@ -129,6 +137,9 @@ impl<'p> Emitter<'p> {
     fn let_stmt(&mut self, stmt: &Stmt, local: ir::LocalId, init: Option<&ir::Expr>) {
         let ty = self.local_type(local).clone();
         let name = self.local(local);
+        if self.kernel && self.in_frame(local) {
+            return self.let_in_frame(stmt, local, init);
+        }
         if let (Ty::Array(..), Some(value)) = (&ty, init) {
             let text = format!("{};", self.names.declaration(&ty, &name));
             self.line(stmt, text);
@@ -193,12 +204,10 @@ impl<'p> Emitter<'p> {
                 Arg::Ref(local) => format!(", {}", self.address(*local)),
             })
             .collect();
-        let call = format!("fn_{}(core, chain{args});", def.name);
+        let chain = if self.kernel { "" } else { ", chain" };
+        let call = format!("fn_{}(core{chain}{args});", def.name);
         let text = match dest {
-            Some(dest) => {
-                let ty = self.local_type(dest).clone();
-                format!("{} = {call}", self.names.declaration(&ty, &self.local(dest)))
-            }
+            Some(dest) => format!("{} = {call}", self.declared_local(dest)),
             None => call,
         };
         self.line(stmt, text);
@@ -261,7 +270,7 @@ impl<'p> Emitter<'p> {
             }
             StmtKind::ForEach { var, list, body } => {
                 let ty = self.local_type(*var).clone();
-                let (name, CPlace { text: place, guard }) = (self.local(*var), self.place(list));
+                let (name, CPlace { text: place, guard }) = (self.c_name(*var), self.place(list));
                 let (len, item) = match (&list.ty, guard) {
                     (Ty::Array(_, n), None) => (format!("{n}u"), format!("{place}[{name}__at]")),
                     (Ty::Array(_, n), Some(guard)) => {
@@ -271,10 +280,17 @@ impl<'p> Emitter<'p> {
                 };
                 self.open_at(
                     stmt,
-                    format!("for (uint32_t {name}__at = 0; {name}__at < {len}; {name}__at++) {{"),
+                    format!(
+                        "for (uint32_t {name}__at = 0; {}{name}__at < {len}; {name}__at++) {{",
+                        self.room_ahead(&name, &list.ty)
+                    ),
                 );
-                let text = format!("CARRICK_UNUSED {} = {item};", self.names.declaration(&ty, &name));
-                self.line(stmt, text);
+                if self.kernel {
+                    self.each_in_kernel(stmt, *var, &place, list);
+                } else {
+                    let text = format!("CARRICK_UNUSED {} = {item};", self.names.declaration(&ty, &name));
+                    self.line(stmt, text);
+                }
                 self.stmts(body);
                 self.w.close("}");
             }
@@ -323,7 +339,8 @@ impl<'p> Emitter<'p> {
         let packet = self.packet();
         self.open_at(stmt, format!("if (!{name}_extract(core, {packet}, &{})) {{", self.local(bp)));
         self.line(stmt, "chain->dropped = true;");
-        self.line(stmt, "return;");
+        let leave = self.leave();
+        self.line(stmt, leave);
         self.w.close("}");
     }
 

@@ -15,6 +15,10 @@ impl Emitter<'_> {
         let words: Vec<String> = words.iter().map(|w| format!("(uint64_t)({w})")).collect();
         let n = words.len();
         self.w.line("#ifdef CARRICK_TRACE");
+        if self.kernel {
+            self.report(kind, &number.to_string(), &words);
+            return self.w.line("#endif");
+        }
         self.w.line("if (core->trace)");
         let array =
             if n == 0 { "NULL".into() } else { format!("(const uint64_t[]){{{}}}", words.join(", ")) };
@@ -53,28 +57,38 @@ impl Emitter<'_> {
         fields: &[ir::FieldDef],
         timers: &[ir::TimerDef],
     ) {
-        self.w.line("if (!core->trace)");
-        self.w.line("    return;");
-        self.w.line("struct carrick_record r;");
-        self.w.line("r.count = 0;");
-        self.w.line(format!("carrick_word(&r, {handle});"));
+        if self.kernel {
+            self.w.line("struct carrick_report *r = &core->report;");
+            self.w.line("r->count = 0;");
+        } else {
+            self.w.line("if (!core->trace)");
+            self.w.line("    return;");
+            self.w.line("struct carrick_record r;");
+            self.w.line("r.count = 0;");
+        }
+        let r = self.record_here();
+        self.w.line(format!("carrick_word({r}, {handle});"));
         for field in fields {
             self.words(&field.ty, &format!("v->{}", safe(&field.name)), 0);
         }
         for at in 0..timers.len() {
             self.w.line(format!(
-                "carrick_word(&r, carrick_timer_armed(&v->timers__[{at}]) ? v->timers__[{at}].deadline : 0);"
+                "carrick_word({r}, carrick_timer_armed(&v->timers__[{at}]) ? v->timers__[{at}].deadline : 0);"
             ));
         }
-        self.w.line(format!("core->trace(core->trace_user, {kind}, {number}, r.words, r.count);"));
+        if self.kernel {
+            self.send_report(kind, &number.to_string());
+        } else {
+            self.w.line(format!("core->trace(core->trace_user, {kind}, {number}, r.words, r.count);"));
+        }
         self.w.close("}");
         self.w.blank();
     }
 
     fn words(&mut self, ty: &Ty, at: &str, depth: u32) {
-        let i = format!("i{depth}");
+        let (i, r) = (format!("i{depth}"), self.record_here());
         match ty {
-            Ty::Addr => self.w.line(format!("carrick_word_addr(&r, {at});")),
+            Ty::Addr => self.w.line(format!("carrick_word_addr({r}, {at});")),
             Ty::Struct(id) => {
                 for field in &self.p.structs[id.index()].fields {
                     self.words(&field.ty, &format!("{at}.{}", safe(&field.name)), depth);
@@ -90,20 +104,26 @@ impl Emitter<'_> {
                 self.words(element, &format!("{at}[{i}]"), depth + 1);
                 self.w.close("}");
             }
-            Ty::List(element, _, _) => {
-                self.w.line(format!("carrick_word(&r, {at}.len);"));
-                self.w.open(format!("for (uint32_t {i} = 0; {i} < {at}.len; {i}++) {{"));
+            Ty::List(element, n, _) => {
+                self.w.line(format!("carrick_word({r}, {at}.len);"));
+                let room = if self.kernel { format!("{i} < {n}u && ") } else { String::new() };
+                self.w.open(format!("for (uint32_t {i} = 0; {room}{i} < {at}.len; {i}++) {{"));
                 self.words(element, &format!("{at}.items[{i}]"), depth + 1);
                 self.w.close("}");
             }
             Ty::Wnd { runs: Some(_), .. } => {
-                self.w.line(format!("carrick_words_wnd(&r, &{at}.wnd, {at}.runs);"))
+                self.w.line(format!("carrick_words_wnd({r}, &{at}.wnd, {at}.runs);"))
             }
             Ty::Wnd { size, runs: None } => {
                 let words = window_words(*size);
-                self.w.line(format!("carrick_words_bits(&r, {at}.head, {at}.bits, {words}, {size}u);"));
+                self.w.line(format!("carrick_words_bits({r}, {at}.head, {at}.bits, {words}, {size}u);"));
             }
-            _ => self.w.line(format!("carrick_word(&r, (uint64_t){at});")),
+            _ => self.w.line(format!("carrick_word({r}, (uint64_t){at});")),
         }
+    }
+
+    /// The record that is being put together.
+    fn record_here(&self) -> &'static str {
+        if self.kernel { "r" } else { "&r" }
     }
 }

@@ -43,3 +43,4 @@ mod wnd;
 pub use api::*;
 pub use ask::Question;
 pub use core::Core;
+pub use rand::{random_start, secret_key};

@@ -26,6 +26,11 @@ impl Pcg32 {
         Pcg32::new(seed, RANDOM_STREAM)
     }
 
+    /// Its state and its increment, for a generator elsewhere that goes on with it.
+    pub(crate) fn parts(&self) -> [u64; 2] {
+        [self.state, self.inc]
+    }
+
     pub(crate) fn next(&mut self) -> u32 {
         let old = self.state;
         self.state = old.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(self.inc);
@@ -35,10 +40,15 @@ impl Pcg32 {
 }
 
 /// The secret key of a core: low half first, low word first.
-pub(crate) fn secret_key(seed: u64) -> [u64; 2] {
+pub fn secret_key(seed: u64) -> [u64; 2] {
     let mut pcg = Pcg32::new(seed, KEY_STREAM);
     let mut half = || u64::from(pcg.next()) | u64::from(pcg.next()) << 32;
     [half(), half()]
+}
+
+/// State and increment of the generator of `random()` at the start of a core.
+pub fn random_start(seed: u64) -> [u64; 2] {
+    Pcg32::of_seed(seed).parts()
 }
 
 /// SipHash-2-4 of words, each as 8 octets little-endian.

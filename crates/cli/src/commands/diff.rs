@@ -7,12 +7,15 @@ use std::sync::Arc;
 
 use carrick_driver::Failure;
 use carrick_driver::cc::{self, SharedLibrary, Tracing};
+use carrick_interp::Config;
 use carrick_ir::Program;
+use carrick_kernel::KernelCore;
 use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
-use carrick_sim::diff::{Via, diff_operations, diff_through};
+use carrick_sim::core::Core;
+use carrick_sim::diff::{Pace, Via, diff_cores, diff_operations, diff_through};
 use carrick_sim::interface::Interface;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::scenario::ViaArgs;
@@ -35,6 +38,12 @@ pub struct DiffArgs {
     pub operations: u64,
     #[command(flatten)]
     pub way: ViaArgs,
+    /// where the compiled program runs
+    #[arg(long, value_enum, default_value = "native", conflicts_with_all = ["via"])]
+    pub target: Where,
+    /// also what the kernel's verifier says of a program that it rejects
+    #[arg(long)]
+    pub verbose: bool,
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }
@@ -61,7 +70,57 @@ impl Between {
     }
 }
 
+/// Where the program runs that the interpreter is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Where {
+    /// as compiled C, in this process
+    Native,
+    /// in this machine's kernel: by operations alone, and needs root
+    Xdp,
+}
+
+/// What was found: records that agree, and what does not, by seed.
+type Found = (u64, Vec<(u64, String)>);
+
 pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
+    let (compared, wrong) = match args.target {
+        Where::Native => compiled(args)?,
+        Where::Xdp => in_kernel(args)?,
+    };
+    said(args, compared, &wrong);
+    Ok(ExitCode::from(u8::from(!wrong.is_empty())))
+}
+
+/// Each seed with two new cores in the kernel.
+fn in_kernel(args: &DiffArgs) -> Result<Found, Failure> {
+    let program = super::load(&args.source)?;
+    let object = cc::kernel_object(&program, Tracing::On)?;
+    let bar = output::progress_bar(args.seeds, "comparing");
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for seed in args.seed..args.seed.saturating_add(args.seeds) {
+        let mut refusal = None;
+        let mut make = |config: &Config| match KernelCore::new(&object.path, program.clone(), config) {
+            Ok(core) => Ok(Box::new(core) as Box<dyn Core>),
+            Err(refused) => {
+                let text = refused.to_string();
+                refusal = Some(refused);
+                Err(text)
+            }
+        };
+        let result = diff_cores(&program, &mut make, Pace::AtOnce, seed, args.operations);
+        if let Some(refusal) = refusal {
+            return Err(super::refused(refusal, args.verbose));
+        }
+        let result = result.map_err(Failure::Usage)?;
+        compared += result.compared;
+        wrong.extend(result.difference.map(|what| (seed, what)));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok((compared, wrong))
+}
+
+fn compiled(args: &DiffArgs) -> Result<Found, Failure> {
     let program = super::load(&args.source)?;
     let library = cc::shared_library(&program, Tracing::On)?;
     let compiled = CompiledProgram::load(&library.path, &program).map_err(Failure::Failed)?;
@@ -84,6 +143,10 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
         bar.inc(1);
     }
     bar.finish_and_clear();
+    Ok((compared, wrong))
+}
+
+fn said(args: &DiffArgs, compared: u64, wrong: &[(u64, String)]) {
     match args.format {
         Format::Json => output::json(&json!({
             "seeds": args.seeds,
@@ -91,7 +154,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
             "wrong": wrong.iter().map(|(seed, what)| json!({"seed": seed, "what": what})).collect::<Vec<_>>(),
         })),
         Format::Pretty => {
-            for (seed, what) in &wrong {
+            for (seed, what) in wrong {
                 println!(
                     "seed {seed}: {what}\n  again: carrick diff {}{} --seed {seed} --seeds 1\n",
                     args.source, args.way
@@ -104,5 +167,4 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
             );
         }
     }
-    Ok(ExitCode::from(u8::from(!wrong.is_empty())))
 }

@@ -16,6 +16,7 @@ mod plot;
 mod report;
 mod repro;
 mod run;
+mod run_in_kernel;
 pub mod scenario;
 mod shell;
 pub mod sim;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 use carrick_driver::targets::Target;
 use carrick_driver::{Choice, Failure, compile_for};
 use carrick_ir::Program;
+use carrick_kernel::Refusal;
 
 use crate::args::{Args, Command, Source};
 use crate::manifest::words;
@@ -53,6 +55,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Sim(args) => watch::run(&args.watching, &sim::files(args), || sim::run(args)),
         Command::Trace(args) => trace::run(args),
         Command::Diff(args) => diff::run(args),
+        Command::Run(args) if args.target == diff::Where::Xdp => run_in_kernel::run(args),
         Command::Run(args) => run::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Doc(args) => {
@@ -70,6 +73,17 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Completions(args) => Ok(shell::completions(args)),
         Command::Man(args) => shell::man(args),
         Command::Lsp(_) => lsp::run(),
+    }
+}
+
+/// A program that is not in the kernel, in one sentence; what the verifier says, to who wants it.
+fn refused(refusal: Refusal, verbose: bool) -> Failure {
+    let text = refusal.to_string();
+    match refusal {
+        Refusal::Missing(_) => Failure::Missing(text),
+        Refusal::Failed(_) => Failure::Failed(text),
+        Refusal::Rejected { log, .. } if verbose => Failure::Failed(format!("{text}\n{log}")),
+        Refusal::Rejected { .. } => Failure::Failed(format!("{text}; --verbose shows all that it says")),
     }
 }
 

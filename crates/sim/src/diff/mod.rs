@@ -14,7 +14,7 @@ use crate::observe::Observer;
 use crate::scenario::{Engine, Scenario, Way, run_through};
 use crate::trace::describe;
 
-pub use operations::diff_operations;
+pub use operations::{Pace, diff_cores, diff_operations};
 
 /// Something that a run shows.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -57,15 +57,9 @@ fn plain<T: std::fmt::Debug>(of: &T) -> String {
 }
 
 impl Twins {
-    fn new(program: &Arc<Program>, compiled: &Rc<CompiledProgram>, config: &Config) -> Result<Twins, String> {
+    fn new(program: &Arc<Program>, other: Box<dyn Core>, config: &Config) -> Result<Twins, String> {
         let interpreted = Box::new(Interpreted::new(program.clone(), config)?);
-        let compiled = Box::new(Compiled::new(compiled.clone(), config)?);
-        Ok(Twins {
-            cores: [interpreted, compiled],
-            records: Default::default(),
-            handles: vec![0],
-            compared: 0,
-        })
+        Ok(Twins { cores: [interpreted, other], records: Default::default(), handles: vec![0], compared: 0 })
     }
 
     /// Does the same to both; what both answered.
@@ -138,6 +132,7 @@ impl Twins {
 struct World<'a> {
     program: &'a Program,
     ends: [Twins; 2],
+    pace: Pace,
     flying: Vec<(usize, Vec<u8>)>,
     dice: Dice,
     now: u64,
@@ -163,7 +158,21 @@ impl World<'_> {
             10 => _ = self.ends[end].both("advance", |core| outcome(core.advance(now)))?,
             _ => self.ends[end].complete()?,
         }
+        if self.pace == Pace::AtOnce {
+            self.drain()?;
+        }
         self.ends.iter_mut().try_for_each(|end| end.compare(self.program))
+    }
+
+    /// Takes out all packets.
+    fn drain(&mut self) -> Result<(), String> {
+        for end in 0..self.ends.len() {
+            while let Some(packet) = self.ends[end].tx(self.now)? {
+                self.packets += 1;
+                self.flying.push((1 - end, packet));
+            }
+        }
+        Ok(())
     }
 
     fn call(&mut self, end: usize) -> Result<(), String> {
@@ -238,23 +247,36 @@ impl World<'_> {
     }
 }
 
-/// Makes so many random operations on both and compares what can be seen after each.
+/// When packets leave that were issued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// when they are asked for
+    Asked,
+    /// before anything else happens
+    AtOnce,
+}
+
+/// Makes the core that the interpreter is compared with.
+pub type Make<'a> = &'a mut dyn FnMut(&Config) -> Result<Box<dyn Core>, String>;
+
+/// As [`diff_operations`], with cores that `make` makes in place of compiled ones.
 ///
 /// # Errors
-/// If the program's configuration allows no core with its defaults.
-pub fn diff_operations(
+/// If the program's configuration allows no core with its defaults, and what `make` says.
+pub fn diff_cores(
     program: &Arc<Program>,
-    compiled: &Rc<CompiledProgram>,
+    make: Make<'_>,
+    pace: Pace,
     seed: u64,
     operations: u64,
 ) -> Result<Comparison, String> {
-    let end = |address| {
+    let mut end = |address| {
         let config =
             Config { seed, address, mtu: MTU, completions: COMPLETIONS, trace: true, ..Config::default() };
-        Twins::new(program, compiled, &config)
+        Twins::new(program, make(&config)?, &config)
     };
     let (dice, ends) = (Dice::new(seed), [end(1)?, end(2)?]);
-    let mut world = World { program, ends, flying: Vec::new(), dice, now: 0, token: 0, packets: 0 };
+    let mut world = World { program, ends, pace, flying: Vec::new(), dice, now: 0, token: 0, packets: 0 };
     let wrong = (1..=operations).find_map(|operation| {
         let what = world.step().err()?;
         Some(format!("at {} ns, operation {operation}: {what}", world.now))
@@ -265,4 +287,21 @@ pub fn diff_operations(
         difference: wrong,
         failures: Vec::new(),
     })
+}
+
+/// Makes so many random operations on both and compares what can be seen after each.
+///
+/// # Errors
+/// If the program's configuration allows no core with its defaults.
+pub fn diff_operations(
+    program: &Arc<Program>,
+    compiled: &Rc<CompiledProgram>,
+    seed: u64,
+    operations: u64,
+) -> Result<Comparison, String> {
+    let mut make = |config: &Config| {
+        let core: Box<dyn Core> = Box::new(Compiled::new(compiled.clone(), config)?);
+        Ok(core)
+    };
+    diff_cores(program, &mut make, Pace::Asked, seed, operations)
 }

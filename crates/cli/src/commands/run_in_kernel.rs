@@ -1,0 +1,95 @@
+//! `carrick run --target xdp`: a program in front of the kernel's own stack on a device, until it is told to end.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use carrick_driver::cc::{self, Tracing};
+use carrick_driver::{Failure, params, targets};
+use carrick_ir::COUNTERS;
+use carrick_kernel::Object;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
+
+use crate::args::Run;
+
+/// What stands behind the program's name.
+#[derive(Default)]
+struct Words {
+    device: String,
+    address: u32,
+    settings: Vec<String>,
+}
+
+const USAGE: &str = "say `--port DEVICE --addr ADDRESS`, and `--set PARAM=VALUE` as often as wanted";
+
+fn words(args: &[String]) -> Result<Words, Failure> {
+    let mut words = Words::default();
+    let mut rest = args.iter();
+    while let Some(word) = rest.next() {
+        let value = rest.next().ok_or_else(|| Failure::Usage(format!("{word} has no value; {USAGE}")))?;
+        match word.as_str() {
+            "--port" => words.device = value.clone(),
+            "--addr" => {
+                let address = value.split('/').next().unwrap_or_default();
+                let address: std::net::Ipv4Addr = address
+                    .parse()
+                    .map_err(|_| Failure::Usage(format!("{value} is no IPv4 address; {USAGE}")))?;
+                words.address = address.into();
+            }
+            "--set" => words.settings.push(value.clone()),
+            _ => return Err(Failure::Usage(format!("{word} is nothing that target `xdp` knows; {USAGE}"))),
+        }
+    }
+    if words.device.is_empty() || words.address == 0 {
+        return Err(Failure::Usage(format!("device or address is missing; {USAGE}")));
+    }
+    Ok(words)
+}
+
+pub fn run(args: &Run) -> Result<ExitCode, Failure> {
+    let words = words(&args.stack)?;
+    let target = targets::find("xdp")?;
+    let program = super::load_for(&args.source.file, &args.source.features.choice(), Some(&target))?;
+    let params = params::values(&program, &words.settings)?;
+    let device = &words.device;
+    let mtu = fs::read_to_string(format!("/sys/class/net/{device}/mtu")).ok();
+    let mtu = mtu.and_then(|mtu| mtu.trim().parse().ok()).ok_or_else(|| {
+        Failure::Missing(format!("there is no device {device}; `ip link` lists those that there are"))
+    })?;
+    let compiled = cc::kernel_object(&program, Tracing::Off)?;
+    let mut end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
+    let mut object = Object::load(&compiled.path, &program, seed()?, words.address, mtu, &params)
+        .map_err(|refusal| super::refused(refusal, args.verbose))?;
+    let attached = object.attach(device).map_err(|e| {
+        Failure::Missing(format!(
+            "{device} takes no program ({e}); is there another one? `ip link show {device}` tells"
+        ))
+    })?;
+    println!("{} is on {device}", program.name);
+    // An error ends the wait as a signal does.
+    let _ = end.read(&mut [0]);
+    object.detach(attached).map_err(Failure::Failed)?;
+    let counters = object.counters().map_err(Failure::Failed)?;
+    for (name, count) in COUNTERS.iter().zip(counters).filter(|(_, count)| *count > 0) {
+        println!("{name} {count}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has something to read once a signal comes that ends programs.
+fn told_to_end() -> io::Result<UnixStream> {
+    let (reader, writer) = UnixStream::pair()?;
+    pipe::register(SIGINT, writer.try_clone()?)?;
+    pipe::register(SIGTERM, writer)?;
+    Ok(reader)
+}
+
+/// Nobody can guess it: the secret key comes of it.
+fn seed() -> Result<u64, Failure> {
+    let mut octets = [0; 8];
+    let read = fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut octets));
+    read.map_err(|e| Failure::Missing(format!("there are no random numbers: {e}")))?;
+    Ok(u64::from_ne_bytes(octets))
+}

@@ -1,0 +1,280 @@
+//! Chains: finding and holding their contexts, running their processors, then what they raised.
+
+use carrick_ir::{self as ir, Chain, EventDef, EventKind, FuncId, Ty};
+
+use crate::Emitter;
+use crate::names::safe;
+
+impl Emitter<'_> {
+    /// A function for each event; those whose events others raise come before them.
+    pub(super) fn run_functions(&mut self) {
+        for index in 0..self.p.events.len() {
+            self.run_declaration(index);
+        }
+        self.w.blank();
+        for index in 0..self.p.events.len() {
+            if let Some(chain) = &self.p.chains[index] {
+                self.run_in_kernel(index, chain);
+            }
+        }
+        self.run_parsed();
+    }
+
+    fn run_head(&self, index: usize) -> String {
+        let event = &self.p.events[index];
+        format!(
+            "CARRICK_APART int {}_run(struct {} *core, struct {} *e)",
+            self.names.own(&event.name),
+            self.names.own("core"),
+            self.names.declared(&event.name)
+        )
+    }
+
+    fn run_declaration(&mut self, index: usize) {
+        if self.p.chains[index].is_some() {
+            let head = self.run_head(index);
+            self.w.line(format!("{head};"));
+        }
+    }
+
+    /// Where a chain finds a context that it takes.
+    fn instance(&self, ctx: ir::CtxId) -> String {
+        format!("{}__", self.p.contexts[ctx.index()].name)
+    }
+
+    fn run_in_kernel(&mut self, index: usize, chain: &Chain) {
+        let event = &self.p.events[index];
+        let head = self.run_head(index);
+        self.w.open(format!("{head} {{"));
+        self.w.line("if (!core || !e)");
+        self.w.line("    return 0;");
+        self.w.line(format!("struct {} *chain = &core->chain;", self.names.own("chain")));
+        self.w.line("chain->stopped = chain->deleted = false;");
+        self.w.line("chain->raised_count = 0;");
+        let taken = self.take_contexts(chain);
+        let handle = chain.context.map_or_else(
+            || "0".into(),
+            |c| format!("c ? {}_handle(c) : 0", self.names.own(&self.p.contexts[c.index()].name)),
+        );
+        self.w.line(format!("chain->handle = {handle};"));
+        self.w.open("if (!chain->stopped) {");
+        self.one_run(index, event, chain);
+        self.w.close("}");
+        self.release_contexts(chain, &taken);
+        self.run_raised_events(event, chain);
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// Takes the chain's contexts in the one order that there is: its own, those that it shares, the global ones. It
+    /// counts as stopped if one is held too long.
+    fn take_contexts(&mut self, chain: &Chain) -> Vec<ir::CtxId> {
+        let mut taken = Vec::new();
+        if let Some(own) = chain.context {
+            let (ty, name) = (self.names.context(own), self.names.own(&self.p.contexts[own.index()].name));
+            self.w.line(format!("struct {ty} *c = {name}_take(core, &e->flow__);"));
+            self.only_the_wanted(&name);
+            let own_id = &self.p.ids[self.p.contexts[own.index()].id.index()];
+            for shared in &chain.shared {
+                let def = &self.p.contexts[shared.context.index()];
+                let id = &self.p.ids[def.id.index()];
+                let parts = id.parts.iter().zip(&shared.parts).map(|(part, of)| {
+                    format!(".{} = e->flow__.{}", safe(&part.name), safe(&own_id.parts[*of as usize].name))
+                });
+                let parts: Vec<String> = parts.collect();
+                let text = format!(
+                    "struct {} *{} = c ? {}_take(core, &(const struct {}){{{}}}) : NULL;",
+                    self.names.declared(&def.name),
+                    self.instance(shared.context),
+                    self.names.own(&def.name),
+                    self.names.id(def.id),
+                    parts.join(", ")
+                );
+                self.w.line(text);
+                taken.push(shared.context);
+            }
+        }
+        for global in &chain.globals {
+            let def = &self.p.contexts[global.index()];
+            let (ty, at) = (self.names.declared(&def.name), self.instance(*global));
+            let id = self.names.id(def.id);
+            let name = self.names.own(&def.name);
+            self.w.line(format!("struct {ty} *{at} = {name}_take(core, (const struct {id} *)NULL);"));
+            taken.push(*global);
+        }
+        taken
+    }
+
+    fn release_contexts(&mut self, chain: &Chain, taken: &[ir::CtxId]) {
+        for ctx in taken.iter().rev() {
+            let at = self.instance(*ctx);
+            self.w.line(format!("if ({at})"));
+            self.w.line(format!("    carrick_release(&{at}->held__);"));
+        }
+        if let Some(own) = chain.context {
+            let name = self.names.own(&self.p.contexts[own.index()].name);
+            self.w.line("if (c && chain->deleted)");
+            self.w.line(format!("    {name}_remove(core, c);"));
+            self.w.line("else if (c)");
+            self.w.line("    carrick_release(&c->held__);");
+        }
+    }
+
+    /// The processors, with the contexts held.
+    fn one_run(&mut self, index: usize, event: &EventDef, chain: &Chain) {
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.line(format!("{}_trace(core, chain->handle, e);", self.names.own(&event.name)));
+        self.w.line("#endif");
+        let missing: Vec<String> =
+            chain.shared.iter().map(|s| format!("!{}", self.instance(s.context))).collect();
+        let globals: Vec<String> = chain.globals.iter().map(|g| self.instance(*g)).collect();
+        if !globals.is_empty() {
+            self.w.open(format!("if ({}) {{", globals.join(" && ")));
+        }
+        if chain.context.is_some() {
+            let absent = std::iter::once("!c".to_owned()).chain(missing).collect::<Vec<_>>().join(" || ");
+            self.w.open(format!("if ({absent}) {{"));
+            match &chain.absent {
+                Some(absent) => {
+                    self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
+                    self.processors_in_kernel(absent, chain);
+                    self.trace_instances(chain, false);
+                }
+                None => self.no_instance(index, event),
+            }
+            self.w.close("} else {");
+            self.w.open_again();
+        }
+        self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
+        self.processors_in_kernel(&chain.present, chain);
+        self.trace_instances(chain, true);
+        if chain.context.is_some() {
+            self.w.close("}");
+        }
+        if !globals.is_empty() {
+            self.w.close("}");
+        }
+    }
+
+    fn no_instance(&mut self, _index: usize, event: &EventDef) {
+        self.w.line(format!("(void){}(core, CARRICK_COUNT_NO_CONTEXT);", self.names.own("refuse")));
+        if event.kind == EventKind::App {
+            self.w.line(format!("{}(core, e->token__, CARRICK_CLOSED, 0);", self.names.own("notify")));
+        }
+    }
+
+    fn processors_in_kernel(&mut self, functions: &[FuncId], chain: &Chain) {
+        for scratch in &chain.scratchpads {
+            let def = &self.p.scratchpads[scratch.index()];
+            let line = format!("{}_initial(core, &core->scratch_{});", self.names.own(&def.name), def.name);
+            self.w.line(line);
+        }
+        let mut open = 0;
+        for (at, func) in functions.iter().enumerate() {
+            let call = self.call_in_kernel(*func, chain);
+            self.w.line(call);
+            if self.p.functions[func.index()].may_stop && at + 1 < functions.len() {
+                self.w.open("if (!chain->stopped) {");
+                open += 1;
+            }
+        }
+        (0..open).for_each(|_| self.w.close("}"));
+    }
+
+    fn call_in_kernel(&self, func: FuncId, chain: &Chain) -> String {
+        let def = &self.p.functions[func.index()];
+        let args = def.locals[..def.params as usize].iter().map(|l| match &l.ty {
+            Ty::Event(_) => ", e".to_owned(),
+            Ty::Context(c) if chain.context == Some(*c) => ", c".to_owned(),
+            Ty::Context(c) => format!(", {}", self.instance(*c)),
+            Ty::Scratch(s) => format!(", &core->scratch_{}", self.p.scratchpads[s.index()].name),
+            _ => String::new(),
+        });
+        format!("(void)fn_{}(core{});", def.name, args.collect::<String>())
+    }
+
+    /// Tells the states that the chain leaves; `present`: also of its own context and those that it shares.
+    fn trace_instances(&mut self, chain: &Chain, present: bool) {
+        let of = |ctx: ir::CtxId, at: String| {
+            let own = self.names.own(&self.p.contexts[ctx.index()].name);
+            format!("{own}_trace(core, {own}_handle({at}), {at});")
+        };
+        let mut lines = Vec::new();
+        if let Some(own) = chain.context.filter(|_| present) {
+            lines.push(format!("if (!chain->deleted)\n    {}", of(own, "c".into())));
+            lines.extend(chain.shared.iter().map(|s| of(s.context, self.instance(s.context))));
+        }
+        lines.extend(chain.globals.iter().map(|g| of(*g, self.instance(*g))));
+        if lines.is_empty() {
+            return;
+        }
+        self.w.line("#ifdef CARRICK_TRACE");
+        lines.iter().for_each(|line| self.w.line(line));
+        self.w.line("#endif");
+    }
+
+    /// The flow events that the chain raised, each with what it raises itself, before anything else.
+    fn run_raised_events(&mut self, event: &EventDef, chain: &Chain) {
+        if chain.max_raised == 0 {
+            return;
+        }
+        let most = chain.max_raised;
+        let list = format!("core->{}_raised", event.name);
+        self.w.line("uint32_t count = chain->raised_count;");
+        self.w.open(format!("for (uint32_t i = 0; i < {most}u && i < count; i++) {{"));
+        self.w.line(format!("{list}[carrick_at(i, {most}u)] = chain->raised[carrick_at(i, {most}u)];"));
+        self.w.close("}");
+        self.each_raised(&list, most, EventKind::Flow);
+    }
+
+    fn each_raised(&mut self, list: &str, most: u32, kind: EventKind) {
+        self.w.open(format!("for (uint32_t i = 0; i < {most}u && i < count; i++) {{"));
+        self.w
+            .line(format!("struct {} *raised = &{list}[carrick_at(i, {most}u)];", self.names.own("raised")));
+        for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == kind) {
+            if self.p.chains[index].is_some() {
+                let own = self.names.own(&event.name);
+                self.w.line(format!("if (raised->kind == {index})"));
+                self.w.line(format!("    (void){own}_run(core, &raised->event.{}_);", event.name));
+            }
+        }
+        self.w.close("}");
+    }
+
+    /// The events that the parser raised, in order.
+    fn run_parsed(&mut self) {
+        let most = self.p.max_parsed.max(1);
+        self.w.open(format!(
+            "CARRICK_APART int {}(struct {} *core) {{",
+            self.names.own("run_parsed"),
+            self.names.own("core")
+        ));
+        self.w.line("if (!core)");
+        self.w.line("    return 0;");
+        self.w.line("uint32_t count = core->chain.raised_count;");
+        self.w.open(format!("for (uint32_t i = 0; i < {most}u && i < count; i++) {{"));
+        self.w.line(format!(
+            "core->parsed[carrick_at(i, {most}u)] = core->chain.raised[carrick_at(i, {most}u)];"
+        ));
+        self.w.close("}");
+        self.each_raised("core->parsed", most, EventKind::Net);
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// In place of `raise` elsewhere: the room is where the verifier sees it.
+    pub(crate) fn raise_in_kernel(&mut self, kind: ir::EventId, event: &str, local: &str) {
+        let most = self.most_raised();
+        self.w.open(format!("if (chain->raised_count < {most}u) {{"));
+        self.w.line(format!(
+            "struct {} *raised = &chain->raised[carrick_at(chain->raised_count, {most}u)];",
+            self.names.own("raised")
+        ));
+        self.w.line(format!("raised->kind = {};", kind.0));
+        self.w.line(format!("raised->event.{event}_ = {local};"));
+        self.w.line("chain->raised_count++;");
+        self.w.close("}");
+    }
+}

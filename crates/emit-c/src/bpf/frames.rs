@@ -1,0 +1,165 @@
+//! Functions, and where their own records lie.
+
+use carrick_ir::{self as ir, Function, LocalId, Place, Stmt, StmtKind, Ty, walk};
+
+use crate::Emitter;
+use crate::names::{doc_comment, safe};
+
+/// The most arguments that a function has which is verified apart.
+const ARGUMENTS: usize = 5;
+
+/// Whether a local is a record of the function's own: those lie in its frame.
+fn is_own_record(function: &Function, id: LocalId) -> bool {
+    let ty = &function.locals[id.index()].ty;
+    id.0 >= function.params && !ty.is_scalar() && *ty != Ty::Void
+}
+
+impl<'p> Emitter<'p> {
+    /// Whether the local lies in the function's frame.
+    pub(crate) fn in_frame(&self, id: LocalId) -> bool {
+        self.function.is_some_and(|f| is_own_record(f, id))
+    }
+
+    /// Two locals of one name have different members.
+    pub(crate) fn frame_member(&self, id: LocalId) -> String {
+        format!("f__->{}_{}", self.c_name(id), id.0)
+    }
+
+    fn frame_name(&self, function: &Function) -> String {
+        self.names.own(&format!("frame_{}", function.name))
+    }
+
+    fn has_frame(function: &Function) -> bool {
+        (0..function.locals.len()).any(|id| is_own_record(function, LocalId(id as u32)))
+    }
+
+    /// The structs of all frames.
+    pub(super) fn frame_structs(&mut self) {
+        for function in self.p.functions.iter().filter(|f| Self::has_frame(f)) {
+            self.w.open(format!("struct {} {{", self.frame_name(function)));
+            for (number, local) in function.locals.iter().enumerate() {
+                if is_own_record(function, LocalId(number as u32)) {
+                    let name = format!("{}_{number}", safe(&local.name));
+                    self.w.line(format!("{};", self.names.declaration(&local.ty, &name)));
+                }
+            }
+            self.w.close("};");
+            self.w.blank();
+        }
+    }
+
+    /// The members of the core that are frames.
+    pub(super) fn function_frames(&mut self) {
+        for function in self.p.functions.iter().filter(|f| Self::has_frame(f)) {
+            let name = self.frame_name(function);
+            self.w.line(format!("struct {name} frame_{};", function.name));
+        }
+    }
+
+    /// Whether the verifier looks at a function by itself: arguments and result are then numbers and references alone.
+    fn is_apart(function: &Function) -> bool {
+        let params = &function.locals[..function.params as usize];
+        let plain = params.iter().all(|l| l.ty.is_scalar() || l.ty.is_by_ref());
+        plain && params.len() < ARGUMENTS && (function.ret == Ty::Void || function.ret.is_scalar())
+    }
+
+    pub(crate) fn function_apart(&mut self, function: &'p Function) {
+        if let Some(doc) = doc_comment(&function.doc) {
+            self.w.line(doc);
+        }
+        let params = &function.locals[..function.params as usize];
+        let shown: String = params
+            .iter()
+            .map(|l| {
+                let star = if l.ty.is_by_ref() { "*" } else { "" };
+                format!(", CARRICK_UNUSED {} {star}{}", self.names.ctype(&l.ty), safe(&l.name))
+            })
+            .collect();
+        let apart = Self::is_apart(function);
+        let kind = if apart { "CARRICK_APART" } else { "CARRICK_INLINE" };
+        let ret = if function.ret == Ty::Void { "int".into() } else { self.names.ctype(&function.ret) };
+        let core = self.names.own("core");
+        // The verifier names for every line the file in which its function begins.
+        self.w.at(function.loc, self.p.file_of(function.loc));
+        self.w.open(format!("{kind} {ret} fn_{}(struct {core} *core{shown}) {{", function.name));
+        if apart {
+            let refs = params.iter().filter(|l| l.ty.is_by_ref()).map(|l| safe(&l.name));
+            let missing: Vec<String> =
+                std::iter::once("core".to_owned()).chain(refs).map(|name| format!("!{name}")).collect();
+            self.w.line(format!("if ({})", missing.join(" || ")));
+            let leave = self.leave();
+            self.w.line(format!("    {leave}"));
+        }
+        self.w.line(format!("CARRICK_UNUSED struct {} *chain = &core->chain;", self.names.own("chain")));
+        if Self::has_frame(function) {
+            let frame = self.frame_name(function);
+            self.w.line(format!("CARRICK_UNUSED struct {frame} *f__ = &core->frame_{};", function.name));
+        }
+        self.shared_if_used(function);
+        self.stmts(&function.body);
+        if function.ret == Ty::Void {
+            self.w.line("return 0;");
+        }
+        self.w.close("}");
+        self.w.own();
+        self.w.blank();
+    }
+
+    /// What all processors share, where a function needs it.
+    fn shared_if_used(&mut self, function: &Function) {
+        let mut random = false;
+        walk::statements(&function.body, &mut |stmt| random |= matches!(stmt.kind, StmtKind::Random { .. }));
+        if random {
+            self.w.line(format!("struct carrick_shared *shared = {}();", self.names.own("shared")));
+            self.w.line("if (!shared)");
+            let leave = self.leave();
+            self.w.line(format!("    {leave}"));
+        }
+    }
+
+    /// A record of the function's own begins to live.
+    pub(crate) fn let_in_frame(&mut self, stmt: &Stmt, local: LocalId, init: Option<&ir::Expr>) {
+        let (ty, name) = (self.local_type(local).clone(), self.local(local));
+        match init {
+            Some(value) if matches!(ty, Ty::Array(..)) => {
+                let text = format!("memcpy({name}, {}, sizeof {name});", self.expr(value));
+                return self.line(stmt, text);
+            }
+            Some(value) => {
+                let text = format!("{name} = {};", self.expr(value));
+                return self.line(stmt, text);
+            }
+            None => {}
+        }
+        match self.initialiser(&ty) {
+            Some(text) => self.line(stmt, text.replace("(core)", &format!("(core, &{name})")) + ";"),
+            None => self.line(stmt, format!("CARRICK_ZERO(&{name});")),
+        }
+        match &ty {
+            Ty::Array(..) => self.initial_parts(&name, &ty),
+            Ty::Event(event) => self.initial_fields(&name, &self.p.events[event.index()].fields),
+            _ => {}
+        }
+    }
+
+    /// In a loop over elements: that of this turn.
+    pub(crate) fn each_in_kernel(&mut self, stmt: &Stmt, var: LocalId, place: &str, list: &Place) {
+        let at = format!("{}__at", self.c_name(var));
+        let (items, n) = match &list.ty {
+            Ty::List(_, n, _) => (".items", *n),
+            Ty::Array(_, n) => ("", *n),
+            _ => return,
+        };
+        let unused = if self.in_frame(var) { "" } else { "CARRICK_UNUSED " };
+        let text = format!("{unused}{} = {place}{items}[{}];", self.declared_local(var), self.bounded(at, n));
+        self.line(stmt, text);
+    }
+
+    /// In the condition of such a loop: that the index is within the room there is.
+    pub(crate) fn room_ahead(&self, name: &str, list: &Ty) -> String {
+        match list {
+            Ty::List(_, n, _) if self.kernel => format!("{name}__at < {n}u && "),
+            _ => String::new(),
+        }
+    }
+}

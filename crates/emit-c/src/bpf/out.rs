@@ -1,0 +1,157 @@
+//! Packets: what arrives is looked at, and what was issued leaves.
+
+use carrick_ir::{BlueprintDef, BpFieldKind, OptListDef};
+
+use crate::Emitter;
+
+impl Emitter<'_> {
+    /// `pkt_gen`: the blueprint waits until the chains have run.
+    pub(super) fn generate_functions(&mut self) {
+        for (index, bp) in self.p.blueprints.iter().enumerate() {
+            let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+            let param = self.core_param();
+            self.w.open(format!("CARRICK_INLINE void {name}_generate({param}, const struct {ty} *bp) {{"));
+            self.trace_instr(8, &[format!("{index}u"), "0u".into(), "0u".into(), "0u".into()]);
+            self.w.open("if (core->issued++ == 0) {");
+            self.w.line(format!("core->entry.kind = {index};"));
+            self.w.line(format!("core->entry.bp.{}_ = *bp;", bp.name));
+            self.w.close("} else {");
+            self.w.open_again();
+            self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
+            self.w.close("}");
+            self.w.close("}");
+            self.w.blank();
+        }
+    }
+
+    /// The packet of each blueprint, in `core->out`: its octets behind the Ethernet header, 0 if there is none.
+    pub(super) fn out_functions(&mut self) {
+        for index in 0..self.p.blueprints.len() {
+            self.packet_in_kernel(index);
+        }
+        let core = self.names.own("core");
+        self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("packet")));
+        self.w.line("if (!core || core->issued == 0)");
+        self.w.line("    return 0;");
+        self.w.line("uint32_t kind = core->entry.kind;");
+        for (index, bp) in self.p.blueprints.iter().enumerate() {
+            self.w.line(format!("if (kind == {index})"));
+            self.w.line(format!("    return {}_packet(core);", self.names.own(&bp.name)));
+        }
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn packet_in_kernel(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        self.w.open(format!("CARRICK_APART int {name}_packet(struct {} *core) {{", self.names.own("core")));
+        self.w.line("if (!core)");
+        self.w.line("    return 0;");
+        self.w.line(format!("const struct {ty} *h = &core->entry.bp.{}_;", bp.name));
+        self.w.line(format!("uint32_t header_len = {name}_header_len(h);"));
+        self.w.line("const uint64_t payload_len = 0;");
+        self.w.open("if (header_len + CARRICK_IP_HEADER > core->mtu) {");
+        self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.check_ranges(bp, &["return 0;"]);
+        self.w.line("uint8_t *p = core->out + CARRICK_BEGIN;");
+        self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
+        self.sums_in_kernel(bp);
+        self.w.line(format!("struct carrick_shared *shared = {}();", self.names.own("shared")));
+        self.w
+            .line("uint64_t identification = shared ? __sync_fetch_and_add(&shared->identification, 1) : 0;");
+        self.w.line(
+            "carrick_ip_write(core->out + CARRICK_ETHERNET, &h->net__, header_len, (uint16_t)identification);",
+        );
+        self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
+        self.w.line("return (int)(CARRICK_IP_HEADER + header_len);");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn sums_in_kernel(&mut self, bp: &BlueprintDef) {
+        for field in &bp.fields {
+            let BpFieldKind::Checksum { pseudo, .. } = field.kind else { continue };
+            let mut sum = "carrick_sum_of(p, 192, header_len)".to_owned();
+            if pseudo {
+                sum = format!(
+                    "carrick_sum_pseudo(h->net__.src, h->net__.dst, h->net__.protocol, header_len) + {sum}"
+                );
+            }
+            self.w.line(format!("carrick_store_sum(p + {}, {sum});", field.bit_offset / 8));
+        }
+    }
+
+    /// Reads options where the verifier sees every octet: `octets` are as many as are seen, and those of one option more.
+    pub(crate) fn reading_at(&mut self, list: &OptListDef) {
+        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
+        self.w.line("/* False if a length is impossible. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline bool {name}_read(CARRICK_UNUSED struct {ty} *o, const uint8_t *octets, uint32_t from, uint32_t to) {{"
+        ));
+        self.w.line("uint32_t at = from;");
+        self.w.open("for (uint32_t turn = 0; turn < CARRICK_SEEN && at < to; turn++) {");
+        self.w.line("const uint8_t *p = octets + carrick_at(at, CARRICK_SEEN);");
+        self.w.line("if (*p == 0)");
+        self.w.line("    break;");
+        let (single, long): (Vec<_>, Vec<_>) =
+            list.members.iter().map(|m| &self.p.opts[m.index()]).partition(|o| o.len == 1);
+        for opt in single.iter().filter(|o| o.kind != 0) {
+            self.w.open(format!("if (*p == {}) {{", opt.kind));
+            self.w.line(format!("o->has_{} = true;", opt.name));
+            self.w.line("at++;");
+            self.w.line("continue;");
+            self.w.close("}");
+        }
+        self.w.line("if (to - at < 2 || p[1] < 2 || p[1] > to - at)");
+        self.w.line("    return false;");
+        self.w.open("switch (*p) {");
+        for (at, opt) in long.iter().enumerate() {
+            let same: Vec<_> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
+            if long[..at].iter().all(|o| o.kind != opt.kind) {
+                self.known_options(&same);
+            }
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+        self.w.line("at += p[1];");
+        self.w.close("}");
+        self.w.line("return true;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The programs of the two devices.
+    pub(super) fn entry_points(&mut self) {
+        let sum = self.p.blueprints.iter().flat_map(|bp| &bp.fields).any(|f| {
+            matches!(f.kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
+        });
+        let parser = &self.p.functions[self.p.parser.index()].name;
+        let text = if self.is_asked() { format!("{INGRESS}\n{EGRESS}") } else { INGRESS.to_owned() };
+        let names = [
+            ("CORE", self.names.own("core")),
+            ("ARRIVE", self.names.own("arrive")),
+            ("REFUSE", self.names.own("refuse")),
+            ("HERE", self.names.own("here")),
+            ("PARSE", format!("fn_{parser}")),
+            ("RUN", self.names.own("run_parsed")),
+            ("PACKET", self.names.own("packet")),
+            ("LEAVE", self.names.own("leave")),
+            ("CALL", self.names.own("call")),
+            ("FIRE", self.names.own("fire")),
+            ("WANTED", if self.is_asked() { "    core->wanted = 0;\n".into() } else { String::new() }),
+            ("PROTOCOL", self.p.net_header.protocol.to_string()),
+            ("SUM", u8::from(sum).to_string()),
+        ];
+        let text = names.iter().fold(text, |text, (name, value)| text.replace(&format!("@{name}@"), value));
+        text.lines().for_each(|line| self.w.line(line));
+        self.w.blank();
+    }
+}
+
+/// What is the same of every program, with names of the program between `@`.
+const INGRESS: &str = include_str!("ingress.c.in");
+const EGRESS: &str = include_str!("egress.c.in");

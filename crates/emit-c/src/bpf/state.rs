@@ -1,0 +1,468 @@
+//! What each processor has, the maps, and contexts.
+
+use carrick_ir::{self as ir, ContextDef, EventKind, Instr, StmtKind, Ty, fold, walk};
+
+use crate::Emitter;
+use crate::names::{doc_comment, safe};
+
+impl Emitter<'_> {
+    pub(super) fn kernel_structs(&mut self) {
+        self.w.line("/* What a packet carries: so many octets. */");
+        self.w.open(format!("struct {} {{", self.names.own("payload")));
+        self.w.line("uint64_t len;");
+        self.w.close("};");
+        self.w.blank();
+        self.w.line("/* A packet that is being parsed: what follows the network header. */");
+        self.w.open(format!("struct {} {{", self.names.own("packet")));
+        self.w.line("uint32_t len;");
+        self.w.line("struct carrick_ip *ip;");
+        self.w.close("};");
+        self.w.blank();
+        for list in 0..self.p.opt_lists.len() {
+            self.option_list_struct(list);
+        }
+        for bp in 0..self.p.blueprints.len() {
+            self.blueprint_struct(bp);
+        }
+        for context in &self.p.contexts {
+            self.instance_struct(context);
+        }
+        self.run_structs();
+        self.frame_structs();
+        self.params_in_words();
+        self.core_of_processor();
+    }
+
+    fn instance_struct(&mut self, ctx: &ContextDef) {
+        if let Some(doc) = doc_comment(&ctx.doc) {
+            self.w.line(doc);
+        }
+        self.w.open(format!("struct {} {{", self.names.declared(&ctx.name)));
+        self.fields(&ctx.fields);
+        self.w.line("/* what the program does not see */");
+        self.w.line(format!("struct {} id__;", self.names.id(ctx.id)));
+        self.w.line("uint32_t slot__ __attribute__((aligned(8)));");
+        self.w.line("uint32_t generation__;");
+        self.w.line("uint32_t held__; /* 1: somebody works on it */");
+        self.w.line("uint32_t live__; /* 1: it has its id */");
+        if !ctx.timers.is_empty() {
+            self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
+        }
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn run_structs(&mut self) {
+        self.w.line("/* An event that waits for the chain that raised it to end. */");
+        self.w.open(format!("struct {} {{", self.names.own("raised")));
+        self.w.line("uint32_t kind;");
+        self.event_union(&[EventKind::Net, EventKind::Flow]);
+        self.w.close("};");
+        self.w.blank();
+        let most = self.most_raised();
+        self.w.line("/* The chain that runs, or the parser. */");
+        self.w.open(format!("struct {} {{", self.names.own("chain")));
+        self.w.line("uint64_t handle; /* of its context; 0: none */");
+        self.w.line("uint32_t raised_count;");
+        self.w.line("bool stopped, deleted, dropped;");
+        self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
+        self.w.close("};");
+        self.w.blank();
+        self.w.line("/* A blueprint that was issued. */");
+        self.w.open(format!("struct {} {{", self.names.own("entry")));
+        self.w.line("uint32_t kind;");
+        self.w.open("union {");
+        self.w.line("uint8_t nothing;");
+        for bp in &self.p.blueprints {
+            self.w.line(format!("struct {} {}_;", self.names.declared(&bp.name), bp.name));
+        }
+        self.w.close("} bp;");
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    /// The most events that a chain, or the parser, raises.
+    pub(super) fn most_raised(&self) -> u32 {
+        let chains = self.p.chains.iter().flatten().map(|c| c.max_raised);
+        chains.max().unwrap_or(0).max(self.p.max_parsed).max(1)
+    }
+
+    /// Parameters in words, so that the loader can write them without knowing their types.
+    fn params_in_words(&mut self) {
+        self.w.open(format!("struct {} {{", self.names.own("params")));
+        for param in &self.p.params {
+            let text = self.names.declaration(&param.ty, &safe(&param.name));
+            self.w.line(format!("{text} __attribute__((aligned(8)));"));
+        }
+        self.w.line("uint64_t nothing__;");
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    fn core_of_processor(&mut self) {
+        self.w.line("/* What each processor has of its own. */");
+        self.w.open(format!("struct {} {{", self.names.own("core")));
+        self.w.line("CARRICK_HEAD;");
+        self.w.line(format!("struct {} params;", self.names.own("params")));
+        self.w.line("uint64_t now, sum; /* sum: of all octets behind the network header */");
+        self.w.line("struct carrick_ip ip;");
+        self.w.line("uint32_t room; /* octets of the frame that is there */");
+        self.w.line(format!("struct {} packet;", self.names.own("packet")));
+        self.w.line("uint8_t in[CARRICK_SEEN + 64];");
+        self.w.line("uint8_t out[CARRICK_BEGIN + 192];");
+        self.w.line(format!("struct {} chain;", self.names.own("chain")));
+        self.w.line("uint32_t parsed_count;");
+        let most = self.p.max_parsed.max(1);
+        self.w.line(format!("struct {} parsed[{most}];", self.names.own("raised")));
+        for (event, chain) in self.p.events.iter().zip(&self.p.chains) {
+            if let Some(chain) = chain.as_ref().filter(|c| c.max_raised > 0) {
+                let raised = self.names.own("raised");
+                self.w.line(format!("struct {raised} {}_raised[{}];", event.name, chain.max_raised));
+            }
+        }
+        for scratchpad in &self.p.scratchpads {
+            self.w.line(format!(
+                "struct {} scratch_{};",
+                self.names.declared(&scratchpad.name),
+                scratchpad.name
+            ));
+        }
+        self.function_frames();
+        self.asked_members();
+        self.w.line("uint32_t issued; /* how many blueprints */");
+        self.w.line(format!("struct {} entry;", self.names.own("entry")));
+        self.w.line("struct carrick_report report;");
+        self.w.close("};");
+        self.w.blank();
+    }
+
+    pub(super) fn maps(&mut self) {
+        let core = format!("struct {}", self.names.own("core"));
+        self.map("carrick_cores", "PERCPU_ARRAY", 1, Some(("uint32_t", &core)));
+        self.map("carrick_shared", "ARRAY", 1, Some(("uint32_t", "struct carrick_shared")));
+        self.map("carrick_reports", "RINGBUF", 1 << 20, None);
+        for (number, ctx) in self.p.contexts.iter().enumerate() {
+            let capacity = self.capacity(ctx);
+            let ty = format!("struct {}", self.names.declared(&ctx.name));
+            self.map(&format!("slots_{number}"), "ARRAY", capacity, Some(("uint32_t", &ty)));
+            if !ctx.global {
+                let id = format!("struct {}", self.names.id(ctx.id));
+                // While an instance gets another id, both are there.
+                let ids = capacity + 64;
+                self.map(&format!("index_{number}"), "HASH", ids, Some((&id, "uint32_t")));
+                self.map(&format!("free_{number}"), "STACK", capacity, None);
+            }
+        }
+    }
+
+    fn map(&mut self, name: &str, kind: &str, entries: u64, types: Option<(&str, &str)>) {
+        self.w.open("struct {");
+        self.w.line(format!("CARRICK_UINT(type, CARRICK_MAP_{kind});"));
+        self.w.line(format!("CARRICK_UINT(max_entries, {entries});"));
+        match types {
+            Some((key, value)) => {
+                self.w.line(format!("CARRICK_TYPE(key, {key});"));
+                self.w.line(format!("CARRICK_TYPE(value, {value});"));
+            }
+            None if kind == "STACK" => self.w.line("CARRICK_UINT(value_size, 4);"),
+            None => {}
+        }
+        self.w.close(format!("}} {name} CARRICK_SECTION(\".maps\");"));
+        self.w.blank();
+    }
+
+    /// How many instances there can be, with the parameters as they are by default.
+    fn capacity(&self, ctx: &ContextDef) -> u64 {
+        if ctx.global {
+            return 1;
+        }
+        let default = |id: ir::ParamId| self.p.params.get(id.index()).map(|p| p.default);
+        fold::fold(self.p, &ctx.capacity, &default).unwrap_or(1).max(1)
+    }
+
+    pub(super) fn kernel_context_functions(&mut self) {
+        for id in &self.p.ids {
+            self.equal_function(id);
+        }
+        self.notify_in_kernel();
+        for def in &self.p.structs {
+            self.initial(&def.name, &def.fields);
+        }
+        for def in &self.p.scratchpads {
+            self.initial(&def.name, &def.fields);
+        }
+        for (number, ctx) in self.p.contexts.iter().enumerate() {
+            self.initial(&ctx.name, &ctx.fields);
+            self.handle_in_kernel(ctx, number);
+            self.find_in_map(ctx, number);
+            if !ctx.global {
+                self.new_in_map(ctx, number);
+                self.remove_from_map(ctx, number);
+                self.rebind_in_map(ctx, number);
+            }
+            self.timers_in_kernel(ctx);
+        }
+    }
+
+    fn equal_function(&mut self, id: &ir::IdDef) {
+        let (ty, name) = (self.names.declared(&id.name), self.names.own(&id.name));
+        let equal: Vec<String> =
+            id.parts.iter().map(|p| format!("a->{0} == b->{0}", safe(&p.name))).collect();
+        self.w.open(format!(
+            "CARRICK_INLINE bool {name}_equal(CARRICK_UNUSED const struct {ty} *a, CARRICK_UNUSED const struct {ty} *b) {{"
+        ));
+        self.w.line(format!("return {};", if equal.is_empty() { "true".into() } else { equal.join(" && ") }));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn notify_in_kernel(&mut self) {
+        let (param, name) = (self.core_param(), self.names.own("notify"));
+        self.w.line("/* Completes a request; nothing for none. */");
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}({param}, uint64_t token, uint8_t status, uint64_t value) {{"
+        ));
+        self.trace_instr(12, &["token".into(), "status".into(), "value".into()]);
+        self.w.line("if (!token)");
+        self.w.line("    return;");
+        self.report("CARRICK_REPORT_COMPLETION", "0", &["token".into(), "status".into(), "value".into()]);
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn handle_in_kernel(&mut self, ctx: &ContextDef, number: usize) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        self.w.open(format!("CARRICK_INLINE uint64_t {name}_handle(const struct {ty} *c) {{"));
+        let number = number + 1;
+        self.w
+            .line(format!("return (uint64_t){number} << 56 | (uint64_t)c->generation__ << 32 | c->slot__;"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// A key of the index: all octets of it count, so those between the parts are zero.
+    fn key(&mut self, ctx: &ContextDef, from: &str) {
+        let id = &self.p.ids[ctx.id.index()];
+        self.w.line(format!("struct {} key;", self.names.declared(&id.name)));
+        self.w.line("memset(&key, 0, sizeof key);");
+        for part in &id.parts {
+            let name = safe(&part.name);
+            self.w.line(format!("key.{name} = {from}{name};"));
+        }
+    }
+
+    fn find_in_map(&mut self, ctx: &ContextDef, number: usize) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let id = self.names.id(ctx.id);
+        self.w.line("/* The instance with this id, held by this processor; NULL if there is none, or if another one holds it too long. */");
+        self.w.open(format!(
+            "CARRICK_INLINE struct {ty} *{name}_take(struct {} *core, CARRICK_UNUSED const struct {id} *id) {{",
+            self.names.own("core")
+        ));
+        if ctx.global {
+            self.w.line("uint32_t at = 0;");
+        } else {
+            self.key(ctx, "id->");
+            self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, &key);"));
+            self.w.line("if (!slot)");
+            self.w.line("    return NULL;");
+            self.w.line("uint32_t at = *slot;");
+        }
+        self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{number}, &at);"));
+        self.w.line("if (!c)");
+        self.w.line("    return NULL;");
+        self.w.open("if (!carrick_hold(&c->held__)) {");
+        self.w.line("core->busy++;");
+        self.w.line("core->chain.stopped = true;");
+        self.w.line("return NULL;");
+        self.w.close("}");
+        if !ctx.global {
+            let equal = self.names.own(&self.p.ids[ctx.id.index()].name);
+            self.w.line("/* It may have gone, or be another one, since it was found. */");
+            self.w.open(format!("if (!c->live__ || !{equal}_equal(&c->id__, id)) {{"));
+            self.w.line("carrick_release(&c->held__);");
+            self.w.line("return NULL;");
+            self.w.close("}");
+        }
+        if ctx.global {
+            self.w.line("/* It is there from the start on. */");
+            self.w.open("if (!c->live__) {");
+            self.initial_fields("(*c)", &ctx.fields);
+            self.w.line("c->generation__ = c->live__ = 1;");
+            self.w.close("}");
+        }
+        self.w.line("return c;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn new_in_map(&mut self, ctx: &ContextDef, number: usize) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let id = &self.p.ids[ctx.id.index()];
+        let (id_ty, param) = (self.names.declared(&id.name), self.core_param());
+        let words: Vec<String> = id.parts.iter().map(|p| format!("(uint64_t)id.{}", safe(&p.name))).collect();
+        self.w.line("/* new_ctx: the slot freed last. */");
+        self.w.open(format!(
+            "CARRICK_INLINE void {name}_new({param}, struct {id_ty} id, const struct {ty} *values) {{"
+        ));
+        self.key(ctx, "id.");
+        self.w.line("uint32_t slot = 0;");
+        self.w.line(format!("bool room = bpf_map_pop_elem(&free_{number}, &slot) == 0;"));
+        self.w.line(format!("struct {ty} *c = room ? bpf_map_lookup_elem(&slots_{number}, &slot) : NULL;"));
+        self.w.line(format!(
+            "if (c && bpf_map_update_elem(&index_{number}, &key, &slot, CARRICK_BPF_NOEXIST) != 0) {{"
+        ));
+        self.w.line(format!("    (void)bpf_map_push_elem(&free_{number}, &slot, 0);"));
+        self.w.line("    c = NULL;");
+        self.w.line("}");
+        self.w.open("if (!c) {");
+        self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
+        let refused: Vec<String> =
+            [format!("{number}u"), "0u".into()].into_iter().chain(words.clone()).collect();
+        self.trace_instr(0, &refused);
+        self.w.line("return;");
+        self.w.close("}");
+        self.instance_begins(ctx);
+        let made: Vec<String> =
+            [format!("{number}u"), format!("{name}_handle(c)")].into_iter().chain(words).collect();
+        self.trace_instr(0, &made);
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.line(format!("{name}_trace(core, {name}_handle(c), c);"));
+        self.w.line("#endif");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// In the function that makes an instance: its values, and what the program does not see. It lives from the last line on.
+    fn instance_begins(&mut self, ctx: &ContextDef) {
+        for field in &ctx.fields {
+            let name = safe(&field.name);
+            self.w.line(match field.ty {
+                Ty::Array(..) => format!("memcpy(c->{name}, values->{name}, sizeof c->{name});"),
+                _ => format!("c->{name} = values->{name};"),
+            });
+        }
+        let id = &self.p.ids[ctx.id.index()];
+        for part in &id.parts {
+            let name = safe(&part.name);
+            self.w.line(format!("c->id__.{name} = id.{name};"));
+        }
+        self.w.line("c->slot__ = slot;");
+        self.w.line("if (!c->generation__)");
+        self.w.line("    c->generation__ = 1;");
+        for at in 0..ctx.timers.len() {
+            self.w.line(format!("c->timers__[{at}].armed = 0;"));
+        }
+        self.w.line("c->live__ = 1;");
+    }
+
+    fn remove_from_map(&mut self, ctx: &ContextDef, number: usize) {
+        let (ty, name, param) =
+            (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.core_param());
+        self.w.line("/* del_ctx: takes effect after the chain. */");
+        self.w.open(format!(
+            "CARRICK_INLINE void {name}_delete({param}, CARRICK_UNUSED struct {} *chain, CARRICK_UNUSED struct {ty} *c) {{",
+            self.names.own("chain")
+        ));
+        self.trace_instr(1, &[format!("{name}_handle(c)")]);
+        self.w.line("chain->deleted = true;");
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* The instance is gone, and its slot can be used again. */");
+        self.w.open(format!("CARRICK_INLINE void {name}_remove({param}, struct {ty} *c) {{"));
+        self.key(ctx, "c->id__.");
+        self.w.line("uint32_t slot = c->slot__;");
+        self.w.line("c->live__ = 0;");
+        self.w.line("c->generation__ = c->generation__ == 0xffffff ? 1 : c->generation__ + 1;");
+        for at in 0..ctx.timers.len() {
+            self.w.line(format!("c->timers__[{at}].armed = 0;"));
+        }
+        self.w.line(format!("(void)bpf_map_delete_elem(&index_{number}, &key);"));
+        self.w.line("carrick_release(&c->held__);");
+        self.w.line(format!("(void)bpf_map_push_elem(&free_{number}, &slot, 0);"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn rebind_in_map(&mut self, ctx: &ContextDef, number: usize) {
+        if !ir::uses::instructions(self.p).contains("rebind_ctx") {
+            return;
+        }
+        let (ty, name, param) =
+            (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.core_param());
+        let id = &self.p.ids[ctx.id.index()];
+        self.w.line("/* rebind_ctx: found by another id from now on. */");
+        self.w.open(format!(
+            "CARRICK_INLINE void {name}_rebind({param}, struct {ty} *c, struct {} id) {{",
+            self.names.declared(&id.name)
+        ));
+        let parts = id.parts.iter().map(|p| format!("id.{}", safe(&p.name)));
+        let words: Vec<String> = std::iter::once(format!("{name}_handle(c)")).chain(parts).collect();
+        self.trace_instr(14, &words);
+        self.w.line("uint32_t slot = c->slot__;");
+        self.w.open("{");
+        self.key(ctx, "id.");
+        self.w.line(format!("uint32_t *there = bpf_map_lookup_elem(&index_{number}, &key);"));
+        self.w.line("if (there && *there == slot)");
+        self.w.line("    return;");
+        self.w.open(format!(
+            "if (bpf_map_update_elem(&index_{number}, &key, &slot, CARRICK_BPF_NOEXIST) != 0) {{"
+        ));
+        self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
+        self.w.line("return;");
+        self.w.close("}");
+        self.w.close("}");
+        self.key(ctx, "c->id__.");
+        self.w.line(format!("(void)bpf_map_delete_elem(&index_{number}, &key);"));
+        for part in &id.parts {
+            let name = safe(&part.name);
+            self.w.line(format!("c->id__.{name} = id.{name};"));
+        }
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn timers_in_kernel(&mut self, ctx: &ContextDef) {
+        if ctx.timers.is_empty() || !self.uses_timers() {
+            return;
+        }
+        let (ty, name, param) =
+            (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.core_param());
+        for (what, code) in [("start", 9), ("restart", 10), ("stop", 11)] {
+            let after = if what == "stop" { "" } else { ", int64_t after" };
+            self.w.open(format!(
+                "CARRICK_INLINE void {name}_timer_{what}({param}, struct {ty} *c, uint32_t timer{after}) {{"
+            ));
+            let mut words = vec![format!("{name}_handle(c)"), "timer".into()];
+            if what != "stop" {
+                words.push("(uint64_t)after".into());
+            }
+            self.trace_instr(code, &words);
+            let at = format!("c->timers__[carrick_at(timer, {}u)]", ctx.timers.len());
+            if what == "stop" {
+                self.w.line(format!("{at}.armed = 0;"));
+            } else {
+                let shared = self.names.own("shared");
+                let only = if what == "start" { format!("if (!{at}.armed)\n    ") } else { String::new() };
+                self.w.line(format!("{only}carrick_timer_begin(&{at}, {shared}(), core->now, after);"));
+            }
+            self.w.close("}");
+            self.w.blank();
+        }
+    }
+
+    fn uses_timers(&self) -> bool {
+        let mut found = false;
+        for function in &self.p.functions {
+            walk::statements(&function.body, &mut |stmt| {
+                found |= matches!(
+                    stmt.kind,
+                    StmtKind::Instr(
+                        Instr::TimerStart { .. } | Instr::TimerRestart { .. } | Instr::TimerStop { .. }
+                    )
+                );
+            });
+        }
+        found
+    }
+}

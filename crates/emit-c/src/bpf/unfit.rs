@@ -1,0 +1,133 @@
+//! What the programs for the kernel cannot do yet, beyond what a target file says.
+
+use carrick_ir::uses::instruction_name;
+use carrick_ir::{BpFieldKind, EventKind, Instr, Loc, NetLayer, Program, StmtKind, Ty, walk};
+
+/// Something of a program for which there is no BPF C.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfit {
+    /// what it is, as the beginning of a sentence
+    pub what: String,
+    /// where; line 0 if nowhere in particular
+    pub loc: Loc,
+}
+
+/// Octets of the longest header.
+const HEADER_MAX: u32 = 128;
+
+/// The first thing of a program that no program in the kernel can be made of.
+pub fn unfit(program: &Program) -> Option<Unfit> {
+    let of = |what: String| Some(Unfit { what, loc: Loc::default() });
+    if program.net_header.layer != NetLayer::Ipv4 {
+        return of("a network layer other than `ipv4`".into());
+    }
+    if !program.coalescing.is_empty() {
+        return of("a coalescing rule".into());
+    }
+    if program.in_network.is_some() {
+        return of("a place between two interfaces".into());
+    }
+    if program.event_schedule.is_some() || !program.schedule.blocks.is_empty() {
+        return of("events or packets that wait for their turn".into());
+    }
+    if program.max_blueprints > 1 {
+        return of("more than one packet for one event".into());
+    }
+    if !program.claims.is_empty() {
+        return of("claims".into());
+    }
+    if let Some(event) = program.events.iter().find(|e| e.kind == EventKind::Sent) {
+        return of(format!("a sent_event, `{}`", event.name));
+    }
+    if let Some(context) =
+        program.contexts.iter().find(|c| c.tx_capacity.is_some() || c.rx_capacity.is_some())
+    {
+        return of(format!("units of data of `{}`", context.name));
+    }
+    blueprint(program).or_else(|| types(program)).or_else(|| statement(program))
+}
+
+fn blueprint(program: &Program) -> Option<Unfit> {
+    program.blueprints.iter().find_map(|bp| {
+        let sums = |wanted: fn(bool, bool) -> bool| {
+            bp.fields.iter().any(|f| {
+                matches!(f.kind, BpFieldKind::Checksum { header, payload, fields, .. }
+                    if wanted(header, payload) || fields.is_some())
+            })
+        };
+        let what = if bp.frame || bp.frames.is_some() {
+            "frames"
+        } else if !bp.parts.is_empty() {
+            "fields that are not in every packet"
+        } else if bp.trailer || bp.fields.iter().any(|f| matches!(f.kind, BpFieldKind::Crc(_))) {
+            "a CRC"
+        } else if bp.payload_len.is_some() || bp.payload_align > 1 {
+            "a payload of a length of its own"
+        } else if sums(|header, _| !header) {
+            "a checksum that does not begin with the header"
+        } else if bp.max_header_len > HEADER_MAX {
+            "a header of more than 128 octets"
+        } else {
+            return None;
+        };
+        Some(Unfit { what: format!("{what}, in `{}`", bp.name), loc: Loc::default() })
+    })
+}
+
+fn types(program: &Program) -> Option<Unfit> {
+    if let Some(opt) = program.opts.iter().find(|opt| opt.wide.is_some()) {
+        return Some(Unfit {
+            what: format!("`{}`, an option of variable length", opt.name),
+            loc: Loc::default(),
+        });
+    }
+    for function in &program.functions {
+        if function.locals.iter().any(|local| local.ty == Ty::Addr) {
+            let what = format!("memory of requests, in `{}`", function.name);
+            return Some(Unfit { what, loc: function.loc });
+        }
+    }
+    let fields = program.contexts.iter().flat_map(|c| &c.fields);
+    let fields = fields.chain(program.structs.iter().flat_map(|s| &s.fields));
+    let fields = fields.chain(program.scratchpads.iter().flat_map(|s| &s.fields));
+    let mut fields = fields.chain(program.events.iter().flat_map(|e| &e.fields));
+    fields.find_map(|field| {
+        let what = match field.ty {
+            Ty::Wnd { .. } => "a sliding window",
+            Ty::Addr => "memory of requests",
+            _ => return None,
+        };
+        Some(Unfit { what: format!("{what}, `{}`", field.name), loc: Loc::default() })
+    })
+}
+
+fn statement(program: &Program) -> Option<Unfit> {
+    let mut found = None;
+    for function in &program.functions {
+        walk::statements(&function.body, &mut |stmt| {
+            let what = match &stmt.kind {
+                StmtKind::SetPayload { .. } | StmtKind::SetPayloadAt { .. } => "a packet with payload",
+                StmtKind::WndReset { .. } => "a sliding window",
+                StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
+                _ => return,
+            };
+            found.get_or_insert(Unfit { what: format!("{what}, in `{}`", function.name), loc: stmt.loc });
+        });
+    }
+    found
+}
+
+fn is_carried_out(instr: &Instr) -> bool {
+    matches!(
+        instr,
+        Instr::NewCtx { .. }
+            | Instr::DelCtx { .. }
+            | Instr::RebindCtx { .. }
+            | Instr::PktGen { .. }
+            | Instr::Raise { .. }
+            | Instr::Notify { .. }
+            | Instr::TimerStart { .. }
+            | Instr::TimerRestart { .. }
+            | Instr::TimerStop { .. }
+    )
+}

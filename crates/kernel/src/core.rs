@@ -1,0 +1,218 @@
+//! A core whose program is in the kernel, for those who compare cores.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+use carrick_interp::Config;
+use carrick_ir::{Function, Loc, Program, counter};
+use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
+
+use crate::{Object, Refusal};
+
+/// Octets of an Ethernet header.
+const ETHERNET: usize = 14;
+/// The frame goes back by the device that it came from.
+const XDP_TX: u32 = 3;
+/// What a request in a frame is.
+const CALL: u32 = 0;
+const TIMER: u32 = 1;
+/// The most arguments of a call.
+const ARGUMENTS: usize = 16;
+/// A report that a request is complete; others are trace records.
+const COMPLETION: u32 = 16;
+
+/// A program in the kernel that is fed frame by frame (`BPF_PROG_TEST_RUN`): packets leave when they are issued.
+pub struct KernelCore {
+    object: Object,
+    program: Arc<Program>,
+    out: VecDeque<Vec<u8>>,
+    records: Vec<Record>,
+    completions: VecDeque<Completion>,
+    /// requests that were called and whose completion nobody has taken
+    open: usize,
+    /// the most of them
+    most_open: usize,
+    now: u64,
+}
+
+/// A timer that runs.
+struct Running {
+    deadline: u64,
+    /// among those that were started
+    order: u64,
+    /// which of its context, and that context's number
+    number: u32,
+    handle: u64,
+}
+
+impl KernelCore {
+    /// Loads an object that was made of this program.
+    ///
+    /// # Errors
+    /// Why it is not in the kernel.
+    pub fn new(object: &Path, program: Arc<Program>, config: &Config) -> Result<KernelCore, Refusal> {
+        let object = Object::load(object, &program, config.seed, config.address, config.mtu, &config.params)?;
+        Ok(KernelCore {
+            object,
+            program,
+            out: VecDeque::new(),
+            records: Vec::new(),
+            completions: VecDeque::new(),
+            open: 0,
+            most_open: if config.completions == 0 { 1024 } else { config.completions as usize },
+            now: 0,
+        })
+    }
+
+    /// One packet, at this time: whether an event was made of it.
+    fn packet(&mut self, packet: &[u8], now: u64) -> Result<bool, String> {
+        let (before, _) = self.object.taken_and_busy()?;
+        self.frame("ingress", packet, now)?;
+        Ok(self.object.taken_and_busy()?.0 > before)
+    }
+
+    /// A request of an application, or a timer that is due.
+    fn ask(&mut self, kind: u32, number: u32, handle: u64, token: u64, args: &[u64]) -> Result<(), String> {
+        let mut octets = Vec::new();
+        octets.extend(kind.to_ne_bytes());
+        octets.extend(number.to_ne_bytes());
+        let args = args.iter().copied().chain(std::iter::repeat(0)).take(ARGUMENTS);
+        octets.extend([handle, token].into_iter().chain(args).flat_map(u64::to_ne_bytes));
+        self.frame("egress", &octets, self.now)
+    }
+
+    /// Gives a frame to a program, at this time.
+    fn frame(&mut self, program: &str, octets: &[u8], now: u64) -> Result<(), String> {
+        self.now = self.now.max(now);
+        self.object.set_clock(self.now)?;
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+        frame.extend(octets);
+        let (verdict, left) = self.object.run(program, &frame)?;
+        if verdict == XDP_TX {
+            assert_eq!(left[..ETHERNET], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0], "it goes back");
+            self.out.push_back(left[ETHERNET..].to_vec());
+        }
+        let (records, completions) = (&mut self.records, &mut self.completions);
+        self.object.take_reports(|kind, number, words| match (kind, &*words) {
+            (COMPLETION, [token, status, value]) => {
+                completions.push_back(Completion {
+                    token: *token,
+                    status: *status as u8,
+                    value: *value,
+                    data: None,
+                });
+            }
+            _ => records.push(Record { kind, number, words, at: Loc::default() }),
+        });
+        Ok(())
+    }
+
+    /// The timer that fires first.
+    fn first_timer(&self) -> Result<Option<Running>, String> {
+        let mut first: Option<Running> = None;
+        for (number, ctx) in self.program.contexts.iter().enumerate().filter(|(_, c)| !c.timers.is_empty()) {
+            self.object.each_instance(number, ctx.timers.len(), |slot, generation, timers| {
+                for (at, timer) in timers.iter().enumerate().filter(|(_, timer)| timer.armed) {
+                    let handle = (number as u64 + 1) << 56 | u64::from(generation) << 32 | u64::from(slot);
+                    let number = (number << 8 | at) as u32;
+                    let sooner = |f: &Running| (timer.deadline, timer.order) < (f.deadline, f.order);
+                    if first.as_ref().is_none_or(sooner) {
+                        let (deadline, order) = (timer.deadline, timer.order);
+                        first = Some(Running { deadline, order, number, handle });
+                    }
+                }
+            })?;
+        }
+        Ok(first)
+    }
+
+    /// Whether this program has such a call, with such arguments.
+    fn takes(&self, call: usize, request: &Request<'_>) -> bool {
+        let calls = self.program.interface.as_ref().map_or(&[][..], |i| &i.calls);
+        calls.get(call).is_some_and(|call| {
+            let fields = &self.program.events[call.event.index()].fields;
+            request.token != 0 && request.args.len() == fields.len() && request.data == Data::None
+        })
+    }
+}
+
+/// The kernel does what it did before: if not, no comparison means anything.
+fn sure<T>(result: Result<T, String>) -> T {
+    result.unwrap_or_else(|e| panic!("a program that was loaded: {e}"))
+}
+
+impl Core for KernelCore {
+    fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
+        let taken = sure(self.packet(packet, now));
+        let unparsed = counter("unparsed");
+        if taken { Ok(()) } else { Err(Refused::Dropped(unparsed)) }
+    }
+
+    fn rx_on(&mut self, _interface: u32, packet: &[u8], now: u64) -> Result<(), Refused> {
+        self.rx(packet, now)
+    }
+
+    fn tx_interface(&self) -> u32 {
+        0
+    }
+
+    fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
+        if !self.takes(call, &request) {
+            return Err(Refused::BadArg);
+        }
+        if self.open == self.most_open {
+            return Err(Refused::Again);
+        }
+        self.now = self.now.max(now);
+        self.open += 1;
+        sure(self.ask(CALL, call as u32, request.handle, request.token, request.args));
+        Ok(())
+    }
+
+    fn advance(&mut self, now: u64) -> Result<(), Refused> {
+        self.now = self.now.max(now);
+        while let Some(timer) = sure(self.first_timer()).filter(|timer| timer.deadline <= self.now) {
+            sure(self.ask(TIMER, timer.number, timer.handle, 0, &[]));
+        }
+        Ok(())
+    }
+
+    fn tx(&mut self, out: &mut Vec<u8>, _now: u64) -> bool {
+        out.clear();
+        self.out.pop_front().is_some_and(|packet| {
+            out.extend(packet);
+            true
+        })
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        sure(self.first_timer()).map(|timer| timer.deadline)
+    }
+
+    fn next_completion(&mut self) -> Option<Completion> {
+        let done = self.completions.pop_front()?;
+        self.open = self.open.saturating_sub(1);
+        Some(done)
+    }
+
+    fn take_trace(&mut self, to: &mut Vec<Record>) {
+        to.append(&mut self.records);
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        sure(self.object.counters())
+    }
+
+    fn failed_claims(&self) -> &[FailedClaim] {
+        &[]
+    }
+
+    fn open_contexts(&self) -> usize {
+        sure(self.object.open_contexts(&self.program))
+    }
+
+    fn change(&mut self, _change: &Function, _handle: u64, _now: u64) -> Result<Option<Record>, String> {
+        Err("what is in the kernel is not changed from outside".into())
+    }
+}

@@ -1,0 +1,112 @@
+//! Maps, as octets: what their values are made of, the generated program says.
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+const LOOKUP: libc::c_long = 1;
+const UPDATE: libc::c_long = 2;
+const NEXT_KEY: libc::c_long = 4;
+const TEST_RUN: libc::c_long = 10;
+
+/// `union bpf_attr` of the commands on elements.
+#[repr(C)]
+#[derive(Default)]
+struct Element {
+    map: u32,
+    _pad: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+/// `union bpf_attr` of BPF_PROG_TEST_RUN.
+#[repr(C)]
+#[derive(Default)]
+struct TestRun {
+    program: u32,
+    verdict: u32,
+    data_in_len: u32,
+    data_out_len: u32,
+    data_in: u64,
+    data_out: u64,
+    repeat: u32,
+    duration: u32,
+    ctx_in_len: u32,
+    ctx_out_len: u32,
+    ctx_in: u64,
+    ctx_out: u64,
+    flags: u32,
+    cpu: u32,
+    batch: u32,
+    _pad: u32,
+}
+
+fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<()> {
+    // SAFETY: the attribute is that of the command, its size is given, and what it refers to outlives the call.
+    let result = unsafe {
+        libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attr), mem::size_of::<T>() as libc::c_uint)
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+fn address<T>(of: &[T]) -> u64 {
+    of.as_ptr() as u64
+}
+
+fn number(fd: BorrowedFd<'_>) -> u32 {
+    fd.as_raw_fd().cast_unsigned()
+}
+
+/// The value under a key, which has `value.len()` octets (of a map of each processor: of all of them); `None`: there is none.
+pub(crate) fn lookup(map: BorrowedFd<'_>, key: &[u8], value: &mut [u8]) -> io::Result<Option<()>> {
+    let mut attr = Element {
+        map: number(map),
+        key: address(key),
+        value: value.as_mut_ptr() as u64,
+        ..Element::default()
+    };
+    match bpf(LOOKUP, &mut attr) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Puts a value under a key; a stack has none.
+pub(crate) fn update(map: BorrowedFd<'_>, key: Option<&[u8]>, value: &[u8]) -> io::Result<()> {
+    let key = key.map_or(0, address);
+    bpf(UPDATE, &mut Element { map: number(map), key, value: address(value), ..Element::default() })
+}
+
+/// How many keys a map has that are `octets` long.
+pub(crate) fn count(map: BorrowedFd<'_>, octets: usize) -> io::Result<usize> {
+    let (mut key, mut next, mut found) = (vec![0_u8; octets], vec![0_u8; octets], 0);
+    loop {
+        let from = if found == 0 { 0 } else { address(&key) };
+        let value = next.as_mut_ptr() as u64;
+        let mut attr = Element { map: number(map), key: from, value, ..Element::default() };
+        match bpf(NEXT_KEY, &mut attr) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(found),
+            other => other?,
+        }
+        found += 1;
+        mem::swap(&mut key, &mut next);
+    }
+}
+
+/// Runs a program on a frame; the verdict, and the frame that it left.
+pub(crate) fn run(program: BorrowedFd<'_>, frame: &[u8]) -> io::Result<(u32, Vec<u8>)> {
+    let mut out = vec![0_u8; 4096];
+    let mut attr = TestRun {
+        program: number(program),
+        data_in_len: frame.len() as u32,
+        data_in: address(frame),
+        data_out_len: out.len() as u32,
+        data_out: out.as_mut_ptr() as u64,
+        repeat: 1,
+        ..TestRun::default()
+    };
+    bpf(TEST_RUN, &mut attr)?;
+    out.truncate(attr.data_out_len as usize);
+    Ok((attr.verdict, out))
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel offers to its programs: include/uapi/linux/bpf.h, in so far as generated programs use it. */
+#ifndef CARRICK_XDP_KERNEL_H
+#define CARRICK_XDP_KERNEL_H
+
+#include "carrick/base.h"
+
+#define CARRICK_SECTION(name) __attribute__((section(name), used))
+/* A function that the verifier looks at by itself, whoever calls it: it takes at most five arguments, and pointers to
+ * it may be NULL. */
+#define CARRICK_APART  __attribute__((noinline))
+#define CARRICK_INLINE static inline __attribute__((always_inline, unused))
+
+/* A map's definition: the loader reads these from the types (BTF). */
+#define CARRICK_UINT(name, value) int(*name)[value]
+#define CARRICK_TYPE(name, value) value *name
+
+enum carrick_map {
+    CARRICK_MAP_HASH = 1,
+    CARRICK_MAP_ARRAY = 2,
+    CARRICK_MAP_PERCPU_ARRAY = 6,
+    CARRICK_MAP_STACK = 23,
+    CARRICK_MAP_RINGBUF = 27,
+};
+
+enum carrick_verdict { CARRICK_XDP_ABORTED, CARRICK_XDP_DROP, CARRICK_XDP_PASS, CARRICK_XDP_TX };
+
+/* The verifier knows the context by this name. */
+struct xdp_md {
+    uint32_t data, data_end, data_meta, ingress_ifindex, rx_queue_index, egress_ifindex;
+};
+
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key)CARRICK_UNUSED = (void *)1;
+static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value,
+                                         uint64_t flags) CARRICK_UNUSED = (void *)2;
+static long (*const bpf_map_delete_elem)(void *map, const void *key) CARRICK_UNUSED = (void *)3;
+static uint64_t (*const bpf_ktime_get_ns)(void) CARRICK_UNUSED = (void *)5;
+static long (*const bpf_xdp_adjust_tail)(struct xdp_md *ctx, int delta) CARRICK_UNUSED = (void *)65;
+static long (*const bpf_map_push_elem)(void *map, const void *value, uint64_t flags) CARRICK_UNUSED = (void *)87;
+static long (*const bpf_map_pop_elem)(void *map, void *value) CARRICK_UNUSED = (void *)88;
+static long (*const bpf_ringbuf_output)(void *ring, const void *data, uint64_t size,
+                                        uint64_t flags) CARRICK_UNUSED = (void *)130;
+static uint64_t (*const bpf_xdp_get_buff_len)(struct xdp_md *ctx) CARRICK_UNUSED = (void *)188;
+static long (*const bpf_xdp_load_bytes)(struct xdp_md *ctx, uint32_t offset, void *to,
+                                        uint32_t len) CARRICK_UNUSED = (void *)189;
+static long (*const bpf_xdp_store_bytes)(struct xdp_md *ctx, uint32_t offset, void *from,
+                                         uint32_t len) CARRICK_UNUSED = (void *)190;
+
+#define CARRICK_BPF_NOEXIST 1u
+
+/* The compiler knows nothing of the value from here on, and does not undo what the verifier has to see. */
+#define CARRICK_OPAQUE(v) __asm__ volatile("" : "+r"(v))
+
+/* An index below n: 0 in place of one that is not. Generated code asks first; the verifier wants to see it at the
+ * access. */
+CARRICK_INLINE uint64_t carrick_at(uint64_t i, uint64_t n) {
+    CARRICK_OPAQUE(i);
+    if (i >= n)
+        i = 0;
+    CARRICK_OPAQUE(i);
+    return i;
+}
+
+/* Whoever holds an instance has its word at 1. A program turns a bounded number of times for it. */
+#define CARRICK_TURNS 4096u
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* What generated programs in the kernel stand on, beside the runtime of all targets. */
+#ifndef CARRICK_XDP_H
+#define CARRICK_XDP_H
+
+#include "carrick/counters.h"
+#include "carrick/kernel.h"
+#include "carrick/wide.h"
+
+#define CARRICK_ETHERNET  14u
+#define CARRICK_IP_HEADER 20u
+/* Octets of a received packet that a parser sees, behind the network header; headers are shorter. A power of two. */
+#define CARRICK_SEEN 256u
+/* Octets of the largest frame whose payload is summed. */
+#define CARRICK_FRAME_MAX 9216u
+#define CARRICK_BEGIN     (CARRICK_ETHERNET + CARRICK_IP_HEADER)
+
+/* As in carrick/ip.h, whose functions walk over memory that the verifier does not know. */
+struct carrick_ip {
+    uint32_t src, dst;
+    uint16_t payload_len;
+    uint8_t protocol, ttl, tos, interface;
+};
+
+/* A timer of a context: the control path looks for those that are due. */
+struct carrick_timer {
+    uint64_t deadline, order;
+    uint64_t armed;
+};
+
+CARRICK_INLINE bool carrick_timer_armed(const struct carrick_timer *t) {
+    return t->armed != 0;
+}
+
+/* What all processors share. The loader writes it, and looks at it. */
+struct carrick_shared {
+    uint64_t rng_state, rng_increment; /* the next random number */
+    uint64_t timer_order;              /* how many timers were started */
+    uint64_t identification;           /* of the next packet */
+};
+
+struct carrick_key {
+    uint64_t k0, k1;
+};
+
+/* What each processor has of its own begins with this, and then the parameters, 8 octets each; the loader writes it. */
+#define CARRICK_HEAD                                                                                                   \
+    uint64_t clock; /* the time, where the loader makes it; 0: the kernel's */                                         \
+    struct carrick_key key;                                                                                            \
+    uint32_t address, mtu;                                                                                             \
+    uint64_t taken; /* packets of which something was made */                                                          \
+    uint64_t busy;  /* packets that were dropped because another processor held an instance for too long */            \
+    uint64_t counters[CARRICK_COUNTERS]
+
+/* One report: of a trace, or a request that is complete. */
+#define CARRICK_REPORT_WORDS 512u
+struct carrick_report {
+    uint32_t kind, number;
+    uint64_t count;
+    uint64_t words[CARRICK_REPORT_WORDS];
+};
+
+/* The kinds of trace records are those of carrick/program.h. */
+#define CARRICK_REPORT_COMPLETION 16u
+
+/* Takes an instance for this processor; 0 if another one holds it too long. */
+CARRICK_APART int carrick_hold(uint32_t *word) {
+    if (!word)
+        return 0;
+    for (uint32_t turn = 0; turn < CARRICK_TURNS; turn++)
+        if (__sync_val_compare_and_swap(word, 0, 1) == 0)
+            return 1;
+    return 0;
+}
+
+CARRICK_INLINE void carrick_release(uint32_t *word) {
+    (void)__sync_lock_test_and_set(word, 0);
+}
+
+/* Zeros an object; the compiler would call a function for a large one. */
+#define CARRICK_ZERO(object)                                                                                           \
+    do {                                                                                                               \
+        if (sizeof *(object) <= 512) {                                                                                 \
+            memset(object, 0, sizeof *(object));                                                                       \
+        } else {                                                                                                       \
+            for (uint32_t at__ = 0; at__ < sizeof *(object); at__++) {                                                 \
+                ((uint8_t *)(object))[at__] = 0;                                                                       \
+                CARRICK_OPAQUE(at__);                                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+    } while (0)
+
+CARRICK_INLINE void carrick_word(struct carrick_report *r, uint64_t word) {
+    if (r->count < CARRICK_REPORT_WORDS)
+        r->words[carrick_at(r->count++, CARRICK_REPORT_WORDS)] = word;
+}
+
+/* The sum of the first n octets (RFC 1071) of so many that are there; n even or the last. */
+CARRICK_INLINE uint64_t carrick_sum_of(const uint8_t *octets, uint32_t room, uint32_t n) {
+    uint64_t sum = 0;
+    for (uint32_t at = 0; at + 1 < room; at += 2) {
+        if (at >= n)
+            break;
+        uint32_t low = octets[at], high = at + 1 < n ? octets[at + 1] : 0;
+        sum += low | high << 8;
+    }
+    return sum;
+}
+
+CARRICK_INLINE uint16_t carrick_sum_fold(uint64_t sum) {
+    sum = (sum & 0xffffffffu) + (sum >> 32);
+    sum = (sum & 0xffffu) + (sum >> 16);
+    sum = (sum & 0xffffu) + (sum >> 16);
+    sum = (sum & 0xffffu) + (sum >> 16);
+    return (uint16_t)~sum;
+}
+
+CARRICK_INLINE uint64_t carrick_sum_pseudo(uint32_t src, uint32_t dst, uint8_t protocol, uint32_t len) {
+    return (uint64_t)CARRICK_SWAP(32, src) + CARRICK_SWAP(32, dst) + CARRICK_SWAP(32, protocol) + CARRICK_SWAP(32, len);
+}
+
+CARRICK_INLINE void carrick_store_sum(uint8_t *p, uint64_t sum) {
+    uint16_t folded = carrick_sum_fold(sum);
+    memcpy(p, &folded, 2);
+}
+
+/* A header before `payload_len` octets, as carrick_ip_build of the runtime. */
+CARRICK_INLINE void carrick_ip_write(uint8_t *p, const struct carrick_ip *ip, uint32_t payload_len,
+                                     uint16_t identification) {
+    carrick_store32(p, 0x45000000u | (uint32_t)ip->tos << 16 | (CARRICK_IP_HEADER + payload_len));
+    carrick_store32(p + 4, (uint32_t)identification << 16 | 0x4000u);
+    carrick_store32(p + 8, (uint32_t)ip->ttl << 24 | (uint32_t)ip->protocol << 16);
+    carrick_store32(p + 12, ip->src);
+    carrick_store32(p + 16, ip->dst);
+    carrick_store_sum(p + 10, carrick_sum_of(p, CARRICK_IP_HEADER, CARRICK_IP_HEADER));
+}
+
+#define CARRICK_ROTATE(v, n) ((v) << (n) | (v) >> (64 - (n)))
+#define CARRICK_SIP_ROUND(a, b, c, d)                                                                                  \
+    do {                                                                                                               \
+        a += b;                                                                                                        \
+        b = CARRICK_ROTATE(b, 13) ^ a;                                                                                 \
+        a = CARRICK_ROTATE(a, 32);                                                                                     \
+        c += d;                                                                                                        \
+        d = CARRICK_ROTATE(d, 16) ^ c;                                                                                 \
+        a += d;                                                                                                        \
+        d = CARRICK_ROTATE(d, 21) ^ a;                                                                                 \
+        c += b;                                                                                                        \
+        b = CARRICK_ROTATE(b, 17) ^ c;                                                                                 \
+        c = CARRICK_ROTATE(c, 32);                                                                                     \
+    } while (0)
+
+/* SipHash-2-4 of `count` words, as in carrick/rand.h; `count` is a constant. */
+CARRICK_INLINE uint64_t carrick_siphash(struct carrick_key key, const uint64_t *words, uint32_t count) {
+    uint64_t a = key.k0 ^ 0x736f6d6570736575u, b = key.k1 ^ 0x646f72616e646f6du;
+    uint64_t c = key.k0 ^ 0x6c7967656e657261u, d = key.k1 ^ 0x7465646279746573u;
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i <= count; i++) {
+        uint64_t m = i < count ? words[i] : (uint64_t)(count * 8u) << 56;
+        d ^= m;
+        CARRICK_SIP_ROUND(a, b, c, d);
+        CARRICK_SIP_ROUND(a, b, c, d);
+        a ^= m;
+    }
+    c ^= 0xff;
+    CARRICK_SIP_ROUND(a, b, c, d);
+    CARRICK_SIP_ROUND(a, b, c, d);
+    CARRICK_SIP_ROUND(a, b, c, d);
+    CARRICK_SIP_ROUND(a, b, c, d);
+    return a ^ b ^ c ^ d;
+}
+
+/* One step of PCG32, as in carrick/rand.h, of a state that all processors share. */
+CARRICK_INLINE uint32_t carrick_random(struct carrick_shared *shared) {
+    uint64_t old = 0;
+    for (uint32_t turn = 0; turn < 16; turn++) {
+        old = shared->rng_state;
+        uint64_t next = old * 6364136223846793005u + shared->rng_increment;
+        if (__sync_val_compare_and_swap(&shared->rng_state, old, next) == old)
+            break;
+    }
+    uint32_t shifted = (uint32_t)(((old >> 18) ^ old) >> 27), turn = (uint32_t)(old >> 59);
+    return (shifted >> turn) | (shifted << ((32u - turn) & 31u));
+}
+
+/* At least 1 ns later, as everywhere. */
+CARRICK_INLINE void carrick_timer_begin(struct carrick_timer *t, struct carrick_shared *shared, uint64_t now,
+                                        int64_t after) {
+    if (!shared)
+        return;
+    uint64_t delay = after > 1 ? (uint64_t)after : 1, last = UINT64_MAX - 1;
+    t->deadline = delay > last - now ? last : now + delay;
+    t->order = __sync_fetch_and_add(&shared->timer_order, 1);
+    t->armed = 1;
+}
+
+/* Whether the timer still ran; it does not any more. */
+CARRICK_INLINE bool carrick_timer_end(struct carrick_timer *t) {
+    return __sync_val_compare_and_swap(&t->armed, 1, 0) == 1;
+}
+
+enum carrick_request_kind { CARRICK_REQUEST_CALL, CARRICK_REQUEST_TIMER };
+
+/* What stands behind the Ethernet header of a frame that asks for something: a call by its number in the interface, or
+ * the timer `number & 255` of an instance of the context `number >> 8`. */
+struct carrick_asked {
+    uint32_t kind, number;
+    uint64_t handle, token;
+    uint64_t args[16];
+};
+
+/* Claims are no part of programs in the kernel. */
+#define CARRICK_CLAIM(condition, failed) ((void)0)
+
+/* Opens a gap of one element at `index` in a list of `len`; closes that gap. Both are loops over all the room. */
+#define CARRICK_OPEN_GAP(items, room, len, index)                                                                      \
+    for (uint32_t k__ = (room)-1; k__ > 0; k__--)                                                                      \
+        if (k__ > (index) && k__ <= (len))                                                                             \
+    (items)[k__] = (items)[k__ - 1]
+#define CARRICK_CLOSE_GAP(items, room, len, index)                                                                     \
+    for (uint32_t k__ = 0; k__ + 1 < (room); k__++)                                                                    \
+        if (k__ >= (index) && k__ + 1 < (len))                                                                         \
+    (items)[k__] = (items)[k__ + 1]
+
+#endif

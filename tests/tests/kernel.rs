@@ -1,0 +1,216 @@
+//! Programs in the kernel of this machine: that it takes them, that they do what the interpreter does, and real packets.
+//!
+//! Each test that cannot run here says so: without clang, or without the privilege.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use carrick_driver::cc::{self, Tracing};
+use carrick_driver::{Failure, build, compile_file};
+use carrick_interp::Config;
+use carrick_ir::Program;
+use carrick_kernel::{KernelCore, Object, Refusal};
+use carrick_sim::core::Core;
+use carrick_sim::diff::{Pace, diff_cores};
+use carrick_tests::build::{carrick, root};
+use carrick_tests::net::{DEVICE, End, Net, skip};
+
+/// Seeds, and operations of each: more than enough for every path of programs this small.
+const SEEDS: u64 = 3;
+const OPERATIONS: u64 = 600;
+
+/// A program, if BPF C can be made of it.
+fn fits(path: &Path) -> Option<Arc<Program>> {
+    let program = compile_file(path).expect("readable").program.expect("it is right");
+    carrick_emit_c::unfit(&program).is_none().then_some(program)
+}
+
+/// The small programs that fit; there are some.
+fn programs() -> Vec<(PathBuf, Arc<Program>)> {
+    let files = fs::read_dir(root().join("tests/programs")).expect("there are some").flatten();
+    let mut files: Vec<PathBuf> =
+        files.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mtp")).collect();
+    files.sort();
+    let found: Vec<_> = files.into_iter().filter_map(|path| fits(&path).map(|p| (path, p))).collect();
+    assert!(found.iter().any(|(path, _)| path.ends_with("least.mtp")), "the least of them fits");
+    found
+}
+
+/// The object of a program; `None`, said aloud, where nothing compiles it.
+fn object(program: &Program, tracing: Tracing) -> Option<cc::KernelObject> {
+    match cc::kernel_object(program, tracing) {
+        Ok(object) => Some(object),
+        Err(Failure::Missing(what)) => {
+            skip(&what);
+            None
+        }
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+/// What a load gave; `None`, said aloud, where this process may not.
+fn loaded<T>(result: Result<T, Refusal>) -> Option<T> {
+    match result {
+        Ok(object) => Some(object),
+        Err(Refusal::Missing(what)) => {
+            skip(&what);
+            None
+        }
+        Err(Refusal::Rejected { log, .. }) => panic!("{log}"),
+        Err(Refusal::Failed(what)) => panic!("{what}"),
+    }
+}
+
+#[test]
+fn the_verifier_takes_every_program_that_fits() {
+    for (path, program) in programs() {
+        for tracing in [Tracing::Off, Tracing::On] {
+            let Some(object) = object(&program, tracing) else { return };
+            let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])) else { return };
+        }
+        eprintln!("{} is taken", path.display());
+    }
+}
+
+#[test]
+fn programs_do_in_the_kernel_what_they_do_in_the_interpreter() {
+    let mut packets = 0;
+    for (path, program) in programs() {
+        let Some(object) = object(&program, Tracing::On) else { return };
+        let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])) else { return };
+        for seed in 1..=SEEDS {
+            let mut make = |config: &Config| {
+                let core =
+                    KernelCore::new(&object.path, program.clone(), config).map_err(|e| e.to_string())?;
+                Ok(Box::new(core) as Box<dyn Core>)
+            };
+            let result = diff_cores(&program, &mut make, Pace::AtOnce, seed, OPERATIONS).expect("it loads");
+            assert_eq!(result.difference, None, "{}, seed {seed}", path.display());
+            packets += result.packets;
+        }
+    }
+    assert!(packets > 50, "only {packets} packets");
+}
+
+/// Generated code that reads outside of what it has, as a mistake of the compiler's would.
+#[test]
+fn a_rejection_names_the_line_of_the_program() {
+    let program = fits(&root().join("tests/programs/least.mtp")).expect("it fits");
+    let dir = tempfile::tempdir().expect("a folder");
+    match build::kernel(&program, dir.path(), Tracing::Off) {
+        Err(Failure::Missing(what)) => return skip(&what),
+        result => result.expect("it compiles"),
+    }
+    let file = dir.path().join("least.bpf.c");
+    let text = fs::read_to_string(&file).expect("it is there");
+    let wrong = text.replace("c->count = (c->count + e->n);", "c->count = (&c->count)[e->n];");
+    assert_ne!(text, wrong, "the statement is there:\n{text}");
+    fs::write(&file, wrong).expect("writable");
+    cc::kernel(&program, dir.path(), Tracing::Off).expect("it compiles");
+    match Object::load(&dir.path().join("least.bpf.o"), &program, 1, 1, 1500, &[]) {
+        Err(Refusal::Missing(what)) => skip(&what),
+        Err(refusal @ Refusal::Rejected { .. }) => {
+            let text = refusal.to_string();
+            assert!(text.contains("least.mtp:16: the kernel's verifier rejects"), "{text}");
+            assert_eq!(text.lines().count(), 1, "{text}");
+        }
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("the verifier takes it"),
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_told_with_its_mend() {
+    let stream = Command::new(carrick())
+        .args(["build", "tests/programs/structures.mtp", "--target", "xdp", "-o", "/nonexistent"])
+        .current_dir(root())
+        .output()
+        .expect("carrick runs");
+    let said = String::from_utf8_lossy(&stream.stderr);
+    assert!(said.contains("error[MTP0603]") && said.contains("build for `sim` or `native`"), "{said}");
+}
+
+/// Sends each number in a packet of protocol 253 and prints the answers; the first one only makes the context. Then it asks
+/// what the kernel's own stack answers: that nobody has this port.
+const ASK: &str = "
+import socket, struct, sys
+peer = sys.argv[1]
+s = socket.socket(socket.AF_INET, socket.SOCK_RAW, 253)
+s.settimeout(10)
+for n in [int(n) for n in sys.argv[2:]]:
+    s.sendto(struct.pack('!I', n), (peer, 0))
+    if n:
+        print(struct.unpack('!I', s.recv(2000)[20:24])[0], flush=True)
+try:
+    socket.create_connection((peer, 9), 10)
+except ConnectionRefusedError:
+    print('refused', flush=True)
+";
+
+/// A pair of devices brings a frame that a program sends back only where there is a program too.
+const PASS: &str = "
+__attribute__((section(\"xdp\"), used)) int pass(void *ctx) { (void)ctx; return 2; }
+char pass_license[] __attribute__((section(\"license\"), used)) = \"Dual MIT/GPL\";
+";
+
+fn let_frames_back(net: &Net, dir: &Path) {
+    let (source, object) = (dir.join("pass.c"), dir.join("pass.o"));
+    fs::write(&source, PASS).expect("writable");
+    let made = Command::new("clang")
+        .args(["-target", "bpf", "-O2", "-g", "-c"])
+        .args([&source, Path::new("-o"), &object])
+        .status();
+    assert!(made.is_ok_and(|s| s.success()), "clang compiled the other program");
+    let object = object.to_string_lossy();
+    net.ip(End::Peer, &format!("link set dev {DEVICE} xdp obj {object} sec xdp")).expect("it is taken");
+}
+
+/// The least program, whose answers come from the address that was asked.
+fn answering(dir: &Path) -> PathBuf {
+    let least = fs::read_to_string(root().join("tests/programs/least.mtp")).expect("readable");
+    let answering =
+        least.replace("answer.n = c.count;", "answer.n = c.count; answer.net.src_ip = c.id.local_ip;");
+    assert_ne!(answering, least);
+    let path = dir.join("least.mtp");
+    fs::write(&path, answering).expect("writable");
+    path
+}
+
+#[test]
+fn real_packets_are_answered_in_the_kernel() {
+    let Some(net) = Net::kernel_on_both() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = answering(dir.path());
+    let program = fits(&path).expect("it fits");
+    let Some(object) = object(&program, Tracing::Off) else { return };
+    if loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])).is_none() {
+        return;
+    }
+    let_frames_back(&net, dir.path());
+    let mut stack = net
+        .command(End::Ours, &carrick().to_string_lossy())
+        .arg("run")
+        .arg(&path)
+        .args(["--target", "xdp", "--port", DEVICE, "--addr", Net::OURS])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut said = BufReader::new(stack.stdout.take().expect("piped")).lines();
+    let first = said.next().expect("it says that it is there").expect("UTF-8");
+    assert_eq!(first, format!("least is on {DEVICE}"));
+    let asked = net.command(End::Peer, "python3").args(["-c", ASK, Net::OURS, "0", "7", "5", "30"]).output();
+    let asked = asked.expect("python3 runs");
+    let killed = Command::new("kill").args(["-INT", &stack.id().to_string()]).status();
+    assert!(killed.is_ok_and(|s| s.success()));
+    let counters: Vec<String> = said.map_while(Result::ok).collect();
+    assert!(stack.wait().is_ok_and(|s| s.success()));
+    assert_eq!(String::from_utf8_lossy(&asked.stdout), "7\n12\n42\nrefused\n", "{asked:?}");
+    for expected in ["rx_packets 4", "tx_packets 3", "events 4"] {
+        assert!(counters.iter().any(|line| line == expected), "{expected} in {counters:?}");
+    }
+    let link = net.command(End::Ours, "ip").args(["link", "show", DEVICE]).output().expect("ip runs");
+    assert!(!String::from_utf8_lossy(&link.stdout).contains("xdp"), "the device is as it was");
+}
