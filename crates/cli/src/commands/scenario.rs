@@ -80,8 +80,6 @@ pub struct ScenarioArgs {
     /// of everything random
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    #[command(flatten)]
-    pub way: ViaArgs,
 }
 
 /// What stands between client and server.

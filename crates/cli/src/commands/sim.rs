@@ -20,7 +20,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::fabric::FabricArgs;
-use super::scenario::{self, Between, ScenarioArgs};
+use super::scenario::{self, Between, ScenarioArgs, ViaArgs};
 use crate::args::{Source, Watching};
 use crate::manifest::Manifest;
 use crate::output::{self, Format};
@@ -31,6 +31,8 @@ pub struct SimArgs {
     pub source: Source,
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub way: ViaArgs,
     /// a parameter of the program: name=value; name=value,value: with --topology, a run for each
     #[arg(long)]
     pub set: Vec<String>,
@@ -63,7 +65,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let tracing = !args.fast || args.trace.is_some();
     let wanted = if tracing { Tracing::On } else { Tracing::Off };
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
-    let between = args.scenario.way.between(args.compiled, wanted)?;
+    let between = args.way.between(args.compiled, wanted)?;
     let way = between.as_ref().map(Between::way);
     let manifest = Manifest::of(args, &program);
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest.to_string()));
@@ -97,7 +99,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
 
 /// The programs that a run is of.
 pub fn files(args: &SimArgs) -> Vec<PathBuf> {
-    [&args.source.file].into_iter().chain(&args.scenario.way.via).cloned().collect()
+    [&args.source.file].into_iter().chain(&args.way.via).cloned().collect()
 }
 
 /// A file to write, if one is wanted.

@@ -53,7 +53,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
                 .into(),
         ));
     }
-    if args.scenario.way.via.is_some() {
+    if args.way.via.is_some() {
         return Err(Failure::Usage("a program --via stands between two hosts, not in a --topology".into()));
     }
     let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };

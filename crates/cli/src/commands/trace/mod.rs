@@ -15,7 +15,7 @@ use carrick_sim::scenario::host_config;
 use carrick_sim::watch::{Spec, Watch, line};
 use clap::{Args, ValueEnum};
 
-use super::scenario::{self, Between, ScenarioArgs};
+use super::scenario::{self, Between, ScenarioArgs, ViaArgs};
 use crate::args::Source;
 use crate::output::{self, Format};
 use crate::stack::Stack;
@@ -77,8 +77,11 @@ pub struct TraceArgs {
     /// look at a stack on a device of this machine, not into the simulator: what follows is for it, as of `carrick run`
     #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs", "ViaArgs"])]
     pub run: Vec<String>,
+    // Not one in the other: to clap a group with a group in it is empty, and `--run` conflicts with nothing of it.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
+    #[command(flatten)]
+    pub way: ViaArgs,
 }
 
 pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
@@ -107,7 +110,7 @@ pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
     }
     let scenario = args.scenario.scenario(program, &settings)?;
     let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
-    let between = args.scenario.way.between(args.compiled, Tracing::On)?;
+    let between = args.way.between(args.compiled, Tracing::On)?;
     let way = between.as_ref().map(Between::way);
     let out = BufWriter::new(std::io::stdout().lock());
     let configs = [0, 1].map(|host| host_config(&scenario, host, false));
