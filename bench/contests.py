@@ -170,7 +170,7 @@ def simulator():
         simulated_row("ours, interpreted", ours, packets),
         json_row("ns-3", "data packets/s", [NS3 / "ns3-bulk", "100000000", "1Gbps", "10ms"], "data_packets_per_s"),
     ]
-    return Contest("Simulated bulk transfer", "compiled at least 20 times ns-3, interpreted 2 times", rows, rows[2])
+    return Contest("Simulated bulk transfer", "compiled at least 20 times ns-3, interpreted 2 times", rows, [rows[2]])
 
 
 def fat_tree_row(program, engine, trace):
@@ -197,7 +197,7 @@ def fat_tree():
     rows += [fat_tree_row(f"protocols/{name}/{name}.mtp", ["--compiled"], trace) for name in LOOPBACK if name not in ("tcp", "netblocks")]
     # netblocks is over links: switches have no address to go by.
     title = f"Simulated fat tree of {TREE_HOSTS} hosts, packets on links"
-    return Contest(title, "a ratio to look at", [*rows, peer], peer)
+    return Contest(title, "a ratio to look at", [*rows, peer], [peer])
 
 
 def loopback_row(name, unit, key, better):
@@ -209,12 +209,12 @@ def loopback_row(name, unit, key, better):
 
 def protocols_octets():
     rows = [loopback_row(name, "Gbit/s", "payload_gbps", "more") for name in LOOPBACK]
-    return Contest("Each protocol, both ends in one process over the memory port, MTU 1500: payload", "figures to look at", rows)
+    return Contest("Each protocol, both ends in one process over the memory port, MTU 1500: payload", "figures to look at", rows, [])
 
 
 def protocols_packets():
     rows = [loopback_row(name, "ns/packet", "ns_per_packet", "less") for name in LOOPBACK]
-    return Contest("Each protocol, the same, time of a sender's packet with all that answers it", "figures to look at", rows)
+    return Contest("Each protocol, the same, time of a sender's packet with all that answers it", "figures to look at", rows, [])
 
 
 def check_time():
@@ -224,7 +224,7 @@ def check_time():
         return Row(Path(program).stem, "ms", f"carrick check {program}", took, "less")
 
     rows = [row(program) for program in (LARGEST, PROGRAM)]
-    return Contest("Checking the largest programs, start of the process included", "below 20 ms", rows)
+    return Contest("Checking the largest programs, start of the process included", "below 20 ms", rows, [])
 
 
 def keystroke():

@@ -43,11 +43,11 @@ class Row:
 
 class Contest:
     """Rows that are compared. A ratio says how many times better ours is than a peer; peers are `peers`, all rows but the
-    first unless given, and what is not a peer is ours."""
+    first unless given, and what is not a peer is ours. Without peers, rows only stand beside each other."""
 
-    def __init__(self, title, wanted, rows, *peers):
+    def __init__(self, title, wanted, rows, peers=None):
         self.title, self.wanted, self.rows = title, wanted, rows
-        self.peers = peers or tuple(rows[1:])
+        self.peers = rows[1:] if peers is None else peers
 
     def run(self, runs):
         print(f"{self.title}", file=sys.stderr)
