@@ -72,13 +72,13 @@ fn units_combine_as_the_table_says() {
         "c.d = c.d + c.d - 5ms; c.d = c.d * 3; c.d = c.i8 * c.d; c.d = c.d / 2; c.i64 = c.d / c.d; c.d = c.d % 3s; c.d = -c.d;
          c.d = c.t - c.t; c.t = c.t + c.d; c.t = c.d + c.t; c.t = c.t - 1s; c.t += 5ms; c.d *= 2; c.d /= c.u8;
          c.o = c.o + c.o - 1KiB; c.o = c.o + c.u32; c.o = 5 + c.o; c.o = c.o * c.u8; c.o = 2 * c.o; c.o = c.o / 3; c.u64 = c.o / c.o;
-         c.o = c.o % 7KB; c.r = c.r + 5Mbps; c.r = c.r * 3 / 4; c.u64 = c.r / c.r; c.d = c.o / c.r; c.o = c.r * c.d; c.o = c.d * c.r;
+         c.o = c.o % 7KB; c.r = c.r + 5Mbps; c.r = c.r * 3 / 4; c.u64 = c.r / c.r; c.d = c.o / c.r; c.o = c.r * c.d; c.o = c.d * c.r; c.r = c.o / c.d;
          c.b = c.d < 5ms; c.b = c.t >= now(); c.b = c.o == 5; c.b = c.r != 1Gbps; c.b = c.d > 0",
         &[],
     );
     each_gives(
         "c.d = c.d * c.d; c.d = c.d + c.o; c.t = c.t + c.t; c.t = c.t * 2; c.d = c.d - c.t; c.d = 5 / c.d; c.o = c.o * c.o;
-         c.o = c.o / c.d; c.r = c.r * c.o; c.r = c.r + c.o; c.b = c.d < c.t; c.b = c.d < c.i64;
+         c.o = c.d / c.o; c.r = c.r * c.o; c.r = c.r + c.o; c.b = c.d < c.t; c.b = c.d < c.i64;
          c.i64 = c.d + c.i64",
         &[MIXED_UNITS],
     );
