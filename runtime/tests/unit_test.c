@@ -36,18 +36,19 @@ static void tx(uint64_t seed) {
         case 1:
             carrick_tx_flush(&unit, check_below(&rng, 100));
             break;
-        case 2:
-            if (unit.pending == 0)
-                pinned = unit.base;
-            unit.pending++;
+        case 2: {
+            uint64_t at = unit.reclaimed + check_below(&rng, (uint32_t)(unit.end - unit.reclaimed) + 1);
+            pinned = unit.pending ? carrick_min64(pinned, at) : at;
+            carrick_tx_queued(&unit, at);
             break;
+        }
         default:
             if (unit.pending)
                 carrick_tx_sent(&unit);
         }
         CHECK(unit.reclaimed <= unit.base && unit.base <= unit.end && unit.end - unit.reclaimed <= CAPACITY);
         if (unit.pending)
-            CHECK(unit.reclaimed <= pinned);
+            CHECK(unit.reclaimed == carrick_min64(unit.base, pinned));
         else
             CHECK(unit.reclaimed == unit.base);
         uint8_t out[CAPACITY];

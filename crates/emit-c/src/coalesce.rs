@@ -87,7 +87,7 @@ impl Emitter<'_> {
                 self.w.line("prev->payload__ = payload;");
                 self.w.line("old->rules = rules;");
                 self.w.line("if (payload.len)");
-                self.w.line("    unit->pending++;");
+                self.w.line("    carrick_tx_queued(unit, payload.offset);");
             }
             for take in &rule.takes {
                 let field = safe(&bp.fields[*take as usize].name);

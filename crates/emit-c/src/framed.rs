@@ -190,7 +190,7 @@ impl Emitter<'_> {
             self.names.own("payload_unit")
         ));
         self.w.line("if (unit)");
-        self.w.line("    unit->pending++;");
+        self.w.line("    carrick_tx_queued(unit, v->offset);");
         self.w.close("}");
         self.w.blank();
     }

@@ -122,7 +122,7 @@ impl Emitter<'_> {
         self.w.line(format!("e->bp.{}_ = *bp;", bp.name));
         self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
         self.w.line(if self.has_memory() { "if (unit && payload.len)" } else { "if (payload.len)" });
-        self.w.line("    unit->pending++;");
+        self.w.line("    carrick_tx_queued(unit, payload.offset);");
         self.w.line("return e;");
         self.w.close("}");
         self.w.blank();

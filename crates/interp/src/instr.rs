@@ -448,7 +448,7 @@ impl Machine {
     /// A payload is queued.
     pub(crate) fn payload_waits(&mut self, payload: &Payload) {
         if let Source::Unit { ctx, slot, .. } = payload.of {
-            self.instances[ctx].slot(slot).tx.queued += 1;
+            self.instances[ctx].slot(slot).tx.queued_at(payload.offset);
         }
     }
 

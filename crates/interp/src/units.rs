@@ -16,6 +16,8 @@ pub(crate) struct TxUnit {
     reclaimed: u64,
     /// queued blueprints with a payload of this unit
     pub queued: u32,
+    /// no queued payload begins before it; of meaning while there is one
+    floor: u64,
     /// `end` goes no further
     limit: u64,
     capacity: u64,
@@ -26,7 +28,7 @@ impl TxUnit {
     /// Begins the unit, empty, with room for `capacity` octets, a power of two.
     pub(crate) fn start(&mut self, size: u64, capacity: usize) {
         self.ring.make(capacity);
-        (self.base, self.end, self.reclaimed) = (0, 0, 0);
+        (self.base, self.end, self.reclaimed, self.floor) = (0, 0, 0, 0);
         (self.exists, self.limit, self.capacity) = (true, size, capacity as u64);
     }
 
@@ -58,6 +60,12 @@ impl TxUnit {
         (from, to.saturating_sub(from))
     }
 
+    /// A blueprint whose payload begins there is queued.
+    pub(crate) fn queued_at(&mut self, offset: u64) {
+        self.floor = if self.queued == 0 { offset } else { self.floor.min(offset) };
+        self.queued += 1;
+    }
+
     /// A queued blueprint is out.
     pub(crate) fn dequeued(&mut self) {
         self.queued = self.queued.saturating_sub(1);
@@ -65,9 +73,8 @@ impl TxUnit {
     }
 
     fn reclaim(&mut self) {
-        if self.queued == 0 {
-            self.reclaimed = self.base;
-        }
+        let least = if self.queued == 0 { self.base } else { self.base.min(self.floor) };
+        self.reclaimed = self.reclaimed.max(least);
     }
 
     pub(crate) fn get(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
@@ -178,14 +185,29 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_before_all_queued_octets_is_given_back_at_once() {
+        let mut unit = TxUnit::default();
+        unit.start(u64::MAX, ROOM);
+        assert_eq!(unit.add(&text(0, 64)), 64);
+        unit.queued_at(30);
+        assert_eq!(unit.flush(20), 20);
+        assert_eq!(unit.room(), 20);
+        assert_eq!(unit.flush(20), 20);
+        assert_eq!(unit.room(), 30);
+    }
+
+    #[test]
     fn queued_octets_are_not_overwritten() {
         let mut unit = TxUnit::default();
         unit.start(u64::MAX, ROOM);
         assert_eq!(unit.add(&text(0, 70)), 64);
-        unit.queued = 1;
+        unit.queued_at(20);
+        unit.queued_at(0);
         assert_eq!(unit.flush(10), 10);
         assert_eq!(unit.add(&text(64, 4)), 0, "the octets may still be sent");
         assert_eq!(unit.cut(0, 20), (0, 20));
+        unit.dequeued();
+        assert_eq!(unit.add(&text(64, 4)), 0, "which of them is out is not known");
         unit.dequeued();
         assert_eq!(unit.add(&text(64, 16)), 10);
         assert_eq!(unit.cut(5, 20), (10, 15));

@@ -38,6 +38,7 @@ struct carrick_tx {
     uint64_t end;       /* one past the last */
     uint64_t reclaimed; /* the first octet that may not be overwritten yet */
     uint64_t size;      /* where the unit ends, UINT64_MAX if it does not */
+    uint64_t floor;     /* no queued payload begins before it; of meaning while there is one */
     uint32_t pending;   /* queued blueprints with a payload of this unit */
     bool open;
 };
@@ -69,9 +70,13 @@ static inline uint64_t carrick_tx_add(struct carrick_tx *tx, uint8_t *ring, uint
 static inline uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
     len = carrick_min64(len, tx->end - tx->base);
     tx->base += len;
-    if (tx->pending == 0)
-        tx->reclaimed = tx->base;
+    tx->reclaimed = tx->pending == 0 ? tx->base : carrick_max64(tx->reclaimed, carrick_min64(tx->base, tx->floor));
     return len;
+}
+
+/* A blueprint whose payload begins there is queued. */
+static inline void carrick_tx_queued(struct carrick_tx *tx, uint64_t offset) {
+    tx->floor = tx->pending++ == 0 ? offset : carrick_min64(tx->floor, offset);
 }
 
 /* A queued blueprint with a payload of this unit is out. */
