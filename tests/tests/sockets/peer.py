@@ -43,15 +43,15 @@ def serve(s, address):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     elif what[0] == "call":  # connects back, says what it is told, tells what it hears and how it ended
         back = socket.create_connection((address, int(what[1])))
-        back.sendall(what[2].encode())
-        back.shutdown(socket.SHUT_WR)
+        port = back.getsockname()[1]
         try:
+            back.sendall(what[2].encode())
+            back.shutdown(socket.SHUT_WR)
             heard = all_of(back)
-        except ConnectionResetError:
+        except OSError:  # it was reset, perhaps before all was said
             heard = b"reset"
-        s.sendall(heard + b" at " + str(back.getsockname()[1]).encode())
+        s.sendall(heard + b" at %d" % port)
         back.close()
-    s.close()
 
 
 def served(s, address):
@@ -59,6 +59,8 @@ def served(s, address):
         serve(s, address)
     except OSError:
         pass  # what ends so is part of a test
+    finally:
+        s.close()
 
 
 listener = socket.create_server((sys.argv[1], PORT), backlog=64)
