@@ -33,30 +33,24 @@ uint64_t relay_id(struct relay *relay, uint32_t place) {
     return (uint64_t)relay->instance << 32 | (uint64_t)(++relay->generation & 0xffff) << 16 | place;
 }
 
-static void asker_end(struct relay *relay, uint32_t asker) {
-    if (asker >= RELAY_ASKERS || relay->askers[asker].fd < 0)
-        return;
-    close(relay->askers[asker].fd);
-    relay->askers[asker].fd = -1;
-    for (uint32_t i = 0; i < RELAY_LINKS; i++)
-        if (relay->links[i].asker == asker)
-            relay->links[i].asker = RELAY_ASKERS;
-    for (uint32_t i = 0; i < RELAY_BOUND; i++)
-        if (relay->bound[i].asker == asker)
-            relay->bound[i].asker = RELAY_ASKERS;
+static void asker_end(struct relay_asker *asker) {
+    if (asker->fd >= 0)
+        close(asker->fd);
+    asker->fd = -1;
 }
 
-void relay_answer(struct relay *relay, uint32_t asker, const struct carrick_answer *answer) {
-    if (asker < RELAY_ASKERS && relay->askers[asker].fd >= 0)
-        (void)send(relay->askers[asker].fd, answer, sizeof *answer, MSG_DONTWAIT | MSG_NOSIGNAL);
+void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer) {
+    const struct relay_asker *place = &relay->askers[asker % RELAY_ASKERS];
+    if (place->ticket == asker && place->fd >= 0)
+        (void)send(place->fd, answer, sizeof *answer, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 static void relay_connected(void *user, enum carrick_status status, uint64_t handle) {
     struct relay_link *link = user;
     struct carrick_answer answer = {.error = relay_error(status), .id = link->id};
-    uint32_t asker = link->asker;
+    uint64_t asker = link->asker;
     link->requests--;
-    link->asker = RELAY_ASKERS;
+    link->asker = RELAY_NOBODY;
     if (status == CARRICK_OK)
         relay_link_connected(link, handle, &answer);
     else
@@ -64,7 +58,7 @@ static void relay_connected(void *user, enum carrick_status status, uint64_t han
     relay_answer(link->relay, asker, &answer);
 }
 
-static void relay_connect(struct relay *relay, uint32_t asker, const struct carrick_ask *ask, int fd) {
+static void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_link *link = fd < 0 ? NULL : relay_link_begin(relay);
     struct carrick_answer answer = {.error = fd < 0 ? EINVAL : ENOBUFS};
     if (link) {
@@ -89,7 +83,7 @@ static void relay_connect(struct relay *relay, uint32_t asker, const struct carr
     }
 }
 
-static void relay_why(struct relay *relay, uint32_t asker, uint64_t id) {
+static void relay_why(struct relay *relay, uint64_t asker, uint64_t id) {
     struct carrick_answer answer = {.id = id};
     for (uint32_t i = 0; i < RELAY_ENDS; i++)
         if (relay->ends[i].id == id)
@@ -97,14 +91,14 @@ static void relay_why(struct relay *relay, uint32_t asker, uint64_t id) {
     relay_answer(relay, asker, &answer);
 }
 
-static void relay_set(struct relay *relay, uint32_t asker, const struct carrick_ask *ask) {
+static void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
     struct relay_link *link = relay_link_find(relay, ask->id);
     if (link)
         relay_link_set(link, ask->options, ask->value != 0);
     relay_answer(relay, asker, &(struct carrick_answer){.id = ask->id, .error = link ? 0 : EINVAL});
 }
 
-static void relay_asked(struct relay *relay, uint32_t asker, const struct carrick_ask *ask, int fd) {
+static void relay_asked(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     switch (ask->version == CARRICK_SOCKETS_VERSION ? ask->kind : 0) {
     case CARRICK_ASK_BIND:
         relay_bind(relay, asker, ask);
@@ -128,37 +122,20 @@ static void relay_asked(struct relay *relay, uint32_t asker, const struct carric
         close(fd);
 }
 
-/* The one descriptor that came along, -1: none. (There is room for one: the system closes any others.) */
-static int received_descriptor(struct msghdr *message) {
-    struct cmsghdr *head = CMSG_FIRSTHDR(message);
-    int fd = -1;
-    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
-        head->cmsg_len == CMSG_LEN(sizeof fd))
-        memcpy(&fd, CMSG_DATA(head), sizeof fd);
-    return fd;
-}
-
-static void asker_event(struct relay *relay, uint32_t asker, uint32_t events) {
-    while (relay->askers[asker].fd >= 0) {
+static void asker_event(struct relay *relay, struct relay_asker *asker, uint32_t events) {
+    while (asker->fd >= 0) {
         struct carrick_ask ask;
-        struct iovec piece = {&ask, sizeof ask};
-        union {
-            struct cmsghdr head;
-            char octets[CMSG_SPACE(sizeof(int))];
-        } control;
-        struct msghdr message = {
-            .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = CMSG_LEN(sizeof(int))};
-        ssize_t got = recvmsg(relay->askers[asker].fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        int fd;
+        ssize_t got = carrick_socket_take(asker->fd, &ask, sizeof ask, &fd, MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN && !(events & EPOLLHUP))
             return;
-        int fd = got >= 0 ? received_descriptor(&message) : -1;
         if (got == sizeof ask) {
-            relay_asked(relay, asker, &ask, fd);
+            relay_asked(relay, asker->ticket, &ask, fd);
             continue;
         }
         if (fd >= 0)
             close(fd);
-        asker_end(relay, asker);
+        asker_end(asker);
     }
 }
 
@@ -167,11 +144,12 @@ static void door_event(struct relay *relay) {
     if (fd < 0)
         return;
     for (uint32_t i = 0; i < RELAY_ASKERS; i++) {
-        if (relay->askers[i].fd >= 0)
+        struct relay_asker *asker = &relay->askers[i];
+        if (asker->fd >= 0)
             continue;
-        relay->askers[i].fd = fd;
+        *asker = (struct relay_asker){.fd = fd, .ticket = ++relay->next_ticket * RELAY_ASKERS + i};
         if (!relay_watch(relay, fd, RELAY_ASKER, i))
-            asker_end(relay, i);
+            asker_end(asker);
         return;
     }
     close(fd); /* whoever asks is told by this that there are too many */
@@ -198,7 +176,7 @@ static void relay_ready(void *user) {
             door_event(relay);
             break;
         case RELAY_ASKER:
-            asker_event(relay, place, events[i].events);
+            asker_event(relay, &relay->askers[place], events[i].events);
             break;
         case RELAY_BOUND_SOCKET:
             relay_bound_event(&relay->bound[place], events[i].events);
@@ -242,27 +220,32 @@ static void sockets_finish(void *state) {
         if (relay->bound[i].used && relay->bound[i].fd >= 0)
             close(relay->bound[i].fd);
     for (uint32_t i = 0; i < RELAY_ASKERS; i++)
-        if (relay->askers[i].fd >= 0)
-            close(relay->askers[i].fd);
+        asker_end(&relay->askers[i]);
     if (relay->door >= 0)
         close(relay->door);
     if (relay->epoll >= 0)
         close(relay->epoll);
     if (relay->path[0])
         unlink(relay->path);
+    free(relay->buffers);
     free(relay->links);
     free(relay);
 }
 
 static void *sockets_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
     struct relay *relay = calloc(1, sizeof *relay);
-    if (!relay || !(relay->links = calloc(RELAY_LINKS, sizeof *relay->links))) {
+    if (!relay || !(relay->links = calloc(RELAY_LINKS, sizeof *relay->links)) ||
+        !(relay->buffers = calloc(RELAY_LINKS, (size_t)2 * RELAY_OCTETS))) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for %u connections.", RELAY_LINKS);
+        if (relay)
+            free(relay->links);
         free(relay);
         return NULL;
     }
     relay->stack = stack;
     relay->door = -1;
+    for (uint32_t i = 0; i < RELAY_LINKS; i++)
+        relay->free_links[relay->free_count++] = RELAY_LINKS - 1 - i;
     for (uint32_t i = 0; i < RELAY_ASKERS; i++)
         relay->askers[i].fd = -1;
     relay->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -14,7 +14,8 @@
 #define RELAY_BOUND  64u
 #define RELAY_ASKERS 64u
 #define RELAY_OCTETS 65536u /* read at once, each way */
-#define RELAY_ENDS   1024u  /* of failed connections, which their programs have not asked for yet */
+#define RELAY_NOBODY 0u
+#define RELAY_ENDS   1024u /* of failed connections, which their programs have not asked for yet */
 
 struct relay;
 
@@ -23,7 +24,7 @@ struct relay_link {
     struct relay *relay;
     uint64_t id, handle;
     int fd;            /* our end of the pair, -1: closed */
-    uint32_t asker;    /* who waits for the connection, RELAY_ASKERS: nobody */
+    uint64_t asker;    /* who waits for the connection, or RELAY_NOBODY */
     uint32_t requests; /* open ones; the place is free once there is none */
     uint32_t padding;  /* octets that were only to keep the socket from being writable */
     uint32_t options;
@@ -35,29 +36,34 @@ struct relay_link {
     bool deaf;                 /* the program does not want to hear any more */
     bool ending;
     uint32_t up_held, up_sent, down_held, down_written;
-    uint8_t up[RELAY_OCTETS], down[RELAY_OCTETS];
+    uint8_t *up, *down; /* RELAY_OCTETS each */
 };
 
 /* A socket that was bound, and may listen. */
 struct relay_bound {
     struct relay *relay;
     uint64_t id, listener;
-    int fd; /* accepted connections go there; -1: closed */
-    uint32_t address, options, asker, requests;
+    int fd;         /* accepted connections go there; -1: closed */
+    uint64_t asker; /* who waits for it to listen, or RELAY_NOBODY */
+    uint32_t address, options, requests;
     uint16_t port;
     bool used, six, listening, accepting;
     int parked; /* a program's end for which there is no room there now; -1: none */
     struct carrick_answer parked_ends;
 };
 
-/* A short connection on which something is asked. */
+/* A short connection on which something is asked. Others name it by `ticket`, which no later one has. */
 struct relay_asker {
-    int fd; /* -1: free */
+    int fd;          /* -1: free */
+    uint64_t ticket; /* its place among the askers is what remains of RELAY_ASKERS */
 };
 
 struct relay {
     struct carrick_stack *stack;
     struct relay_link *links;
+    uint8_t *buffers;                 /* of the links */
+    uint32_t free_links[RELAY_LINKS]; /* their places */
+    uint32_t free_count;
     struct relay_bound bound[RELAY_BOUND];
     struct relay_asker askers[RELAY_ASKERS];
     struct {
@@ -66,8 +72,8 @@ struct relay {
     } ends[RELAY_ENDS];
     uint32_t next_end;
     uint32_t instance, generation; /* of ids */
-    uint32_t next_port;            /* for those who do not care */
-    bool stuck;                    /* someone could not ask the stack: too many requests were open */
+    uint64_t next_ticket;
+    bool stuck; /* someone could not ask the stack: too many requests were open */
     int epoll, door;
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
@@ -79,8 +85,8 @@ enum relay_kind { RELAY_DOOR, RELAY_ASKER, RELAY_BOUND_SOCKET, RELAY_LINK };
 bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place);
 /* "errno" for how a request ended. */
 int relay_error(enum carrick_status status);
-/* Answers an asker, if it is one. */
-void relay_answer(struct relay *relay, uint32_t asker, const struct carrick_answer *answer);
+/* Answers an asker, if it is still there. */
+void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer);
 uint64_t relay_id(struct relay *relay, uint32_t place);
 
 /* A free place, NULL: none. */
@@ -96,8 +102,8 @@ void relay_link_set(struct relay_link *link, uint32_t options, bool on);
 void relay_resume(struct relay *relay);
 void relay_link_resume(struct relay_link *link);
 
-void relay_bind(struct relay *relay, uint32_t asker, const struct carrick_ask *ask);
-void relay_listen(struct relay *relay, uint32_t asker, const struct carrick_ask *ask);
+void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
+void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
 void relay_bound_event(struct relay_bound *bound, uint32_t events);
 /* Accepts, wherever there is someone to accept for and room. */
 void relay_accept(struct relay *relay);

@@ -9,8 +9,7 @@
 
 #include "apps/sockets.h"
 
-#define PORT_LO    49152u /* RFC 6335: dynamic ports */
-#define PORT_COUNT 16384u
+#define PORT_TRIES 64u
 
 static struct relay_bound *bound_on(struct relay *relay, uint16_t port) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++)
@@ -24,7 +23,7 @@ static struct relay_bound *bound_begin(struct relay *relay) {
         struct relay_bound *bound = &relay->bound[i];
         if (bound->used)
             continue;
-        *bound = (struct relay_bound){.relay = relay, .used = true, .fd = -1, .parked = -1, .asker = RELAY_ASKERS};
+        *bound = (struct relay_bound){.relay = relay, .used = true, .fd = -1, .parked = -1};
         bound->id = relay_id(relay, i);
         return bound;
     }
@@ -61,12 +60,13 @@ static void bound_end(struct relay_bound *bound) {
     bound_release(bound);
 }
 
-void relay_bind(struct relay *relay, uint32_t asker, const struct carrick_ask *ask) {
+void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
     struct carrick_answer answer = {.local_address = ask->address, .local_port = ask->port};
-    for (uint32_t tries = 0;
-         tries < PORT_COUNT && (answer.local_port == 0 || bound_on(relay, answer.local_port)) && ask->port == 0;
-         tries++)
-        answer.local_port = (uint16_t)(PORT_LO + relay->next_port++ % PORT_COUNT);
+    for (uint32_t tries = 0; ask->port == 0 && tries < PORT_TRIES; tries++) {
+        answer.local_port = carrick_stack_next_port(relay->stack);
+        if (!bound_on(relay, answer.local_port))
+            break;
+    }
     if (ask->address != 0 && ask->address != carrick_stack_address(relay->stack))
         answer.error = CARRICK_NOT_OURS;
     else if (bound_on(relay, answer.local_port))
@@ -83,8 +83,8 @@ void relay_bind(struct relay *relay, uint32_t asker, const struct carrick_ask *a
     bound->six = ask->six != 0;
     answer.id = bound->id;
     /* From now on this connection is the socket. */
-    bound->fd = relay->askers[asker].fd;
-    relay->askers[asker].fd = -1;
+    bound->fd = relay->askers[asker % RELAY_ASKERS].fd;
+    relay->askers[asker % RELAY_ASKERS].fd = -1;
     if (send(bound->fd, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof answer ||
         !relay_watch(relay, bound->fd, RELAY_BOUND_SOCKET, (uint32_t)(bound - relay->bound)))
         bound_end(bound);
@@ -96,7 +96,7 @@ static void bound_listening(void *user, enum carrick_status status, uint64_t lis
     bound->listening = status == CARRICK_OK;
     bound->listener = listener;
     relay_answer(bound->relay, bound->asker, &(struct carrick_answer){.error = relay_error(status), .id = bound->id});
-    bound->asker = RELAY_ASKERS;
+    bound->asker = RELAY_NOBODY;
     if (bound->fd < 0 && bound->listening) {
         bound->listening = false;
         bound->requests += carrick_unlisten(bound->relay->stack, listener, bound_unlistened, bound) == 0;
@@ -105,13 +105,13 @@ static void bound_listening(void *user, enum carrick_status status, uint64_t lis
     relay_accept(bound->relay);
 }
 
-void relay_listen(struct relay *relay, uint32_t asker, const struct carrick_ask *ask) {
+void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
     uint32_t place = ask->id & 0xffff;
     struct relay_bound *bound = place < RELAY_BOUND ? &relay->bound[place] : NULL;
     struct carrick_answer answer = {.id = ask->id};
     if (!bound || !bound->used || bound->id != ask->id || bound->fd < 0)
         answer.error = EINVAL;
-    else if (bound->asker != RELAY_ASKERS)
+    else if (bound->asker != RELAY_NOBODY)
         answer.error = EALREADY;
     if (answer.error || bound->listening) { /* listening again changes nothing */
         relay_answer(relay, asker, &answer);
@@ -129,19 +129,8 @@ void relay_listen(struct relay *relay, uint32_t asker, const struct carrick_ask 
 
 /* Hands a program's end over. False: there is no room now. */
 static bool bound_pass(struct relay_bound *bound, int fd, const struct carrick_answer *ends) {
-    struct carrick_answer told = *ends;
-    struct iovec piece = {&told, sizeof told};
-    union {
-        struct cmsghdr head;
-        char octets[CMSG_SPACE(sizeof fd)];
-    } control = {0};
-    struct msghdr message = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = sizeof control.octets};
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-    memcpy(CMSG_DATA(head), &fd, sizeof fd);
-    ssize_t put = sendmsg(bound->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (put < 0 && (errno == EAGAIN || errno == ETOOMANYREFS))
+    if (!carrick_socket_pass(bound->fd, ends, sizeof *ends, fd, MSG_DONTWAIT) &&
+        (errno == EAGAIN || errno == ETOOMANYREFS))
         return false;
     close(fd); /* who is gone has its connections' ends closed, too */
     return true;
@@ -185,17 +174,10 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
     relay_accept(relay);
 }
 
-static bool links_free(const struct relay *relay) {
-    for (uint32_t i = 0; i < RELAY_LINKS; i++)
-        if (!relay->links[i].used)
-            return true;
-    return false;
-}
-
 void relay_accept(struct relay *relay) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++) {
         struct relay_bound *bound = &relay->bound[i];
-        if (!bound->used || !bound->listening || bound->accepting || bound->parked >= 0 || !links_free(relay))
+        if (!bound->used || !bound->listening || bound->accepting || bound->parked >= 0 || relay->free_count == 0)
             continue;
         int refused = carrick_accept(relay->stack, bound->listener, bound_accepted, bound);
         relay->stuck |= refused == CARRICK_AGAIN;

@@ -10,19 +10,19 @@
 #include "apps/sockets.h"
 
 struct relay_link *relay_link_begin(struct relay *relay) {
-    for (uint32_t i = 0; i < RELAY_LINKS; i++) {
-        struct relay_link *link = &relay->links[i];
-        if (link->used)
-            continue;
-        memset(link, 0, offsetof(struct relay_link, up));
-        link->relay = relay;
-        link->used = true;
-        link->fd = -1;
-        link->asker = RELAY_ASKERS;
-        link->id = relay_id(relay, i);
-        return link;
-    }
-    return NULL;
+    if (relay->free_count == 0)
+        return NULL;
+    uint32_t place = relay->free_links[--relay->free_count];
+    struct relay_link *link = &relay->links[place];
+    uint8_t *buffers = relay->buffers + (size_t)place * 2 * RELAY_OCTETS;
+    *link = (struct relay_link){.relay = relay,
+                                .id = relay_id(relay, place),
+                                .fd = -1,
+                                .asker = RELAY_NOBODY,
+                                .used = true,
+                                .up = buffers,
+                                .down = buffers + RELAY_OCTETS};
+    return link;
 }
 
 struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
@@ -35,6 +35,7 @@ struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
 static void link_release(struct relay_link *link) {
     if (link->ending && link->requests == 0 && link->used) {
         link->used = false;
+        link->relay->free_links[link->relay->free_count++] = (uint32_t)(link - link->relay->links);
         relay_accept(link->relay);
     }
     relay_resume(link->relay);

@@ -10,7 +10,7 @@
 #define PORT_COUNT 16384u
 #define PORT_TRIES 64u
 
-static uint16_t next_local_port(struct carrick_stack *stack) {
+uint16_t carrick_stack_next_port(struct carrick_stack *stack) {
     return (uint16_t)(PORT_LO + stack->next_port++ % PORT_COUNT);
 }
 
@@ -69,7 +69,7 @@ int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t a
         return refused;
     if (local_port == 0) {
         slot->tries = PORT_TRIES;
-        local_port = next_local_port(stack);
+        local_port = carrick_stack_next_port(stack);
     }
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, local_port);
@@ -210,7 +210,7 @@ static bool try_next_port(struct carrick_stack *stack, struct carrick_slot *slot
         return false;
     slot->tries--;
     slot->request.token = (uint64_t)++slot->generation << 32 | (uint32_t)slot->request.token;
-    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, next_local_port(stack));
+    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, carrick_stack_next_port(stack));
     slot->next = NO_SLOT;
     carrick_requests_submit(&stack->requests, &stack->host, slot);
     return true;

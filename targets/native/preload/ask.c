@@ -30,21 +30,7 @@ static int door(void) {
 static bool say(int connection, const struct carrick_ask *ask, int fd) {
     struct carrick_ask said = *ask;
     said.version = CARRICK_SOCKETS_VERSION;
-    struct iovec piece = {&said, sizeof said};
-    union {
-        struct cmsghdr head;
-        char octets[CMSG_SPACE(sizeof fd)];
-    } control;
-    memset(&control, 0, sizeof control);
-    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-    if (fd >= 0) {
-        message.msg_control = control.octets;
-        message.msg_controllen = sizeof control.octets;
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-        memcpy(CMSG_DATA(head), &fd, sizeof fd);
-    }
-    return sendmsg(connection, &message, MSG_NOSIGNAL) == sizeof said;
+    return carrick_socket_pass(connection, &said, sizeof said, fd, 0);
 }
 
 bool preload_answer(int connection, struct carrick_answer *answer) {

@@ -54,21 +54,11 @@ PRELOADED int listen(int fd, int backlog) {
 
 /* The program's end of the next connection, as it came over the listening socket. */
 static int accept_next(int fd, struct carrick_answer *ends) {
-    struct iovec piece = {ends, sizeof *ends};
-    union {
-        struct cmsghdr head;
-        char octets[CMSG_SPACE(sizeof fd)];
-    } control;
-    struct msghdr message = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = CMSG_LEN(sizeof fd)};
-    ssize_t got = preload_libc.recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-    if (got < 0)
-        return -1;
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    int accepted = -1;
-    if (got == sizeof *ends && head && head->cmsg_type == SCM_RIGHTS)
-        memcpy(&accepted, CMSG_DATA(head), sizeof accepted);
-    return accepted >= 0 ? accepted : fail(got == 0 ? ENETDOWN : ECONNABORTED);
+    int accepted;
+    ssize_t got = carrick_socket_take(fd, ends, sizeof *ends, &accepted, 0);
+    if (got < 0 || accepted >= 0)
+        return accepted;
+    return fail(got == 0 ? ENETDOWN : ECONNABORTED);
 }
 
 PRELOADED int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags) {

@@ -73,6 +73,9 @@ bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void
 /* The address it was opened with. */
 uint32_t carrick_stack_address(const struct carrick_stack *stack);
 
+/* The next of the dynamic ports (RFC 6335 6), for those who want any; it may be in use. */
+uint16_t carrick_stack_next_port(struct carrick_stack *stack);
+
 /* Nanoseconds since the stack was opened, as of its last turn. */
 uint64_t carrick_stack_now(const struct carrick_stack *stack);
 

@@ -79,6 +79,13 @@ struct carrick_socket_name {
 /* Makes the name; returns the length of the address. */
 socklen_t carrick_socket_name_make(const struct carrick_socket_name *name, struct sockaddr_un *address);
 
+/* Sends a message over a SOCK_SEQPACKET socket, with a descriptor if `fd` is not negative; `flags` as of sendmsg.
+ * False: it did not go, and errno says why. */
+bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int flags);
+
+/* Takes a message, as recvmsg does; *fd is the descriptor that came along, closed by exec, or -1. */
+ssize_t carrick_socket_take(int socket, void *data, size_t len, int *fd, int flags);
+
 /* False: it is not one of ours. */
 bool carrick_socket_name_read(const struct sockaddr_un *address, socklen_t len, struct carrick_socket_name *name);
 

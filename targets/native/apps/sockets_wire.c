@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* What both sides of a door speak: names, and messages with a descriptor. */
+#define _GNU_SOURCE
+#include "carrick/sockets.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define PREFIX "carrick/"
+
+socklen_t carrick_socket_name_make(const struct carrick_socket_name *name, struct sockaddr_un *address) {
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    int len = snprintf(address->sun_path + 1, sizeof address->sun_path - 1,
+                       PREFIX "%c/%016" PRIx64 "/%d/%08" PRIx32 ":%04x/%08" PRIx32 ":%04x", name->kind, name->id,
+                       name->six, name->local_address, name->local_port, name->remote_address, name->remote_port);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
+}
+
+bool carrick_socket_name_read(const struct sockaddr_un *address, socklen_t len, struct carrick_socket_name *name) {
+    char text[sizeof address->sun_path];
+    size_t path = offsetof(struct sockaddr_un, sun_path);
+    if (len <= path + 1 || len > sizeof *address || address->sun_family != AF_UNIX || address->sun_path[0] != 0)
+        return false;
+    memcpy(text, address->sun_path + 1, len - path - 1);
+    text[len - path - 1] = 0;
+    char kind;
+    int six;
+    unsigned local_port, remote_port;
+    if (sscanf(text, PREFIX "%c/%" SCNx64 "/%d/%" SCNx32 ":%x/%" SCNx32 ":%x", &kind, &name->id, &six,
+               &name->local_address, &local_port, &name->remote_address, &remote_port) != 7)
+        return false;
+    if (kind != CARRICK_SOCKET_CONNECTION && kind != CARRICK_SOCKET_ENDS && kind != CARRICK_SOCKET_BOUND)
+        return false;
+    name->kind = kind;
+    name->six = six != 0;
+    name->local_port = (uint16_t)local_port;
+    name->remote_port = (uint16_t)remote_port;
+    return true;
+}
+
+bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int flags) {
+    union {
+        const void *given;
+        void *octets;
+    } region = {data}; /* they are only read */
+    struct iovec piece = {region.octets, len};
+    union {
+        struct cmsghdr head;
+        char octets[CMSG_SPACE(sizeof fd)];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    if (fd >= 0) {
+        message.msg_control = control.octets;
+        message.msg_controllen = sizeof control.octets;
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(head), &fd, sizeof fd);
+    }
+    return sendmsg(socket, &message, flags | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+ssize_t carrick_socket_take(int socket, void *data, size_t len, int *fd, int flags) {
+    struct iovec piece = {data, len};
+    union {
+        struct cmsghdr head;
+        char octets[CMSG_SPACE(sizeof *fd)];
+    } control;
+    /* Room for one descriptor and not for what its alignment leaves: the system closes any others. */
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = CMSG_LEN(sizeof *fd)};
+    *fd = -1;
+    ssize_t got = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *head = got < 0 ? NULL : CMSG_FIRSTHDR(&message);
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+        head->cmsg_len == CMSG_LEN(sizeof *fd))
+        memcpy(fd, CMSG_DATA(head), sizeof *fd);
+    return got;
+}
