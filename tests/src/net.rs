@@ -147,6 +147,16 @@ pub fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
 }
 
+/// Whether this machine lacks a program that a test needs, which is then said as [`skip`] does.
+pub fn lacks(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", "command -v \"$1\"", "sh", program]).output();
+    let lacks = !found.is_ok_and(|found| found.status.success());
+    if lacks {
+        skip(&format!("{program} is not installed"));
+    }
+    lacks
+}
+
 fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}");
     let output = command.output().map_err(|e| format!("{shown}: {e}"))?;

@@ -1,12 +1,11 @@
 //! The example applications, each with a program that everybody has at the other end.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use carrick_tests::build::host;
-use carrick_tests::net::{End, Net, skip};
+use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::pattern;
-use carrick_tests::running::{Running, serve};
+use carrick_tests::running::serve;
 use tempfile::TempDir;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
@@ -37,8 +36,8 @@ fn curl(net: &Net, more: &[&str]) -> (String, Vec<u8>) {
 
 #[test]
 fn curl_gets_the_ranges_that_it_asks_for() {
-    if Command::new("curl").arg("--version").output().is_err() {
-        return skip("curl is not installed");
+    if lacks("curl") {
+        return;
     }
     let Some(net) = Net::new() else { return };
     let (dir, data) = folder();
@@ -67,18 +66,14 @@ fn curl_gets_the_ranges_that_it_asks_for() {
 /// connection with it, and the peer would wait for it.
 #[test]
 fn the_downloader_stays_until_its_peer_knows_of_the_end() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        return skip("python3 is not installed");
+    if lacks("python3") {
+        return;
     }
     let Some(net) = Net::new() else { return };
     let (dir, data) = folder();
     let mut server = net.command(End::Peer, "python3");
     server.args(["-u", "-m", "http.server", "80", "--bind", Net::PEER, "--directory"]).arg(dir.path());
-    // It says that it serves on its standard output.
-    let mut child = server.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("stdout is piped")).read_line(&mut line).expect("it speaks");
-    let _server = Running(child);
+    let _server = serve(&mut server, "Serving HTTP");
     let file = dir.path().join("got");
     let done = ours(&net, &format!("get:http://{}/data:{}", Net::PEER, file.display()))
         .args(["--fault", "delay=150ms,seed=1"])

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use carrick_tests::build::{carrick, root};
-use carrick_tests::net::skip;
+use carrick_tests::net::lacks;
 
 /// What tshark says of a capture, a line for each packet that the filter takes.
 fn tshark(file: &str, filter: &str) -> Vec<String> {
@@ -37,8 +37,8 @@ fn simulate(file: &str, more: &[&str]) {
 
 #[test]
 fn tshark_reads_captures_without_a_complaint() {
-    if Command::new("tshark").arg("--version").output().is_err() {
-        return skip("tshark is not installed");
+    if lacks("tshark") {
+        return;
     }
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("capture.pcapng");

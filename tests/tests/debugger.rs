@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use carrick_tests::build::{host, root};
-use carrick_tests::net::skip;
+use carrick_tests::net::{lacks, skip};
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 
@@ -18,8 +18,8 @@ fn line_of(statement: &str) -> usize {
 
 #[test]
 fn gdb_stops_on_a_line_of_the_program() {
-    if Command::new("gdb").arg("--version").output().is_err() {
-        return skip("gdb is not installed");
+    if lacks("gdb") {
+        return;
     }
     // Both ends in one process, beside the host.
     let bench = host(PROGRAM).with_file_name("tcp-bench");

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use carrick_tests::build::{carrick, host_with, root};
-use carrick_tests::net::{DEVICE, End, Net, skip};
+use carrick_tests::net::{DEVICE, End, Net, lacks};
 use carrick_tests::scripted::{Scripted, exchange, pair};
 use serde_json::Value;
 
@@ -166,8 +166,8 @@ fn the_compiled_core_does_as_the_interpreter() {
 
 #[test]
 fn tshark_shows_what_was_sent() {
-    if Command::new("tshark").arg("--version").output().is_err() {
-        return skip("tshark is not installed");
+    if lacks("tshark") {
+        return;
     }
     let dir = tempfile::tempdir().expect("a folder");
     let path = |name: &str| dir.path().join(name).to_str().expect("UTF-8").to_owned();

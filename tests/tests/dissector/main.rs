@@ -18,7 +18,7 @@ use carrick_sim::observe::Observer;
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::Engine;
 use carrick_tests::build::{carrick, root};
-use carrick_tests::net::skip;
+use carrick_tests::net::lacks;
 
 use held::{event, events_shown, hold, protocol};
 use pdml::Packet;
@@ -26,14 +26,6 @@ use traffic::{Arrival, AtHost, HEADER, World};
 
 const STEPS: usize = 1500;
 const NOISE: usize = 150;
-
-fn has_tshark() -> bool {
-    let there = Command::new("tshark").arg("--version").output().is_ok();
-    if !there {
-        skip("tshark is not installed");
-    }
-    there
-}
 
 fn checked(path: &Path) -> Arc<Program> {
     compile_file(path).expect("readable").program.expect("right")
@@ -88,7 +80,7 @@ fn shown(program: &Program, arrivals: &[Arrival]) -> Vec<Packet> {
 
 #[test]
 fn every_program_is_shown_as_it_is_understood() {
-    if !has_tshark() {
+    if lacks("tshark") {
         return;
     }
     let mut made = 0;
@@ -106,7 +98,7 @@ fn every_program_is_shown_as_it_is_understood() {
 
 #[test]
 fn a_transfer_with_every_fault() {
-    if !has_tshark() {
+    if lacks("tshark") {
         return;
     }
     let program = checked(&root().join("protocols/tcp/tcp.mtp"));
@@ -135,7 +127,7 @@ fn a_transfer_with_every_fault() {
 /// Options and groups of fields in every combination: most of them have no checksum that would hide what is damaged.
 #[test]
 fn headers_of_every_kind() {
-    if !has_tshark() {
+    if lacks("tshark") {
         return;
     }
     let program = checked(&root().join("tests/programs/headers.mtp"));
@@ -180,7 +172,7 @@ fn headers_of_every_kind() {
 /// Every operator on every type of number, in a parser.
 #[test]
 fn parsers_compute_as_they_do_in_cores() {
-    if !has_tshark() {
+    if lacks("tshark") {
         return;
     }
     let text = std::fs::read_to_string(root().join("tests/programs/operators.mtp")).expect("readable");
@@ -252,7 +244,7 @@ fn cut_capture(path: &Path, packets: &[(Vec<u8>, usize)]) {
 
 #[test]
 fn what_a_capture_lacks_is_not_held_against_the_packet() {
-    if !has_tshark() {
+    if lacks("tshark") {
         return;
     }
     for (_, program) in programs() {
@@ -276,7 +268,7 @@ fn what_a_capture_lacks_is_not_held_against_the_packet() {
 /// The native stack can carry packets in UDP datagrams.
 #[test]
 fn packets_in_datagrams_are_found() {
-    if !has_tshark() {
+    if lacks("tshark") {
         return;
     }
     let program = checked(&root().join("tests/programs/headers.mtp"));
@@ -313,7 +305,7 @@ fn in_datagram(packet: &[u8]) -> Vec<u8> {
 /// As a user does it.
 #[test]
 fn captures_of_the_simulator_are_read_with_the_script() {
-    if !has_tshark() {
+    if lacks("tshark") {
         return;
     }
     let dir = tempfile::tempdir().expect("a folder");

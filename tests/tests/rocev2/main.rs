@@ -10,7 +10,7 @@ mod wire;
 use std::process::Command;
 
 use carrick_tests::capture::packets;
-use carrick_tests::net::skip;
+use carrick_tests::net::lacks;
 use carrick_tests::simulated;
 use serde_json::Value;
 
@@ -70,14 +70,6 @@ fn tshark(file: &str, more: &[&str]) -> Vec<String> {
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
 }
 
-fn has_tshark() -> bool {
-    let there = Command::new("tshark").arg("--version").output().is_ok();
-    if !there {
-        skip("tshark is not installed");
-    }
-    there
-}
-
 /// tshark understands every IPv4 packet of a capture.
 fn nothing_is_wrong(file: &str) {
     let wrong = "ip && (_ws.malformed || ip.checksum.status == 0 || !infiniband.bth)";
@@ -101,7 +93,7 @@ fn tshark_reads_every_packet_and_every_invariant_crc_is_right() {
     let packets = packets(&std::fs::read(file).expect("a capture"));
     assert!(packets.len() > 300, "{} packets", packets.len());
     every_invariant_crc_is_right(&packets);
-    if !has_tshark() {
+    if lacks("tshark") {
         return;
     }
     nothing_is_wrong(file);

@@ -6,11 +6,11 @@ use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, host, root};
 use carrick_tests::capture::packets;
-use carrick_tests::net::{End, Net};
+use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::serve;
 use serde_json::Value;
 
-use crate::{PROGRAM, every_invariant_crc_is_right, has_tshark, nothing_is_wrong, tshark};
+use crate::{PROGRAM, every_invariant_crc_is_right, nothing_is_wrong, tshark};
 
 const LOOP: [&str; 6] = ["--port", "loop", "--addr", "10.0.0.1/24", "--app", "memory:10.0.0.2"];
 
@@ -25,12 +25,12 @@ fn stack(net: &Net, end: End, address: &str, app: &str) -> Command {
 /// Measures over a pair of devices, with what goes wrong at the end that measures; the packets of that end, and what it counted.
 fn measure(net: &Net, what: &str, capture: &Path, faults: &[&str]) -> (Vec<Vec<u8>>, String) {
     let offers = format!("memory:{}", Net::OURS);
-    let mut memory = serve(&mut stack(net, End::Peer, Net::PEER_STACK, &offers), "memory is there");
+    let memory = serve(&mut stack(net, End::Peer, Net::PEER_STACK, &offers), "memory is there");
     let asks = format!("perf:{}:{what}", Net::PEER_STACK);
     let mut perf = stack(net, End::Ours, Net::OURS, &asks);
     let done = perf.args(["--seed", "1", "--pcap"]).arg(capture).args(faults).output().expect("it starts");
     said(&done, what);
-    assert!(memory.0.wait().expect("it ends").success(), "the other end of {what}");
+    assert!(memory.ended().success(), "the other end of {what}");
     let counted = String::from_utf8_lossy(&done.stderr).into_owned();
     (ipv4(&packets(&std::fs::read(capture).expect("a capture"))), counted)
 }
@@ -63,7 +63,7 @@ fn memory_is_reached_over_devices_and_tshark_reads_every_packet() {
         let (packets, _) = measure(&net, what, &file, &[]);
         assert!(packets.len() > 50, "{} packets of {what}", packets.len());
         every_invariant_crc_is_right(&packets);
-        if !has_tshark() {
+        if lacks("tshark") {
             continue;
         }
         let file = file.to_str().expect("UTF-8");

@@ -6,25 +6,28 @@ mod setting;
 use std::process::Command;
 
 use carrick_tests::build::root;
-use carrick_tests::net::{End, Net, skip};
-use setting::{Running, Stack, serve};
+use carrick_tests::net::{End, Net, lacks};
+use carrick_tests::running::{Running, saying, serve};
+use setting::Stack;
 
 const BEHAVIOUR: &str = "tests/tests/sockets/program.py";
-
-fn installed(program: &str) -> bool {
-    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
-    let found = found.is_ok_and(|found| found.status.success());
-    if !found {
-        skip(&format!("{program} is not installed"));
-    }
-    found
-}
 
 /// The service that the program talks to, on the kernel's stack.
 fn peer(net: &Net) -> Running {
     let script = root().join("tests/tests/sockets/peer.py");
     let mut command = net.command(End::Peer, "python3");
     serve(command.arg("-u").arg(script).arg(Net::PEER), "ready")
+}
+
+/// A stack, with more arguments, and the service at the other end of its wire.
+fn connected(more: &[&str]) -> Option<(Net, Stack, Running)> {
+    if lacks("python3") {
+        return None;
+    }
+    let net = Net::new()?;
+    let stack = Stack::start(&net, more);
+    let peer = peer(&net);
+    Some((net, stack, peer))
 }
 
 /// Runs the program; all its cases must pass.
@@ -41,7 +44,7 @@ fn behaves(mut program: Command) {
 
 #[test]
 fn the_kernels_sockets_behave_as_the_program_expects() {
-    if !installed("python3") {
+    if lacks("python3") {
         return;
     }
     let Some(net) = Net::kernel_on_both() else { return };
@@ -51,12 +54,7 @@ fn the_kernels_sockets_behave_as_the_program_expects() {
 
 #[test]
 fn ours_behave_alike() {
-    if !installed("python3") {
-        return;
-    }
-    let Some(net) = Net::new() else { return };
-    let stack = Stack::start(&net, &[]);
-    let _peer = peer(&net);
+    let Some((net, stack, _peer)) = connected(&[]) else { return };
     let before = stack.descriptors();
     behaves(stack.command(&net, "python3"));
     stack.wait_for_descriptors(before);
@@ -65,24 +63,18 @@ fn ours_behave_alike() {
 /// Without losses: nobody sends a reset again that was lost, so that what it should end may stay for ever.
 #[test]
 fn ours_behave_alike_on_a_wire_that_mixes_packets() {
-    if !installed("python3") {
+    let Some((net, stack, _peer)) =
+        connected(&["--fault", "reorder=3%,dup=2%,delay=300us,jitter=200us,seed=7"])
+    else {
         return;
-    }
-    let Some(net) = Net::new() else { return };
-    let stack = Stack::start(&net, &["--fault", "reorder=3%,dup=2%,delay=300us,jitter=200us,seed=7"]);
-    let _peer = peer(&net);
+    };
     behaves(stack.command(&net, "python3"));
 }
 
 /// Whoever loses the stack learns that the network is down, and the stack that its program has died.
 #[test]
 fn a_death_is_told_to_the_other_side() {
-    if !installed("python3") {
-        return;
-    }
-    let Some(net) = Net::new() else { return };
-    let stack = Stack::start(&net, &[]);
-    let _peer = peer(&net);
+    let Some((net, stack, _peer)) = connected(&[]) else { return };
     let program = |code: &str| {
         let mut command = stack.command(&net, "python3");
         command.args([
@@ -99,8 +91,7 @@ fn a_death_is_told_to_the_other_side() {
     let killed =
         program("s.sendall(b'count\\n')\nos.kill(os.getpid(), signal.SIGKILL)").status().expect("it runs");
     assert!(!killed.success());
-    let waits = program("print('connected')\nprint(s.recv(1))");
-    let (waiting, lines) = setting::started(waits, "connected");
+    let (waiting, lines) = saying(&mut program("print('connected')\nprint(s.recv(1))"), "connected");
     stack.end();
     let said: String = lines.collect::<Vec<_>>().join("\n");
     drop(waiting);
@@ -110,12 +101,10 @@ fn a_death_is_told_to_the_other_side() {
 /// Whatever is said at its door, and whatever descriptors come along: the stack keeps nothing of it, and serves others.
 #[test]
 fn a_hostile_program_is_answered_and_forgotten() {
-    if !installed("python3") {
+    let Some((net, stack, _peer)) = connected(&["--set", "syn_retries=1", "--set", "rto_initial=10ms"])
+    else {
         return;
-    }
-    let Some(net) = Net::new() else { return };
-    let stack = Stack::start(&net, &["--set", "syn_retries=1", "--set", "rto_initial=10ms"]);
-    let _peer = peer(&net);
+    };
     let before = stack.descriptors();
     let mut hostile = net.command(End::Ours, "python3");
     let said = hostile

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use carrick_tests::net::{End, Net};
+use carrick_tests::net::{End, Net, lacks};
+use carrick_tests::running::{Running, serve};
 use tempfile::TempDir;
 
-use super::installed;
-use super::setting::{Running, Stack, serve, started};
+use super::setting::Stack;
 
 /// A wire, and a stack at our end of it.
 struct Place {
@@ -21,7 +21,7 @@ const WIRES: [&[&str]; 2] = [&[], &["--fault", "loss=1%,reorder=1%,seed=3"]];
 
 /// Runs a test on each wire, with ours as the server and as the client.
 fn everywhere(programs: &[&str], test: impl Fn(&Place, End)) {
-    if !programs.iter().all(|program| installed(program)) {
+    if programs.iter().any(|program| lacks(program)) {
         return;
     }
     for wire in WIRES {
@@ -135,7 +135,8 @@ fn redis_answers_its_benchmark() {
 fn iperf3_measures() {
     everywhere(&["iperf3"], |place, server| {
         for reverse in [false, true] {
-            let (_server, _) = started_iperf3(place, server);
+            let mut command = place.command(server, "iperf3");
+            let _server = serve(command.args(["-s", "-1", "--forceflush"]), "Server listening");
             let mut client = place.command(other(server), "iperf3");
             client.args(["-c", address(server), "-n", "4M", "-P", "2", "-J"]).args(reverse.then_some("-R"));
             let said: serde_json::Value = serde_json::from_slice(&output(&mut client)).expect("it is JSON");
@@ -144,11 +145,4 @@ fn iperf3_measures() {
             assert!(received.is_some_and(|n| n > 0), "{said}");
         }
     });
-}
-
-fn started_iperf3(place: &Place, server: End) -> (Running, std::thread::JoinHandle<()>) {
-    let mut command = place.command(server, "iperf3");
-    command.args(["-s", "-1", "--forceflush"]);
-    let (running, lines) = started(command, "Server listening");
-    (running, std::thread::spawn(move || lines.for_each(drop)))
 }

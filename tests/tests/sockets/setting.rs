@@ -1,13 +1,13 @@
-//! A stack that serves sockets, and processes that end with their tests.
+//! A stack that serves sockets.
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use carrick_tests::build::host;
 use carrick_tests::net::{End, Net};
+use carrick_tests::running::{Running, started};
 use tempfile::TempDir;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
@@ -15,52 +15,10 @@ const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(5);
 
-/// A process that ends, with those that it has started, when its test does.
-pub struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
-        let _ = self.0.wait();
-    }
-}
-
-/// Starts it, with both outputs as one, and waits for the line in which it says so much. Gives what else it says.
-pub fn started(mut command: Command, says: &str) -> (Running, impl Iterator<Item = String> + Send + use<>) {
-    let (reader, writer) = std::io::pipe().expect("a pipe");
-    let child = command
-        .stdout(writer.try_clone().expect("a descriptor"))
-        .stderr(writer)
-        .stdin(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    // It would hold the pipe open.
-    drop(command);
-    let running = Running(child);
-    let mut lines = BufReader::new(reader).lines().map_while(Result::ok);
-    let mut before = Vec::new();
-    let begun = lines.by_ref().any(|line| {
-        let found = line.contains(says);
-        before.push(line);
-        found
-    });
-    assert!(begun, "it never said `{says}`: {before:?}");
-    (running, lines)
-}
-
-/// Starts a server and waits until it says that it serves.
-pub fn serve(command: &mut Command, says: &str) -> Running {
-    let command = std::mem::replace(command, Command::new("true"));
-    let (running, lines) = started(command, says);
-    // What else it says is nobody's, but somebody must read it.
-    std::thread::spawn(move || lines.for_each(drop));
-    running
-}
-
 /// A stack in our namespace.
 pub struct Stack {
-    child: Child,
-    said: Option<JoinHandle<String>>,
+    running: Running,
+    said: JoinHandle<String>,
     /// with its door
     dir: TempDir,
 }
@@ -73,17 +31,11 @@ impl Stack {
         let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
         command.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS), "--app", &app]);
         command.args(["--set", "msl=10ms", "--requests", "4096"]);
-        let mut child = command.args(more).stderr(Stdio::piped()).spawn().expect("it starts");
-        let mut err = BufReader::new(child.stderr.take().expect("stderr is piped"));
-        let mut line = String::new();
-        err.read_line(&mut line).expect("it speaks");
+        let (running, mut lines) = started(command.args(more));
+        let line = lines.next().expect("it speaks");
         assert!(line.starts_with("serving sockets"), "{line}");
-        let said = std::thread::spawn(move || {
-            let mut rest = String::new();
-            let _ = err.read_to_string(&mut rest);
-            rest
-        });
-        Stack { child, said: Some(said), dir }
+        let said = std::thread::spawn(move || lines.collect::<Vec<_>>().join("\n"));
+        Stack { running, said, dir }
     }
 
     /// Where its programs come to.
@@ -103,7 +55,7 @@ impl Stack {
 
     /// How many it has open.
     pub fn descriptors(&self) -> usize {
-        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).map_or(0, Iterator::count)
+        std::fs::read_dir(format!("/proc/{}/fd", self.running.id())).map_or(0, Iterator::count)
     }
 
     /// Waits until it has so many open: what its programs left behind is taken back.
@@ -117,18 +69,9 @@ impl Stack {
     }
 
     /// Ends it as a person would.
-    pub fn end(mut self) {
-        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        assert!(asked.is_ok_and(|s| s.success()), "it is still there");
-        assert!(self.child.wait().is_ok_and(|s| s.success()), "it ends in order");
-        let said = self.said.take().expect("it is asked once").join().expect("it is read");
+    pub fn end(self) {
+        assert!(self.running.end().success(), "it ends in order");
+        let said = self.said.join().expect("it is read");
         assert!(!said.contains("cannot"), "{said}");
-    }
-}
-
-impl Drop for Stack {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
