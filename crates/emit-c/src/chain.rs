@@ -172,15 +172,17 @@ impl Emitter<'_> {
     }
 
     /// The invariants of a context of a chain; `c` may be deleted.
-    fn invariants(&mut self, ctx: Option<ir::CtxId>, at: &str) {
-        let guard = if at == "c" { "if (!chain.deleted) " } else { "" };
+    pub(crate) fn invariants(&mut self, ctx: Option<ir::CtxId>, at: &str) {
+        let (guard, chain) =
+            if self.kernel { ("if (!chain->deleted) ", "") } else { ("if (!chain.deleted) ", "&chain, ") };
+        let guard = if at == "c" { guard } else { "" };
         let names: Vec<String> = self
             .p
             .invariants
             .iter()
             .map(|f| &self.p.functions[f.index()])
             .filter(|f| ctx.is_some_and(|ctx| f.locals[0].ty == Ty::Context(ctx)))
-            .map(|f| format!("{guard}fn_{}(core, &chain, {at});", f.name))
+            .map(|f| format!("{guard}fn_{}(core, {chain}{at});", f.name))
             .collect();
         if names.is_empty() {
             return;

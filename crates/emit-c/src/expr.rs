@@ -261,6 +261,9 @@ impl Emitter<'_> {
 
     /// A call of the window's module, with the arguments after its own.
     pub(crate) fn window_call(&self, wnd: &Place, name: &str, args: &[String]) -> String {
+        if self.kernel {
+            return self.window_call_apart(wnd, name, args);
+        }
         let at = self.place(wnd).text;
         let Ty::Wnd { size, runs } = &wnd.ty else { return String::new() };
         let all = match runs {

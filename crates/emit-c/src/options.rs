@@ -34,11 +34,8 @@ impl Emitter<'_> {
     }
 
     fn length(&mut self, list: &OptListDef) {
-        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         self.w.line("/* Octets on the wire, with padding. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_length(CARRICK_UNUSED const struct {ty} *o) {{"
-        ));
+        self.length_head(list);
         let terms: Vec<String> = list
             .members
             .iter()
@@ -53,16 +50,18 @@ impl Emitter<'_> {
     }
 
     fn writing(&mut self, list: &OptListDef) {
-        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}_write(CARRICK_UNUSED const struct {ty} *o, CARRICK_UNUSED uint8_t *p) {{"
-        ));
+        self.writing_head(list);
         let (align, pad) = (list.align, list.pad);
         for member in &list.members {
             let opt = &self.p.opts[member.index()];
             let whole = u32::from(opt.len).next_multiple_of(align);
             let before = whole - u32::from(opt.len);
             self.w.open(format!("if (o->has_{}) {{", opt.name));
+            if self.kernel {
+                self.w.line(
+                    "uint8_t *p = core->out + CARRICK_BEGIN + carrick_at(core->at, CARRICK_HEADER_MAX);",
+                );
+            }
             for at in 0..before {
                 self.w.line(format!("p[{at}] = {pad};"));
             }
@@ -82,8 +81,12 @@ impl Emitter<'_> {
                 }
                 at += octets(&field.ty);
             }
-            self.w.line(format!("p += {whole};"));
+            let next = if self.kernel { "core->at" } else { "p" };
+            self.w.line(format!("{next} += {whole};"));
             self.w.close("}");
+        }
+        if self.kernel {
+            self.w.line("return 0;");
         }
         self.w.close("}");
         self.w.blank();

@@ -13,7 +13,7 @@ impl<'p> Emitter<'p> {
         for function in &p.functions {
             self.function = Some(function);
             if self.kernel {
-                self.function_apart(function);
+                self.function_in_kernel(function);
             } else {
                 self.one_function(function);
             }
@@ -102,7 +102,8 @@ impl<'p> Emitter<'p> {
             }
             StmtKind::Assert { claim, cond } => {
                 let (cond, failed) = (self.expr(cond), self.names.own("claim_failed"));
-                self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core, chain, {claim}));"));
+                let chain = if self.kernel { "" } else { "chain, " };
+                self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core, {chain}{claim}));"));
             }
             StmtKind::SetFlowId { event, id } => {
                 let text = format!("{}.flow__ = {};", self.local(*event), self.expr(id));

@@ -111,8 +111,9 @@ impl Emitter<'_> {
                 self.words(element, &format!("{at}.items[{i}]"), depth + 1);
                 self.w.close("}");
             }
-            Ty::Wnd { runs: Some(_), .. } => {
-                self.w.line(format!("carrick_words_wnd({r}, &{at}.wnd, {at}.runs);"))
+            Ty::Wnd { runs: Some(max), .. } => {
+                let max = if self.kernel { format!(", {max}u") } else { String::new() };
+                self.w.line(format!("carrick_words_wnd({r}, &{at}.wnd, {at}.runs{max});"))
             }
             Ty::Wnd { size, runs: None } => {
                 let words = window_words(*size);

@@ -94,6 +94,9 @@ impl Emitter<'_> {
                 let name = self.names.window(*size, *runs);
                 if done.insert(name.clone()) {
                     self.window_struct(&name, *size, *runs);
+                    if self.kernel {
+                        self.window_functions(&name, *size, *runs);
+                    }
                 }
             }
             _ => {}

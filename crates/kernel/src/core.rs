@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use carrick_interp::Config;
+use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
 use carrick_ir::{Function, Loc, Program, counter};
 use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
@@ -21,6 +21,8 @@ const TIMER: u32 = 1;
 const ARGUMENTS: usize = 16;
 /// A report that a request is complete; others are trace records.
 const COMPLETION: u32 = 16;
+/// A trace record that says that a claim does not hold.
+const CLAIM: u32 = TraceKind::Claim as u32;
 
 /// A program in the kernel that is fed frame by frame (`BPF_PROG_TEST_RUN`): packets leave when they are issued.
 pub struct KernelCore {
@@ -28,6 +30,7 @@ pub struct KernelCore {
     program: Arc<Program>,
     out: VecDeque<Vec<u8>>,
     records: Vec<Record>,
+    failed: Vec<FailedClaim>,
     completions: VecDeque<Completion>,
     /// requests that were called and whose completion nobody has taken
     open: usize,
@@ -58,6 +61,7 @@ impl KernelCore {
             program,
             out: VecDeque::new(),
             records: Vec::new(),
+            failed: Vec::new(),
             completions: VecDeque::new(),
             open: 0,
             most_open: if config.completions == 0 { 1024 } else { config.completions as usize },
@@ -93,7 +97,8 @@ impl KernelCore {
             assert_eq!(left[..ETHERNET], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0], "it goes back");
             self.out.push_back(left[ETHERNET..].to_vec());
         }
-        let (records, completions) = (&mut self.records, &mut self.completions);
+        let (records, failed) = (&mut self.records, &mut self.failed);
+        let (completions, at) = (&mut self.completions, self.now);
         self.object.take_reports(|kind, number, words| match (kind, &*words) {
             (COMPLETION, [token, status, value]) => {
                 completions.push_back(Completion {
@@ -103,7 +108,15 @@ impl KernelCore {
                     data: None,
                 });
             }
-            _ => records.push(Record { kind, number, words, at: Loc::default() }),
+            _ => {
+                if let (CLAIM, [context, event]) = (kind, &*words)
+                    && failed.len() < FAILED_CLAIMS_KEPT
+                {
+                    let event = event.checked_sub(1).map(|event| event as u32);
+                    failed.push(FailedClaim { claim: number, event, context: *context, at });
+                }
+                records.push(Record { kind, number, words, at: Loc::default() });
+            }
         });
         Ok(())
     }
@@ -205,7 +218,7 @@ impl Core for KernelCore {
     }
 
     fn failed_claims(&self) -> &[FailedClaim] {
-        &[]
+        &self.failed
     }
 
     fn open_contexts(&self) -> usize {

@@ -51,6 +51,9 @@ impl Emitter<'_> {
         self.w.line(format!("struct {} *chain = &core->chain;", self.names.own("chain")));
         self.w.line("chain->stopped = chain->deleted = false;");
         self.w.line("chain->raised_count = 0;");
+        if !self.p.claims.is_empty() {
+            self.w.line(format!("chain->event = {};", index + 1));
+        }
         let taken = self.take_contexts(chain);
         let handle = chain.context.map_or_else(
             || "0".into(),
@@ -94,6 +97,13 @@ impl Emitter<'_> {
                 self.w.line(text);
                 taken.push(shared.context);
             }
+            for shared in &chain.shared {
+                self.w.line("/* Without what it shares it is not there either. */");
+                self.w.open(format!("if (c && !{}) {{", self.instance(shared.context)));
+                self.w.line("carrick_release(&c->held__);");
+                self.w.line("c = NULL;");
+                self.w.close("}");
+            }
         }
         for global in &chain.globals {
             let def = &self.p.contexts[global.index()];
@@ -126,19 +136,19 @@ impl Emitter<'_> {
         self.w.line("#ifdef CARRICK_TRACE");
         self.w.line(format!("{}_trace(core, chain->handle, e);", self.names.own(&event.name)));
         self.w.line("#endif");
-        let missing: Vec<String> =
-            chain.shared.iter().map(|s| format!("!{}", self.instance(s.context))).collect();
         let globals: Vec<String> = chain.globals.iter().map(|g| self.instance(*g)).collect();
         if !globals.is_empty() {
             self.w.open(format!("if ({}) {{", globals.join(" && ")));
         }
         if chain.context.is_some() {
-            let absent = std::iter::once("!c".to_owned()).chain(missing).collect::<Vec<_>>().join(" || ");
-            self.w.open(format!("if ({absent}) {{"));
+            let missing: String =
+                chain.shared.iter().map(|s| format!(" || !{}", self.instance(s.context))).collect();
+            self.w.open(format!("if (!c{missing}) {{"));
             match &chain.absent {
                 Some(absent) => {
                     self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
                     self.processors_in_kernel(absent, chain);
+                    self.claims_of_instances(chain, false);
                     self.trace_instances(chain, false);
                 }
                 None => self.no_instance(index, event),
@@ -148,6 +158,7 @@ impl Emitter<'_> {
         }
         self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
         self.processors_in_kernel(&chain.present, chain);
+        self.claims_of_instances(chain, true);
         self.trace_instances(chain, true);
         if chain.context.is_some() {
             self.w.close("}");
@@ -192,6 +203,19 @@ impl Emitter<'_> {
             _ => String::new(),
         });
         format!("(void)fn_{}(core{});", def.name, args.collect::<String>())
+    }
+
+    /// The invariants of what a chain worked on; `present`: also of its own context and those that it shares.
+    fn claims_of_instances(&mut self, chain: &Chain, present: bool) {
+        if present {
+            self.invariants(chain.context, "c");
+            for shared in &chain.shared {
+                self.invariants(Some(shared.context), &self.instance(shared.context));
+            }
+        }
+        for global in &chain.globals {
+            self.invariants(Some(*global), &self.instance(*global));
+        }
     }
 
     /// Tells the states that the chain leaves; `present`: also of its own context and those that it shares.

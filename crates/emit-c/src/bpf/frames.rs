@@ -63,7 +63,19 @@ impl<'p> Emitter<'p> {
         plain && params.len() < ARGUMENTS && (function.ret == Ty::Void || function.ret.is_scalar())
     }
 
-    pub(crate) fn function_apart(&mut self, function: &'p Function) {
+    /// What only claims need is there only where they are checked.
+    pub(crate) fn function_in_kernel(&mut self, function: &'p Function) {
+        let claims = self.p.invariants.iter().any(|f| self.p.functions[f.index()].name == function.name);
+        if claims {
+            self.w.line("#ifdef CARRICK_CLAIMS");
+        }
+        self.function_apart(function);
+        if claims {
+            self.w.line("#endif");
+        }
+    }
+
+    fn function_apart(&mut self, function: &'p Function) {
         if let Some(doc) = doc_comment(&function.doc) {
             self.w.line(doc);
         }

@@ -7,9 +7,11 @@
 mod asked;
 mod chains;
 mod frames;
+mod lists;
 mod out;
 mod state;
 mod unfit;
+mod windows;
 
 use carrick_ir::Program;
 

@@ -1,6 +1,6 @@
 //! Packets: what arrives is looked at, and what was issued leaves.
 
-use carrick_ir::{BlueprintDef, BpFieldKind, OptListDef};
+use carrick_ir::{BlueprintDef, BpFieldKind};
 
 use crate::Emitter;
 
@@ -75,7 +75,7 @@ impl Emitter<'_> {
     fn sums_in_kernel(&mut self, bp: &BlueprintDef) {
         for field in &bp.fields {
             let BpFieldKind::Checksum { pseudo, .. } = field.kind else { continue };
-            let mut sum = "carrick_sum_of(p, 192, header_len)".to_owned();
+            let mut sum = "carrick_sum_of(p, CARRICK_HEADER_MAX, header_len)".to_owned();
             if pseudo {
                 sum = format!(
                     "carrick_sum_pseudo(h->net__.src, h->net__.dst, h->net__.protocol, header_len) + {sum}"
@@ -83,45 +83,6 @@ impl Emitter<'_> {
             }
             self.w.line(format!("carrick_store_sum(p + {}, {sum});", field.bit_offset / 8));
         }
-    }
-
-    /// Reads options where the verifier sees every octet: `octets` are as many as are seen, and those of one option more.
-    pub(crate) fn reading_at(&mut self, list: &OptListDef) {
-        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
-        self.w.line("/* False if a length is impossible. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline bool {name}_read(CARRICK_UNUSED struct {ty} *o, const uint8_t *octets, uint32_t from, uint32_t to) {{"
-        ));
-        self.w.line("uint32_t at = from;");
-        self.w.open("for (uint32_t turn = 0; turn < CARRICK_SEEN && at < to; turn++) {");
-        self.w.line("const uint8_t *p = octets + carrick_at(at, CARRICK_SEEN);");
-        self.w.line("if (*p == 0)");
-        self.w.line("    break;");
-        let (single, long): (Vec<_>, Vec<_>) =
-            list.members.iter().map(|m| &self.p.opts[m.index()]).partition(|o| o.len == 1);
-        for opt in single.iter().filter(|o| o.kind != 0) {
-            self.w.open(format!("if (*p == {}) {{", opt.kind));
-            self.w.line(format!("o->has_{} = true;", opt.name));
-            self.w.line("at++;");
-            self.w.line("continue;");
-            self.w.close("}");
-        }
-        self.w.line("if (to - at < 2 || p[1] < 2 || p[1] > to - at)");
-        self.w.line("    return false;");
-        self.w.open("switch (*p) {");
-        for (at, opt) in long.iter().enumerate() {
-            let same: Vec<_> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
-            if long[..at].iter().all(|o| o.kind != opt.kind) {
-                self.known_options(&same);
-            }
-        }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
-        self.w.line("at += p[1];");
-        self.w.close("}");
-        self.w.line("return true;");
-        self.w.close("}");
-        self.w.blank();
     }
 
     /// The programs of the two devices.
@@ -143,6 +104,10 @@ impl Emitter<'_> {
             ("CALL", self.names.own("call")),
             ("FIRE", self.names.own("fire")),
             ("WANTED", if self.is_asked() { "    core->wanted = 0;\n".into() } else { String::new() }),
+            (
+                "CLAIMS",
+                if self.p.claims.is_empty() { String::new() } else { "    core->chain.event = 0;\n".into() },
+            ),
             ("PROTOCOL", self.p.net_header.protocol.to_string()),
             ("SUM", u8::from(sum).to_string()),
         ];

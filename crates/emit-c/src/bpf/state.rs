@@ -63,6 +63,9 @@ impl Emitter<'_> {
         self.w.line("/* The chain that runs, or the parser. */");
         self.w.open(format!("struct {} {{", self.names.own("chain")));
         self.w.line("uint64_t handle; /* of its context; 0: none */");
+        if !self.p.claims.is_empty() {
+            self.w.line("uint32_t event; /* its number + 1; 0: the parser */");
+        }
         self.w.line("uint32_t raised_count;");
         self.w.line("bool stopped, deleted, dropped;");
         self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
@@ -108,8 +111,9 @@ impl Emitter<'_> {
         self.w.line("struct carrick_ip ip;");
         self.w.line("uint32_t room; /* octets of the frame that is there */");
         self.w.line(format!("struct {} packet;", self.names.own("packet")));
-        self.w.line("uint8_t in[CARRICK_SEEN + 64];");
-        self.w.line("uint8_t out[CARRICK_BEGIN + 192];");
+        self.w.line("uint8_t in[CARRICK_SEEN + CARRICK_OPTION_MAX];");
+        self.w.line("uint8_t out[CARRICK_BEGIN + CARRICK_HEADER_MAX + CARRICK_OPTION_MAX];");
+        self.w.line("uint32_t at; /* of in or out: the next option */");
         self.w.line(format!("struct {} chain;", self.names.own("chain")));
         self.w.line("uint32_t parsed_count;");
         let most = self.p.max_parsed.max(1);
@@ -184,6 +188,7 @@ impl Emitter<'_> {
         for id in &self.p.ids {
             self.equal_function(id);
         }
+        self.claim_in_kernel();
         self.notify_in_kernel();
         for def in &self.p.structs {
             self.initial(&def.name, &def.fields);
@@ -213,6 +218,28 @@ impl Emitter<'_> {
         ));
         self.w.line(format!("return {};", if equal.is_empty() { "true".into() } else { equal.join(" && ") }));
         self.w.close("}");
+        self.w.blank();
+    }
+
+    fn claim_in_kernel(&mut self) {
+        if self.p.claims.is_empty() {
+            return;
+        }
+        self.w.line("#ifdef CARRICK_CLAIMS");
+        self.w.line("/* Reports a claim that does not hold, and on whose chain. */");
+        let (core, name) = (self.names.own("core"), self.names.own("claim_failed"));
+        self.w.open(format!("CARRICK_APART int {name}(struct {core} *core, uint32_t claim) {{"));
+        self.w.line("if (!core)");
+        self.w.line("    return 0;");
+        self.w.line("core->counters[CARRICK_COUNT_CLAIMS_FAILED]++;");
+        self.report(
+            "CARRICK_TRACE_CLAIM",
+            "claim",
+            &["core->chain.handle".into(), "core->chain.event".into()],
+        );
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.line("#endif");
         self.w.blank();
     }
 

@@ -14,6 +14,8 @@ pub struct Unfit {
 
 /// Octets of the longest header.
 const HEADER_MAX: u32 = 128;
+/// Octets of the longest option.
+const OPTION_MAX: u8 = 64;
 
 /// The first thing of a program that no program in the kernel can be made of.
 pub fn unfit(program: &Program) -> Option<Unfit> {
@@ -32,9 +34,6 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
     }
     if program.max_blueprints > 1 {
         return of("more than one packet for one event".into());
-    }
-    if !program.claims.is_empty() {
-        return of("claims".into());
     }
     if let Some(event) = program.events.iter().find(|e| e.kind == EventKind::Sent) {
         return of(format!("a sent_event, `{}`", event.name));
@@ -81,6 +80,12 @@ fn types(program: &Program) -> Option<Unfit> {
             loc: Loc::default(),
         });
     }
+    if let Some(opt) = program.opts.iter().find(|opt| opt.len > OPTION_MAX) {
+        return Some(Unfit {
+            what: format!("`{}`, an option of more than 64 octets", opt.name),
+            loc: Loc::default(),
+        });
+    }
     for function in &program.functions {
         if function.locals.iter().any(|local| local.ty == Ty::Addr) {
             let what = format!("memory of requests, in `{}`", function.name);
@@ -92,12 +97,8 @@ fn types(program: &Program) -> Option<Unfit> {
     let fields = fields.chain(program.scratchpads.iter().flat_map(|s| &s.fields));
     let mut fields = fields.chain(program.events.iter().flat_map(|e| &e.fields));
     fields.find_map(|field| {
-        let what = match field.ty {
-            Ty::Wnd { .. } => "a sliding window",
-            Ty::Addr => "memory of requests",
-            _ => return None,
-        };
-        Some(Unfit { what: format!("{what}, `{}`", field.name), loc: Loc::default() })
+        (field.ty == Ty::Addr)
+            .then(|| Unfit { what: format!("memory of requests, `{}`", field.name), loc: Loc::default() })
     })
 }
 
@@ -107,7 +108,6 @@ fn statement(program: &Program) -> Option<Unfit> {
         walk::statements(&function.body, &mut |stmt| {
             let what = match &stmt.kind {
                 StmtKind::SetPayload { .. } | StmtKind::SetPayloadAt { .. } => "a packet with payload",
-                StmtKind::WndReset { .. } => "a sliding window",
                 StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
                 _ => return,
             };

@@ -61,6 +61,13 @@ CARRICK_INLINE uint64_t carrick_at(uint64_t i, uint64_t n) {
     return i;
 }
 
+/* Zero, and the verifier does not know it; nor does it know `unknown`. */
+CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
+    uint32_t same = unknown;
+    CARRICK_OPAQUE(same);
+    return same - unknown;
+}
+
 /* Whoever holds an instance has its word at 1. A program turns a bounded number of times for it. */
 #define CARRICK_TURNS 4096u
 

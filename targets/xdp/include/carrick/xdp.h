@@ -3,14 +3,25 @@
 #ifndef CARRICK_XDP_H
 #define CARRICK_XDP_H
 
+#include "carrick/claim.h"
 #include "carrick/counters.h"
 #include "carrick/kernel.h"
 #include "carrick/wide.h"
+#include "carrick/wnd.h"
+
+/* Where claims are not checked, nothing of them is left: no calls of functions that are verified apart. */
+#ifndef CARRICK_CLAIMS
+#undef CARRICK_CLAIM
+#define CARRICK_CLAIM(holds, failed) ((void)sizeof(holds))
+#endif
 
 #define CARRICK_ETHERNET  14u
 #define CARRICK_IP_HEADER 20u
 /* Octets of a received packet that a parser sees, behind the network header; headers are shorter. A power of two. */
 #define CARRICK_SEEN 256u
+/* Octets of the longest header, and of the longest option. */
+#define CARRICK_HEADER_MAX 128u
+#define CARRICK_OPTION_MAX 64u
 /* Octets of the largest frame whose payload is summed. */
 #define CARRICK_FRAME_MAX 9216u
 #define CARRICK_BEGIN     (CARRICK_ETHERNET + CARRICK_IP_HEADER)
@@ -93,6 +104,35 @@ CARRICK_INLINE void carrick_release(uint32_t *word) {
 CARRICK_INLINE void carrick_word(struct carrick_report *r, uint64_t word) {
     if (r->count < CARRICK_REPORT_WORDS)
         r->words[carrick_at(r->count++, CARRICK_REPORT_WORDS)] = word;
+}
+
+CARRICK_INLINE void carrick_words_wnd(struct carrick_report *r, const struct carrick_wnd *w,
+                                      const struct carrick_run *runs, uint32_t max) {
+    carrick_word(r, w->head);
+    carrick_word(r, w->count);
+    for (uint32_t i = 0; i <= max && i < w->count; i++) {
+        carrick_word(r, runs[i].first);
+        carrick_word(r, runs[i].end);
+    }
+}
+
+CARRICK_INLINE void carrick_words_bits(struct carrick_report *r, uint32_t head, const uint64_t *bits, uint32_t words,
+                                       uint32_t size) {
+    carrick_word(r, head);
+    uint64_t at = r->count;
+    uint32_t runs = carrick_unknown_zero(head);
+    carrick_word(r, 0);
+    bool before = false;
+    for (uint32_t i = 0; i <= size; i++) {
+        bool set = i < size && carrick_bits_test(head, bits, words, size, head + i);
+        if (set != before)
+            carrick_word(r, head + i);
+        if (set && !before)
+            runs++;
+        before = set;
+    }
+    if (at < CARRICK_REPORT_WORDS)
+        r->words[carrick_at(at, CARRICK_REPORT_WORDS)] = runs;
 }
 
 /* The sum of the first n octets (RFC 1071) of so many that are there; n even or the last. */
@@ -208,9 +248,6 @@ struct carrick_asked {
     uint64_t handle, token;
     uint64_t args[16];
 };
-
-/* Claims are no part of programs in the kernel. */
-#define CARRICK_CLAIM(condition, failed) ((void)0)
 
 /* Opens a gap of one element at `index` in a list of `len`; closes that gap. Both are loops over all the room. */
 #define CARRICK_OPEN_GAP(items, room, len, index)                                                                      \

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sliding_wnd where the verifier follows each step: what carrick/wnd.h is elsewhere, with the same results. Loops go
+ * over all of the room, and what they count begins with a number that the verifier does not know: else it would follow
+ * every way in which the counts can grow. Generated code calls each function in one of its own that is verified apart.
+ */
+#ifndef CARRICK_XDP_WND_H
+#define CARRICK_XDP_WND_H
+
+/* That of the runtime is not to be included beside this. */
+#define CARRICK_WND_H
+
+#include "carrick/wide.h"
+
+/* Numbers [first, end). */
+struct carrick_run {
+    uint32_t first, end;
+};
+
+/* As in the runtime: `max` runs and one more that begins at head, in ascending order, never touching each other. */
+struct carrick_wnd {
+    uint32_t head;
+    uint32_t count;
+};
+
+CARRICK_INLINE void carrick_wnd_reset(struct carrick_wnd *w, uint32_t at) {
+    w->head = at;
+    w->count = 0;
+}
+
+CARRICK_INLINE uint32_t carrick_wnd_first_unset(const struct carrick_wnd *w, const struct carrick_run *runs) {
+    return w->count && runs[0].first == w->head ? runs[0].end : w->head;
+}
+
+CARRICK_INLINE bool carrick_wnd_test(const struct carrick_wnd *w, const struct carrick_run *runs, uint32_t max,
+                                     uint32_t at) {
+    uint32_t x = at - w->head;
+    for (uint32_t i = 0; i <= max; i++)
+        if (i < w->count && x >= runs[i].first - w->head && x < runs[i].end - w->head)
+            return true;
+    return false;
+}
+
+/* Cuts [from, to) to the window, relative to head. False: nothing is left. */
+CARRICK_INLINE bool carrick_wnd_cut(uint32_t head, uint32_t size, uint32_t from, uint32_t to, uint32_t *lo,
+                                    uint32_t *hi) {
+    int64_t a = (int32_t)(from - head);
+    uint32_t len = to - from;
+    if (len > 0x7fffffffu)
+        return false;
+    int64_t b = a + len;
+    a = a < 0 ? 0 : a;
+    b = b > (int64_t)size ? (int64_t)size : b;
+    *lo = (uint32_t)a;
+    *hi = (uint32_t)b;
+    return a < b;
+}
+
+CARRICK_INLINE bool carrick_wnd_begins(const struct carrick_wnd *w, const struct carrick_run *runs) {
+    return w->count && runs[0].first == w->head;
+}
+
+/* Moves what stands from `from` on to `to`, where `count` runs there are. */
+CARRICK_INLINE void carrick_wnd_move(struct carrick_run *runs, uint32_t max, uint32_t count, uint32_t from,
+                                     uint32_t to) {
+    if (to > from) { /* by one */
+        for (uint32_t k = max; k > 0; k--)
+            if (k >= to && k <= count)
+                runs[k] = runs[k - 1];
+        return;
+    }
+    uint32_t by = from - to;
+    for (uint32_t k = 0; k <= max; k++) {
+        uint32_t source = k + by;
+        CARRICK_OPAQUE(source);
+        if (k >= to && source < count)
+            runs[k] = runs[carrick_at(source, max + 1)];
+    }
+}
+
+/* Sets [from, to); false, and nothing set, if more than `max` runs would be needed. */
+CARRICK_INLINE bool carrick_wnd_set(struct carrick_wnd *w, struct carrick_run *runs, uint32_t size, uint32_t max,
+                                    uint32_t from, uint32_t to) {
+    uint32_t lo, hi, head = w->head, count = w->count;
+    if (!carrick_wnd_cut(head, size, from, to, &lo, &hi))
+        return true;
+    /* How many lie before it, and how many do not lie behind it. */
+    uint32_t i = carrick_unknown_zero(count), j = i;
+    for (uint32_t k = 0; k <= max; k++) {
+        if (k < count && runs[k].end - head < lo)
+            i++;
+        if (k < count && runs[k].first - head <= hi)
+            j++;
+    }
+    if (i == j) { /* touches no run: a new one at i */
+        if (count >= max + (lo == 0 || carrick_wnd_begins(w, runs) ? 1u : 0u))
+            return false;
+        carrick_wnd_move(runs, max, count, i, i + 1);
+        w->count = count + 1;
+    } else {
+        const struct carrick_run *first = &runs[carrick_at(i, max + 1)], *last = &runs[carrick_at(j - 1, max + 1)];
+        if (first->first - head < lo)
+            lo = first->first - head;
+        if (last->end - head > hi)
+            hi = last->end - head;
+        carrick_wnd_move(runs, max, count, j, i + 1);
+        w->count = count - (j - i - 1);
+    }
+    runs[carrick_at(i, max + 1)] = (struct carrick_run){head + lo, head + hi};
+    return true;
+}
+
+/* Takes [from, to) away; false, and nothing taken, if more than `max` runs would be left. */
+CARRICK_INLINE bool carrick_wnd_unset(struct carrick_wnd *w, struct carrick_run *runs, uint32_t size, uint32_t max,
+                                      uint32_t from, uint32_t to) {
+    uint32_t lo, hi, head = w->head, count = w->count;
+    if (!carrick_wnd_cut(head, size, from, to, &lo, &hi))
+        return true;
+    uint32_t i = carrick_unknown_zero(count), j = i;
+    for (uint32_t k = 0; k <= max; k++) {
+        if (k < count && runs[k].end - head <= lo)
+            i++;
+        if (k < count && runs[k].first - head < hi)
+            j++;
+    }
+    if (i == j)
+        return true;
+    struct carrick_run before = {runs[carrick_at(i, max + 1)].first, head + lo};
+    struct carrick_run behind = {head + hi, runs[carrick_at(j - 1, max + 1)].end};
+    bool has_before = before.first - head < lo;
+    bool has_behind = behind.end - head > hi;
+    uint32_t parts = (has_before ? 1u : 0u) + (has_behind ? 1u : 0u);
+    if (count - (j - i) + parts > max + (lo > 0 && carrick_wnd_begins(w, runs) ? 1u : 0u))
+        return false;
+    carrick_wnd_move(runs, max, count, j, i + parts);
+    w->count = count - (j - i) + parts;
+    if (has_before)
+        runs[carrick_at(i++, max + 1)] = before;
+    if (has_behind)
+        runs[carrick_at(i, max + 1)] = behind;
+    return true;
+}
+
+CARRICK_INLINE uint32_t carrick_wnd_first_set(const struct carrick_wnd *w, const struct carrick_run *runs,
+                                              uint32_t size) {
+    return w->count ? runs[0].first : w->head + size;
+}
+
+/* Moves head forward to `to`; what lies before it is forgotten. */
+CARRICK_INLINE void carrick_wnd_slide(struct carrick_wnd *w, struct carrick_run *runs, uint32_t max, uint32_t to) {
+    uint32_t head = w->head, by = to - head, count = w->count;
+    if (by == 0 || by > 0x7fffffffu)
+        return;
+    uint32_t gone = carrick_unknown_zero(count);
+    for (uint32_t k = 0; k <= max; k++)
+        if (k < count && runs[k].end - head <= by)
+            gone++;
+    carrick_wnd_move(runs, max, count, gone, 0);
+    w->count = count - gone;
+    if (w->count && runs[0].first - head < by)
+        runs[0].first = to;
+    w->head = to;
+}
+
+/* ---- bitmap: `words` 64-bit words, a power of two, holding at least `size` bits; bit = number mod (64 * words) ----
+ */
+
+CARRICK_INLINE bool carrick_bits_test(uint32_t head, const uint64_t *bits, uint32_t words, uint32_t size, uint32_t at) {
+    uint32_t bit = at & (words * 64 - 1);
+    return at - head < size && ((bits[carrick_at(bit / 64, words)] >> (bit % 64)) & 1);
+}
+
+/* The bits below n of a word. */
+CARRICK_INLINE uint64_t carrick_bits_below(uint32_t n) {
+    return n < 64 ? ((uint64_t)1 << n) - 1 : UINT64_MAX;
+}
+
+/* Word by word: what of [from, from + count) lies in each, at its end and, round the ring, at its beginning. */
+CARRICK_INLINE void carrick_bits_write(uint64_t *bits, uint32_t words, uint32_t from, uint32_t count, bool value) {
+    uint32_t ring = words * 64, begin = from & (ring - 1);
+    for (uint32_t k = 0; k < words; k++) {
+        uint32_t before = (k * 64 - begin) & (ring - 1); /* from the first bit to this word's */
+        uint64_t mask = count > before ? carrick_bits_below(count - before) : 0;
+        if (k == begin / 64)
+            mask |= ~carrick_bits_below(begin % 64) & carrick_bits_below(begin % 64 + count);
+        bits[k] = value ? bits[k] | mask : bits[k] & ~mask;
+    }
+}
+
+CARRICK_INLINE void carrick_bits_reset(uint32_t *head, uint64_t *bits, uint32_t words, uint32_t at) {
+    *head = at;
+    for (uint32_t k = 0; k < words; k++)
+        bits[k] = 0;
+}
+
+CARRICK_INLINE bool carrick_bits_set(uint32_t head, uint64_t *bits, uint32_t words, uint32_t size, uint32_t from,
+                                     uint32_t to) {
+    uint32_t lo, hi;
+    if (carrick_wnd_cut(head, size, from, to, &lo, &hi))
+        carrick_bits_write(bits, words, head + lo, hi - lo, true);
+    return true;
+}
+
+CARRICK_INLINE bool carrick_bits_unset(uint32_t head, uint64_t *bits, uint32_t words, uint32_t size, uint32_t from,
+                                       uint32_t to) {
+    uint32_t lo, hi;
+    if (carrick_wnd_cut(head, size, from, to, &lo, &hi))
+        carrick_bits_write(bits, words, head + lo, hi - lo, false);
+    return true;
+}
+
+/* The first number whose flag is `value`, from head on. */
+CARRICK_INLINE uint32_t carrick_bits_first(uint32_t head, const uint64_t *bits, uint32_t words, uint32_t size,
+                                           bool value) {
+    for (uint32_t n = 0; n < words * 64 && n < size; n++)
+        if (carrick_bits_test(head, bits, words, size, head + n) == value)
+            return head + n;
+    return head + size;
+}
+
+CARRICK_INLINE uint32_t carrick_bits_first_set(uint32_t head, const uint64_t *bits, uint32_t words, uint32_t size) {
+    return carrick_bits_first(head, bits, words, size, true);
+}
+
+CARRICK_INLINE uint32_t carrick_bits_first_unset(uint32_t head, const uint64_t *bits, uint32_t words, uint32_t size) {
+    return carrick_bits_first(head, bits, words, size, false);
+}
+
+CARRICK_INLINE void carrick_bits_slide(uint32_t *head, uint64_t *bits, uint32_t words, uint32_t size, uint32_t to) {
+    uint32_t by = to - *head;
+    if (by == 0 || by > 0x7fffffffu)
+        return;
+    carrick_bits_write(bits, words, *head, by < size ? by : size, false);
+    *head = to;
+}
+
+#endif
