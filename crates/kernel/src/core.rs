@@ -8,7 +8,7 @@ use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
 use carrick_ir::{Function, Loc, Program, counter};
 use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
-use crate::{Object, Refusal};
+use crate::{Object, Refusal, Reports};
 
 /// Octets of an Ethernet header.
 const ETHERNET: usize = 14;
@@ -27,6 +27,7 @@ const CLAIM: u32 = TraceKind::Claim as u32;
 /// A program in the kernel that is fed frame by frame (`BPF_PROG_TEST_RUN`): packets leave when they are issued.
 pub struct KernelCore {
     object: Object,
+    reports: Reports,
     program: Arc<Program>,
     out: VecDeque<Vec<u8>>,
     records: Vec<Record>,
@@ -56,8 +57,10 @@ impl KernelCore {
     /// Why it is not in the kernel.
     pub fn new(object: &Path, program: Arc<Program>, config: &Config) -> Result<KernelCore, Refusal> {
         let object = Object::load(object, &program, config.seed, config.address, config.mtu, &config.params)?;
+        let reports = object.reports().map_err(Refusal::Failed)?;
         Ok(KernelCore {
             object,
+            reports,
             program,
             out: VecDeque::new(),
             records: Vec::new(),
@@ -99,7 +102,7 @@ impl KernelCore {
         }
         let (records, failed) = (&mut self.records, &mut self.failed);
         let (completions, at) = (&mut self.completions, self.now);
-        self.object.take_reports(|kind, number, words| match (kind, &*words) {
+        self.reports.take(|kind, number, words| match (kind, &*words) {
             (COMPLETION, [token, status, value]) => {
                 completions.push_back(Completion {
                     token: *token,

@@ -1,11 +1,19 @@
-//! Programs in the kernel of this machine: loading them, their maps, and a core of one, for comparisons.
+//! Programs in the kernel of this machine: loading them, their maps, their pins, and a core of one, for comparisons.
 //!
 //! It takes objects as `clang -target bpf` makes them of what `carrick_emit_c::emit_bpf` writes; names of maps and layouts are
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
 mod core;
+mod link;
+pub mod machine;
 mod maps;
 mod object;
+pub mod pins;
+mod refusal;
+mod state;
 
 pub use core::KernelCore;
-pub use object::{Attached, Object, Refusal};
+pub use link::{Device, Link};
+pub use object::{Object, Reports};
+pub use refusal::Refusal;
+pub use state::Instances;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 const LOOKUP: libc::c_long = 1;
 const UPDATE: libc::c_long = 2;
@@ -42,19 +42,20 @@ struct TestRun {
     _pad: u32,
 }
 
-fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<()> {
+/// The system call; `attr` is what its command takes (`union bpf_attr`). What it returns is a descriptor, or 0.
+pub(crate) fn bpf<T>(command: libc::c_long, attr: &mut T) -> io::Result<RawFd> {
     // SAFETY: the attribute is that of the command, its size is given, and what it refers to outlives the call.
     let result = unsafe {
         libc::syscall(libc::SYS_bpf, command, std::ptr::from_mut(attr), mem::size_of::<T>() as libc::c_uint)
     };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as RawFd) }
 }
 
 fn address<T>(of: &[T]) -> u64 {
     of.as_ptr() as u64
 }
 
-fn number(fd: BorrowedFd<'_>) -> u32 {
+pub(crate) fn number(fd: BorrowedFd<'_>) -> u32 {
     fd.as_raw_fd().cast_unsigned()
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn lookup(map: BorrowedFd<'_>, key: &[u8], value: &mut [u8]) -> io::R
     };
     match bpf(LOOKUP, &mut attr) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        other => other.map(Some),
+        other => other.map(|_| Some(())),
     }
 }
 
@@ -76,22 +77,24 @@ pub(crate) fn lookup(map: BorrowedFd<'_>, key: &[u8], value: &mut [u8]) -> io::R
 pub(crate) fn update(map: BorrowedFd<'_>, key: Option<&[u8]>, value: &[u8]) -> io::Result<()> {
     let key = key.map_or(0, address);
     bpf(UPDATE, &mut Element { map: number(map), key, value: address(value), ..Element::default() })
+        .map(|_| ())
 }
 
-/// How many keys a map has that are `octets` long.
-pub(crate) fn count(map: BorrowedFd<'_>, octets: usize) -> io::Result<usize> {
+/// How many keys a map has that are `octets` long; at most so many, which it might seem to exceed while it changes.
+pub(crate) fn count(map: BorrowedFd<'_>, octets: usize, most: usize) -> io::Result<usize> {
     let (mut key, mut next, mut found) = (vec![0_u8; octets], vec![0_u8; octets], 0);
-    loop {
+    while found < most {
         let from = if found == 0 { 0 } else { address(&key) };
         let value = next.as_mut_ptr() as u64;
         let mut attr = Element { map: number(map), key: from, value, ..Element::default() };
         match bpf(NEXT_KEY, &mut attr) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(found),
-            other => other?,
+            other => other.map(|_| ())?,
         }
         found += 1;
         mem::swap(&mut key, &mut next);
     }
+    Ok(found)
 }
 
 /// Runs a program on a frame; the verdict, and the frame that it left.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::{Failure, params, targets};
 use carrick_ir::COUNTERS;
-use carrick_kernel::Object;
+use carrick_kernel::{Device, Object};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
@@ -53,24 +53,16 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let target = targets::find("xdp")?;
     let program = super::load_for(&args.source.file, &args.source.features.choice(), Some(&target))?;
     let params = params::values(&program, &words.settings)?;
-    let device = &words.device;
-    let mtu = fs::read_to_string(format!("/sys/class/net/{device}/mtu")).ok();
-    let mtu = mtu.and_then(|mtu| mtu.trim().parse().ok()).ok_or_else(|| {
-        Failure::Missing(format!("there is no device {device}; `ip link` lists those that there are"))
-    })?;
+    let device = Device::find(&words.device).map_err(|refusal| super::refused(refusal, args.verbose))?;
     let compiled = cc::kernel_object(&program, Tracing::Off)?;
     let mut end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
-    let mut object = Object::load(&compiled.path, &program, seed()?, words.address, mtu, &params)
+    let object = Object::load(&compiled.path, &program, seed()?, words.address, device.mtu, &params)
         .map_err(|refusal| super::refused(refusal, args.verbose))?;
-    let attached = object.attach(device).map_err(|e| {
-        Failure::Missing(format!(
-            "{device} takes no program ({e}); is there another one? `ip link show {device}` tells"
-        ))
-    })?;
-    println!("{} is on {device}", program.name);
+    let link = object.attach(&device).map_err(|refusal| super::refused(refusal, args.verbose))?;
+    println!("{} is on {}", program.name, device.name);
     // An error ends the wait as a signal does.
     let _ = end.read(&mut [0]);
-    object.detach(attached).map_err(Failure::Failed)?;
+    link.detach().map_err(Failure::Failed)?;
     let counters = object.counters().map_err(Failure::Failed)?;
     for (name, count) in COUNTERS.iter().zip(counters).filter(|(_, count)| *count > 0) {
         println!("{name} {count}");

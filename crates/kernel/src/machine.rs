@@ -1,0 +1,147 @@
+//! What programs in the kernel need of a machine, and where it is missed.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::Refusal;
+use crate::refusal::PRIVILEGE;
+
+/// The oldest kernel that has all that generated programs use: bpf_xdp_load_bytes is of 5.18.
+const OLDEST: (u32, u32) = (5, 18);
+/// Where the kernel shows its types.
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
+/// Where systems have their BPF file system.
+const USUAL: &str = "/sys/fs/bpf";
+/// `BPF_FS_MAGIC`.
+const BPF_FS: u64 = 0xcafe_4a11;
+/// The capabilities that loading needs, by their bits: CAP_NET_ADMIN and CAP_BPF, or CAP_SYS_ADMIN.
+const NEEDED: u64 = 1 << 12 | 1 << 39;
+const ALL_OF_IT: u64 = 1 << 21;
+
+/// Whether this process may bring programs into this kernel, and the kernel can take them.
+///
+/// # Errors
+/// The first thing that is missing, with what helps.
+pub fn suits() -> Result<(), Refusal> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    if let Some(old) = too_old(release.trim()) {
+        return Err(Refusal::Missing(old));
+    }
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !may(&status) {
+        return Err(Refusal::Missing(PRIVILEGE.into()));
+    }
+    if !Path::new(TYPES).exists() {
+        return Err(Refusal::Missing(format!(
+            "this kernel does not show its types (there is no {TYPES}); boot one with CONFIG_DEBUG_INFO_BTF=y, as Debian's and Fedora's are"
+        )));
+    }
+    Ok(())
+}
+
+/// What is wrong with a kernel of this release (`uname -r`): it is older than programs need. `None` if it is not, or says nothing of itself.
+pub fn too_old(release: &str) -> Option<String> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse::<u32>().ok());
+    let (major, minor) = (numbers.next()?, numbers.next().unwrap_or(0));
+    ((major, minor) < OLDEST).then(|| {
+        let (needs, at) = OLDEST;
+        format!("this kernel is Linux {release}, and programs in the kernel need {needs}.{at}; boot a newer one, or build for `native`")
+    })
+}
+
+/// Whether a process with this status (`/proc/PID/status`) may load programs; if it says nothing of that, the kernel will.
+fn may(status: &str) -> bool {
+    let set = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    set.is_none_or(|set| set & NEEDED == NEEDED || set & ALL_OF_IT != 0)
+}
+
+fn is_bpf(path: &Path) -> bool {
+    let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
+    let mut found = MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the path ends with its NUL, and the kernel fills what is behind the pointer.
+    let result = unsafe { libc::statfs(path.as_ptr(), found.as_mut_ptr()) };
+    // SAFETY: zeros are a value of it, whether the call filled it or not.
+    result == 0 && unsafe { found.assume_init() }.f_type as u64 == BPF_FS
+}
+
+/// Sees that a folder lies, or would lie, in a BPF file system; the usual one is mounted where it is not. Whether it was.
+///
+/// # Errors
+/// It lies in none, with what helps.
+pub fn bpf_file_system(folder: &Path) -> Result<bool, Refusal> {
+    let there = folder.ancestors().find(|path| path.exists());
+    if there.is_some_and(is_bpf) {
+        return Ok(false);
+    }
+    if !folder.starts_with(USUAL) {
+        let shown = folder.display();
+        return Err(Refusal::Missing(format!(
+            "{shown} lies in no BPF file system, where alone programs can be pinned; leave --pins out, or `mount -t bpf bpf {}`",
+            folder.parent().unwrap_or(folder).display()
+        )));
+    }
+    mount().map(|()| true).map_err(|e| {
+        Refusal::Missing(format!(
+            "{USUAL} is not mounted, and cannot be ({e}); `mount -t bpf bpf {USUAL}` as root"
+        ))
+    })
+}
+
+fn mount() -> io::Result<()> {
+    let at = CString::new(USUAL)?;
+    // SAFETY: strings that end with their NUL; the kernel copies them.
+    let result = unsafe {
+        libc::mount(c"bpf".as_ptr(), at.as_ptr(), c"bpf".as_ptr(), 0, c"mode=0700".as_ptr().cast())
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Takes the usual BPF file system away, which [`bpf_file_system`] mounted and nobody needs.
+pub fn unmount() {
+    let Ok(at) = CString::new(USUAL) else { return };
+    // SAFETY: a string that ends with its NUL. If somebody is in there by now, it stays, as it may.
+    unsafe { libc::umount(at.as_ptr()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_kernel_is_told_by_its_release() {
+        for old in ["5.17.9-arch1-1", "5.10.0-8-amd64", "4.19", "3"] {
+            let said = too_old(old).expect("it is older");
+            assert!(said.contains(&format!("Linux {old}, and programs in the kernel need 5.18")), "{said}");
+        }
+        for new in ["5.18.0", "6.1.0-28-amd64", "6.18.44-fc-v657", "10.0", "", "unknown"] {
+            assert_eq!(too_old(new), None, "{new}");
+        }
+    }
+
+    #[test]
+    fn privilege_is_two_capabilities_or_the_one_that_is_all() {
+        let status = |set: &str| format!("Name:\tsh\nCapPrm:\t000001ffffffffff\nCapEff:\t{set}\n");
+        for (set, expected) in [
+            ("000001ffffffffff", true),
+            ("0000008000001000", true),
+            ("0000000000200000", true),
+            ("0000008000000000", false),
+            ("0000000000001000", false),
+            ("0000000000000000", false),
+        ] {
+            assert_eq!(may(&status(set)), expected, "{set}");
+        }
+        assert!(may(""), "the kernel will say so");
+    }
+
+    #[test]
+    fn pins_want_a_file_system_of_their_own() {
+        let said = bpf_file_system(Path::new("/proc/nowhere")).expect_err("it is none").to_string();
+        assert!(said.contains("mount -t bpf bpf /proc"), "{said}");
+    }
+}

@@ -1,0 +1,195 @@
+//! What the maps of a program hold: what it begins with, and what of it is looked at from outside.
+
+use aya::maps::MapData;
+use carrick_interp::{random_start, secret_key};
+use carrick_ir::{COUNTERS, Program};
+
+use crate::maps;
+use crate::object::{Object, failed, fd};
+use crate::refusal::told;
+
+/// Where the head of what each processor has begins with what: `CARRICK_HEAD`.
+mod head {
+    pub const CLOCK: usize = 0;
+    pub const KEY: usize = 8;
+    pub const ADDRESS: usize = 24;
+    pub const MTU: usize = 28;
+    pub const TAKEN: usize = 32;
+    pub const BUSY: usize = 40;
+    pub const COUNTERS: usize = 48;
+}
+
+/// `struct carrick_timer`, which stand at the end of an instance behind its slot, its generation, and two words more.
+pub(crate) struct Timer {
+    pub deadline: u64,
+    pub order: u64,
+    pub armed: bool,
+}
+
+const TIMER_OCTETS: usize = 24;
+
+/// One word of octets that are longer.
+pub(crate) fn word(octets: &[u8], at: usize) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&octets[at..at + 8]);
+    u64::from_ne_bytes(word)
+}
+
+fn put(octets: &mut [u8], at: usize, value: &[u8]) {
+    octets[at..at + value.len()].copy_from_slice(value);
+}
+
+fn size(map: &MapData) -> Result<usize, String> {
+    Ok(map.info().map_err(|e| told(&e))?.value_size() as usize)
+}
+
+fn capacity(map: &MapData) -> Result<u32, String> {
+    Ok(map.info().map_err(|e| told(&e))?.max_entries())
+}
+
+/// Instances of a context: how many there are, and how many there can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instances {
+    /// instances now
+    pub open: usize,
+    /// places for them
+    pub capacity: usize,
+}
+
+impl Object {
+    pub(crate) fn begin(
+        &self,
+        program: &Program,
+        seed: u64,
+        address: u32,
+        mtu: u32,
+        params: &[u64],
+    ) -> Result<(), String> {
+        let mut shared = vec![0_u8; size(self.map("carrick_shared")?)?];
+        for (at, word) in random_start(seed).iter().enumerate() {
+            put(&mut shared, at * 8, &word.to_ne_bytes());
+        }
+        let zero = 0_u32.to_ne_bytes();
+        maps::update(fd(self.map("carrick_shared")?), Some(&zero), &shared)
+            .map_err(failed("write what is shared"))?;
+        let defaults: Vec<u64> = program.params.iter().map(|p| p.default).collect();
+        let params = if params.is_empty() { &defaults } else { params };
+        self.each_core(|core| {
+            for (at, word) in secret_key(seed).iter().enumerate() {
+                put(core, head::KEY + at * 8, &word.to_ne_bytes());
+            }
+            put(core, head::ADDRESS, &address.to_ne_bytes());
+            put(core, head::MTU, &mtu.to_ne_bytes());
+            for (at, value) in params.iter().enumerate() {
+                put(core, head::COUNTERS + (COUNTERS.len() + at) * 8, &value.to_ne_bytes());
+            }
+        })?;
+        self.free_slots(program)
+    }
+
+    /// All slots are free; the one that was put there last is the first.
+    fn free_slots(&self, program: &Program) -> Result<(), String> {
+        for number in (0..program.contexts.len()).filter(|n| !program.contexts[*n].global) {
+            let free = self.map(&format!("free_{number}"))?;
+            for slot in (0..capacity(free)?).rev() {
+                maps::update(fd(free), None, &slot.to_ne_bytes()).map_err(failed("fill a map"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What all processors have, one behind the other.
+    fn cores(&self) -> Result<Vec<u8>, String> {
+        let mut all = vec![0_u8; self.core_octets * self.processors];
+        let found = maps::lookup(fd(self.map("carrick_cores")?), &0_u32.to_ne_bytes(), &mut all);
+        found.map_err(failed("read what processors have"))?;
+        Ok(all)
+    }
+
+    fn each_core(&self, change: impl Fn(&mut [u8])) -> Result<(), String> {
+        let mut all = self.cores()?;
+        all.chunks_exact_mut(self.core_octets).for_each(change);
+        maps::update(fd(self.map("carrick_cores")?), Some(&0_u32.to_ne_bytes()), &all)
+            .map_err(failed("write what processors have"))
+    }
+
+    /// Makes it this time for the programs, nanoseconds, until the next such call.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn set_clock(&self, now: u64) -> Result<(), String> {
+        self.each_core(|core| put(core, head::CLOCK, &(now + 1).to_ne_bytes()))
+    }
+
+    /// The counters of all processors, by number: [`carrick_ir::COUNTERS`].
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn counters(&self) -> Result<Vec<u64>, String> {
+        let all = self.cores()?;
+        let sum = |at: usize| all.chunks_exact(self.core_octets).map(|core| word(core, at)).sum();
+        Ok((0..COUNTERS.len()).map(|n| sum(head::COUNTERS + n * 8)).collect())
+    }
+
+    /// Packets of which an event was made; packets that were dropped since another processor held what they need.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn taken_and_busy(&self) -> Result<(u64, u64), String> {
+        let all = self.cores()?;
+        let sum = |at: usize| all.chunks_exact(self.core_octets).map(|core| word(core, at)).sum();
+        Ok((sum(head::TAKEN), sum(head::BUSY)))
+    }
+
+    /// The instances of each context, by its number; `None` for a global one.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn instances(&self, program: &Program) -> Result<Vec<Option<Instances>>, String> {
+        let contexts = program.contexts.iter().enumerate();
+        contexts.map(|(number, ctx)| (!ctx.global).then(|| self.instances_of(number)).transpose()).collect()
+    }
+
+    fn instances_of(&self, context: usize) -> Result<Instances, String> {
+        let index = self.map(&format!("index_{context}"))?;
+        let info = index.info().map_err(|e| told(&e))?;
+        let capacity = capacity(self.map(&format!("slots_{context}"))?)? as usize;
+        let found = maps::count(fd(index), info.key_size() as usize, info.max_entries() as usize);
+        Ok(Instances { open: found.map_err(failed("count instances"))?, capacity })
+    }
+
+    /// Instances of all contexts.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn open_contexts(&self, program: &Program) -> Result<usize, String> {
+        Ok(self.instances(program)?.iter().flatten().map(|instances| instances.open).sum())
+    }
+
+    /// Hands each slot of a context with timers to `take`: its number, its generation, its timers.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(crate) fn each_instance(
+        &self,
+        context: usize,
+        timers: usize,
+        mut take: impl FnMut(u32, u32, &[Timer]),
+    ) -> Result<(), String> {
+        let slots = self.map(&format!("slots_{context}"))?;
+        let info = slots.info().map_err(|e| told(&e))?;
+        let mut value = vec![0_u8; info.value_size() as usize];
+        let begin = value.len() - timers * TIMER_OCTETS;
+        for slot in 0..info.max_entries() {
+            maps::lookup(fd(slots), &slot.to_ne_bytes(), &mut value).map_err(failed("read an instance"))?;
+            let all = value[begin..].chunks_exact(TIMER_OCTETS).map(|t| Timer {
+                deadline: word(t, 0),
+                order: word(t, 8),
+                armed: word(t, 16) != 0,
+            });
+            let generation = word(&value, begin - 16) >> 32;
+            take(slot, generation as u32, &all.collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+}
