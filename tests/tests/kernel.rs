@@ -214,3 +214,62 @@ fn real_packets_are_answered_in_the_kernel() {
     let link = net.command(End::Ours, "ip").args(["link", "show", DEVICE]).output().expect("ip runs");
     assert!(!String::from_utf8_lossy(&link.stdout).contains("xdp"), "the device is as it was");
 }
+
+/// What the header says, as a C compiler understands it.
+const LAYOUT: &str = "
+#include <stddef.h>
+#include <stdio.h>
+struct head { CARRICK_HEAD; };
+#define SAY(what) printf(\"%zu \", (size_t)(what))
+int main(void) {
+    SAY(offsetof(struct head, clock)); SAY(offsetof(struct head, key)); SAY(offsetof(struct head, address));
+    SAY(offsetof(struct head, mtu)); SAY(offsetof(struct head, taken)); SAY(offsetof(struct head, busy));
+    SAY(offsetof(struct head, counters)); SAY(offsetof(struct carrick_shared, queue_head));
+    SAY(offsetof(struct carrick_shared, queue_tail)); SAY(sizeof(struct carrick_timer));
+    SAY(CARRICK_REQUEST_CALL); SAY(CARRICK_REQUEST_TIMER); SAY(CARRICK_REQUEST_PACKET); SAY(CARRICK_REQUEST_HOLD);
+    SAY(CARRICK_REPORT_COMPLETION); SAY(sizeof(struct carrick_asked)); SAY(offsetof(struct carrick_asked, args));
+    return 0;
+}
+";
+
+#[test]
+fn the_layouts_are_those_of_the_header() {
+    use carrick_kernel::layout::{self, head, kind};
+    let dir = tempfile::tempdir().expect("a folder");
+    let (source, program) = (dir.path().join("layout.c"), dir.path().join("layout"));
+    let header = root().join("targets/xdp/include/carrick/layout.h");
+    fs::write(&source, format!("#include \"{}\"\n{LAYOUT}", header.display())).expect("writable");
+    let made = Command::new(cc::compiler())
+        .arg("-I")
+        .arg(root().join("runtime/include"))
+        .args([&source, Path::new("-o"), &program])
+        .status();
+    assert!(made.is_ok_and(|s| s.success()), "it compiles");
+    let said = Command::new(&program).output().expect("it runs");
+    let said = String::from_utf8_lossy(&said.stdout);
+    let said: Vec<usize> = said.split_whitespace().map(|n| n.parse().expect("a number")).collect();
+    let asked = layout::Asked { kind: 7, ..layout::Asked::default() };
+    let octets = asked.octets();
+    assert_eq!(
+        said,
+        [
+            head::CLOCK,
+            head::KEY,
+            head::ADDRESS,
+            head::MTU,
+            head::TAKEN,
+            head::BUSY,
+            head::COUNTERS,
+            layout::QUEUE_HEAD,
+            layout::QUEUE_HEAD + 8,
+            layout::TIMER_OCTETS,
+            kind::CALL.into(),
+            kind::TIMER.into(),
+            kind::PACKET.into(),
+            layout::HOLD.into(),
+            layout::COMPLETION as usize,
+            octets.len(),
+            octets.len() - 8 * layout::ARGUMENTS,
+        ]
+    );
+}

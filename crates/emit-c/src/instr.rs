@@ -95,12 +95,11 @@ impl Emitter<'_> {
         let queue = self.queue_arg(queue);
         let Ty::Blueprint(kind) = self.local_type(bp) else { return };
         let name = self.names.own(&self.p.blueprints[kind.index()].name);
-        if self.kernel {
-            let bp = self.local(bp);
-            return self.w.line(format!("{name}_generate(core, &{bp});"));
-        }
         let mask = rules.iter().fold(0_u64, |mask, rule| mask | 1 << rule.0);
         let bp = self.local(bp);
+        if self.kernel {
+            return self.generate_call(&name, &bp, mask, sent);
+        }
         let entry = self.names.own("entry");
         self.w.open("{");
         let text = format!("struct {entry} *entry__ = {name}_generate(core, chain, &{bp}, {mask}u{queue});");

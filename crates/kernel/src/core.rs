@@ -8,21 +8,16 @@ use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
 use carrick_ir::{Function, Loc, Program, counter};
 use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
+use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, kind};
 use crate::{Object, Refusal, Reports};
 
-/// Octets of an Ethernet header.
-const ETHERNET: usize = 14;
 /// The frame goes back by the device that it came from.
 const XDP_TX: u32 = 3;
-/// What a request in a frame is.
-const CALL: u32 = 0;
-const TIMER: u32 = 1;
-/// The most arguments of a call.
-const ARGUMENTS: usize = 16;
-/// A report that a request is complete; others are trace records.
-const COMPLETION: u32 = 16;
 /// A trace record that says that a claim does not hold.
 const CLAIM: u32 = TraceKind::Claim as u32;
+
+/// More frames than one event's packets take.
+const MOST_FRAMES: u32 = 1 << 20;
 
 /// A program in the kernel that is fed frame by frame (`BPF_PROG_TEST_RUN`): packets leave when they are issued.
 pub struct KernelCore {
@@ -76,17 +71,27 @@ impl KernelCore {
     fn packet(&mut self, packet: &[u8], now: u64) -> Result<bool, String> {
         let (before, _) = self.object.taken_and_busy()?;
         self.frame("ingress", packet, now)?;
-        Ok(self.object.taken_and_busy()?.0 > before)
+        let taken = self.object.taken_and_busy()?.0 > before;
+        self.let_out()?;
+        Ok(taken)
     }
 
     /// A request of an application, or a timer that is due.
-    fn ask(&mut self, kind: u32, number: u32, handle: u64, token: u64, args: &[u64]) -> Result<(), String> {
-        let mut octets = Vec::new();
-        octets.extend(kind.to_ne_bytes());
-        octets.extend(number.to_ne_bytes());
-        let args = args.iter().copied().chain(std::iter::repeat(0)).take(ARGUMENTS);
-        octets.extend([handle, token].into_iter().chain(args).flat_map(u64::to_ne_bytes));
-        self.frame("egress", &octets, self.now)
+    fn ask(&mut self, asked: &Asked<'_>) -> Result<(), String> {
+        self.frame("egress", &asked.octets(), self.now)
+    }
+
+    /// Lets what waits leave, each in a frame of its own.
+    fn let_out(&mut self) -> Result<(), String> {
+        let mut frames = 0;
+        while self.object.waiting()? > 0 {
+            if frames == MOST_FRAMES {
+                return Err("packets wait, and do not leave".into());
+            }
+            frames += 1;
+            self.ask(&Asked { kind: kind::PACKET, ..Asked::default() })?;
+        }
+        Ok(())
     }
 
     /// Gives a frame to a program, at this time.
@@ -182,15 +187,26 @@ impl Core for KernelCore {
         }
         self.now = self.now.max(now);
         self.open += 1;
-        sure(self.ask(CALL, call as u32, request.handle, request.token, request.args));
+        let asked = Asked {
+            kind: kind::CALL,
+            number: call as u32,
+            handle: request.handle,
+            token: request.token,
+            args: request.args,
+            ..Asked::default()
+        };
+        sure(self.ask(&asked));
+        sure(self.let_out());
         Ok(())
     }
 
     fn advance(&mut self, now: u64) -> Result<(), Refused> {
         self.now = self.now.max(now);
         while let Some(timer) = sure(self.first_timer()).filter(|timer| timer.deadline <= self.now) {
-            sure(self.ask(TIMER, timer.number, timer.handle, 0, &[]));
+            let (number, handle) = (timer.number, timer.handle);
+            sure(self.ask(&Asked { kind: kind::TIMER, flags: HOLD, number, handle, ..Asked::default() }));
         }
+        sure(self.let_out());
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
 mod core;
+pub mod layout;
 mod link;
 pub mod machine;
 mod maps;

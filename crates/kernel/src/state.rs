@@ -4,20 +4,10 @@ use aya::maps::MapData;
 use carrick_interp::{random_start, secret_key};
 use carrick_ir::{COUNTERS, Program};
 
+use crate::layout::{QUEUE_HEAD, TIMER_OCTETS, head};
 use crate::maps;
 use crate::object::{Object, failed, fd};
 use crate::refusal::told;
-
-/// Where the head of what each processor has begins with what: `CARRICK_HEAD`.
-mod head {
-    pub const CLOCK: usize = 0;
-    pub const KEY: usize = 8;
-    pub const ADDRESS: usize = 24;
-    pub const MTU: usize = 28;
-    pub const TAKEN: usize = 32;
-    pub const BUSY: usize = 40;
-    pub const COUNTERS: usize = 48;
-}
 
 /// `struct carrick_timer`, which stand at the end of an instance behind its slot, its generation, and two words more.
 pub(crate) struct Timer {
@@ -25,8 +15,6 @@ pub(crate) struct Timer {
     pub order: u64,
     pub armed: bool,
 }
-
-const TIMER_OCTETS: usize = 24;
 
 /// One word of octets that are longer.
 pub(crate) fn word(octets: &[u8], at: usize) -> u64 {
@@ -139,6 +127,17 @@ impl Object {
         let all = self.cores()?;
         let sum = |at: usize| all.chunks_exact(self.core_octets).map(|core| word(core, at)).sum();
         Ok((sum(head::TAKEN), sum(head::BUSY)))
+    }
+
+    /// How many blueprints wait for a frame.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn waiting(&self) -> Result<u64, String> {
+        let shared = self.map("carrick_shared")?;
+        let mut value = vec![0_u8; size(shared)?];
+        maps::lookup(fd(shared), &0_u32.to_ne_bytes(), &mut value).map_err(failed("read what is shared"))?;
+        Ok(word(&value, QUEUE_HEAD + 8).wrapping_sub(word(&value, QUEUE_HEAD)))
     }
 
     /// The instances of each context, by its number; `None` for a global one.

@@ -6,33 +6,23 @@ use crate::Emitter;
 use crate::names::safe;
 
 impl Emitter<'_> {
-    /// Whether the program reacts to anything that is asked for.
-    pub(super) fn is_asked(&self) -> bool {
-        !self.calls().is_empty() || self.p.contexts.iter().any(|c| !c.timers.is_empty())
-    }
-
     fn calls(&self) -> &[InterfaceCall] {
         self.p.interface.as_ref().map_or(&[][..], |i| &i.calls)
     }
 
     /// Members of the core: the request, and its event.
     pub(super) fn asked_members(&mut self) {
-        if self.is_asked() {
-            self.w.line("struct carrick_asked request;");
-            self.w.line(
-                "uint64_t wanted; /* the handle of the instance that the event is for; 0: any with its id */",
-            );
-            self.w.open("struct {");
-            self.event_union(&[EventKind::App, EventKind::Timer]);
-            self.w.close("} asked;");
-        }
+        self.w.line("struct carrick_asked request;");
+        self.w.line(
+            "uint64_t wanted; /* the handle of the instance that the event is for; 0: any with its id */",
+        );
+        self.w.open("struct {");
+        self.event_union(&[EventKind::App, EventKind::Timer]);
+        self.w.close("} asked;");
     }
 
     /// In the function of a chain: the instance that it found may not be the one that was meant.
     pub(super) fn only_the_wanted(&mut self, name: &str) {
-        if !self.is_asked() {
-            return;
-        }
         self.w.line("uint64_t wanted = core->wanted;");
         self.w.line("core->wanted = 0;");
         self.w.open(format!("if (c && wanted && {name}_handle(c) != wanted) {{"));
@@ -42,9 +32,6 @@ impl Emitter<'_> {
     }
 
     pub(super) fn asked_functions(&mut self) {
-        if !self.is_asked() {
-            return;
-        }
         for (number, ctx) in self.p.contexts.iter().enumerate() {
             self.by_handle(ctx, number);
         }

@@ -5,39 +5,47 @@ use carrick_ir::{BlueprintDef, BpFieldKind};
 use crate::Emitter;
 
 impl Emitter<'_> {
-    /// `pkt_gen`: the blueprint waits until the chains have run.
+    /// `pkt_gen`: a copy leaves in the frame that is there, or waits.
     pub(super) fn generate_functions(&mut self) {
-        for (index, bp) in self.p.blueprints.iter().enumerate() {
-            let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
-            let param = self.core_param();
-            self.w.open(format!("CARRICK_INLINE void {name}_generate({param}, const struct {ty} *bp) {{"));
-            self.trace_instr(8, &[format!("{index}u"), "0u".into(), "0u".into(), "0u".into()]);
-            self.w.open("if (core->issued++ == 0) {");
-            self.w.line(format!("core->entry.kind = {index};"));
-            self.w.line(format!("core->entry.bp.{}_ = *bp;", bp.name));
-            self.w.close("} else {");
-            self.w.open_again();
-            self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
-            self.w.close("}");
-            self.w.close("}");
-            self.w.blank();
+        for index in 0..self.p.blueprints.len() {
+            self.generate_in_kernel(index);
         }
     }
 
-    /// The packet of each blueprint, in `core->out`: its octets behind the Ethernet header, 0 if there is none.
+    fn generate_in_kernel(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        self.w.open(format!(
+            "CARRICK_APART int {name}_generate(struct {} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent) {{",
+            self.names.own("core")
+        ));
+        self.w.line("if (!core || !bp)");
+        self.w.line("    return 0;");
+        self.trace_instr(8, &[format!("{index}u"), "0u".into(), "0u".into(), "0u".into()]);
+        self.place_entry(index, "");
+        self.entry_is_there();
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The next packet of an entry, in `core->out`: its octets behind the Ethernet header, 0 if there is none.
     pub(super) fn out_functions(&mut self) {
         for index in 0..self.p.blueprints.len() {
             self.packet_in_kernel(index);
         }
-        let core = self.names.own("core");
-        self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("packet")));
-        self.w.line("if (!core || core->issued == 0)");
+        let (core, entry) = (self.names.own("core"), self.names.own("entry"));
+        self.w.open(format!(
+            "CARRICK_APART int {}(struct {core} *core, struct {entry} *e) {{",
+            self.names.own("packet")
+        ));
+        self.w.line("if (!core || !e)");
         self.w.line("    return 0;");
-        self.w.line("uint32_t kind = core->entry.kind;");
         for (index, bp) in self.p.blueprints.iter().enumerate() {
-            self.w.line(format!("if (kind == {index})"));
-            self.w.line(format!("    return {}_packet(core);", self.names.own(&bp.name)));
+            self.w.line(format!("if (e->kind == {index})"));
+            self.w.line(format!("    return {}_packet(core, e);", self.names.own(&bp.name)));
         }
+        self.w.line("core->last = true;");
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();
@@ -46,10 +54,15 @@ impl Emitter<'_> {
     fn packet_in_kernel(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
-        self.w.open(format!("CARRICK_APART int {name}_packet(struct {} *core) {{", self.names.own("core")));
-        self.w.line("if (!core)");
+        self.w.open(format!(
+            "CARRICK_APART int {name}_packet(struct {} *core, struct {} *e) {{",
+            self.names.own("core"),
+            self.names.own("entry")
+        ));
+        self.w.line("if (!core || !e)");
         self.w.line("    return 0;");
-        self.w.line(format!("const struct {ty} *h = &core->entry.bp.{}_;", bp.name));
+        self.w.line(format!("const struct {ty} *h = &e->bp.{}_;", bp.name));
+        self.w.line("core->last = true;");
         self.w.line(format!("uint32_t header_len = {name}_header_len(h);"));
         self.w.line("const uint64_t payload_len = 0;");
         self.w.open("if (header_len + CARRICK_IP_HEADER > core->mtu) {");
@@ -91,19 +104,16 @@ impl Emitter<'_> {
             matches!(f.kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
         });
         let parser = &self.p.functions[self.p.parser.index()].name;
-        let text = if self.is_asked() { format!("{INGRESS}\n{EGRESS}") } else { INGRESS.to_owned() };
         let names = [
-            ("CORE", self.names.own("core")),
             ("ARRIVE", self.names.own("arrive")),
-            ("REFUSE", self.names.own("refuse")),
-            ("HERE", self.names.own("here")),
+            ("ENTRY", self.names.own("entry")),
             ("PARSE", format!("fn_{parser}")),
             ("RUN", self.names.own("run_parsed")),
-            ("PACKET", self.names.own("packet")),
+            ("FILL", self.names.own("fill")),
             ("LEAVE", self.names.own("leave")),
+            ("SENT", self.names.own("sent")),
             ("CALL", self.names.own("call")),
             ("FIRE", self.names.own("fire")),
-            ("WANTED", if self.is_asked() { "    core->wanted = 0;\n".into() } else { String::new() }),
             (
                 "CLAIMS",
                 if self.p.claims.is_empty() { String::new() } else { "    core->chain.event = 0;\n".into() },
@@ -111,7 +121,7 @@ impl Emitter<'_> {
             ("PROTOCOL", self.p.net_header.protocol.to_string()),
             ("SUM", u8::from(sum).to_string()),
         ];
-        let text = names.iter().fold(text, |text, (name, value)| text.replace(&format!("@{name}@"), value));
+        let text = self.named(&format!("{INGRESS}\n{EGRESS}"), &names);
         text.lines().for_each(|line| self.w.line(line));
         self.w.blank();
     }

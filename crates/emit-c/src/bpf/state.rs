@@ -3,6 +3,7 @@
 use carrick_ir::{self as ir, ContextDef, EventKind, Instr, StmtKind, Ty, fold, walk};
 
 use crate::Emitter;
+use crate::core_struct::QUEUE;
 use crate::names::{doc_comment, safe};
 
 impl Emitter<'_> {
@@ -71,17 +72,7 @@ impl Emitter<'_> {
         self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
         self.w.close("};");
         self.w.blank();
-        self.w.line("/* A blueprint that was issued. */");
-        self.w.open(format!("struct {} {{", self.names.own("entry")));
-        self.w.line("uint32_t kind;");
-        self.w.open("union {");
-        self.w.line("uint8_t nothing;");
-        for bp in &self.p.blueprints {
-            self.w.line(format!("struct {} {}_;", self.names.declared(&bp.name), bp.name));
-        }
-        self.w.close("} bp;");
-        self.w.close("};");
-        self.w.blank();
+        self.entry_in_kernel();
     }
 
     /// The most events that a chain, or the parser, raises.
@@ -133,8 +124,7 @@ impl Emitter<'_> {
         }
         self.function_frames();
         self.asked_members();
-        self.w.line("uint32_t issued; /* how many blueprints */");
-        self.w.line(format!("struct {} entry;", self.names.own("entry")));
+        self.entry_members();
         self.w.line("struct carrick_report report;");
         self.w.close("};");
         self.w.blank();
@@ -144,6 +134,8 @@ impl Emitter<'_> {
         let core = format!("struct {}", self.names.own("core"));
         self.map("carrick_cores", "PERCPU_ARRAY", 1, Some(("uint32_t", &core)));
         self.map("carrick_shared", "ARRAY", 1, Some(("uint32_t", "struct carrick_shared")));
+        let entry = format!("struct {}", self.names.own("entry"));
+        self.map("carrick_queue", "ARRAY", u64::from(QUEUE), Some(("uint32_t", &entry)));
         self.map("carrick_reports", "RINGBUF", 1 << 20, None);
         for (number, ctx) in self.p.contexts.iter().enumerate() {
             let capacity = self.capacity(ctx);
@@ -163,6 +155,9 @@ impl Emitter<'_> {
         self.w.open("struct {");
         self.w.line(format!("CARRICK_UINT(type, CARRICK_MAP_{kind});"));
         self.w.line(format!("CARRICK_UINT(max_entries, {entries});"));
+        if kind == "ARRAY" {
+            self.w.line("CARRICK_UINT(map_flags, CARRICK_MMAPABLE);");
+        }
         match types {
             Some((key, value)) => {
                 self.w.line(format!("CARRICK_TYPE(key, {key});"));

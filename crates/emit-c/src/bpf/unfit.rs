@@ -1,7 +1,7 @@
 //! What the programs for the kernel cannot do yet, beyond what a target file says.
 
 use carrick_ir::uses::instruction_name;
-use carrick_ir::{BpFieldKind, EventKind, Instr, Loc, NetLayer, Program, StmtKind, Ty, walk};
+use carrick_ir::{BpFieldKind, Instr, Loc, NetLayer, Program, StmtKind, Ty, walk};
 
 /// Something of a program for which there is no BPF C.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,12 +31,6 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
     }
     if program.event_schedule.is_some() || !program.schedule.blocks.is_empty() {
         return of("events or packets that wait for their turn".into());
-    }
-    if program.max_blueprints > 1 {
-        return of("more than one packet for one event".into());
-    }
-    if let Some(event) = program.events.iter().find(|e| e.kind == EventKind::Sent) {
-        return of(format!("a sent_event, `{}`", event.name));
     }
     if let Some(context) =
         program.contexts.iter().find(|c| c.tx_capacity.is_some() || c.rx_capacity.is_some())

@@ -23,6 +23,8 @@ enum carrick_map {
     CARRICK_MAP_RINGBUF = 27,
 };
 
+#define CARRICK_MMAPABLE 1024u /* BPF_F_MMAPABLE */
+
 enum carrick_verdict { CARRICK_XDP_ABORTED, CARRICK_XDP_DROP, CARRICK_XDP_PASS, CARRICK_XDP_TX };
 
 /* The verifier knows the context by this name. */

@@ -4,8 +4,8 @@
 #define CARRICK_XDP_H
 
 #include "carrick/claim.h"
-#include "carrick/counters.h"
 #include "carrick/kernel.h"
+#include "carrick/layout.h"
 #include "carrick/wide.h"
 #include "carrick/wnd.h"
 
@@ -33,46 +33,9 @@ struct carrick_ip {
     uint8_t protocol, ttl, tos, interface;
 };
 
-/* A timer of a context: the control path looks for those that are due. */
-struct carrick_timer {
-    uint64_t deadline, order;
-    uint64_t armed;
-};
-
 CARRICK_INLINE bool carrick_timer_armed(const struct carrick_timer *t) {
     return t->armed != 0;
 }
-
-/* What all processors share. The loader writes it, and looks at it. */
-struct carrick_shared {
-    uint64_t rng_state, rng_increment; /* the next random number */
-    uint64_t timer_order;              /* how many timers were started */
-    uint64_t identification;           /* of the next packet */
-};
-
-struct carrick_key {
-    uint64_t k0, k1;
-};
-
-/* What each processor has of its own begins with this, and then the parameters, 8 octets each; the loader writes it. */
-#define CARRICK_HEAD                                                                                                   \
-    uint64_t clock; /* the time, where the loader makes it; 0: the kernel's */                                         \
-    struct carrick_key key;                                                                                            \
-    uint32_t address, mtu;                                                                                             \
-    uint64_t taken; /* packets of which something was made */                                                          \
-    uint64_t busy;  /* packets that were dropped because another processor held an instance for too long */            \
-    uint64_t counters[CARRICK_COUNTERS]
-
-/* One report: of a trace, or a request that is complete. */
-#define CARRICK_REPORT_WORDS 512u
-struct carrick_report {
-    uint32_t kind, number;
-    uint64_t count;
-    uint64_t words[CARRICK_REPORT_WORDS];
-};
-
-/* The kinds of trace records are those of carrick/program.h. */
-#define CARRICK_REPORT_COMPLETION 16u
 
 /* Takes an instance for this processor; 0 if another one holds it too long. */
 CARRICK_APART int carrick_hold(uint32_t *word) {
@@ -86,6 +49,14 @@ CARRICK_APART int carrick_hold(uint32_t *word) {
 
 CARRICK_INLINE void carrick_release(uint32_t *word) {
     (void)__sync_lock_test_and_set(word, 0);
+}
+
+/* What the other processors see too. */
+#define CARRICK_READ(of) (*(const volatile __typeof__(of) *)&(of))
+
+/* What was written to an entry of the queue is there, or has gone, for whoever sees its next turn. */
+CARRICK_INLINE void carrick_publish(uint64_t *turn) {
+    (void)__sync_lock_test_and_set(turn, *turn + 1);
 }
 
 /* Zeros an object; the compiler would call a function for a large one. */
@@ -238,16 +209,6 @@ CARRICK_INLINE void carrick_timer_begin(struct carrick_timer *t, struct carrick_
 CARRICK_INLINE bool carrick_timer_end(struct carrick_timer *t) {
     return __sync_val_compare_and_swap(&t->armed, 1, 0) == 1;
 }
-
-enum carrick_request_kind { CARRICK_REQUEST_CALL, CARRICK_REQUEST_TIMER };
-
-/* What stands behind the Ethernet header of a frame that asks for something: a call by its number in the interface, or
- * the timer `number & 255` of an instance of the context `number >> 8`. */
-struct carrick_asked {
-    uint32_t kind, number;
-    uint64_t handle, token;
-    uint64_t args[16];
-};
 
 /* Opens a gap of one element at `index` in a list of `len`; closes that gap. Both are loops over all the room. */
 #define CARRICK_OPEN_GAP(items, room, len, index)                                                                      \

@@ -1,0 +1,75 @@
+//! What programs and those who use them from outside have in common: `targets/xdp/include/carrick/layout.h`.
+
+/// Octets of an Ethernet header.
+pub const ETHERNET: usize = 14;
+
+/// What a request in a frame is.
+pub mod kind {
+    /// a call of the interface
+    pub const CALL: u16 = 0;
+    /// a timer that is due
+    pub const TIMER: u16 = 1;
+    /// nothing: the oldest packet that waits has the frame
+    pub const PACKET: u16 = 2;
+}
+
+/// Flag of a request: what it issues waits, and no packet leaves in its frame.
+pub const HOLD: u16 = 1;
+
+/// Where the head of what each processor has begins with what: `CARRICK_HEAD`.
+pub mod head {
+    #![allow(missing_docs)]
+    pub const CLOCK: usize = 0;
+    pub const KEY: usize = 8;
+    pub const ADDRESS: usize = 24;
+    pub const MTU: usize = 28;
+    pub const TAKEN: usize = 32;
+    pub const BUSY: usize = 40;
+    pub const COUNTERS: usize = 48;
+}
+
+/// Where `struct carrick_shared` has the oldest entry of the queue, and behind that how many there ever were.
+pub const QUEUE_HEAD: usize = 64;
+
+/// Octets of `struct carrick_timer`.
+pub const TIMER_OCTETS: usize = 24;
+
+/// The most arguments of a call.
+pub const ARGUMENTS: usize = 16;
+
+/// A report that a request is complete; others are trace records.
+pub const COMPLETION: u32 = 16;
+
+/// A request, as it stands in a frame behind the Ethernet header: `struct carrick_asked`.
+#[derive(Debug, Clone, Default)]
+pub struct Asked<'a> {
+    /// see [`kind`]
+    pub kind: u16,
+    /// such as [`HOLD`]
+    pub flags: u16,
+    /// which call, or which timer of which context
+    pub number: u32,
+    /// of an instance
+    pub handle: u64,
+    /// of the request
+    pub token: u64,
+    /// of its memory: 1 + where it is staged, and how many octets
+    pub staged: (u32, u64),
+    /// the event's other fields
+    pub args: &'a [u64],
+}
+
+impl Asked<'_> {
+    /// Its octets.
+    pub fn octets(&self) -> Vec<u8> {
+        let mut octets = Vec::with_capacity(40 + 8 * ARGUMENTS);
+        octets.extend(self.kind.to_ne_bytes());
+        octets.extend(self.flags.to_ne_bytes());
+        octets.extend(self.number.to_ne_bytes());
+        octets.extend([self.handle, self.token, self.staged.1].into_iter().flat_map(u64::to_ne_bytes));
+        octets.extend(u64::from(self.staged.0).to_ne_bytes());
+        let args = self.args.iter().copied().chain(std::iter::repeat(0)).take(ARGUMENTS);
+        octets.extend(args.flat_map(u64::to_ne_bytes));
+        octets
+    }
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What generated programs and those who use them from outside have in common: the values of maps, and frames that ask
+ * for something. Everything is as the machine has it. crates/kernel/src/layout.rs says the same in Rust.
+ */
+#ifndef CARRICK_XDP_LAYOUT_H
+#define CARRICK_XDP_LAYOUT_H
+
+#include <stdint.h>
+
+#include "carrick/counters.h"
+
+struct carrick_key {
+    uint64_t k0, k1;
+};
+
+/* What each processor has of its own (`carrick_cores`) begins with this, and then the parameters, 8 octets each; the
+ * loader writes it. */
+#define CARRICK_HEAD                                                                                                   \
+    uint64_t clock; /* the time, where the loader makes it; 0: the kernel's */                                         \
+    struct carrick_key key;                                                                                            \
+    uint32_t address, mtu;                                                                                             \
+    uint64_t taken; /* packets of which something was made */                                                          \
+    uint64_t busy;  /* packets that were dropped because another processor held an instance for too long */            \
+    uint64_t counters[CARRICK_COUNTERS]
+
+/* What all processors share (`carrick_shared`). The loader writes it, and looks at it. */
+struct carrick_shared {
+    uint64_t rng_state, rng_increment; /* the next random number */
+    uint64_t timer_order;              /* how many timers were started */
+    uint64_t identification;           /* of the next packet */
+    /* Of the queue (`carrick_queue`): which entry is the oldest, and how many there ever were. Packets wait as long as
+     * these differ: they leave in empty frames (CARRICK_REQUEST_PACKET). */
+    uint64_t queue_head __attribute__((aligned(64)));
+    uint64_t queue_tail;
+};
+
+/* A timer of a context. The values of `slots_N` end with those of the instance, in the order of their declaration; in
+ * front of them stand, 4 octets each, the slot, its generation, the word that holds it, and whether it is there. */
+struct carrick_timer {
+    uint64_t deadline, order;
+    uint64_t armed;
+};
+
+/* Entries of the queue, a power of two: part of the execution model. */
+#define CARRICK_QUEUE 1024u
+
+/* The most octets that are copied at once: what rings and staged requests have beyond their end is that the verifier
+ * sees it, and is never used. */
+#define CARRICK_PIECE 4096u
+
+/* The memory of an open request (`carrick_requests`), which the host chose, and frees when the request is complete:
+ * what a program is given stands there, and what it delivers. */
+#define CARRICK_STAGED 65536u
+struct carrick_staged {
+    uint8_t octets[CARRICK_STAGED + CARRICK_PIECE];
+};
+
+enum carrick_request_kind {
+    CARRICK_REQUEST_CALL,   /* a call of the interface: its number */
+    CARRICK_REQUEST_TIMER,  /* the timer `number & 255` of an instance of the context `number >> 8` is due */
+    CARRICK_REQUEST_PACKET, /* an empty frame: for the oldest packet that waits */
+};
+
+enum carrick_request_flags {
+    CARRICK_REQUEST_HOLD = 1,     /* what it issues waits, and none leaves in this frame */
+    CARRICK_REQUEST_WRITABLE = 2, /* the program may put octets into the request's memory until it is complete */
+};
+
+/* What stands behind the Ethernet header of a frame that asks for something. */
+struct carrick_asked {
+    uint16_t kind, flags;
+    uint32_t number;
+    uint64_t handle, token;
+    uint64_t data_len; /* octets of the event's addr_t field, CARRICK_STAGED at most */
+    uint32_t staged;   /* 1 + which of `carrick_requests` they are in; 0: the field is `none` */
+    uint32_t reserved; /* 0 */
+    uint64_t args[16]; /* the event's other fields, in declared order */
+};
+
+/* One report (`carrick_reports`): of a trace, or a request that is complete (token, status, value). So many words of it
+ * are sent as there are. */
+#define CARRICK_REPORT_WORDS 512u
+struct carrick_report {
+    uint32_t kind, number;
+    uint64_t count;
+    uint64_t words[CARRICK_REPORT_WORDS];
+};
+
+/* The kinds of trace records are those of carrick/program.h. */
+#define CARRICK_REPORT_COMPLETION 16u
+
+#endif
