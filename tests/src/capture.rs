@@ -1,5 +1,19 @@
 //! Captures, as the simulator and stacks write them.
 
+use std::process::Command;
+
+/// What tshark says of a capture, a line for each packet that it shows: with these arguments, and with checksums looked at.
+///
+/// # Panics
+/// If it cannot read the capture, or does not start.
+pub fn tshark(file: &str, more: &[&str]) -> Vec<String> {
+    let checks = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"];
+    let done = Command::new("tshark").args(["-n", "-r", file]).args(checks).args(more).output();
+    let done = done.expect("tshark runs");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).lines().map(str::to_owned).collect()
+}
+
 /// The packets of a pcapng file, without the Ethernet headers that those of a device have: its enhanced packet blocks, as the
 /// format's draft (draft-ietf-opsawg-pcapng, section 4) has them, in the byte order of this machine.
 ///

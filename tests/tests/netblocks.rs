@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use carrick_tests::build::{carrick, host_with, root};
+use carrick_tests::capture::tshark;
 use carrick_tests::net::{DEVICE, End, Net, lacks};
 use carrick_tests::scripted::{Scripted, exchange, pair};
 use serde_json::Value;
@@ -176,19 +177,17 @@ fn tshark_shows_what_was_sent() {
         run("sim", protocol, &["--bytes", "5KB", "--pcap", &capture]);
         run("dissect", protocol, &["-o", &script]);
         let fields = ["dst_host", "src_host", "src_app", "dst_app", "length"];
-        let shown = Command::new("tshark")
-            .args(["-r", &capture, "-X", &format!("lua_script:{script}"), "-T", "fields"])
-            .args(fields.iter().flat_map(|f| ["-e".to_owned(), format!("mtp_netblocks.packet.{f}")]))
-            .output()
-            .expect("tshark runs");
-        let text = String::from_utf8_lossy(&shown.stdout);
+        let fields = fields.map(|f| format!("mtp_netblocks.packet.{f}"));
+        let script = format!("lua_script:{script}");
+        let asked = ["-X", &script, "-T", "fields"].into_iter();
+        let asked: Vec<&str> = asked.chain(fields.iter().flat_map(|f| ["-e", f])).collect();
+        let shown = tshark(&capture, &asked);
         let host = |ip: u64| (0x0200_0000_0000 + ip).to_string();
-        let client: Vec<&str> = text.lines().filter(|l| l.starts_with(&host(0x0a00_0002))).collect();
         let length = if protocol.has("routing") { "1008" } else { "1000" };
         let wanted =
             [host(0x0a00_0002), host(0x0a00_0001), "1024".into(), "1024".into(), length.into()].join("\t");
-        let data = client.iter().filter(|line| **line == wanted).count();
-        assert_eq!(data, 5, "{}: {wanted}\n{text}", protocol.name);
+        let data = shown.iter().filter(|line| **line == wanted).count();
+        assert_eq!(data, 5, "{}: {wanted}\n{shown:?}", protocol.name);
     }
 }
 

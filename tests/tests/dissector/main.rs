@@ -18,6 +18,7 @@ use carrick_sim::observe::Observer;
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::Engine;
 use carrick_tests::build::{carrick, root};
+use carrick_tests::capture::tshark;
 use carrick_tests::net::lacks;
 
 use held::{event, events_shown, hold, protocol};
@@ -319,18 +320,11 @@ fn captures_of_the_simulator_are_read_with_the_script() {
         let done = command.current_dir(root()).output().expect("carrick runs");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
-    let tshark = |more: &[&str]| {
-        let mut tshark = Command::new("tshark");
-        tshark.arg("-r").arg(&capture).arg("-X").arg(format!("lua_script:{}", script.display()));
-        let output = tshark.args(more).output().expect("tshark runs");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    let openings = tshark(&["-Y", "mtp_tcp.tcp_seg.syn == 1 && mtp_tcp.tcp_seg.opts"]);
-    assert!(
-        openings.lines().count() >= 2 && openings.lines().all(|l| l.contains(" syn window=")),
-        "{openings}"
-    );
-    let text = tshark(&[
+    let script = format!("lua_script:{}", script.display());
+    let shown = |more: &[&str]| tshark(capture.to_str().expect("UTF-8"), &[&["-X", &script], more].concat());
+    let openings = shown(&["-Y", "mtp_tcp.tcp_seg.syn == 1 && mtp_tcp.tcp_seg.opts"]);
+    assert!(openings.len() >= 2 && openings.iter().all(|l| l.contains(" syn window=")), "{openings:?}");
+    let lines = shown(&[
         "-T",
         "fields",
         "-e",
@@ -340,8 +334,8 @@ fn captures_of_the_simulator_are_read_with_the_script() {
         "-e",
         "mtp_tcp.tcp_seg.data_offset",
     ]);
-    assert!(text.lines().count() > 70, "{text}");
-    for line in text.lines() {
+    assert!(lines.len() > 70, "{lines:?}");
+    for line in &lines {
         let numbers: Vec<usize> = line.split('\t').map(|n| n.parse().expect("a number")).collect();
         assert_eq!(numbers[0], HEADER + numbers[1] + numbers[2] * 4, "{line}");
     }

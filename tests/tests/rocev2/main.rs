@@ -7,9 +7,7 @@ mod selective;
 mod strangers;
 mod wire;
 
-use std::process::Command;
-
-use carrick_tests::capture::packets;
+use carrick_tests::capture::{packets, tshark};
 use carrick_tests::net::lacks;
 use carrick_tests::simulated;
 use serde_json::Value;
@@ -57,17 +55,6 @@ fn selective_repeat_sends_less_again() {
     assert_eq!(again(&[]), 0);
     let (all, gaps) = (again(&["--loss", "1%"]), again(&["--loss", "1%", "--with", "selective"]));
     assert!(gaps > 10 && gaps * 4 < all, "{all} and {gaps} packets");
-}
-
-/// What tshark says of a capture: a line for each packet that the filter takes.
-fn tshark(file: &str, more: &[&str]) -> Vec<String> {
-    let output = Command::new("tshark")
-        .args(["-r", file, "-n", "-o", "ip.check_checksum:TRUE"])
-        .args(more)
-        .output()
-        .expect("tshark runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
 }
 
 /// tshark understands every IPv4 packet of a capture.

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, host, root};
-use carrick_tests::capture::packets;
+use carrick_tests::capture::{packets, tshark};
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::serve;
 use serde_json::Value;
 
-use crate::{PROGRAM, every_invariant_crc_is_right, nothing_is_wrong, tshark};
+use crate::{PROGRAM, every_invariant_crc_is_right, nothing_is_wrong};
 
 const LOOP: [&str; 6] = ["--port", "loop", "--addr", "10.0.0.1/24", "--app", "memory:10.0.0.2"];
 
