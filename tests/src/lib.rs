@@ -4,6 +4,7 @@
 
 pub mod build;
 pub mod capture;
+pub mod command;
 pub mod document;
 pub mod net;
 pub mod pattern;

@@ -1,10 +1,9 @@
 //! Runs of `carrick sim`, as programs read them.
 
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::build::{carrick, root};
+use crate::build::root;
+use crate::command::run;
 use crate::net::skip;
 
 /// What a run of a program prints, without how it was asked for and the time that it took; `None` where a C compiler is wanted and missing.
@@ -13,12 +12,7 @@ use crate::net::skip;
 /// If something went wrong in it.
 #[track_caller]
 pub fn simulate(program: &str, args: &[&str]) -> Option<Value> {
-    let done = Command::new(carrick())
-        .args(["sim", program, "--format", "json"])
-        .args(args)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
+    let done = run(&root(), &[&["sim", program, "--format", "json"], args].concat());
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     if done.status.code() == Some(3) {
         skip(&said);

@@ -1,26 +1,15 @@
 //! What the simulator leaves tells what made it, is made again to the octet, and is the same in parts and as a whole.
 
 use std::path::Path;
-use std::process::{Command, Output};
 
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
+use carrick_tests::command::{done, run};
 
 /// A folder with a program of its own, which a test may change.
 fn begun() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     done(folder.path(), &["new", "parcel"]);
     folder
-}
-
-fn run(dir: &Path, args: &[&str]) -> Output {
-    Command::new(carrick()).args(args).current_dir(dir).output().expect("carrick runs")
-}
-
-#[track_caller]
-fn done(dir: &Path, args: &[&str]) -> String {
-    let output = run(dir, args);
-    assert!(output.status.success(), "{args:?}: {output:?}");
-    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 fn read(dir: &Path, name: &str) -> String {

@@ -1,20 +1,9 @@
 //! Captures of the simulator, read by a program that nobody here wrote.
 
-use std::process::Command;
-
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
 use carrick_tests::capture::tshark;
+use carrick_tests::command::done;
 use carrick_tests::net::lacks;
-
-fn simulate(file: &str, more: &[&str]) {
-    let done = Command::new(carrick())
-        .args(["sim", "protocols/tcp/tcp.mtp", "--bytes", "300KB", "--seed", "7", "--pcap", file])
-        .args(more)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-}
 
 #[test]
 fn tshark_reads_captures_without_a_complaint() {
@@ -25,7 +14,8 @@ fn tshark_reads_captures_without_a_complaint() {
     let file = dir.path().join("capture.pcapng");
     let file = file.to_str().expect("UTF-8");
     for more in [&[][..], &["--loss", "2%", "--duplicate", "1%", "--reorder", "2%"][..]] {
-        simulate(file, more);
+        let sim = ["sim", "protocols/tcp/tcp.mtp", "--bytes", "300KB", "--seed", "7", "--pcap", file];
+        done(&root(), &[&sim[..], more].concat());
         let wrong = "_ws.malformed || tcp.checksum.status == 0 || ip.checksum.status == 0 || !tcp";
         assert_eq!(tshark(file, &["-Y", wrong]), Vec::<String>::new(), "with {more:?}");
         let sent_anew =

@@ -3,10 +3,11 @@
 use std::process::{Command, Output};
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::command;
 use carrick_tests::net::skip;
 
 fn run(args: &[&str]) -> Output {
-    Command::new(carrick()).args(args).current_dir(root()).output().expect("carrick runs")
+    command::run(&root(), args)
 }
 
 fn said(output: &Output) -> String {

@@ -1,8 +1,7 @@
 //! Congestion control in the simulator: windows follow their formulas, marks are answered, and files can be exchanged.
 
-use std::process::Command;
-
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
+use carrick_tests::command::done;
 use carrick_tests::simulated::simulate;
 use serde_json::Value;
 
@@ -11,14 +10,7 @@ const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 const WIDE: [&str; 4] = ["--set", "snd_buf=8388608", "--set", "rcv_buf=8388608"];
 
 fn carrick_says(command: &str, args: &[&str]) -> String {
-    let output = Command::new(carrick())
-        .args([command, PROGRAM, "--format", "json", "--compiled"])
-        .args(args)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    done(&root(), &[&[command, PROGRAM, "--format", "json", "--compiled"], args].concat())
 }
 
 /// What a run reports.

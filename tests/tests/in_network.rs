@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -14,21 +13,10 @@ use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{Via, diff_through};
 use carrick_sim::ip::mend_checksum;
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
+use carrick_tests::command::{done, run};
 use carrick_tests::net::skip;
 use serde_json::Value;
-
-fn run(dir: &Path, args: &[&str]) -> Output {
-    Command::new(carrick()).args(args).current_dir(dir).output().expect("carrick runs")
-}
-
-#[track_caller]
-fn done(dir: &Path, args: &[&str]) -> String {
-    let output = run(dir, args);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{args:?}: {said}{}", String::from_utf8_lossy(&output.stderr));
-    said
-}
 
 #[track_caller]
 fn simulated(dir: &Path, args: &[&str]) -> Value {

@@ -1,7 +1,6 @@
 //! Connections of several streams: what arrives, and that no stream waits for another.
 
 use std::fmt::Write;
-use std::process::Command;
 use std::sync::Arc;
 
 use carrick_driver::compile_file;
@@ -12,7 +11,8 @@ use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::{Nobody, Observer};
 use carrick_sim::scenario::Engine;
 use carrick_sim::{Report, Scenario, run};
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
+use carrick_tests::command::done;
 
 const STREAMS: &str = "protocols/quic-lite/quic-lite.mtp";
 const ONE_STREAM: &str = "protocols/tcp/tcp.mtp";
@@ -146,13 +146,9 @@ fn slowdowns(program: &str) -> Vec<f64> {
     }
     std::fs::write(&trace, flows).expect("writable");
     let workload = format!("trace:{}", trace.display());
-    let done = Command::new(carrick())
-        .args(["sim", program, "--topology", "pair", "--keep", "--fast", "--workload", &workload])
-        .args(["--rate", "100Mbps", "--delay", "1ms", "--csv", csv.to_str().expect("UTF-8")])
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let sim = ["sim", program, "--topology", "pair", "--keep", "--fast", "--workload", &workload];
+    let link = ["--rate", "100Mbps", "--delay", "1ms", "--csv", csv.to_str().expect("UTF-8")];
+    done(&root(), &[&sim[..], &link].concat());
     let text = std::fs::read_to_string(csv).expect("a table");
     let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
     let columns = rows.map(|row| row.split(',').collect::<Vec<_>>());

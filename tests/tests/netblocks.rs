@@ -7,8 +7,9 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::Command;
 
-use carrick_tests::build::{carrick, host_with, root};
+use carrick_tests::build::{host_with, root};
 use carrick_tests::capture::tshark;
+use carrick_tests::command::done;
 use carrick_tests::net::{DEVICE, End, Net, lacks};
 use carrick_tests::scripted::{Scripted, exchange, pair};
 use serde_json::Value;
@@ -40,16 +41,7 @@ impl Protocol {
 }
 
 fn run(command: &str, protocol: &Protocol, more: &[&str]) -> String {
-    let output = Command::new(carrick())
-        .args([command, PROGRAM])
-        .args(protocol.features)
-        .args(more)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{}: {text}{}", protocol.name, String::from_utf8_lossy(&output.stderr));
-    text
+    done(&root(), &[&[command, PROGRAM], protocol.features, more].concat())
 }
 
 fn json(command: &str, protocol: &Protocol, more: &[&str]) -> Value {
@@ -87,13 +79,8 @@ fn the_readme_shows_the_sizes() {
 
 #[test]
 fn every_combination_of_features_is_right() {
-    let output = Command::new(carrick())
-        .args(["check", "--combinations", PROGRAM, "--format", "json"])
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    assert!(output.status.success());
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let said = done(&root(), &["check", "--combinations", PROGRAM, "--format", "json"]);
+    let report: Value = serde_json::from_str(&said).expect("JSON");
     let combinations = report[0]["combinations"].as_array().expect("a list");
     assert!(combinations.len() >= 64, "{} combinations", combinations.len());
     for combination in combinations {

@@ -1,23 +1,11 @@
 //! `carrick new`: what it makes is right, works under every fault, and is nobody's loss.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use carrick_tests::build::carrick;
+use carrick_tests::command::{done, run};
 use carrick_tests::scripted::{exchange, pair};
 use serde_json::Value;
-
-fn run(dir: &Path, args: &[&str]) -> Output {
-    Command::new(carrick()).args(args).current_dir(dir).output().expect("carrick runs")
-}
-
-#[track_caller]
-fn done(dir: &Path, args: &[&str]) -> String {
-    let output = run(dir, args);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{args:?}: {said}{}", String::from_utf8_lossy(&output.stderr));
-    said
-}
 
 #[test]
 fn a_stream_of_ones_own_works_at_once() {

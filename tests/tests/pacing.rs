@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Command;
 
 use carrick_driver::cc::{Tracing, shared_library};
 use carrick_driver::compile::compile_choice;
@@ -13,7 +12,8 @@ use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
 use carrick_sim::scenario::Engine;
 use carrick_sim::{Scenario, run};
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
+use carrick_tests::command::done;
 use carrick_tests::net::skip;
 use carrick_tests::simulated::simulate;
 use serde_json::Value;
@@ -148,16 +148,9 @@ fn a_long_queue_stays_empty() {
 
 /// What a field of the client's connection was, every 10 ms.
 fn samples(link: &[&str], fields: &[&str]) -> Vec<Vec<String>> {
-    let output = Command::new(carrick())
-        .args(["trace", PROGRAM, "--with", BBR, "--sample", &fields.join(","), "--every", "10ms"])
-        .args(["--host", "client", "--format", "json"])
-        .args(link)
-        .args(WIDE)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    let shown = fields.join(",");
+    let trace = ["trace", PROGRAM, "--with", BBR, "--sample", &shown, "--every", "10ms"];
+    let lines = done(&root(), &[&trace[..], &["--host", "client", "--format", "json"], link, &WIDE].concat());
     let parsed = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("an object a line"));
     parsed.map(|line| fields.iter().map(|field| line["values"][*field].to_string()).collect()).collect()
 }

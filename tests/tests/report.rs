@@ -1,29 +1,25 @@
 //! `carrick report`: from a recorded run to a page, and the page in a browser.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
+use carrick_tests::command::{done, run};
 use carrick_tests::net::skip;
-
-fn run(args: &[&str]) -> Output {
-    Command::new(carrick()).args(args).current_dir(root()).output().expect("carrick runs")
-}
 
 /// Records a run of this program and makes its page.
 fn page(folder: &Path, name: &str, program: &str, sim: &[&str]) -> PathBuf {
     let (record, page) = (folder.join(name), folder.join(format!("{name}.html")));
     let (record, shown) = (record.to_str().expect("UTF-8"), page.to_str().expect("UTF-8"));
     for args in [[&["sim", program, "--trace", record], sim].concat(), vec!["report", record, "-o", shown]] {
-        let done = run(&args);
-        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        done(&root(), &args);
     }
     page
 }
 
 /// What `carrick report` says when it refuses.
 fn refusal(args: &[&str]) -> String {
-    let done = run(&[&["report"], args].concat());
+    let done = run(&root(), &[&["report"], args].concat());
     assert_eq!(done.status.code(), Some(2), "{args:?}");
     String::from_utf8(done.stderr).expect("UTF-8")
 }

@@ -5,18 +5,14 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, root};
+use carrick_tests::command;
 use carrick_tests::document::{blocks, replay, run};
 use serde_json::Value;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 
 fn trace(args: &[&str]) -> Output {
-    Command::new(carrick())
-        .args(["trace", PROGRAM])
-        .args(args)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs")
+    command::run(&root(), &[&["trace", PROGRAM], args].concat())
 }
 
 fn text(output: &Output) -> String {
@@ -268,11 +264,7 @@ fn a_program_that_is_wrong_is_not_run() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("wrong.mtp"), "event e : net_event { uint32 x = ; }")
         .expect("writable");
-    let output = Command::new(carrick())
-        .args(["trace", "wrong.mtp", "--on", "e"])
-        .current_dir(Path::new(folder.path()))
-        .output();
-    let output = output.expect("carrick runs");
+    let output = command::run(folder.path(), &["trace", "wrong.mtp", "--on", "e"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("MTP0010"));
 }

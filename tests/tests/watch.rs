@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use carrick_tests::build::carrick;
+use carrick_tests::command::done;
 
 /// Longer than anything here takes on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -76,8 +77,7 @@ fn put(file: &Path, text: &str) {
 /// A folder with the protocol that `carrick new` begins.
 fn begun() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let made = Command::new(carrick()).args(["new", "parcel"]).current_dir(folder.path()).output();
-    assert!(made.expect("carrick runs").status.success());
+    done(folder.path(), &["new", "parcel"]);
     folder
 }
 

@@ -7,7 +7,6 @@ mod traffic;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use carrick_driver::compile_file;
@@ -17,8 +16,9 @@ use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::Engine;
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
 use carrick_tests::capture::tshark;
+use carrick_tests::command::done;
 use carrick_tests::net::lacks;
 
 use held::{event, events_shown, hold, protocol};
@@ -310,18 +310,12 @@ fn captures_of_the_simulator_are_read_with_the_script() {
         return;
     }
     let dir = tempfile::tempdir().expect("a folder");
-    let (capture, script) = (dir.path().join("out.pcapng"), dir.path().join("out.lua"));
+    let [capture, script] = ["out.pcapng", "out.lua"].map(|name| dir.path().join(name).display().to_string());
     let program = "protocols/tcp/tcp.mtp";
-    let mut sim = Command::new(carrick());
-    sim.args(["sim", program, "--bytes", "100KB", "--loss", "1%", "--pcap"]).arg(&capture);
-    let mut dissect = Command::new(carrick());
-    dissect.args(["dissect", program, "-o"]).arg(&script);
-    for command in [&mut sim, &mut dissect] {
-        let done = command.current_dir(root()).output().expect("carrick runs");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    }
-    let script = format!("lua_script:{}", script.display());
-    let shown = |more: &[&str]| tshark(capture.to_str().expect("UTF-8"), &[&["-X", &script], more].concat());
+    done(&root(), &["sim", program, "--bytes", "100KB", "--loss", "1%", "--pcap", &capture]);
+    done(&root(), &["dissect", program, "-o", &script]);
+    let script = format!("lua_script:{script}");
+    let shown = |more: &[&str]| tshark(&capture, &[&["-X", &script], more].concat());
     let openings = shown(&["-Y", "mtp_tcp.tcp_seg.syn == 1 && mtp_tcp.tcp_seg.opts"]);
     assert!(openings.len() >= 2 && openings.iter().all(|l| l.contains(" syn window=")), "{openings:?}");
     let lines = shown(&[

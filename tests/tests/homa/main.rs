@@ -7,10 +7,9 @@ mod native;
 mod server;
 mod wire;
 
-use std::process::Command;
-
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
 use carrick_tests::capture::packets;
+use carrick_tests::command::done;
 use carrick_tests::simulated::{self, all_answered};
 use serde_json::Value;
 use wire::{Body, CUTOFFS, DATA, GRANT, RESEND, decode};
@@ -64,15 +63,10 @@ fn the_compiled_core_does_the_same() {
 
 /// What a run of flows through a network of many hosts prints.
 fn through_a_network(args: &[&str]) -> Value {
-    let done = Command::new(carrick())
-        .args(["sim", PROGRAM, "--format", "json", "--fast", "--message", "1MB"])
-        .args(["--rate", "10Gbps", "--core-rate", "40Gbps", "--delay", "250ns"])
-        .args(args)
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
-    let result: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    let sim = ["sim", PROGRAM, "--format", "json", "--fast", "--message", "1MB"];
+    let network = ["--rate", "10Gbps", "--core-rate", "40Gbps", "--delay", "250ns"];
+    let said = done(&root(), &[&sim[..], &network, args].concat());
+    let result: Value = serde_json::from_str(&said).expect("JSON");
     result["runs"][0].clone()
 }
 

@@ -1,5 +1,6 @@
 //! Connections that one end has forgotten (RFC 9000 §10.3).
 
+use crate::native::{connect, stream};
 use crate::peer::Peer;
 use crate::rebinding::{CLIENT, SERVER, stack};
 use crate::wire::Heard;
@@ -63,18 +64,13 @@ fn a_server_that_forgot_its_clients_tells_them() {
     };
     let mut server = start();
     let mut client = stack(folder.path(), "client", "server", CLIENT);
-    client.must("connect 10.0.0.1 99", "ok");
-    server.must("accept", "ok");
-    client.must("open_stream", "ok");
-    client.must("send 10 9", "ok 10");
-    server.must("accept_stream", "ok");
-    server.must("recv 10 9", "ok 10");
+    connect(&mut client, &mut server);
+    stream(&mut client, &mut server);
     server.kill();
     let mut server = start();
     // Whoever waits learns of it with the first packet that is answered.
     client.must("send 100 9", "ok 100");
     client.must("recv 10 9", "reset");
     // A new connection is as good as any.
-    client.must("connect 10.0.0.1 99", "ok");
-    server.must("accept", "ok");
+    connect(&mut client, &mut server);
 }

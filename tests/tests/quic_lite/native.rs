@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use carrick_tests::build::{carrick, host, root};
+use carrick_tests::build::{host, root};
 use carrick_tests::capture::packets;
+use carrick_tests::command::done;
 use carrick_tests::net::{End, Net};
 use carrick_tests::pattern;
 use carrick_tests::running::serve;
@@ -174,13 +175,18 @@ fn connected(folder: &Path, more: &[&str]) -> (Scripted, Scripted) {
     let [mut server, mut client] =
         pair(&host(PROGRAM), folder, [("server", SERVER), ("client", "10.0.0.2")], more);
     server.must("listen 99", "ok");
-    client.must(&format!("connect {SERVER} 99"), "ok");
-    server.must("accept", "ok");
+    connect(&mut client, &mut server);
     (client, server)
 }
 
+/// Makes a connection, which both ends then have in use.
+pub fn connect(client: &mut Scripted, server: &mut Scripted) {
+    client.must(&format!("connect {SERVER} 99"), "ok");
+    server.must("accept", "ok");
+}
+
 /// Opens a stream, which both ends then have in use; the peer learns of it with its first octets.
-fn stream(opener: &mut Scripted, peer: &mut Scripted) {
+pub fn stream(opener: &mut Scripted, peer: &mut Scripted) {
     [&mut *opener, &mut *peer].iter_mut().for_each(|end| end.must("use 0", "ok"));
     opener.must("open_stream", "ok");
     opener.must("send 10 5", "ok 10");
@@ -232,16 +238,11 @@ fn what_is_reset_is_told_of_and_leaves_the_connection() {
 #[test]
 fn a_stack_that_runs_is_looked_into() {
     let site = Site::new();
-    let traced = Command::new(carrick())
-        .args(["trace", PROGRAM, "--on", "stream_in", "--show", "id.stream, whole"])
-        .args(["--format", "json", "--run", "--port", "loop", "--addr", &format!("{SERVER}/24")])
-        .args(["--app", &site.serves(), "--app", &site.gets(SERVER)])
-        .current_dir(root())
-        .output()
-        .expect("carrick runs");
-    assert!(traced.status.success(), "{}", String::from_utf8_lossy(&traced.stderr));
+    let (address, serves, gets) = (format!("{SERVER}/24"), site.serves(), site.gets(SERVER));
+    let trace = ["trace", PROGRAM, "--on", "stream_in", "--show", "id.stream, whole", "--format", "json"];
+    let stack = ["--run", "--port", "loop", "--addr", &address, "--app", &serves, "--app", &gets];
+    let lines = done(&root(), &[&trace[..], &stack].concat());
     site.all_came();
-    let lines = String::from_utf8_lossy(&traced.stdout).into_owned();
     let lines: Vec<Value> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let mut whole = BTreeMap::new();
     for line in lines.iter().filter(|line| line["host"] == "peer") {

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use carrick_tests::build::host;
 use carrick_tests::scripted::{Scripted, exchange};
 
+use crate::native::{connect, stream};
 use crate::wire::{Heard, Packet, datagram, marked};
 
 const PROGRAM: &str = "protocols/quic-lite/quic-lite.mtp";
@@ -133,12 +134,8 @@ fn a_connection_goes_on_wherever_its_client_seems_to_be() {
     server.must("listen 99", "ok");
     let relay = Relay::new(folder);
     let mut client = stack(folder, "client", "inside", CLIENT);
-    client.must("connect 10.0.0.1 99", "ok");
-    server.must("accept", "ok");
-    client.must("open_stream", "ok");
-    client.must("send 10 9", "ok 10");
-    server.must("accept_stream", "ok");
-    server.must("recv 10 9", "ok 10");
+    connect(&mut client, &mut server);
+    stream(&mut client, &mut server);
     for _ in 0..5 {
         exchange(&mut client, &mut server, 500_000);
     }

@@ -2,10 +2,11 @@
 //! looks at every octet (the applications `memory` and `perf`).
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-use carrick_tests::build::{carrick, host, root};
+use carrick_tests::build::{host, root};
 use carrick_tests::capture::{packets, tshark};
+use carrick_tests::command::done;
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::serve;
 use serde_json::Value;
@@ -116,16 +117,8 @@ fn what_is_no_measurement_is_refused() {
 
 #[test]
 fn a_stack_that_runs_is_looked_into() {
-    let traced = Command::new(carrick())
-        .args(["trace", PROGRAM, "--on", "place", "--show", "len, id.key", "--format", "json", "--run"])
-        .args(LOOP)
-        .args(["--app", "perf:10.0.0.1:write:5001:3"])
-        .current_dir(root())
-        .stderr(Stdio::piped())
-        .output()
-        .expect("carrick runs");
-    assert!(traced.status.success(), "{}", String::from_utf8_lossy(&traced.stderr));
-    let lines = String::from_utf8_lossy(&traced.stdout).into_owned();
+    let trace = ["trace", PROGRAM, "--on", "place", "--show", "len, id.key", "--format", "json", "--run"];
+    let lines = done(&root(), &[&trace[..], &LOOP, &["--app", "perf:10.0.0.1:write:5001:3"]].concat());
     let lines: Vec<Value> = lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     // Five packets of each message come to the memory that is written to, and none to what is only read.
     let keys: Vec<&Value> = lines.iter().map(|line| &line["values"]["id.key"]).collect();
