@@ -1,10 +1,10 @@
 //! Flows over the `message` interface: each a message, or several where one cannot hold it, between hosts that both open.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
 use super::{Place, address};
 use crate::app::AskData;
@@ -16,8 +16,6 @@ use crate::status::{BUSY, OK};
 
 /// Messages to one host that are under way at once.
 const WINDOW: usize = 8;
-/// Before what was refused is tried again, in nanoseconds.
-const AGAIN_AFTER: u64 = 10_000;
 const PORT: u64 = 10_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -31,10 +29,7 @@ pub(super) enum Waiting {
 #[derive(Debug)]
 struct Way {
     host: u32,
-    handle: Option<u64>,
-    to_send: VecDeque<Piece>,
-    in_flight: usize,
-    waits: bool,
+    outbox: Outbox,
 }
 
 /// The application of a host.
@@ -75,7 +70,7 @@ impl Edge {
     fn open(&mut self, host: u32) {
         let way = self.ways.len();
         self.by_host.insert(host, way);
-        self.ways.push(Way { host, handle: None, to_send: VecDeque::new(), in_flight: 0, waits: false });
+        self.ways.push(Way { host, outbox: Outbox::default() });
         // A port that is the same at both ends, and no other's at either.
         let port = PORT + u64::from((host + self.place.host) % self.place.hosts);
         let args = args(&[
@@ -89,23 +84,17 @@ impl Edge {
 
     pub fn begin(&mut self, flow: u32, flows: &Flows) {
         let Some(&way) = self.by_host.get(&flows.all[flow as usize].destination) else { return };
-        self.ways[way].to_send.extend(self.pieces.of(flow, flows));
+        self.ways[way].outbox.extend(self.pieces.of(flow, flows));
         self.send(way, flows);
     }
 
     pub fn wake(&mut self, way: usize, flows: &Flows) {
-        self.ways[way].waits = false;
+        self.ways[way].outbox.wake();
         self.send(way, flows);
     }
 
     fn send(&mut self, way: usize, flows: &Flows) {
-        while let Some(handle) = self.ways[way].handle {
-            let w = &mut self.ways[way];
-            if w.waits || w.in_flight >= WINDOW {
-                return;
-            }
-            let Some(piece) = w.to_send.pop_front() else { return };
-            w.in_flight += 1;
+        while let Some((handle, piece)) = self.ways[way].outbox.next(WINDOW) {
             let octets = self.pieces.octets(piece, flows);
             let args = args(&[(Arg::Len, octets.len() as u64)]);
             let data = AskData::Send(Cow::Owned(octets));
@@ -116,7 +105,7 @@ impl Edge {
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
         match self.desk.answered(done) {
             Some(Waiting::Open(way)) if done.status == OK => {
-                self.ways[way].handle = Some(done.value);
+                self.ways[way].outbox.handle = Some(done.value);
                 self.receive(way);
                 self.send(way, flows);
             }
@@ -140,24 +129,18 @@ impl Edge {
     }
 
     fn sent(&mut self, way: usize, piece: Piece, status: u8, flows: &mut Flows, now: u64) {
-        let w = &mut self.ways[way];
-        w.in_flight -= 1;
+        let outbox = &mut self.ways[way].outbox;
+        outbox.answered();
         match status {
             OK => {}
-            BUSY => {
-                w.to_send.push_front(piece);
-                if !w.waits {
-                    w.waits = true;
-                    self.desk.wake(now + AGAIN_AFTER, way);
-                }
-            }
+            BUSY => outbox.refused(piece, now, way, &mut self.desk),
             _ => flows.failed(piece.flow, status, now),
         }
         self.send(way, flows);
     }
 
     fn receive(&mut self, way: usize) {
-        let Some(handle) = self.ways[way].handle else { return };
+        let Some(handle) = self.ways[way].outbox.handle else { return };
         let len = self.pieces.longest();
         self.desk.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(way));
     }

@@ -1,6 +1,7 @@
 //! What sends and takes the flows at the edge of the network: an application for each shape of interface.
 
 mod message;
+mod outbox;
 mod pieces;
 mod rpc;
 mod stream;

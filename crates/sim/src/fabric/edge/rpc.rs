@@ -2,8 +2,8 @@
 //! with a few octets.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
+use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
 use super::{Place, address};
 use crate::app::AskData;
@@ -13,8 +13,8 @@ use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Args, Call, args};
 use crate::status::{BUSY, NO_ROOM, OK};
 
-/// Before what was refused for want of room is tried again, in nanoseconds.
-const AGAIN_AFTER: u64 = 10_000;
+/// Requests that are asked for at once: whether there is room for the next one shows when one is answered.
+const WINDOW: usize = 1;
 const PORT: u64 = 10_000;
 /// A response: that the request was taken.
 const TAKEN: [u8; 8] = *b"received";
@@ -24,7 +24,8 @@ pub(super) enum Waiting {
     Open,
     Request(Piece),
     Response(Piece),
-    Accept,
+    /// with this handle
+    Accept(u64),
     /// the octets of the request with this handle
     Taken(u64),
     Nothing,
@@ -35,24 +36,12 @@ pub struct Edge {
     place: Place,
     pub(super) desk: Desk<Waiting>,
     pieces: Pieces,
-    endpoint: u64,
-    to_send: VecDeque<Piece>,
-    /// a request is asked for: whether there is room for the next one shows when it is answered
-    asked: bool,
-    waits: bool,
+    outbox: Outbox,
 }
 
 impl Edge {
     pub fn new(place: Place) -> Edge {
-        Edge {
-            place,
-            desk: Desk::default(),
-            pieces: Pieces::new(place),
-            endpoint: 0,
-            to_send: VecDeque::new(),
-            asked: false,
-            waits: false,
-        }
+        Edge { place, desk: Desk::default(), pieces: Pieces::new(place), outbox: Outbox::default() }
     }
 
     pub fn start(&mut self) {
@@ -61,21 +50,18 @@ impl Edge {
     }
 
     pub fn begin(&mut self, flow: u32, flows: &Flows) {
-        self.to_send.extend(self.pieces.of(flow, flows));
+        self.outbox.extend(self.pieces.of(flow, flows));
         self.request(flows);
     }
 
     pub fn wake(&mut self, flows: &Flows) {
-        self.waits = false;
+        self.outbox.wake();
         self.request(flows);
     }
 
     /// As many as there is room for: the transport knows best which of all requests goes first.
     fn request(&mut self, flows: &Flows) {
-        if self.endpoint == 0 || self.waits || self.asked {
-            return;
-        }
-        let Some(piece) = self.to_send.pop_front() else { return };
+        let Some((endpoint, piece)) = self.outbox.next(WINDOW) else { return };
         let octets = self.pieces.octets(piece, flows);
         let args = args(&[
             (Arg::RemoteIp, u64::from(address(flows.all[piece.flow as usize].destination))),
@@ -83,31 +69,30 @@ impl Edge {
             (Arg::Len, octets.len() as u64),
         ]);
         let data = AskData::Send(Cow::Owned(octets));
-        self.asked = true;
-        self.desk.ask(Call::Request, self.endpoint, args, data, Waiting::Request(piece));
+        self.desk.ask(Call::Request, endpoint, args, data, Waiting::Request(piece));
     }
 
     fn receive(&mut self, call: Call, handle: u64, len: u64, waiting: Waiting) {
         self.desk.ask(call, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), waiting);
     }
 
-    fn accept(&mut self) {
-        self.desk.ask(Call::Accept, self.endpoint, Args::default(), AskData::None, Waiting::Accept);
+    fn accept(&mut self, endpoint: u64) {
+        self.desk.ask(Call::Accept, endpoint, Args::default(), AskData::None, Waiting::Accept(endpoint));
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
         match self.desk.answered(done) {
             Some(Waiting::Open) if done.status == OK => {
-                self.endpoint = done.value;
-                self.accept();
+                self.outbox.handle = Some(done.value);
+                self.accept(done.value);
                 self.request(flows);
             }
             Some(Waiting::Request(piece)) => self.requested(piece, done, flows, now),
             Some(Waiting::Response(piece)) if done.status != OK => flows.failed(piece.flow, done.status, now),
-            Some(Waiting::Accept) if done.status == OK => {
+            Some(Waiting::Accept(endpoint)) if done.status == OK => {
                 let longest = self.pieces.longest();
                 self.receive(Call::RecvRequest, done.value, longest, Waiting::Taken(done.value));
-                self.accept();
+                self.accept(endpoint);
             }
             Some(Waiting::Taken(rpc)) if done.status == OK => {
                 self.pieces.take(done.data.as_deref().unwrap_or_default(), flows, now);
@@ -120,19 +105,13 @@ impl Edge {
     }
 
     fn requested(&mut self, piece: Piece, done: &Completion, flows: &mut Flows, now: u64) {
-        self.asked = false;
+        self.outbox.answered();
         match done.status {
             OK => {
                 let len = TAKEN.len() as u64;
                 self.receive(Call::RecvResponse, done.value, len, Waiting::Response(piece));
             }
-            BUSY | NO_ROOM => {
-                self.to_send.push_front(piece);
-                if !self.waits {
-                    self.waits = true;
-                    self.desk.wake(now + AGAIN_AFTER, 0);
-                }
-            }
+            BUSY | NO_ROOM => self.outbox.refused(piece, now, 0, &mut self.desk),
             status => flows.failed(piece.flow, status, now),
         }
         self.request(flows);

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
 use super::{Place, address};
 use crate::app::AskData;
@@ -20,8 +21,6 @@ const LANES: usize = 8;
 /// Work requests of a queue pair that wait for their completion at once, and receives that are posted.
 const WINDOW: usize = 16;
 const RECEIVES: usize = 32;
-/// Before what was refused is tried again, in nanoseconds.
-const AGAIN_AFTER: u64 = 10_000;
 /// The first number of a queue pair between two hosts: the even ones are of flows to the higher host.
 const QUEUE_PAIR: u64 = 16;
 /// Of what a receive completes with, the octets.
@@ -41,13 +40,10 @@ struct Lane {
     host: u32,
     /// it sends; else it receives
     sends: bool,
-    handle: Option<u64>,
     /// what it was told when it broke
     broken: Option<u8>,
     flow: Option<u32>,
-    to_send: VecDeque<Piece>,
-    posted: usize,
-    waits: bool,
+    outbox: Outbox,
 }
 
 /// What goes to a host.
@@ -99,16 +95,7 @@ impl Edge {
 
     fn open(&mut self, host: u32, sends: bool, number: usize) {
         let place = self.lanes.len();
-        self.lanes.push(Lane {
-            host,
-            sends,
-            handle: None,
-            broken: None,
-            flow: None,
-            to_send: VecDeque::new(),
-            posted: 0,
-            waits: false,
-        });
+        self.lanes.push(Lane { host, sends, broken: None, flow: None, outbox: Outbox::default() });
         if sends {
             self.by_host.entry(host).or_default().lanes.push(place);
         }
@@ -146,7 +133,7 @@ impl Edge {
             }
             let Some(flow) = way.waiting.pop_front() else { break };
             lane.flow = Some(flow);
-            lane.to_send.extend(self.pieces.of(flow, flows));
+            lane.outbox.extend(self.pieces.of(flow, flows));
         }
         let broken = way.lanes.iter().map(|&place| self.lanes[place].broken);
         // If all of them are, nothing will ever go there.
@@ -159,16 +146,12 @@ impl Edge {
     }
 
     pub fn wake(&mut self, place: usize, flows: &Flows) {
-        self.lanes[place].waits = false;
+        self.lanes[place].outbox.wake();
         self.send(place, flows);
     }
 
     fn send(&mut self, place: usize, flows: &Flows) {
-        let lane = &mut self.lanes[place];
-        let Some(handle) = lane.handle.filter(|_| lane.broken.is_none()) else { return };
-        while !lane.waits && lane.posted < WINDOW {
-            let Some(piece) = lane.to_send.pop_front() else { return };
-            lane.posted += 1;
+        while let Some((handle, piece)) = self.lanes[place].outbox.next(WINDOW) {
             let octets = self.pieces.octets(piece, flows);
             let args = args(&[(Arg::Len, octets.len() as u64)]);
             let data = AskData::Send(Cow::Owned(octets));
@@ -179,7 +162,7 @@ impl Edge {
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
         match self.desk.answered(done) {
             Some(Waiting::Open(place)) if done.status == OK => {
-                self.lanes[place].handle = Some(done.value);
+                self.lanes[place].outbox.handle = Some(done.value);
                 if self.lanes[place].sends {
                     self.send(place, flows);
                 } else {
@@ -200,21 +183,15 @@ impl Edge {
 
     fn sent(&mut self, place: usize, piece: Piece, status: u8, flows: &mut Flows, now: u64) {
         let lane = &mut self.lanes[place];
-        lane.posted -= 1;
+        lane.outbox.answered();
         match status {
-            OK if lane.posted == 0 && lane.to_send.is_empty() => {
+            OK if lane.outbox.is_done() => {
                 lane.flow = None;
                 let host = lane.host;
                 self.serve(host, flows, now);
             }
             OK => self.send(place, flows),
-            BUSY if lane.broken.is_none() => {
-                lane.to_send.push_front(piece);
-                if !lane.waits {
-                    lane.waits = true;
-                    self.desk.wake(now + AGAIN_AFTER, place);
-                }
-            }
+            BUSY if lane.broken.is_none() => lane.outbox.refused(piece, now, place, &mut self.desk),
             status => self.breaks(place, status, flows, now),
         }
     }
@@ -226,7 +203,7 @@ impl Edge {
             return;
         }
         lane.broken = Some(status);
-        lane.to_send.clear();
+        lane.outbox.clear();
         let (host, sends) = (lane.host, lane.sends);
         if let Some(flow) = lane.flow.take() {
             flows.failed(flow, status, now);
@@ -237,7 +214,7 @@ impl Edge {
     }
 
     fn receive(&mut self, place: usize) {
-        let Some(handle) = self.lanes[place].handle else { return };
+        let Some(handle) = self.lanes[place].outbox.handle else { return };
         let len = self.pieces.longest();
         self.desk.ask(
             Call::PostRecv,

@@ -1,0 +1,62 @@
+//! Messages that wait to be sent by one handle.
+
+use std::collections::VecDeque;
+
+use super::pieces::Piece;
+use crate::app::desk::Desk;
+
+/// Before what was refused is tried again, in nanoseconds.
+const AGAIN_AFTER: u64 = 10_000;
+
+/// What is to go by a handle: so many messages are under way at once, and what was refused goes first a little later.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    /// where it goes, once that is there
+    pub handle: Option<u64>,
+    to_send: VecDeque<Piece>,
+    under_way: usize,
+    waits: bool,
+}
+
+impl Outbox {
+    pub fn extend(&mut self, pieces: impl Iterator<Item = Piece>) {
+        self.to_send.extend(pieces);
+    }
+
+    /// Nothing of it is sent any more.
+    pub fn clear(&mut self) {
+        self.to_send.clear();
+    }
+
+    /// Everything has been sent, and answered.
+    pub fn is_done(&self) -> bool {
+        self.under_way == 0 && self.to_send.is_empty()
+    }
+
+    /// The handle, and a message that may go now if `window` may be under way at once: it is from now on.
+    pub fn next(&mut self, window: usize) -> Option<(u64, Piece)> {
+        let handle = self.handle.filter(|_| !self.waits && self.under_way < window)?;
+        let piece = self.to_send.pop_front()?;
+        self.under_way += 1;
+        Some((handle, piece))
+    }
+
+    /// A message is not under way any more.
+    pub fn answered(&mut self) {
+        self.under_way -= 1;
+    }
+
+    /// A message was refused: the application is woken, and told this number, when it may be tried again.
+    pub fn refused<W>(&mut self, piece: Piece, now: u64, number: usize, desk: &mut Desk<W>) {
+        self.to_send.push_front(piece);
+        if !self.waits {
+            self.waits = true;
+            desk.wake(now + AGAIN_AFTER, number);
+        }
+    }
+
+    /// It may.
+    pub fn wake(&mut self) {
+        self.waits = false;
+    }
+}
