@@ -113,6 +113,9 @@ impl<'p> Emitter<'p> {
             StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
                 self.set_payload(stmt, *bp, *ctx, [Some(offset), Some(len), mss.as_ref()]);
             }
+            StmtKind::SetPayloadOf { bp, ctx, id, offset, len, mss } => {
+                self.set_payload_of(stmt, *bp, (*ctx, id), [Some(offset), Some(len), mss.as_ref()]);
+            }
             StmtKind::SetPayloadAt { bp, addr, len, mss } => {
                 self.set_payload_at(stmt, *bp, addr, len, mss.as_ref());
             }
@@ -353,17 +356,45 @@ impl<'p> Emitter<'p> {
         values: [Option<&ir::Expr>; 3],
     ) {
         let Ty::Context(kind) = *self.local_type(ctx) else { return };
+        let payload = self.payload_of_unit(kind, &self.local(ctx), values);
+        self.line(stmt, format!("{}.payload__ = {payload};", self.local(bp)));
+    }
+
+    /// The same of the instance that is found by an id.
+    fn set_payload_of(
+        &mut self,
+        stmt: &Stmt,
+        bp: ir::LocalId,
+        (ctx, id): (ir::CtxId, &ir::Expr),
+        values: [Option<&ir::Expr>; 3],
+    ) {
+        let def = &self.p.contexts[ctx.index()];
+        let find = format!("{}_find", self.names.own(&def.name));
+        let (ty, id_ty) = (self.names.declared(&def.name), self.names.id(def.id));
+        let (bp, id) = (self.local(bp), self.expr(id));
+        let payload = self.payload_of_unit(ctx, "of__", values);
+        self.line(stmt, "{");
+        self.line(stmt, format!("    const struct {id_ty} id__ = {id};"));
+        self.line(stmt, format!("    const struct {ty} *of__ = {find}(core, &id__);"));
+        self.line(stmt, "    if (of__)");
+        self.line(stmt, format!("        {bp}.payload__ = {payload};"));
+        self.line(stmt, "    else");
+        let none = format!("(struct {}){{0}}", self.names.own("payload"));
+        self.line(stmt, format!("        {bp}.payload__ = {none};"));
+        self.line(stmt, "    core->counters[CARRICK_COUNT_NO_UNIT] += !of__;");
+        self.line(stmt, "}");
+    }
+
+    /// C for octets of the TX unit of the instance at `at`: offset, length, at most so many a packet.
+    fn payload_of_unit(&self, ctx: ir::CtxId, at: &str, values: [Option<&ir::Expr>; 3]) -> String {
         let [offset, len, mss] = values.map(|v| v.map(|e| self.expr(e)));
         let (offset, len) = (offset.unwrap_or_default(), len.unwrap_or_default());
         let mss = mss.unwrap_or_else(|| "UINT64_MAX".into());
-        let text = format!(
-            "{}.payload__ = (struct {}){{.offset = {offset}, .len = {len}, .mss = {mss}, .slot = {}->slot__, .type = {}}};",
-            self.local(bp),
+        format!(
+            "(struct {}){{.offset = {offset}, .len = {len}, .mss = {mss}, .slot = {at}->slot__, .type = {}}}",
             self.names.own("payload"),
-            self.local(ctx),
-            kind.0 + 1,
-        );
-        self.line(stmt, text);
+            ctx.0 + 1,
+        )
     }
 
     fn option_add(&mut self, stmt: &Stmt, bp: ir::LocalId, opt: ir::OptId, args: &[ir::Expr]) {

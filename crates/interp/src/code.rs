@@ -150,6 +150,7 @@ pub(crate) enum St {
     /// blueprint, cell of the frame
     Extract(u32, u32),
     SetPayload(Box<SetPayload>),
+    SetPayloadOf(Box<SetPayloadOf>),
     SetPayloadAt(Box<SetPayloadAt>),
     FrameAdd(Box<FrameAdd>),
     /// a statement of a core that stops at them
@@ -250,6 +251,17 @@ pub(crate) struct SetPayload {
     /// the payload's cells in the frame
     pub cell: u32,
     pub ctx: Place,
+    pub offset: Ex,
+    pub len: Ex,
+    pub mss: Option<Ex>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct SetPayloadOf {
+    /// the payload's cells in the frame
+    pub cell: u32,
+    pub ctx: usize,
+    pub id: Value,
     pub offset: Ex,
     pub len: Ex,
     pub mss: Option<Ex>,

@@ -3,6 +3,7 @@
 use carrick_ir::{Loc, arith};
 
 use crate::code::*;
+use crate::counters::NO_UNIT;
 use crate::layout::{
     ADDR_CELLS, PAYLOAD_ADDR, PAYLOAD_CTX, PAYLOAD_LEN, PAYLOAD_MSS, PAYLOAD_OF_REQUEST, PAYLOAD_OFFSET,
 };
@@ -98,6 +99,7 @@ impl Machine {
                 return self.read(p, *bp as usize, fp + *cell as usize);
             }
             St::SetPayload(set) => self.set_payload(set, fp),
+            St::SetPayloadOf(set) => self.set_payload_of(p, set, fp),
             St::SetPayloadAt(set) => self.set_payload_at(set, fp),
             St::FrameAdd(add) => self.frame_add(add, fp),
             st => self.data(st, fp),
@@ -167,11 +169,27 @@ impl Machine {
         let handle = self.resolve(&set.ctx, fp).map_or(0, |at| self.mem[at]);
         let (offset, len) = (self.eval(&set.offset, fp), self.eval(&set.len, fp));
         let mss = set.mss.as_ref().map_or(u64::MAX, |mss| self.eval(mss, fp));
-        let cell = |which: u32| fp + (set.cell + which) as usize;
-        self.mem[cell(PAYLOAD_CTX)] = handle;
-        self.mem[cell(PAYLOAD_OFFSET)] = offset;
-        self.mem[cell(PAYLOAD_LEN)] = len;
-        self.mem[cell(PAYLOAD_MSS)] = mss;
+        self.payload_cells(fp + set.cell as usize, [handle, offset, len, mss]);
+    }
+
+    fn set_payload_of(&mut self, p: &Linked, set: &SetPayloadOf, fp: usize) {
+        let (offset, len) = (self.eval(&set.offset, fp), self.eval(&set.len, fp));
+        let mss = set.mss.as_ref().map_or(u64::MAX, |mss| self.eval(mss, fp));
+        let cells = match self.found_by(p, set.ctx, &set.id, fp) {
+            Some(handle) => [handle, offset, len, mss],
+            None => {
+                self.count(NO_UNIT);
+                [0; 4]
+            }
+        };
+        self.payload_cells(fp + set.cell as usize, cells);
+    }
+
+    fn payload_cells(&mut self, at: usize, [handle, offset, len, mss]: [u64; 4]) {
+        self.mem[at + PAYLOAD_CTX as usize] = handle;
+        self.mem[at + PAYLOAD_OFFSET as usize] = offset;
+        self.mem[at + PAYLOAD_LEN as usize] = len;
+        self.mem[at + PAYLOAD_MSS as usize] = mss;
     }
 
     fn set_payload_at(&mut self, set: &SetPayloadAt, fp: usize) {

@@ -256,6 +256,14 @@ impl Machine {
         self.instances[ctx].bind(&self.mem, slot);
     }
 
+    /// The handle of the instance that is found by an id.
+    pub(crate) fn found_by(&self, p: &Linked, ctx: usize, id: &Value, fp: usize) -> Option<u64> {
+        let ids = p.layout.size(&Ty::Id(p.program.contexts[ctx].id)) as usize;
+        let cells = self.cells_up_to(id, ids, fp);
+        let slot = self.instances[ctx].find(&self.mem, &cells[..ids])?;
+        Some(self.mem[self.instances[ctx].address(slot)])
+    }
+
     /// The cells of an id, in front of zeros.
     fn cells_up_to(&self, id: &Value, size: usize, fp: usize) -> [u64; MAX_PARTS] {
         let mut cells = [0; MAX_PARTS];

@@ -124,6 +124,15 @@ pub enum StmtKind {
         len: Expr,
         mss: Option<Expr>,
     },
+    /// `bp.payload = data(id, offset, len, mss)`: of the unit of the instance that is found by the id now, if there is one
+    SetPayloadOf {
+        bp: LocalId,
+        ctx: CtxId,
+        id: Expr,
+        offset: Expr,
+        len: Expr,
+        mss: Option<Expr>,
+    },
     /// `bp.payload = data(addr, len, mss)`: memory of a request
     SetPayloadAt {
         bp: LocalId,

@@ -35,6 +35,9 @@ pub fn of_statement<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
         StmtKind::ForRange { from, to, .. } => all.extend([from, to]),
         StmtKind::SetPayloadAt { addr, len, mss, .. } => all.extend([addr, len].into_iter().chain(mss)),
         StmtKind::SetPayload { offset, len, mss, .. } => all.extend([offset, len].into_iter().chain(mss)),
+        StmtKind::SetPayloadOf { id, offset, len, mss, .. } => {
+            all.extend([id, offset, len].into_iter().chain(mss));
+        }
         StmtKind::Call { args, .. } => all.extend(args.iter().filter_map(|arg| match arg {
             Arg::Value(value) => Some(value),
             Arg::Ref(_) => None,

@@ -70,7 +70,6 @@ impl Checker<'_> {
 
 fn done_here(stmt: &Stmt, param: LocalId) -> bool {
     let instr = match &stmt.kind {
-        StmtKind::SetPayload { ctx, .. } => *ctx == param,
         StmtKind::Instr(
             Instr::DelCtx { ctx }
             | Instr::RebindCtx { ctx, .. }

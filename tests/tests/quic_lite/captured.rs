@@ -133,3 +133,17 @@ fn packets_have_several_frames() {
     });
     assert!(together);
 }
+
+/// What waits for the window goes together: as many streams' frames as fit.
+#[test]
+fn small_streams_share_packets() {
+    let capture = capture(2, &Scenario::streams(2, lossy(), &[300; 50]));
+    let streams = |packet: &Packet| {
+        let of = |heard| if let Heard::Stream { stream, .. } = heard { Some(stream) } else { None };
+        packet.heard().into_iter().filter_map(of).collect::<BTreeSet<u64>>().len()
+    };
+    let of_client = capture.sent.iter().filter(|(host, _)| *host == 0).map(|(_, packet)| streams(packet));
+    // 1500 octets hold four streams of 300; of more than eight, no packet has frames.
+    let most = of_client.max().unwrap_or(0);
+    assert!((4..=8).contains(&most), "{most} streams in a packet");
+}

@@ -101,7 +101,9 @@ fn statement(program: &Program) -> Option<Unfit> {
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
             let what = match &stmt.kind {
-                StmtKind::SetPayload { .. } | StmtKind::SetPayloadAt { .. } => "a packet with payload",
+                StmtKind::SetPayload { .. }
+                | StmtKind::SetPayloadOf { .. }
+                | StmtKind::SetPayloadAt { .. } => "a packet with payload",
                 StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
                 _ => return,
             };

@@ -172,25 +172,6 @@ impl Linker<'_> {
                 put(self.flow_id(*event, id.ty.clone(), frame)?, self.value(id, frame)?)
             }
             StmtKind::Extract { bp } => St::Extract(self.blueprint_of(*bp, frame)?.0 as u32, own(bp)),
-            StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
-                let layout = &self.layout.blueprints[self.blueprint_of(*bp, frame)?.0];
-                St::SetPayload(Box::new(SetPayload {
-                    cell: own(bp) + layout.payload,
-                    ctx: self.local(*ctx, frame.into())?.0,
-                    offset: expr(offset)?,
-                    len: expr(len)?,
-                    mss: mss.as_ref().map(expr).transpose()?,
-                }))
-            }
-            StmtKind::SetPayloadAt { bp, addr, len, mss } => {
-                let layout = &self.layout.blueprints[self.blueprint_of(*bp, frame)?.0];
-                St::SetPayloadAt(Box::new(SetPayloadAt {
-                    cell: own(bp) + layout.payload,
-                    addr: self.value(addr, frame)?,
-                    len: expr(len)?,
-                    mss: mss.as_ref().map(expr).transpose()?,
-                }))
-            }
             StmtKind::FrameAdd { bp, frame: added } => self.frame_add(*bp, *added, frame)?,
             StmtKind::OptAdd { bp, opt, args } => {
                 let cell = own(bp) + self.layout.blueprints[self.blueprint_of(*bp, frame)?.0].option(*opt)?;
@@ -205,6 +186,41 @@ impl Linker<'_> {
                 let place = Place { root: Root::Frame, offset: cell, indices: Vec::new() };
                 St::Put(Box::new((place, Value::Parts(parts.into_boxed_slice()))))
             }
+            kind => self.payload_stmt(kind, frame)?,
+        })
+    }
+
+    /// `bp.payload = data(...)`.
+    fn payload_stmt(&self, kind: &StmtKind, frame: &Frame) -> Result<St, String> {
+        let expr = |e: &Expr| self.expr(e, frame);
+        let cell = |bp: &LocalId| -> Result<u32, String> {
+            let (of, at) = self.blueprint_of(*bp, frame)?;
+            Ok(at + self.layout.blueprints[of].payload)
+        };
+        Ok(match kind {
+            StmtKind::SetPayload { bp, ctx, offset, len, mss } => St::SetPayload(Box::new(SetPayload {
+                cell: cell(bp)?,
+                ctx: self.local(*ctx, frame.into())?.0,
+                offset: expr(offset)?,
+                len: expr(len)?,
+                mss: mss.as_ref().map(expr).transpose()?,
+            })),
+            StmtKind::SetPayloadOf { bp, ctx, id, offset, len, mss } => {
+                St::SetPayloadOf(Box::new(SetPayloadOf {
+                    cell: cell(bp)?,
+                    ctx: ctx.index(),
+                    id: self.value(id, frame)?,
+                    offset: expr(offset)?,
+                    len: expr(len)?,
+                    mss: mss.as_ref().map(expr).transpose()?,
+                }))
+            }
+            StmtKind::SetPayloadAt { bp, addr, len, mss } => St::SetPayloadAt(Box::new(SetPayloadAt {
+                cell: cell(bp)?,
+                addr: self.value(addr, frame)?,
+                len: expr(len)?,
+                mss: mss.as_ref().map(expr).transpose()?,
+            })),
             _ => return Err("a statement out of its place".to_owned()),
         })
     }

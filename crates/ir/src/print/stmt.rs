@@ -85,6 +85,11 @@ impl Printer<'_> {
                 args.extend(mss.as_ref().map(|m| self.expr(m)));
                 format!("{}.payload = data({})", self.local(*bp), args.join(", "))
             }
+            StmtKind::SetPayloadOf { bp, id, offset, len, mss, .. } => {
+                let mut args = vec![self.expr(id), self.expr(offset), self.expr(len)];
+                args.extend(mss.as_ref().map(|m| self.expr(m)));
+                format!("{}.payload = data({})", self.local(*bp), args.join(", "))
+            }
             StmtKind::SetPayloadAt { bp, addr, len, mss } => {
                 let mut args = vec![self.expr(addr), self.expr(len)];
                 args.extend(mss.as_ref().map(|m| self.expr(m)));

@@ -145,6 +145,11 @@ impl Check<'_> {
         }
     }
 
+    fn has_payload(&mut self, bp: LocalId) {
+        let payload = self.blueprint_local(bp).is_some_and(|(_, def)| def.payload_name.is_some());
+        self.must(payload, "the blueprint has no payload");
+    }
+
     pub(super) fn packet_stmt(&mut self, kind: &StmtKind) {
         match kind {
             StmtKind::SetFlowId { event, id } => {
@@ -160,15 +165,26 @@ impl Check<'_> {
                 self.blueprint_local(*bp);
             }
             StmtKind::SetPayload { bp, ctx, offset, len, mss } => {
-                let payload = self.blueprint_local(*bp).is_some_and(|(_, def)| def.payload_name.is_some());
-                self.must(payload, "the blueprint has no payload");
+                self.has_payload(*bp);
                 let mut args = vec![(offset, Ty::U64), (len, Ty::Bytes)];
                 args.extend(mss.as_ref().map(|m| (m, Ty::Bytes)));
                 self.unit(*ctx, &args);
             }
+            StmtKind::SetPayloadOf { bp, ctx, id, offset, len, mss } => {
+                self.has_payload(*bp);
+                self.must(!self.is_parser(), "a parser sends nothing");
+                match self.program.contexts.get(ctx.index()) {
+                    Some(context) if context.global => self.fail("a global context is found by no id"),
+                    Some(context) => self.expr_of(id, &Ty::Id(context.id), "the id"),
+                    None => self.fail("there is no such context"),
+                }
+                self.expr_of(offset, &Ty::U64, "an argument");
+                for octets in std::iter::once(len).chain(mss) {
+                    self.expr_of(octets, &Ty::Bytes, "how many");
+                }
+            }
             StmtKind::SetPayloadAt { bp, addr, len, mss } => {
-                let payload = self.blueprint_local(*bp).is_some_and(|(_, def)| def.payload_name.is_some());
-                self.must(payload, "the blueprint has no payload");
+                self.has_payload(*bp);
                 self.expr_of(addr, &Ty::Addr, "where the octets are");
                 for octets in std::iter::once(len).chain(mss) {
                     self.expr_of(octets, &Ty::Bytes, "how many");

@@ -73,6 +73,7 @@ impl<'p> Check<'p> {
             StmtKind::SetFlowId { .. }
             | StmtKind::Extract { .. }
             | StmtKind::SetPayload { .. }
+            | StmtKind::SetPayloadOf { .. }
             | StmtKind::SetPayloadAt { .. }
             | StmtKind::FrameAdd { .. }
             | StmtKind::OptAdd { .. } => self.packet_stmt(&stmt.kind),

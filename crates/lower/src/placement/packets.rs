@@ -50,8 +50,10 @@ fn has_payload(program: &Program, def: &Function, bp: LocalId) -> bool {
     let mut found = bp.0 < def.params;
     walk::statements(&def.body, &mut |stmt| {
         found |= match &stmt.kind {
-            StmtKind::SetPayload { bp: to, .. } | StmtKind::SetPayloadAt { bp: to, .. } => *to == bp,
-            StmtKind::FrameAdd { bp: to, .. } => *to == bp,
+            StmtKind::SetPayload { bp: to, .. }
+            | StmtKind::SetPayloadOf { bp: to, .. }
+            | StmtKind::SetPayloadAt { bp: to, .. }
+            | StmtKind::FrameAdd { bp: to, .. } => *to == bp,
             StmtKind::Call { dest, func, args } => {
                 let given = args.iter().any(|arg| matches!(arg, Arg::Ref(local) if *local == bp));
                 (given || *dest == Some(bp)) && gives_payload(program, *func)
@@ -81,7 +83,10 @@ fn gives_payload(program: &Program, func: FuncId) -> bool {
         walk::statements(&program.functions[func.index()].body, &mut |stmt| {
             found |= matches!(
                 stmt.kind,
-                StmtKind::SetPayload { .. } | StmtKind::SetPayloadAt { .. } | StmtKind::FrameAdd { .. }
+                StmtKind::SetPayload { .. }
+                    | StmtKind::SetPayloadOf { .. }
+                    | StmtKind::SetPayloadAt { .. }
+                    | StmtKind::FrameAdd { .. }
             );
         });
         found

@@ -27,6 +27,7 @@ impl Facts {
             walk::statements(&function.body, &mut |stmt| match &stmt.kind {
                 StmtKind::Instr(instr) => facts.add(function, instr),
                 StmtKind::SetPayload { ctx, .. } => facts.tx_used.extend(context(function, *ctx)),
+                StmtKind::SetPayloadOf { ctx, .. } => _ = facts.tx_used.insert(*ctx),
                 _ => {}
             });
         }

@@ -441,6 +441,24 @@ impl Body<'_, '_> {
 
     /// The context that stands for the chain's: `c.id`, or `get_flow_id(e)` where there is one context.
     pub(super) fn unit_context(&mut self, e: &ast::Expr) -> Option<LocalId> {
+        let own = self.own_unit(e);
+        if own.is_none() {
+            self.report::<LocalId>(
+                Diagnostic::error(
+                    codes::UNIT_ID,
+                    "a data unit is named by the id of the chain's context",
+                    e.span,
+                    "not `c.id`",
+                )
+                .note("a context has at most one unit in each direction")
+                .mend("write `c.id`, with c the processor's context parameter"),
+            );
+        }
+        own
+    }
+
+    /// The same, `None` if it is anything else.
+    pub(super) fn own_unit(&mut self, e: &ast::Expr) -> Option<LocalId> {
         if let ast::ExprKind::Call(callee, _) = &e.kind
             && matches!(&callee.kind, ast::ExprKind::Name(n) if n == "get_flow_id")
         {
@@ -457,16 +475,23 @@ impl Body<'_, '_> {
         {
             return Some(local);
         }
-        self.report(
-            Diagnostic::error(
-                codes::UNIT_ID,
-                "a data unit is named by the id of the chain's context",
-                e.span,
-                "not `c.id`",
-            )
-            .note("a context has at most one unit in each direction")
-            .mend("write `c.id`, with c the processor's context parameter"),
-        )
+        None
+    }
+
+    /// The context whose instances are found by an id of this type, for the data of one of them.
+    pub(super) fn found_by(&mut self, ty: &Ty, span: Span) -> Option<ir::CtxId> {
+        let contexts = self.cx.program.contexts.iter().zip(0..);
+        let by = contexts.filter(|(def, _)| !def.global && *ty == Ty::Id(def.id));
+        let found: Vec<ir::CtxId> = by.map(|(_, number)| ir::CtxId(number)).collect();
+        if let [only] = found[..] {
+            return Some(only);
+        }
+        let (message, mend) = match found.len() {
+            0 => ("no context is found by this", "write `c.id`, or the id of the context whose data it is"),
+            _ => ("several contexts are found by such an id", "give each of them an id of its own"),
+        };
+        let error = Diagnostic::error(codes::UNIT_ID, message, span, "names no data unit");
+        self.report(error.note("a payload is of the unit of one context, which an id names").mend(mend))
     }
 
     fn is_context_reference(&self, local: LocalId) -> bool {

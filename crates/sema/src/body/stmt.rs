@@ -271,7 +271,7 @@ impl Body<'_, '_> {
         place
     }
 
-    /// `bp.payload = data(c.id, offset, len[, mss]);`
+    /// `bp.payload = data(id, offset, len[, mss]);`, `bp.payload = data(addr, len[, mss]);`
     fn set_payload(&mut self, place: &ast::Expr, value: &ast::Expr) -> Option<()> {
         let ast::ExprKind::Call(_, args) = &value.kind else { return None };
         let Node::Payload(bp) = self.node(place)? else {
@@ -308,12 +308,21 @@ impl Body<'_, '_> {
             self.emit(StmtKind::SetPayloadAt { bp, addr, len, mss: values.next() });
             return Some(());
         }
-        let ctx = self.unit_context(&args[0])?;
+        let own = self.own_unit(&args[0]);
         let mut typed = vec![(&args[1], Some(Ty::U64)), (&args[2], Some(Ty::Bytes))];
         typed.extend(args.get(3).map(|e| (e, Some(Ty::Bytes))));
+        if own.is_none() {
+            typed.insert(0, (&args[0], None));
+        }
         let mut values = self.arguments(&typed)?.into_iter();
-        let (offset, len) = (values.next()?, values.next()?);
-        self.emit(StmtKind::SetPayload { bp, ctx, offset, len, mss: values.next() });
+        if let Some(ctx) = own {
+            let (offset, len) = (values.next()?, values.next()?);
+            self.emit(StmtKind::SetPayload { bp, ctx, offset, len, mss: values.next() });
+            return Some(());
+        }
+        let (id, offset, len) = (values.next()?, values.next()?, values.next()?);
+        let ctx = self.found_by(&id.ty, args[0].span)?;
+        self.emit(StmtKind::SetPayloadOf { bp, ctx, id, offset, len, mss: values.next() });
         Some(())
     }
 
