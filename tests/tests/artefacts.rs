@@ -119,6 +119,49 @@ fn artefacts_are_made_again() {
     assert_eq!(said.lines().collect::<Vec<_>>(), all.map(|name| format!("{name}: the same")));
 }
 
+/// Four hosts behind a switch, as a file.
+const NET: &str =
+    "hosts = 4\nswitches = 1\n[[links]]\nends = [\"h0..h3\", \"s0\"]\nrate = \"1Gbps\"\ndelay = \"1us\"\n";
+
+/// A topology, traces of flows, a program between the ends: changed so that nothing else comes out.
+#[test]
+fn other_files_that_changed_are_named() {
+    let folder = begun();
+    let dir = folder.path();
+    let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).expect("writable");
+    write("a net.toml", NET);
+    write("flows", "0,0,1,3000\n");
+    write("others", "0,2,1,400000\n");
+    done(dir, &["new", "lane", "--template", "in-network"]);
+    let network = ["--topology", "a net.toml", "--workload", "trace:flows", "--background", "trace:others"];
+    let to = ["--csv", "a.csv", "--trace", "a.trace", "--pcap", "a.pcapng"];
+    done(dir, &[&["sim", "parcel/parcel.mtp"][..], &network, &to].concat());
+    let through =
+        ["sim", "parcel/parcel.mtp", "--via", "lane/lane.mtp", "--bytes", "5KB", "--format", "json"];
+    write("lane.json", &done(dir, &through));
+    let table = read(dir, "a.csv");
+    assert!(table.contains("\n# input a net.toml ") && table.contains("\n# input others "), "{table}");
+    let rows = table.lines().filter(|line| line.starts_with("1,"));
+    let marks: Vec<&str> = rows.filter_map(|line| line.split(',').nth(9)).collect();
+    assert_eq!(marks, ["0", "1"], "{table}");
+    let artefacts = ["a.csv", "a.trace", "a.pcapng", "lane.json"];
+    done(dir, &[&["repro"][..], &artefacts].concat());
+    for (changed, of) in
+        [("others", &artefacts[..3]), ("a net.toml", &artefacts[..3]), ("lane/lane.mtp", &artefacts[3..])]
+    {
+        let before = read(dir, changed);
+        let comment = if changed.ends_with(".mtp") { "//" } else { "#" };
+        write(changed, &format!("{before}{comment} no more\n"));
+        for name in of {
+            let output = run(dir, &["repro", name]);
+            let said = String::from_utf8(output.stdout).expect("UTF-8");
+            let wanted = format!("{name}: not as it was\n{changed} has changed\n");
+            assert!(output.status.code() == Some(1) && said.starts_with(&wanted), "{said}");
+        }
+        write(changed, &before);
+    }
+}
+
 #[test]
 fn drawings_are_made_again() {
     let folder = begun();

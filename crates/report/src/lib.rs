@@ -23,4 +23,4 @@ pub use model::{
     Curve, Events, Flow, Function, Kind, Packets, Reaction, Run, Segments, Series, Source, Transfer, Unit,
 };
 pub use page::{MANIFEST, page, tables_page};
-pub use read::{Header, Reader};
+pub use read::{Header, Input, Reader};

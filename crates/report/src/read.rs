@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use carrick_ir::uses::event_kind_name;
 use carrick_ir::{EventKind, FuncId, Program};
 use carrick_sim::trace::record_of;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::curves::Curves;
@@ -27,6 +27,17 @@ pub struct Header {
     pub seed: u64,
     /// what makes the run again
     pub run: String,
+    #[serde(default)]
+    pub inputs: Vec<Input>,
+}
+
+/// A file beside the program that a run is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Input {
+    /// as it was named
+    pub file: String,
+    /// of its text, of a program with all that it imports, in hexadecimal digits
+    pub hash: String,
 }
 
 impl Header {

@@ -45,9 +45,15 @@ pub struct JsonLines<W: Write> {
 }
 
 impl<W: Write> JsonLines<W> {
-    /// Begins a trace; `manifest` says what makes it again.
-    pub fn new(out: W, program: Arc<Program>, seed: u64, manifest: &str) -> JsonLines<W> {
-        let header = json!({
+    /// Begins a trace; `manifest` says what makes it again, `inputs` of which files beside the program, each with a hash.
+    pub fn new(
+        out: W,
+        program: Arc<Program>,
+        seed: u64,
+        manifest: &str,
+        inputs: &[(&str, &str)],
+    ) -> JsonLines<W> {
+        let mut header = json!({
             "schema": "carrick-trace-1",
             "version": env!("CARGO_PKG_VERSION"),
             "program": program.file,
@@ -56,6 +62,10 @@ impl<W: Write> JsonLines<W> {
             "run": manifest,
             "time_unit": "ns",
         });
+        if !inputs.is_empty() {
+            let of = |(file, hash): &(&str, &str)| json!({ "file": file, "hash": hash });
+            header["inputs"] = inputs.iter().map(of).collect();
+        }
         let mut lines = JsonLines { out, program, error: None };
         lines.line(&header);
         lines

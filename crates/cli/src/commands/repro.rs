@@ -1,9 +1,11 @@
 //! `carrick repro`
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use carrick_driver::Failure;
+use carrick_report::Input;
 use carrick_report::plot::Kind;
 
 use crate::args::Repro;
@@ -40,11 +42,29 @@ fn one(file: &Path) -> Result<bool, Failure> {
     match difference(form, &before, &after) {
         None => println!("{shown}: the same"),
         Some(difference) => {
-            println!("{shown}: not as it was\n{difference}");
+            println!("{shown}: not as it was");
+            let now = Manifest::read(&after, &shown).map_or(Vec::new(), |(_, now)| now);
+            for file in changed(&all, &now) {
+                println!("{file} has changed");
+            }
+            println!("{difference}");
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// The files that have other hashes now.
+fn changed<'a>(before: &'a [Manifest], now: &[Manifest]) -> BTreeSet<&'a str> {
+    let mut changed = BTreeSet::new();
+    for (was, is) in before.iter().zip(now) {
+        if was.source_hash != is.source_hash {
+            changed.insert(was.program.as_str());
+        }
+        let same = |input: &&Input| is.inputs.iter().any(|i| i == *input);
+        changed.extend(was.inputs.iter().filter(|input| !same(input)).map(|input| input.file.as_str()));
+    }
+    changed
 }
 
 /// Makes it.

@@ -27,7 +27,7 @@ fn traced(program: &Arc<Program>, file: &Path, args: &[String]) -> Result<ExitCo
     let out = BufWriter::new(File::create(file).map_err(cannot)?);
     let (stack, mut records) = Stack::start_telling(program, args)?;
     let seed = records.configs.first().map_or(0, |config| config.seed);
-    let mut trace = JsonLines::new(out, program.clone(), seed, &super::command_line());
+    let mut trace = JsonLines::new(out, program.clone(), seed, &super::command_line(), &[]);
     let told = records.tell(&mut trace);
     // Whoever is no longer listened to is not to wait for that.
     drop(records);

@@ -110,6 +110,10 @@ pub struct Between {
 }
 
 impl Between {
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// What a run goes through.
     pub fn way(&self) -> Way<'_> {
         Way { program: &self.program, engine: &self.engine, params: self.params.clone() }

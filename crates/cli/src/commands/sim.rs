@@ -67,10 +67,9 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
     let between = args.way.between(args.compiled, wanted)?;
     let way = between.as_ref().map(Between::way);
-    let manifest = Manifest::of(args, &program);
+    let manifest = Manifest::of(args, &program, between.as_ref().map(Between::program))?;
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest.to_string()));
-    let mut trace = create(args.trace.as_deref())?
-        .map(|f| JsonLines::new(f, program.clone(), args.scenario.seed, &manifest.command()));
+    let mut trace = create(args.trace.as_deref())?.map(|f| manifest.trace(f, &program, args.scenario.seed));
     let mut metrics = Metrics::default();
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));

@@ -1,13 +1,18 @@
 //! What makes an artefact again: every table, trace, capture, drawing and page that a run leaves carries it.
 
+mod inputs;
 mod read;
 pub mod words;
 
 use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
 
+use carrick_driver::Failure;
 use carrick_ir::Program;
-use carrick_report::Header;
 use carrick_report::plot::{Kind, Table};
+use carrick_report::{Header, Input};
+use carrick_sim::trace::JsonLines;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,6 +35,9 @@ pub struct Manifest {
     pub program: String,
     /// of all its text, in hexadecimal digits
     pub source_hash: String,
+    /// the other files that the runs are made of
+    #[serde(default)]
+    pub inputs: Vec<Input>,
     /// of the first run
     pub seed: u64,
     /// of `carrick`, as a shell reads them; without those of [`ELSEWHERE`]
@@ -46,18 +54,28 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Of what the simulator leaves of a run that this process makes.
-    pub fn of(args: &SimArgs, program: &Program) -> Manifest {
-        Manifest {
+    /// Of what the simulator leaves of a run that this process makes, of a program that may stand between its ends.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if a file cannot be read.
+    pub fn of(args: &SimArgs, program: &Program, via: Option<&Program>) -> Result<Manifest, Failure> {
+        Ok(Manifest {
             version: VERSION.to_owned(),
             program: program.file.clone(),
-            source_hash: format!("{:016x}", program.source_hash),
+            source_hash: inputs::digits(program.source_hash),
+            inputs: inputs::of(args, via)?,
             seed: args.scenario.seed,
             arguments: words::join(lasting(std::env::args().skip(1))),
             shard: None,
             table: None,
             drawn: None,
-        }
+        })
+    }
+
+    /// Begins the trace of a run.
+    pub fn trace<W: Write>(&self, out: W, program: &Arc<Program>, seed: u64) -> JsonLines<W> {
+        let inputs: Vec<_> = self.inputs.iter().map(|i| (i.file.as_str(), i.hash.as_str())).collect();
+        JsonLines::new(out, program.clone(), seed, &self.command(), &inputs)
     }
 
     /// Of the run that a trace is of.
@@ -67,6 +85,7 @@ impl Manifest {
             version: header.version.clone(),
             program: header.program.clone(),
             source_hash: header.source_hash.clone(),
+            inputs: header.inputs.clone(),
             seed: header.seed,
             arguments: run.strip_prefix("carrick ").unwrap_or(run).to_owned(),
             shard: None,
@@ -84,6 +103,9 @@ impl Manifest {
             "seed": self.seed,
             "arguments": self.arguments,
         });
+        if !self.inputs.is_empty() {
+            object["inputs"] = json!(self.inputs);
+        }
         if let Some(shard) = &self.shard {
             object["shard"] = json!(shard);
         }
@@ -123,6 +145,9 @@ impl fmt::Display for Manifest {
             "carrick {}\nprogram {} {}\nseed {}\narguments {}",
             self.version, self.program, self.source_hash, self.seed, self.arguments
         )?;
+        for input in &self.inputs {
+            write!(f, "\ninput {} {}", input.file, input.hash)?;
+        }
         if let Some(shard) = &self.shard {
             write!(f, "\nshard {shard}")?;
         }
@@ -169,6 +194,7 @@ mod tests {
             version: "0.1.0".into(),
             program: "a b.mtp".into(),
             source_hash: "0123".into(),
+            inputs: Vec::new(),
             seed: 7,
             arguments: "sim 'a b.mtp'".into(),
             shard: None,
@@ -176,6 +202,8 @@ mod tests {
             drawn: None,
         };
         assert_eq!(Manifest::parse(manifest.to_string().lines()), Some(manifest.clone()));
+        let input = |file: &str, hash: &str| Input { file: file.into(), hash: hash.into() };
+        manifest.inputs = vec![input("a net.toml", "45"), input("flows", "67")];
         manifest.shard = Some("2/3".into());
         manifest.table = Some((Kind::Flows, "a b".into()));
         manifest.drawn = Some("plot --what slowdown".into());

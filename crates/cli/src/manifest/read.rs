@@ -1,8 +1,8 @@
 //! Finds the manifest in an artefact.
 
 use carrick_driver::Failure;
-use carrick_report::Header;
 use carrick_report::plot::{Kind, METADATA};
+use carrick_report::{Header, Input};
 
 use super::Manifest;
 
@@ -27,7 +27,12 @@ impl Manifest {
     /// From lines as its `Display` writes them; `None` if one that every manifest has is missing.
     pub fn parse<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Manifest> {
         let mut found: [Option<&str>; 7] = [None; 7];
+        let mut inputs = Vec::new();
         for (name, value) in lines.map(|line| line.split_once(' ').unwrap_or((line, ""))) {
+            if name == "input" {
+                let (file, hash) = value.rsplit_once(' ')?;
+                inputs.push(Input { file: file.to_owned(), hash: hash.to_owned() });
+            }
             let names = ["carrick", "program", "seed", "arguments", "shard", "table", "drawn"];
             if let Some(place) = names.iter().position(|n| *n == name) {
                 found[place] = Some(value);
@@ -39,6 +44,7 @@ impl Manifest {
             version: version?.to_owned(),
             program: program.to_owned(),
             source_hash: source_hash.to_owned(),
+            inputs,
             seed: seed?.parse().ok()?,
             arguments: arguments?.to_owned(),
             shard: shard.map(str::to_owned),

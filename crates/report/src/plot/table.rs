@@ -85,12 +85,17 @@ impl Table {
         let (wanted, last) = kind.columns();
         let place = |name: &str| head.iter().position(|column| *column == name);
         let columns: Option<Vec<usize>> = wanted.iter().map(|name| place(name)).collect();
+        let background = place("background");
         let (columns, varied) = columns.zip(place(last).map(|at| at + 1)).ok_or(none)?;
         let mut table = Table { kind, label: label.to_owned(), groups: Vec::new() };
         for (number, line) in lines.filter(|(_, line)| !line.starts_with('#')) {
             let cells: Vec<&str> = line.split(',').collect();
             if cells.len() != head.len() {
                 return Err(format!("line {number} has {} columns, not {}", cells.len(), head.len()));
+            }
+            // It is not measured, and not drawn.
+            if background.is_some_and(|at| cells[at] == "1") {
+                continue;
             }
             let value = |at: &usize| match cells[*at] {
                 "" => Ok(None),

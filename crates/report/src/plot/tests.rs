@@ -1,12 +1,13 @@
 use super::*;
 
 const FLOWS: &str = "# carrick 0.1.0
-seed,flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,status,window
-1,0,0,1,1000,0,2000,1000,2.0000,OK,4
-1,1,0,1,50000,0,30000,10000,3.0000,OK,4
-1,2,0,1,50000,0,,10000,,OPEN,4
-2,0,0,1,1000,0,4000,1000,4.0000,OK,4
-1,0,0,1,1000,0,1000,1000,1.0000,OK,8
+seed,flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,background,status,window
+1,0,0,1,1000,0,2000,1000,2.0000,0,OK,4
+1,1,0,1,50000,0,30000,10000,3.0000,0,OK,4
+1,2,0,1,50000,0,,10000,,0,OPEN,4
+1,3,1,0,50000,0,90000,10000,9.0000,1,OK,4
+2,0,0,1,1000,0,4000,1000,4.0000,0,OK,4
+1,0,0,1,1000,0,1000,1000,1.0000,0,OK,8
 ";
 
 const TIMELINE: &str =
@@ -78,7 +79,7 @@ fn what_is_no_table_is_refused() {
     assert!(Table::read("a", "a,b\n1,2\n").is_err());
     assert!(Table::read("a", "seed,flow,octets\n").is_err());
     let short = format!("{FLOWS}1,2\n");
-    assert!(Table::read("a", &short).is_err_and(|e| e.contains("line 8 has 2 columns")));
+    assert!(Table::read("a", &short).is_err_and(|e| e.contains("line 9 has 2 columns")));
     let wrong = FLOWS.replace(",2000,", ",x,");
     assert!(Table::read("a", &wrong).is_err_and(|e| e.contains("line 3: \"x\"")));
 }

@@ -216,8 +216,9 @@ impl Results {
 
     /// A line for each flow, behind one that names what is in it.
     pub fn csv(&self) -> String {
-        let mut text =
-            String::from("flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,status\n");
+        let mut text = String::from(
+            "flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,background,status\n",
+        );
         for (number, f) in self.flows.iter().enumerate() {
             let ns = |at: Option<u64>| at.map_or(String::new(), |at| at.to_string());
             let slowdown = f.slowdown().map_or(String::new(), |s| format!("{s:.4}"));
@@ -228,13 +229,14 @@ impl Results {
             };
             let _ = writeln!(
                 text,
-                "{number},{},{},{},{},{},{},{slowdown},{status}",
+                "{number},{},{},{},{},{},{},{slowdown},{},{status}",
                 f.flow.source,
                 f.flow.destination,
                 f.flow.octets,
                 ns(f.outcome.started),
                 ns(f.outcome.ended),
-                f.ideal_ns
+                f.ideal_ns,
+                u8::from(f.flow.background),
             );
         }
         text

@@ -59,7 +59,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
     let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };
     let library = if args.compiled { Some(cc::shared_library(program, tracing)?) } else { None };
     let shard = fabric.shard.map(|shard| format!("{shard} of {}", runs.total));
-    let manifest = Manifest { shard, ..Manifest::of(args, program) };
+    let manifest = Manifest { shard, ..Manifest::of(args, program, None)? };
     let work = Work {
         args,
         program,
@@ -155,8 +155,8 @@ impl Work<'_> {
         let setup = Setup { seed: asked.seed, params: asked.params.clone(), ..self.setup.clone() };
         let manifest = self.manifest.to_string();
         let mut pcap = create(self.args.pcap.as_deref())?.map(|f| Pcapng::new(f, self.program, 0, &manifest));
-        let mut trace = create(self.args.trace.as_deref())?
-            .map(|f| JsonLines::new(f, self.program.clone(), asked.seed, &self.manifest.command()));
+        let mut trace =
+            create(self.args.trace.as_deref())?.map(|f| self.manifest.trace(f, self.program, asked.seed));
         let mut metrics = Metrics::default();
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));

@@ -1,0 +1,40 @@
+//! The files beside the program that runs are made of: a topology, traces of flows, a program in the network.
+
+use carrick_driver::Failure;
+use carrick_ir::Program;
+use carrick_report::Input;
+
+use crate::commands::sim::SimArgs;
+
+/// All that there are, in this order.
+///
+/// # Errors
+/// [`Failure::Usage`] if one cannot be read.
+pub fn of(args: &SimArgs, via: Option<&Program>) -> Result<Vec<Input>, Failure> {
+    let fabric = &args.fabric;
+    let mut inputs = Vec::new();
+    if let Some(name) = &fabric.topology {
+        let topology = Some(name.as_str()).filter(|name| name.ends_with(".toml"));
+        let flows = [Some(&fabric.workload), fabric.background.as_ref()];
+        let traces = flows.into_iter().flatten().filter_map(|workload| workload.strip_prefix("trace:"));
+        for file in topology.into_iter().chain(traces) {
+            let octets =
+                std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {file}: {e}")))?;
+            inputs.push(Input { file: file.to_owned(), hash: digits(fnv1a(&octets)) });
+        }
+    }
+    inputs.extend(via.map(|p| Input { file: p.file.clone(), hash: digits(p.source_hash) }));
+    Ok(inputs)
+}
+
+/// A hash as artefacts tell it.
+pub fn digits(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+/// FNV-1a, 64 bits, as programs are hashed.
+fn fnv1a(octets: &[u8]) -> u64 {
+    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
+        (hash ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
