@@ -219,9 +219,8 @@ impl Emitter<'_> {
                 (false, false) => own,
             };
             let sum = if pseudo {
-                format!(
-                    "carrick_sum_pseudo(packet->ip->src, packet->ip->dst, packet->ip->protocol, {len}) + {covered}"
-                )
+                let ip = if self.kernel { "core->ip." } else { "packet->ip->" };
+                format!("carrick_sum_pseudo({ip}src, {ip}dst, {ip}protocol, {len}) + {covered}")
             } else {
                 covered
             };

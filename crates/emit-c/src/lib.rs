@@ -38,6 +38,8 @@ mod writer;
 
 pub use bpf::{Unfit, emit_bpf, unfit};
 
+use std::collections::BTreeSet;
+
 use carrick_ir::Program;
 
 use names::Names;
@@ -65,6 +67,8 @@ struct Emitter<'p> {
     blocks: bool,
     /// whether it is for the kernel: state in maps, bounds where the verifier sees them
     kernel: bool,
+    /// for the kernel: the functions that are put into their callers
+    inlined: BTreeSet<String>,
     /// the function that is being written
     function: Option<&'p carrick_ir::Function>,
 }
@@ -72,7 +76,15 @@ struct Emitter<'p> {
 impl<'p> Emitter<'p> {
     fn new(p: &'p Program) -> Self {
         let w = Writer::new(format!("{}.c", p.name));
-        Emitter { p, names: Names::new(p), w, blocks: blocks::needed(p), kernel: false, function: None }
+        Emitter {
+            p,
+            names: Names::new(p),
+            w,
+            blocks: blocks::needed(p),
+            kernel: false,
+            inlined: BTreeSet::new(),
+            function: None,
+        }
     }
 
     fn source(mut self) -> String {

@@ -76,7 +76,6 @@ impl Emitter<'_> {
     fn one_call_in_kernel(&mut self, number: usize) {
         let call = self.calls()[number].clone();
         let event = &self.p.events[call.event.index()];
-        let own = self.names.own(&event.name);
         self.w.open(format!("if (request->number == {number}) {{ /* {} */", call.name));
         let Some(chain) = &self.p.chains[call.event.index()] else {
             self.w.line(format!("{}(core, request->token, CARRICK_CLOSED, 0);", self.names.own("notify")));
@@ -117,7 +116,8 @@ impl Emitter<'_> {
             }
             (_, None) => {}
         }
-        self.w.line(format!("return {own}_run(core, e);"));
+        self.w.line(format!("core->due = {};", call.event.0 + 1));
+        self.w.line("return 0;");
         self.w.close("}");
     }
 
@@ -137,17 +137,16 @@ impl Emitter<'_> {
         self.w.line("    return 0;");
         if self.p.chains[timer.event.index()].is_some() {
             let event = &self.p.events[timer.event.index()];
-            let (e, own) = (self.names.declared(&event.name), self.names.own(&event.name));
+            let e = self.names.declared(&event.name);
             self.w.line(format!("struct {e} *e = &core->asked.event.{}_;", event.name));
             self.w.line("CARRICK_ZERO(e);");
             if event.id.is_some() {
                 self.w.line("e->flow__ = c->id__;");
                 self.w.line("core->wanted = request->handle;");
             }
-            self.w.line(format!("return {own}_run(core, e);"));
-        } else {
-            self.w.line("return 0;");
+            self.w.line(format!("core->due = {};", timer.event.0 + 1));
         }
+        self.w.line("return 0;");
         self.w.close("}");
     }
 }

@@ -1,4 +1,4 @@
-//! Chains: finding and holding their contexts, running their processors, then what they raised.
+//! Chains: finding and holding their contexts, running their processors.
 
 use carrick_ir::{self as ir, Chain, EventDef, EventKind, FuncId, Ty};
 
@@ -17,7 +17,7 @@ impl Emitter<'_> {
                 self.run_in_kernel(index, chain);
             }
         }
-        self.run_parsed();
+        self.run_raised();
     }
 
     fn run_head(&self, index: usize) -> String {
@@ -64,7 +64,6 @@ impl Emitter<'_> {
         self.one_run(index, event, chain);
         self.w.close("}");
         self.release_contexts(chain, &taken);
-        self.run_raised_events(event, chain);
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();
@@ -236,69 +235,5 @@ impl Emitter<'_> {
         self.w.line("#ifdef CARRICK_TRACE");
         lines.iter().for_each(|line| self.w.line(line));
         self.w.line("#endif");
-    }
-
-    /// The flow events that the chain raised, each with what it raises itself, before anything else.
-    fn run_raised_events(&mut self, event: &EventDef, chain: &Chain) {
-        if chain.max_raised == 0 {
-            return;
-        }
-        let most = chain.max_raised;
-        let list = format!("core->{}_raised", event.name);
-        self.w.line("uint32_t count = chain->raised_count;");
-        self.w.open(format!("for (uint32_t i = 0; i < {most}u && i < count; i++) {{"));
-        self.w.line(format!("{list}[carrick_at(i, {most}u)] = chain->raised[carrick_at(i, {most}u)];"));
-        self.w.close("}");
-        self.each_raised(&list, most, EventKind::Flow);
-    }
-
-    fn each_raised(&mut self, list: &str, most: u32, kind: EventKind) {
-        self.w.open(format!("for (uint32_t i = 0; i < {most}u && i < count; i++) {{"));
-        self.w
-            .line(format!("struct {} *raised = &{list}[carrick_at(i, {most}u)];", self.names.own("raised")));
-        for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == kind) {
-            if self.p.chains[index].is_some() {
-                let own = self.names.own(&event.name);
-                self.w.line(format!("if (raised->kind == {index})"));
-                self.w.line(format!("    (void){own}_run(core, &raised->event.{}_);", event.name));
-            }
-        }
-        self.w.close("}");
-    }
-
-    /// The events that the parser raised, in order.
-    fn run_parsed(&mut self) {
-        let most = self.p.max_parsed.max(1);
-        self.w.open(format!(
-            "CARRICK_APART int {}(struct {} *core) {{",
-            self.names.own("run_parsed"),
-            self.names.own("core")
-        ));
-        self.w.line("if (!core)");
-        self.w.line("    return 0;");
-        self.w.line("uint32_t count = core->chain.raised_count;");
-        self.w.open(format!("for (uint32_t i = 0; i < {most}u && i < count; i++) {{"));
-        self.w.line(format!(
-            "core->parsed[carrick_at(i, {most}u)] = core->chain.raised[carrick_at(i, {most}u)];"
-        ));
-        self.w.close("}");
-        self.each_raised("core->parsed", most, EventKind::Net);
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
-    }
-
-    /// In place of `raise` elsewhere: the room is where the verifier sees it.
-    pub(crate) fn raise_in_kernel(&mut self, kind: ir::EventId, event: &str, local: &str) {
-        let most = self.most_raised();
-        self.w.open(format!("if (chain->raised_count < {most}u) {{"));
-        self.w.line(format!(
-            "struct {} *raised = &chain->raised[carrick_at(chain->raised_count, {most}u)];",
-            self.names.own("raised")
-        ));
-        self.w.line(format!("raised->kind = {};", kind.0));
-        self.w.line(format!("raised->event.{event}_ = {local};"));
-        self.w.line("chain->raised_count++;");
-        self.w.close("}");
     }
 }

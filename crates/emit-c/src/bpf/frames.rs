@@ -5,9 +5,6 @@ use carrick_ir::{self as ir, Function, LocalId, Place, Stmt, StmtKind, Ty, walk}
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
 
-/// The most arguments that a function has which is verified apart.
-const ARGUMENTS: usize = 5;
-
 /// Whether a local is a record of the function's own: those lie in its frame.
 fn is_own_record(function: &Function, id: LocalId) -> bool {
     let ty = &function.locals[id.index()].ty;
@@ -56,13 +53,6 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// Whether the verifier looks at a function by itself: arguments and result are then numbers and references alone.
-    fn is_apart(function: &Function) -> bool {
-        let params = &function.locals[..function.params as usize];
-        let plain = params.iter().all(|l| l.ty.is_scalar() || l.ty.is_by_ref());
-        plain && params.len() < ARGUMENTS && (function.ret == Ty::Void || function.ret.is_scalar())
-    }
-
     /// What only claims need is there only where they are checked.
     pub(crate) fn function_in_kernel(&mut self, function: &'p Function) {
         let claims = self.p.invariants.iter().any(|f| self.p.functions[f.index()].name == function.name);
@@ -87,7 +77,7 @@ impl<'p> Emitter<'p> {
                 format!(", CARRICK_UNUSED {} {star}{}", self.names.ctype(&l.ty), safe(&l.name))
             })
             .collect();
-        let apart = Self::is_apart(function);
+        let apart = !self.inlined.contains(&function.name);
         let kind = if apart { "CARRICK_APART" } else { "CARRICK_INLINE" };
         let ret = if function.ret == Ty::Void { "int".into() } else { self.names.ctype(&function.ret) };
         let core = self.names.own("core");

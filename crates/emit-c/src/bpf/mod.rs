@@ -6,10 +6,12 @@
 
 mod asked;
 mod chains;
+mod depth;
 mod frames;
 mod lists;
 mod out;
 mod queue;
+mod raised;
 mod state;
 mod unfit;
 mod windows;
@@ -27,8 +29,15 @@ pub use unfit::{Unfit, unfit};
 pub fn emit_bpf(program: &Program) -> (String, String) {
     let name = format!("{}.bpf.c", program.name);
     let w = Writer::new(name.clone());
-    let emitter =
-        Emitter { p: program, names: Names::new(program), w, blocks: false, kernel: true, function: None };
+    let emitter = Emitter {
+        p: program,
+        names: Names::new(program),
+        w,
+        blocks: false,
+        kernel: true,
+        inlined: depth::inlined(program),
+        function: None,
+    };
     (name, emitter.kernel_source())
 }
 

@@ -118,9 +118,9 @@ impl Emitter<'_> {
         self.w.line("core->sent = 0;");
         for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == EventKind::Sent) {
             let Some(chain) = &self.p.chains[index] else { continue };
-            let (own, ty) = (self.names.own(&event.name), self.names.declared(&event.name));
+            let ty = self.names.declared(&event.name);
             self.w.open(format!("if (sent == {}) {{", index + 1));
-            self.w.line(format!("struct {ty} *e = &core->brought.event.{}_;", event.name));
+            self.w.line(format!("CARRICK_UNUSED struct {ty} *e = &core->brought.event.{}_;", event.name));
             if let Some(ctx) = chain.context {
                 let def = &self.p.contexts[ctx.index()];
                 let (ty, name) = (self.names.declared(&def.name), self.names.own(&def.name));
@@ -129,7 +129,7 @@ impl Emitter<'_> {
                 self.w.line("    e->flow__ = c->id__;");
                 self.w.line("core->wanted = c ? core->sent_handle : UINT64_MAX;");
             }
-            self.w.line(format!("return {own}_run(core, e);"));
+            self.w.line(format!("core->due = {};", index + 1));
             self.w.close("}");
         }
         self.w.line("return 0;");

@@ -60,7 +60,6 @@ impl Emitter<'_> {
         self.event_union(&[EventKind::Net, EventKind::Flow]);
         self.w.close("};");
         self.w.blank();
-        let most = self.most_raised();
         self.w.line("/* The chain that runs, or the parser. */");
         self.w.open(format!("struct {} {{", self.names.own("chain")));
         self.w.line("uint64_t handle; /* of its context; 0: none */");
@@ -69,16 +68,9 @@ impl Emitter<'_> {
         }
         self.w.line("uint32_t raised_count;");
         self.w.line("bool stopped, deleted, dropped;");
-        self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
         self.w.close("};");
         self.w.blank();
         self.entry_in_kernel();
-    }
-
-    /// The most events that a chain, or the parser, raises.
-    pub(super) fn most_raised(&self) -> u32 {
-        let chains = self.p.chains.iter().flatten().map(|c| c.max_raised);
-        chains.max().unwrap_or(0).max(self.p.max_parsed).max(1)
     }
 
     /// Parameters in words, so that the loader can write them without knowing their types.
@@ -106,15 +98,7 @@ impl Emitter<'_> {
         self.w.line("uint8_t out[CARRICK_BEGIN + CARRICK_HEADER_MAX + CARRICK_OPTION_MAX];");
         self.w.line("uint32_t at; /* of in or out: the next option */");
         self.w.line(format!("struct {} chain;", self.names.own("chain")));
-        self.w.line("uint32_t parsed_count;");
-        let most = self.p.max_parsed.max(1);
-        self.w.line(format!("struct {} parsed[{most}];", self.names.own("raised")));
-        for (event, chain) in self.p.events.iter().zip(&self.p.chains) {
-            if let Some(chain) = chain.as_ref().filter(|c| c.max_raised > 0) {
-                let raised = self.names.own("raised");
-                self.w.line(format!("struct {raised} {}_raised[{}];", event.name, chain.max_raised));
-            }
-        }
+        self.raised_members();
         for scratchpad in &self.p.scratchpads {
             self.w.line(format!(
                 "struct {} scratch_{};",
@@ -361,7 +345,8 @@ impl Emitter<'_> {
             let name = safe(&field.name);
             self.w.line(match field.ty {
                 Ty::Array(..) => format!("memcpy(c->{name}, values->{name}, sizeof c->{name});"),
-                _ => format!("c->{name} = values->{name};"),
+                _ if field.ty.is_scalar() => format!("c->{name} = values->{name};"),
+                _ => format!("CARRICK_COPY(&c->{name}, &values->{name});"),
             });
         }
         let id = &self.p.ids[ctx.id.index()];

@@ -3,6 +3,8 @@
 use carrick_ir::uses::instruction_name;
 use carrick_ir::{BpFieldKind, Instr, Loc, NetLayer, Program, StmtKind, Ty, walk};
 
+use super::raised::following;
+
 /// Something of a program for which there is no BPF C.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
@@ -12,6 +14,8 @@ pub struct Unfit {
     pub loc: Loc,
 }
 
+/// The most events that follow one.
+const FOLLOWING_MAX: u32 = 2048;
 /// Octets of the longest header.
 const HEADER_MAX: u32 = 128;
 /// Octets of the longest option.
@@ -36,6 +40,9 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
         program.contexts.iter().find(|c| c.tx_capacity.is_some() || c.rx_capacity.is_some())
     {
         return of(format!("units of data of `{}`", context.name));
+    }
+    if following(program).events > FOLLOWING_MAX {
+        return of("an event that more than 2048 others can follow".into());
     }
     blueprint(program).or_else(|| types(program)).or_else(|| statement(program))
 }

@@ -63,6 +63,20 @@ CARRICK_INLINE uint64_t carrick_at(uint64_t i, uint64_t n) {
     return i;
 }
 
+/* 1 if a is below b, else 0; without a branch, of which the verifier would follow both ways. Numbers below 2^63. */
+CARRICK_INLINE uint32_t carrick_below(uint64_t a, uint64_t b) {
+    uint64_t difference = a - b;
+    CARRICK_OPAQUE(difference);
+    return (uint32_t)(difference >> 63);
+}
+
+/* The first if `chosen` is 1, the other if it is 0; without a branch. */
+CARRICK_INLINE uint32_t carrick_choose(uint32_t chosen, uint32_t first, uint32_t other) {
+    uint32_t mask = 0u - chosen;
+    CARRICK_OPAQUE(mask);
+    return other ^ ((first ^ other) & mask);
+}
+
 /* Zero, and the verifier does not know it; nor does it know `unknown`. */
 CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
     uint32_t same = unknown;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sliding_wnd where the verifier follows each step: what carrick/wnd.h is elsewhere, with the same results. Loops go
- * over all of the room, and what they count begins with a number that the verifier does not know: else it would follow
- * every way in which the counts can grow. Generated code calls each function in one of its own that is verified apart.
+ * over all of the room and decide without branches: else the verifier would follow every way in which counts can grow.
+ * Generated code calls each function in one of its own that is verified apart.
  */
 #ifndef CARRICK_XDP_WND_H
 #define CARRICK_XDP_WND_H
@@ -34,11 +34,11 @@ CARRICK_INLINE uint32_t carrick_wnd_first_unset(const struct carrick_wnd *w, con
 
 CARRICK_INLINE bool carrick_wnd_test(const struct carrick_wnd *w, const struct carrick_run *runs, uint32_t max,
                                      uint32_t at) {
-    uint32_t x = at - w->head;
-    for (uint32_t i = 0; i <= max; i++)
-        if (i < w->count && x >= runs[i].first - w->head && x < runs[i].end - w->head)
-            return true;
-    return false;
+    uint32_t x = at - w->head, found = 0;
+    for (uint32_t k = 0; k <= max; k++)
+        found |= carrick_below(k, w->count) & carrick_below(x, runs[k].end - w->head) &
+                 ~carrick_below(x, runs[k].first - w->head);
+    return found & 1;
 }
 
 /* Cuts [from, to) to the window, relative to head. False: nothing is left. */
@@ -60,21 +60,24 @@ CARRICK_INLINE bool carrick_wnd_begins(const struct carrick_wnd *w, const struct
     return w->count && runs[0].first == w->head;
 }
 
+CARRICK_INLINE void carrick_wnd_choose(uint32_t chosen, struct carrick_run *at, const struct carrick_run *other) {
+    at->first = carrick_choose(chosen, other->first, at->first);
+    at->end = carrick_choose(chosen, other->end, at->end);
+}
+
 /* Moves what stands from `from` on to `to`, where `count` runs there are. */
 CARRICK_INLINE void carrick_wnd_move(struct carrick_run *runs, uint32_t max, uint32_t count, uint32_t from,
                                      uint32_t to) {
     if (to > from) { /* by one */
         for (uint32_t k = max; k > 0; k--)
-            if (k >= to && k <= count)
-                runs[k] = runs[k - 1];
+            carrick_wnd_choose(1 & ~carrick_below(k, to) & ~carrick_below(count, k), &runs[k], &runs[k - 1]);
         return;
     }
     uint32_t by = from - to;
     for (uint32_t k = 0; k <= max; k++) {
-        uint32_t source = k + by;
-        CARRICK_OPAQUE(source);
-        if (k >= to && source < count)
-            runs[k] = runs[carrick_at(source, max + 1)];
+        uint32_t moves = carrick_below(k + by, count) & ~carrick_below(k, to);
+        uint32_t source = carrick_choose(moves, k + by, 0);
+        carrick_wnd_choose(moves, &runs[k], &runs[carrick_at(source, max + 1)]);
     }
 }
 
@@ -87,10 +90,8 @@ CARRICK_INLINE bool carrick_wnd_set(struct carrick_wnd *w, struct carrick_run *r
     /* How many lie before it, and how many do not lie behind it. */
     uint32_t i = carrick_unknown_zero(count), j = i;
     for (uint32_t k = 0; k <= max; k++) {
-        if (k < count && runs[k].end - head < lo)
-            i++;
-        if (k < count && runs[k].first - head <= hi)
-            j++;
+        i += carrick_below(k, count) & carrick_below(runs[k].end - head, lo);
+        j += carrick_below(k, count) & ~carrick_below(hi, runs[k].first - head);
     }
     if (i == j) { /* touches no run: a new one at i */
         if (count >= max + (lo == 0 || carrick_wnd_begins(w, runs) ? 1u : 0u))
@@ -118,10 +119,8 @@ CARRICK_INLINE bool carrick_wnd_unset(struct carrick_wnd *w, struct carrick_run 
         return true;
     uint32_t i = carrick_unknown_zero(count), j = i;
     for (uint32_t k = 0; k <= max; k++) {
-        if (k < count && runs[k].end - head <= lo)
-            i++;
-        if (k < count && runs[k].first - head < hi)
-            j++;
+        i += carrick_below(k, count) & ~carrick_below(lo, runs[k].end - head);
+        j += carrick_below(k, count) & carrick_below(runs[k].first - head, hi);
     }
     if (i == j)
         return true;
@@ -153,8 +152,7 @@ CARRICK_INLINE void carrick_wnd_slide(struct carrick_wnd *w, struct carrick_run 
         return;
     uint32_t gone = carrick_unknown_zero(count);
     for (uint32_t k = 0; k <= max; k++)
-        if (k < count && runs[k].end - head <= by)
-            gone++;
+        gone += carrick_below(k, count) & ~carrick_below(by, runs[k].end - head);
     carrick_wnd_move(runs, max, count, gone, 0);
     w->count = count - gone;
     if (w->count && runs[0].first - head < by)

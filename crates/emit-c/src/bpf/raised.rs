@@ -1,0 +1,188 @@
+//! Raised events: each runs with all that it raises itself, before anything else. They lie on a stack, what one chain raised
+//! beside each other, and the programs run one after the other: runs are not nested, since frames of calls are few.
+
+use std::collections::BTreeSet;
+
+use carrick_ir::{EventId, EventKind, FuncId, Instr, Program, StmtKind, Ty, walk};
+
+use crate::Emitter;
+
+/// What follows from one event, itself included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Following {
+    /// how many
+    pub events: u32,
+    /// how many of them lie on the stack at once
+    pub waiting: u32,
+    /// of how many chains
+    pub chains: u32,
+}
+
+/// What follows from the events of a packet, or from one of another kind, at most.
+pub(super) fn following(program: &Program) -> Following {
+    let mut known = vec![None; program.events.len()];
+    let of = |kind: fn(EventKind) -> bool| {
+        (0..program.events.len())
+            .filter(move |at| kind(program.events[*at].kind))
+            .map(|at| EventId(at as u32))
+    };
+    let parsed: Vec<Following> =
+        of(|kind| kind == EventKind::Net).map(|event| of_event(program, event, &mut known)).collect();
+    let parsed = several(program.max_parsed.max(1), parsed);
+    let asked = of(|kind| kind != EventKind::Net).map(|event| of_event(program, event, &mut known));
+    asked.chain([parsed]).fold(Following { events: 1, waiting: 1, chains: 1 }, worse)
+}
+
+fn worse(a: Following, b: Following) -> Following {
+    Following {
+        events: a.events.max(b.events),
+        waiting: a.waiting.max(b.waiting),
+        chains: a.chains.max(b.chains),
+    }
+}
+
+/// What follows from so many events of these kinds.
+fn several(count: u32, kinds: Vec<Following>) -> Following {
+    let each = kinds.into_iter().fold(Following { events: 0, waiting: 0, chains: 0 }, worse);
+    Following {
+        events: count.saturating_mul(each.events),
+        waiting: count.saturating_add(each.waiting),
+        chains: each.chains + u32::from(count > 0),
+    }
+}
+
+fn of_event(program: &Program, event: EventId, known: &mut [Option<Following>]) -> Following {
+    if let Some(found) = known[event.index()] {
+        return found;
+    }
+    let mut raised = BTreeSet::new();
+    let chain = program.chains[event.index()].as_ref();
+    for func in chain.iter().flat_map(|c| c.present.iter().chain(c.absent.iter().flatten())) {
+        raised_by(program, *func, &mut raised);
+    }
+    let kinds = raised.iter().map(|event| of_event(program, *event, known)).collect();
+    let after = several(chain.map_or(0, |c| c.max_raised), kinds);
+    let found = Following { events: after.events.saturating_add(1), ..after };
+    known[event.index()] = Some(found);
+    found
+}
+
+/// The events that a run of the function raises.
+fn raised_by(program: &Program, func: FuncId, found: &mut BTreeSet<EventId>) {
+    let function = &program.functions[func.index()];
+    walk::statements(&function.body, &mut |stmt| match &stmt.kind {
+        StmtKind::Call { func, .. } => raised_by(program, *func, found),
+        StmtKind::Instr(Instr::Raise { event }) => {
+            if let Ty::Event(event) = function.locals[event.index()].ty {
+                found.insert(event);
+            }
+        }
+        _ => {}
+    });
+}
+
+impl Emitter<'_> {
+    /// The members of the core.
+    pub(super) fn raised_members(&mut self) {
+        let Following { waiting, chains, .. } = following(self.p);
+        self.w.line("uint32_t due; /* the number + 1 of an event that came otherwise than by a packet */");
+        self.w.line("/* Raised events, and for each chain that raised some of them: the first one, that to run next, and the end. */");
+        self.w.line("uint32_t waiting_count, level_count;");
+        self.w.line(format!("struct {} waiting[{waiting}];", self.names.own("raised")));
+        self.w.line(format!("struct carrick_level levels[{chains}];"));
+    }
+
+    /// In place of `raise` elsewhere: the room is where the verifier sees it.
+    pub(crate) fn raise_in_kernel(&mut self, kind: EventId, event: &str, local: &str) {
+        let room = following(self.p).waiting;
+        self.w.open(format!("if (core->waiting_count < {room}u) {{"));
+        self.w.line(format!(
+            "struct {} *raised = &core->waiting[carrick_at(core->waiting_count, {room}u)];",
+            self.names.own("raised")
+        ));
+        self.w.line(format!("raised->kind = {};", kind.0));
+        self.w.line(format!("CARRICK_COPY(&raised->event.{event}_, &{local});"));
+        self.w.line("core->waiting_count++;");
+        self.w.line("chain->raised_count++;");
+        self.w.close("}");
+    }
+
+    /// Runs what was raised.
+    pub(super) fn run_raised(&mut self) {
+        let Following { events, waiting, chains } = following(self.p);
+        let (core, raised) = (self.names.own("core"), self.names.own("raised"));
+        let next = self.names.own("next_raised");
+        self.w.line("/* What the chain that has run, or the parser, raised comes before what waits. */");
+        self.w.open(format!("CARRICK_INLINE void {}_here(struct {core} *core) {{", raised));
+        self.w.line("uint32_t end = core->waiting_count, count = core->chain.raised_count;");
+        self.w.line("core->chain.raised_count = 0;");
+        self.w.open(format!("if (count > 0 && core->level_count < {chains}u) {{"));
+        self.w.line(format!(
+            "struct carrick_level *level = &core->levels[carrick_at(core->level_count, {chains}u)];"
+        ));
+        self.w.line("core->level_count++;");
+        self.w.line("*level = (struct carrick_level){end - count, end - count, end};");
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* The event to run next; NULL if there is none, or none where this looks. */");
+        self.w.open(format!("CARRICK_INLINE struct {raised} *{next}(struct {core} *core) {{"));
+        self.w.line(format!(
+            "struct carrick_level *level = &core->levels[carrick_at(core->level_count - 1, {chains}u)];"
+        ));
+        self.w.open("if (level->next >= level->end) {");
+        self.w.line("core->waiting_count = level->first;");
+        self.w.line("core->level_count--;");
+        self.w.line("return NULL;");
+        self.w.close("}");
+        self.w.line(format!("return &core->waiting[carrick_at(level->next++, {waiting}u)];"));
+        self.w.close("}");
+        self.w.blank();
+        self.w.open(format!("CARRICK_INLINE void {}(struct {core} *core) {{", self.names.own("run_raised")));
+        self.w.line(format!("{raised}_here(core);"));
+        self.w.line("/* Each chain's are left once, beside those that run. */");
+        self.w.open(format!(
+            "for (uint32_t turn = 0; turn < {}u && core->level_count > 0; turn++) {{",
+            events * 2
+        ));
+        self.w.line(format!("struct {raised} *raised = {next}(core);"));
+        self.w.line("if (!raised)");
+        self.w.line("    continue;");
+        self.w.line("uint32_t kind = raised->kind;");
+        self.runs(&[EventKind::Net, EventKind::Flow], "kind == ", 0, "raised->event");
+        self.w.line(format!("{raised}_here(core);"));
+        self.w.close("}");
+        self.w.close("}");
+        self.w.blank();
+        self.run_due();
+    }
+
+    /// Runs what did not come by a packet.
+    fn run_due(&mut self) {
+        let core = self.names.own("core");
+        let raised = self.names.own("run_raised");
+        for (name, at, kinds) in [
+            ("asked", "core->asked.event", &[EventKind::App, EventKind::Timer][..]),
+            ("sent", "core->brought.event", &[EventKind::Sent]),
+        ] {
+            let name = self.names.own(&format!("run_{name}"));
+            self.w.open(format!("CARRICK_INLINE void {name}(struct {core} *core) {{"));
+            self.runs(kinds, "core->due == ", 1, at);
+            self.w.line("core->due = 0;");
+            self.w.line(format!("{raised}(core);"));
+            self.w.close("}");
+            self.w.blank();
+        }
+    }
+
+    /// Runs the chain of that event of these kinds whose number, and so much more, is what the condition asks for.
+    fn runs(&mut self, kinds: &[EventKind], condition: &str, more: usize, at: &str) {
+        for (index, event) in self.p.events.iter().enumerate() {
+            if kinds.contains(&event.kind) && self.p.chains[index].is_some() {
+                let own = self.names.own(&event.name);
+                self.w.line(format!("if ({condition}{})", index + more));
+                self.w.line(format!("    (void){own}_run(core, &{at}.{}_);", event.name));
+            }
+        }
+    }
+}
