@@ -19,6 +19,15 @@ pub fn carrick() -> &'static Path {
     MADE.get_or_init(|| made("carrick-cli", "carrick"))
 }
 
+/// The `carrickd` command, built from this tree.
+///
+/// # Panics
+/// If it does not build.
+pub fn carrickd() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| made("carrick-daemon", "carrickd"))
+}
+
 /// What the package of a tool builds, which is named as the package is.
 ///
 /// # Panics

@@ -6,6 +6,7 @@ pub mod build;
 pub mod capture;
 pub mod command;
 pub mod document;
+pub mod in_kernel;
 pub mod net;
 pub mod pattern;
 pub mod running;

@@ -16,6 +16,7 @@ use carrick_kernel::{KernelCore, Object, Refusal};
 use carrick_sim::core::Core;
 use carrick_sim::diff::{Pace, diff_cores};
 use carrick_tests::build::{carrick, root};
+use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
 use carrick_tests::net::{DEVICE, End, Net, skip};
 
 /// Seeds, and operations of each: more than enough for every path of programs this small.
@@ -131,52 +132,6 @@ fn what_does_not_fit_is_told_with_its_mend() {
         .expect("carrick runs");
     let said = String::from_utf8_lossy(&stream.stderr);
     assert!(said.contains("error[MTP0603]") && said.contains("build for `sim` or `native`"), "{said}");
-}
-
-/// Sends each number in a packet of protocol 253 and prints the answers; the first one only makes the context. Then it asks
-/// what the kernel's own stack answers: that nobody has this port.
-const ASK: &str = "
-import socket, struct, sys
-peer = sys.argv[1]
-s = socket.socket(socket.AF_INET, socket.SOCK_RAW, 253)
-s.settimeout(10)
-for n in [int(n) for n in sys.argv[2:]]:
-    s.sendto(struct.pack('!I', n), (peer, 0))
-    if n:
-        print(struct.unpack('!I', s.recv(2000)[20:24])[0], flush=True)
-try:
-    socket.create_connection((peer, 9), 10)
-except ConnectionRefusedError:
-    print('refused', flush=True)
-";
-
-/// A pair of devices brings a frame that a program sends back only where there is a program too.
-const PASS: &str = "
-__attribute__((section(\"xdp\"), used)) int pass(void *ctx) { (void)ctx; return 2; }
-char pass_license[] __attribute__((section(\"license\"), used)) = \"Dual MIT/GPL\";
-";
-
-fn let_frames_back(net: &Net, dir: &Path) {
-    let (source, object) = (dir.join("pass.c"), dir.join("pass.o"));
-    fs::write(&source, PASS).expect("writable");
-    let made = Command::new("clang")
-        .args(["-target", "bpf", "-O2", "-g", "-c"])
-        .args([&source, Path::new("-o"), &object])
-        .status();
-    assert!(made.is_ok_and(|s| s.success()), "clang compiled the other program");
-    let object = object.to_string_lossy();
-    net.ip(End::Peer, &format!("link set dev {DEVICE} xdp obj {object} sec xdp")).expect("it is taken");
-}
-
-/// The least program, whose answers come from the address that was asked.
-fn answering(dir: &Path) -> PathBuf {
-    let least = fs::read_to_string(root().join("tests/programs/least.mtp")).expect("readable");
-    let answering =
-        least.replace("answer.n = c.count;", "answer.n = c.count; answer.net.src_ip = c.id.local_ip;");
-    assert_ne!(answering, least);
-    let path = dir.join("least.mtp");
-    fs::write(&path, answering).expect("writable");
-    path
 }
 
 #[test]

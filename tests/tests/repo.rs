@@ -7,9 +7,9 @@ use std::{fs, io};
 use carrick_tests::build::root;
 
 /// Crates, in the order in which data flows: each may use only those before it.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "syntax", "ir", "sema", "lower", "interp", "sim", "kernel", "emit-c", "doc", "dissect", "report",
-    "verify", "driver", "lsp", "cli",
+    "verify", "driver", "lsp", "daemon", "cli",
 ];
 
 /// Lines of the longest function there may be.

@@ -102,6 +102,23 @@ pub fn kernel(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(),
     cc::kernel(program, dir, tracing)
 }
 
+/// A number that two builds for the kernel share if, and as good as only if, the kernel gets the same of them: of the
+/// generated program and all its headers, not of where the source lies.
+pub fn kernel_hash(program: &ir::Program) -> u64 {
+    // FNV-1a: its value is the same everywhere and always, as that of the standard library's need not be.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |octets: &[u8]| {
+        for octet in octets {
+            hash = (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    let (_, text) = carrick_emit_c::emit_bpf(program);
+    text.lines().filter(|line| !line.starts_with("#line ")).for_each(|line| add(line.as_bytes()));
+    let folders = [KERNEL.get_dir("carrick"), RUNTIME.get_dir("carrick")];
+    folders.into_iter().flatten().flat_map(Dir::files).for_each(|file| add(file.contents()));
+    hash
+}
+
 fn write_tree(tree: &Dir<'_>, to: &Path) -> Result<(), Failure> {
     for file in tree.files() {
         write(&to.join(file.path()), file.contents())?;

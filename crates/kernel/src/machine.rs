@@ -101,9 +101,10 @@ fn mount() -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Takes the usual BPF file system away, which [`bpf_file_system`] mounted and nobody needs.
+/// Takes the usual BPF file system away, which [`bpf_file_system`] mounted, unless there is something in it.
 pub fn unmount() {
-    let Ok(at) = CString::new(USUAL) else { return };
+    let empty = fs::read_dir(USUAL).is_ok_and(|mut entries| entries.next().is_none());
+    let Some(at) = CString::new(USUAL).ok().filter(|_| empty) else { return };
     // SAFETY: a string that ends with its NUL. If somebody is in there by now, it stays, as it may.
     unsafe { libc::umount(at.as_ptr()) };
 }

@@ -1,0 +1,28 @@
+//! `carrickd clean`
+
+use carrick_driver::Failure;
+use carrick_kernel::{machine, pins};
+
+use crate::place::{Place, refused};
+
+/// Takes away what is pinned, and no daemon has.
+pub fn run(name: Option<&str>, place: &Place) -> Result<(), Failure> {
+    machine::suits().map_err(|refusal| refused(refusal, false))?;
+    let held = place.hold()?;
+    let done = clean(name, place);
+    held.leave();
+    done
+}
+
+fn clean(name: Option<&str>, place: &Place) -> Result<(), Failure> {
+    let there = pins::list(&place.pins).map_err(Failure::Failed)?;
+    if let Some(name) = name.filter(|name| !there.iter().any(|t| t == name)) {
+        let names = if there.is_empty() { "nothing".into() } else { there.join(", ") };
+        return Err(Failure::Usage(format!("{name} is not pinned in {}; {names} is", place.pins.display())));
+    }
+    for name in there.iter().filter(|t| name.is_none_or(|name| *t == name)) {
+        pins::remove(&place.pins_of(name)).map_err(Failure::Failed)?;
+        println!("{name} is taken away");
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! The configuration: which programs are on which devices.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use carrick_driver::{Choice, Failure};
+use serde::Deserialize;
+
+/// A configuration, as it stands in its file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// the port on the loopback device where Prometheus reads; none without it
+    pub metrics: Option<u16>,
+    /// the programs
+    #[serde(default, rename = "program")]
+    pub programs: Vec<Wanted>,
+}
+
+/// A program at its device.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// the program (.mtp), as seen from the configuration
+    pub file: PathBuf,
+    /// what it is called here and under the folder of pins (default: the file without .mtp)
+    #[serde(default)]
+    pub name: String,
+    /// the device, as `ip link` lists it
+    pub device: String,
+    /// the transport's IPv4 address, with the length of its network's prefix if that is not 24
+    pub address: String,
+    /// features to build with
+    #[serde(default)]
+    pub with: Vec<String>,
+    /// features to leave out
+    #[serde(default)]
+    pub without: Vec<String>,
+    /// parameters: name=value
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// applications in the host process, as behind `carrick run --app`
+    #[serde(default)]
+    pub apps: Vec<String>,
+}
+
+impl Wanted {
+    /// The features.
+    pub fn choice(&self) -> Choice {
+        let mut choice = Choice { without: self.without.clone(), ..Choice::default() };
+        self.with.iter().for_each(|text| choice.add(text));
+        choice
+    }
+
+    /// The address alone.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn ip(&self) -> Result<Ipv4Addr, Failure> {
+        let (address, len) = self.address.split_once('/').unwrap_or((&self.address, "24"));
+        let right = len.parse::<u8>().is_ok_and(|len| len <= 32);
+        address.parse().ok().filter(|_| right).ok_or_else(|| {
+            let (name, address) = (&self.name, &self.address);
+            Failure::Usage(format!(
+                "address {address:?} of {name} is no IPv4 address; write it like 10.7.0.2/24"
+            ))
+        })
+    }
+}
+
+/// Reads a configuration; paths in it are then seen from here.
+///
+/// # Errors
+/// [`Failure::Usage`] for what cannot be read, or makes no sense.
+pub fn read(path: &Path) -> Result<Config, Failure> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).map_err(|e| {
+        Failure::Usage(format!(
+            "cannot read {shown}: {e}; `carrickd run FILE` takes the configuration from elsewhere"
+        ))
+    })?;
+    parse(&text, path.parent().unwrap_or(Path::new(".")))
+        .map_err(|why| Failure::Usage(format!("{shown}: {why}")))
+}
+
+fn parse(text: &str, folder: &Path) -> Result<Config, String> {
+    let mut config: Config = toml::from_str(text).map_err(|e| {
+        let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        format!("line {line}: {}", e.message().replace('\n', "; "))
+    })?;
+    let mut names = BTreeSet::new();
+    for wanted in &mut config.programs {
+        wanted.file = folder.join(&wanted.file);
+        if wanted.name.is_empty() {
+            wanted.name = wanted.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        }
+        let name = &wanted.name;
+        let right = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(right) {
+            return Err(format!("{name:?} names no program; letters, digits, - and _ do"));
+        }
+        if !names.insert(name.clone()) {
+            return Err(format!("two programs are called {name}; give one of them another `name`"));
+        }
+    }
+    if config.programs.is_empty() {
+        return Err("there is no program in it; begin one with [[program]]".into());
+    }
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "[[program]]\nfile = \"a/stream.mtp\"\ndevice = \"eth0\"\naddress = \"10.7.0.2/16\"\n";
+
+    fn wrong(text: &str) -> String {
+        parse(text, Path::new("/etc")).expect_err("it is wrong")
+    }
+
+    #[test]
+    fn a_program_is_called_as_its_file_and_lies_beside_the_configuration() {
+        let config = parse(ONE, Path::new("/etc/carrick")).expect("it is right");
+        let [wanted] = &config.programs[..] else { panic!("it is one") };
+        assert_eq!(wanted.name, "stream");
+        assert_eq!(wanted.file, Path::new("/etc/carrick/a/stream.mtp"));
+        assert_eq!(wanted.ip(), Ok(Ipv4Addr::new(10, 7, 0, 2)));
+        assert_eq!(config.metrics, None);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_one_sentence_with_its_line() {
+        assert!(wrong("").contains("no program in it"));
+        assert!(wrong(&format!("{ONE}colour = 1\n")).starts_with("line 5: unknown field `colour`"));
+        assert!(wrong("[[program]]\nfile = \"a.mtp\"\n").contains("missing field `device`"));
+        assert!(wrong(&format!("{ONE}{ONE}")).contains("two programs are called stream"));
+        assert!(wrong(&format!("{ONE}name = \"../a\"\n")).contains("names no program"));
+        for address in ["10.7.0", "10.7.0.2/33", "fe80::1", ""] {
+            let text = ONE.replace("10.7.0.2/16", address);
+            let config = parse(&text, Path::new("/etc")).expect("it can be read");
+            assert!(config.programs[0].ip().is_err(), "{address}");
+        }
+        assert!(wrong(&ONE.replace("eth0\"", "eth0")).lines().count() == 1);
+    }
+}

@@ -1,0 +1,101 @@
+//! The socket by which a daemon is asked how it is. Only who may read and write it can ask: root.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use carrick_driver::Failure;
+
+use crate::log;
+
+/// Who asks has so long, and who answers.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The one question.
+const STATUS: &[u8] = b"status\n";
+
+/// What answers: JSON, or a sentence.
+pub type Answer = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Listens at a path, where this process alone may listen, until it ends.
+///
+/// # Errors
+/// What the system says.
+pub fn listen(path: &Path, answer: Answer) -> Result<(), Failure> {
+    let cannot = |e: io::Error| Failure::Missing(format!("cannot listen at {}: {e}", path.display()));
+    // A dead daemon's: another living one is not here, as it would hold the pins.
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(cannot(e)),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path).map_err(cannot)?;
+    fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(cannot)?;
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            if let Err(e) = stream.and_then(|stream| serve(stream, &answer)) {
+                log::line(log::Level::Debug, &format!("who asked is gone: {e}"));
+            }
+        }
+    });
+    Ok(())
+}
+
+fn serve(mut stream: UnixStream, answer: &Answer) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut question = [0; STATUS.len()];
+    stream.read_exact(&mut question)?;
+    let text = if question == STATUS { answer() } else { "ask `status`\n".to_owned() };
+    stream.write_all(text.as_bytes())
+}
+
+/// Asks the daemon at this path; `None` if there is none.
+///
+/// # Errors
+/// It does not answer, or this process may not ask.
+pub fn ask(path: &Path) -> Result<Option<String>, Failure> {
+    let cannot = |e: io::Error| {
+        Failure::Missing(format!("cannot ask carrickd at {}: {e}; run as root", path.display()))
+    };
+    let mut stream = match UnixStream::connect(path) {
+        Err(e) if [io::ErrorKind::NotFound, io::ErrorKind::ConnectionRefused].contains(&e.kind()) => {
+            return Ok(None);
+        }
+        other => other.map_err(cannot)?,
+    };
+    let mut text = String::new();
+    let asked = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| {
+        stream.write_all(STATUS)?;
+        stream.shutdown(Shutdown::Write)?;
+        stream.read_to_string(&mut text)
+    });
+    asked.map_err(cannot)?;
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_is_answered_and_who_asks_nonsense_is_told() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("control");
+        assert_eq!(ask(&path), Ok(None), "nobody is there");
+        listen(&path, Arc::new(|| "all is well\n".into())).expect("bound");
+        assert_eq!(ask(&path), Ok(Some("all is well\n".into())));
+        let mut stream = UnixStream::connect(&path).expect("it listens");
+        stream.write_all(b"what is up?").expect("sent");
+        let mut said = String::new();
+        // The rest of the question was never read, and that may be told as a reset.
+        let _ = stream.read_to_string(&mut said);
+        assert_eq!(said, "ask `status`\n");
+        let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "root alone");
+    }
+}

@@ -1,0 +1,232 @@
+//! One program in the kernel, with its device and its host process.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+use carrick_driver::{Failure, build, compile_for, params, render, targets};
+use carrick_ir::{COUNTERS, Program};
+use carrick_kernel::{Device, Link, Object, pins};
+
+use crate::about::About;
+use crate::config::Wanted;
+use crate::host::Host;
+use crate::log;
+use crate::place::{Place, refused};
+use crate::status::{Instances, OfProgram};
+
+/// A program that can be brought into the kernel: it is right, and its device is there.
+pub struct Prepared {
+    wanted: Wanted,
+    program: Arc<Program>,
+    device: Device,
+    params: Vec<u64>,
+}
+
+/// A program in the kernel.
+pub struct Service {
+    wanted: Wanted,
+    program: Arc<Program>,
+    object: Object,
+    link: Link,
+    about: About,
+    /// it was there before this daemon
+    found: bool,
+    host: Option<Host>,
+}
+
+impl Prepared {
+    /// Reads a program and looks for its device. Nothing is changed.
+    ///
+    /// # Errors
+    /// What is wrong with it; the diagnostics of a program go to standard error.
+    pub fn new(wanted: Wanted) -> Result<Prepared, Failure> {
+        let address = wanted.ip()?;
+        log::line(log::Level::Debug, &format!("{} will have {address}", wanted.name));
+        let device = Device::find(&wanted.device).map_err(|refusal| refused(refusal, false))?;
+        let target = targets::find("xdp")?;
+        let compiled = compile_for(&wanted.file, &wanted.choice(), Some(&target))?;
+        eprint!("{}", render::pretty(&compiled, render::Colour::No));
+        let program = compiled.program.ok_or_else(|| {
+            let file = wanted.file.display();
+            Failure::Failed(format!("{file} is not right, or not for the kernel; `carrick check --target xdp {file}` says the same"))
+        })?;
+        let params = params::values(&program, &wanted.set)?;
+        Ok(Prepared { wanted, program, device, params })
+    }
+
+    fn about(&self) -> Result<About, Failure> {
+        Ok(About {
+            source: format!("{:016x}", build::kernel_hash(&self.program)),
+            device: self.device.name.clone(),
+            index: self.device.index,
+            address: self.wanted.ip()?.to_string(),
+            params: self.params.clone(),
+        })
+    }
+
+    /// What of it is pinned already, by a daemon that is dead; `None` if nothing is.
+    fn pinned(&self, pins: &Path, about: &About) -> Result<Option<(Object, Link)>, Failure> {
+        if !pins.exists() {
+            return Ok(None);
+        }
+        let name = &self.wanted.name;
+        let Some(there) = About::read(pins)? else {
+            log::warn(&format!(
+                "{name} is pinned in part, as a daemon left it that died on the way; it is taken away"
+            ));
+            pins::remove(pins).map_err(Failure::Failed)?;
+            return Ok(None);
+        };
+        let link = Link::open(pins).map_err(Failure::Failed)?;
+        let at = link.as_ref().map_or(Ok(None), Link::device).map_err(Failure::Failed)?;
+        let gone = at.is_none().then(|| format!("device {}, which is gone", there.device));
+        match (there.differs(about).or(gone), link) {
+            (None, Some(link)) => Ok(Some((Object::open(pins).map_err(Failure::Failed)?, link))),
+            (differs, _) => Err(Failure::Failed(format!(
+                "{} is what a dead daemon left, with {}; `carrickd clean {name}` takes it away with its connections",
+                pins.display(),
+                differs.unwrap_or_default()
+            ))),
+        }
+    }
+
+    /// Brings the program into the kernel, or finds it there, and goes on with it.
+    ///
+    /// # Errors
+    /// Why it is not there; then nothing of it is.
+    pub fn start(self, place: &Place, verbose: bool) -> Result<Service, Failure> {
+        let (pins, about) = (place.pins_of(&self.wanted.name), self.about()?);
+        let built = place.state.join(&self.wanted.name);
+        let (found, (object, link)) = match self.pinned(&pins, &about)? {
+            Some(pinned) => (true, pinned),
+            None => (false, self.make(&built, &pins, &about, verbose)?),
+        };
+        let Prepared { wanted, program, device, .. } = self;
+        log::info(&format!(
+            "{} is on {}{}",
+            wanted.name,
+            device.name,
+            if found { ", as the last daemon left it" } else { "" }
+        ));
+        let host = Host::of(&program.name, &wanted, &built, &pins)?;
+        Ok(Service { wanted, program, object, link, about, found, host })
+    }
+
+    /// Builds and loads it; where that fails nothing of it stays.
+    fn make(
+        &self,
+        built: &Path,
+        pins: &Path,
+        about: &About,
+        verbose: bool,
+    ) -> Result<(Object, Link), Failure> {
+        let made = build::for_target("xdp", &self.program, built);
+        let loaded = made.and_then(|_| self.load(built, pins, about, verbose));
+        loaded.map_err(|failure| {
+            forget(built);
+            match pins::remove(pins) {
+                Ok(()) => failure,
+                Err(rest) => Failure::Failed(format!("{failure}; and {rest}")),
+            }
+        })
+    }
+
+    fn load(
+        &self,
+        built: &Path,
+        pins: &Path,
+        about: &About,
+        verbose: bool,
+    ) -> Result<(Object, Link), Failure> {
+        let object = built.join(format!("{}.bpf.o", self.program.name));
+        let address = self.wanted.ip()?.into();
+        let refused = |refusal| refused(refusal, verbose);
+        let object = Object::load(&object, &self.program, seed()?, address, self.device.mtu, &self.params)
+            .map_err(refused)?;
+        object.pin(pins).map_err(Failure::Failed)?;
+        let link = object.attach(&self.device).map_err(refused)?;
+        link.pin(pins).and_then(|()| about.write(pins)).map_err(Failure::Failed)?;
+        Ok((object, link))
+    }
+}
+
+impl Service {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.wanted.name
+    }
+
+    /// Whether it was there before this daemon.
+    pub fn found(&self) -> bool {
+        self.found
+    }
+
+    /// Ends its host process, and leaves all else in the kernel.
+    pub fn leave(&self) {
+        if let Some(host) = &self.host {
+            host.stop();
+        }
+    }
+
+    /// Takes all back: its applications, its device, its pins.
+    ///
+    /// # Errors
+    /// What stays there, and why.
+    pub fn stop(&self, place: &Place) -> Result<(), Failure> {
+        self.leave();
+        pins::remove(&place.pins_of(&self.wanted.name)).map_err(Failure::Failed)?;
+        forget(&place.state.join(&self.wanted.name));
+        log::info(&format!("{} is off {}", self.wanted.name, self.about.device));
+        Ok(())
+    }
+
+    /// How it is now.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn status(&self) -> Result<OfProgram, String> {
+        let counted = self.object.counters()?;
+        let mut counters: Vec<(String, u64)> =
+            COUNTERS.iter().zip(counted).map(|(name, count)| ((*name).to_owned(), count)).collect();
+        counters.push(("busy".into(), self.object.taken_and_busy()?.1));
+        let contexts = self.program.contexts.iter().zip(self.object.instances(&self.program)?);
+        Ok(OfProgram {
+            name: self.wanted.name.clone(),
+            file: self.wanted.file.display().to_string(),
+            source: self.about.source.clone(),
+            device: self.about.device.clone(),
+            address: self.about.address.clone(),
+            attached: self.link.device()?.is_some(),
+            found: self.found,
+            applications: self.host.as_ref().map(Host::status).into_iter().collect(),
+            instances: contexts
+                .filter_map(|(ctx, instances)| {
+                    let instances = instances?;
+                    let (open, capacity) = (instances.open, instances.capacity);
+                    Some(Instances { context: ctx.name.clone(), open, capacity })
+                })
+                .collect(),
+            counters: counters.into_iter().collect(),
+        })
+    }
+}
+
+/// Removes what was built.
+fn forget(built: &Path) {
+    match fs::remove_dir_all(built) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => {
+            log::warn(&format!("cannot remove {}: {e}", built.display()));
+        }
+        _ => {}
+    }
+}
+
+/// Nobody can guess it: the secret key comes of it.
+fn seed() -> Result<u64, Failure> {
+    let mut octets = [0; 8];
+    let read = fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut octets));
+    read.map_err(|e| Failure::Missing(format!("there are no random numbers: {e}")))?;
+    Ok(u64::from_ne_bytes(octets))
+}

@@ -1,0 +1,159 @@
+//! What a daemon holds, as data and as text; `carrickd status`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use carrick_driver::Failure;
+use carrick_kernel::pins;
+use serde::{Deserialize, Serialize};
+
+use crate::place::Place;
+use crate::{Format, control};
+
+/// A daemon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// its version
+    pub version: String,
+    /// its process
+    pub process: u32,
+    /// in the order of the configuration
+    pub programs: Vec<OfProgram>,
+}
+
+/// A program of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfProgram {
+    /// as it is pinned
+    pub name: String,
+    /// the program
+    pub file: String,
+    /// the hash of the generated source
+    pub source: String,
+    /// the device's name
+    pub device: String,
+    /// the transport's address
+    pub address: String,
+    /// it is at its device; if not, the device is gone
+    pub attached: bool,
+    /// it was there before this daemon
+    pub found: bool,
+    /// where applications are
+    pub applications: Vec<OfHost>,
+    /// the instances of each context that is not global
+    pub instances: Vec<Instances>,
+    /// all counters, by name
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// A host process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfHost {
+    /// as behind `--app`
+    pub apps: Vec<String>,
+    /// the process, unless it is dead and about to be started again
+    pub process: Option<u32>,
+    /// how often it was started
+    pub starts: u64,
+}
+
+/// Instances of a context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instances {
+    /// the context's name
+    pub context: String,
+    /// those that there are
+    pub open: usize,
+    /// those that there can be
+    pub capacity: usize,
+}
+
+/// What a daemon holds; counters that are 0 are left out.
+pub fn pretty(status: &Status) -> String {
+    let mut text = format!("carrickd {}, process {}\n", status.version, status.process);
+    for program in &status.programs {
+        let (name, device, address) = (&program.name, &program.device, &program.address);
+        let how = match (program.attached, program.found) {
+            (false, _) => ", which is gone",
+            (true, true) => ", as the last daemon left it",
+            (true, false) => "",
+        };
+        let _ = writeln!(text, "\n{name} ({}) on {device}{how}, {address}", program.file);
+        for host in &program.applications {
+            let process = host.process.map_or("none now".to_owned(), |pid| pid.to_string());
+            let apps = if host.apps.is_empty() { "no application".into() } else { host.apps.join(", ") };
+            let _ = writeln!(text, "  {apps}: process {process}, started {} times", host.starts);
+        }
+        for of in &program.instances {
+            let _ = writeln!(text, "  {:<20} {} of {}", of.context, of.open, of.capacity);
+        }
+        for (counter, count) in program.counters.iter().filter(|(_, count)| **count > 0) {
+            let _ = writeln!(text, "  {counter:<20} {count}");
+        }
+    }
+    text
+}
+
+/// Asks the daemon, and prints what it says.
+pub fn run(format: Format, place: &Place) -> Result<(), Failure> {
+    let Some(answer) = control::ask(&place.socket())? else { return Err(nobody(place)) };
+    let status: Status = serde_json::from_str(&answer).map_err(|_| {
+        Failure::Failed(format!("carrickd is of another version, or in trouble: {}", answer.trim()))
+    })?;
+    match format {
+        Format::Json => print!("{answer}"),
+        Format::Pretty => print!("{}", pretty(&status)),
+    }
+    Ok(())
+}
+
+/// No daemon is there: but what one left may be.
+fn nobody(place: &Place) -> Failure {
+    let left = pins::list(&place.pins).unwrap_or_default();
+    let what = if left.is_empty() {
+        "and nothing is pinned; `systemctl start carrickd` starts it".to_owned()
+    } else {
+        format!(
+            "but {} is pinned; a daemon that starts goes on with it, `carrickd clean` takes it away",
+            left.join(", ")
+        )
+    };
+    Failure::Missing(format!("no carrickd listens at {}, {what}", place.socket().display()))
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// One of everything.
+    pub fn example() -> Status {
+        Status {
+            version: "0.1.0".into(),
+            process: 7,
+            programs: vec![OfProgram {
+                name: "least".into(),
+                file: "/etc/carrick/least.mtp".into(),
+                source: "00ff".into(),
+                device: "wire0".into(),
+                address: "10.7.0.2".into(),
+                attached: true,
+                found: true,
+                applications: vec![OfHost { apps: vec!["echo".into()], process: Some(9), starts: 2 }],
+                instances: vec![Instances { context: "conn".into(), open: 1, capacity: 16 }],
+                counters: BTreeMap::from([("rx_packets".into(), 4), ("short".into(), 0)]),
+            }],
+        }
+    }
+
+    #[test]
+    fn people_see_what_there_is() {
+        let expected = "carrickd 0.1.0, process 7
+
+least (/etc/carrick/least.mtp) on wire0, as the last daemon left it, 10.7.0.2
+  echo: process 9, started 2 times
+  conn                 1 of 16
+  rx_packets           4
+";
+        assert_eq!(pretty(&example()), expected);
+    }
+}

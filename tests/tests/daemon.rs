@@ -1,0 +1,373 @@
+//! `carrickd`: programs that stay in the kernel when their daemon dies, go when it is told to end, and are not there at all
+//! where something is missing.
+//!
+//! Each test has network namespaces, a BPF file system and folders of its own. Each that cannot run here says so.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use carrick_kernel::machine;
+use carrick_tests::build::{carrickd, root};
+use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
+use carrick_tests::net::{DEVICE, End, Net, skip};
+use carrick_tests::running::{Running, saying, started};
+use serde_json::Value;
+
+/// A BPF file system that goes with its test, and with it all that is pinned there.
+struct Pins(PathBuf);
+
+impl Pins {
+    fn new(at: PathBuf) -> Pins {
+        fs::create_dir(&at).expect("writable");
+        let mounted = Command::new("mount").args(["-t", "bpf", "bpf"]).arg(&at).status();
+        assert!(mounted.is_ok_and(|s| s.success()), "a BPF file system is mounted");
+        Pins(at)
+    }
+}
+
+impl Drop for Pins {
+    fn drop(&mut self) {
+        // Whoever still looks into it does so until its end.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+/// Where a daemon is tried out. (What stands first is removed first.)
+struct House {
+    pins: Pins,
+    net: Net,
+    dir: tempfile::TempDir,
+}
+
+impl House {
+    fn new() -> Option<House> {
+        let net = Net::kernel_on_both()?;
+        machine::suits().map_err(|missing| skip(&missing.to_string())).ok()?;
+        if Command::new("clang").arg("--version").output().is_err() {
+            skip("clang is missing");
+            return None;
+        }
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).expect("it is ours");
+        answering(dir.path());
+        Some(House { pins: Pins::new(dir.path().join("bpf")), net, dir })
+    }
+
+    /// The configuration with one program, on this device.
+    fn on(&self, device: &str) -> PathBuf {
+        self.configured(&format!(
+            "[[program]]\nfile = \"least.mtp\"\ndevice = {device:?}\naddress = \"{}/24\"\n",
+            Net::OURS
+        ))
+    }
+
+    fn configured(&self, text: &str) -> PathBuf {
+        let path = self.dir.path().join("carrickd.toml");
+        fs::write(&path, text).expect("writable");
+        path
+    }
+
+    fn file(&self) -> PathBuf {
+        self.dir.path().join("least.mtp")
+    }
+
+    fn pinned(&self) -> PathBuf {
+        self.pins.0.join("carrick")
+    }
+
+    fn places(&self) -> [PathBuf; 4] {
+        ["--pins".into(), self.pinned(), "--state".into(), self.dir.path().join("state")]
+    }
+
+    /// A command of the daemon's, at our end.
+    fn carrickd(&self, verb: &str) -> Command {
+        let mut command = self.net.command(End::Ours, &carrickd().to_string_lossy());
+        command.arg(verb).args(self.places());
+        command
+    }
+
+    /// A daemon that is ready, and told this before.
+    fn daemon(&self, config: &Path, told: &str) -> Running {
+        let (running, mut lines) = started(self.carrickd("run").arg(config));
+        let before: Vec<String> = lines.by_ref().take_while(|line| line != "info: ready").collect();
+        assert!(before.iter().any(|line| line.contains(told)), "{told} in {before:?}");
+        std::thread::spawn(move || lines.for_each(drop));
+        running
+    }
+
+    fn status(&self) -> Value {
+        let output = self.carrickd("status").args(["--format", "json"]).output().expect("it starts");
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    /// What the peer is answered when it sends these numbers.
+    fn asked(&self, numbers: &str) -> String {
+        let mut ask = self.net.command(End::Peer, "python3");
+        let output =
+            ask.args(["-c", ASK, Net::OURS]).args(numbers.split(' ')).output().expect("python3 runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).trim_end().replace('\n', " ")
+    }
+
+    /// Whether there is a program at our device.
+    fn is_attached(&self) -> bool {
+        let shown =
+            self.net.command(End::Ours, "ip").args(["link", "show", DEVICE]).output().expect("ip runs");
+        String::from_utf8_lossy(&shown.stdout).contains("xdp")
+    }
+
+    /// Nothing of a daemon is left.
+    fn is_as_before(&self) {
+        assert!(!self.is_attached(), "the device is as it was");
+        assert!(!self.pinned().exists(), "nothing is pinned");
+        assert!(!self.dir.path().join("state").exists(), "nothing is built");
+    }
+
+    /// The one sentence with which a command ends that can do nothing; its exit code is 3.
+    fn missing(&self, command: &mut Command) -> String {
+        let (code, said) = refusal(command);
+        assert_eq!(code, 3, "{said}");
+        said
+    }
+}
+
+/// How a command ends that can do nothing: its exit code, and its one sentence.
+fn refusal(command: &mut Command) -> (i32, String) {
+    let output = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut sentences = said.lines().filter_map(|line| line.strip_prefix("error: "));
+    let sentence = sentences.next().unwrap_or_else(|| panic!("an error: {output:?}")).to_owned();
+    assert_eq!(sentences.next(), None, "one alone");
+    (output.status.code().expect("it ends by itself"), sentence)
+}
+
+fn kill(daemon: Running, signal: &str) {
+    let told = Command::new("kill").args([signal, &daemon.id().to_string()]).status();
+    assert!(told.is_ok_and(|s| s.success()), "it was there");
+    let status = daemon.ended();
+    assert_eq!(status.success(), signal != "-KILL", "{status}");
+}
+
+#[test]
+fn a_daemon_goes_on_with_the_connections_of_a_dead_one() {
+    let Some(house) = House::new() else { return };
+    let config = house.on(DEVICE);
+    let_frames_back(&house.net, house.dir.path());
+    let first = house.daemon(&config, &format!("least is on {DEVICE}"));
+    assert_eq!(house.asked("0 7 5"), "7 12 refused");
+    let before = house.status();
+    let program = &before["programs"][0];
+    assert_eq!(program["instances"][0]["open"], 1, "{before}");
+    assert_eq!(program["instances"][0]["capacity"], 16, "{before}");
+    assert_eq!(
+        (&program["counters"]["rx_packets"], &program["found"]),
+        (&3.into(), &false.into()),
+        "{before}"
+    );
+    kill(first, "-KILL");
+    assert_eq!(house.asked("30"), "42 refused", "the kernel needs no daemon");
+    let alone = house.missing(&mut house.carrickd("status"));
+    assert!(alone.contains("no carrickd listens") && alone.contains("but least is pinned"), "{alone}");
+    let second = house.daemon(&config, &format!("least is on {DEVICE}, as the last daemon left it"));
+    assert_eq!(house.asked("1"), "43 refused");
+    let after = house.status();
+    let program = &after["programs"][0];
+    assert_eq!(program["instances"], before["programs"][0]["instances"]);
+    assert_eq!((&program["counters"]["rx_packets"], &program["found"]), (&5.into(), &true.into()), "{after}");
+    kill(second, "-USR1");
+    let third = house.daemon(&config, "as the last daemon left it");
+    assert_eq!(house.asked("1"), "44 refused");
+    assert!(third.end().success());
+    house.is_as_before();
+}
+
+#[test]
+fn what_a_dead_daemon_left_of_another_program_is_told_and_taken_away_when_asked() {
+    let Some(house) = House::new() else { return };
+    let config = house.on(DEVICE);
+    kill(house.daemon(&config, "least is on"), "-KILL");
+    let text = fs::read_to_string(house.file()).expect("readable");
+    fs::write(house.file(), text.replace("c.count += e.n", "c.count += e.n + 1")).expect("writable");
+    let (code, said) = refusal(house.carrickd("run").arg(&config));
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("is what a dead daemon left, with source "), "{said}");
+    assert!(said.contains("`carrickd clean least` takes it away"), "{said}");
+    assert!(house.is_attached(), "it is still there");
+    let (code, said) = refusal(house.carrickd("clean").arg("most"));
+    assert_eq!((code, said.contains("most is not pinned")), (2, true), "{said}");
+    let cleaned = house.carrickd("clean").arg("least").output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&cleaned.stdout), "least is taken away\n", "{cleaned:?}");
+    assert!(!house.is_attached() && !house.pinned().exists());
+    assert!(house.daemon(&config, "least is on").end().success(), "nothing is in the way");
+    house.is_as_before();
+}
+
+#[test]
+fn what_a_daemon_left_that_died_on_the_way_is_begun_anew() {
+    let Some(house) = House::new() else { return };
+    fs::create_dir_all(house.pinned().join("least/maps")).expect("writable");
+    let daemon = house.daemon(&house.on(DEVICE), "warn: least is pinned in part");
+    assert_eq!(house.status()["programs"][0]["found"], false);
+    assert!(daemon.end().success());
+    house.is_as_before();
+}
+
+#[test]
+fn a_second_daemon_is_none() {
+    let Some(house) = House::new() else { return };
+    let config = house.on(DEVICE);
+    let first = house.daemon(&config, "least is on");
+    let said = house.missing(house.carrickd("run").arg(&config));
+    assert!(said.starts_with("another carrickd has ") && said.contains("systemctl stop carrickd"), "{said}");
+    let said = house.missing(&mut house.carrickd("clean"));
+    assert!(said.starts_with("another carrickd has "), "{said}");
+    assert_eq!(house.status()["programs"][0]["attached"], true, "the first one goes on");
+    assert!(first.end().success());
+    house.is_as_before();
+}
+
+/// Sends 0 from each address, of which each would be a connection, and then asks from the first.
+const CROWD: &str = "
+import socket, struct, sys
+sockets = []
+for address in sys.argv[2:]:
+    s = socket.socket(socket.AF_INET, socket.SOCK_RAW, 253)
+    s.bind((address, 0))
+    s.settimeout(10)
+    s.sendto(struct.pack('!I', 0), (sys.argv[1], 0))
+    sockets.append(s)
+sockets[0].sendto(struct.pack('!I', 7), (sys.argv[1], 0))
+print(struct.unpack('!I', sockets[0].recv(2000)[20:24])[0])
+";
+
+#[test]
+fn who_finds_no_place_any_more_is_counted_and_who_has_one_keeps_it() {
+    let Some(house) = House::new() else { return };
+    let_frames_back(&house.net, house.dir.path());
+    let text = fs::read_to_string(house.file()).expect("readable");
+    fs::write(house.file(), text.replace("(conn, 16)", "(conn, 2)")).expect("writable");
+    let config = house.on(DEVICE);
+    let metrics = format!("metrics = 9464\n{}", fs::read_to_string(&config).expect("readable"));
+    let daemon = house.daemon(&house.configured(&metrics), "metrics are at http://127.0.0.1:9464/metrics");
+    for address in ["10.77.0.11", "10.77.0.12"] {
+        house.net.ip(End::Peer, &format!("addr add {address}/24 dev {DEVICE}")).expect("it is taken");
+    }
+    let mut crowd = house.net.command(End::Peer, "python3");
+    let crowd = crowd.args(["-c", CROWD, Net::OURS, Net::PEER, "10.77.0.11", "10.77.0.12"]).output();
+    let crowd = crowd.expect("python3 runs");
+    assert_eq!(String::from_utf8_lossy(&crowd.stdout), "7\n", "{crowd:?}");
+    let status = house.status();
+    let program = &status["programs"][0];
+    assert_eq!(program["counters"]["ctx_refused"], 1, "{status}");
+    assert_eq!(program["instances"][0]["open"], 2, "{status}");
+    let read =
+        "import urllib.request as r; print(r.urlopen('http://127.0.0.1:9464/metrics').read().decode())";
+    let told = house.net.command(End::Ours, "python3").args(["-c", read]).output().expect("python3 runs");
+    let told = String::from_utf8_lossy(&told.stdout);
+    for line in [
+        "carrick_events_total{program=\"least\",counter=\"ctx_refused\"} 1",
+        "carrick_instances{program=\"least\",context=\"conn\"} 2",
+        "carrick_instances_max{program=\"least\",context=\"conn\"} 2",
+    ] {
+        assert!(told.lines().any(|l| l == line), "{line} in:\n{told}");
+    }
+    let shown = house.carrickd("status").output().expect("it starts");
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(shown.lines().any(|line| line == "  conn                 2 of 2"), "{shown}");
+    assert!(daemon.end().success());
+    house.is_as_before();
+}
+
+#[test]
+fn a_device_that_takes_no_program_is_left_as_it_is() {
+    let Some(house) = House::new() else { return };
+    let run = |device: &str| house.missing(house.carrickd("run").arg(house.on(device)));
+    assert_eq!(run("nowhere0"), "there is no device nowhere0; `ip link` lists those that there are");
+    house.is_as_before();
+    assert!(run("lo").starts_with("the driver of lo has no XDP; choose a device"));
+    house.is_as_before();
+    let_frames_back(&house.net, house.dir.path());
+    let other = house.dir.path().join("pass.o");
+    let attach = format!("link set dev {DEVICE} xdp obj {} sec xdp", other.display());
+    house.net.ip(End::Ours, &attach).expect("it is taken");
+    let said = run(DEVICE);
+    assert!(said.starts_with(&format!("{DEVICE} has an XDP program already")), "{said}");
+    assert!(said.contains(&format!("ip link set {DEVICE} xdp off")), "{said}");
+    assert!(house.is_attached(), "the other one is still there");
+    house.net.ip(End::Ours, &format!("link set dev {DEVICE} xdp off")).expect("it goes");
+    house.is_as_before();
+}
+
+/// One program that is right does not stay if the next one is wrong.
+#[test]
+fn what_does_not_fit_is_refused_and_what_came_before_it_is_undone() {
+    let Some(house) = House::new() else { return };
+    let structures = root().join("tests/programs/structures.mtp");
+    let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
+    let two = text.replace("least.mtp", &structures.display().to_string());
+    let (code, said) = refusal(house.carrickd("run").arg(house.configured(&format!("{text}{two}"))));
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("is not right, or not for the kernel"), "{said}");
+    house.is_as_before();
+    let other = text.replace(DEVICE, "lo").replace("\n[[program]]", "");
+    let both = format!("{text}{other}name = \"other\"\n");
+    let said = house.missing(house.carrickd("run").arg(house.configured(&both)));
+    assert!(said.starts_with("the driver of lo has no XDP"), "{said}");
+    house.is_as_before();
+}
+
+#[test]
+fn who_may_not_is_told_so() {
+    let Some(house) = House::new() else { return };
+    let own = house.dir.path().join("carrickd");
+    fs::copy(carrickd(), &own).expect("writable");
+    for verb in ["run", "clean"] {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(&own).arg(verb);
+        if verb == "run" {
+            command.arg(house.on(DEVICE));
+        }
+        let said = house.missing(command.args(house.places()));
+        assert!(
+            said.contains("operation not permitted") && said.contains("CAP_BPF and CAP_NET_ADMIN"),
+            "{said}"
+        );
+    }
+    house.is_as_before();
+}
+
+#[test]
+fn a_kernel_without_types_is_told_so() {
+    let Some(house) = House::new() else { return };
+    // `ip netns exec` has mounted a /sys of its own.
+    let mut command = house.net.command(End::Ours, "sh");
+    command.args(["-c", "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "sh"]).arg(carrickd());
+    command.arg("run").arg(house.on(DEVICE)).args(house.places());
+    let said = house.missing(&mut command);
+    assert!(said.contains("no /sys/kernel/btf/vmlinux") && said.contains("CONFIG_DEBUG_INFO_BTF"), "{said}");
+    house.is_as_before();
+}
+
+#[test]
+fn pins_lie_in_a_bpf_file_system_and_the_usual_one_is_mounted() {
+    let Some(house) = House::new() else { return };
+    let config = house.on(DEVICE);
+    let state = house.dir.path().join("state");
+    let elsewhere = house.dir.path().join("pins");
+    let mut command = house.net.command(End::Ours, &carrickd().to_string_lossy());
+    command.arg("run").arg(&config).arg("--state").arg(&state);
+    let said = house.missing(command.arg("--pins").arg(&elsewhere));
+    assert!(said.contains("lies in no BPF file system") && said.contains("mount -t bpf bpf"), "{said}");
+    assert!(!elsewhere.exists());
+    house.is_as_before();
+    // Nothing is mounted in the /sys of `ip netns exec`, which goes with its process.
+    let mut command = house.net.command(End::Ours, &carrickd().to_string_lossy());
+    let (daemon, _) = saying(command.arg("run").arg(&config).arg("--state").arg(&state), "ready");
+    let seen = PathBuf::from(format!("/proc/{}/root/sys/fs/bpf/carrick/least/link", daemon.id()));
+    assert!(seen.exists() && house.is_attached(), "it is pinned");
+    assert!(daemon.end().success());
+    house.is_as_before();
+}
