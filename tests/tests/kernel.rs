@@ -126,12 +126,12 @@ fn a_rejection_names_the_line_of_the_program() {
 #[test]
 fn what_does_not_fit_is_told_with_its_mend() {
     let stream = Command::new(carrick())
-        .args(["build", "tests/programs/structures.mtp", "--target", "xdp", "-o", "/nonexistent"])
+        .args(["build", "tests/programs/in_network.mtp", "--target", "xdp", "-o", "/nonexistent"])
         .current_dir(root())
         .output()
         .expect("carrick runs");
     let said = String::from_utf8_lossy(&stream.stderr);
-    assert!(said.contains("error[MTP0603]") && said.contains("build for `sim` or `native`"), "{said}");
+    assert!(said.contains("error[MTP0600]") && said.contains("build for `sim`, which has it"), "{said}");
 }
 
 #[test]

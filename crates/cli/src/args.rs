@@ -326,7 +326,7 @@ pub struct Run {
     /// trace as JSON lines, as of `carrick sim`: `carrick report` draws it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// where it runs: as a process, or in the kernel (--port DEVICE --addr A)
+    /// where it runs: as a process, or in the kernel (--port DEVICE --addr A/LEN, and --app APP for one that uses it)
     #[arg(long, value_enum, default_value = "native")]
     pub target: crate::commands::diff::Where,
     /// also what the kernel's verifier says of a program that it rejects

@@ -2,6 +2,8 @@
 
 use std::io::{BufReader, PipeReader};
 use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +12,9 @@ use carrick_driver::cc::Tracing;
 use carrick_driver::{Failure, build};
 use carrick_ir::Program;
 use carrick_sim::records::Records;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use signal_hook::consts::SIGINT;
 use tempfile::TempDir;
 
@@ -28,7 +32,8 @@ impl Stack {
     /// # Errors
     /// [`Failure::Missing`] if a tool is missing, and what building reports.
     pub fn start(program: &Program, args: &[String]) -> Result<Stack, Failure> {
-        Stack::make(program, Tracing::Off, |command| command.args(args).spawn())
+        let build = |dir: &Path| build::native(program, dir, Tracing::Off);
+        Stack::make(program, build, |command| command.args(args).spawn())
     }
 
     /// As [`Stack::start`], and the stack tells what it does. Waits until it has been opened: of one that cannot be, nothing is
@@ -44,7 +49,8 @@ impl Stack {
         // Ctrl-C ends the stack; what it has told by then is still to be read.
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false))).map_err(no_pipe)?;
         let (reader, writer) = std::io::pipe().map_err(no_pipe)?;
-        let stack = Stack::make(program, Tracing::On, |command| {
+        let build = |dir: &Path| build::native(program, dir, Tracing::On);
+        let stack = Stack::make(program, build, |command| {
             fcntl_setfd(&writer, FdFlags::empty())?;
             command.arg("--records").arg(format!("/dev/fd/{}", writer.as_raw_fd())).args(args).spawn()
         })?;
@@ -54,9 +60,20 @@ impl Stack {
         Ok((stack, records))
     }
 
+    /// Compiles what stands between applications and a program in the kernel; `start` starts it.
+    ///
+    /// # Errors
+    /// As [`Stack::start`].
+    pub fn start_in_kernel(
+        program: &Program,
+        start: impl FnOnce(&mut Command) -> std::io::Result<Child>,
+    ) -> Result<Stack, Failure> {
+        Stack::make(program, |dir| build::kernel_host(program, dir, Tracing::Off), start)
+    }
+
     fn make(
         program: &Program,
-        tracing: Tracing,
+        build: impl FnOnce(&Path) -> Result<(), Failure>,
         start: impl FnOnce(&mut Command) -> std::io::Result<Child>,
     ) -> Result<Stack, Failure> {
         let dir = tempfile::Builder::new()
@@ -64,7 +81,7 @@ impl Stack {
             .tempdir()
             .map_err(|e| Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR")))?;
         let progress = output::progress("compiling the generated C and the host");
-        let built = build::native(program, dir.path(), tracing);
+        let built = build(dir.path());
         progress.finish_and_clear();
         built?;
         let host = dir.path().join(format!("{}-host", program.name));
@@ -77,6 +94,28 @@ impl Stack {
     pub fn wait(mut self) -> ExitCode {
         let code = self.process.wait().ok().and_then(|status| status.code());
         ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+
+    /// As [`Stack::wait`]; once there is something to read from `end`, it is told to end.
+    ///
+    /// # Errors
+    /// [`Failure::Missing`] if this process cannot wait for both.
+    pub fn wait_or_end(mut self, end: &UnixStream) -> Result<ExitCode, Failure> {
+        let cannot = |e: rustix::io::Errno| Failure::Missing(format!("cannot wait for the application: {e}"));
+        let process = pidfd_open(Pid::from_child(&self.process), PidfdFlags::empty()).map_err(cannot)?;
+        let mut both = [PollFd::new(&process, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
+        while let Err(e) = poll(&mut both, None) {
+            if e != rustix::io::Errno::INTR {
+                return Err(cannot(e));
+            }
+        }
+        if both[1].revents().is_empty() {
+            return Ok(self.wait());
+        }
+        // It may have ended meanwhile, or end by the signal since it has not begun yet.
+        let _ = pidfd_send_signal(&process, Signal::TERM);
+        let code = self.process.wait().ok().and_then(|status| status.code()).unwrap_or(0);
+        Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::cc::{self, Tracing};
 
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/include");
 static KERNEL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/xdp/include");
+static KERNEL_HOST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/xdp/host");
 static NATIVE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/native");
 
 /// Writes the generated C and the runtime headers that it includes. Debuggers find the source if the compiler
@@ -61,7 +62,13 @@ pub fn for_target(target: &str, program: &ir::Program, dir: &Path) -> Result<Str
         }
         "xdp" => {
             kernel(program, dir, Tracing::Off)?;
-            Ok(format!("{at}: {name}.bpf.c, {name}.bpf.o, include, runtime"))
+            if program.interface.is_none() {
+                return Ok(format!("{at}: {name}.bpf.c, {name}.bpf.o, include, runtime"));
+            }
+            kernel_host(program, dir, Tracing::Off)?;
+            Ok(format!(
+                "{at}: {name}.bpf.c, {name}.bpf.o, {name}-host, libcarrick-sockets.so, include, runtime"
+            ))
         }
         other => Err(Failure::Usage(format!("nothing is built for target {other}"))),
     }
@@ -117,6 +124,28 @@ pub fn kernel_hash(program: &ir::Program) -> u64 {
     let folders = [KERNEL.get_dir("carrick"), RUNTIME.get_dir("carrick")];
     folders.into_iter().flatten().flat_map(Dir::files).for_each(|file| add(file.contents()));
     hash
+}
+
+/// Builds the process by which applications use a program that is in the kernel: afterwards the folder has `NAME-host`.
+///
+/// # Errors
+/// As [`native`].
+pub fn kernel_host(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    write_core(program, dir)?;
+    write_tree(&KERNEL, &dir.join("include"))?;
+    write_tree(&KERNEL_HOST, &dir.join("kernel"))?;
+    write_tree(&NATIVE, &dir.join("host"))?;
+    cc::make(dir, &["lib"], tracing)?;
+    let program = format!("PROGRAM={}", program.name);
+    // The kernel's folder has a `string.h` of its own, which is not for processes.
+    let goals = [
+        &*program,
+        "PROGRAM_DIR=..",
+        "HERE=$(wildcard ../kernel/*.c)",
+        "HERE_FLAGS=-I../kernel -idirafter ../include",
+        "installed",
+    ];
+    cc::make(&dir.join("host"), &goals, tracing)
 }
 
 fn write_tree(tree: &Dir<'_>, to: &Path) -> Result<(), Failure> {

@@ -23,9 +23,10 @@ pub mod head {
     pub const KEY: usize = 8;
     pub const ADDRESS: usize = 24;
     pub const MTU: usize = 28;
-    pub const TAKEN: usize = 32;
-    pub const BUSY: usize = 40;
-    pub const COUNTERS: usize = 48;
+    pub const DEVICE: usize = 32;
+    pub const TAKEN: usize = 40;
+    pub const BUSY: usize = 48;
+    pub const COUNTERS: usize = 64;
 }
 
 /// Where `struct carrick_shared` has the oldest entry of the queue, and behind that how many there ever were.
@@ -37,7 +38,7 @@ pub const TIMER_OCTETS: usize = 24;
 /// The most arguments of a call.
 pub const ARGUMENTS: usize = 16;
 
-/// A report that a request is complete; others are trace records.
+/// A report that a request is complete; those below are trace records.
 pub const COMPLETION: u32 = 16;
 
 /// A request, as it stands in a frame behind the Ethernet header: `struct carrick_asked`.

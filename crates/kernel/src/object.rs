@@ -98,6 +98,12 @@ impl Object {
         self.programs.iter().try_for_each(|(name, fd)| pins::pin(fd.as_fd(), &programs.join(name)))
     }
 
+    /// Its maps and programs by name: what a process needs that uses it from outside.
+    pub fn descriptors(&self) -> impl Iterator<Item = (&str, BorrowedFd<'_>)> {
+        let maps = self.maps.iter().map(|(name, map)| (name.as_str(), fd(map)));
+        maps.chain(self.programs.iter().map(|(name, program)| (name.as_str(), program.as_fd())))
+    }
+
     /// A map, by its name in the generated program.
     pub(crate) fn map(&self, name: &str) -> Result<&MapData, String> {
         self.maps.get(name).ok_or_else(|| format!("the object has no map {name}"))
@@ -134,6 +140,7 @@ impl Object {
     /// # Errors
     /// Why the device does not take it.
     pub fn attach(&self, device: &Device) -> Result<Link, Refusal> {
+        self.set_device(device.index).map_err(Refusal::Failed)?;
         Link::create(self.program("ingress").map_err(Refusal::Failed)?, device)
     }
 }
@@ -169,7 +176,9 @@ fn maps_of(ebpf: &Ebpf) -> Result<BTreeMap<String, MapData>, String> {
             return Err(format!("map {name} is of no kind that programs have"));
         };
         let fd = fd(data).try_clone_to_owned().map_err(|e| e.to_string())?;
-        maps.insert(name.to_owned(), MapData::from_fd(fd).map_err(|e| told(&e))?);
+        // Pins have no dots in their names.
+        let name = name.strip_prefix(".rodata.").map_or(name.to_owned(), |rest| format!("carrick_{rest}"));
+        maps.insert(name, MapData::from_fd(fd).map_err(|e| told(&e))?);
     }
     Ok(maps)
 }

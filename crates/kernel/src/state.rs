@@ -109,6 +109,11 @@ impl Object {
         self.each_core(|core| put(core, head::CLOCK, &(now + 1).to_ne_bytes()))
     }
 
+    /// Packets leave by the device with this number from now on, unless they are answers to who sent the frame.
+    pub(crate) fn set_device(&self, index: u32) -> Result<(), String> {
+        self.each_core(|core| put(core, head::DEVICE, &index.to_ne_bytes()))
+    }
+
     /// The counters of all processors, by number: [`carrick_ir::COUNTERS`].
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 5;
+const ABI: u32 = 6;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -56,6 +56,8 @@ struct CConfig {
     params: *const u64,
     trace: Option<TraceFn>,
     trace_user: *mut c_void,
+    base: u64,
+    elsewhere: *mut c_void,
 }
 
 #[repr(C)]
@@ -199,6 +201,8 @@ fn c_config(config: &Config, user: *mut c_void) -> CConfig {
         params: if config.params.is_empty() { ptr::null() } else { config.params.as_ptr() },
         trace: config.trace.then_some(record as TraceFn),
         trace_user: user,
+        base: 0,
+        elsewhere: ptr::null_mut(),
     }
 }
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI   5u
+#define CARRICK_ABI   6u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -83,6 +83,8 @@ struct carrick_config {
     const uint64_t *params; /* a value for each of the program's parameters, in order; NULL: the defaults */
     carrick_trace_fn trace; /* NULL: none */
     void *trace_user;
+    uint64_t base;   /* when the host's clock was 0, by the system's monotonic one */
+    void *elsewhere; /* of a core that is not in this process: the port by which its host waits for it; NULL: none */
 };
 
 struct carrick_param_info {

@@ -41,6 +41,10 @@ static bool open_ports(const struct carrick_options *options, struct carrick_por
                        struct carrick_port_error *error) {
     const char *rest = strchr(options->port, ':');
     rest = rest ? rest + 1 : "";
+    if (options->here->kind) {
+        ports[0] = options->here->open(rest, error);
+        return ports[0] != NULL;
+    }
     if (options->loop)
         return carrick_loop_open(LOOP_MTU, LOOP_DEPTH, ports, error);
     if (strncmp(options->port, "tun:", 4) == 0)
@@ -164,7 +168,8 @@ int main(int argc, char **argv) {
     struct carrick_options options;
     struct carrick_port_error error = {""};
     struct run run = {.count = 0};
-    switch (carrick_options_read(&options, carrick_program_entry(), argc, argv, &error)) {
+    const struct carrick_here here = carrick_here();
+    switch (carrick_options_read(&options, &here, argc, argv, &error)) {
     case CARRICK_OPTIONS_HELP:
         carrick_options_help(&options, argv[0]);
         return CARRICK_EXIT_OK;

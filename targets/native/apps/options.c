@@ -48,7 +48,10 @@ static bool read_number(const char *text, uint64_t *out) {
 }
 
 static bool read_port(struct carrick_options *options, const char *text) {
+    const char *kind = options->here->kind;
     options->port = text;
+    if (kind)
+        return strncmp(text, kind, strlen(kind)) == 0 && text[strlen(kind)] == ':';
     options->loop = strcmp(text, "loop") == 0;
     return options->loop || strncmp(text, "tun:", 4) == 0 || strncmp(text, "packet:", 7) == 0 ||
            strncmp(text, "udp:", 4) == 0 || strncmp(text, "unix:", 5) == 0;
@@ -61,7 +64,9 @@ static bool read_main_option(struct carrick_options *options, const char *name, 
     if (strcmp(name, "--port") == 0)
         return read_port(options, value) ||
                wrong(error, name, value,
-                     "tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT, unix:LOCALPATH:PEERPATH or loop");
+                     options->here->kind
+                         ? options->here->usage
+                         : "tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT, unix:LOCALPATH:PEERPATH or loop");
     if (strcmp(name, "--addr") == 0)
         return read_address(options, value) ||
                wrong(error, name, value, "an address with its prefix, as in 10.0.0.2/24");
@@ -127,6 +132,11 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
                                : "Only the memory port takes a second --app.");
         return false;
     }
+    if (options->here->kind && (options->faulty || options->pcap || options->setting_count)) {
+        snprintf(error->text, sizeof error->text, "%s",
+                 "The core is not in this process: --fault, --pcap and --set are for whoever has its packets.");
+        return false;
+    }
     if (!options->peer)
         options->peer = options->address + 1;
     if (options->faulty && options->seeded && !options->fault.seed)
@@ -134,9 +144,10 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
     return true;
 }
 
-enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_program *program,
+enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_here *here,
                                                  int argc, char **argv, struct carrick_port_error *error) {
-    *options = (struct carrick_options){.program = program};
+    const struct carrick_program *program = &here->program;
+    *options = (struct carrick_options){.here = here, .program = program};
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         bool known = true;

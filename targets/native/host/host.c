@@ -70,6 +70,8 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_host_conf
     carrick_host_tick(host);
     host->base = host->now;
     host->now = 0;
+    config.base = host->base;
+    config.elsewhere = port;
     if (program->abi != CARRICK_ABI) {
         snprintf(error->text, sizeof error->text, "The program was compiled for another host: compile it again.");
         return false;

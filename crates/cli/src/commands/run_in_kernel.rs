@@ -1,18 +1,22 @@
-//! `carrick run --target xdp`: a program in front of the kernel's own stack on a device, until it is told to end.
+//! `carrick run --target xdp`: a program in front of the kernel's own stack on a device, until it is told to end, or an
+//! application ends that uses it.
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::{Failure, params, targets};
-use carrick_ir::COUNTERS;
+use carrick_ir::{COUNTERS, Program};
 use carrick_kernel::{Device, Object};
+use rustix::io::{FdFlags, fcntl_setfd};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
 use crate::args::Run;
+use crate::stack::Stack;
 
 /// What stands behind the program's name.
 #[derive(Default)]
@@ -20,14 +24,20 @@ struct Words {
     device: String,
     address: u32,
     settings: Vec<String>,
+    /// for the process in which the application is; empty: there is none
+    host: Vec<String>,
 }
 
-const USAGE: &str = "say `--port DEVICE --addr ADDRESS`, and `--set PARAM=VALUE` as often as wanted";
+const USAGE: &str = "say `--port DEVICE --addr ADDRESS`, and `--set PARAM=VALUE` as often as wanted; with `--app APP` also what its process knows (`--requests N`, `--spin`)";
 
 fn words(args: &[String]) -> Result<Words, Failure> {
     let mut words = Words::default();
     let mut rest = args.iter();
     while let Some(word) = rest.next() {
+        if word == "--spin" {
+            words.host.push(word.clone());
+            continue;
+        }
         let value = rest.next().ok_or_else(|| Failure::Usage(format!("{word} has no value; {USAGE}")))?;
         match word.as_str() {
             "--port" => words.device = value.clone(),
@@ -37,10 +47,17 @@ fn words(args: &[String]) -> Result<Words, Failure> {
                     .parse()
                     .map_err(|_| Failure::Usage(format!("{value} is no IPv4 address; {USAGE}")))?;
                 words.address = address.into();
+                words.host.extend([word.clone(), value.clone()]);
             }
             "--set" => words.settings.push(value.clone()),
+            "--app" | "--requests" | "--seed" | "--gateway" => {
+                words.host.extend([word.clone(), value.clone()])
+            }
             _ => return Err(Failure::Usage(format!("{word} is nothing that target `xdp` knows; {USAGE}"))),
         }
+    }
+    if !words.host.iter().any(|word| word == "--app") {
+        words.host.clear();
     }
     if words.device.is_empty() || words.address == 0 {
         return Err(Failure::Usage(format!("device or address is missing; {USAGE}")));
@@ -60,6 +77,11 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
         .map_err(|refusal| super::refused(refusal, args.verbose))?;
     let link = object.attach(&device).map_err(|refusal| super::refused(refusal, args.verbose))?;
     println!("{} is on {}", program.name, device.name);
+    if !words.host.is_empty() {
+        let code = applied(&program, &object, &words.host, &end);
+        link.detach().map_err(Failure::Failed)?;
+        return code;
+    }
     // An error ends the wait as a signal does.
     let _ = end.read(&mut [0]);
     link.detach().map_err(Failure::Failed)?;
@@ -68,6 +90,24 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
         println!("{name} {count}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs an application that uses the program, until it ends or is told to.
+fn applied(
+    program: &Program,
+    object: &Object,
+    args: &[String],
+    end: &UnixStream,
+) -> Result<ExitCode, Failure> {
+    let maps: Vec<String> =
+        object.descriptors().map(|(name, fd)| format!("{name}={}", fd.as_raw_fd())).collect();
+    let stack = Stack::start_in_kernel(program, |command| {
+        for (_, fd) in object.descriptors() {
+            fcntl_setfd(fd, FdFlags::empty())?;
+        }
+        command.arg("--port").arg(format!("kernel:{}", maps.join(","))).args(args).spawn()
+    })?;
+    stack.wait_or_end(end)
 }
 
 /// Has something to read once a signal comes that ends programs.

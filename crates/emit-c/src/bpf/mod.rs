@@ -10,6 +10,7 @@ mod depth;
 mod frames;
 mod lists;
 mod out;
+mod places;
 mod queue;
 mod raised;
 mod state;
@@ -51,6 +52,7 @@ impl Emitter<'_> {
         self.type_declarations();
         self.kernel_structs();
         self.maps();
+        self.places();
         self.core_functions();
         self.tracing();
         self.kernel_context_functions();

@@ -93,6 +93,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t now, sum; /* sum: of all octets behind the network header */");
         self.w.line("struct carrick_ip ip;");
         self.w.line("uint32_t room; /* octets of the frame that is there */");
+        self.w.line("uint32_t back; /* the address of whoever sent it; 0: nobody did */");
         self.w.line(format!("struct {} packet;", self.names.own("packet")));
         self.w.line("uint8_t in[CARRICK_SEEN + CARRICK_OPTION_MAX];");
         self.w.line("uint8_t out[CARRICK_BEGIN + CARRICK_HEADER_MAX + CARRICK_OPTION_MAX];");

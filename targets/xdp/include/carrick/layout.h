@@ -20,8 +20,11 @@ struct carrick_key {
     uint64_t clock; /* the time, where the loader makes it; 0: the kernel's */                                         \
     struct carrick_key key;                                                                                            \
     uint32_t address, mtu;                                                                                             \
-    uint64_t taken; /* packets of which something was made */                                                          \
-    uint64_t busy;  /* packets that were dropped because another processor held an instance for too long */            \
+    uint32_t device; /* its index; 0: frames go back as they came */                                                   \
+    uint32_t reserved;                                                                                                 \
+    uint64_t taken;  /* packets of which something was made */                                                         \
+    uint64_t busy;   /* packets that were dropped because another processor held an instance for too long */           \
+    uint64_t handed; /* packets that the host was to hand to the kernel's own stack */                                 \
     uint64_t counters[CARRICK_COUNTERS]
 
 /* What all processors share (`carrick_shared`). The loader writes it, and looks at it. */
@@ -29,6 +32,7 @@ struct carrick_shared {
     uint64_t rng_state, rng_increment; /* the next random number */
     uint64_t timer_order;              /* how many timers were started */
     uint64_t identification;           /* of the next packet */
+    uint64_t earliest;                 /* no timer that runs is due before; 0: none runs */
     /* Of the queue (`carrick_queue`): which entry is the oldest, and how many there ever were. Packets wait as long as
      * these differ: they leave in empty frames (CARRICK_REQUEST_PACKET). */
     uint64_t queue_head __attribute__((aligned(64)));
@@ -89,5 +93,33 @@ struct carrick_report {
 
 /* The kinds of trace records are those of carrick/program.h. */
 #define CARRICK_REPORT_COMPLETION 16u
+/* A packet of `number` octets for the kernel's own stack to send, since the program knows no way for it. */
+#define CARRICK_REPORT_SEND 17u
+
+/* Where what is in the values of `slots_N`: octets from the beginning. */
+struct carrick_part_place {
+    uint32_t at;
+    uint16_t octets, is_signed;
+    char name[32];
+};
+
+struct carrick_context_place {
+    uint32_t slot;   /* the slot's number, and then what is below */
+    uint32_t timers; /* the first one */
+    uint32_t timer_count, part_count;
+    uint32_t global, reserved;
+    struct carrick_part_place parts[16]; /* of the id, those that a host can see */
+};
+
+#define CARRICK_PLACE_GENERATION 4u
+#define CARRICK_PLACE_HELD       8u
+#define CARRICK_PLACE_LIVE       12u
+
+/* The map `.rodata.places`. */
+struct carrick_places {
+    uint64_t source_hash;
+    uint32_t context_count, reserved;
+    struct carrick_context_place contexts[];
+};
 
 #endif

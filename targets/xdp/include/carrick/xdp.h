@@ -224,15 +224,30 @@ CARRICK_INLINE uint32_t carrick_random(struct carrick_shared *shared) {
     return (shifted >> turn) | (shifted << ((32u - turn) & 31u));
 }
 
+/* Lowers what says when the first timer is due. Where others are always faster, all timers are to be looked at. */
+CARRICK_INLINE void carrick_lower(uint64_t *earliest, uint64_t deadline) {
+    for (uint32_t turn = 0; turn < 16; turn++) {
+        uint64_t there = CARRICK_READ(*earliest);
+        if (there != 0 && there <= deadline)
+            return;
+        if (__sync_val_compare_and_swap(earliest, there, deadline) == there)
+            return;
+    }
+    (void)__sync_lock_test_and_set(earliest, 1);
+}
+
 /* At least 1 ns later, as everywhere. */
 CARRICK_INLINE void carrick_timer_begin(struct carrick_timer *t, struct carrick_shared *shared, uint64_t now,
                                         int64_t after) {
     if (!shared)
         return;
     uint64_t delay = after > 1 ? (uint64_t)after : 1, last = UINT64_MAX - 1;
-    t->deadline = delay > last - now ? last : now + delay;
+    uint64_t deadline = delay > last - now ? last : now + delay;
+    t->deadline = deadline;
     t->order = __sync_fetch_and_add(&shared->timer_order, 1);
-    t->armed = 1;
+    /* Who looks at all timers either sees this one, or has taken `earliest` away before it is looked at here. */
+    (void)__sync_lock_test_and_set(&t->armed, 1);
+    carrick_lower(&shared->earliest, deadline);
 }
 
 /* Whether the timer still ran; it does not any more. */

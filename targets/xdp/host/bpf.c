@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* bpf(2), in so far as a host needs it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel.h"
+
+static int bpf(enum bpf_cmd command, union bpf_attr *attr) {
+    return (int)syscall(SYS_bpf, command, attr, sizeof *attr);
+}
+
+static uint64_t address(const void *of) {
+    return (uint64_t)(uintptr_t)of;
+}
+
+int kernel_bpf_get(const char *path) {
+    union bpf_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.pathname = address(path);
+    return bpf(BPF_OBJ_GET, &attr);
+}
+
+bool kernel_bpf_info(int fd, struct kernel_map *map) {
+    struct bpf_map_info info;
+    union bpf_attr attr;
+    memset(&info, 0, sizeof info);
+    memset(&attr, 0, sizeof attr);
+    attr.info.bpf_fd = (uint32_t)fd;
+    attr.info.info_len = sizeof info;
+    attr.info.info = address(&info);
+    if (bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) != 0)
+        return false;
+    *map = (struct kernel_map){
+        .fd = fd, .value = info.value_size, .entries = info.max_entries, .stride = (info.value_size + 7u) & ~7u};
+    return true;
+}
+
+bool kernel_bpf_lookup(int fd, uint32_t key, void *value) {
+    union bpf_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.map_fd = (uint32_t)fd;
+    attr.key = address(&key);
+    attr.value = address(value);
+    return bpf(BPF_MAP_LOOKUP_ELEM, &attr) == 0;
+}
+
+/* With live frames what the program lets out leaves by the device, and what it drops is gone. */
+int kernel_bpf_run(int fd, const void *frame, uint32_t len, uint32_t device) {
+    struct xdp_md ctx = {.data_end = len, .ingress_ifindex = device};
+    union bpf_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.test.prog_fd = (uint32_t)fd;
+    attr.test.data_in = address(frame);
+    attr.test.data_size_in = len;
+    attr.test.ctx_in = address(&ctx);
+    attr.test.ctx_size_in = sizeof ctx;
+    attr.test.repeat = 1;
+    attr.test.batch_size = 1;
+    attr.test.flags = BPF_F_TEST_XDP_LIVE_FRAMES;
+    return bpf(BPF_PROG_TEST_RUN, &attr) == 0 ? 0 : errno;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests into the kernel, and completions out of it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "core.h"
+
+/* Empty frames that are given in one turn: after so many, others have theirs. */
+#define EMPTY_AT_ONCE 64u
+
+static uint32_t staged_count(const struct carrick_config *config) {
+    const struct carrick_kernel *kernel = config->elsewhere;
+    return kernel->requests.memory ? kernel->requests.entries : 0;
+}
+
+size_t carrick_kernel_footprint(const struct carrick_config *config) {
+    if (!config->elsewhere || config->completions & (config->completions - 1))
+        return 0;
+    return sizeof(struct carrick_core) + staged_count(config) * sizeof(struct staged);
+}
+
+struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_config *config) {
+    struct carrick_core *core = memory;
+    if (carrick_kernel_footprint(config) == 0)
+        return NULL;
+    core->kernel = config->elsewhere;
+    core->trace = config->trace;
+    core->trace_user = config->trace_user;
+    core->base = config->base;
+    core->most_open = config->completions ? config->completions : 1024;
+    core->staged_count = staged_count(config);
+    core->staged_free = core->staged_count ? 0 : NOT_STAGED;
+    for (uint32_t n = 0; n < core->staged_count; n++)
+        core->staged[n].next = n + 1 < core->staged_count ? n + 1 : NOT_STAGED;
+    /* Whoever was here before may have gone while it looked at them. */
+    core_look_at_timers(core);
+    return core;
+}
+
+void core_ask(const struct carrick_core *core, const struct carrick_asked *asked) {
+    struct asking asking = {.ethernet = {[12] = 8}, .asked = *asked};
+    /* It fails where a signal comes, before anything happened. */
+    while (carrick_kernel_give(core->kernel, &asking, sizeof asking) == EINTR) {
+    }
+}
+
+int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now) {
+    (void)now;
+    if (request->token == 0)
+        return CARRICK_BAD_ARG;
+    if (core->open == core->most_open)
+        return CARRICK_AGAIN;
+    struct carrick_asked asked = {
+        .kind = CARRICK_REQUEST_CALL, .number = call, .handle = request->handle, .token = request->token};
+    memcpy(asked.args, request->args, sizeof asked.args);
+    if (request->data.ptr && !core_stage(core, request, &asked))
+        return CARRICK_AGAIN;
+    core->open++;
+    core_ask(core, &asked);
+    return 0;
+}
+
+/* A packet to which the program knows no way: the kernel's own stack asks for the neighbour, and sends it. One that it
+ * refuses is lost, as packets are. */
+static void send_for_program(const struct carrick_core *core, const struct carrick_report *report, uint32_t octets) {
+    const uint8_t *packet = (const uint8_t *)report->words;
+    uint32_t len = report->number;
+    if (len < 20 || len > octets - offsetof(struct carrick_report, words))
+        return;
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    memcpy(&to.sin_addr, packet + 16, 4);
+    if (sendto(core->kernel->raw, packet, len, 0, (const struct sockaddr *)&to, sizeof to) == (ssize_t)len)
+        core->kernel->port.tx++;
+    else
+        core->kernel->port.tx_refused++;
+}
+
+bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_completion *out) {
+    const struct kernel_ring *ring = &core->kernel->reports;
+    const struct carrick_report *report;
+    uint32_t octets;
+    bool found = false;
+    while (!found && (report = kernel_report(ring, &octets))) {
+        uint32_t words = (octets - (uint32_t)offsetof(struct carrick_report, words)) / 8;
+        if (report->kind == CARRICK_REPORT_COMPLETION && words >= 3) {
+            *out = (struct carrick_completion){
+                .token = report->words[0], .status = (uint8_t)report->words[1], .value = report->words[2]};
+            core->open -= core->open > 0;
+            core_unstage(core, out->token, out->value);
+            found = true;
+        } else if (report->kind == CARRICK_REPORT_SEND) {
+            send_for_program(core, report, octets);
+        } else if (core->trace) {
+            core->trace(core->trace_user, report->kind, report->number, report->words, words);
+        }
+        kernel_next(ring);
+    }
+    return found;
+}
+
+static bool packets_wait(const struct carrick_core *core) {
+    const struct carrick_shared *shared = kernel_shared(core->kernel);
+    return __atomic_load_n(&shared->queue_head, __ATOMIC_ACQUIRE) !=
+           __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE);
+}
+
+/* No packet leaves by the host: those that wait are given frames of the device. */
+uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
+                                 uint32_t count, uint64_t now) {
+    (void)buffers, (void)cap, (void)lens, (void)count, (void)now;
+    const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
+    for (uint32_t given = 0; given < EMPTY_AT_ONCE && packets_wait(core); given++)
+        core_ask(core, &empty);
+    return 0;
+}
+
+uint32_t carrick_kernel_tx(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uint64_t now) {
+    uint32_t len;
+    return carrick_kernel_tx_burst(core, &buffer, cap, &len, 1, now);
+}
+
+/* None comes by the host either. */
+uint32_t carrick_kernel_rx_burst(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens,
+                                 uint32_t count, uint64_t now) {
+    (void)core, (void)packets, (void)lens, (void)now;
+    return count;
+}
+
+int carrick_kernel_rx(struct carrick_core *core, const uint8_t *packet, uint32_t len, uint64_t now) {
+    (void)core, (void)packet, (void)len, (void)now;
+    return CARRICK_DROPPED;
+}
+
+int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
+    core_fire(core, core->base + now);
+    return 0;
+}
+
+uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
+    if (packets_wait(core))
+        return 0;
+    uint64_t first = core_first_timer(core);
+    if (first == 0)
+        return CARRICK_NEVER;
+    return first > core->base ? first - core->base : 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The core of a program in the kernel, as far as it is in this process. */
+#ifndef CARRICK_KERNEL_CORE_H
+#define CARRICK_KERNEL_CORE_H
+
+#include "kernel.h"
+
+#define DUE_AT_ONCE 64u
+
+/* A timer that is due. */
+struct due {
+    uint64_t deadline, order, handle;
+    uint32_t number; /* as in struct carrick_asked */
+};
+
+/* The octets of an open request. While the program works on them they are in the element of `carrick_requests` with
+ * the same number. */
+struct staged {
+    uint64_t token; /* 0: nobody's */
+    uint8_t *data;  /* the application's */
+    uint64_t len;
+    uint32_t next; /* of the free; NOT_STAGED: none */
+    bool writable;
+};
+
+#define NOT_STAGED UINT32_MAX
+
+struct carrick_core {
+    struct carrick_kernel *kernel;
+    carrick_trace_fn trace;
+    void *trace_user;
+    uint64_t base;            /* of the kernel's clock: the host's 0 */
+    uint32_t open, most_open; /* requests whose completion nobody has taken */
+    uint32_t staged_count, staged_free;
+    struct due due[DUE_AT_ONCE];
+    struct staged staged[]; /* staged_count */
+};
+
+/* A frame that asks `egress` for something. */
+struct asking {
+    uint8_t ethernet[CARRICK_ETHER_HEADER];
+    struct carrick_asked asked;
+} __attribute__((packed));
+
+/* Hands a request to the program. */
+void core_ask(const struct carrick_core *core, const struct carrick_asked *asked);
+
+/* Fires the timers that are due at `now` of the kernel's clock, in order. */
+void core_fire(struct carrick_core *core, uint64_t now);
+/* Has all timers looked at. */
+void core_look_at_timers(const struct carrick_core *core);
+/* When the first timer is due, if not later; 0: none runs. */
+uint64_t core_first_timer(const struct carrick_core *core);
+
+/* Puts the octets of a request where the program finds them. False: there is no room. */
+bool core_stage(struct carrick_core *core, const struct carrick_request *request, struct carrick_asked *asked);
+/* A request with octets is complete: `octets` of them are the application's now, at most. */
+void core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets);
+
+/* What stands in an instance. */
+static inline uint32_t core_word(const uint8_t *at) {
+    return __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t core_long(const uint8_t *at) {
+    return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
+}
+
+/* The functions of struct carrick_program. */
+size_t carrick_kernel_footprint(const struct carrick_config *config);
+struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_config *config);
+int carrick_kernel_rx(struct carrick_core *core, const uint8_t *packet, uint32_t len, uint64_t now);
+uint32_t carrick_kernel_rx_burst(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens,
+                                 uint32_t count, uint64_t now);
+uint32_t carrick_kernel_tx(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uint64_t now);
+uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
+                                 uint32_t count, uint64_t now);
+int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now);
+int carrick_kernel_advance(struct carrick_core *core, uint64_t now);
+uint64_t carrick_kernel_next_deadline(const struct carrick_core *core);
+bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_completion *out);
+const uint64_t *carrick_kernel_counters(const struct carrick_core *core);
+uint32_t carrick_kernel_open_contexts(const struct carrick_core *core);
+bool carrick_kernel_identify(struct carrick_core *core, uint64_t handle, struct carrick_identity *out);
+
+#endif

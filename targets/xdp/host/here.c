@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The core of this executable's program is in the kernel; the program itself says what can be asked of it. */
+#include "apps/here.h"
+#include "core.h"
+
+extern const struct carrick_program CARRICK_PROGRAM;
+
+static struct carrick_port *here_open(const char *spec, struct carrick_port_error *error) {
+    struct carrick_kernel *kernel = carrick_kernel_open(spec, error);
+    if (!kernel)
+        return NULL;
+    if (kernel->places->source_hash == CARRICK_PROGRAM.source_hash)
+        return &kernel->port;
+    snprintf(error->text, sizeof error->text,
+             "The program in the kernel is another one: build both of the same source.");
+    carrick_port_close(&kernel->port);
+    return NULL;
+}
+
+struct carrick_here carrick_here(void) {
+    struct carrick_here here = {
+        .program = CARRICK_PROGRAM, .kind = "kernel", .usage = "kernel:FOLDER or kernel:MAP=FD,...", .open = here_open};
+    struct carrick_program *program = &here.program;
+    program->footprint = carrick_kernel_footprint;
+    program->init = carrick_kernel_init;
+    program->rx = carrick_kernel_rx;
+    program->rx_burst = carrick_kernel_rx_burst;
+    program->tx = carrick_kernel_tx;
+    program->tx_burst = carrick_kernel_tx_burst;
+    program->call = carrick_kernel_call;
+    program->advance = carrick_kernel_advance;
+    program->next_deadline = carrick_kernel_next_deadline;
+    program->next_completion = carrick_kernel_next_completion;
+    program->counters = carrick_kernel_counters;
+    program->open_contexts = carrick_kernel_open_contexts;
+    program->identify = carrick_kernel_identify;
+    return here;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program in the kernel as its host has it: descriptors of maps and of `egress`, and what of the maps is in this
+ * process's memory. It is the port by which the host waits for what the program reports: no packet passes here.
+ */
+#ifndef CARRICK_KERNEL_H
+#define CARRICK_KERNEL_H
+
+#include "carrick/layout.h"
+#include "carrick/port.h"
+#include "carrick/program.h"
+
+#define KERNEL_CONTEXTS 64u
+
+/* An array, whose elements lie `stride` octets apart from `memory` on. */
+struct kernel_map {
+    int fd; /* -1: the program has none */
+    uint32_t value, entries, stride;
+    uint8_t *memory; /* NULL: not mapped */
+    size_t octets;
+};
+
+/* The ring of reports: what is behind `*consumed` and before `*produced` is to be read. */
+struct kernel_ring {
+    int fd;
+    uint64_t *consumed;
+    const uint64_t *produced;
+    const uint8_t *data; /* twice in a row, so that no report ends at the end */
+    size_t octets;
+};
+
+struct carrick_kernel {
+    struct carrick_port port; /* the first member: what carrick_config.elsewhere points to */
+    int egress, raw;
+    uint32_t device;     /* its index */
+    uint32_t processors; /* that there can be */
+    struct kernel_map cores, shared, requests, contexts[KERNEL_CONTEXTS];
+    struct kernel_ring reports;
+    struct carrick_places *places;
+    const char *part_names[KERNEL_CONTEXTS][CARRICK_ID_PARTS];
+    uint8_t *all_cores; /* what all processors have, as it was looked at last */
+    uint64_t counters[CARRICK_COUNTERS];
+    uint8_t frame[CARRICK_PORT_BATCH]; /* what reserve gives, and nobody fills */
+};
+
+/* Opens what a loader gives: `spec` is the folder where it is pinned, or names with descriptors that this process has
+ * (`carrick_cores=5,egress=9,...`), which are closed with it. NULL: `error` says why. */
+struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port_error *error);
+
+/* Hands `len` octets to `egress` in a frame of the device, which leaves by it if the program makes a packet of it. 0,
+ * or an errno. */
+int carrick_kernel_give(const struct carrick_kernel *kernel, const void *frame, uint32_t len);
+
+/* Reads what all processors have; element n of so many octets belongs to processor n. False: the kernel refuses. */
+bool carrick_kernel_read_cores(struct carrick_kernel *kernel);
+
+/* What the loader wrote, and all processors have the same: of the first one, as it was read last. */
+struct carrick_kernel_head {
+    CARRICK_HEAD;
+};
+const struct carrick_kernel_head *carrick_kernel_head(const struct carrick_kernel *kernel, uint32_t processor);
+
+/* An element of an array. */
+static inline uint8_t *kernel_at(const struct kernel_map *map, uint32_t n) {
+    return map->memory + (size_t)map->stride * n;
+}
+
+static inline struct carrick_shared *kernel_shared(const struct carrick_kernel *kernel) {
+    return (struct carrick_shared *)(void *)kernel->shared.memory;
+}
+
+/* The oldest report that is there, NULL: none. It lasts until kernel_next. `octets` is its length. */
+const struct carrick_report *kernel_report(const struct kernel_ring *ring, uint32_t *octets);
+/* The next report takes its place. */
+void kernel_next(const struct kernel_ring *ring);
+
+/* The system calls. */
+int kernel_bpf_get(const char *path);
+bool kernel_bpf_info(int fd, struct kernel_map *map);
+bool kernel_bpf_lookup(int fd, uint32_t key, void *value);
+int kernel_bpf_run(int fd, const void *frame, uint32_t len, uint32_t device);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Timers lie in the instances. `earliest` of what all processors share says from when on one can be due; programs lower
+ * it where they start one. Only then all instances are looked at that ever were one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+/* Lowers it to a deadline, unless it is lower. */
+static void lower(uint64_t *earliest, uint64_t deadline) {
+    uint64_t there = __atomic_load_n(earliest, __ATOMIC_RELAXED);
+    while (there == 0 || deadline < there)
+        if (__atomic_compare_exchange_n(earliest, &there, deadline, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+            return;
+}
+
+void core_look_at_timers(const struct carrick_core *core) {
+    lower(&kernel_shared(core->kernel)->earliest, 1);
+}
+
+uint64_t core_first_timer(const struct carrick_core *core) {
+    return __atomic_load_n(&kernel_shared(core->kernel)->earliest, __ATOMIC_SEQ_CST);
+}
+
+static int sooner(const void *left, const void *right) {
+    const struct due *a = left, *b = right;
+    if (a->deadline != b->deadline)
+        return a->deadline < b->deadline ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* What has been found: timers that are due, and when the first of the others is. */
+struct found {
+    uint64_t now, next; /* next 0: there is no other */
+    uint32_t count;
+};
+
+static void found_later(struct found *found, uint64_t deadline) {
+    if (found->next == 0 || deadline < found->next)
+        found->next = deadline;
+}
+
+static void found_timer(struct carrick_core *core, struct found *found, const struct due *due) {
+    if (due->deadline > found->now || found->count == DUE_AT_ONCE)
+        found_later(found, due->deadline);
+    else
+        core->due[found->count++] = *due;
+}
+
+/* The timers of an instance. It may change meanwhile: what is fired the program looks at once more. */
+static void look_at(struct carrick_core *core, struct found *found, uint32_t context, uint32_t slot,
+                    const uint8_t *instance) {
+    const struct carrick_context_place *place = &core->kernel->places->contexts[context];
+    if (core_word(instance + place->slot + CARRICK_PLACE_LIVE) == 0)
+        return;
+    uint64_t generation = core_word(instance + place->slot + CARRICK_PLACE_GENERATION);
+    for (uint32_t t = 0; t < place->timer_count; t++) {
+        const uint8_t *timer = instance + place->timers + t * sizeof(struct carrick_timer);
+        if (core_long(timer + offsetof(struct carrick_timer, armed)) == 0)
+            continue;
+        struct due due = {.deadline = core_long(timer + offsetof(struct carrick_timer, deadline)),
+                          .order = core_long(timer + offsetof(struct carrick_timer, order)),
+                          .handle = (uint64_t)(context + 1) << 56 | generation << 32 | slot,
+                          .number = context << 8 | t};
+        found_timer(core, found, &due);
+    }
+}
+
+/* Slots are used from the first one on, one that was freed before one that never was. But those that processors have
+ * just taken may not look used yet, one of each. */
+static void look_at_context(struct carrick_core *core, struct found *found, uint32_t context) {
+    const struct kernel_map *slots = &core->kernel->contexts[context];
+    const struct carrick_context_place *place = &core->kernel->places->contexts[context];
+    uint32_t unused = 0;
+    for (uint32_t slot = 0; slot < slots->entries && unused <= core->kernel->processors; slot++) {
+        const uint8_t *instance = kernel_at(slots, slot);
+        bool used = core_word(instance + place->slot + CARRICK_PLACE_GENERATION) != 0;
+        unused = used ? 0 : unused + 1;
+        if (used)
+            look_at(core, found, context, slot, instance);
+    }
+}
+
+void core_fire(struct carrick_core *core, uint64_t now) {
+    uint64_t *earliest = &kernel_shared(core->kernel)->earliest;
+    uint64_t first = core_first_timer(core);
+    if (first == 0 || first > now)
+        return;
+    /* What is started from here on lowers it again; what was before is seen here. */
+    __atomic_store_n(earliest, 0, __ATOMIC_SEQ_CST);
+    struct found found = {.now = now};
+    for (uint32_t context = 0; context < core->kernel->places->context_count; context++)
+        if (core->kernel->places->contexts[context].timer_count > 0)
+            look_at_context(core, &found, context);
+    if (found.next != 0)
+        lower(earliest, found.next);
+    qsort(core->due, found.count, sizeof core->due[0], sooner);
+    for (uint32_t i = 0; i < found.count; i++) {
+        struct carrick_asked asked = {
+            .kind = CARRICK_REQUEST_TIMER, .number = core->due[i].number, .handle = core->due[i].handle};
+        core_ask(core, &asked);
+    }
+}

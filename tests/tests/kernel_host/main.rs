@@ -1,0 +1,108 @@
+//! Applications that use a program in the kernel: their requests, its timers, and by which way its packets leave.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use carrick_tests::build::{carrick, root};
+use carrick_tests::net::{DEVICE, End, Net, skip};
+use carrick_tests::running::started;
+
+/// What a program in the kernel needs that this machine may not have.
+const MISSING: i32 = 3;
+
+fn here(file: &str) -> PathBuf {
+    root().join("tests/tests/kernel_host").join(file)
+}
+
+/// Two namespaces. A pair of devices hands over what a program sends only where something takes frames in batches.
+fn net() -> Option<Net> {
+    let net = Net::kernel_on_both()?;
+    let taken = net.command(End::Peer, "ethtool").args(["-K", DEVICE, "gro", "on"]).status();
+    taken.is_ok_and(|status| status.success()).then_some(net)
+}
+
+fn run(net: &Net) -> Command {
+    let mut command = net.command(End::Ours, &carrick().to_string_lossy());
+    command.arg("run").arg(here("asking.mtp"));
+    command.args(["--target", "xdp", "--port", DEVICE, "--addr", &format!("{}/24", Net::OURS)]);
+    command
+}
+
+/// Lets an application obey a script.
+fn obeyed(net: &Net, script: &str) -> Output {
+    let mut command = run(net);
+    command.args(["--set", "patience=200ms", "--app", "script:-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("it starts");
+    process.stdin.take().expect("piped").write_all(script.as_bytes()).expect("it reads");
+    process.wait_with_output().expect("it ends")
+}
+
+/// What a counter is at the end.
+fn counter(output: &Output, name: &str) -> u64 {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let line = said.lines().find(|line| line.split_whitespace().next() == Some(name));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+}
+
+/// A peer that answers what is asked for the third time, and an address that nobody has.
+fn asked(net: &Net) -> Option<Output> {
+    let (peer, mut heard) = started(net.command(End::Peer, "python3").arg(here("peer.py")));
+    assert_eq!(heard.next().as_deref(), Some("ready"));
+    let output = obeyed(net, &format!("connect {} 7\nclose\nconnect 10.77.0.9 7\n", Net::PEER));
+    if output.status.code() == Some(MISSING) {
+        skip(&String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(said, format!("asking is on {DEVICE}\nok\nok\ntimed_out\n"), "{output:?}");
+    assert_eq!(
+        heard.collect::<Vec<_>>(),
+        ["0 1", "0 2", "0 3", "2 3"],
+        "asked by its timers until it answers"
+    );
+    assert!(peer.ended().success());
+    Some(output)
+}
+
+fn has_program(net: &Net) -> bool {
+    let link = net.command(End::Ours, "ip").args(["link", "show", DEVICE]).output().expect("ip runs");
+    String::from_utf8_lossy(&link.stdout).contains("xdp")
+}
+
+#[test]
+fn requests_reach_peers_by_the_kernels_stack_or_by_its_routes() {
+    let Some(net) = net() else { return };
+    // Without forwarding the program may not look for a way: the kernel's own stack sends all that is no answer.
+    let Some(output) = asked(&net) else { return };
+    assert_eq!(counter(&output, "port_sent"), 8, "{output:?}");
+    assert_eq!(counter(&output, "tx_packets"), 8, "{output:?}");
+    // With it the neighbour that is known by now is reached from the kernel, and only the one that nobody is is asked for.
+    net.sysctl(End::Ours, &format!("net.ipv4.conf.{DEVICE}.forwarding=1")).expect("it is set");
+    let output = asked(&net).expect("as before");
+    assert_eq!(counter(&output, "port_sent"), 4, "{output:?}");
+    assert_eq!(counter(&output, "rx_packets"), 1, "{output:?}");
+    assert!(!has_program(&net), "the device is as it was");
+}
+
+#[test]
+fn an_application_that_is_told_to_end_leaves_the_device_as_it_was() {
+    let Some(net) = net() else { return };
+    let mut command = run(&net);
+    // Nobody writes, so it would wait for ever.
+    command.args(["--app", "script:-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("it starts");
+    let mut first = String::new();
+    let said = process.stdout.as_mut().expect("piped");
+    BufReader::new(said).read_line(&mut first).expect("UTF-8");
+    if first.is_empty() {
+        let output = process.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(MISSING), "{output:?}");
+        return skip(&String::from_utf8_lossy(&output.stderr));
+    }
+    let told = Command::new("kill").args(["-TERM", &process.id().to_string()]).status();
+    assert!(told.is_ok_and(|status| status.success()));
+    assert!(process.wait().is_ok_and(|status| status.success()), "it ends in order");
+    assert!(!has_program(&net), "the device is as it was");
+}
