@@ -44,6 +44,36 @@ pub struct Wanted {
     /// applications in the host process, as behind `carrick run --app`
     #[serde(default)]
     pub apps: Vec<String>,
+    /// who may bind which ports at the door of `sockets:PATH`; without any of it everybody may
+    #[serde(default, rename = "allow")]
+    allowed: Vec<Allowed>,
+}
+
+/// A user, and what that one may have.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Allowed {
+    /// the user's number
+    uid: u32,
+    /// ports: `80`, `8000-8099`
+    ports: Vec<String>,
+}
+
+impl Allowed {
+    /// As `sockets:PATH` reads it, with a comma before each; what is wrong with it.
+    fn rules(&self) -> Result<String, String> {
+        let mut rules = String::new();
+        for ports in &self.ports {
+            let (first, last) = ports.split_once('-').unwrap_or((ports, ports));
+            let range = first.parse::<u16>().ok().zip(last.parse::<u16>().ok());
+            let (first, last) =
+                range.filter(|(first, last)| *first > 0 && first <= last).ok_or_else(|| {
+                    format!("{ports:?} are no ports of user {}; write them like 80 or 8000-8099", self.uid)
+                })?;
+            rules.push_str(&format!(",{}:{first}-{last}", self.uid));
+        }
+        Ok(rules)
+    }
 }
 
 impl Wanted {
@@ -52,6 +82,20 @@ impl Wanted {
         let mut choice = Choice { without: self.without.clone(), ..Choice::default() };
         self.with.iter().for_each(|text| choice.add(text));
         choice
+    }
+
+    /// Tells the doors of sockets who may have what.
+    fn restrict(&mut self) -> Result<(), String> {
+        let rules = self.allowed.iter().map(Allowed::rules).collect::<Result<String, _>>()?;
+        let mut doors = self.apps.iter_mut().filter(|app| app.starts_with("sockets:")).peekable();
+        if !rules.is_empty() && doors.peek().is_none() {
+            return Err(format!(
+                "{} allows users ports, and has no door for them: add \"sockets:PATH\" to its `apps`",
+                self.name
+            ));
+        }
+        doors.for_each(|door| door.push_str(&rules));
+        Ok(())
     }
 
     /// The address alone.
@@ -96,6 +140,7 @@ fn parse(text: &str, folder: &Path) -> Result<Config, String> {
         if wanted.name.is_empty() {
             wanted.name = wanted.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         }
+        wanted.restrict()?;
         let name = &wanted.name;
         let right = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(right) {
@@ -129,6 +174,18 @@ mod tests {
         assert_eq!(wanted.file, Path::new("/etc/carrick/a/stream.mtp"));
         assert_eq!(wanted.ip(), Ok(Ipv4Addr::new(10, 7, 0, 2)));
         assert_eq!(config.metrics, None);
+    }
+
+    #[test]
+    fn users_may_have_ports_at_a_door() {
+        let allow = "[[program.allow]]\nuid = 33\nports = [\"80\", \"8000-8099\"]\n";
+        let text = format!("{ONE}apps = [\"echo\", \"sockets:/run/a\"]\n{allow}");
+        let config = parse(&text, Path::new("/etc")).expect("it is right");
+        assert_eq!(config.programs[0].apps, ["echo", "sockets:/run/a,33:80-80,33:8000-8099"]);
+        assert!(wrong(&format!("{ONE}{allow}")).contains("has no door for them"));
+        for ports in ["0", "90-80", "65536", "http", ""] {
+            assert!(wrong(&text.replace("8000-8099", ports)).contains("are no ports of user 33"), "{ports}");
+        }
     }
 
     #[test]

@@ -59,8 +59,9 @@ static void relay_connected(void *user, enum carrick_status status, uint64_t han
 }
 
 static void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
-    struct relay_link *link = fd < 0 ? NULL : relay_link_begin(relay);
-    struct carrick_answer answer = {.error = fd < 0 ? EINVAL : ENOBUFS};
+    bool may = relay_may(relay, asker, ask->local_port) || relay_has(relay, asker, ask->local_port);
+    struct relay_link *link = fd < 0 || !may ? NULL : relay_link_begin(relay);
+    struct carrick_answer answer = {.error = fd < 0 ? EINVAL : may ? ENOBUFS : EACCES};
     if (link) {
         link->fd = fd;
         link->six = ask->six != 0;
@@ -148,7 +149,7 @@ static void door_event(struct relay *relay) {
         if (asker->fd >= 0)
             continue;
         *asker = (struct relay_asker){.fd = fd, .ticket = ++relay->next_ticket * RELAY_ASKERS + i};
-        if (!relay_watch(relay, fd, RELAY_ASKER, i))
+        if (!relay_who(fd, &asker->uid) || !relay_watch(relay, fd, RELAY_ASKER, i))
             asker_end(asker);
         return;
     }
@@ -188,16 +189,25 @@ static void relay_ready(void *user) {
     relay_resume(relay);
 }
 
-/* Makes the socket at the path. A file of a process that is gone is taken away; another's door is left alone. */
-static bool door_open(struct relay *relay, const char *path, struct carrick_port_error *error) {
+/* Makes the socket at the path, behind which may stand who may have which port. A file of a process that is gone is
+ * taken away; another's door is left alone. */
+static bool door_open(struct relay *relay, const char *argument, struct carrick_port_error *error) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (!*path || strlen(path) >= sizeof address.sun_path) {
-        snprintf(error->text, sizeof error->text, "`sockets:%.60s`: write a path of at most %zu letters.", path,
+    size_t len = strcspn(argument, ",");
+    if (len == 0 || len >= sizeof address.sun_path) {
+        snprintf(error->text, sizeof error->text, "`sockets:%.60s`: write a path of at most %zu letters.", argument,
                  sizeof address.sun_path - 1);
         return false;
     }
-    strcpy(address.sun_path, path);
-    strcpy(relay->path, path);
+    if (argument[len] && !relay_rules(relay, argument + len + 1)) {
+        snprintf(error->text, sizeof error->text,
+                 "`%.60s`: write who may have which ports as UID:PORT or UID:FIRST-LAST, at most %u of them.",
+                 argument + len + 1, RELAY_RULES);
+        return false;
+    }
+    memcpy(address.sun_path, argument, len);
+    memcpy(relay->path, argument, len);
+    const char *path = relay->path;
     relay->door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     bool lives = relay->door >= 0 && connect(relay->door, (struct sockaddr *)&address, sizeof address) == 0;
     if (!lives && relay->door >= 0 && errno == ECONNREFUSED)
@@ -255,12 +265,12 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
              carrick_stack_has(stack, "open_stream"))
         snprintf(error->text, sizeof error->text, "Sockets need a program with an interface of the shape `stream`.");
     else if (door_open(relay, argument, error) && carrick_stack_watch(stack, relay->epoll, relay_ready, relay)) {
-        fprintf(stderr, "serving sockets at %s\n", argument);
+        fprintf(stderr, "serving sockets at %s\n", relay->path);
         return relay;
     }
     sockets_finish(relay);
     return NULL;
 }
 
-const struct carrick_application carrick_sockets_application = {"sockets", "sockets:PATH", sockets_start,
-                                                                sockets_finish};
+const struct carrick_application carrick_sockets_application = {"sockets", "sockets:PATH[,UID:PORT[-PORT]...]",
+                                                                sockets_start, sockets_finish};

@@ -15,6 +15,7 @@
 #define RELAY_ASKERS 64u
 #define RELAY_OCTETS 65536u /* read at once, each way */
 #define RELAY_NOBODY 0u
+#define RELAY_RULES  64u
 #define RELAY_ENDS   1024u /* of failed connections, which their programs have not asked for yet */
 
 struct relay;
@@ -46,6 +47,7 @@ struct relay_bound {
     int fd;         /* accepted connections go there; -1: closed */
     uint64_t asker; /* who waits for it to listen, or RELAY_NOBODY */
     uint32_t address, options, requests;
+    uint32_t uid; /* whose it is */
     uint16_t port;
     bool used, six, listening, accepting;
     int parked; /* a program's end for which there is no room there now; -1: none */
@@ -55,7 +57,14 @@ struct relay_bound {
 /* A short connection on which something is asked. Others name it by `ticket`, which no later one has. */
 struct relay_asker {
     int fd;          /* -1: free */
+    uint32_t uid;    /* who asks */
     uint64_t ticket; /* its place among the askers is what remains of RELAY_ASKERS */
+};
+
+/* A user may have these ports. */
+struct relay_rule {
+    uint32_t uid;
+    uint16_t first, last;
 };
 
 struct relay {
@@ -71,6 +80,8 @@ struct relay {
         int error;
     } ends[RELAY_ENDS];
     uint32_t next_end;
+    struct relay_rule rules[RELAY_RULES];
+    uint32_t rule_count;           /* 0: everybody may have every port */
     uint32_t instance, generation; /* of ids */
     uint64_t next_ticket;
     bool stuck; /* someone could not ask the stack: too many requests were open */
@@ -102,6 +113,15 @@ void relay_link_set(struct relay_link *link, uint32_t options, bool on);
 void relay_resume(struct relay *relay);
 void relay_link_resume(struct relay_link *link);
 
+/* Reads `UID:PORT` or `UID:FIRST-LAST`, and more of it behind commas. False: it is not that, or too much of it. */
+bool relay_rules(struct relay *relay, const char *text);
+/* Whether an asker may ask for this port; 0 is one that the relay chooses. */
+bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port);
+/* Who is at the other end of a socket; false: nobody can tell. */
+bool relay_who(int fd, uint32_t *uid);
+
+/* Whether a bound socket of this asker's user has the port. */
+bool relay_has(const struct relay *relay, uint64_t asker, uint16_t port);
 void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
 void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
 void relay_bound_event(struct relay_bound *bound, uint32_t events);

@@ -18,6 +18,13 @@ static struct relay_bound *bound_on(struct relay *relay, uint16_t port) {
     return NULL;
 }
 
+bool relay_has(const struct relay *relay, uint64_t asker, uint16_t port) {
+    for (uint32_t i = 0; i < RELAY_BOUND; i++)
+        if (relay->bound[i].used && relay->bound[i].port == port)
+            return relay->bound[i].uid == relay->askers[asker % RELAY_ASKERS].uid;
+    return false;
+}
+
 static struct relay_bound *bound_begin(struct relay *relay) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++) {
         struct relay_bound *bound = &relay->bound[i];
@@ -69,6 +76,8 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
     }
     if (ask->address != 0 && ask->address != carrick_stack_address(relay->stack))
         answer.error = CARRICK_NOT_OURS;
+    else if (!relay_may(relay, asker, ask->port))
+        answer.error = EACCES;
     else if (bound_on(relay, answer.local_port))
         answer.error = EADDRINUSE;
     struct relay_bound *bound = answer.error ? NULL : bound_begin(relay);
@@ -79,6 +88,7 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
     }
     bound->address = answer.local_address;
     bound->port = answer.local_port;
+    bound->uid = relay->askers[asker % RELAY_ASKERS].uid;
     bound->options = ask->options;
     bound->six = ask->six != 0;
     answer.id = bound->id;

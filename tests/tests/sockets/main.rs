@@ -98,6 +98,47 @@ fn a_death_is_told_to_the_other_side() {
     assert!(said.contains("Network is down"), "{said}");
 }
 
+/// Binds as root, and then as somebody else; in the end it asks for a connection from root's port, as no library would.
+const USERS: &str = "
+import array, errno, os, socket, struct, sys
+held = []
+def bind(port):
+    s = socket.socket()
+    held.append(s)
+    try:
+        s.bind(('', port))
+        s.listen()
+        return 'ok'
+    except OSError as e:
+        return errno.errorcode[e.errno]
+print(bind(81))
+os.chmod(os.path.dirname(os.environ['CARRICK_SOCKETS']), 0o755)
+os.setuid(65534)
+print(*[bind(port) for port in (80, 79, 8000, 8099, 8100, 0, 81)])
+def connect(local_port):
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    door.connect(os.environ['CARRICK_SOCKETS'])
+    ours, theirs = socket.socketpair()
+    ask = struct.pack('=IIQIHHIIII', 1, 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0)
+    door.sendmsg([ask], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [theirs.fileno()]))])
+    return errno.errorcode.get(struct.unpack('=i', door.recv(64)[:4])[0], 'ok')
+print(connect(81), connect(8100), connect(0))
+";
+
+#[test]
+fn a_user_has_the_ports_that_are_allowed() {
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let stack = Stack::start_for(&net, ",65534:80,65534:8000-8099", &[]);
+    let mut users = stack.command(&net, "python3");
+    let said = users.args(["-u", "-c", USERS, Net::PEER]).output().expect("it starts");
+    let expected = "ok\nok EACCES ok ok EACCES ok EACCES\nEACCES EACCES ok\n";
+    assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
+    stack.end();
+}
+
 /// Whatever is said at its door, and whatever descriptors come along: the stack keeps nothing of it, and serves others.
 #[test]
 fn a_hostile_program_is_answered_and_forgotten() {

@@ -26,8 +26,13 @@ pub struct Stack {
 impl Stack {
     /// Starts it, with more arguments, and waits for its door.
     pub fn start(net: &Net, more: &[&str]) -> Stack {
+        Stack::start_for(net, "", more)
+    }
+
+    /// As [`Stack::start`], for these users alone (`,UID:PORTS`).
+    pub fn start_for(net: &Net, users: &str, more: &[&str]) -> Stack {
         let dir = tempfile::tempdir().expect("a folder");
-        let app = format!("sockets:{}", dir.path().join("door").display());
+        let app = format!("sockets:{}{users}", dir.path().join("door").display());
         let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
         command.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS), "--app", &app]);
         command.args(["--set", "msl=10ms", "--requests", "4096"]);

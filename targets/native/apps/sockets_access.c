@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Who of those that ask the relay may have which port. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "apps/sockets.h"
+
+/* The number at *text, which goes behind it. */
+static bool access_number(const char **text, unsigned long most, unsigned long *number) {
+    if (**text < '0' || **text > '9')
+        return false;
+    char *end;
+    *number = strtoul(*text, &end, 10); /* ULONG_MAX for one that is too large */
+    *text = end;
+    return *number <= most;
+}
+
+bool relay_rules(struct relay *relay, const char *text) {
+    for (;; text++) {
+        unsigned long uid, first, last;
+        if (relay->rule_count == RELAY_RULES || !access_number(&text, UINT32_MAX, &uid) || *text++ != ':' ||
+            !access_number(&text, UINT16_MAX, &first))
+            return false;
+        last = first;
+        if (*text == '-' && (text++, !access_number(&text, UINT16_MAX, &last)))
+            return false;
+        if (first == 0 || last < first)
+            return false;
+        relay->rules[relay->rule_count++] = (struct relay_rule){(uint32_t)uid, (uint16_t)first, (uint16_t)last};
+        if (*text != ',')
+            return *text == 0;
+    }
+}
+
+bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port) {
+    uint32_t uid = relay->askers[asker % RELAY_ASKERS].uid;
+    bool may = relay->rule_count == 0 || uid == 0 || port == 0;
+    for (uint32_t i = 0; i < relay->rule_count && !may; i++) {
+        const struct relay_rule *rule = &relay->rules[i];
+        may = rule->uid == uid && rule->first <= port && port <= rule->last;
+    }
+    return may;
+}
+
+bool relay_who(int fd, uint32_t *uid) {
+    struct ucred who;
+    socklen_t len = sizeof who;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0)
+        return false;
+    *uid = who.uid;
+    return true;
+}
