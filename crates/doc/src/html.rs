@@ -21,6 +21,25 @@ pub fn unescape(text: &str) -> String {
     plain.replace("&amp;", "&")
 }
 
+/// A file of HTML with this title, style and body, all of which are HTML and CSS by now.
+pub fn document(title: &str, style: &str, body: &str) -> String {
+    format!(
+        r#"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+{body}</body>
+</html>
+"#
+    )
+}
+
 /// At most so many letters.
 pub fn cut(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {

@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 pub use boxes::layout;
 use html::{code, section, table};
-pub use html::{escape, unescape};
+pub use html::{document, escape, unescape};
 
 /// Something that a standard asks of the protocol.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -70,11 +70,11 @@ pub fn page(program: &Program, requirements: &[Requirement]) -> String {
     let links = sections.iter().flatten().map(|s| format!("<a href=\"#{}\">{}</a>", s.anchor, s.title));
     let nav = links.collect::<Vec<_>>().join(" ");
     let body: String = sections.iter().flatten().map(|s| s.html.as_str()).collect();
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{name}</title>\n<style>\n{}</style>\n</head>\n<body>\n<header><h1>{name}</h1><p>a transport program{role}, <code>{}</code></p><nav>{nav}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n",
-        include_str!("style.css"),
+    let body = format!(
+        "<header><h1>{name}</h1><p>a transport program{role}, <code>{}</code></p><nav>{nav}</nav></header>\n<main>\n{body}</main>\n",
         escape(&program.file),
-    )
+    );
+    document(&name, include_str!("style.css"), &body)
 }
 
 /// How much of what is asked is there, and each thing that is asked.

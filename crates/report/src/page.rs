@@ -1,12 +1,14 @@
 //! The page: data, the program's text, and the scripts that draw.
 
-use carrick_doc::escape;
+use carrick_doc::{document, escape};
 
 use crate::model::Run;
 use crate::plot::{Figure, Table};
 use crate::{source, summary};
 
 const STYLE: &str = include_str!("page/style.css");
+const FIGURES: &str =
+    "figure { display: inline-block; margin: 0.5rem; }\nfigure svg { max-width: 100%; height: auto; }\n";
 
 /// In the order in which they build on each other.
 const SCRIPTS: [&str; 5] = [
@@ -20,28 +22,22 @@ const SCRIPTS: [&str; 5] = [
 /// What stands before and behind the manifest in a page.
 pub const MANIFEST: (&str, &str) = ("<pre id=\"manifest\">", "</pre>");
 
+fn shown(manifest: &str) -> String {
+    [MANIFEST.0, &escape(manifest), MANIFEST.1].concat()
+}
+
 /// The page of a run: one file of HTML that needs no other and no network. `manifest`, lines that say what makes it again,
 /// stands in it.
 pub fn page(run: &Run, manifest: &str) -> String {
-    let manifest = [MANIFEST.0, &escape(manifest), MANIFEST.1].concat();
     let data = serde_json::to_string(run).expect("plain data has a form in JSON");
     // In a script only `<` could end it.
     let data = data.replace('<', "\\u003c");
     let sources: String = (0..).zip(&run.sources).map(|(n, s)| source::lines(n, s)).collect();
     let (name, command, tables) = (escape(&run.program), escape(&run.command), summary::tables(run));
+    let manifest = shown(manifest);
     let scripts = SCRIPTS.concat();
-    format!(
-        r#"<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{name}: a run</title>
-<style>
-{STYLE}</style>
-</head>
-<body>
-<header>
+    let body = format!(
+        r#"<header>
 <h1>{name}</h1>
 <p><code>{command}</code></p>
 <details><summary>Numbers</summary>
@@ -67,10 +63,9 @@ pub fn page(run: &Run, manifest: &str) -> String {
 <script>
 "use strict";
 {scripts}</script>
-</body>
-</html>
 "#
-    )
+    );
+    document(&format!("{name}: a run"), STYLE, &body)
 }
 
 /// The page of tables of results: all drawings that there are of them, and lines that say what makes them again.
@@ -80,29 +75,15 @@ pub fn tables_page(tables: &[Table], manifest: &str) -> String {
         drawn.map(|figure| format!("<figure>{}</figure>\n", figure.chart(tables).svg(""))).collect();
     let mut labels: Vec<&str> = tables.iter().map(|table| table.label.as_str()).collect();
     labels.dedup();
-    let (name, manifest) = (escape(&labels.join(", ")), escape(manifest));
-    let (open, close) = MANIFEST;
-    format!(
-        r#"<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{name}: results</title>
-<style>
-{STYLE}figure {{ display: inline-block; margin: 0.5rem; }}
-figure svg {{ max-width: 100%; height: auto; }}
-</style>
-</head>
-<body>
-<header>
+    let (name, manifest) = (escape(&labels.join(", ")), shown(manifest));
+    let body = format!(
+        r#"<header>
 <h1>{name}</h1>
 <details><summary>What makes it again</summary>
-{open}{manifest}{close}
+{manifest}
 </details>
 </header>
-{figures}</body>
-</html>
-"#
-    )
+{figures}"#
+    );
+    document(&format!("{name}: results"), &[STYLE, FIGURES].concat(), &body)
 }
