@@ -14,10 +14,8 @@ fn compiled_cores_keep_their_promises_under_attack() {
         skip("clang is missing");
         return;
     }
-    let carrick = build::carrick();
     let fuzzed = Command::new("make")
         .args(["-s", "-C", "fuzz", "generated", &format!("SECONDS={SECONDS}")])
-        .arg(format!("CARRICK={}", carrick.display()))
         .arg(format!("TRAFFIC={}", build::tool("carrick-fuzz-traffic").display()))
         .arg(format!("TARGET_DIR={}", build::target_dir().display()))
         .current_dir(build::root())

@@ -1,7 +1,7 @@
-//! Tells the fuzzer of compiled cores what packets of a program look like: packets that runs in the simulator made, and
-//! where fields are in them.
+//! Writes what the fuzzer of compiled cores is made of: the core of a program in C, and `traffic.h`, what packets of it look
+//! like: packets that runs in the simulator made, and where fields are in them.
 //!
-//! `carrick-fuzz-traffic PROGRAM.mtp OUT.h [ENDS.mtp...]`; the runs of a program in the network are those of ENDS through it.
+//! `carrick-fuzz-traffic PROGRAM.mtp FOLDER [ENDS.mtp...]`; the runs of a program in the network are those of ENDS through it.
 
 mod header;
 mod record;
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use carrick_driver::compile_file;
+use carrick_driver::{build, compile_file};
 use carrick_ir::Program;
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1).map(PathBuf::from);
-    let (Some(program), Some(out)) = (words.next(), words.next()) else {
-        eprintln!("say a program, the file to write, and programs of ends");
+    let (Some(program), Some(dir)) = (words.next(), words.next()) else {
+        eprintln!("say a program, the folder to write, and programs of ends");
         return ExitCode::from(2);
     };
-    match write(&program, &out, &words.collect::<Vec<_>>()) {
+    match write(&program, &dir, &words.collect::<Vec<_>>()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{}: {why}", program.display());
@@ -28,15 +28,17 @@ fn main() -> ExitCode {
     }
 }
 
-fn write(program: &Path, out: &Path, ends: &[PathBuf]) -> Result<(), String> {
+fn write(program: &Path, dir: &Path, ends: &[PathBuf]) -> Result<(), String> {
     let program = load(program)?;
+    build::write_core(&program, dir).map_err(|e| e.to_string())?;
     let ends = match program.in_network {
         Some(_) => ends.iter().map(|file| load(file)).collect::<Result<_, _>>()?,
         None => vec![program.clone()],
     };
     let packets = record::packets(&program, &ends)?;
     let text = header::text(&program, &packets);
-    std::fs::write(out, text).map_err(|e| format!("cannot write {}: {e}", out.display()))
+    let out = dir.join("traffic.h");
+    std::fs::write(&out, text).map_err(|e| format!("cannot write {}: {e}", out.display()))
 }
 
 fn load(file: &Path) -> Result<Arc<Program>, String> {
