@@ -4,9 +4,10 @@
 //! Each test has network namespaces, a BPF file system and folders of its own. Each that cannot run here says so.
 
 use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use carrick_kernel::machine;
 use carrick_tests::build::{carrickd, root};
@@ -182,6 +183,57 @@ fn a_daemon_goes_on_with_the_connections_of_a_dead_one() {
     assert_eq!(house.asked("1"), "44 refused");
     assert!(third.end().success());
     house.is_as_before();
+}
+
+/// What the peer of the application says, and what the application does when it is killed: it goes on as another process.
+#[test]
+fn an_application_that_dies_is_started_again() {
+    let Some(house) = House::new() else { return };
+    let gro = house.net.command(End::Peer, "ethtool").args(["-K", DEVICE, "gro", "on"]).status();
+    assert!(gro.is_ok_and(|s| s.success()), "what is sent from the kernel is handed over");
+    let files = root().join("tests/tests/kernel_host");
+    let (_peer, mut heard) = started(house.net.command(End::Peer, "python3").arg(files.join("peer.py")));
+    assert_eq!(heard.next().as_deref(), Some("ready"));
+    std::thread::spawn(move || heard.for_each(drop));
+    let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
+    let text = text.replace("least.mtp", &files.join("asking.mtp").display().to_string());
+    let config = house.configured(&format!("{text}app = \"script:-\"\n"));
+    let mut daemon = house.carrickd("run");
+    let daemon = daemon.arg(config).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut daemon = Ended(daemon.spawn().expect("it starts"));
+    let mut script = daemon.0.stdin.take().expect("piped");
+    let mut answers = BufReader::new(daemon.0.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    let mut log = BufReader::new(daemon.0.stderr.take().expect("piped")).lines().map_while(Result::ok);
+    assert!(log.any(|line| line == "info: ready"), "it is ready");
+    let connect = format!("connect {} 7\n", Net::PEER);
+    script.write_all(connect.as_bytes()).expect("it reads");
+    assert_eq!(answers.next().as_deref(), Some("ok"));
+    let application = || house.status()["programs"][0]["applications"][0].clone();
+    let first = application();
+    assert_eq!((&first["app"], &first["starts"]), (&"script:-".into(), &1.into()));
+    let killed = Command::new("kill").args(["-KILL", &first["process"].to_string()]).status();
+    assert!(killed.is_ok_and(|s| s.success()), "it was there: {first}");
+    assert!(log.any(|line| line.contains("it is started again in 100 ms")), "that is told");
+    script.write_all(connect.as_bytes()).expect("it reads");
+    assert_eq!(answers.next().as_deref(), Some("ok"), "the next one has the program's connections");
+    let second = application();
+    assert!(second["starts"] == 2 && second["process"] != first["process"], "{second}");
+    assert_eq!(house.status()["programs"][0]["instances"][0]["open"], 2);
+    let told = Command::new("kill").args(["-TERM", &daemon.0.id().to_string()]).status();
+    assert!(told.is_ok_and(|s| s.success()) && daemon.0.wait().is_ok_and(|s| s.success()));
+    assert!(!Path::new(&format!("/proc/{}", second["process"])).exists(), "it ended before its daemon");
+    house.is_as_before();
+}
+
+/// A process that is not there after its test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // If it has ended by then, there is nothing to kill.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[test]

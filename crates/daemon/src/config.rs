@@ -41,9 +41,8 @@ pub struct Wanted {
     /// parameters: name=value
     #[serde(default)]
     pub set: Vec<String>,
-    /// applications in the host process, as behind `carrick run --app`
-    #[serde(default)]
-    pub apps: Vec<String>,
+    /// the application in the host process, as behind `carrick run --app`; without it there is no such process
+    pub app: Option<String>,
     /// who may bind which ports at the door of `sockets:PATH`; without any of it everybody may
     #[serde(default, rename = "allow")]
     allowed: Vec<Allowed>,
@@ -87,14 +86,16 @@ impl Wanted {
     /// Tells the doors of sockets who may have what.
     fn restrict(&mut self) -> Result<(), String> {
         let rules = self.allowed.iter().map(Allowed::rules).collect::<Result<String, _>>()?;
-        let mut doors = self.apps.iter_mut().filter(|app| app.starts_with("sockets:")).peekable();
-        if !rules.is_empty() && doors.peek().is_none() {
+        let door = self.app.as_mut().filter(|app| app.starts_with("sockets:"));
+        if !rules.is_empty() && door.is_none() {
             return Err(format!(
-                "{} allows users ports, and has no door for them: add \"sockets:PATH\" to its `apps`",
+                "{} allows users ports, and has no door for them: say `app = \"sockets:PATH\"`",
                 self.name
             ));
         }
-        doors.for_each(|door| door.push_str(&rules));
+        if let Some(door) = door {
+            door.push_str(&rules);
+        }
         Ok(())
     }
 
@@ -179,9 +180,9 @@ mod tests {
     #[test]
     fn users_may_have_ports_at_a_door() {
         let allow = "[[program.allow]]\nuid = 33\nports = [\"80\", \"8000-8099\"]\n";
-        let text = format!("{ONE}apps = [\"echo\", \"sockets:/run/a\"]\n{allow}");
+        let text = format!("{ONE}app = \"sockets:/run/a\"\n{allow}");
         let config = parse(&text, Path::new("/etc")).expect("it is right");
-        assert_eq!(config.programs[0].apps, ["echo", "sockets:/run/a,33:80-80,33:8000-8099"]);
+        assert_eq!(config.programs[0].app.as_deref(), Some("sockets:/run/a,33:80-80,33:8000-8099"));
         assert!(wrong(&format!("{ONE}{allow}")).contains("has no door for them"));
         for ports in ["0", "90-80", "65536", "http", ""] {
             assert!(wrong(&text.replace("8000-8099", ports)).contains("are no ports of user 33"), "{ports}");

@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use carrick_driver::Failure;
+use carrick_ir::Program;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, set_parent_process_death_signal, waitid,
 };
@@ -25,7 +26,7 @@ const END: Duration = Duration::from_secs(5);
 
 /// A process that is there until it is told to stop.
 pub struct Host {
-    apps: Vec<String>,
+    app: String,
     state: Arc<Mutex<State>>,
     /// dropping it is what ends the waits
     stop: Mutex<Option<Sender<()>>>,
@@ -48,29 +49,39 @@ struct Plan {
 }
 
 impl Host {
-    /// Starts the host process of a program that is pinned; `None` where it has none.
+    /// Starts the host process of a program that is pinned; `None` where no application is wanted.
     ///
     /// # Errors
-    /// Applications are wanted, and there is no host process for them.
-    pub fn of(program: &str, wanted: &Wanted, built: &Path, pins: &Path) -> Result<Option<Host>, Failure> {
-        let executable = built.join(format!("{program}-host"));
-        if !executable.exists() {
-            if wanted.apps.is_empty() {
-                return Ok(None);
+    /// One is wanted, and the program cannot have any.
+    pub fn of(
+        program: &Program,
+        wanted: &Wanted,
+        built: &Path,
+        pins: &Path,
+    ) -> Result<Option<Host>, Failure> {
+        let Some(app) = &wanted.app else {
+            if program.interface.is_some() {
+                log::warn(&format!(
+                    "{} has no application (`app`): nobody calls it, and no timer of it fires",
+                    wanted.name
+                ));
             }
-            return Err(Failure::Failed(format!(
-                "there is no host process for the applications of {}; leave `apps` out",
-                wanted.name
+            return Ok(None);
+        };
+        if program.interface.is_none() {
+            let name = &wanted.name;
+            return Err(Failure::Usage(format!(
+                "{name} has no interface for an application; leave `app` out"
             )));
         }
-        let mut args = vec!["--port".to_owned(), format!("kernel:{}", pins.display())];
-        args.extend(["--addr".to_owned(), wanted.address.clone()]);
-        args.extend(wanted.apps.iter().flat_map(|app| ["--app".to_owned(), app.clone()]));
-        let plan = Plan { name: wanted.name.clone(), executable, args };
-        Ok(Some(Host::start(plan, wanted.apps.clone())))
+        let args = ["--port".to_owned(), format!("kernel:{}", pins.display())].into_iter();
+        let args = args.chain(["--addr".into(), wanted.address.clone(), "--app".into(), app.clone()]);
+        let executable = built.join(format!("{}-host", program.name));
+        let plan = Plan { name: wanted.name.clone(), executable, args: args.collect() };
+        Ok(Some(Host::start(plan, app.clone())))
     }
 
-    fn start(plan: Plan, apps: Vec<String>) -> Host {
+    fn start(plan: Plan, app: String) -> Host {
         let (stop, stopped) = mpsc::channel();
         let (ending, ended) = mpsc::channel();
         let state = Arc::new(Mutex::new(State::default()));
@@ -81,7 +92,7 @@ impl Host {
             let _ = ending.send(());
         });
         Host {
-            apps,
+            app,
             state,
             stop: Mutex::new(Some(stop)),
             thread: Mutex::new(Some(thread)),
@@ -93,7 +104,7 @@ impl Host {
     pub fn status(&self) -> OfHost {
         let state = lock(&self.state);
         let process = state.process.map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
-        OfHost { apps: self.apps.clone(), process, starts: state.starts }
+        OfHost { app: self.app.clone(), process, starts: state.starts }
     }
 
     fn signal(&self, signal: Signal) {
@@ -172,9 +183,10 @@ fn once(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>) -> io::Result
 fn spawn(plan: &Plan) -> io::Result<Child> {
     let mut command = Command::new(&plan.executable);
     command.args(&plan.args);
+    // The next daemon's host must find nobody else at the program's reports.
     // SAFETY: it makes one system call, and touches nothing that another thread may hold.
     unsafe {
-        command.pre_exec(|| set_parent_process_death_signal(Some(Signal::TERM)).map_err(io::Error::from));
+        command.pre_exec(|| set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from));
     }
     command.spawn()
 }
@@ -202,7 +214,7 @@ mod tests {
     fn who_dies_is_started_again_and_who_is_stopped_is_not() {
         let dir = tempfile::tempdir().expect("a folder");
         let (plan, listener) = plan(dir.path(), "s.recv(1)\n");
-        let host = Host::start(plan, vec!["echo".into()]);
+        let host = Host::start(plan, "echo".into());
         let (first, _) = listener.accept().expect("it came");
         let process = host.status().process.expect("it is there");
         assert_eq!(host.status().starts, 1);
@@ -219,7 +231,7 @@ mod tests {
     #[test]
     fn what_does_not_start_ends_no_daemon() {
         let plan = Plan { name: "test".into(), executable: "/nowhere/at-all".into(), args: Vec::new() };
-        let host = Host::start(plan, Vec::new());
+        let host = Host::start(plan, "echo".into());
         assert_eq!(host.status().starts, 0);
         host.stop();
     }

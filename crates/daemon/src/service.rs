@@ -110,7 +110,7 @@ impl Prepared {
             device.name,
             if found { ", as the last daemon left it" } else { "" }
         ));
-        let host = Host::of(&program.name, &wanted, &built, &pins)?;
+        let host = Host::of(&program, &wanted, &built, &pins)?;
         Ok(Service { wanted, program, object, link, about, found, host })
     }
 

@@ -50,7 +50,7 @@ pub struct OfProgram {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfHost {
     /// as behind `--app`
-    pub apps: Vec<String>,
+    pub app: String,
     /// the process, unless it is dead and about to be started again
     pub process: Option<u32>,
     /// how often it was started
@@ -81,8 +81,7 @@ pub fn pretty(status: &Status) -> String {
         let _ = writeln!(text, "\n{name} ({}) on {device}{how}, {address}", program.file);
         for host in &program.applications {
             let process = host.process.map_or("none now".to_owned(), |pid| pid.to_string());
-            let apps = if host.apps.is_empty() { "no application".into() } else { host.apps.join(", ") };
-            let _ = writeln!(text, "  {apps}: process {process}, started {} times", host.starts);
+            let _ = writeln!(text, "  {}: process {process}, started {} times", host.app, host.starts);
         }
         for of in &program.instances {
             let _ = writeln!(text, "  {:<20} {} of {}", of.context, of.open, of.capacity);
@@ -138,7 +137,7 @@ pub mod tests {
                 address: "10.7.0.2".into(),
                 attached: true,
                 found: true,
-                applications: vec![OfHost { apps: vec!["echo".into()], process: Some(9), starts: 2 }],
+                applications: vec![OfHost { app: "echo".into(), process: Some(9), starts: 2 }],
                 instances: vec![Instances { context: "conn".into(), open: 1, capacity: 16 }],
                 counters: BTreeMap::from([("rx_packets".into(), 4), ("short".into(), 0)]),
             }],

@@ -82,8 +82,7 @@ impl Object {
         Object::of(maps, pins::all(&dir.join(pins::PROGRAMS))?)
     }
 
-    /// Keeps its maps and programs in a folder of a BPF file system, which is made: they outlive this process. Constants are
-    /// `maps/rodata`: names begin with no dot there.
+    /// Keeps its maps and programs in a folder of a BPF file system, which is made: they outlive this process.
     ///
     /// # Errors
     /// What the kernel says; what was pinned by then stays for [`pins::remove`].
@@ -92,9 +91,7 @@ impl Object {
         for folder in [&maps, &programs] {
             fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
         }
-        self.maps
-            .iter()
-            .try_for_each(|(name, map)| pins::pin(fd(map), &maps.join(name.trim_start_matches('.'))))?;
+        self.maps.iter().try_for_each(|(name, map)| pins::pin(fd(map), &maps.join(name)))?;
         self.programs.iter().try_for_each(|(name, fd)| pins::pin(fd.as_fd(), &programs.join(name)))
     }
 
