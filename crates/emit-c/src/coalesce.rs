@@ -60,6 +60,10 @@ impl Emitter<'_> {
         if !self.coalesces() {
             return;
         }
+        if self.kernel {
+            self.w.line("uint64_t newest = alone ? 0 : place + 1;");
+            return self.w.line(format!("(void){}(chain->handle, &newest);", self.names.own("newest_at")));
+        }
         self.w.line(format!("uint32_t *newest = {}(core, chain->handle);", self.names.own("newest_at")));
         self.w.line("if (newest)");
         self.w.line(format!("    *newest = {};", self.entry_place()));
@@ -87,15 +91,27 @@ impl Emitter<'_> {
                 self.w.line("prev->payload__ = payload;");
                 self.w.line("old->rules = rules;");
                 self.w.line("if (payload.len)");
-                self.w.line("    carrick_tx_queued(unit, payload.offset);");
+                let queued = if self.kernel { "carrick_tx_waits" } else { "carrick_tx_queued" };
+                self.w.line(format!("    {queued}(unit, payload.offset);"));
             }
             for take in &rule.takes {
                 let field = safe(&bp.fields[*take as usize].name);
                 self.w.line(format!("prev->{field} = bp->{field};"));
             }
-            self.w.line("return old;");
+            if self.kernel {
+                self.brings("old");
+                let text = self.let_go_of_old();
+                self.w.line(text);
+            }
+            self.w.line(if self.kernel { "return 0;" } else { "return old;" });
             self.w.close("}");
         }
         self.w.close("}");
+        if self.kernel {
+            self.w.open("if (old) {");
+            let text = self.let_go_of_old();
+            self.w.line(text);
+            self.w.close("}");
+        }
     }
 }

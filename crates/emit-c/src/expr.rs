@@ -73,6 +73,10 @@ impl Emitter<'_> {
             ExprKind::Handle(ctx) => self.handle_of(*ctx),
             ExprKind::TxRoom(ctx) => {
                 let Ty::Context(id) = self.local_type(*ctx) else { return "0u".into() };
+                if self.kernel {
+                    let name = self.names.own(&self.p.contexts[id.index()].name);
+                    return format!("{name}_tx_room({})", self.local(*ctx));
+                }
                 let mask = format!("core->{}_tx_mask", self.p.contexts[id.index()].name);
                 format!("carrick_tx_room(&{}->tx__, {mask})", self.local(*ctx))
             }

@@ -60,7 +60,10 @@ impl Emitter<'_> {
         let (payload, len) = (self.names.own("payload"), packet_len(bp));
         let mut octets = format!("{len} - header_len{}", less_tail(bp));
         if self.kernel {
-            return self.w.line(format!("h->payload__ = (struct {payload}){{.len = {octets}}};"));
+            let ptr = "CARRICK_TO_ADDR(CARRICK_IN_FRAME | (core->begin + header_len))";
+            return self
+                .w
+                .line(format!("h->payload__ = (struct {payload}){{.ptr = {ptr}, .len = {octets}}};"));
         }
         if bp.frame {
             self.w.line("CARRICK_UNUSED uint64_t payload_len = len - header_len;");

@@ -96,14 +96,7 @@ impl Emitter<'_> {
             self.names.own("payload_unit")
         ));
         self.w.open("if (unit) {");
-        self.w.line("uint64_t from = carrick_max64(payload.offset, unit->reclaimed), to = payload.len > UINT64_MAX - payload.offset ? UINT64_MAX : payload.offset + payload.len;");
-        self.w.line("uint64_t end = carrick_min64(to, unit->end), len = end > from ? end - from : 0;");
-        self.w.line("if (!unit->open)");
-        self.w.line("    core->counters[CARRICK_COUNT_NO_UNIT]++;");
-        self.w.line("else if (len != payload.len)");
-        self.w.line("    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
-        self.w.line("payload.offset = from;");
-        self.w.line("payload.len = unit->open ? len : 0;");
+        self.cut_to_unit();
         self.w.close("}");
         self.cut_memory("payload.");
         let memory = if self.has_memory() {
@@ -126,6 +119,18 @@ impl Emitter<'_> {
         self.w.line("return e;");
         self.w.close("}");
         self.w.blank();
+    }
+
+    /// In a generate function: `payload` is cut to what `unit` holds.
+    pub(crate) fn cut_to_unit(&mut self) {
+        self.w.line("uint64_t from = carrick_max64(payload.offset, unit->reclaimed), to = payload.len > UINT64_MAX - payload.offset ? UINT64_MAX : payload.offset + payload.len;");
+        self.w.line("uint64_t end = carrick_min64(to, unit->end), len = end > from ? end - from : 0;");
+        self.w.line("if (!unit->open)");
+        self.w.line("    core->counters[CARRICK_COUNT_NO_UNIT]++;");
+        self.w.line("else if (len != payload.len)");
+        self.w.line("    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
+        self.w.line("payload.offset = from;");
+        self.w.line("payload.len = unit->open ? len : 0;");
     }
 
     /// In a generate function: `e`, the entry behind the last one.
@@ -330,7 +335,8 @@ impl Emitter<'_> {
             let c = self.names.ctype(&field.ty);
             let [first, mid, last] =
                 [&rule.first, &rule.mid, &rule.last].map(|e| self.header_expr(e, bp, "bp->"));
-            let later = if mid == last { mid } else { format!("*last ? {last} : {mid}") };
+            let ended = if self.kernel { "last" } else { "*last" };
+            let later = if mid == last { mid } else { format!("{ended} ? {last} : {mid}") };
             // Of two rules of one field, that which the packet has counts.
             let before = rules.iter().rev().find(|(n, other)| n < number && other.field == rule.field);
             let otherwise =

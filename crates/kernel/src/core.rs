@@ -9,6 +9,7 @@ use carrick_ir::{Function, Loc, Program, counter};
 use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, kind};
+use crate::requests::Requests;
 use crate::{Object, Refusal, Reports};
 
 /// The frame goes back by the device that it came from.
@@ -28,6 +29,7 @@ pub struct KernelCore {
     records: Vec<Record>,
     failed: Vec<FailedClaim>,
     completions: VecDeque<Completion>,
+    requests: Requests,
     /// requests that were called and whose completion nobody has taken
     open: usize,
     /// the most of them
@@ -53,6 +55,7 @@ impl KernelCore {
     pub fn new(object: &Path, program: Arc<Program>, config: &Config) -> Result<KernelCore, Refusal> {
         let object = Object::load(object, &program, config.seed, config.address, config.mtu, &config.params)?;
         let reports = object.reports().map_err(Refusal::Failed)?;
+        let requests = Requests::new(&object).map_err(Refusal::Failed)?;
         Ok(KernelCore {
             object,
             reports,
@@ -61,6 +64,7 @@ impl KernelCore {
             records: Vec::new(),
             failed: Vec::new(),
             completions: VecDeque::new(),
+            requests,
             open: 0,
             most_open: if config.completions == 0 { 1024 } else { config.completions as usize },
             now: 0,
@@ -153,7 +157,9 @@ impl KernelCore {
         let calls = self.program.interface.as_ref().map_or(&[][..], |i| &i.calls);
         calls.get(call).is_some_and(|call| {
             let fields = &self.program.events[call.event.index()].fields;
-            request.token != 0 && request.args.len() == fields.len() && request.data == Data::None
+            let scalars = fields.iter().filter(|f| f.ty.is_scalar()).count();
+            let data = scalars < fields.len() || request.data == Data::None;
+            request.token != 0 && request.args.len() == scalars && data
         })
     }
 }
@@ -185,6 +191,9 @@ impl Core for KernelCore {
         if self.open == self.most_open {
             return Err(Refused::Again);
         }
+        let Some(staged) = self.requests.stage(request.token, request.data) else {
+            return Err(Refused::Again);
+        };
         self.now = self.now.max(now);
         self.open += 1;
         let asked = Asked {
@@ -192,6 +201,7 @@ impl Core for KernelCore {
             number: call as u32,
             handle: request.handle,
             token: request.token,
+            staged,
             args: request.args,
             ..Asked::default()
         };
@@ -223,7 +233,8 @@ impl Core for KernelCore {
     }
 
     fn next_completion(&mut self) -> Option<Completion> {
-        let done = self.completions.pop_front()?;
+        let mut done = self.completions.pop_front()?;
+        done.data = self.requests.complete(done.token, (done.status == 0).then_some(done.value));
         self.open = self.open.saturating_sub(1);
         Some(done)
     }

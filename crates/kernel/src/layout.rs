@@ -35,6 +35,11 @@ pub const QUEUE_HEAD: usize = 64;
 /// Octets of `struct carrick_timer`.
 pub const TIMER_OCTETS: usize = 24;
 
+/// Octets of memory that a request brings at most, and those of the element that they are in: `struct carrick_staged`.
+pub const STAGED: usize = 65536;
+/// With what is never used.
+pub const STAGED_OCTETS: usize = STAGED + 4096;
+
 /// The most arguments of a call.
 pub const ARGUMENTS: usize = 16;
 

@@ -11,6 +11,7 @@ mod maps;
 mod object;
 pub mod pins;
 mod refusal;
+mod requests;
 mod state;
 
 pub use core::KernelCore;

@@ -97,6 +97,49 @@ pub(crate) fn count(map: BorrowedFd<'_>, octets: usize, most: usize) -> io::Resu
     Ok(found)
 }
 
+/// The values of an array that can be mapped, as this process sees them.
+pub(crate) struct Mapped {
+    at: *mut u8,
+    len: usize,
+}
+
+impl Mapped {
+    /// Maps `len` octets of an array.
+    pub(crate) fn new(map: BorrowedFd<'_>, len: usize) -> io::Result<Mapped> {
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        // SAFETY: a new mapping, at a place that the kernel chooses.
+        let at = unsafe { libc::mmap(std::ptr::null_mut(), len, access, kind, map.as_raw_fd(), 0) };
+        if at == libc::MAP_FAILED {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(Mapped { at: at.cast(), len })
+        }
+    }
+
+    /// Copies octets to a place of the array; those outside of it are left out.
+    pub(crate) fn put(&self, at: usize, octets: &[u8]) {
+        let room = self.len.saturating_sub(at).min(octets.len());
+        // SAFETY: the octets are within the mapping, of which no Rust reference is made.
+        unsafe { std::ptr::copy_nonoverlapping(octets.as_ptr(), self.at.wrapping_add(at), room) };
+    }
+
+    /// Copies octets from a place of the array; zeros where it has none.
+    pub(crate) fn get(&self, at: usize, len: usize) -> Vec<u8> {
+        let mut octets = vec![0; len];
+        let room = self.len.saturating_sub(at).min(len);
+        // SAFETY: as above.
+        unsafe { std::ptr::copy_nonoverlapping(self.at.wrapping_add(at), octets.as_mut_ptr(), room) };
+        octets
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this one's, and nothing refers to it any more.
+        unsafe { libc::munmap(self.at.cast(), self.len) };
+    }
+}
+
 /// Runs a program on a frame; the verdict, and the frame that it left.
 pub(crate) fn run(program: BorrowedFd<'_>, frame: &[u8]) -> io::Result<(u32, Vec<u8>)> {
     let mut out = vec![0_u8; 4096];

@@ -6,7 +6,7 @@
 #ifndef CARRICK_UNIT_H
 #define CARRICK_UNIT_H
 
-#include "carrick/base.h"
+#include "carrick/extent.h"
 #include "carrick/sum.h"
 
 static inline void carrick_ring_write(uint8_t *ring, uint64_t mask, uint64_t offset, const uint8_t *from,
@@ -32,29 +32,6 @@ static inline uint64_t carrick_ring_read_sum(const uint8_t *ring, uint64_t mask,
     return first == len ? sum : carrick_sum_join(sum, first, carrick_copy_sum(to + first, ring, len - first));
 }
 
-/* What is to be sent. base <= end; reclaimed <= base; end - reclaimed <= capacity. */
-struct carrick_tx {
-    uint64_t base;      /* the first octet that is still held */
-    uint64_t end;       /* one past the last */
-    uint64_t reclaimed; /* the first octet that may not be overwritten yet */
-    uint64_t size;      /* where the unit ends, UINT64_MAX if it does not */
-    uint64_t floor;     /* no queued payload begins before it; of meaning while there is one */
-    uint32_t pending;   /* queued blueprints with a payload of this unit */
-    bool open;
-};
-
-static inline void carrick_tx_open(struct carrick_tx *tx, uint64_t size) {
-    uint32_t pending = tx->pending;
-    *tx = (struct carrick_tx){.size = size, .pending = pending, .open = true};
-}
-
-/* How many octets would be taken now. */
-static inline uint64_t carrick_tx_room(const struct carrick_tx *tx, uint64_t mask) {
-    if (!tx->open)
-        return 0;
-    return carrick_min64(mask + 1 - (tx->end - tx->reclaimed), tx->size - tx->end);
-}
-
 /* Appends; returns how many octets were taken. */
 static inline uint64_t carrick_tx_add(struct carrick_tx *tx, uint8_t *ring, uint64_t mask, struct carrick_addr from,
                                       uint64_t len) {
@@ -65,52 +42,6 @@ static inline uint64_t carrick_tx_add(struct carrick_tx *tx, uint8_t *ring, uint
     tx->end += len;
     return len;
 }
-
-/* Retires; returns how many octets. */
-static inline uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
-    len = carrick_min64(len, tx->end - tx->base);
-    tx->base += len;
-    tx->reclaimed = tx->pending == 0 ? tx->base : carrick_max64(tx->reclaimed, carrick_min64(tx->base, tx->floor));
-    return len;
-}
-
-/* A blueprint whose payload begins there is queued. */
-static inline void carrick_tx_queued(struct carrick_tx *tx, uint64_t offset) {
-    tx->floor = tx->pending++ == 0 ? offset : carrick_min64(tx->floor, offset);
-}
-
-/* A queued blueprint with a payload of this unit is out. */
-static inline void carrick_tx_sent(struct carrick_tx *tx) {
-    if (--tx->pending == 0)
-        tx->reclaimed = tx->base;
-}
-
-/* Octets [lo, hi) from the unit's base that are there, beyond the in-order ones. */
-struct carrick_rx_run {
-    uint32_t lo, hi;
-};
-
-#define CARRICK_RX_RUNS 16u
-
-/* What was received. `ready` octets from base are in order; the runs lie above, ascending, not touching. */
-struct carrick_rx {
-    uint64_t base; /* the first octet that was not flushed */
-    uint64_t size; /* where the unit ends, UINT64_MAX if it does not */
-    uint32_t ready;
-    uint16_t count;
-    bool open;
-    struct carrick_rx_run runs[CARRICK_RX_RUNS];
-};
-
-static inline void carrick_rx_open(struct carrick_rx *rx, uint64_t size) {
-    rx->base = 0;
-    rx->size = size;
-    rx->ready = 0;
-    rx->count = 0;
-    rx->open = true;
-}
-
-enum carrick_rx_result { CARRICK_RX_ALL, CARRICK_RX_CUT, CARRICK_RX_FULL };
 
 /* Copies [lo, hi) where nothing is yet: octets already there are kept. */
 static inline void carrick_rx_fill(struct carrick_rx *rx, uint8_t *ring, uint64_t mask, const uint8_t *from,

@@ -89,6 +89,14 @@ impl Emitter<'_> {
         self.w.line("CARRICK_ZERO(e);");
         self.initial_fields("(*e)", &event.fields);
         self.w.line("e->token__ = request->token;");
+        for field in event.fields.iter().filter(|f| f.ty == Ty::Addr) {
+            self.w.open("if (request->staged) {");
+            let name = safe(&field.name);
+            self.w.line(format!("e->{name}.ptr = CARRICK_TO_ADDR(CARRICK_STAGED_AT(request->staged));"));
+            self.w.line(format!("e->{name}.len = carrick_min64(request->data_len, CARRICK_STAGED);"));
+            self.w.line(format!("e->{name}.token = request->token;"));
+            self.w.close("}");
+        }
         for (at, field) in event.fields.iter().filter(|f| f.ty.is_scalar()).enumerate() {
             let (name, c) = (safe(&field.name), self.names.ctype(&field.ty));
             let conversion = if field.ty == Ty::Bool { " != 0" } else { "" };

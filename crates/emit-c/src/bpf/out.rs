@@ -21,8 +21,25 @@ impl Emitter<'_> {
         ));
         self.w.line("if (!core || !bp)");
         self.w.line("    return 0;");
-        self.trace_instr(8, &[format!("{index}u"), "0u".into(), "0u".into(), "0u".into()]);
-        self.place_entry(index, "");
+        self.w
+            .line(format!("CARRICK_UNUSED const struct {} *chain = &core->chain;", self.names.own("chain")));
+        // An argument that nothing uses is one that the callers do not give.
+        self.w.line("CARRICK_OPAQUE(sent);");
+        self.w.line(format!("struct {} payload = bp->payload__;", self.names.own("payload")));
+        self.unit_of_payload();
+        self.w.open("if (unit) {");
+        self.w.line("carrick_tx_settle(unit);");
+        self.cut_to_unit();
+        self.w.close("}");
+        self.w.line("if (!unit || !payload.len)");
+        self.w.line("    memset(&payload, 0, sizeof payload);");
+        let words = ["payload.offset", "payload.len", "payload.mss"].map(str::to_owned);
+        self.trace_instr(8, &[vec![format!("{index}u")], words.to_vec()].concat());
+        self.coalesce(index, bp);
+        self.place_entry(index);
+        self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
+        self.w.line("if (unit && payload.len)");
+        self.w.line("    carrick_tx_waits(unit, payload.offset);");
         self.entry_is_there();
         self.w.line("return 0;");
         self.w.close("}");
@@ -61,15 +78,14 @@ impl Emitter<'_> {
         ));
         self.w.line("if (!core || !e)");
         self.w.line("    return 0;");
-        self.w.line(format!("const struct {ty} *h = &e->bp.{}_;", bp.name));
-        self.w.line("core->last = true;");
-        self.w.line(format!("uint32_t header_len = {name}_header_len(h);"));
-        self.w.line("const uint64_t payload_len = 0;");
-        self.w.open("if (header_len + CARRICK_IP_HEADER > core->mtu) {");
-        self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.check_ranges(bp, &["return 0;"]);
+        self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
+        self.w.line(format!(
+            "uint32_t header_len = {name}_header_len(bp), headers = CARRICK_IP_HEADER + header_len;"
+        ));
+        self.part_of_payload();
+        self.cut_in_kernel(index);
+        let instead = ["e->done += payload_len;", "core->payload.len = 0;", "return 0;"];
+        self.check_ranges(bp, &instead);
         self.w.line("uint8_t *p = core->out + CARRICK_BEGIN;");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.sums_in_kernel(bp);
@@ -77,21 +93,64 @@ impl Emitter<'_> {
         self.w
             .line("uint64_t identification = shared ? __sync_fetch_and_add(&shared->identification, 1) : 0;");
         self.w.line(
-            "carrick_ip_write(core->out + CARRICK_ETHERNET, &h->net__, header_len, (uint16_t)identification);",
+            "carrick_ip_write(core->out + CARRICK_ETHERNET, &h->net__, header_len + (uint32_t)payload_len, (uint16_t)identification);",
         );
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
-        self.w.line("return (int)(CARRICK_IP_HEADER + header_len);");
+        self.trace_payload(index);
+        self.w.line("e->done += payload_len;");
+        self.w.line("return (int)headers;");
         self.w.close("}");
         self.w.blank();
     }
 
+    /// In the function that makes a packet: `payload_len`, and whether another one follows.
+    fn part_of_payload(&mut self) {
+        self.w.line("core->payload = bp->payload__;");
+        self.w
+            .line("uint64_t mss = core->mtu > headers ? core->mtu - headers : 0, whole = bp->payload__.len;");
+        self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)");
+        self.w.line("    mss = bp->payload__.mss;");
+        self.w.line("uint64_t payload_len = carrick_min64(mss, whole - e->done);");
+        self.w.line("bool last = e->done + payload_len == whole;");
+        self.w.line("core->payload.offset += e->done;");
+        self.w.line("core->payload.len = payload_len;");
+        self.w.line("core->whole = whole;");
+        self.w.line("core->last = last || (whole && !mss);");
+        self.w.open("if ((whole && !mss) || headers > core->mtu) {");
+        self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
+        self.w.line("e->done += payload_len;");
+        self.w.line("core->payload.len = 0;");
+        self.w.line("return 0;");
+        self.w.close("}");
+    }
+
+    /// The segmentation rules, of a payload in several packets.
+    fn cut_in_kernel(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        if !self.p.seg_rules.iter().any(|rule| rule.blueprint.index() == index) {
+            return;
+        }
+        self.w.open("if (payload_len < whole) {");
+        self.w.line(format!("struct {} *cut = &e->cut.{}_;", self.names.declared(&bp.name), bp.name));
+        self.w.line("if (e->done == 0)");
+        self.w.line("    *cut = *bp;");
+        self.apply_rules(index, "e->done == 0");
+        self.w.line("cut->payload__.len = payload_len;");
+        self.w.line("h = cut;");
+        self.w.close("}");
+    }
+
     fn sums_in_kernel(&mut self, bp: &BlueprintDef) {
         for field in &bp.fields {
-            let BpFieldKind::Checksum { pseudo, .. } = field.kind else { continue };
-            let mut sum = "carrick_sum_of(p, CARRICK_HEADER_MAX, header_len)".to_owned();
+            let BpFieldKind::Checksum { pseudo, payload, .. } = field.kind else { continue };
+            let mut sum = "carrick_sum_piece(p, header_len)".to_owned();
+            if payload && self.sends_units() {
+                let of_payload = self.names.own("payload_sum");
+                sum = format!("carrick_sum_after({sum}, header_len, payload_len ? {of_payload}(core) : 0)");
+            }
             if pseudo {
                 sum = format!(
-                    "carrick_sum_pseudo(h->net__.src, h->net__.dst, h->net__.protocol, header_len) + {sum}"
+                    "carrick_sum_pseudo(h->net__.src, h->net__.dst, h->net__.protocol, header_len + (uint32_t)payload_len) + {sum}"
                 );
             }
             self.w.line(format!("carrick_store_sum(p + {}, {sum});", field.bit_offset / 8));
@@ -111,11 +170,12 @@ impl Emitter<'_> {
             ("RUN", self.names.own("run_raised")),
             ("RUN_ASKED", self.names.own("run_asked")),
             ("RUN_SENT", self.names.own("run_sent")),
-            ("ADD_SUM", self.names.own("add_sum")),
             ("FILL", self.names.own("fill")),
             ("ADDRESS", self.names.own("address")),
             ("HAND", self.names.own("hand")),
             ("SEND_REPORT", self.names.own("send_report")),
+            ("FRAME", self.names.own("frame")),
+            ("ADD_UP", self.names.own("add_up")),
             ("LEAVE", self.names.own("leave")),
             ("SENT", self.names.own("sent")),
             ("CALL", self.names.own("call")),
@@ -126,6 +186,7 @@ impl Emitter<'_> {
             ),
             ("PROTOCOL", self.p.net_header.protocol.to_string()),
             ("SUM", u8::from(sum).to_string()),
+            ("SENDS", u8::from(self.sends_units()).to_string()),
         ];
         let text = self.named(&format!("{INGRESS}\n{EGRESS}"), &names);
         text.lines().for_each(|line| self.w.line(line));

@@ -48,6 +48,7 @@ impl Emitter<'_> {
         self.w.line("bool vacant; /* no packet has the frame that is there */");
         self.w.line("bool alone;  /* one has: that of `entry`, which does not wait */");
         self.w.line("bool last;   /* of the entry that a packet was made of: no other follows */");
+        self.w.line("uint64_t whole; /* octets of its payload */");
         self.w.line(format!("struct {entry} entry;"));
         let brought = self.names.own("brought");
         self.w.line(format!("struct {brought} bringing; /* what the next one that is issued brings */"));
@@ -61,28 +62,100 @@ impl Emitter<'_> {
         let text = self.named(QUEUE, &[("ENTRY", self.names.own("entry"))]);
         text.lines().for_each(|line| self.w.line(line));
         self.w.blank();
+        self.newest_in_kernel();
     }
 
     /// In a generate function: `e`, where the copy goes; it returns if there is no place.
-    pub(super) fn place_entry(&mut self, index: usize, alone: &str) {
+    pub(super) fn place_entry(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
-        let (entry, name) = (self.names.own("entry"), &bp.name);
-        self.w.line(format!("bool alone = {}(core){alone};", self.names.own("fits")));
-        self.w.line(format!("struct {entry} *e = alone ? &core->entry : {}();", self.names.own("reserve")));
+        let (entry, own, name) = (self.names.own("entry"), self.names.own(&bp.name), &bp.name);
+        self.w.line("uint64_t place = 0;");
+        self.w.line(format!(
+            "bool alone = {}{}(core) && (!payload.len || ((!payload.mss || payload.len <= payload.mss) &&",
+            // What waits may take up a payload that is longer than a packet.
+            if self.takes_up(index) { "false && " } else { "" },
+            self.names.own("fits")
+        ));
+        self.w.line(format!("    CARRICK_IP_HEADER + {own}_header_len(bp) + payload.len <= core->mtu));"));
+        self.w.line(format!(
+            "struct {entry} *e = alone ? &core->entry : {}(&place);",
+            self.names.own("reserve")
+        ));
         self.w.open("if (!e) {");
         self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
         self.w.line("return 0;");
         self.w.close("}");
         self.w.line(format!("e->kind = {index};"));
-        self.w.line("e->sent = sent;");
+        self.w.line("e->sent = 0;");
         self.w.line("e->rules = rules;");
         self.w.line("e->done = 0;");
         self.w.line("e->handle = core->chain.handle;");
+        self.note_newest();
         self.w.line(format!("e->bp.{name}_ = *bp;"));
+        self.brings("e");
+    }
+
+    /// In a generate function: what comes when the entry is out.
+    pub(crate) fn brings(&mut self, entry: &str) {
         if self.has_sent() {
-            self.w.line("if (sent)");
-            self.w.line("    e->brought = core->bringing;");
+            self.w.open("if (sent) {");
+            self.w.line(format!("{entry}->sent = sent;"));
+            self.w.line(format!("{entry}->brought = core->bringing;"));
+            self.w.close("}");
         }
+    }
+
+    /// Whether an entry of this blueprint that waits may become another one whole.
+    fn takes_up(&self, index: usize) -> bool {
+        self.p.coalescing.iter().any(|rule| rule.blueprint.index() == index && rule.takes.is_empty())
+    }
+
+    /// The newest entry of a context, for coalescing rules.
+    fn newest_in_kernel(&mut self) {
+        if !self.coalesces() {
+            return;
+        }
+        let (core, entry) = (self.names.own("core"), self.names.own("entry"));
+        self.w.line("/* Where the newest entry of the context with this handle stands; changed, if `to` says where to. */");
+        self.w.open(format!(
+            "CARRICK_INLINE uint64_t {}(uint64_t handle, const uint64_t *to) {{",
+            self.names.own("newest_at")
+        ));
+        self.w.line("uint32_t slot = (uint32_t)handle;");
+        for (number, ctx) in self.p.contexts.iter().enumerate() {
+            let ty = self.names.declared(&ctx.name);
+            self.w.open(format!("if (handle >> 56 == {}) {{", number + 1));
+            self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{number}, &slot);"));
+            self.w.line("if (c && to)");
+            self.w.line("    c->newest__ = *to;");
+            self.w.line("return c ? c->newest__ : 0;");
+            self.w.close("}");
+        }
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* The newest entry of a context if it waits whole, and brings nothing: that of the frame, or one that is held. */");
+        self.w.open(format!(
+            "CARRICK_INLINE struct {entry} *{}(struct {core} *core, uint64_t handle) {{",
+            self.names.own("newest")
+        ));
+        self.w.line(format!("uint64_t at = handle ? {}(handle, NULL) : 0;", self.names.own("newest_at")));
+        self.w.line(format!(
+            "struct {entry} *e = at ? {}(at - 1) : core->alone ? &core->entry : NULL;",
+            self.names.own("entry_at")
+        ));
+        self.w.line("if (e && handle && e->handle == handle && !e->done && !e->sent)");
+        self.w.line("    return e;");
+        self.w.line("if (e && at)");
+        self.w.line("    carrick_release(&e->held);");
+        self.w.line("return NULL;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// In a generate function: the entry with which another one coalesced can be taken by others.
+    pub(crate) fn let_go_of_old(&self) -> String {
+        "if (old != &core->entry)\n    carrick_release(&old->held);".into()
     }
 
     /// In the same function, when all of the entry is there.
@@ -139,7 +212,20 @@ impl Emitter<'_> {
 
     /// Text with names of the program between `@`.
     pub(super) fn named(&self, text: &str, names: &[(&str, String)]) -> String {
-        let same = ["core", "here", "shared", "fits", "reserve", "oldest", "packet", "refuse"];
+        let same = [
+            "core",
+            "here",
+            "shared",
+            "fits",
+            "reserve",
+            "oldest",
+            "entry_at",
+            "packet",
+            "refuse",
+            "fetch",
+            "payload_show",
+            "payload_out",
+        ];
         let same = same.map(|name| (name.to_uppercase(), self.names.own(name)));
         let text = same
             .iter()

@@ -8,9 +8,12 @@ use crate::names::{doc_comment, safe};
 
 impl Emitter<'_> {
     pub(super) fn kernel_structs(&mut self) {
-        self.w.line("/* What a packet carries: so many octets. */");
+        self.w.line("/* What a packet carries: octets of the frame that came, at ptr, or of a TX unit. */");
         self.w.open(format!("struct {} {{", self.names.own("payload")));
-        self.w.line("uint64_t len;");
+        self.w.line("uint8_t *ptr;");
+        self.w.line("uint64_t offset, len, mss;");
+        self.w.line("uint32_t slot; /* of the unit's context */");
+        self.w.line("uint32_t type; /* of the unit's context + 1; 0: no unit */");
         self.w.close("};");
         self.w.blank();
         self.w.line("/* A packet that is being parsed: what follows the network header. */");
@@ -28,6 +31,7 @@ impl Emitter<'_> {
         for context in &self.p.contexts {
             self.instance_struct(context);
         }
+        self.memory_structs();
         self.run_structs();
         self.frame_structs();
         self.params_in_words();
@@ -42,10 +46,14 @@ impl Emitter<'_> {
         self.fields(&ctx.fields);
         self.w.line("/* what the program does not see */");
         self.w.line(format!("struct {} id__;", self.names.id(ctx.id)));
+        self.unit_members(ctx);
+        if self.coalesces() {
+            self.w.line("uint64_t newest__; /* 1 + where the newest of its blueprints stands in the queue, or stood; 0: not there */");
+        }
         self.w.line("uint32_t slot__ __attribute__((aligned(8)));");
         self.w.line("uint32_t generation__;");
         self.w.line("uint32_t held__; /* 1: somebody works on it */");
-        self.w.line("uint32_t live__; /* 1: it has its id */");
+        self.w.line("uint32_t live__; /* 1: it has its id; 2: it is gone, and packets of its unit wait */");
         if !ctx.timers.is_empty() {
             self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
         }
@@ -94,8 +102,16 @@ impl Emitter<'_> {
         self.w.line("struct carrick_ip ip;");
         self.w.line("uint32_t room; /* octets of the frame that is there */");
         self.w.line("uint32_t back; /* the address of whoever sent it; 0: nobody did */");
+        self.w.line("struct carrick_copy copy;");
+        self.w.line("uint64_t frame;  /* where those of the frame are that came */");
+        self.w.line(
+            "uint32_t frame_len, begin; /* how many, and where what follows the network header begins */",
+        );
+        self.w
+            .line(format!("struct {} payload; /* of the packet that is made */", self.names.own("payload")));
         self.w.line(format!("struct {} packet;", self.names.own("packet")));
         self.w.line("uint8_t in[CARRICK_SEEN + CARRICK_OPTION_MAX];");
+        self.w.line("uint8_t piece[CARRICK_SUMMED + 8];");
         self.w.line("uint8_t out[CARRICK_BEGIN + CARRICK_HEADER_MAX + CARRICK_OPTION_MAX];");
         self.w.line("uint32_t at; /* of in or out: the next option */");
         self.w.line(format!("struct {} chain;", self.names.own("chain")));
@@ -134,9 +150,10 @@ impl Emitter<'_> {
                 self.map(&format!("free_{number}"), "STACK", capacity, None);
             }
         }
+        self.memory_maps();
     }
 
-    fn map(&mut self, name: &str, kind: &str, entries: u64, types: Option<(&str, &str)>) {
+    pub(super) fn map(&mut self, name: &str, kind: &str, entries: u64, types: Option<(&str, &str)>) {
         self.w.open("struct {");
         self.w.line(format!("CARRICK_UINT(type, CARRICK_MAP_{kind});"));
         self.w.line(format!("CARRICK_UINT(max_entries, {entries});"));
@@ -156,7 +173,7 @@ impl Emitter<'_> {
     }
 
     /// How many instances there can be, with the parameters as they are by default.
-    fn capacity(&self, ctx: &ContextDef) -> u64 {
+    pub(super) fn capacity(&self, ctx: &ContextDef) -> u64 {
         if ctx.global {
             return 1;
         }
@@ -186,6 +203,7 @@ impl Emitter<'_> {
                 self.rebind_in_map(ctx, number);
             }
             self.timers_in_kernel(ctx);
+            self.unit_functions(ctx, number);
         }
     }
 
@@ -224,15 +242,21 @@ impl Emitter<'_> {
     }
 
     fn notify_in_kernel(&mut self) {
+        let (param, name) = (self.core_param(), self.names.own("complete"));
+        self.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}({param}, uint64_t token, uint8_t status, uint64_t value) {{"
+        ));
+        self.report("CARRICK_REPORT_COMPLETION", "0", &["token".into(), "status".into(), "value".into()]);
+        self.w.close("}");
+        self.w.blank();
         let (param, name) = (self.core_param(), self.names.own("notify"));
         self.w.line("/* Completes a request; nothing for none. */");
         self.w.open(format!(
             "CARRICK_UNUSED static inline void {name}({param}, uint64_t token, uint8_t status, uint64_t value) {{"
         ));
         self.trace_instr(12, &["token".into(), "status".into(), "value".into()]);
-        self.w.line("if (!token)");
-        self.w.line("    return;");
-        self.report("CARRICK_REPORT_COMPLETION", "0", &["token".into(), "status".into(), "value".into()]);
+        self.w.line("if (token)");
+        self.w.line(format!("    {}(core, token, status, value);", self.names.own("complete")));
         self.w.close("}");
         self.w.blank();
     }
@@ -286,7 +310,7 @@ impl Emitter<'_> {
         if !ctx.global {
             let equal = self.names.own(&self.p.ids[ctx.id.index()].name);
             self.w.line("/* It may have gone, or be another one, since it was found. */");
-            self.w.open(format!("if (!c->live__ || !{equal}_equal(&c->id__, id)) {{"));
+            self.w.open(format!("if (c->live__ != 1 || !{equal}_equal(&c->id__, id)) {{"));
             self.w.line("carrick_release(&c->held__);");
             self.w.line("return NULL;");
             self.w.close("}");
@@ -376,18 +400,31 @@ impl Emitter<'_> {
         self.w.line("chain->deleted = true;");
         self.w.close("}");
         self.w.blank();
-        self.w.line("/* The instance is gone, and its slot can be used again. */");
+        self.w.line("/* What is found by the slot's handle is gone. */");
+        self.w.open(format!("CARRICK_INLINE void {name}_vacate(struct {ty} *c) {{"));
+        self.w.line("c->generation__ = c->generation__ == 0xffffff ? 1 : c->generation__ + 1;");
+        self.w.line("c->live__ = 0;");
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* The slot can be used again. */");
+        self.w.open(format!("CARRICK_INLINE void {name}_free(uint32_t slot) {{"));
+        self.w.line(format!("(void)bpf_map_push_elem(&free_{number}, &slot, 0);"));
+        self.w.close("}");
+        self.w.blank();
+        self.w.line("/* The instance is gone; its slot waits for packets of its unit. */");
         self.w.open(format!("CARRICK_INLINE void {name}_remove({param}, struct {ty} *c) {{"));
         self.key(ctx, "c->id__.");
         self.w.line("uint32_t slot = c->slot__;");
-        self.w.line("c->live__ = 0;");
-        self.w.line("c->generation__ = c->generation__ == 0xffffff ? 1 : c->generation__ + 1;");
         for at in 0..ctx.timers.len() {
             self.w.line(format!("c->timers__[{at}].armed = 0;"));
         }
         self.w.line(format!("(void)bpf_map_delete_elem(&index_{number}, &key);"));
+        self.units_end(ctx);
+        self.w.line("if (!waits)");
+        self.w.line(format!("    {name}_vacate(c);"));
         self.w.line("carrick_release(&c->held__);");
-        self.w.line(format!("(void)bpf_map_push_elem(&free_{number}, &slot, 0);"));
+        self.w.line("if (!waits)");
+        self.w.line(format!("    {name}_free(slot);"));
         self.w.close("}");
         self.w.blank();
     }

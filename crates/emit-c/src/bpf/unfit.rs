@@ -1,7 +1,7 @@
 //! What the programs for the kernel cannot do yet, beyond what a target file says.
 
 use carrick_ir::uses::instruction_name;
-use carrick_ir::{BpFieldKind, Instr, Loc, NetLayer, Program, StmtKind, Ty, walk};
+use carrick_ir::{BpFieldKind, Instr, Loc, NetLayer, Program, StmtKind, uses, walk};
 
 use super::raised::following;
 
@@ -27,19 +27,14 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
     if program.net_header.layer != NetLayer::Ipv4 {
         return of("a network layer other than `ipv4`".into());
     }
-    if !program.coalescing.is_empty() {
-        return of("a coalescing rule".into());
-    }
     if program.in_network.is_some() {
         return of("a place between two interfaces".into());
     }
     if program.event_schedule.is_some() || !program.schedule.blocks.is_empty() {
         return of("events or packets that wait for their turn".into());
     }
-    if let Some(context) =
-        program.contexts.iter().find(|c| c.tx_capacity.is_some() || c.rx_capacity.is_some())
-    {
-        return of(format!("units of data of `{}`", context.name));
+    if uses::memory(program) {
+        return of("memory of requests that is read or written by address".into());
     }
     if following(program).events > FOLLOWING_MAX {
         return of("an event that more than 2048 others can follow".into());
@@ -87,20 +82,7 @@ fn types(program: &Program) -> Option<Unfit> {
             loc: Loc::default(),
         });
     }
-    for function in &program.functions {
-        if function.locals.iter().any(|local| local.ty == Ty::Addr) {
-            let what = format!("memory of requests, in `{}`", function.name);
-            return Some(Unfit { what, loc: function.loc });
-        }
-    }
-    let fields = program.contexts.iter().flat_map(|c| &c.fields);
-    let fields = fields.chain(program.structs.iter().flat_map(|s| &s.fields));
-    let fields = fields.chain(program.scratchpads.iter().flat_map(|s| &s.fields));
-    let mut fields = fields.chain(program.events.iter().flat_map(|e| &e.fields));
-    fields.find_map(|field| {
-        (field.ty == Ty::Addr)
-            .then(|| Unfit { what: format!("memory of requests, `{}`", field.name), loc: Loc::default() })
-    })
+    None
 }
 
 fn statement(program: &Program) -> Option<Unfit> {
@@ -108,9 +90,7 @@ fn statement(program: &Program) -> Option<Unfit> {
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
             let what = match &stmt.kind {
-                StmtKind::SetPayload { .. }
-                | StmtKind::SetPayloadOf { .. }
-                | StmtKind::SetPayloadAt { .. } => "a packet with payload",
+                StmtKind::SetPayloadOf { .. } => "a payload of another instance",
                 StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
                 _ => return,
             };
@@ -126,6 +106,12 @@ fn is_carried_out(instr: &Instr) -> bool {
         Instr::NewCtx { .. }
             | Instr::DelCtx { .. }
             | Instr::RebindCtx { .. }
+            | Instr::NewTxOrderedData { .. }
+            | Instr::NewRxOrderedData { .. }
+            | Instr::AddTxData { .. }
+            | Instr::TxFlushAndNotify { .. }
+            | Instr::AddRxDataSeg { .. }
+            | Instr::RxFlushAndNotify { .. }
             | Instr::PktGen { .. }
             | Instr::Raise { .. }
             | Instr::Notify { .. }

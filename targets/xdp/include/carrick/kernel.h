@@ -53,11 +53,14 @@ static long (*const bpf_map_update_elem)(void *map, const void *key, const void 
                                          uint64_t flags) CARRICK_UNUSED = (void *)2;
 static long (*const bpf_map_delete_elem)(void *map, const void *key) CARRICK_UNUSED = (void *)3;
 static uint64_t (*const bpf_ktime_get_ns)(void) CARRICK_UNUSED = (void *)5;
+static int64_t (*const bpf_csum_diff)(const void *from, uint32_t from_size, const void *to, uint32_t to_size,
+                                      uint32_t seed) CARRICK_UNUSED = (void *)28;
 static long (*const bpf_xdp_adjust_tail)(struct xdp_md *ctx, int delta) CARRICK_UNUSED = (void *)65;
 static long (*const bpf_fib_lookup)(struct xdp_md *ctx, struct bpf_fib_lookup *params, int len,
                                     uint32_t flags) CARRICK_UNUSED = (void *)69;
 static long (*const bpf_map_push_elem)(void *map, const void *value, uint64_t flags) CARRICK_UNUSED = (void *)87;
 static long (*const bpf_map_pop_elem)(void *map, void *value) CARRICK_UNUSED = (void *)88;
+static long (*const bpf_probe_read_kernel)(void *to, uint32_t size, const void *from) CARRICK_UNUSED = (void *)113;
 static long (*const bpf_ringbuf_output)(void *ring, const void *data, uint64_t size,
                                         uint64_t flags) CARRICK_UNUSED = (void *)130;
 static uint64_t (*const bpf_xdp_get_buff_len)(struct xdp_md *ctx) CARRICK_UNUSED = (void *)188;
@@ -91,6 +94,12 @@ CARRICK_INLINE uint32_t carrick_below(uint64_t a, uint64_t b) {
 /* The first if `chosen` is 1, the other if it is 0; without a branch. */
 CARRICK_INLINE uint32_t carrick_choose(uint32_t chosen, uint32_t first, uint32_t other) {
     uint32_t mask = 0u - chosen;
+    CARRICK_OPAQUE(mask);
+    return other ^ ((first ^ other) & mask);
+}
+
+CARRICK_INLINE uint64_t carrick_choose64(uint64_t chosen, uint64_t first, uint64_t other) {
+    uint64_t mask = 0 - chosen;
     CARRICK_OPAQUE(mask);
     return other ^ ((first ^ other) & mask);
 }

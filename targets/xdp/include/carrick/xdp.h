@@ -136,6 +136,10 @@ CARRICK_INLINE void carrick_words_bits(struct carrick_report *r, uint32_t head, 
         r->words[carrick_at(at, CARRICK_REPORT_WORDS)] = runs;
 }
 
+CARRICK_INLINE void carrick_word_addr(struct carrick_report *r, struct carrick_addr a) {
+    carrick_word(r, a.ptr ? a.len : UINT64_MAX);
+}
+
 /* The sum of the first n octets (RFC 1071) of so many that are there; n even or the last. */
 CARRICK_INLINE uint64_t carrick_sum_of(const uint8_t *octets, uint32_t room, uint32_t n) {
     uint64_t sum = 0;

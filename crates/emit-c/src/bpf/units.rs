@@ -1,0 +1,299 @@
+//! Data units: what lies in the map of a context's memory, and the instructions on it.
+
+use carrick_ir::{self as ir, ContextDef, Expr, fold};
+
+use crate::Emitter;
+
+/// Of which direction a ring is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Tx,
+    Rx,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        if self == Way::Tx { "tx" } else { "rx" }
+    }
+}
+
+/// Whether instances of a context have units.
+pub(super) fn has_units(ctx: &ContextDef) -> bool {
+    ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some()
+}
+
+impl Emitter<'_> {
+    /// Octets of a ring, with the parameters as they are by default; 0: there is none.
+    fn ring_octets(&self, ctx: &ContextDef, way: Way) -> u64 {
+        let capacity: &Option<Expr> = if way == Way::Tx { &ctx.tx_capacity } else { &ctx.rx_capacity };
+        let default = |id: ir::ParamId| self.p.params.get(id.index()).map(|p| p.default);
+        let octets = capacity.as_ref().map(|octets| fold::fold(self.p, octets, &default).unwrap_or(1));
+        octets.map_or(0, |octets| octets.max(1).next_power_of_two())
+    }
+
+    /// Whether packets carry octets of units.
+    pub(super) fn sends_units(&self) -> bool {
+        self.p.contexts.iter().any(|c| c.tx_capacity.is_some())
+    }
+
+    fn has_any_units(&self) -> bool {
+        self.p.contexts.iter().any(has_units)
+    }
+
+    /// How octets come out of the frame or a request.
+    pub(super) fn fetching(&mut self) {
+        if self.has_any_units() {
+            let text = self.named(FETCHING, &[]);
+            text.lines().for_each(|line| self.w.line(line));
+            self.w.blank();
+        }
+    }
+
+    fn memory_name(&self, number: usize) -> String {
+        self.names.own(&format!("memory_{number}"))
+    }
+
+    /// The structs of all contexts' memory.
+    pub(super) fn memory_structs(&mut self) {
+        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
+            let [tx, rx] = [Way::Tx, Way::Rx].map(|way| self.ring_octets(ctx, way));
+            self.w.line(format!("/* What `{}` sends and receives: a ring for each. */", ctx.name));
+            self.w.open(format!("struct {} {{", self.memory_name(number)));
+            self.w.line(format!("uint8_t octets[{tx}u + {rx}u + CARRICK_PIECE];"));
+            self.w.close("};");
+            self.w.blank();
+        }
+    }
+
+    pub(super) fn memory_maps(&mut self) {
+        if self.has_any_units() {
+            self.map("carrick_requests", "ARRAY", 256, Some(("uint32_t", "struct carrick_staged")));
+        }
+        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
+            let (memory, capacity) = (format!("struct {}", self.memory_name(number)), self.capacity(ctx));
+            self.map(&format!("memory_{number}"), "ARRAY", capacity, Some(("uint32_t", &memory)));
+        }
+    }
+
+    /// Members of an instance.
+    pub(super) fn unit_members(&mut self, ctx: &ContextDef) {
+        if ctx.tx_capacity.is_some() {
+            self.w.line("struct carrick_tx tx__;");
+        }
+        if ctx.rx_capacity.is_some() {
+            self.w.line("struct carrick_rx rx__;");
+        }
+    }
+
+    /// All that is done with the units of a context.
+    pub(super) fn unit_functions(&mut self, ctx: &ContextDef, number: usize) {
+        for way in [Way::Tx, Way::Rx] {
+            if self.ring_octets(ctx, way) == 0 {
+                continue;
+            }
+            let begin = if way == Way::Tx { 0 } else { self.ring_octets(ctx, Way::Tx) };
+            let names = [
+                ("NAME", self.names.own(&ctx.name)),
+                ("TYPE", self.names.declared(&ctx.name)),
+                ("MEMORY", self.memory_name(number)),
+                ("NUMBER", number.to_string()),
+                ("RING", self.ring_octets(ctx, way).to_string()),
+                ("BEGIN", begin.to_string()),
+                ("WAY", way.name().into()),
+            ];
+            let own = if way == Way::Tx { SENDING } else { RECEIVING };
+            let text = self.named(&format!("{COPYING}\n{own}"), &names);
+            text.lines().for_each(|line| self.w.line(line));
+            self.w.blank();
+            self.open_in_kernel(ctx, way);
+            match way {
+                Way::Tx => self.sending(ctx),
+                Way::Rx => self.receiving(ctx),
+            }
+        }
+    }
+
+    fn open_in_kernel(&mut self, ctx: &ContextDef, way: Way) {
+        let (head, name) = (self.on_unit(ctx, way, "open", ", uint64_t size"), self.names.own(&ctx.name));
+        self.w.open(head);
+        let code = if way == Way::Tx { 2 } else { 3 };
+        self.trace_instr(code, &[format!("{name}_handle(c)"), "size".into()]);
+        self.w.line(match way {
+            Way::Tx => "carrick_tx_begin(&c->tx__, size);",
+            Way::Rx => "carrick_rx_open(&c->rx__, size);",
+        });
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The head of a function that carries out an instruction on a unit.
+    fn on_unit(&self, ctx: &ContextDef, way: Way, what: &str, params: &str) -> String {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let (core, way) = (self.core_param(), way.name());
+        format!("CARRICK_INLINE void {name}_{way}_{what}({core}, struct {ty} *c{params}) {{")
+    }
+
+    /// The same, which counts where there is no unit; the trace then has these words.
+    fn open_on_unit(
+        &mut self,
+        ctx: &ContextDef,
+        way: Way,
+        what: &str,
+        params: &str,
+        code: u32,
+        none: &[&str],
+    ) {
+        let head = self.on_unit(ctx, way, what, params);
+        self.w.open(head);
+        self.w.open(format!("if (!c->{}__.open) {{", way.name()));
+        self.w.line("core->counters[CARRICK_COUNT_NO_UNIT]++;");
+        let handle = format!("{}_handle(c)", self.names.own(&ctx.name));
+        let none = none.iter().map(|w| (*w).to_owned());
+        self.trace_instr(code, &std::iter::once(handle).chain(none).collect::<Vec<_>>());
+        self.w.line("return;");
+        self.w.close("}");
+    }
+
+    fn sending(&mut self, ctx: &ContextDef) {
+        let name = self.names.own(&ctx.name);
+        self.open_on_unit(ctx, Way::Tx, "add", ", struct carrick_addr from, uint64_t len", 4, &["0u"]);
+        self.w.line(format!(
+            "uint64_t taken = {name}_tx_put(core, c, CARRICK_FROM_ADDR(from), carrick_min64(len, from.len));"
+        ));
+        self.w.line("if (taken < len)");
+        self.w.line("    core->counters[CARRICK_COUNT_TX_CUT]++;");
+        self.trace_instr(4, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.close("}");
+        self.w.blank();
+        self.open_on_unit(ctx, Way::Tx, "flush", ", uint64_t len", 5, &["0u"]);
+        self.w.line("carrick_tx_settle(&c->tx__);");
+        self.w.line("CARRICK_UNUSED uint64_t taken = carrick_tx_flush(&c->tx__, len);");
+        self.trace_instr(5, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn receiving(&mut self, ctx: &ContextDef) {
+        let name = self.names.own(&ctx.name);
+        let params = ", struct carrick_addr from, uint64_t len, uint64_t offset";
+        self.open_on_unit(ctx, Way::Rx, "add", params, 6, &["len", "offset"]);
+        self.trace_instr(6, &[format!("{name}_handle(c)"), "len".into(), "offset".into()]);
+        self.w.line(format!(
+            "int result = {name}_rx_put(core, c, CARRICK_FROM_ADDR(from), carrick_min64(len, from.len), offset);"
+        ));
+        self.w.line("if (result == CARRICK_RX_CUT)");
+        self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
+        self.w.line("else if (result == CARRICK_RX_FULL)");
+        self.w.line("    core->counters[CARRICK_COUNT_RX_RUNS_FULL]++;");
+        self.w.close("}");
+        self.w.blank();
+        self.open_on_unit(ctx, Way::Rx, "flush", ", uint64_t len, struct carrick_addr to", 7, &["0u"]);
+        self.w.line(format!("uint64_t taken = {name}_rx_take(core, c, len, CARRICK_FROM_ADDR(to), to.len);"));
+        self.trace_instr(7, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.line("if (to.token)");
+        self.w.line(format!("    {}(core, to.token, CARRICK_OK, taken);", self.names.own("complete")));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// What an instance that goes leaves of its units: it keeps its slot while packets of them wait.
+    pub(super) fn units_end(&mut self, ctx: &ContextDef) {
+        if ctx.rx_capacity.is_some() {
+            self.w.line("c->rx__.open = false;");
+        }
+        if ctx.tx_capacity.is_some() {
+            self.w.line("c->tx__.open = false;");
+            self.w.line("(void)__sync_lock_test_and_set(&c->live__, 2);");
+            self.w.line("bool waits = CARRICK_READ(c->tx__.pending) != 0;");
+        } else {
+            self.w.line("const bool waits = false;");
+        }
+    }
+
+    /// `unit`, the TX unit of `payload`; NULL if it is of none.
+    pub(super) fn unit_of_payload(&mut self) {
+        self.w.line("struct carrick_tx *unit = NULL;");
+        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
+            self.w.open(format!("if (payload.len && payload.type == {}) {{", number + 1));
+            self.w.line("uint32_t slot = payload.slot;");
+            let ty = self.names.declared(&ctx.name);
+            self.w.line(format!("struct {ty} *of = bpf_map_lookup_elem(&slots_{number}, &slot);"));
+            self.w.line("if (of)");
+            self.w.line("    unit = &of->tx__;");
+            self.w.close("}");
+        }
+    }
+
+    /// Functions on the payload of the packet that was made, in `core->payload`: its sum, putting it into the frame behind
+    /// `begin` octets, and that its entry is out.
+    pub(super) fn unit_payload_functions(&mut self) {
+        if !self.sends_units() {
+            return;
+        }
+        let core = self.names.own("core");
+        let sum = format!("CARRICK_APART uint64_t {}(struct {core} *core) {{", self.names.own("payload_sum"));
+        self.each_unit(&sum, "if (!core)\n    return 0;", |name| {
+            format!("return {name}_tx_sum(m, core->payload.offset, core->payload.len);")
+        });
+        let show = format!(
+            "CARRICK_APART int {}(struct xdp_md *ctx, struct {core} *core, uint32_t begin) {{",
+            self.names.own("payload_show")
+        );
+        self.each_unit(&show, "(void)ctx;\n(void)begin;\nif (!core)\n    return 0;", |name| {
+            format!("return {name}_tx_show(ctx, m, core->payload.offset, begin, core->payload.len);")
+        });
+        let out = format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("payload_out"));
+        self.w.open(out);
+        self.w.line("if (!core)\n    return 0;");
+        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
+            self.w.line(format!("if (core->payload.type == {})", number + 1));
+            self.w.line(format!("    {}_tx_out(core->payload.slot);", self.names.own(&ctx.name)));
+        }
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn each_unit(&mut self, head: &str, first: &str, done: impl Fn(&str) -> String) {
+        self.w.open(head);
+        self.w.line(first);
+        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
+            self.w.open(format!("if (core->payload.type == {}) {{", number + 1));
+            self.w.line("uint32_t slot = core->payload.slot;");
+            let memory = self.memory_name(number);
+            self.w.line(format!("struct {memory} *m = bpf_map_lookup_elem(&memory_{number}, &slot);"));
+            self.w.line(done(&self.names.own(&ctx.name)));
+            self.w.close("}");
+        }
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// In a trace, where a packet has a payload: of which unit.
+    pub(super) fn trace_payload(&mut self, index: usize) {
+        if !self.sends_units() {
+            return;
+        }
+        self.w.line("#ifdef CARRICK_TRACE");
+        self.w.open("if (payload_len) {");
+        self.w.line("uint64_t handle = 0;");
+        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
+            let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+            self.w.open(format!("if (core->payload.type == {}) {{", number + 1));
+            self.w.line("uint32_t slot = core->payload.slot;");
+            self.w.line(format!("struct {ty} *of = bpf_map_lookup_elem(&slots_{number}, &slot);"));
+            self.w.line(format!("handle = of ? {name}_handle(of) : 0;"));
+            self.w.close("}");
+        }
+        let words = ["handle", "core->payload.offset", "payload_len", "0u"].map(str::to_owned);
+        self.report("CARRICK_TRACE_SEGMENT", &format!("{index}u"), &words);
+        self.w.close("}");
+        self.w.line("#endif");
+    }
+}
+
+const FETCHING: &str = include_str!("fetch.c.in");
+const COPYING: &str = include_str!("units.c.in");
+const SENDING: &str = include_str!("tx.c.in");
+const RECEIVING: &str = include_str!("rx.c.in");

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data units in the kernel. An instance says what it has (carrick/extent.h); the octets lie in the map of its context,
+ * in the element with its slot, in rings as those of the runtime. Whoever sends a packet does not hold the instance: it
+ * reads what is queued, and then takes back that it is.
+ */
+#ifndef CARRICK_XDP_UNITS_H
+#define CARRICK_XDP_UNITS_H
+
+#include "carrick/extent.h"
+#include "carrick/xdp.h"
+
+/* Where octets are, as an address of the language has it in place of a pointer: in the frame, or in a staged request.
+ */
+#define CARRICK_IN_FRAME        ((uint64_t)1 << 63)
+#define CARRICK_STAGED_AT(at)   ((uint64_t)(at) << 32)
+#define CARRICK_TO_ADDR(code)   ((uint8_t *)(uintptr_t)(code))
+#define CARRICK_FROM_ADDR(addr) ((uint64_t)(uintptr_t)(addr).ptr)
+
+/* Turns of a loop over pieces of what is copied at once at most: a request, cut by the end of a ring. */
+#define CARRICK_PIECES (CARRICK_STAGED / CARRICK_PIECE + 2)
+/* Octets that the kernel sums at once (bpf_csum_diff), and turns of a loop over them. */
+#define CARRICK_SUMMED 512u
+#define CARRICK_SUMS   (CARRICK_FRAME_MAX / CARRICK_SUMMED + 2)
+
+/* The smaller one, of numbers below 2^63; without a branch. */
+CARRICK_INLINE uint64_t carrick_least(uint64_t a, uint64_t b) {
+    return carrick_choose64(carrick_below(b, a), b, a);
+}
+
+/* Octets that are being copied. What the verifier would follow from turn to turn is kept here: of memory it knows
+ * nothing. */
+struct carrick_copy {
+    uint64_t source;   /* where they come from */
+    uint64_t at, left; /* where they go, and how many are left */
+    uint64_t lo, hi;   /* of a segment: where it belongs, counted from the base of its unit */
+    uint64_t begin;    /* where what belongs to the base would come from */
+    uint64_t done;     /* as far as it is there */
+    uint64_t result;
+    struct carrick_rx_run runs[CARRICK_RX_RUNS];
+};
+
+/* How many octets go next, `room` and `most` at most; they count as gone. */
+CARRICK_INLINE uint64_t carrick_copy_next(struct carrick_copy *copy, uint64_t room, uint64_t most) {
+    uint64_t piece = carrick_least(carrick_least(CARRICK_READ(copy->left), room), most);
+    CARRICK_OPAQUE(piece);
+    copy->at += piece;
+    copy->left -= piece;
+    return piece;
+}
+
+/* Payloads may have left since: their octets can be overwritten. Before anything else is done with a unit. */
+CARRICK_INLINE void carrick_tx_settle(struct carrick_tx *tx) {
+    if (CARRICK_READ(tx->pending) == 0)
+        tx->reclaimed = tx->base;
+}
+
+/* As carrick_tx_open, while packets may be leaving. */
+CARRICK_INLINE void carrick_tx_begin(struct carrick_tx *tx, uint64_t size) {
+    tx->base = tx->end = tx->reclaimed = tx->floor = 0;
+    tx->size = size;
+    tx->open = true;
+}
+
+/* As carrick_tx_queued. */
+CARRICK_INLINE void carrick_tx_waits(struct carrick_tx *tx, uint64_t offset) {
+    bool first = __sync_fetch_and_add(&tx->pending, 1) == 0;
+    tx->floor = first ? offset : carrick_min64(tx->floor, offset);
+}
+
+/* A payload of this unit is out; whether no other waits. */
+CARRICK_INLINE bool carrick_tx_left(struct carrick_tx *tx) {
+    return __sync_fetch_and_add(&tx->pending, (uint32_t)-1) == 1;
+}
+
+/* Whether octets from `lo` to `hi`, counted from base, need no run more than there can be. */
+CARRICK_INLINE bool carrick_rx_fits(const struct carrick_rx *rx, uint32_t lo, uint32_t hi) {
+    if (lo <= rx->ready || rx->count < CARRICK_RX_RUNS)
+        return true;
+    uint64_t touched = 0;
+    for (uint32_t i = 0; i < CARRICK_RX_RUNS; i++)
+        touched |= (carrick_below(hi, rx->runs[i].lo) ^ 1) & (carrick_below(rx->runs[i].hi, lo) ^ 1);
+    return touched != 0;
+}
+
+/* Octets are there of which carrick_rx_fits says that they fit. What is behind the last run may be anything. */
+CARRICK_INLINE void carrick_rx_note(struct carrick_rx *rx, struct carrick_copy *old) {
+    uint32_t from = (uint32_t)CARRICK_READ(old->lo), to = (uint32_t)CARRICK_READ(old->hi);
+    bool joins = from <= rx->ready;
+    uint64_t lo = joins ? 0 : from, hi = joins && rx->ready > to ? rx->ready : to;
+    if (joins && rx->count == 0) {
+        rx->ready = (uint32_t)hi;
+        return;
+    }
+    uint64_t first = 0, touched = 0, count = rx->count;
+    for (uint32_t i = 0; i < CARRICK_RX_RUNS; i++) {
+        struct carrick_rx_run run = rx->runs[i];
+        uint64_t there = carrick_below(i, count), below = carrick_below(run.hi, lo);
+        uint64_t touches = there & (below ^ 1) & (carrick_below(hi, run.lo) ^ 1);
+        first += there & below;
+        touched += touches;
+        lo = carrick_choose64(touches & carrick_below(run.lo, lo), run.lo, lo);
+        hi = carrick_choose64(touches & carrick_below(hi, run.hi), run.hi, hi);
+        old->runs[i] = run;
+    }
+    uint64_t moved = joins ? touched : touched - 1;
+    for (uint32_t k = 0; k < CARRICK_RX_RUNS; k++) {
+        uint64_t behind = joins ? 1 : carrick_below(first, k);
+        rx->runs[k] = old->runs[(k + (moved & (0 - behind))) & (CARRICK_RX_RUNS - 1)];
+    }
+    rx->count = (uint16_t)(count - moved);
+    if (joins)
+        rx->ready = (uint32_t)hi;
+    else
+        rx->runs[first & (CARRICK_RX_RUNS - 1)] = (struct carrick_rx_run){(uint32_t)lo, (uint32_t)hi};
+}
+
+/* The next `len` octets are the application's, or nobody's. */
+CARRICK_INLINE void carrick_rx_skip(struct carrick_rx *rx, uint32_t len) {
+    rx->base += len;
+    rx->ready -= len;
+    for (uint32_t i = 0; i < CARRICK_RX_RUNS; i++) {
+        rx->runs[i].lo -= len;
+        rx->runs[i].hi -= len;
+    }
+}
+
+/* The sum of `n` octets, of which there is room for all at once, and for three more; 0 of more. */
+CARRICK_INLINE uint64_t carrick_sum_piece(const uint8_t *octets, uint32_t n) {
+    uint32_t whole = n & ~3u;
+    CARRICK_OPAQUE(whole);
+    if (whole > CARRICK_SUMMED)
+        return 0;
+    uint64_t sum = (uint32_t)bpf_csum_diff(NULL, 0, octets, whole, 0);
+    const uint8_t *rest = octets + whole;
+    if (n & 2)
+        sum += rest[0] | (uint32_t)rest[1] << 8;
+    if (n & 1)
+        sum += n & 2 ? rest[2] : rest[0];
+    return sum;
+}
+
+/* The sum of `done` octets and those that follow them. */
+CARRICK_INLINE uint64_t carrick_sum_after(uint64_t sum, uint64_t done, uint64_t more) {
+    return sum + (done & 1 ? __builtin_bswap16((uint16_t)~carrick_sum_fold(more)) : more);
+}
+
+#endif
