@@ -85,6 +85,8 @@ fn kernel_compiler() -> String {
 pub fn kernel(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
     let mut command = Command::new(kernel_compiler());
     command.current_dir(dir).args(["-target", "bpf", "-mcpu=v3", "-std=gnu11", "-O2", "-g"]);
+    // Frames of functions share places.
+    command.arg("-fno-strict-aliasing");
     command.args(["-ffreestanding", "-nostdlibinc", "-fno-builtin", "-Wall", "-Wextra", "-Wconversion"]);
     command.args(["-Werror", "-Iinclude", "-Iruntime/include"]);
     if tracing == Tracing::On {

@@ -131,10 +131,11 @@ impl Emitter<'_> {
 
     /// All options of one kind.
     pub(crate) fn known_options(&mut self, options: &[&ir::OptDef]) {
+        let impossible = if self.kernel { "impossible" } else { "false" };
         self.w.open(format!("case {}:", options[0].kind));
         if let [opt] = options {
             self.w.line(format!("if (p[1] != {})", opt.len));
-            self.w.line("    return false;");
+            self.w.line(format!("    return {impossible};"));
             self.known_option(opt);
         } else {
             self.w.open("switch (p[1]) {");
@@ -143,7 +144,7 @@ impl Emitter<'_> {
                 self.known_option(opt);
                 self.w.close_case("break;");
             }
-            self.w.line("default:\n    return false;");
+            self.w.line(format!("default:\n    return {impossible};"));
             self.w.close("}");
         }
         self.w.close_case("break;");

@@ -290,6 +290,7 @@ impl<'p> Emitter<'p> {
                     ),
                 );
                 if self.kernel {
+                    self.forget_numbers(stmt, body);
                     self.each_in_kernel(stmt, *var, &place, list);
                 } else {
                     let text = format!("CARRICK_UNUSED {} = {item};", self.names.declaration(&ty, &name));
@@ -320,6 +321,9 @@ impl<'p> Emitter<'p> {
         let (from, to) = (self.expr(from), self.expr(to));
         if turns.is_some_and(|turns| turns <= max) {
             self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {to}; {name}++) {{"));
+            if self.kernel {
+                self.forget_numbers(stmt, body);
+            }
             self.stmts(body);
             return self.w.close("}");
         }
@@ -328,6 +332,9 @@ impl<'p> Emitter<'p> {
         self.line(stmt, format!("uint32_t {name}__turn = 0;"));
         let goes_on = format!("{name} < {name}__end && {name}__turn != {max}u");
         self.open_at(stmt, format!("for ({c} {name} = {from}; {goes_on}; {name}++, {name}__turn++) {{"));
+        if self.kernel {
+            self.forget_numbers(stmt, body);
+        }
         self.stmts(body);
         self.w.close("}");
         self.w.close("}");

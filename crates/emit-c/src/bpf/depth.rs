@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{BinOp, ExprKind, FuncId, Function, Instr, Program, StmtKind, Ty, UnOp, walk};
+use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, StmtKind, Ty, UnOp, walk};
 
 /// Frames of nested calls that a program has (`MAX_CALL_FRAMES`).
 const FRAMES: u32 = 8;
@@ -22,11 +22,11 @@ fn can_be_apart(function: &Function) -> bool {
 /// What calls make of a program.
 struct Calls<'p> {
     program: &'p Program,
-    /// of each function: which it calls, once for each place
-    callees: Vec<Vec<FuncId>>,
+    /// of each function: which it calls, once for each place, and how often the loops around that place turn
+    callees: Vec<Vec<(FuncId, u32)>>,
     /// how many frames the helpers take that it calls
     helpers: Vec<u32>,
-    /// how many statements it has, with those of what is put into it
+    /// how many statements it has, each as often as loops turn
     sizes: Vec<u32>,
     inlined: Vec<bool>,
 }
@@ -35,11 +35,17 @@ struct Calls<'p> {
 pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
     let mut calls = Calls {
         program,
-        callees: program.functions.iter().map(callees).collect(),
+        callees: Vec::new(),
         helpers: program.functions.iter().map(helpers).collect(),
         sizes: Vec::new(),
         inlined: program.functions.iter().map(|f| !can_be_apart(f)).collect(),
     };
+    for function in &program.functions {
+        let (mut size, mut callees) = (1, Vec::new());
+        turns(&function.body, 1, &mut size, &mut callees);
+        calls.sizes.push(size);
+        calls.callees.push(callees);
+    }
     let chains = program.chains.iter().flatten();
     let mut roots: BTreeSet<FuncId> =
         chains.flat_map(|c| c.present.iter().chain(c.absent.iter().flatten()).copied()).collect();
@@ -49,7 +55,6 @@ pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
         if ABOVE + calls.frames(deepest) <= FRAMES {
             break;
         }
-        calls.sizes = program.functions.iter().map(size).collect();
         let Some(chosen) = calls.cheapest(deepest) else { break };
         calls.inlined[chosen.index()] = true;
     }
@@ -57,10 +62,31 @@ pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
     names.filter(|(_, inlined)| **inlined).map(|(function, _)| function.name.clone()).collect()
 }
 
+/// Of each function how deep it is called at most; which a function calls are deeper than itself.
+pub(super) fn levels(program: &Program) -> Vec<u32> {
+    let mut levels = vec![0; program.functions.len()];
+    for at in 0..levels.len() {
+        sink(program, FuncId(at as u32), 0, &mut levels);
+    }
+    levels
+}
+
+fn sink(program: &Program, func: FuncId, level: u32, levels: &mut [u32]) {
+    if level > 0 && levels[func.index()] >= level {
+        return;
+    }
+    levels[func.index()] = levels[func.index()].max(level);
+    walk::statements(&program.functions[func.index()].body, &mut |stmt| {
+        if let StmtKind::Call { func, .. } = stmt.kind {
+            sink(program, func, level + 1, levels);
+        }
+    });
+}
+
 impl Calls<'_> {
     /// How many frames a call of the function takes.
     fn frames(&self, func: FuncId) -> u32 {
-        let below = self.callees[func.index()].iter().map(|callee| self.frames(*callee)).max();
+        let below = self.callees[func.index()].iter().map(|(callee, _)| self.frames(*callee)).max();
         u32::from(!self.inlined[func.index()]) + below.unwrap_or(0).max(self.helpers[func.index()])
     }
 
@@ -68,7 +94,7 @@ impl Calls<'_> {
     fn cheapest(&self, root: FuncId) -> Option<FuncId> {
         let mut way = vec![root];
         while let Some(next) =
-            self.callees[way[way.len() - 1].index()].iter().copied().max_by_key(|f| self.frames(*f))
+            self.callees[way[way.len() - 1].index()].iter().map(|call| call.0).max_by_key(|f| self.frames(*f))
         {
             way.push(next);
         }
@@ -76,35 +102,45 @@ impl Calls<'_> {
         way.into_iter().min_by_key(|func| self.whole(*func).saturating_mul(self.places(*func)))
     }
 
+    /// How much is verified of a function: its statements, and those of what is put into it, as often as loops turn.
     fn whole(&self, func: FuncId) -> u32 {
-        let inside = self.callees[func.index()].iter().filter(|callee| self.inlined[callee.index()]);
-        inside.fold(self.sizes[func.index()], |sum, callee| sum.saturating_add(self.whole(*callee)))
+        let inside = self.callees[func.index()].iter().filter(|(callee, _)| self.inlined[callee.index()]);
+        inside.fold(self.sizes[func.index()], |sum, (callee, turns)| {
+            sum.saturating_add(self.whole(*callee).saturating_mul(*turns))
+        })
     }
 
-    /// In how many places it is called.
+    /// In how many places it is called, each as often as loops turn.
     fn places(&self, func: FuncId) -> u32 {
-        let calls = self.callees.iter().flatten().filter(|callee| **callee == func).count();
+        let calls = self.callees.iter().flatten().filter(|(callee, _)| *callee == func);
+        let calls = calls.fold(0_u32, |sum, (_, turns)| sum.saturating_add(*turns));
         let chains = self.program.chains.iter().flatten();
         let of_chains =
             chains.flat_map(|c| c.present.iter().chain(c.absent.iter().flatten())).filter(|f| **f == func);
-        (calls + of_chains.count()) as u32
+        calls.saturating_add(of_chains.count() as u32)
     }
 }
 
-fn callees(function: &Function) -> Vec<FuncId> {
-    let mut found = Vec::new();
-    walk::statements(&function.body, &mut |stmt| {
-        if let StmtKind::Call { func, .. } = stmt.kind {
-            found.push(func);
+/// Adds up the statements of a block in loops that turn so often, and its calls.
+fn turns(block: &Block, around: u32, size: &mut u32, callees: &mut Vec<(FuncId, u32)>) {
+    for stmt in &block.stmts {
+        *size = size.saturating_add(around);
+        let inside = match &stmt.kind {
+            StmtKind::ForRange { max, .. } => u32::try_from(*max).unwrap_or(u32::MAX),
+            StmtKind::ForEach { list, .. } => match list.ty {
+                Ty::List(_, n, _) | Ty::Array(_, n) => n,
+                _ => 1,
+            },
+            StmtKind::Call { func, .. } => {
+                callees.push((*func, around));
+                1
+            }
+            _ => 1,
+        };
+        for child in walk::children(stmt) {
+            turns(child, around.saturating_mul(inside), size, callees);
         }
-    });
-    found
-}
-
-fn size(function: &Function) -> u32 {
-    let mut statements = 1;
-    walk::statements(&function.body, &mut |_| statements += 1);
-    statements
+    }
 }
 
 /// Frames of what stands under a function that is no function of the program: with those that tell a trace.

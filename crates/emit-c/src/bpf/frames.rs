@@ -1,7 +1,10 @@
 //! Functions, and where their own records lie.
 
-use carrick_ir::{self as ir, Function, LocalId, Place, Stmt, StmtKind, Ty, walk};
+use std::collections::BTreeSet;
 
+use carrick_ir::{self as ir, ExprKind, Function, LocalId, Place, Stmt, StmtKind, Ty, walk};
+
+use super::depth;
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
 
@@ -45,11 +48,20 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// The members of the core that are frames.
+    /// The members of the core that are frames. Of those at one level of calls one is in use at a time, since functions never
+    /// call one at their own level: they share a place.
     pub(super) fn function_frames(&mut self) {
-        for function in self.p.functions.iter().filter(|f| Self::has_frame(f)) {
-            let name = self.frame_name(function);
-            self.w.line(format!("struct {name} frame_{};", function.name));
+        let levels = depth::levels(self.p);
+        for level in 0..=levels.iter().copied().max().unwrap_or(0) {
+            self.w.open("union {");
+            self.w.line("uint8_t nothing;");
+            let here =
+                self.p.functions.iter().zip(&levels).filter(|(f, at)| **at == level && Self::has_frame(f));
+            for (function, _) in here {
+                let name = self.frame_name(function);
+                self.w.line(format!("struct {name} frame_{};", function.name));
+            }
+            self.w.close(format!("}} level_{level};"));
         }
     }
 
@@ -95,7 +107,12 @@ impl<'p> Emitter<'p> {
         self.w.line(format!("CARRICK_UNUSED struct {} *chain = &core->chain;", self.names.own("chain")));
         if Self::has_frame(function) {
             let frame = self.frame_name(function);
-            self.w.line(format!("CARRICK_UNUSED struct {frame} *f__ = &core->frame_{};", function.name));
+            let level = self.p.functions.iter().position(|f| f.name == function.name);
+            let level = level.map_or(0, |at| depth::levels(self.p)[at]);
+            self.w.line(format!(
+                "CARRICK_UNUSED struct {frame} *f__ = &core->level_{level}.frame_{};",
+                function.name
+            ));
         }
         self.shared_if_used(function);
         self.stmts(&function.body);
@@ -141,6 +158,47 @@ impl<'p> Emitter<'p> {
             Ty::Array(..) => self.initial_parts(&name, &ty),
             Ty::Event(event) => self.initial_fields(&name, &self.p.events[event.index()].fields),
             _ => {}
+        }
+    }
+
+    /// At the beginning of a loop's body: what the verifier knows of numbers that the body changes, or asks for, is
+    /// forgotten, else it would follow every way through all turns.
+    pub(crate) fn forget_numbers(&mut self, stmt: &Stmt, body: &ir::Block) {
+        let (mut used, mut own) = (BTreeSet::new(), BTreeSet::new());
+        walk::statements(body, &mut |stmt| {
+            match &stmt.kind {
+                StmtKind::Assign { place, .. } if place.path.is_empty() => {
+                    used.insert(place.root);
+                }
+                StmtKind::Let { local, .. }
+                | StmtKind::Random { dest: local }
+                | StmtKind::Call { dest: Some(local), .. }
+                | StmtKind::ListPop { dest: Some(local), .. }
+                | StmtKind::WndSet { dest: Some(local), .. }
+                | StmtKind::ForRange { var: local, .. }
+                | StmtKind::ForEach { var: local, .. } => {
+                    own.insert(*local);
+                }
+                _ => {}
+            }
+            walk::of_statement(stmt, &mut |e| {
+                if let ExprKind::Load(place) = &e.kind {
+                    used.insert(place.root);
+                }
+            });
+        });
+        let over = match &stmt.kind {
+            StmtKind::ForRange { var, .. } | StmtKind::ForEach { var, .. } => Some(*var),
+            _ => None,
+        };
+        for local in used.difference(&own).filter(|local| Some(**local) != over) {
+            let (ty, name) = (self.local_type(*local).clone(), self.local(*local));
+            if !ty.is_scalar() || ty == Ty::Addr || self.in_frame(*local) {
+                continue;
+            }
+            let c = self.names.ctype(&ty);
+            let zero = if ty == Ty::Bool { "no".to_owned() } else { "zero".to_owned() };
+            self.line(stmt, format!("{name} = ({c})({name} ^ ({c})CARRICK_READ(core->{zero}));"));
         }
     }
 

@@ -36,6 +36,7 @@ impl Emitter<'_> {
 
     /// Reads options where the verifier sees every octet.
     pub(crate) fn reading_at(&mut self, list: &OptListDef) {
+        self.one_option(list);
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         let core = self.names.own("core");
         self.w.line("/* False if a length is impossible. */");
@@ -49,20 +50,41 @@ impl Emitter<'_> {
         self.w.line("uint32_t at = core->at;");
         self.w.line("if (at >= to)");
         self.w.line("    break;");
+        self.w.line(format!("uint32_t octets = {name}_one(core, o, at, to - at);"));
+        self.w.line("if (octets > to - at)");
+        self.w.line("    return octets == CARRICK_END_OF_OPTIONS;");
+        self.w.line("core->at = at + octets;");
+        self.w.close("}");
+        self.w.line("return true;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn one_option(&mut self, list: &OptListDef) {
+        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
+        let core = self.names.own("core");
+        self.w.line(
+            "/* The octets of the option there, where so many are left: more if its length is impossible. */",
+        );
+        self.w.open(format!(
+            "CARRICK_APART uint32_t {name}_one(struct {core} *core, struct {ty} *o, uint32_t at, uint32_t left) {{"
+        ));
+        self.w.line("const uint32_t impossible = CARRICK_END_OF_OPTIONS - 1;");
+        self.w.line("if (!core || !o)");
+        self.w.line("    return impossible;");
         self.w.line("const uint8_t *p = core->in + carrick_at(at, CARRICK_SEEN);");
         self.w.line("if (*p == 0)");
-        self.w.line("    break;");
+        self.w.line("    return CARRICK_END_OF_OPTIONS;");
         let (single, long): (Vec<_>, Vec<_>) =
             list.members.iter().map(|m| &self.p.opts[m.index()]).partition(|o| o.len == 1);
         for opt in single.iter().filter(|o| o.kind != 0) {
             self.w.open(format!("if (*p == {}) {{", opt.kind));
             self.w.line(format!("o->has_{} = true;", opt.name));
-            self.w.line("core->at = at + 1;");
-            self.w.line("continue;");
+            self.w.line("return 1;");
             self.w.close("}");
         }
-        self.w.line("if (to - at < 2 || p[1] < 2 || p[1] > to - at)");
-        self.w.line("    return false;");
+        self.w.line("if (left < 2 || p[1] < 2 || p[1] > left)");
+        self.w.line("    return impossible;");
         self.w.open("switch (*p) {");
         for (at, opt) in long.iter().enumerate() {
             let same: Vec<_> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
@@ -72,9 +94,7 @@ impl Emitter<'_> {
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
-        self.w.line("core->at = at + p[1];");
-        self.w.close("}");
-        self.w.line("return true;");
+        self.w.line("return p[1];");
         self.w.close("}");
         self.w.blank();
     }

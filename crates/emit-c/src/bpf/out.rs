@@ -167,7 +167,7 @@ impl Emitter<'_> {
             ("ARRIVE", self.names.own("arrive")),
             ("ENTRY", self.names.own("entry")),
             ("PARSE", format!("fn_{parser}")),
-            ("RUN", self.names.own("run_raised")),
+            ("RUN", self.names.own("run_parsed")),
             ("RUN_ASKED", self.names.own("run_asked")),
             ("RUN_SENT", self.names.own("run_sent")),
             ("FILL", self.names.own("fill")),

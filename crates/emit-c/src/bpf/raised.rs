@@ -18,19 +18,49 @@ pub(super) struct Following {
     pub chains: u32,
 }
 
-/// What follows from the events of a packet, or from one of another kind, at most.
+/// Where events come from: what a program of the kernel runs at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Parsed,
+    Asked,
+    Sent,
+}
+
+impl Source {
+    const ALL: [Source; 3] = [Source::Parsed, Source::Asked, Source::Sent];
+
+    fn kinds(self) -> &'static [EventKind] {
+        match self {
+            Source::Parsed => &[EventKind::Net],
+            Source::Asked => &[EventKind::App, EventKind::Timer],
+            Source::Sent => &[EventKind::Sent],
+        }
+    }
+
+    /// What is raised by the parser, or by one event from here and what follows it, and the events among that.
+    fn raised(self, program: &Program) -> (Following, BTreeSet<EventId>) {
+        let (mut known, mut reached) = (vec![None; program.events.len()], BTreeSet::new());
+        let first = (0..program.events.len()).map(|at| EventId(at as u32));
+        let first = first.filter(|event| self.kinds().contains(&program.events[event.index()].kind));
+        let first: Vec<EventId> = first.collect();
+        let each: Vec<Following> = first.iter().map(|event| of_event(program, *event, &mut known)).collect();
+        let mut open = first.clone();
+        while let Some(event) = open.pop() {
+            open.extend(raised_of(program, event).into_iter().filter(|raised| reached.insert(*raised)));
+        }
+        if self == Source::Parsed {
+            reached.extend(first);
+            return (several(program.max_parsed.max(1), each), reached);
+        }
+        let most = each.into_iter().fold(Following { events: 1, waiting: 0, chains: 0 }, worse);
+        (Following { events: most.events - 1, ..most }, reached)
+    }
+}
+
+/// The most that follows from anything.
 pub(super) fn following(program: &Program) -> Following {
-    let mut known = vec![None; program.events.len()];
-    let of = |kind: fn(EventKind) -> bool| {
-        (0..program.events.len())
-            .filter(move |at| kind(program.events[*at].kind))
-            .map(|at| EventId(at as u32))
-    };
-    let parsed: Vec<Following> =
-        of(|kind| kind == EventKind::Net).map(|event| of_event(program, event, &mut known)).collect();
-    let parsed = several(program.max_parsed.max(1), parsed);
-    let asked = of(|kind| kind != EventKind::Net).map(|event| of_event(program, event, &mut known));
-    asked.chain([parsed]).fold(Following { events: 1, waiting: 1, chains: 1 }, worse)
+    let all = Source::ALL.map(|source| source.raised(program).0);
+    all.into_iter().fold(Following { events: 1, waiting: 1, chains: 1 }, worse)
 }
 
 fn worse(a: Following, b: Following) -> Following {
@@ -55,16 +85,21 @@ fn of_event(program: &Program, event: EventId, known: &mut [Option<Following>]) 
     if let Some(found) = known[event.index()] {
         return found;
     }
-    let mut raised = BTreeSet::new();
-    let chain = program.chains[event.index()].as_ref();
-    for func in chain.iter().flat_map(|c| c.present.iter().chain(c.absent.iter().flatten())) {
-        raised_by(program, *func, &mut raised);
-    }
-    let kinds = raised.iter().map(|event| of_event(program, *event, known)).collect();
-    let after = several(chain.map_or(0, |c| c.max_raised), kinds);
+    let kinds = raised_of(program, event).iter().map(|event| of_event(program, *event, known)).collect();
+    let after = several(program.chains[event.index()].as_ref().map_or(0, |c| c.max_raised), kinds);
     let found = Following { events: after.events.saturating_add(1), ..after };
     known[event.index()] = Some(found);
     found
+}
+
+/// The events that the chain of this one raises.
+fn raised_of(program: &Program, event: EventId) -> BTreeSet<EventId> {
+    let mut raised = BTreeSet::new();
+    let chain = program.chains[event.index()].iter();
+    for func in chain.flat_map(|c| c.present.iter().chain(c.absent.iter().flatten())) {
+        raised_by(program, *func, &mut raised);
+    }
+    raised
 }
 
 /// The events that a run of the function raises.
@@ -109,7 +144,7 @@ impl Emitter<'_> {
 
     /// Runs what was raised.
     pub(super) fn run_raised(&mut self) {
-        let Following { events, waiting, chains } = following(self.p);
+        let Following { waiting, chains, .. } = following(self.p);
         let (core, raised) = (self.names.own("core"), self.names.own("raised"));
         let next = self.names.own("next_raised");
         self.w.line("/* What the chain that has run, or the parser, raised comes before what waits. */");
@@ -138,47 +173,49 @@ impl Emitter<'_> {
         self.w.line(format!("return &core->waiting[carrick_at(level->next++, {waiting}u)];"));
         self.w.close("}");
         self.w.blank();
-        self.w.open(format!("CARRICK_INLINE void {}(struct {core} *core) {{", self.names.own("run_raised")));
-        self.w.line(format!("{raised}_here(core);"));
-        self.w.line("/* Each chain's are left once, beside those that run. */");
-        self.w.open(format!(
-            "for (uint32_t turn = 0; turn < {}u && core->level_count > 0; turn++) {{",
-            events * 2
-        ));
-        self.w.line(format!("struct {raised} *raised = {next}(core);"));
-        self.w.line("if (!raised)");
-        self.w.line("    continue;");
-        self.w.line("uint32_t kind = raised->kind;");
-        self.runs(&[EventKind::Net, EventKind::Flow], "kind == ", 0, "raised->event");
-        self.w.line(format!("{raised}_here(core);"));
-        self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
-        self.run_due();
-    }
-
-    /// Runs what did not come by a packet.
-    fn run_due(&mut self) {
-        let core = self.names.own("core");
-        let raised = self.names.own("run_raised");
-        for (name, at, kinds) in [
-            ("asked", "core->asked.event", &[EventKind::App, EventKind::Timer][..]),
-            ("sent", "core->brought.event", &[EventKind::Sent]),
-        ] {
-            let name = self.names.own(&format!("run_{name}"));
-            self.w.open(format!("CARRICK_INLINE void {name}(struct {core} *core) {{"));
-            self.runs(kinds, "core->due == ", 1, at);
-            self.w.line("core->due = 0;");
-            self.w.line(format!("{raised}(core);"));
-            self.w.close("}");
-            self.w.blank();
+        for source in Source::ALL {
+            self.run_from(source);
         }
     }
 
-    /// Runs the chain of that event of these kinds whose number, and so much more, is what the condition asks for.
-    fn runs(&mut self, kinds: &[EventKind], condition: &str, more: usize, at: &str) {
+    /// Runs what is due, if it did not come by a packet, and all that is raised.
+    fn run_from(&mut self, source: Source) {
+        let (core, raised) = (self.names.own("core"), self.names.own("raised"));
+        let next = self.names.own("next_raised");
+        let (name, at) = match source {
+            Source::Parsed => ("run_parsed", ""),
+            Source::Asked => ("run_asked", "core->asked.event"),
+            Source::Sent => ("run_sent", "core->brought.event"),
+        };
+        let (following, events) = source.raised(self.p);
+        self.w.open(format!("CARRICK_INLINE void {}(struct {core} *core) {{", self.names.own(name)));
+        if source != Source::Parsed {
+            self.runs(|_, kind| source.kinds().contains(&kind), "core->due == ", 1, at);
+            self.w.line("core->due = 0;");
+        }
+        if following.events > 0 {
+            self.w.line(format!("{raised}_here(core);"));
+            // Beside the turns that run an event there is one for each chain whose events have all run.
+            let turns = following.events * 2;
+            self.w.open(format!(
+                "for (uint32_t turn = 0; turn < {turns}u && core->level_count > 0; turn++) {{"
+            ));
+            self.w.line(format!("struct {raised} *raised = {next}(core);"));
+            self.w.line("if (!raised)");
+            self.w.line("    continue;");
+            self.w.line("uint32_t kind = raised->kind;");
+            self.runs(|event, _| events.contains(&event), "kind == ", 0, "raised->event");
+            self.w.line(format!("{raised}_here(core);"));
+            self.w.close("}");
+        }
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// Runs the chain of that event of these whose number, and so much more, is what the condition asks for.
+    fn runs(&mut self, of: impl Fn(EventId, EventKind) -> bool, condition: &str, more: usize, at: &str) {
         for (index, event) in self.p.events.iter().enumerate() {
-            if kinds.contains(&event.kind) && self.p.chains[index].is_some() {
+            if of(EventId(index as u32), event.kind) && self.p.chains[index].is_some() {
                 let own = self.names.own(&event.name);
                 self.w.line(format!("if ({condition}{})", index + more));
                 self.w.line(format!("    (void){own}_run(core, &{at}.{}_);", event.name));
