@@ -384,10 +384,24 @@ fn who_may_not_is_told_so() {
         }
         let said = house.missing(command.args(house.places()));
         assert!(
-            said.contains("operation not permitted") && said.contains("CAP_BPF and CAP_NET_ADMIN"),
+            said.contains("operation not permitted") && said.contains("CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"),
             "{said}"
         );
     }
+    house.is_as_before();
+}
+
+/// Root that is nothing but what the refusal names.
+#[test]
+fn who_has_the_capabilities_that_are_named_may() {
+    let Some(house) = House::new() else { return };
+    let mut command = house.net.command(End::Ours, "setpriv");
+    let capabilities = "-all,+bpf,+perfmon,+net_admin";
+    command.args(["--bounding-set", capabilities, "--inh-caps", capabilities]).arg(carrickd());
+    command.arg("run").arg(house.on(DEVICE)).args(house.places());
+    let (daemon, _) = saying(&mut command, "info: ready");
+    assert!(house.is_attached());
+    assert!(daemon.end().success());
     house.is_as_before();
 }
 
