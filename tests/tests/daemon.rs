@@ -159,6 +159,10 @@ fn a_daemon_goes_on_with_the_connections_of_a_dead_one() {
     let_frames_back(&house.net, house.dir.path());
     let first = house.daemon(&config, &format!("least is on {DEVICE}"));
     assert_eq!(house.asked("0 7 5"), "7 12 refused");
+    let connections = house.carrickd("status").arg("--connections").output().expect("it starts");
+    let shown = String::from_utf8_lossy(&connections.stdout);
+    let line = format!("    conn (remote_ip={}, local_ip={})", Net::PEER, Net::OURS);
+    assert!(shown.lines().any(|l| l == line), "{line} in:\n{shown}");
     let before = house.status();
     let program = &before["programs"][0];
     assert_eq!(program["instances"][0]["open"], 1, "{before}");
@@ -384,7 +388,8 @@ fn who_may_not_is_told_so() {
         }
         let said = house.missing(command.args(house.places()));
         assert!(
-            said.contains("operation not permitted") && said.contains("CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"),
+            said.contains("operation not permitted")
+                && said.contains("CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"),
             "{said}"
         );
     }

@@ -182,6 +182,9 @@ int main(void) {
     SAY(offsetof(struct head, counters)); SAY(offsetof(struct carrick_shared, queue_head));
     SAY(offsetof(struct carrick_shared, queue_tail)); SAY(sizeof(struct carrick_timer));
     SAY(CARRICK_REQUEST_CALL); SAY(CARRICK_REQUEST_TIMER); SAY(CARRICK_REQUEST_PACKET); SAY(CARRICK_REQUEST_HOLD);
+    SAY(offsetof(struct head, device)); SAY(offsetof(struct carrick_places, contexts));
+    SAY(sizeof(struct carrick_context_place)); SAY(offsetof(struct carrick_context_place, part_count));
+    SAY(offsetof(struct carrick_context_place, parts)); SAY(sizeof(struct carrick_part_place)); SAY(CARRICK_PLACE_LIVE);
     SAY(CARRICK_REPORT_COMPLETION); SAY(sizeof(struct carrick_asked)); SAY(offsetof(struct carrick_asked, args));
     return 0;
 }
@@ -189,7 +192,7 @@ int main(void) {
 
 #[test]
 fn the_layouts_are_those_of_the_header() {
-    use carrick_kernel::layout::{self, head, kind};
+    use carrick_kernel::layout::{self, head, kind, place};
     let dir = tempfile::tempdir().expect("a folder");
     let (source, program) = (dir.path().join("layout.c"), dir.path().join("layout"));
     let header = root().join("targets/xdp/include/carrick/layout.h");
@@ -222,6 +225,13 @@ fn the_layouts_are_those_of_the_header() {
             kind::TIMER.into(),
             kind::PACKET.into(),
             layout::HOLD.into(),
+            head::DEVICE,
+            place::CONTEXTS,
+            place::CONTEXT,
+            place::PART_COUNT,
+            place::PARTS,
+            place::PART,
+            place::LIVE,
             layout::COMPLETION as usize,
             octets.len(),
             octets.len() - 8 * layout::ARGUMENTS,

@@ -1,7 +1,7 @@
 //! The socket by which a daemon is asked how it is. Only who may read and write it can ask: root.
 
 use std::fs::{self, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -16,11 +16,29 @@ use crate::log;
 
 /// Who asks has so long, and who answers.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The one question.
-const STATUS: &[u8] = b"status\n";
+/// Octets of the longest question that is read.
+const LONGEST: u64 = 64;
+
+/// What can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// all that there is, in numbers
+    Status,
+    /// the same, with each connection
+    Connections,
+}
+
+impl Question {
+    fn line(self) -> &'static str {
+        match self {
+            Question::Status => "status\n",
+            Question::Connections => "connections\n",
+        }
+    }
+}
 
 /// What answers: JSON, or a sentence.
-pub type Answer = Arc<dyn Fn() -> String + Send + Sync>;
+pub type Answer = Arc<dyn Fn(Question) -> String + Send + Sync>;
 
 /// Listens at a path, where this process alone may listen, until it ends.
 ///
@@ -48,9 +66,10 @@ pub fn listen(path: &Path, answer: Answer) -> Result<(), Failure> {
 fn serve(mut stream: UnixStream, answer: &Answer) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut question = [0; STATUS.len()];
-    stream.read_exact(&mut question)?;
-    let text = if question == STATUS { answer() } else { "ask `status`\n".to_owned() };
+    let mut line = String::new();
+    BufReader::new((&stream).take(LONGEST)).read_line(&mut line)?;
+    let known = [Question::Status, Question::Connections].into_iter().find(|q| q.line() == line);
+    let text = known.map_or_else(|| "ask `status` or `connections`\n".to_owned(), |q| answer(q));
     stream.write_all(text.as_bytes())
 }
 
@@ -58,7 +77,7 @@ fn serve(mut stream: UnixStream, answer: &Answer) -> io::Result<()> {
 ///
 /// # Errors
 /// It does not answer, or this process may not ask.
-pub fn ask(path: &Path) -> Result<Option<String>, Failure> {
+pub fn ask(path: &Path, question: Question) -> Result<Option<String>, Failure> {
     let cannot = |e: io::Error| {
         Failure::Missing(format!("cannot ask carrickd at {}: {e}; run as root", path.display()))
     };
@@ -70,7 +89,7 @@ pub fn ask(path: &Path) -> Result<Option<String>, Failure> {
     };
     let mut text = String::new();
     let asked = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| {
-        stream.write_all(STATUS)?;
+        stream.write_all(question.line().as_bytes())?;
         stream.shutdown(Shutdown::Write)?;
         stream.read_to_string(&mut text)
     });
@@ -86,15 +105,17 @@ mod tests {
     fn who_asks_is_answered_and_who_asks_nonsense_is_told() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("control");
-        assert_eq!(ask(&path), Ok(None), "nobody is there");
-        listen(&path, Arc::new(|| "all is well\n".into())).expect("bound");
-        assert_eq!(ask(&path), Ok(Some("all is well\n".into())));
+        assert_eq!(ask(&path, Question::Status), Ok(None), "nobody is there");
+        listen(&path, Arc::new(|question| format!("all is well with {question:?}\n"))).expect("bound");
+        for question in [Question::Status, Question::Connections] {
+            let answer = format!("all is well with {question:?}\n");
+            assert_eq!(ask(&path, question), Ok(Some(answer)));
+        }
         let mut stream = UnixStream::connect(&path).expect("it listens");
-        stream.write_all(b"what is up?").expect("sent");
+        stream.write_all(b"what is up?\n").expect("sent");
         let mut said = String::new();
-        // The rest of the question was never read, and that may be told as a reset.
-        let _ = stream.read_to_string(&mut said);
-        assert_eq!(said, "ask `status`\n");
+        stream.read_to_string(&mut said).expect("UTF-8");
+        assert_eq!(said, "ask `status` or `connections`\n");
         let mode = fs::metadata(&path).expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "root alone");
     }

@@ -66,6 +66,9 @@ struct Run {
 
 #[derive(Debug, ClapArgs)]
 struct Status {
+    /// also each connection: its context, and its id
+    #[arg(long)]
+    connections: bool,
     #[arg(long, value_enum, default_value = "pretty")]
     format: Format,
 }
@@ -96,7 +99,7 @@ fn main() -> ExitCode {
     };
     let done = match &args.command {
         Command::Run(run) => run::run(run, &args.place),
-        Command::Status(status) => status::run(status.format, &args.place),
+        Command::Status(status) => status::run(status.connections, status.format, &args.place),
         Command::Clean(clean) => clean::run(clean.name.as_deref(), &args.place),
     };
     match done {

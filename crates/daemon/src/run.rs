@@ -10,6 +10,7 @@ use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::config::{self, Config};
+use crate::control::Question;
 use crate::place::{Place, refused};
 use crate::service::{Prepared, Service};
 use crate::status::Status;
@@ -54,21 +55,21 @@ fn start(prepared: Vec<Prepared>, place: &Place, verbose: bool) -> Result<Vec<Se
 /// Begins to answer those who ask.
 fn tell(services: &Arc<Vec<Service>>, config: &Config, place: &Place) -> Result<(), Failure> {
     let of = services.clone();
-    let source: metrics::Source = Arc::new(move || {
-        let programs = of.iter().map(Service::status).collect::<Result<Vec<_>, _>>()?;
+    let source = move |connections: bool| {
+        let programs = of.iter().map(|service| service.status(connections)).collect::<Result<Vec<_>, _>>()?;
         Ok(Status { version: env!("CARGO_PKG_VERSION").into(), process: std::process::id(), programs })
-    });
+    };
     let of = source.clone();
     control::listen(
         &place.socket(),
-        Arc::new(move || {
-            let told =
-                of().and_then(|status| serde_json::to_string_pretty(&status).map_err(|e| e.to_string()));
+        Arc::new(move |question| {
+            let told = of(question == Question::Connections)
+                .and_then(|status| serde_json::to_string_pretty(&status).map_err(|e| e.to_string()));
             told.unwrap_or_else(|e| e) + "\n"
         }),
     )?;
     if let Some(port) = config.metrics {
-        let port = metrics::listen(port, source)?;
+        let port = metrics::listen(port, Arc::new(move || source(false)))?;
         log::info(&format!("metrics are at http://127.0.0.1:{port}/metrics"));
     }
     let known = services.iter().map(Service::name).collect::<Vec<_>>();

@@ -8,13 +8,17 @@ use std::{fs, io};
 use carrick_driver::{Failure, build, compile_for, params, render, targets};
 use carrick_ir::{COUNTERS, Program};
 use carrick_kernel::{Device, Link, Object, pins};
+use carrick_sim::show;
 
 use crate::about::About;
 use crate::config::Wanted;
 use crate::host::Host;
 use crate::log;
 use crate::place::{Place, refused};
-use crate::status::{Instances, OfProgram};
+use crate::status::{Connection, Instances, OfProgram};
+
+/// So many connections of a context are listed at most.
+const CONNECTIONS_MAX: usize = 1000;
 
 /// A program that can be brought into the kernel: it is right, and its device is there.
 pub struct Prepared {
@@ -182,11 +186,11 @@ impl Service {
         Ok(())
     }
 
-    /// How it is now.
+    /// How it is now, with each connection if that is asked for.
     ///
     /// # Errors
     /// What the kernel says.
-    pub fn status(&self) -> Result<OfProgram, String> {
+    pub fn status(&self, connections: bool) -> Result<OfProgram, String> {
         let counted = self.object.counters()?;
         let mut counters: Vec<(String, u64)> =
             COUNTERS.iter().zip(counted).map(|(name, count)| ((*name).to_owned(), count)).collect();
@@ -209,7 +213,22 @@ impl Service {
                 })
                 .collect(),
             counters: counters.into_iter().collect(),
+            connections: if connections { self.connections()? } else { Vec::new() },
         })
+    }
+}
+
+impl Service {
+    fn connections(&self) -> Result<Vec<Connection>, String> {
+        let mut connections = Vec::new();
+        for (number, ctx) in self.program.contexts.iter().enumerate().filter(|(_, ctx)| !ctx.global) {
+            let def = &self.program.ids[ctx.id.index()];
+            for words in self.object.identities(number, CONNECTIONS_MAX)? {
+                let id = show::id(&self.program, def, &mut words.into_iter());
+                connections.push(Connection { context: ctx.name.clone(), id });
+            }
+        }
+        Ok(connections)
     }
 }
 

@@ -7,8 +7,9 @@ use carrick_driver::Failure;
 use carrick_kernel::pins;
 use serde::{Deserialize, Serialize};
 
+use crate::Format;
+use crate::control::{self, Question};
 use crate::place::Place;
-use crate::{Format, control};
 
 /// A daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub struct OfProgram {
     pub instances: Vec<Instances>,
     /// all counters, by name
     pub counters: BTreeMap<String, u64>,
+    /// the ids of instances, 1000 of each context at most; none where nobody asked for them
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<Connection>,
 }
 
 /// A host process.
@@ -68,6 +72,15 @@ pub struct Instances {
     pub capacity: usize,
 }
 
+/// An instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connection {
+    /// the context's name
+    pub context: String,
+    /// as people read it
+    pub id: String,
+}
+
 /// What a daemon holds; counters that are 0 are left out.
 pub fn pretty(status: &Status) -> String {
     let mut text = format!("carrickd {}, process {}\n", status.version, status.process);
@@ -86,6 +99,9 @@ pub fn pretty(status: &Status) -> String {
         for of in &program.instances {
             let _ = writeln!(text, "  {:<20} {} of {}", of.context, of.open, of.capacity);
         }
+        for connection in &program.connections {
+            let _ = writeln!(text, "    {} {}", connection.context, connection.id);
+        }
         for (counter, count) in program.counters.iter().filter(|(_, count)| **count > 0) {
             let _ = writeln!(text, "  {counter:<20} {count}");
         }
@@ -94,8 +110,12 @@ pub fn pretty(status: &Status) -> String {
 }
 
 /// Asks the daemon, and prints what it says.
-pub fn run(format: Format, place: &Place) -> Result<(), Failure> {
-    let Some(answer) = control::ask(&place.socket())? else { return Err(nobody(place)) };
+pub fn run(connections: bool, format: Format, place: &Place) -> Result<(), Failure> {
+    let Some(answer) =
+        control::ask(&place.socket(), if connections { Question::Connections } else { Question::Status })?
+    else {
+        return Err(nobody(place));
+    };
     let status: Status = serde_json::from_str(&answer).map_err(|_| {
         Failure::Failed(format!("carrickd is of another version, or in trouble: {}", answer.trim()))
     })?;
@@ -140,6 +160,7 @@ pub mod tests {
                 applications: vec![OfHost { app: "echo".into(), process: Some(9), starts: 2 }],
                 instances: vec![Instances { context: "conn".into(), open: 1, capacity: 16 }],
                 counters: BTreeMap::from([("rx_packets".into(), 4), ("short".into(), 0)]),
+                connections: vec![Connection { context: "conn".into(), id: "(remote_ip=10.7.0.1)".into() }],
             }],
         }
     }
@@ -151,6 +172,7 @@ pub mod tests {
 least (/etc/carrick/least.mtp) on wire0, as the last daemon left it, 10.7.0.2
   echo: process 9, started 2 times
   conn                 1 of 16
+    conn (remote_ip=10.7.0.1)
   rx_packets           4
 ";
         assert_eq!(pretty(&example()), expected);

@@ -29,6 +29,19 @@ pub mod head {
     pub const COUNTERS: usize = 64;
 }
 
+/// Where `struct carrick_places` has what: octets, and how many.
+pub mod place {
+    #![allow(missing_docs)]
+    pub const CONTEXTS: usize = 16;
+    pub const CONTEXT: usize = 664;
+    pub const PART_COUNT: usize = 12;
+    pub const PARTS: usize = 24;
+    pub const PARTS_MAX: usize = 16;
+    pub const PART: usize = 40;
+    /// behind an instance's slot
+    pub const LIVE: usize = 12;
+}
+
 /// Where `struct carrick_shared` has the oldest entry of the queue, and behind that how many there ever were.
 pub const QUEUE_HEAD: usize = 64;
 

@@ -4,6 +4,7 @@
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
 mod core;
+mod identities;
 pub mod layout;
 mod link;
 pub mod machine;
