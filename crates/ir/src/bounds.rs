@@ -7,6 +7,9 @@ use crate::{Block, EventId, FuncId, Function, Instr, Loc, Program, Stmt, StmtKin
 /// How many blueprints can wait for their packets: no event may issue more.
 pub const BLUEPRINTS_MAX: u32 = 1024;
 
+/// Of an event that may issue more, inputs are refused although most of that room is free.
+pub const BLUEPRINTS_MANY: u32 = BLUEPRINTS_MAX / 2;
+
 /// How many events one chain, or the parser for one packet, may raise.
 pub const RAISED_MAX: u32 = 256;
 
@@ -51,6 +54,63 @@ impl Cost {
             instructions: join(self.instructions, other.instructions),
             statements: join(self.statements, other.statements),
         }
+    }
+}
+
+/// What a run of some statements causes at most, by where it goes from there; `None`: never there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Paths {
+    /// to what follows
+    on: Option<Cost>,
+    /// to the end of a turn of the loop around it, or of the loop
+    round: Option<Cost>,
+    /// out of the function
+    out: Option<Cost>,
+}
+
+impl Paths {
+    fn on(cost: Cost) -> Paths {
+        Paths { on: Some(cost), ..Paths::default() }
+    }
+
+    fn then(self, next: Paths) -> Paths {
+        let Some(before) = self.on else { return self };
+        let behind = |cost: Option<Cost>| cost.map(|cost| before.then(cost));
+        Paths {
+            on: behind(next.on),
+            round: either(self.round, behind(next.round)),
+            out: either(self.out, behind(next.out)),
+        }
+    }
+
+    fn or(self, other: Paths) -> Paths {
+        Paths {
+            on: either(self.on, other.on),
+            round: either(self.round, other.round),
+            out: either(self.out, other.out),
+        }
+    }
+
+    /// So many turns of a loop with this body, the last of which may leave the function.
+    fn turns(self, turns: u32) -> Paths {
+        let turn = either(self.on, self.round).unwrap_or_default();
+        let before = turn.times(turns.saturating_sub(1));
+        Paths {
+            on: Some(turn.times(turns)),
+            round: None,
+            out: self.out.filter(|_| turns > 0).map(|out| before.then(out)),
+        }
+    }
+
+    fn most(self) -> Cost {
+        either(either(self.on, self.round), self.out).unwrap_or_default()
+    }
+}
+
+fn either(a: Option<Cost>, b: Option<Cost>) -> Option<Cost> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.or(b)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -104,7 +164,7 @@ impl<'p> Costs<'p> {
     fn loops_in(&mut self, def: &Function, body: &Block, found: &mut Vec<Loop>, calls: &mut Vec<FuncId>) {
         for stmt in &body.stmts {
             if let Some(turns) = turns(stmt) {
-                found.push(Loop { loc: stmt.loc, turns, cost: self.stmt(def, stmt) });
+                found.push(Loop { loc: stmt.loc, turns, cost: self.stmt(def, stmt).most() });
             } else {
                 walk::children(stmt).for_each(|child| self.loops_in(def, child, found, calls));
                 calls.extend(if let StmtKind::Call { func, .. } = &stmt.kind { Some(*func) } else { None });
@@ -134,34 +194,40 @@ impl<'p> Costs<'p> {
             return known;
         }
         let def = &self.program.functions[func.index()];
-        let cost = self.block(def, &def.body);
+        let cost = self.block(def, &def.body).most();
         self.functions[func.index()] = Some(cost);
         cost
     }
 
-    fn block(&mut self, def: &Function, body: &Block) -> Cost {
-        body.stmts.iter().fold(Cost::default(), |cost, s| cost.then(self.stmt(def, s)))
+    fn block(&mut self, def: &Function, body: &Block) -> Paths {
+        body.stmts.iter().fold(Paths::on(Cost::default()), |paths, s| paths.then(self.stmt(def, s)))
     }
 
-    fn stmt(&mut self, def: &Function, stmt: &Stmt) -> Cost {
+    fn stmt(&mut self, def: &Function, stmt: &Stmt) -> Paths {
+        let own = Cost::of_statement(matches!(stmt.kind, StmtKind::Instr(_)));
         let inside = match &stmt.kind {
-            StmtKind::Assert { .. } => return Cost::default(),
+            StmtKind::Assert { .. } => return Paths::on(Cost::default()),
             StmtKind::Block(body) => return self.block(def, body),
             StmtKind::If { then, otherwise, .. } => self.block(def, then).or(self.block(def, otherwise)),
             StmtKind::ForRange { body, .. } | StmtKind::ForEach { body, .. } => {
-                self.block(def, body).times(turns(stmt).unwrap_or(1))
+                self.block(def, body).turns(turns(stmt).unwrap_or(1))
             }
-            StmtKind::Call { func, .. } => self.function(*func),
-            StmtKind::Instr(Instr::PktGen { .. }) => Cost { blueprints: 1, ..Cost::default() },
+            StmtKind::Break | StmtKind::Continue => {
+                Paths { round: Some(Cost::default()), ..Paths::default() }
+            }
+            StmtKind::Return(_) | StmtKind::Stop => Paths { out: Some(Cost::default()), ..Paths::default() },
+            StmtKind::Call { func, .. } => Paths::on(self.function(*func)),
+            StmtKind::Instr(Instr::PktGen { .. }) => Paths::on(Cost { blueprints: 1, ..Cost::default() }),
             StmtKind::Instr(Instr::Raise { event }) => match def.locals[event.index()].ty {
                 Ty::Event(event) => {
-                    Cost { raised: 1, blueprints: self.chain(event).blueprints, ..Cost::default() }
+                    let blueprints = self.chain(event).blueprints;
+                    Paths::on(Cost { raised: 1, blueprints, ..Cost::default() })
                 }
-                _ => Cost::default(),
+                _ => Paths::on(Cost::default()),
             },
-            _ => Cost::default(),
+            _ => Paths::on(Cost::default()),
         };
-        Cost::of_statement(matches!(stmt.kind, StmtKind::Instr(_))).then(inside)
+        Paths::on(own).then(inside)
     }
 }
 

@@ -141,3 +141,21 @@ fn bounds_of_deep_calls_take_no_time() {
     let program = lowered(&program(&more, "f8(c); g59(c); c.count = m.n;", ""));
     assert_eq!(program.chains[0].as_ref().map(|c| c.max_raised), Some(256));
 }
+
+/// Of the branches of an `if`, and of what a `return` or `break` leaves out, the way that causes most counts.
+#[test]
+fn ways_that_exclude_each_other_are_not_summed() {
+    let more = "void some(conn c) {
+        next n;
+        if (c.count == 1) { raise n; return; }
+        if (c.count == 2) { raise n; raise n; return; }
+        for (uint8 i in 0..10) {
+            if (c.count == 3) { raise n; raise n; raise n; return; }
+            if (c.count == 4) { break; }
+            raise n;
+        }
+    }";
+    let program = lowered(&program(more, "some(c); c.count = m.n;", ""));
+    // Nine turns, and three more out of the last.
+    assert_eq!(program.chains[0].as_ref().map(|c| c.max_raised), Some(12));
+}

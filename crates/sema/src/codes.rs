@@ -262,4 +262,5 @@ code_table! {
     PACKET_PARAMETER = 474, "a packet that is passed to a function", "0474";
     REPEATED_CONDITION = 475, "a condition that has been tested before", "0475";
     PAYLOAD_ALIGN = 478, "an alignment that no payload has", "0478";
+    MANY_BLUEPRINTS = 479, "an event that needs room for very many packets", "0479";
 }

@@ -1,6 +1,6 @@
 //! How much one event may cause: whatever it is, a target has room for it.
 
-use carrick_ir::bounds::{BLUEPRINTS_MAX, RAISED_MAX, costs};
+use carrick_ir::bounds::{BLUEPRINTS_MANY, BLUEPRINTS_MAX, RAISED_MAX, costs};
 use carrick_ir::{EventKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Ident, ItemKind};
@@ -18,6 +18,7 @@ impl Checker<'_> {
         let file = self.file;
         let names =
             |pick: fn(&ItemKind) -> Option<&Ident>| file.items.iter().filter_map(move |i| pick(&i.kind));
+        let mut issued = Vec::new();
         let events = names(|k| if let ItemKind::Event { name, .. } = k { Some(name) } else { None });
         for ((name, cost), def) in events.zip(chains).zip(self.program.events.clone()) {
             self.check_limit(
@@ -29,13 +30,7 @@ impl Checker<'_> {
             );
             // A packet's events are counted together, at the parser.
             if def.kind != EventKind::Net && def.kind != EventKind::Flow {
-                self.check_limit(
-                    &name.name,
-                    name.span,
-                    &format!("issue {} blueprints", cost.blueprints),
-                    cost.blueprints,
-                    BLUEPRINTS_MAX,
-                );
+                issued.push((name, cost.blueprints));
             }
         }
         let functions_named =
@@ -49,14 +44,38 @@ impl Checker<'_> {
                     cost.raised,
                     RAISED_MAX,
                 );
-                self.check_limit(
-                    &name.name,
-                    name.span,
-                    &format!("issue {} blueprints", cost.blueprints),
-                    cost.blueprints,
-                    BLUEPRINTS_MAX,
-                );
+                issued.push((name, cost.blueprints));
             }
+        }
+        self.check_blueprints(&issued);
+    }
+
+    /// Of all that an input can cause, what issues most blueprints says how much room every input waits for.
+    fn check_blueprints(&mut self, issued: &[(&Ident, u32)]) {
+        for (name, count) in issued {
+            self.check_limit(
+                &name.name,
+                name.span,
+                &format!("issue {count} blueprints"),
+                *count,
+                BLUEPRINTS_MAX,
+            );
+        }
+        let Some((name, count)) = issued.iter().max_by_key(|(_, count)| *count) else { return };
+        if (BLUEPRINTS_MANY + 1..=BLUEPRINTS_MAX).contains(count) {
+            self.report(
+                Diagnostic::warning(
+                    codes::MANY_BLUEPRINTS,
+                    format!("every input waits for room for {count} blueprints of {BLUEPRINTS_MAX}"),
+                    name.span,
+                    format!("`{}` can cause so many at once", name.name),
+                )
+                .note(format!(
+                    "as soon as {} wait, nothing is taken in before packets are out",
+                    BLUEPRINTS_MAX - count + 1
+                ))
+                .mend("lower the bounds of the loops, or go on in a timer event"),
+            );
         }
     }
 
