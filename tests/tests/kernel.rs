@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_driver::cc::{self, Tracing};
@@ -13,8 +14,10 @@ use carrick_driver::{Failure, build, compile_file};
 use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_kernel::{KernelCore, Object, Refusal};
+use carrick_sim::Scenario;
 use carrick_sim::core::Core;
-use carrick_sim::diff::{Pace, diff_cores};
+use carrick_sim::diff::{Pace, diff_cores, diff_engine};
+use carrick_sim::scenario::Engine;
 use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
 use carrick_tests::net::{DEVICE, End, Net, skip};
@@ -83,17 +86,40 @@ fn programs_do_in_the_kernel_what_they_do_in_the_interpreter() {
         let Some(object) = object(&program, Tracing::On) else { return };
         let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])) else { return };
         for seed in 1..=SEEDS {
+            let pace = if seed % 2 == 1 { Pace::AtOnce } else { Pace::Asked };
             let mut make = |config: &Config| {
-                let core =
-                    KernelCore::new(&object.path, program.clone(), config).map_err(|e| e.to_string())?;
-                Ok(Box::new(core) as Box<dyn Core>)
+                let core = KernelCore::new(&object.path, program.clone(), config, pace);
+                Ok(Box::new(core.map_err(|e| e.to_string())?) as Box<dyn Core>)
             };
-            let result = diff_cores(&program, &mut make, Pace::AtOnce, seed, OPERATIONS).expect("it loads");
+            let result = diff_cores(&program, &mut make, pace, seed, OPERATIONS).expect("it loads");
             assert_eq!(result.difference, None, "{}, seed {seed}", path.display());
             packets += result.packets;
         }
     }
     assert!(packets > 50, "only {packets} packets");
+}
+
+/// A whole transport: connections of applications over a network that loses and reorders.
+#[test]
+fn a_transport_does_in_the_kernel_what_it_does_in_the_interpreter() {
+    let program = fits(&root().join("protocols/tcp/tcp.mtp")).expect("it fits");
+    let Some(object) = object(&program, Tracing::On) else { return };
+    let of = |p: &carrick_ir::ParamDef| if p.name == "max_conns" { 16 } else { p.default };
+    let params: Vec<u64> = program.params.iter().map(of).collect();
+    let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &params)) else { return };
+    for seed in 1..=SEEDS {
+        let path = object.path.clone();
+        let engine = Engine::Made(Rc::new(move |program, config| {
+            let core = KernelCore::new(&path, program.clone(), config, Pace::Asked);
+            Ok(Box::new(core.map_err(|e| e.to_string())?))
+        }));
+        let random = Scenario::random(seed);
+        // A frame has one page of the kernel's memory.
+        let scenario = Scenario { mtu: random.mtu.min(3000), params: params.clone(), ..random };
+        let result = diff_engine(&program, &engine, &scenario).expect("it loads");
+        assert_eq!(result.difference, None, "seed {seed}");
+        assert!(result.packets > 10, "only {} packets", result.packets);
+    }
 }
 
 /// Generated code that reads outside of what it has, as a mistake of the compiler's would.
@@ -178,7 +204,8 @@ struct head { CARRICK_HEAD; };
 #define SAY(what) printf(\"%zu \", (size_t)(what))
 int main(void) {
     SAY(offsetof(struct head, clock)); SAY(offsetof(struct head, key)); SAY(offsetof(struct head, address));
-    SAY(offsetof(struct head, mtu)); SAY(offsetof(struct head, taken)); SAY(offsetof(struct head, busy));
+    SAY(offsetof(struct head, mtu)); SAY(offsetof(struct head, paced)); SAY(CARRICK_STAGED);
+    SAY(sizeof(struct carrick_staged)); SAY(CARRICK_QUEUE); SAY(offsetof(struct head, taken)); SAY(offsetof(struct head, busy));
     SAY(offsetof(struct head, counters)); SAY(offsetof(struct carrick_shared, queue_head));
     SAY(offsetof(struct carrick_shared, queue_tail)); SAY(sizeof(struct carrick_timer));
     SAY(CARRICK_REQUEST_CALL); SAY(CARRICK_REQUEST_TIMER); SAY(CARRICK_REQUEST_PACKET); SAY(CARRICK_REQUEST_HOLD);
@@ -215,6 +242,10 @@ fn the_layouts_are_those_of_the_header() {
             head::KEY,
             head::ADDRESS,
             head::MTU,
+            head::PACED,
+            layout::STAGED,
+            layout::STAGED_OCTETS,
+            layout::QUEUE as usize,
             head::TAKEN,
             head::BUSY,
             head::COUNTERS,

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
 use carrick_ir::{Function, Loc, Program, counter};
 use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
+use carrick_sim::diff::Pace;
 
-use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, kind};
+use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, QUEUE, kind};
 use crate::requests::Requests;
+use crate::timers::Timers;
 use crate::{Object, Refusal, Reports};
 
 /// The frame goes back by the device that it came from.
@@ -30,6 +32,8 @@ pub struct KernelCore {
     failed: Vec<FailedClaim>,
     completions: VecDeque<Completion>,
     requests: Requests,
+    timers: Timers,
+    pace: Pace,
     /// requests that were called and whose completion nobody has taken
     open: usize,
     /// the most of them
@@ -37,24 +41,23 @@ pub struct KernelCore {
     now: u64,
 }
 
-/// A timer that runs.
-struct Running {
-    deadline: u64,
-    /// among those that were started
-    order: u64,
-    /// which of its context, and that context's number
-    number: u32,
-    handle: u64,
-}
-
 impl KernelCore {
     /// Loads an object that was made of this program.
     ///
     /// # Errors
     /// Why it is not in the kernel.
-    pub fn new(object: &Path, program: Arc<Program>, config: &Config) -> Result<KernelCore, Refusal> {
+    pub fn new(
+        object: &Path,
+        program: Arc<Program>,
+        config: &Config,
+        pace: Pace,
+    ) -> Result<KernelCore, Refusal> {
         let object = Object::load(object, &program, config.seed, config.address, config.mtu, &config.params)?;
         let reports = object.reports().map_err(Refusal::Failed)?;
+        if pace == Pace::Asked {
+            object.pace().map_err(Refusal::Failed)?;
+        }
+        let timers = Timers::new(&object, &program).map_err(Refusal::Failed)?;
         let requests = Requests::new(&object).map_err(Refusal::Failed)?;
         Ok(KernelCore {
             object,
@@ -65,6 +68,8 @@ impl KernelCore {
             failed: Vec::new(),
             completions: VecDeque::new(),
             requests,
+            timers,
+            pace,
             open: 0,
             most_open: if config.completions == 0 { 1024 } else { config.completions as usize },
             now: 0,
@@ -85,9 +90,12 @@ impl KernelCore {
         self.frame("egress", &asked.octets(), self.now)
     }
 
-    /// Lets what waits leave, each in a frame of its own.
+    /// Lets what waits leave, each in a frame of its own, unless that is asked for.
     fn let_out(&mut self) -> Result<(), String> {
         let mut frames = 0;
+        if self.pace == Pace::Asked {
+            return Ok(());
+        }
         while self.object.waiting()? > 0 {
             if frames == MOST_FRAMES {
                 return Err("packets wait, and do not leave".into());
@@ -96,6 +104,12 @@ impl KernelCore {
             self.ask(&Asked { kind: kind::PACKET, ..Asked::default() })?;
         }
         Ok(())
+    }
+
+    /// Whether an event could find too little room for its blueprints.
+    fn full(&self) -> Result<bool, String> {
+        let most = u64::from(self.program.max_blueprints);
+        Ok(most > 0 && self.object.waiting()? + most > QUEUE)
     }
 
     /// Gives a frame to a program, at this time.
@@ -133,25 +147,6 @@ impl KernelCore {
         Ok(())
     }
 
-    /// The timer that fires first.
-    fn first_timer(&self) -> Result<Option<Running>, String> {
-        let mut first: Option<Running> = None;
-        for (number, ctx) in self.program.contexts.iter().enumerate().filter(|(_, c)| !c.timers.is_empty()) {
-            self.object.each_instance(number, ctx.timers.len(), |slot, generation, timers| {
-                for (at, timer) in timers.iter().enumerate().filter(|(_, timer)| timer.armed) {
-                    let handle = (number as u64 + 1) << 56 | u64::from(generation) << 32 | u64::from(slot);
-                    let number = (number << 8 | at) as u32;
-                    let sooner = |f: &Running| (timer.deadline, timer.order) < (f.deadline, f.order);
-                    if first.as_ref().is_none_or(sooner) {
-                        let (deadline, order) = (timer.deadline, timer.order);
-                        first = Some(Running { deadline, order, number, handle });
-                    }
-                }
-            })?;
-        }
-        Ok(first)
-    }
-
     /// Whether this program has such a call, with such arguments.
     fn takes(&self, call: usize, request: &Request<'_>) -> bool {
         let calls = self.program.interface.as_ref().map_or(&[][..], |i| &i.calls);
@@ -171,6 +166,9 @@ fn sure<T>(result: Result<T, String>) -> T {
 
 impl Core for KernelCore {
     fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
+        if sure(self.full()) {
+            return Err(Refused::Again);
+        }
         let taken = sure(self.packet(packet, now));
         let unparsed = counter("unparsed");
         if taken { Ok(()) } else { Err(Refused::Dropped(unparsed)) }
@@ -188,7 +186,7 @@ impl Core for KernelCore {
         if !self.takes(call, &request) {
             return Err(Refused::BadArg);
         }
-        if self.open == self.most_open {
+        if self.open == self.most_open || sure(self.full()) {
             return Err(Refused::Again);
         }
         let Some(staged) = self.requests.stage(request.token, request.data) else {
@@ -212,7 +210,10 @@ impl Core for KernelCore {
 
     fn advance(&mut self, now: u64) -> Result<(), Refused> {
         self.now = self.now.max(now);
-        while let Some(timer) = sure(self.first_timer()).filter(|timer| timer.deadline <= self.now) {
+        while let Some(timer) = self.timers.first().filter(|timer| timer.deadline <= self.now) {
+            if sure(self.full()) {
+                return Err(Refused::Again);
+            }
             let (number, handle) = (timer.number, timer.handle);
             sure(self.ask(&Asked { kind: kind::TIMER, flags: HOLD, number, handle, ..Asked::default() }));
         }
@@ -220,8 +221,12 @@ impl Core for KernelCore {
         Ok(())
     }
 
-    fn tx(&mut self, out: &mut Vec<u8>, _now: u64) -> bool {
+    fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
         out.clear();
+        self.now = self.now.max(now);
+        while self.pace == Pace::Asked && self.out.is_empty() && sure(self.object.waiting()) > 0 {
+            sure(self.ask(&Asked { kind: kind::PACKET, ..Asked::default() }));
+        }
         self.out.pop_front().is_some_and(|packet| {
             out.extend(packet);
             true
@@ -229,7 +234,7 @@ impl Core for KernelCore {
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        sure(self.first_timer()).map(|timer| timer.deadline)
+        self.timers.first().map(|timer| timer.deadline)
     }
 
     fn next_completion(&mut self) -> Option<Completion> {

@@ -24,6 +24,7 @@ pub mod head {
     pub const ADDRESS: usize = 24;
     pub const MTU: usize = 28;
     pub const DEVICE: usize = 32;
+    pub const PACED: usize = 36;
     pub const TAKEN: usize = 40;
     pub const BUSY: usize = 48;
     pub const COUNTERS: usize = 64;
@@ -45,13 +46,16 @@ pub mod place {
 /// Where `struct carrick_shared` has the oldest entry of the queue, and behind that how many there ever were.
 pub const QUEUE_HEAD: usize = 64;
 
+/// How many blueprints can wait.
+pub const QUEUE: u64 = 1024;
+
 /// Octets of `struct carrick_timer`.
 pub const TIMER_OCTETS: usize = 24;
 
 /// Octets of memory that a request brings at most, and those of the element that they are in: `struct carrick_staged`.
-pub const STAGED: usize = 65536;
+pub const STAGED: usize = 262_144;
 /// With what is never used.
-pub const STAGED_OCTETS: usize = STAGED + 4096;
+pub const STAGED_OCTETS: usize = STAGED + 16_384;
 
 /// The most arguments of a call.
 pub const ARGUMENTS: usize = 16;

@@ -13,7 +13,9 @@ mod object;
 pub mod pins;
 mod refusal;
 mod requests;
+mod room;
 mod state;
+mod timers;
 
 pub use core::KernelCore;
 pub use link::{Device, Link};

@@ -13,6 +13,7 @@ use carrick_ir::Program;
 
 use crate::link::{Device, Link};
 use crate::refusal::{refused_maps, refused_program, told};
+use crate::room::room;
 use crate::state::word;
 use crate::{Refusal, machine, maps, pins};
 
@@ -47,7 +48,11 @@ impl Object {
         params: &[u64],
     ) -> Result<Object, Refusal> {
         machine::suits()?;
+        let elements = room(program, params)?;
         let mut loader = EbpfLoader::new();
+        for (map, count) in &elements {
+            loader.set_max_entries(map, *count);
+        }
         let mut ebpf =
             loader.verifier_log_level(VerifierLogLevel::DEBUG).load_file(path).map_err(refused_maps)?;
         let mut programs = BTreeMap::new();

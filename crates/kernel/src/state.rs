@@ -4,17 +4,10 @@ use aya::maps::MapData;
 use carrick_interp::{random_start, secret_key};
 use carrick_ir::{COUNTERS, Program};
 
-use crate::layout::{QUEUE_HEAD, TIMER_OCTETS, head};
+use crate::layout::{QUEUE_HEAD, head};
 use crate::maps;
 use crate::object::{Object, failed, fd};
 use crate::refusal::told;
-
-/// `struct carrick_timer`, which stand at the end of an instance behind its slot, its generation, and two words more.
-pub(crate) struct Timer {
-    pub deadline: u64,
-    pub order: u64,
-    pub armed: bool,
-}
 
 /// One word of octets that are longer.
 pub(crate) fn word(octets: &[u8], at: usize) -> u64 {
@@ -114,6 +107,11 @@ impl Object {
         self.each_core(|core| put(core, head::DEVICE, &index.to_ne_bytes()))
     }
 
+    /// From now on packets wait, until an empty frame asks for each.
+    pub(crate) fn pace(&self) -> Result<(), String> {
+        self.each_core(|core| put(core, head::PACED, &1_u32.to_ne_bytes()))
+    }
+
     /// The counters of all processors, by number: [`carrick_ir::COUNTERS`].
     ///
     /// # Errors
@@ -168,32 +166,5 @@ impl Object {
     /// What the kernel says.
     pub fn open_contexts(&self, program: &Program) -> Result<usize, String> {
         Ok(self.instances(program)?.iter().flatten().map(|instances| instances.open).sum())
-    }
-
-    /// Hands each slot of a context with timers to `take`: its number, its generation, its timers.
-    ///
-    /// # Errors
-    /// What the kernel says.
-    pub(crate) fn each_instance(
-        &self,
-        context: usize,
-        timers: usize,
-        mut take: impl FnMut(u32, u32, &[Timer]),
-    ) -> Result<(), String> {
-        let slots = self.map(&format!("slots_{context}"))?;
-        let info = slots.info().map_err(|e| told(&e))?;
-        let mut value = vec![0_u8; info.value_size() as usize];
-        let begin = value.len() - timers * TIMER_OCTETS;
-        for slot in 0..info.max_entries() {
-            maps::lookup(fd(slots), &slot.to_ne_bytes(), &mut value).map_err(failed("read an instance"))?;
-            let all = value[begin..].chunks_exact(TIMER_OCTETS).map(|t| Timer {
-                deadline: word(t, 0),
-                order: word(t, 8),
-                armed: word(t, 16) != 0,
-            });
-            let generation = word(&value, begin - 16) >> 32;
-            take(slot, generation as u32, &all.collect::<Vec<_>>());
-        }
-        Ok(())
     }
 }

@@ -42,7 +42,12 @@ pub enum Engine {
     Debugged(Hook),
     /// a shared library
     Compiled(Rc<CompiledProgram>),
+    /// whatever makes cores
+    Made(Make),
 }
+
+/// Makes a core of a program.
+pub type Make = Rc<dyn Fn(&Arc<Program>, &Config) -> Result<Box<dyn Core>, String>>;
 
 impl Engine {
     /// A core of a program; the number is that of its host.
@@ -58,6 +63,7 @@ impl Engine {
                 Box::new(Interpreted::debugged(program.clone(), config, number, hook.clone())?)
             }
             Engine::Compiled(compiled) => Box::new(Compiled::new(compiled.clone(), config)?),
+            Engine::Made(make) => make(program, config)?,
         })
     }
 }

@@ -1,6 +1,8 @@
 //! `carrick diff`
 
+use std::cell::RefCell;
 use std::iter;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,12 +11,12 @@ use carrick_driver::Failure;
 use carrick_driver::cc::{self, SharedLibrary, Tracing};
 use carrick_interp::Config;
 use carrick_ir::Program;
-use carrick_kernel::KernelCore;
+use carrick_kernel::{KernelCore, Refusal};
 use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
-use carrick_sim::core::Core;
-use carrick_sim::diff::{Pace, Via, diff_cores, diff_operations, diff_through};
+use carrick_sim::diff::{Pace, Via, diff_cores, diff_engine, diff_operations, diff_through};
 use carrick_sim::interface::Interface;
+use carrick_sim::scenario::{Engine, Make};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -75,9 +77,12 @@ impl Between {
 pub enum Where {
     /// as compiled C, in this process
     Native,
-    /// in this machine's kernel: by operations alone, and needs root
+    /// in this machine's kernel, which needs root
     Xdp,
 }
+
+/// The longest packet that fits into such a frame.
+const LONGEST: u32 = 3000;
 
 /// What was found: records that agree, and what does not, by seed.
 type Found = (u64, Vec<(u64, String)>);
@@ -91,33 +96,48 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!wrong.is_empty())))
 }
 
-/// Each seed with two new cores in the kernel.
+/// Each seed with new cores in the kernel: packets that leave at once, and where their turn is asked for as everywhere.
 fn in_kernel(args: &DiffArgs) -> Result<Found, Failure> {
     let program = super::load(&args.source)?;
     let object = cc::kernel_object(&program, Tracing::On)?;
+    let refusal = Rc::new(RefCell::new(None));
+    let make = |pace| cores_in_kernel(object.path.clone(), pace, refusal.clone());
+    let spoken = Interface::of(&program).is_ok();
     let bar = output::progress_bar(args.seeds, "comparing");
     let (mut compared, mut wrong) = (0, Vec::new());
     for seed in args.seed..args.seed.saturating_add(args.seeds) {
-        let mut refusal = None;
-        let mut make = |config: &Config| match KernelCore::new(&object.path, program.clone(), config) {
-            Ok(core) => Ok(Box::new(core) as Box<dyn Core>),
-            Err(refused) => {
-                let text = refused.to_string();
-                refusal = Some(refused);
-                Err(text)
+        let paced = [Pace::AtOnce, Pace::Asked].map(|pace| {
+            let make = make(pace);
+            diff_cores(&program, &mut |config: &Config| make(&program, config), pace, seed, args.operations)
+        });
+        // A frame has one page of the kernel's memory.
+        let random = Scenario::random(seed);
+        let scenario = Scenario { mtu: random.mtu.min(LONGEST), ..random };
+        let whole = spoken.then(|| diff_engine(&program, &Engine::Made(make(Pace::Asked)), &scenario));
+        for result in paced.into_iter().chain(whole) {
+            if let Some(refusal) = refusal.take() {
+                return Err(super::refused(refusal, args.verbose));
             }
-        };
-        let result = diff_cores(&program, &mut make, Pace::AtOnce, seed, args.operations);
-        if let Some(refusal) = refusal {
-            return Err(super::refused(refusal, args.verbose));
+            let result = result.map_err(Failure::Usage)?;
+            compared += result.compared;
+            wrong.extend(result.difference.into_iter().chain(result.failures).map(|what| (seed, what)));
         }
-        let result = result.map_err(Failure::Usage)?;
-        compared += result.compared;
-        wrong.extend(result.difference.map(|what| (seed, what)));
         bar.inc(1);
     }
     bar.finish_and_clear();
     Ok((compared, wrong))
+}
+
+/// Makes cores of an object in the kernel, and keeps why one could not be made.
+fn cores_in_kernel(object: PathBuf, pace: Pace, refusal: Rc<RefCell<Option<Refusal>>>) -> Make {
+    Rc::new(move |program, config| match KernelCore::new(&object, program.clone(), config, pace) {
+        Ok(core) => Ok(Box::new(core)),
+        Err(refused) => {
+            let text = refused.to_string();
+            refusal.replace(Some(refused));
+            Err(text)
+        }
+    })
 }
 
 fn compiled(args: &DiffArgs) -> Result<Found, Failure> {

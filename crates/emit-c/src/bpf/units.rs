@@ -67,7 +67,7 @@ impl Emitter<'_> {
 
     pub(super) fn memory_maps(&mut self) {
         if self.has_any_units() {
-            self.map("carrick_requests", "ARRAY", 256, Some(("uint32_t", "struct carrick_staged")));
+            self.map("carrick_requests", "ARRAY", 64, Some(("uint32_t", "struct carrick_staged")));
         }
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
             let (memory, capacity) = (format!("struct {}", self.memory_name(number)), self.capacity(ctx));

@@ -179,6 +179,18 @@ pub fn diff(
     diff_through(program, compiled, None, scenario)
 }
 
+/// As [`diff`], with cores of another engine in place of compiled ones.
+///
+/// # Errors
+/// As [`run_through`].
+pub fn diff_engine(
+    program: &Arc<Program>,
+    engine: &Engine,
+    scenario: &Scenario,
+) -> Result<Comparison, String> {
+    diff_way(program, engine, None, scenario)
+}
+
 /// As [`diff`], with a program in the network between the ends, which is interpreted and compiled as they are.
 ///
 /// # Errors
@@ -186,6 +198,15 @@ pub fn diff(
 pub fn diff_through(
     program: &Arc<Program>,
     compiled: &Rc<CompiledProgram>,
+    via: Option<&Via<'_>>,
+    scenario: &Scenario,
+) -> Result<Comparison, String> {
+    diff_way(program, &Engine::Compiled(compiled.clone()), via, scenario)
+}
+
+fn diff_way(
+    program: &Arc<Program>,
+    engine: &Engine,
     via: Option<&Via<'_>>,
     scenario: &Scenario,
 ) -> Result<Comparison, String> {
@@ -207,7 +228,7 @@ pub fn diff_through(
     let mut comparer =
         Comparer { expected: recorder.0.into(), stopped, last_event: None, compared: 0, difference: None };
     let between = via.map(|via| Engine::Compiled(via.compiled.clone()));
-    run(&Engine::Compiled(compiled.clone()), between.as_ref(), &mut comparer)?;
+    run(engine, between.as_ref(), &mut comparer)?;
     let programs = [&**program, via.map_or(program, |via| via.program)];
     let rest = comparer.expected.front();
     let difference = match (comparer.difference, rest) {

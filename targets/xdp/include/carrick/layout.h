@@ -21,7 +21,7 @@ struct carrick_key {
     struct carrick_key key;                                                                                            \
     uint32_t address, mtu;                                                                                             \
     uint32_t device; /* its index; 0: frames go back as they came */                                                   \
-    uint32_t reserved;                                                                                                 \
+    uint32_t paced; /* 1: packets wait until an empty frame asks for them */                                           \
     uint64_t taken;  /* packets of which something was made */                                                         \
     uint64_t busy;   /* packets that were dropped because another processor held an instance for too long */           \
     uint64_t handed; /* packets that the host was to hand to the kernel's own stack */                                 \
@@ -51,11 +51,11 @@ struct carrick_timer {
 
 /* The most octets that are copied at once: what rings and staged requests have beyond their end is that the verifier
  * sees it, and is never used. */
-#define CARRICK_PIECE 4096u
+#define CARRICK_PIECE 16384u
 
 /* The memory of an open request (`carrick_requests`), which the host chose, and frees when the request is complete:
  * what a program is given stands there, and what it delivers. */
-#define CARRICK_STAGED 65536u
+#define CARRICK_STAGED 262144u
 struct carrick_staged {
     uint8_t octets[CARRICK_STAGED + CARRICK_PIECE];
 };
