@@ -4,10 +4,10 @@
 //! Each test has network namespaces, a BPF file system and folders of its own. Each that cannot run here says so.
 
 use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
 use carrick_kernel::machine;
 use carrick_tests::build::{carrickd, root};
@@ -135,6 +135,13 @@ impl House {
     }
 }
 
+impl Drop for House {
+    fn drop(&mut self) {
+        // Of a test that failed between two daemons something may be left, which is not only pinned.
+        let _ = self.carrickd("clean").output();
+    }
+}
+
 /// How a command ends that can do nothing: its exit code, and its one sentence.
 fn refusal(command: &mut Command) -> (i32, String) {
     let output = command.output().expect("it starts");
@@ -189,46 +196,6 @@ fn a_daemon_goes_on_with_the_connections_of_a_dead_one() {
     house.is_as_before();
 }
 
-/// What the peer of the application says, and what the application does when it is killed: it goes on as another process.
-#[test]
-fn an_application_that_dies_is_started_again() {
-    let Some(house) = House::new() else { return };
-    let gro = house.net.command(End::Peer, "ethtool").args(["-K", DEVICE, "gro", "on"]).status();
-    assert!(gro.is_ok_and(|s| s.success()), "what is sent from the kernel is handed over");
-    let files = root().join("tests/tests/kernel_host");
-    let (_peer, mut heard) = started(house.net.command(End::Peer, "python3").arg(files.join("peer.py")));
-    assert_eq!(heard.next().as_deref(), Some("ready"));
-    std::thread::spawn(move || heard.for_each(drop));
-    let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
-    let text = text.replace("least.mtp", &files.join("asking.mtp").display().to_string());
-    let config = house.configured(&format!("{text}app = \"script:-\"\n"));
-    let mut daemon = house.carrickd("run");
-    let daemon = daemon.arg(config).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut daemon = Ended(daemon.spawn().expect("it starts"));
-    let mut script = daemon.0.stdin.take().expect("piped");
-    let mut answers = BufReader::new(daemon.0.stdout.take().expect("piped")).lines().map_while(Result::ok);
-    let mut log = BufReader::new(daemon.0.stderr.take().expect("piped")).lines().map_while(Result::ok);
-    assert!(log.any(|line| line == "info: ready"), "it is ready");
-    let connect = format!("connect {} 7\n", Net::PEER);
-    script.write_all(connect.as_bytes()).expect("it reads");
-    assert_eq!(answers.next().as_deref(), Some("ok"));
-    let application = || house.status()["programs"][0]["applications"][0].clone();
-    let first = application();
-    assert_eq!((&first["app"], &first["starts"]), (&"script:-".into(), &1.into()));
-    let killed = Command::new("kill").args(["-KILL", &first["process"].to_string()]).status();
-    assert!(killed.is_ok_and(|s| s.success()), "it was there: {first}");
-    assert!(log.any(|line| line.contains("it is started again in 100 ms")), "that is told");
-    script.write_all(connect.as_bytes()).expect("it reads");
-    assert_eq!(answers.next().as_deref(), Some("ok"), "the next one has the program's connections");
-    let second = application();
-    assert!(second["starts"] == 2 && second["process"] != first["process"], "{second}");
-    assert_eq!(house.status()["programs"][0]["instances"][0]["open"], 2);
-    let told = Command::new("kill").args(["-TERM", &daemon.0.id().to_string()]).status();
-    assert!(told.is_ok_and(|s| s.success()) && daemon.0.wait().is_ok_and(|s| s.success()));
-    assert!(!Path::new(&format!("/proc/{}", second["process"])).exists(), "it ended before its daemon");
-    house.is_as_before();
-}
-
 /// A process that is not there after its test.
 struct Ended(Child);
 
@@ -238,6 +205,110 @@ impl Drop for Ended {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// An application that connects when it is told to, and a peer that lets it.
+struct Asking<'h> {
+    house: &'h House,
+    config: PathBuf,
+    daemon: Ended,
+    script: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+    log: Lines<BufReader<ChildStderr>>,
+    _peer: Running,
+}
+
+impl Asking<'_> {
+    fn new(house: &House) -> Asking<'_> {
+        let gro = house.net.command(End::Peer, "ethtool").args(["-K", DEVICE, "gro", "on"]).status();
+        assert!(gro.is_ok_and(|s| s.success()), "what is sent from the kernel is handed over");
+        let files = root().join("tests/tests/kernel_host");
+        let mut peer = house.net.command(End::Peer, "python3");
+        let (_peer, mut heard) = started(peer.arg(files.join("peer.py")));
+        assert_eq!(heard.next().as_deref(), Some("ready"));
+        std::thread::spawn(move || heard.for_each(drop));
+        let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
+        let text = text.replace("least.mtp", &files.join("asking.mtp").display().to_string());
+        let config = house.configured(&format!("{text}app = \"script:-\"\n"));
+        let mut daemon = house.carrickd("run");
+        let daemon = daemon.arg(&config).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut daemon = daemon.spawn().expect("it starts");
+        let script = daemon.stdin.take().expect("piped");
+        let answers = BufReader::new(daemon.stdout.take().expect("piped")).lines();
+        let mut log = BufReader::new(daemon.stderr.take().expect("piped")).lines();
+        let daemon = Ended(daemon);
+        assert!(log.any(|line| line.is_ok_and(|line| line == "info: ready")), "it is ready");
+        Asking { house, config, daemon, script, answers, log, _peer }
+    }
+
+    /// Connects to the peer, through whatever process the application is by now.
+    fn connects(&mut self) {
+        writeln!(self.script, "connect {} 7", Net::PEER).expect("it reads");
+        let answer = self.answers.next().expect("it answers").expect("UTF-8");
+        assert_eq!(answer, "ok");
+    }
+
+    /// The application, as the daemon tells.
+    fn application(&self) -> Value {
+        self.house.status()["programs"][0]["applications"][0].clone()
+    }
+
+    fn connections(&self) -> Value {
+        self.house.status()["programs"][0]["instances"][0]["open"].clone()
+    }
+}
+
+fn told(process: &Value, signal: &str) {
+    let told = Command::new("kill").args([signal, &process.to_string()]).status();
+    assert!(told.is_ok_and(|s| s.success()), "{process} was there");
+}
+
+/// Whether there is such a process that has not ended, be it waited for or not.
+fn is_alive(process: &Value) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+#[test]
+fn an_application_that_dies_is_started_again() {
+    let Some(house) = House::new() else { return };
+    let mut asking = Asking::new(&house);
+    asking.connects();
+    let first = asking.application();
+    assert_eq!((&first["app"], &first["starts"]), (&"script:-".into(), &1.into()));
+    told(&first["process"], "-KILL");
+    let again = |line: String| line.contains("it is started again in 100 ms");
+    assert!(asking.log.by_ref().map_while(Result::ok).any(again), "that is told");
+    asking.connects();
+    let second = asking.application();
+    assert!(second["starts"] == 2 && second["process"] != first["process"], "{second}");
+    assert_eq!(asking.connections(), 2, "the program kept the one that there was");
+    told(&asking.daemon.0.id().into(), "-TERM");
+    assert!(asking.daemon.0.wait().is_ok_and(|s| s.success()));
+    assert!(!is_alive(&second["process"]), "it ended before its daemon");
+    house.is_as_before();
+}
+
+#[test]
+fn an_application_outlives_its_daemon_and_the_next_one_finds_it() {
+    let Some(house) = House::new() else { return };
+    let mut asking = Asking::new(&house);
+    asking.connects();
+    let before = asking.application();
+    told(&asking.daemon.0.id().into(), "-KILL");
+    assert!(asking.daemon.0.wait().is_ok_and(|s| !s.success()));
+    asking.connects();
+    let next = house.daemon(&asking.config, &format!("asking is on {DEVICE}, as the last daemon left it"));
+    let after = asking.application();
+    assert_eq!((&after["starts"], &after["process"]), (&0.into(), &before["process"]));
+    asking.connects();
+    assert_eq!(asking.connections(), 3);
+    kill(next, "-KILL");
+    assert!(is_alive(&before["process"]), "again");
+    let cleaned = house.carrickd("clean").output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&cleaned.stdout), "asking is taken away\n", "{cleaned:?}");
+    assert!(!is_alive(&before["process"]), "it is taken away too");
+    house.is_as_before();
 }
 
 #[test]

@@ -1,14 +1,19 @@
 //! `carrickd clean`
 
+use std::fs;
+
 use carrick_driver::Failure;
 use carrick_kernel::{machine, pins};
 
+use crate::host;
 use crate::place::{Place, refused};
 
 /// Takes away what is pinned, and no daemon has.
 pub fn run(name: Option<&str>, place: &Place) -> Result<(), Failure> {
     machine::suits().map_err(|refusal| refused(refusal, false))?;
     let held = place.hold()?;
+    // A dead daemon's, as no living one is here.
+    let _ = fs::remove_file(place.socket());
     let done = clean(name, place);
     held.leave();
     done
@@ -21,7 +26,9 @@ fn clean(name: Option<&str>, place: &Place) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("{name} is not pinned in {}; {names} is", place.pins.display())));
     }
     for name in there.iter().filter(|t| name.is_none_or(|name| *t == name)) {
+        host::end(&place.built(name))?;
         pins::remove(&place.pins_of(name)).map_err(Failure::Failed)?;
+        place.forget(name);
         println!("{name} is taken away");
     }
     Ok(())

@@ -1,28 +1,23 @@
-//! The host process of a program, in which its applications are: started, watched, started again, ended.
+//! The host process of a program, in which its application is: started, watched, started again, ended. It outlives a daemon
+//! that dies, and the next one finds it.
 
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use carrick_driver::Failure;
 use carrick_ir::Program;
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, set_parent_process_death_signal, waitid,
-};
 
 use crate::config::Wanted;
 use crate::log;
+use crate::process::{Handle, Process};
 use crate::status::OfHost;
 
 /// How long a host process that died is waited with, at first and at most: the wait doubles each time.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
-/// How long one may take to end.
-const END: Duration = Duration::from_secs(5);
 
 /// A process that is there until it is told to stop.
 pub struct Host {
@@ -31,13 +26,11 @@ pub struct Host {
     /// dropping it is what ends the waits
     stop: Mutex<Option<Sender<()>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    ended: Mutex<Receiver<()>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// it has not been waited for: nobody else can have its number
-    process: Option<Pid>,
+    process: Option<Handle>,
     starts: u64,
 }
 
@@ -46,10 +39,44 @@ struct Plan {
     name: String,
     executable: PathBuf,
     args: Vec<String>,
+    /// the file by which it is found
+    held: PathBuf,
+}
+
+/// The executable, in the folder of what was built.
+pub fn executable(program: &Program, built: &Path) -> PathBuf {
+    built.join(format!("{}-host", program.name))
+}
+
+/// The file that the process holds, there too.
+fn held(built: &Path) -> PathBuf {
+    built.join("process")
+}
+
+fn find(built: &Path) -> Result<Option<(Process, Vec<String>)>, Failure> {
+    let held = held(built);
+    Process::find(&held).map_err(|e| {
+        Failure::Failed(format!(
+            "cannot tell who holds {}: {e}; `fuser {}` may, end that",
+            held.display(),
+            held.display()
+        ))
+    })
+}
+
+/// Ends what a dead daemon left there.
+///
+/// # Errors
+/// What the system says.
+pub fn end(built: &Path) -> Result<(), Failure> {
+    if let Some((process, _)) = find(built)? {
+        process.handle().end();
+    }
+    Ok(())
 }
 
 impl Host {
-    /// Starts the host process of a program that is pinned; `None` where no application is wanted.
+    /// Starts the host process of a program that is pinned, or finds it; `None` where no application is wanted.
     ///
     /// # Errors
     /// One is wanted, and the program cannot have any.
@@ -59,68 +86,53 @@ impl Host {
         built: &Path,
         pins: &Path,
     ) -> Result<Option<Host>, Failure> {
+        let name = &wanted.name;
         let Some(app) = &wanted.app else {
             if program.interface.is_some() {
                 log::warn(&format!(
-                    "{} has no application (`app`): nobody calls it, and no timer of it fires",
-                    wanted.name
+                    "{name} has no application (`app`): nobody calls it, and no timer of it fires"
                 ));
             }
-            return Ok(None);
+            return end(built).map(|()| None);
         };
-        if program.interface.is_none() {
-            let name = &wanted.name;
-            return Err(Failure::Usage(format!(
-                "{name} has no interface for an application; leave `app` out"
-            )));
-        }
         let args = ["--port".to_owned(), format!("kernel:{}", pins.display())].into_iter();
         let args = args.chain(["--addr".into(), wanted.address.clone(), "--app".into(), app.clone()]);
-        let executable = built.join(format!("{}-host", program.name));
-        let plan = Plan { name: wanted.name.clone(), executable, args: args.collect() };
-        Ok(Some(Host::start(plan, app.clone())))
+        let executable = executable(program, built);
+        let plan = Plan { name: name.clone(), executable, args: args.collect(), held: held(built) };
+        let found = match find(built)? {
+            Some((process, words)) if words == plan.args => Some(process),
+            Some((process, _)) => {
+                log::info(&format!("{name} has another application now; the last one's process is ended"));
+                process.handle().end();
+                None
+            }
+            None => None,
+        };
+        Ok(Some(Host::start(plan, app.clone(), found)))
     }
 
-    fn start(plan: Plan, app: String) -> Host {
+    fn start(plan: Plan, app: String, found: Option<Process>) -> Host {
         let (stop, stopped) = mpsc::channel();
-        let (ending, ended) = mpsc::channel();
-        let state = Arc::new(Mutex::new(State::default()));
+        let process = found.as_ref().map(|process| process.handle().clone());
+        let state = Arc::new(Mutex::new(State { process, starts: 0 }));
         let shared = state.clone();
-        let thread = thread::spawn(move || {
-            keep(&plan, &shared, &stopped);
-            // Nobody waits for it where the daemon is gone.
-            let _ = ending.send(());
-        });
-        Host {
-            app,
-            state,
-            stop: Mutex::new(Some(stop)),
-            thread: Mutex::new(Some(thread)),
-            ended: Mutex::new(ended),
-        }
+        let thread = thread::spawn(move || keep(&plan, &shared, &stopped, found));
+        Host { app, state, stop: Mutex::new(Some(stop)), thread: Mutex::new(Some(thread)) }
     }
 
     /// How it is now.
     pub fn status(&self) -> OfHost {
         let state = lock(&self.state);
-        let process = state.process.map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
+        let process = state.process.as_ref().map(Handle::pid);
         OfHost { app: self.app.clone(), process, starts: state.starts }
-    }
-
-    fn signal(&self, signal: Signal) {
-        if let Some(pid) = lock(&self.state).process {
-            // It cannot be gone: it has not been waited for.
-            let _ = kill_process(pid, signal);
-        }
     }
 
     /// Ends the process, and does not start it again.
     pub fn stop(&self) {
         drop(lock(&self.stop).take());
-        self.signal(Signal::TERM);
-        if let Err(RecvTimeoutError::Timeout) = lock(&self.ended).recv_timeout(END) {
-            log::warn("a host process does not end; it is killed");
-            self.signal(Signal::KILL);
+        let process = lock(&self.state).process.clone();
+        if let Some(process) = process {
+            process.end();
         }
         if let Some(thread) = lock(&self.thread).take() {
             // A panic of it was told when it came.
@@ -129,22 +141,23 @@ impl Host {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Starts the process as often as it ends, until it is told to stop.
-fn keep(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>) {
+fn keep(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>, mut found: Option<Process>) {
     let mut wait = AGAIN.0;
     loop {
-        let why = match once(plan, state, stopped) {
-            Ok(status) => format!("ended ({status})"),
+        let process = found.take().map_or_else(|| begin(plan, state, stopped), Ok);
+        let why = match process {
+            Ok(process) => process.ended(),
             Err(e) => format!("does not start ({e})"),
         };
+        lock(state).process = None;
         // It is told to stop when nobody is left to tell it.
-        match stopped.recv_timeout(Duration::ZERO) {
-            Err(RecvTimeoutError::Timeout) => {}
-            _ => return,
+        if stopped.try_recv() != Err(TryRecvError::Empty) {
+            return;
         }
         log::warn(&format!(
             "the host process of {} {why}; it is started again in {} ms",
@@ -158,37 +171,16 @@ fn keep(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>) {
     }
 }
 
-/// Starts the process and waits for its end.
-fn once(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>) -> io::Result<std::process::ExitStatus> {
-    let mut child = {
-        // Whoever stops looks for the process behind this lock.
-        let mut state = lock(state);
-        if !matches!(stopped.try_recv(), Err(mpsc::TryRecvError::Empty)) {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let child = spawn(plan)?;
-        state.process = Pid::from_raw(child.id().cast_signed());
-        state.starts += 1;
-        child
-    };
-    let pid = Pid::from_child(&child);
-    while let Err(rustix::io::Errno::INTR) =
-        waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
-    {}
+fn begin(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>) -> io::Result<Process> {
+    // Whoever stops looks for the process behind this lock.
     let mut state = lock(state);
-    state.process = None;
-    child.wait()
-}
-
-fn spawn(plan: &Plan) -> io::Result<Child> {
-    let mut command = Command::new(&plan.executable);
-    command.args(&plan.args);
-    // The next daemon's host must find nobody else at the program's reports.
-    // SAFETY: it makes one system call, and touches nothing that another thread may hold.
-    unsafe {
-        command.pre_exec(|| set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from));
+    if stopped.try_recv() != Err(TryRecvError::Empty) {
+        return Err(io::ErrorKind::Interrupted.into());
     }
-    command.spawn()
+    let process = Process::start(&plan.executable, &plan.args, &plan.held)?;
+    state.process = Some(process.handle().clone());
+    state.starts += 1;
+    Ok(process)
 }
 
 #[cfg(test)]
@@ -198,23 +190,20 @@ mod tests {
     use std::io::Read;
     use std::os::unix::net::UnixListener;
 
-    /// A process that says on a socket that it is there, and then does what it is told.
-    fn plan(dir: &Path, then: &str) -> (Plan, UnixListener) {
+    /// A process that says on a socket that it is there, and waits for an answer.
+    fn plan(dir: &Path) -> (Plan, UnixListener) {
         let socket = dir.join("here");
         let listener = UnixListener::bind(&socket).expect("bound");
-        let script = format!(
-            "import os,signal,socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.connect({:?})\n{then}",
-            socket.display().to_string()
-        );
-        let args = vec!["-c".to_owned(), script];
-        (Plan { name: "test".into(), executable: "python3".into(), args }, listener)
+        let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)";
+        let args = ["-c", script, &socket.display().to_string()].map(str::to_owned).to_vec();
+        (Plan { name: "test".into(), executable: "python3".into(), args, held: held(dir) }, listener)
     }
 
     #[test]
     fn who_dies_is_started_again_and_who_is_stopped_is_not() {
         let dir = tempfile::tempdir().expect("a folder");
-        let (plan, listener) = plan(dir.path(), "s.recv(1)\n");
-        let host = Host::start(plan, "echo".into());
+        let (plan, listener) = plan(dir.path());
+        let host = Host::start(plan, "echo".into(), None);
         let (first, _) = listener.accept().expect("it came");
         let process = host.status().process.expect("it is there");
         assert_eq!(host.status().starts, 1);
@@ -229,9 +218,30 @@ mod tests {
     }
 
     #[test]
+    fn who_was_there_before_is_kept_until_it_ends() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (plan, listener) = plan(dir.path());
+        let mut before = Process::start(&plan.executable, &plan.args, &plan.held).expect("it starts");
+        let (there, _) = listener.accept().expect("it came");
+        let (found, _) = find(dir.path()).expect("no trouble").expect("it is there");
+        let host = Host::start(plan, "echo".into(), Some(found));
+        let status = host.status();
+        assert_eq!((status.starts, status.process), (0, Some(before.handle().pid())));
+        drop(there);
+        let (_again, _) = listener.accept().expect("another one came");
+        assert_eq!(host.status().starts, 1);
+        before = Process::find(&held(dir.path())).expect("no trouble").expect("it is there").0;
+        assert_eq!(host.status().process, Some(before.handle().pid()));
+        host.stop();
+        end(dir.path()).expect("nobody is there");
+    }
+
+    #[test]
     fn what_does_not_start_ends_no_daemon() {
-        let plan = Plan { name: "test".into(), executable: "/nowhere/at-all".into(), args: Vec::new() };
-        let host = Host::start(plan, "echo".into());
+        let dir = tempfile::tempdir().expect("a folder");
+        let (args, held) = (Vec::new(), held(dir.path()));
+        let plan = Plan { name: "test".into(), executable: "/nowhere/at-all".into(), args, held };
+        let host = Host::start(plan, "echo".into(), None);
         assert_eq!(host.status().starts, 0);
         host.stop();
     }

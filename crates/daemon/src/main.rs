@@ -12,6 +12,7 @@ mod log;
 mod metrics;
 mod notify;
 mod place;
+mod process;
 mod run;
 mod service;
 mod status;

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use crate::log;
 use carrick_driver::Failure;
 use carrick_kernel::{Refusal, machine};
 use clap::Args;
@@ -80,6 +81,22 @@ impl Place {
     /// The socket by which a daemon is asked.
     pub fn socket(&self) -> PathBuf {
         self.state.join("control")
+    }
+
+    /// What was built of a program.
+    pub fn built(&self, name: &str) -> PathBuf {
+        self.state.join(name)
+    }
+
+    /// Removes what was built of a program.
+    pub fn forget(&self, name: &str) {
+        let built = self.built(name);
+        match fs::remove_dir_all(&built) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
+                log::warn(&format!("cannot remove {}: {e}", built.display()));
+            }
+            _ => {}
+        }
     }
 
     /// The pins of a program.

@@ -42,8 +42,8 @@ fn start(prepared: Vec<Prepared>, place: &Place, verbose: bool) -> Result<Vec<Se
         match prepared.start(place, verbose) {
             Ok(service) => services.push(service),
             Err(failure) => {
-                for service in &services {
-                    if service.found() { service.leave() } else { service.stop(place)? }
+                for service in services.iter().filter(|service| !service.found()) {
+                    service.stop(place)?;
                 }
                 return Err(failure);
             }
@@ -85,13 +85,12 @@ fn tell(services: &Arc<Vec<Service>>, config: &Config, place: &Place) -> Result<
     Ok(())
 }
 
-/// Takes all back; or, for the next daemon, only what is this process's own.
+/// Takes all back; or nothing, for the next daemon.
 fn end(services: &[Service], place: &Place, keep: bool) -> Result<(), Failure> {
     notify::say("STOPPING=1");
     // If it is gone, it need not be removed.
     let _ = fs::remove_file(place.socket());
     if keep {
-        services.iter().for_each(Service::leave);
         log::info("all stays in the kernel for the next carrickd");
         return Ok(());
     }

@@ -1,9 +1,9 @@
 //! One program in the kernel, with its device and its host process.
 
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::{fs, io};
 
 use carrick_driver::{Failure, build, compile_for, params, render, targets};
 use carrick_ir::{COUNTERS, Program};
@@ -12,7 +12,7 @@ use carrick_sim::show;
 
 use crate::about::About;
 use crate::config::Wanted;
-use crate::host::Host;
+use crate::host::{self, Host};
 use crate::log;
 use crate::place::{Place, refused};
 use crate::status::{Connection, Instances, OfProgram};
@@ -56,6 +56,12 @@ impl Prepared {
             let file = wanted.file.display();
             Failure::Failed(format!("{file} is not right, or not for the kernel; `carrick check --target xdp {file}` says the same"))
         })?;
+        if wanted.app.is_some() && program.interface.is_none() {
+            let name = &wanted.name;
+            return Err(Failure::Usage(format!(
+                "{name} has no interface for an application; leave `app` out"
+            )));
+        }
         let params = params::values(&program, &wanted.set)?;
         Ok(Prepared { wanted, program, device, params })
     }
@@ -102,39 +108,27 @@ impl Prepared {
     /// Why it is not there; then nothing of it is.
     pub fn start(self, place: &Place, verbose: bool) -> Result<Service, Failure> {
         let (pins, about) = (place.pins_of(&self.wanted.name), self.about()?);
-        let built = place.state.join(&self.wanted.name);
-        let (found, (object, link)) = match self.pinned(&pins, &about)? {
-            Some(pinned) => (true, pinned),
-            None => (false, self.make(&built, &pins, &about, verbose)?),
-        };
+        let built = place.built(&self.wanted.name);
+        let pinned = self.pinned(&pins, &about)?;
+        let found = pinned.is_some();
+        let made = self.build(&built, found).and_then(|()| {
+            let loaded = pinned.map_or_else(|| self.load(&built, &pins, &about, verbose), Ok)?;
+            Ok((loaded, Host::of(&self.program, &self.wanted, &built, &pins)?))
+        });
+        let ((object, link), host) = made.map_err(|failure| match found {
+            true => failure,
+            false => undone(failure, place, &self.wanted.name),
+        })?;
         let Prepared { wanted, program, device, .. } = self;
-        log::info(&format!(
-            "{} is on {}{}",
-            wanted.name,
-            device.name,
-            if found { ", as the last daemon left it" } else { "" }
-        ));
-        let host = Host::of(&program, &wanted, &built, &pins)?;
+        let how = if found { ", as the last daemon left it" } else { "" };
+        log::info(&format!("{} is on {}{how}", wanted.name, device.name));
         Ok(Service { wanted, program, object, link, about, found, host })
     }
 
-    /// Builds and loads it; where that fails nothing of it stays.
-    fn make(
-        &self,
-        built: &Path,
-        pins: &Path,
-        about: &About,
-        verbose: bool,
-    ) -> Result<(Object, Link), Failure> {
-        let made = build::for_target("xdp", &self.program, built);
-        let loaded = made.and_then(|_| self.load(built, pins, about, verbose));
-        loaded.map_err(|failure| {
-            forget(built);
-            match pins::remove(pins) {
-                Ok(()) => failure,
-                Err(rest) => Failure::Failed(format!("{failure}; and {rest}")),
-            }
-        })
+    /// Builds what there is not: of a program that is in the kernel already, the host process.
+    fn build(&self, built: &Path, found: bool) -> Result<(), Failure> {
+        let is_there = self.wanted.app.is_none() || host::executable(&self.program, built).exists();
+        if found && is_there { Ok(()) } else { build::for_target("xdp", &self.program, built).map(|_| ()) }
     }
 
     fn load(
@@ -167,21 +161,16 @@ impl Service {
         self.found
     }
 
-    /// Ends its host process, and leaves all else in the kernel.
-    pub fn leave(&self) {
-        if let Some(host) = &self.host {
-            host.stop();
-        }
-    }
-
     /// Takes all back: its applications, its device, its pins.
     ///
     /// # Errors
     /// What stays there, and why.
     pub fn stop(&self, place: &Place) -> Result<(), Failure> {
-        self.leave();
+        if let Some(host) = &self.host {
+            host.stop();
+        }
         pins::remove(&place.pins_of(&self.wanted.name)).map_err(Failure::Failed)?;
-        forget(&place.state.join(&self.wanted.name));
+        place.forget(&self.wanted.name);
         log::info(&format!("{} is off {}", self.wanted.name, self.about.device));
         Ok(())
     }
@@ -232,13 +221,12 @@ impl Service {
     }
 }
 
-/// Removes what was built.
-fn forget(built: &Path) {
-    match fs::remove_dir_all(built) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => {
-            log::warn(&format!("cannot remove {}: {e}", built.display()));
-        }
-        _ => {}
+/// Takes back what a start has done that failed.
+fn undone(failure: Failure, place: &Place, name: &str) -> Failure {
+    place.forget(name);
+    match pins::remove(&place.pins_of(name)) {
+        Ok(()) => failure,
+        Err(rest) => Failure::Failed(format!("{failure}; and {rest}")),
     }
 }
 

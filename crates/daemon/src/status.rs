@@ -57,7 +57,7 @@ pub struct OfHost {
     pub app: String,
     /// the process, unless it is dead and about to be started again
     pub process: Option<u32>,
-    /// how often it was started
+    /// how often this daemon has started it; 0: the last one did
     pub starts: u64,
 }
 
@@ -94,7 +94,12 @@ pub fn pretty(status: &Status) -> String {
         let _ = writeln!(text, "\n{name} ({}) on {device}{how}, {address}", program.file);
         for host in &program.applications {
             let process = host.process.map_or("none now".to_owned(), |pid| pid.to_string());
-            let _ = writeln!(text, "  {}: process {process}, started {} times", host.app, host.starts);
+            let how = match host.starts {
+                0 => ", as the last daemon left it".into(),
+                1 => String::new(),
+                starts => format!(", started {starts} times"),
+            };
+            let _ = writeln!(text, "  {}: process {process}{how}", host.app);
         }
         for of in &program.instances {
             let _ = writeln!(text, "  {:<20} {} of {}", of.context, of.open, of.capacity);

@@ -1,0 +1,186 @@
+//! A process that outlives who started it, and is found again: it holds a file locked, in which its number stands.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::{Errno, FdFlags, fcntl_setfd, pwrite};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
+
+/// Letters of a process's number in the file; behind them stand the words that it was started with, a line each.
+const DIGITS: usize = 10;
+/// How long a process may take to end when it is told to.
+const END: Duration = Duration::from_secs(5);
+
+/// A process, which may be somebody else's child by now.
+#[derive(Debug)]
+pub struct Process {
+    handle: Handle,
+    child: Option<Child>,
+}
+
+/// By which a process can be told something: it is never another one.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    pid: u32,
+    fd: Arc<OwnedFd>,
+}
+
+impl Handle {
+    fn open(pid: u32) -> io::Result<Handle> {
+        let raw = Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Handle { pid, fd: Arc::new(pidfd_open(raw, PidfdFlags::empty())?) })
+    }
+
+    /// The process's number.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Tells the process to end, and sees that it has; it is killed if it takes too long.
+    pub fn end(&self) {
+        for signal in [Signal::TERM, Signal::KILL] {
+            // Whoever has ended need not be told.
+            let _ = pidfd_send_signal(&*self.fd, signal);
+            if self.has_ended(Some(END)) {
+                return;
+            }
+        }
+    }
+
+    /// Whether it has ended in this time; without one it is waited for as long as it takes.
+    fn has_ended(&self, within: Option<Duration>) -> bool {
+        let within = within.and_then(|time| Timespec::try_from(time).ok());
+        loop {
+            match poll(&mut [PollFd::new(&*self.fd, PollFlags::IN)], within.as_ref()) {
+                Err(Errno::INTR) => {}
+                other => return other.is_ok_and(|ready| ready > 0),
+            }
+        }
+    }
+}
+
+/// The number as letters; between fork and exec nothing may be allocated.
+fn digits(mut number: u32) -> [u8; DIGITS] {
+    let mut digits = [b'0'; DIGITS];
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    digits
+}
+
+/// Opens the file, and locks it; `Err` of the kind `WouldBlock` where a process holds it.
+fn locked(held: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(held)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(file)
+}
+
+impl Process {
+    /// Starts a process that holds the file, which nobody may hold by now.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(executable: &Path, args: &[String], held: &Path) -> io::Result<Process> {
+        let mut file = locked(held)?;
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(DIGITS as u64))?;
+        file.write_all(format!("\n{}", args.join("\n")).as_bytes())?;
+        let fd = file.as_raw_fd();
+        let mut command = Command::new(executable);
+        // SAFETY: `file` is open until the process is started. Three system calls, and nothing that another thread may hold.
+        unsafe {
+            command.args(args).pre_exec(move || {
+                let fd = BorrowedFd::borrow_raw(fd);
+                pwrite(fd, &digits(getpid().as_raw_nonzero().get().unsigned_abs()), 0)?;
+                Ok(fcntl_setfd(fd, FdFlags::empty())?)
+            });
+        }
+        let child = command.spawn()?;
+        Ok(Process { handle: Handle::open(child.id())?, child: Some(child) })
+    }
+
+    /// The process that holds the file, and the words that it was started with; `None`: nobody does.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn find(held: &Path) -> io::Result<Option<(Process, Vec<String>)>> {
+        let mut file = match File::open(held) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other?,
+        };
+        let is_free = |file: &File| match flock(file.as_fd(), FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            other => other.map(|()| true),
+        };
+        if is_free(&file)? {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let mut lines = text.lines();
+        let pid = lines.next().and_then(|pid| pid.parse().ok()).ok_or(io::ErrorKind::InvalidData)?;
+        let handle = Handle::open(pid)?;
+        // It held the file when its number was taken: so it is the one.
+        if is_free(&file)? {
+            return Ok(None);
+        }
+        Ok(Some((Process { handle, child: None }, lines.map(str::to_owned).collect())))
+    }
+
+    /// By which it can be told something.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Waits for its end; how that was.
+    pub fn ended(mut self) -> String {
+        self.handle.has_ended(None);
+        match self.child.as_mut().map(Child::wait) {
+            Some(Ok(status)) => format!("ended ({status})"),
+            _ => "ended".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_process_is_found_by_the_file_that_it_holds() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (held, socket) = (dir.path().join("process"), dir.path().join("here"));
+        let listener = UnixListener::bind(&socket).expect("bound");
+        assert!(Process::find(&held).expect("no trouble").is_none(), "there is no file");
+        let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)";
+        let args = ["-c", script, &socket.display().to_string()].map(str::to_owned);
+        let process = Process::start(Path::new("python3"), &args, &held).expect("it starts");
+        let (there, _) = listener.accept().expect("it came");
+        let (found, words) = Process::find(&held).expect("no trouble").expect("it is there");
+        assert_eq!((found.handle().pid(), &words[..]), (process.handle().pid(), &args[..]));
+        let other = Process::start(Path::new("python3"), &args, &held).expect_err("one alone holds it");
+        assert_eq!(other.kind(), io::ErrorKind::WouldBlock);
+        found.handle().end();
+        assert_eq!(found.ended(), "ended");
+        assert_eq!(process.ended(), "ended (signal: 15 (SIGTERM))");
+        assert!(Process::find(&held).expect("no trouble").is_none(), "nobody holds it");
+        drop(there);
+    }
+
+    #[test]
+    fn a_number_has_its_letters() {
+        assert_eq!(&digits(0), b"0000000000");
+        assert_eq!(&digits(4_294_967_295), b"4294967295");
+        assert_eq!(std::str::from_utf8(&digits(70)).map(str::parse), Ok(Ok(70_u32)));
+    }
+}
