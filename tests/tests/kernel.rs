@@ -10,13 +10,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_driver::cc::{self, Tracing};
-use carrick_driver::{Failure, build, compile_file};
+use carrick_driver::{Choice, Failure, build, compile_choice, compile_file};
 use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_kernel::{KernelCore, Object, Refusal};
 use carrick_sim::Scenario;
 use carrick_sim::core::Core;
-use carrick_sim::diff::{Pace, diff_cores, diff_engine};
+use carrick_sim::diff::{Comparison, Pace, diff_cores, diff_engine};
 use carrick_sim::scenario::Engine;
 use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
@@ -79,6 +79,16 @@ fn the_verifier_takes_every_program_that_fits() {
     }
 }
 
+/// What a comparison of a loaded object with the interpreter gave.
+fn compared(object: &cc::KernelObject, program: &Arc<Program>, seed: u64) -> Comparison {
+    let pace = if seed % 2 == 1 { Pace::AtOnce } else { Pace::Asked };
+    let mut make = |config: &Config| {
+        let core = KernelCore::new(&object.path, program.clone(), config, pace);
+        Ok(Box::new(core.map_err(|e| e.to_string())?) as Box<dyn Core>)
+    };
+    diff_cores(program, &mut make, pace, seed, OPERATIONS).expect("it loads")
+}
+
 #[test]
 fn programs_do_in_the_kernel_what_they_do_in_the_interpreter() {
     let mut packets = 0;
@@ -86,12 +96,7 @@ fn programs_do_in_the_kernel_what_they_do_in_the_interpreter() {
         let Some(object) = object(&program, Tracing::On) else { return };
         let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])) else { return };
         for seed in 1..=SEEDS {
-            let pace = if seed % 2 == 1 { Pace::AtOnce } else { Pace::Asked };
-            let mut make = |config: &Config| {
-                let core = KernelCore::new(&object.path, program.clone(), config, pace);
-                Ok(Box::new(core.map_err(|e| e.to_string())?) as Box<dyn Core>)
-            };
-            let result = diff_cores(&program, &mut make, pace, seed, OPERATIONS).expect("it loads");
+            let result = compared(&object, &program, seed);
             assert_eq!(result.difference, None, "{}, seed {seed}", path.display());
             packets += result.packets;
         }
@@ -120,6 +125,21 @@ fn a_transport_does_in_the_kernel_what_it_does_in_the_interpreter() {
         assert_eq!(result.difference, None, "seed {seed}");
         assert!(result.packets > 10, "only {} packets", result.packets);
     }
+}
+
+/// The same with what finds and repairs losses, whose functions search lists in loops and call each other deeply.
+#[test]
+fn a_transport_with_features_does_so_too() {
+    let mut choice = Choice::default();
+    ["cubic", "ecn", "sack", "prr", "frto", "syn_cookies"].iter().for_each(|feature| choice.add(feature));
+    let path = root().join("protocols/tcp/tcp.mtp");
+    let program = compile_choice(&path, &choice).expect("readable").program.expect("it is right");
+    let Some(plain) = object(&program, Tracing::Off) else { return };
+    let Some(_) = loaded(Object::load(&plain.path, &program, 1, 1, 1500, &[])) else { return };
+    let Some(object) = object(&program, Tracing::On) else { return };
+    let result = compared(&object, &program, 1);
+    assert_eq!(result.difference, None);
+    assert!(result.packets > 5, "only {} packets", result.packets);
 }
 
 /// Generated code that reads outside of what it has, as a mistake of the compiler's would.

@@ -24,7 +24,7 @@ impl Emitter<'_> {
                 let (l, there) = self.on_list(list, |l| format!("{i} < {l}.len"));
                 self.open_at(stmt, format!("if ({there}) {{"));
                 let close = if self.kernel {
-                    format!("CARRICK_CLOSE_GAP({l}.items, {}u, {l}.len, {i});", list_bound(&list.ty))
+                    self.gap_call("close", list, &l, &i)
                 } else {
                     format!(
                         "memmove(&{l}.items[{i}], &{l}.items[{i} + 1], ({l}.len - {i} - 1) * sizeof {l}.items[0]);"
@@ -85,7 +85,8 @@ impl Emitter<'_> {
         self.line(stmt, format!("const {ty} item__ = {v};"));
         self.line(stmt, format!("const uint64_t at__ = carrick_min64({i}, {l}.len);"));
         if self.kernel {
-            self.line(stmt, format!("CARRICK_OPEN_GAP({l}.items, {n}u, {l}.len, at__);"));
+            let open = self.gap_call("open", list, &l, "at__");
+            self.line(stmt, open);
             self.line(stmt, format!("{l}.len++;"));
         } else {
             let after = format!("({l}.len++ - at__) * sizeof {l}.items[0]");
@@ -164,7 +165,8 @@ impl Emitter<'_> {
         }
         self.open_at(stmt, format!("if ({there}) {{"));
         if self.kernel {
-            self.line(stmt, format!("CARRICK_CLOSE_GAP({l}.items, {}u, {l}.len, 0u);", list_bound(&list.ty)));
+            let close = self.gap_call("close", list, &l, "0");
+            self.line(stmt, close);
             self.line(stmt, format!("{l}.len--;"));
         } else {
             self.line(stmt, format!("memmove({l}.items, {l}.items + 1, --{l}.len * sizeof {l}.items[0]);"));

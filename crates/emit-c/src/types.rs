@@ -85,6 +85,9 @@ impl Emitter<'_> {
                     self.w.line(format!("{items};"));
                     self.w.close("};");
                     self.w.blank();
+                    if self.kernel {
+                        self.gap_functions(&name, *n);
+                    }
                 }
                 if self.p.sort_key(element, *order).is_some() && done.insert(self.find_name(ty)) {
                     self.search_function(ty);

@@ -162,6 +162,8 @@ fn helpers(function: &Function) -> u32 {
             | StmtKind::WndSlide { .. }
             | StmtKind::ListAdd { .. }
             | StmtKind::ListInsert { .. }
+            | StmtKind::ListRemove { .. }
+            | StmtKind::ListPop { .. }
             | StmtKind::Extract { .. } => 1,
             _ => 0,
         };

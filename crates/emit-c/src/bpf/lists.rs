@@ -1,11 +1,40 @@
-//! Option lists. Where in the packet the next option is stands in the core, and lists are verified apart: else the verifier
+//! Lists, and option lists. An element is taken out, or put in, by a function that is verified apart. Where in the packet the next option is stands in the core, and lists are verified apart: else the verifier
 //! would follow every choice of options that there can be.
 
-use carrick_ir::OptListDef;
+use carrick_ir::{OptListDef, Place, StmtKind, Ty, walk};
 
 use crate::Emitter;
 
 impl Emitter<'_> {
+    /// Opens or closes a gap in a list, whose C this is.
+    pub(crate) fn gap_call(&self, what: &str, list: &Place, l: &str, index: &str) -> String {
+        format!("(void){}_{what}_gap(&{l}, {index});", self.names.ctype(&list.ty).replace("struct ", ""))
+    }
+
+    /// The functions that do so, if the program takes elements out of lists that are this struct, or puts some in.
+    pub(crate) fn gap_functions(&mut self, list: &str, n: u32) {
+        let is_it = |place: &Place| match &place.ty {
+            Ty::List(element, n, _) => self.names.list(element, *n) == list,
+            _ => false,
+        };
+        let (mut opens, mut closes) = (false, false);
+        for function in &self.p.functions {
+            walk::statements(&function.body, &mut |stmt| match &stmt.kind {
+                StmtKind::ListInsert { list, .. } => opens |= is_it(list),
+                StmtKind::ListRemove { list, .. } | StmtKind::ListPop { list, .. } => closes |= is_it(list),
+                _ => {}
+            });
+        }
+        for (what, _) in [("open", opens), ("close", closes)].into_iter().filter(|(_, used)| *used) {
+            self.w.open(format!("CARRICK_APART int {list}_{what}_gap(struct {list} *l, uint64_t index) {{"));
+            self.w.line("if (l)");
+            self.w.line(format!("    CARRICK_{}_GAP(l->items, {n}u, l->len, index);", what.to_uppercase()));
+            self.w.line("return 0;");
+            self.w.close("}");
+            self.w.blank();
+        }
+    }
+
     /// The head of the function that says how long a list is.
     pub(crate) fn length_head(&mut self, list: &OptListDef) {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));

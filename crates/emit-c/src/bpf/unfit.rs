@@ -17,7 +17,7 @@ pub struct Unfit {
 /// The most events that follow one.
 const FOLLOWING_MAX: u32 = 2048;
 /// Octets of the longest header.
-const HEADER_MAX: u32 = 128;
+const HEADER_MAX: u32 = 256;
 /// Octets of the longest option.
 const OPTION_MAX: u8 = 64;
 
@@ -61,7 +61,7 @@ fn blueprint(program: &Program) -> Option<Unfit> {
         } else if sums(|header, _| !header) {
             "a checksum that does not begin with the header"
         } else if bp.max_header_len > HEADER_MAX {
-            "a header of more than 128 octets"
+            "a header of more than 256 octets"
         } else {
             return None;
         };

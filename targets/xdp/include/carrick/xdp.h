@@ -20,7 +20,7 @@
 /* Octets of a received packet that a parser sees, behind the network header; headers are shorter. A power of two. */
 #define CARRICK_SEEN 256u
 /* Octets of the longest header, and of the longest option. */
-#define CARRICK_HEADER_MAX 128u
+#define CARRICK_HEADER_MAX 256u
 #define CARRICK_OPTION_MAX 64u
 /* What stands there in place of the octets of an option ends the list. */
 #define CARRICK_END_OF_OPTIONS UINT32_MAX
@@ -261,17 +261,16 @@ CARRICK_INLINE bool carrick_timer_end(struct carrick_timer *t) {
     return __sync_val_compare_and_swap(&t->armed, 1, 0) == 1;
 }
 
-/* A number of which the verifier forgets what it has learned; `core` has a zero for that. */
-#define CARRICK_FORGOTTEN(number) ((number) ^ (__typeof__(number))CARRICK_READ(core->zero))
-
-/* Opens a gap of one element at `index` in a list of `len`; closes that gap. Both are loops over all the room. */
+/* Opens a gap of one element at `index` in a list of `len`; closes that gap. Both are loops over all the room, and the
+ * verifier forgets at each place what it has learned of the index: zero is what it knows nothing of. */
+#define CARRICK_FORGOTTEN(number, len) ((number) ^ (CARRICK_READ(len) ^ CARRICK_READ(len)))
 #define CARRICK_OPEN_GAP(items, room, len, index)                                                                      \
     for (uint32_t k__ = (room)-1; k__ > 0; k__--)                                                                      \
-        if (k__ > CARRICK_FORGOTTEN((uint64_t)(index)) && k__ <= CARRICK_READ(len))                                    \
+        if (k__ > CARRICK_FORGOTTEN(index, len) && k__ <= CARRICK_READ(len))                                           \
     (items)[k__] = (items)[k__ - 1]
 #define CARRICK_CLOSE_GAP(items, room, len, index)                                                                     \
     for (uint32_t k__ = 0; k__ + 1 < (room); k__++)                                                                    \
-        if (k__ >= CARRICK_FORGOTTEN((uint64_t)(index)) && k__ + 1 < CARRICK_READ(len))                                \
+        if (k__ >= CARRICK_FORGOTTEN(index, len) && k__ + 1 < CARRICK_READ(len))                                       \
     (items)[k__] = (items)[k__ + 1]
 
 #endif
