@@ -24,9 +24,14 @@ except ConnectionRefusedError:
     print('refused', flush=True)
 ";
 
-/// A pair of devices brings a frame that a program sends back only where there is a program too.
+/// A pair of devices brings a frame that a program sends back only where there is a program too: one that drops a frame in so
+/// many, 0 for none.
 const PASS: &str = "
-__attribute__((section(\"xdp\"), used)) int pass(void *ctx) { (void)ctx; return 2; }
+static unsigned (*const random)(void) = (void *)7;
+__attribute__((section(\"xdp\"), used)) int pass(void *ctx) {
+    (void)ctx;
+    return LOST && random() % (LOST + !LOST) == 0 ? 1 : 2;
+}
 char pass_license[] __attribute__((section(\"license\"), used)) = \"Dual MIT/GPL\";
 ";
 
@@ -35,14 +40,23 @@ char pass_license[] __attribute__((section(\"license\"), used)) = \"Dual MIT/GPL
 /// # Panics
 /// If clang does not compile it, or the device does not take it.
 pub fn let_frames_back(net: &Net, dir: &Path) {
+    let_frames_back_but(net, dir, 0);
+}
+
+/// The same, but for one frame in so many on average, which is lost; 0: none is.
+///
+/// # Panics
+/// As [`let_frames_back`].
+pub fn let_frames_back_but(net: &Net, dir: &Path, lost: u32) {
     let (source, object) = (dir.join("pass.c"), dir.join("pass.o"));
     fs::write(&source, PASS).expect("writable");
     let made = Command::new("clang")
-        .args(["-target", "bpf", "-O2", "-g", "-c"])
+        .args(["-target", "bpf", "-O2", "-g", "-c", &format!("-DLOST={lost}u")])
         .args([&source, Path::new("-o"), &object])
         .status();
     assert!(made.is_ok_and(|s| s.success()), "clang compiled the other program");
     let object = object.to_string_lossy();
+    net.ip(End::Peer, &format!("link set dev {DEVICE} xdp off")).expect("it is taken away");
     net.ip(End::Peer, &format!("link set dev {DEVICE} xdp obj {object} sec xdp")).expect("it is taken");
 }
 

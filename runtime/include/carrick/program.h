@@ -184,6 +184,8 @@ struct carrick_program {
     int (*rx_on)(struct carrick_core *core, uint32_t interface, const uint8_t *packet, uint32_t len, uint64_t now);
     /* By which interface the packet leaves that tx made last. */
     uint32_t (*tx_interface)(const struct carrick_core *core);
+    /* The most octets of a request's data; 0: as many as there are. */
+    uint32_t request_most;
 };
 
 /* The symbol that a shared library of a compiled program exports. */

@@ -79,6 +79,24 @@ static void an_echo_server_echoes(void) {
     close_pair(stacks);
 }
 
+static void a_stream_takes_no_more_at_once_than_its_program(void) {
+    struct carrick_program program = toy_program;
+    program.request_most = 300;
+    struct carrick_port *ends[2];
+    CHECK(carrick_loop_open(1500, 4, ends, &error));
+    struct carrick_stack_config config = {.program = &program, .port = ends[0], .address = CLIENT, .prefix = 24};
+    struct carrick_stack *stacks[2] = {carrick_stack_open(&config, &error), open_stack(ends[1], SERVER, NULL)};
+    CHECK(stacks[0] && stacks[1]);
+    struct result connected = {0}, sent = {0};
+    uint8_t out[1000] = {1};
+    CHECK(carrick_connect(stacks[0], 1, SERVER, 7, note, &connected) == 0);
+    turn_until(stacks, &connected, 1);
+    CHECK(carrick_send(stacks[0], connected.value, out, sizeof out, note, &sent) == 0);
+    turn_until(stacks, &sent, 1);
+    CHECK(sent.value == 300);
+    close_pair(stacks);
+}
+
 static void a_full_core_makes_requests_wait(void) {
     struct carrick_stack *stacks[2];
     struct result connected = {0}, sent = {0};
@@ -182,6 +200,7 @@ static void timers_and_descriptors_wake(void) {
 
 int main(void) {
     an_echo_server_echoes();
+    a_stream_takes_no_more_at_once_than_its_program();
     a_full_core_makes_requests_wait();
     a_taken_port_is_passed_over();
     settings_are_checked();

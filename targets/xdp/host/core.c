@@ -53,6 +53,11 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
         return CARRICK_BAD_ARG;
     if (core->open == core->most_open)
         return CARRICK_AGAIN;
+    if (request->data.ptr && request->data.len > CARRICK_STAGED) {
+        bool other = core->refused != 0;
+        core->refused = other ? core->refused : request->token;
+        return other ? CARRICK_AGAIN : 0;
+    }
     struct carrick_asked asked = {
         .kind = CARRICK_REQUEST_CALL, .number = call, .handle = request->handle, .token = request->token};
     memcpy(asked.args, request->args, sizeof asked.args);
@@ -82,7 +87,11 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
     const struct kernel_ring *ring = &core->kernel->reports;
     const struct carrick_report *report;
     uint32_t octets;
-    bool found = false;
+    bool found = core->refused != 0;
+    if (found) {
+        *out = (struct carrick_completion){.token = core->refused, .status = CARRICK_NO_ROOM};
+        core->refused = 0;
+    }
     while (!found && (report = kernel_report(ring, &octets))) {
         uint32_t words = (octets - (uint32_t)offsetof(struct carrick_report, words)) / 8;
         if (report->kind == CARRICK_REPORT_COMPLETION && words >= 3) {
@@ -93,7 +102,7 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
             found = true;
         } else if (report->kind == CARRICK_REPORT_SEND) {
             send_for_program(core, report, octets);
-        } else if (core->trace) {
+        } else if (report->kind != CARRICK_REPORT_CALL && core->trace) {
             core->trace(core->trace_user, report->kind, report->number, report->words, words);
         }
         kernel_next(ring);
@@ -111,6 +120,8 @@ static bool packets_wait(const struct carrick_core *core) {
 uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
                                  uint32_t count, uint64_t now) {
     (void)buffers, (void)cap, (void)lens, (void)count, (void)now;
+    /* What comes from here on calls again. */
+    __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
     const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
     for (uint32_t given = 0; given < EMPTY_AT_ONCE && packets_wait(core); given++)
         core_ask(core, &empty);
@@ -142,7 +153,7 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
     if (packets_wait(core))
         return 0;
-    uint64_t first = core_first_timer(core);
+    uint64_t first = core_watch_timers(core);
     if (first == 0)
         return CARRICK_NEVER;
     return first > core->base ? first - core->base : 0;

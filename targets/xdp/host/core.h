@@ -31,6 +31,7 @@ struct carrick_core {
     void *trace_user;
     uint64_t base;            /* of the kernel's clock: the host's 0 */
     uint32_t open, most_open; /* requests whose completion nobody has taken */
+    uint64_t refused;         /* one that is too long; 0: none */
     uint32_t staged_count, staged_free;
     struct due due[DUE_AT_ONCE];
     struct staged staged[]; /* staged_count */
@@ -49,8 +50,8 @@ void core_ask(const struct carrick_core *core, const struct carrick_asked *asked
 void core_fire(struct carrick_core *core, uint64_t now);
 /* Has all timers looked at. */
 void core_look_at_timers(const struct carrick_core *core);
-/* When the first timer is due, if not later; 0: none runs. */
-uint64_t core_first_timer(const struct carrick_core *core);
+/* When the first timer is due, if not later; 0: none runs. Whoever starts one that is due before calls. */
+uint64_t core_watch_timers(const struct carrick_core *core);
 
 /* Puts the octets of a request where the program finds them. False: there is no room. */
 bool core_stage(struct carrick_core *core, const struct carrick_request *request, struct carrick_asked *asked);

@@ -34,5 +34,6 @@ struct carrick_here carrick_here(void) {
     program->counters = carrick_kernel_counters;
     program->open_contexts = carrick_kernel_open_contexts;
     program->identify = carrick_kernel_identify;
+    program->request_most = CARRICK_STAGED;
     return here;
 }

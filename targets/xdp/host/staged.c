@@ -14,7 +14,7 @@ bool core_stage(struct carrick_core *core, const struct carrick_request *request
         return false;
     struct staged *s = &core->staged[n];
     core->staged_free = s->next;
-    uint64_t len = request->data.len < CARRICK_STAGED ? request->data.len : CARRICK_STAGED;
+    uint64_t len = request->data.len;
     s->token = request->token;
     s->data = request->data.ptr;
     s->len = len;

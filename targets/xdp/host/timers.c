@@ -20,8 +20,18 @@ void core_look_at_timers(const struct carrick_core *core) {
     lower(&kernel_shared(core->kernel)->earliest, 1);
 }
 
-uint64_t core_first_timer(const struct carrick_core *core) {
+static uint64_t first_timer(const struct carrick_core *core) {
     return __atomic_load_n(&kernel_shared(core->kernel)->earliest, __ATOMIC_SEQ_CST);
+}
+
+uint64_t core_watch_timers(const struct carrick_core *core) {
+    uint64_t first;
+    /* A program that lowers it first and then looks at what is watched either sees this, or is seen. */
+    do {
+        first = first_timer(core);
+        __atomic_store_n(&kernel_shared(core->kernel)->watched, first ? first : UINT64_MAX, __ATOMIC_SEQ_CST);
+    } while (first != first_timer(core));
+    return first;
 }
 
 static int sooner(const void *left, const void *right) {
@@ -85,7 +95,7 @@ static void look_at_context(struct carrick_core *core, struct found *found, uint
 
 void core_fire(struct carrick_core *core, uint64_t now) {
     uint64_t *earliest = &kernel_shared(core->kernel)->earliest;
-    uint64_t first = core_first_timer(core);
+    uint64_t first = first_timer(core);
     if (first == 0 || first > now)
         return;
     /* What is started from here on lowers it again; what was before is seen here. */

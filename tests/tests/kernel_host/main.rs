@@ -1,5 +1,7 @@
 //! Applications that use a program in the kernel: their requests, its timers, and by which way its packets leave.
 
+mod streams;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

@@ -172,6 +172,7 @@ impl Emitter<'_> {
             ("RUN_SENT", self.names.own("run_sent")),
             ("FILL", self.names.own("fill")),
             ("ADDRESS", self.names.own("address")),
+            ("ROOMY", self.names.own("roomy")),
             ("HAND", self.names.own("hand")),
             ("SEND_REPORT", self.names.own("send_report")),
             ("FRAME", self.names.own("frame")),

@@ -46,6 +46,7 @@ impl Emitter<'_> {
     pub(super) fn entry_members(&mut self) {
         let entry = self.names.own("entry");
         self.w.line("bool vacant; /* no packet has the frame that is there */");
+        self.w.line("bool roomy;  /* any packet has room in it */");
         self.w.line("bool alone;  /* one has: that of `entry`, which does not wait */");
         self.w.line("bool last;   /* of the entry that a packet was made of: no other follows */");
         self.w.line("uint64_t whole; /* octets of its payload */");
@@ -71,7 +72,7 @@ impl Emitter<'_> {
         let (entry, own, name) = (self.names.own("entry"), self.names.own(&bp.name), &bp.name);
         self.w.line("uint64_t place = 0;");
         self.w.line(format!(
-            "bool alone = {}{}(core) && (!payload.len || ((!payload.mss || payload.len <= payload.mss) &&",
+            "bool alone = {}{}(core) && (!payload.len || (core->roomy && (!payload.mss || payload.len <= payload.mss) &&",
             // What waits may take up a payload that is longer than a packet.
             if self.takes_up(index) { "false && " } else { "" },
             self.names.own("fits")

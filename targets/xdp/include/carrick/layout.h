@@ -33,6 +33,8 @@ struct carrick_shared {
     uint64_t timer_order;              /* how many timers were started */
     uint64_t identification;           /* of the next packet */
     uint64_t earliest;                 /* no timer that runs is due before; 0: none runs */
+    uint64_t watched;                  /* when the host looks at timers by itself; 0: there is none */
+    uint64_t called;                   /* 1: it was called since it looked */
     /* Of the queue (`carrick_queue`): which entry is the oldest, and how many there ever were. Packets wait as long as
      * these differ: they leave in empty frames (CARRICK_REQUEST_PACKET). */
     uint64_t queue_head __attribute__((aligned(64)));
@@ -95,6 +97,8 @@ struct carrick_report {
 #define CARRICK_REPORT_COMPLETION 16u
 /* A packet of `number` octets for the kernel's own stack to send, since the program knows no way for it. */
 #define CARRICK_REPORT_SEND 17u
+/* Packets wait, or a timer is due before the host looks: it is to look now. */
+#define CARRICK_REPORT_CALL 18u
 
 /* Where what is in the values of `slots_N`: octets from the beginning. */
 struct carrick_part_place {

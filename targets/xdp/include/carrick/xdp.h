@@ -242,6 +242,15 @@ CARRICK_INLINE void carrick_lower(uint64_t *earliest, uint64_t deadline) {
     (void)__sync_lock_test_and_set(earliest, 1);
 }
 
+/* Whether the host has to be called, which may sleep: once, until it has looked. */
+CARRICK_INLINE bool carrick_calls(struct carrick_shared *shared) {
+    uint64_t earliest = CARRICK_READ(shared->earliest), watched = CARRICK_READ(shared->watched);
+    bool wait = CARRICK_READ(shared->queue_head) != CARRICK_READ(shared->queue_tail);
+    if (watched == 0 || (!wait && (earliest == 0 || earliest >= watched)))
+        return false;
+    return __sync_lock_test_and_set(&shared->called, 1) == 0;
+}
+
 /* At least 1 ns later, as everywhere. */
 CARRICK_INLINE void carrick_timer_begin(struct carrick_timer *t, struct carrick_shared *shared, uint64_t now,
                                         int64_t after) {
