@@ -311,6 +311,57 @@ fn an_application_outlives_its_daemon_and_the_next_one_finds_it() {
     house.is_as_before();
 }
 
+/// Sends random octets over one connection each time that a line comes, and says whether the same come back.
+const ECHOED: &str = "
+import os, socket, sys
+s = socket.create_connection((sys.argv[1], 7), 10)
+s.settimeout(20)
+for line in sys.stdin:
+    sent, back = os.urandom(int(line)), b''
+    s.sendall(sent)
+    while len(back) < len(sent):
+        got = s.recv(65536)
+        if not got:
+            break
+        back += got
+    print('the same' if back == sent else 'other ones', flush=True)
+s.shutdown(socket.SHUT_WR)
+print('closed' if s.recv(1) == b'' else 'not closed', flush=True)
+";
+
+/// A connection of the kernel's own TCP, with the program's units of data at our end.
+#[test]
+fn a_stream_goes_on_while_daemons_die() {
+    let Some(house) = House::new() else { return };
+    let_frames_back(&house.net, house.dir.path());
+    let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
+    let text = text.replace("least.mtp", &root().join("protocols/tcp/tcp.mtp").display().to_string());
+    let config = house.configured(&format!("{text}app = \"echo:7\"\nset = [\"max_conns=16\"]\n"));
+    let mut daemon = house.daemon(&config, &format!("tcp is on {DEVICE}"));
+    let mut client = house.net.command(End::Peer, "python3");
+    let client = client.args(["-u", "-c", ECHOED, Net::OURS]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut client = Ended(client.spawn().expect("python3 runs"));
+    let mut orders = client.0.stdin.take().expect("piped");
+    let mut said = BufReader::new(client.0.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    let mut echo = |octets: &str| {
+        writeln!(orders, "{octets}").expect("it reads");
+        assert_eq!(said.next().as_deref(), Some("the same"));
+    };
+    for signal in ["-KILL", "-USR1"] {
+        echo("100000");
+        kill(daemon, signal);
+        echo("100000");
+        daemon = house.daemon(&config, &format!("tcp is on {DEVICE}, as the last daemon left it"));
+    }
+    echo("100000");
+    let status = house.status();
+    assert_eq!(status["programs"][0]["applications"][0]["starts"], 0, "{status}");
+    drop(orders);
+    assert_eq!(said.next().as_deref(), Some("closed"));
+    assert!(daemon.end().success());
+    house.is_as_before();
+}
+
 #[test]
 fn what_a_dead_daemon_left_of_another_program_is_told_and_taken_away_when_asked() {
     let Some(house) = House::new() else { return };
