@@ -227,7 +227,7 @@ int main(void) {
     SAY(offsetof(struct head, mtu)); SAY(offsetof(struct head, paced)); SAY(CARRICK_STAGED);
     SAY(sizeof(struct carrick_staged)); SAY(CARRICK_QUEUE); SAY(offsetof(struct head, taken)); SAY(offsetof(struct head, busy));
     SAY(offsetof(struct head, counters)); SAY(offsetof(struct carrick_shared, queue_head));
-    SAY(offsetof(struct carrick_shared, queue_tail)); SAY(sizeof(struct carrick_timer));
+    SAY(offsetof(struct carrick_shared, queue_tail)); SAY(offsetof(struct carrick_shared, awake)); SAY(sizeof(struct carrick_timer));
     SAY(CARRICK_REQUEST_CALL); SAY(CARRICK_REQUEST_TIMER); SAY(CARRICK_REQUEST_PACKET); SAY(CARRICK_REQUEST_HOLD);
     SAY(offsetof(struct head, device)); SAY(offsetof(struct carrick_places, contexts));
     SAY(sizeof(struct carrick_context_place)); SAY(offsetof(struct carrick_context_place, part_count));
@@ -271,6 +271,7 @@ fn the_layouts_are_those_of_the_header() {
             head::COUNTERS,
             layout::QUEUE_HEAD,
             layout::QUEUE_HEAD + 8,
+            layout::AWAKE,
             layout::TIMER_OCTETS,
             kind::CALL.into(),
             kind::TIMER.into(),

@@ -54,6 +54,7 @@ impl KernelCore {
     ) -> Result<KernelCore, Refusal> {
         let object = Object::load(object, &program, config.seed, config.address, config.mtu, &config.params)?;
         let reports = object.reports().map_err(Refusal::Failed)?;
+        object.stay_awake().map_err(Refusal::Failed)?;
         if pace == Pace::Asked {
             object.pace().map_err(Refusal::Failed)?;
         }

@@ -46,6 +46,9 @@ pub mod place {
 /// Where `struct carrick_shared` has the oldest entry of the queue, and behind that how many there ever were.
 pub const QUEUE_HEAD: usize = 64;
 
+/// Where it says that reports are looked at anyway.
+pub const AWAKE: usize = 80;
+
 /// How many blueprints can wait.
 pub const QUEUE: u64 = 1024;
 

@@ -4,7 +4,7 @@ use aya::maps::MapData;
 use carrick_interp::{random_start, secret_key};
 use carrick_ir::{COUNTERS, Program};
 
-use crate::layout::{QUEUE_HEAD, head};
+use crate::layout::{AWAKE, QUEUE_HEAD, head};
 use crate::maps;
 use crate::object::{Object, failed, fd};
 use crate::refusal::told;
@@ -105,6 +105,15 @@ impl Object {
     /// Packets leave by the device with this number from now on, unless they are answers to who sent the frame.
     pub(crate) fn set_device(&self, index: u32) -> Result<(), String> {
         self.each_core(|core| put(core, head::DEVICE, &index.to_ne_bytes()))
+    }
+
+    /// Reports are looked at anyway: nobody is woken for them.
+    pub(crate) fn stay_awake(&self) -> Result<(), String> {
+        let (shared, only) = (self.map("carrick_shared")?, 0_u32.to_ne_bytes());
+        let mut value = vec![0_u8; size(shared)?];
+        maps::lookup(fd(shared), &only, &mut value).map_err(failed("read what is shared"))?;
+        put(&mut value, AWAKE, &1_u64.to_ne_bytes());
+        maps::update(fd(shared), Some(&only), &value).map_err(failed("write what is shared"))
     }
 
     /// From now on packets wait, until an empty frame asks for each.

@@ -102,7 +102,7 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
             found = true;
         } else if (report->kind == CARRICK_REPORT_SEND) {
             send_for_program(core, report, octets);
-        } else if (report->kind != CARRICK_REPORT_CALL && core->trace) {
+        } else if (report->kind < CARRICK_REPORT_COMPLETION && core->trace) {
             core->trace(core->trace_user, report->kind, report->number, report->words, words);
         }
         kernel_next(ring);
@@ -122,6 +122,7 @@ uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buff
     (void)buffers, (void)cap, (void)lens, (void)count, (void)now;
     /* What comes from here on calls again. */
     __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&kernel_shared(core->kernel)->awake, 1, __ATOMIC_SEQ_CST);
     const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
     for (uint32_t given = 0; given < EMPTY_AT_ONCE && packets_wait(core); given++)
         core_ask(core, &empty);
@@ -150,7 +151,9 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
     return 0;
 }
 
+/* Whoever asks this may sleep. If there are reports by then, waiting for the ring's descriptor ends at once. */
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
+    __atomic_store_n(&kernel_shared(core->kernel)->awake, 0, __ATOMIC_SEQ_CST);
     if (packets_wait(core))
         return 0;
     uint64_t first = core_watch_timers(core);

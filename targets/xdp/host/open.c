@@ -51,8 +51,10 @@ static void ring_close(struct kernel_ring *ring, size_t page) {
 
 static void kernel_close(struct carrick_port *port) {
     struct carrick_kernel *kernel = (struct carrick_kernel *)port;
-    if (kernel->shared.memory)
+    if (kernel->shared.memory) {
         __atomic_store_n(&kernel_shared(kernel)->watched, 0, __ATOMIC_SEQ_CST); /* nobody is to be called */
+        __atomic_store_n(&kernel_shared(kernel)->awake, 0, __ATOMIC_SEQ_CST);
+    }
     map_close(&kernel->cores);
     map_close(&kernel->shared);
     map_close(&kernel->requests);

@@ -114,8 +114,16 @@ impl Emitter<'_> {
         self.w.line("if (words > CARRICK_REPORT_WORDS)");
         self.w.line("    words = CARRICK_REPORT_WORDS;");
         self.w.line("uint64_t octets = 16 + words * 8;");
-        self.w.line("if (bpf_ringbuf_output(&carrick_reports, &core->report, octets, 0) != 0)");
+        self.w.line(format!("struct carrick_shared *shared = {}();", self.names.own("shared")));
+        self.w.line("bool awake = shared && CARRICK_READ(shared->awake) != 0;");
+        self.w.line("uint64_t flags = awake ? CARRICK_NO_WAKEUP : 0;");
+        self.w.line("if (bpf_ringbuf_output(&carrick_reports, &core->report, octets, flags) != 0)");
         self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
+        // It may have gone to sleep after it was asked.
+        self.w.open("if (awake && CARRICK_READ(shared->awake) == 0) {");
+        self.w.line("core->report.kind = CARRICK_REPORT_WAKE;");
+        self.w.line("(void)bpf_ringbuf_output(&carrick_reports, &core->report, 16, CARRICK_FORCE_WAKEUP);");
+        self.w.close("}");
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();

@@ -69,7 +69,9 @@ static long (*const bpf_xdp_load_bytes)(struct xdp_md *ctx, uint32_t offset, voi
 static long (*const bpf_xdp_store_bytes)(struct xdp_md *ctx, uint32_t offset, void *from,
                                          uint32_t len) CARRICK_UNUSED = (void *)190;
 
-#define CARRICK_BPF_NOEXIST 1u
+#define CARRICK_BPF_NOEXIST  1u
+#define CARRICK_NO_WAKEUP    1u /* BPF_RB_NO_WAKEUP */
+#define CARRICK_FORCE_WAKEUP 2u /* BPF_RB_FORCE_WAKEUP */
 
 /* The compiler knows nothing of the value from here on, and does not undo what the verifier has to see. */
 #define CARRICK_OPAQUE(v) __asm__ volatile("" : "+r"(v))

@@ -21,7 +21,7 @@ struct carrick_key {
     struct carrick_key key;                                                                                            \
     uint32_t address, mtu;                                                                                             \
     uint32_t device; /* its index; 0: frames go back as they came */                                                   \
-    uint32_t paced; /* 1: packets wait until an empty frame asks for them */                                           \
+    uint32_t paced;  /* 1: packets wait until an empty frame asks for them */                                          \
     uint64_t taken;  /* packets of which something was made */                                                         \
     uint64_t busy;   /* packets that were dropped because another processor held an instance for too long */           \
     uint64_t handed; /* packets that the host was to hand to the kernel's own stack */                                 \
@@ -39,6 +39,9 @@ struct carrick_shared {
      * these differ: they leave in empty frames (CARRICK_REQUEST_PACKET). */
     uint64_t queue_head __attribute__((aligned(64)));
     uint64_t queue_tail;
+    /* 1: whoever looks at reports does so anyway, and need not be woken. It says 0 before it sleeps, and then looks
+     * once more. */
+    uint64_t awake;
 };
 
 /* A timer of a context. The values of `slots_N` end with those of the instance, in the order of their declaration; in
@@ -99,6 +102,8 @@ struct carrick_report {
 #define CARRICK_REPORT_SEND 17u
 /* Packets wait, or a timer is due before the host looks: it is to look now. */
 #define CARRICK_REPORT_CALL 18u
+/* Nothing but that there are others: whoever looks went to sleep while they were written. */
+#define CARRICK_REPORT_WAKE 19u
 
 /* Where what is in the values of `slots_N`: octets from the beginning. */
 struct carrick_part_place {
