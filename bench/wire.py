@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Two network namespaces joined by a veth pair, and processes in them that obey a line at a time."""
+# A pair of devices brings a frame that a program sends back only where there is a program too: one that lets all pass.
+PASS = """
+__attribute__((section("xdp"), used)) int pass(void *ctx) { (void)ctx; return 2; }
+char pass_license[] __attribute__((section("license"), used)) = "Dual MIT/GPL";
+"""
 
 import os
 import subprocess
@@ -14,8 +19,8 @@ def run(*words):
 class Wire:
     """Use as a context manager; everything is removed at its end."""
 
-    def __init__(self, offloads, kernel_on_both):
-        stem = f"carrick-bench-{os.getpid()}-{'on' if offloads else 'off'}"
+    def __init__(self, number, offloads, kernel_on_both):
+        stem = f"carrick-bench-{os.getpid()}-{number}"
         self.names = [f"{stem}-a", f"{stem}-b"]
         self.offloads, self.kernel_on_both, self.children = offloads, kernel_on_both, []
 
@@ -36,6 +41,13 @@ class Wire:
             run("ip", "-n", name, "link", "set", "lo", "up")
             run("ip", "-n", name, "link", "set", DEVICE, "up")
         return self
+
+    def let_frames_back(self, folder):
+        """Puts PASS on the peer's device, made in a folder."""
+        source, made = folder / "pass.c", folder / "pass.o"
+        source.write_text(PASS)
+        run("clang", "-target", "bpf", "-O2", "-g", "-c", str(source), "-o", str(made))
+        run("ip", "-n", self.names[1], "link", "set", "dev", DEVICE, "xdp", "obj", str(made), "sec", "xdp")
 
     def __exit__(self, *_):
         for child in self.children:

@@ -3,9 +3,8 @@
 //! Each test that cannot run here says so: without clang, or without the privilege.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use carrick_sim::scenario::Engine;
 use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
 use carrick_tests::net::{DEVICE, End, Net, skip};
+use carrick_tests::running::saying;
 
 /// Seeds, and operations of each: more than enough for every path of programs this small.
 const SEEDS: u64 = 3;
@@ -191,23 +191,13 @@ fn real_packets_are_answered_in_the_kernel() {
         return;
     }
     let_frames_back(&net, dir.path());
-    let mut stack = net
-        .command(End::Ours, &carrick().to_string_lossy())
-        .arg("run")
-        .arg(&path)
-        .args(["--target", "xdp", "--port", DEVICE, "--addr", Net::OURS])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut said = BufReader::new(stack.stdout.take().expect("piped")).lines();
-    let first = said.next().expect("it says that it is there").expect("UTF-8");
-    assert_eq!(first, format!("least is on {DEVICE}"));
+    let mut run = net.command(End::Ours, &carrick().to_string_lossy());
+    run.arg("run").arg(&path).args(["--target", "xdp", "--port", DEVICE, "--addr", Net::OURS]);
+    let (stack, said) = saying(&mut run, &format!("least is on {DEVICE}"));
     let asked = net.command(End::Peer, "python3").args(["-c", ASK, Net::OURS, "0", "7", "5", "30"]).output();
     let asked = asked.expect("python3 runs");
-    let killed = Command::new("kill").args(["-INT", &stack.id().to_string()]).status();
-    assert!(killed.is_ok_and(|s| s.success()));
-    let counters: Vec<String> = said.map_while(Result::ok).collect();
-    assert!(stack.wait().is_ok_and(|s| s.success()));
+    assert!(stack.end().success());
+    let counters: Vec<String> = said.collect();
     assert_eq!(String::from_utf8_lossy(&asked.stdout), "7\n12\n42\nrefused\n", "{asked:?}");
     for expected in ["rx_packets 4", "tx_packets 3", "events 4"] {
         assert!(counters.iter().any(|line| line == expected), "{expected} in {counters:?}");

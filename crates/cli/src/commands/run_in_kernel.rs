@@ -76,7 +76,8 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let object = Object::load(&compiled.path, &program, seed()?, words.address, device.mtu, &params)
         .map_err(|refusal| super::refused(refusal, args.verbose))?;
     let link = object.attach(&device).map_err(|refusal| super::refused(refusal, args.verbose))?;
-    println!("{} is on {}", program.name, device.name);
+    // Standard output is the application's.
+    eprintln!("{} is on {}", program.name, device.name);
     if !words.host.is_empty() {
         let code = applied(&program, &object, &words.host, &end);
         link.detach().map_err(Failure::Failed)?;
