@@ -32,9 +32,10 @@ fn fits(path: &Path) -> Option<Arc<Program>> {
     carrick_emit_c::unfit(&program).is_none().then_some(program)
 }
 
-/// The small programs that fit; there are some.
+/// The small programs that fit, and the paper's; there are some.
 fn programs() -> Vec<(PathBuf, Arc<Program>)> {
-    let files = fs::read_dir(root().join("tests/programs")).expect("there are some").flatten();
+    let folders = ["tests/programs", "tests/paper"].map(|folder| root().join(folder));
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("there are some").flatten());
     let mut files: Vec<PathBuf> =
         files.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mtp")).collect();
     files.sort();
