@@ -282,10 +282,15 @@ fn an_application_that_dies_is_started_again() {
     asking.connects();
     let second = asking.application();
     assert!(second["starts"] == 2 && second["process"] != first["process"], "{second}");
-    assert_eq!(asking.connections(), 2, "the program kept the one that there was");
-    told(&asking.daemon.0.id().into(), "-TERM");
-    assert!(asking.daemon.0.wait().is_ok_and(|s| s.success()));
-    assert!(!is_alive(&second["process"]), "it ended before its daemon");
+    assert_eq!(asking.connections(), 1, "what the dead one had is taken back");
+    told(&asking.daemon.0.id().into(), "-KILL");
+    assert!(asking.daemon.0.wait().is_ok_and(|s| !s.success()));
+    told(&second["process"], "-KILL");
+    let last = house.daemon(&asking.config, "warn: the application of asking is gone");
+    assert_eq!(asking.connections(), 0, "and what it had");
+    let third = asking.application();
+    assert!(last.end().success());
+    assert!(!is_alive(&third["process"]), "it ended before its daemon");
     house.is_as_before();
 }
 

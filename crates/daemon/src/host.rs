@@ -41,7 +41,11 @@ struct Plan {
     args: Vec<String>,
     /// the file by which it is found
     held: PathBuf,
+    renew: Renew,
 }
+
+/// Takes back what a process had that is dead: nobody else knows its requests.
+pub type Renew = Box<dyn Fn() -> Result<(), Failure> + Send>;
 
 /// The executable, in the folder of what was built.
 pub fn executable(program: &Program, built: &Path) -> PathBuf {
@@ -75,40 +79,49 @@ pub fn end(built: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+fn args(app: &str, wanted: &Wanted, pins: &Path) -> Vec<String> {
+    let port = format!("kernel:{}", pins.display());
+    ["--port", &port, "--addr", &wanted.address, "--app", app].map(str::to_owned).to_vec()
+}
+
+/// The process of the application that is wanted, if a dead daemon left it; another one that it left is ended.
+///
+/// # Errors
+/// What the system says.
+pub fn running(
+    program: &Program,
+    wanted: &Wanted,
+    built: &Path,
+    pins: &Path,
+) -> Result<Option<Process>, Failure> {
+    let name = &wanted.name;
+    if wanted.app.is_none() && program.interface.is_some() {
+        log::warn(&format!("{name} has no application (`app`): nobody calls it, and no timer of it fires"));
+    }
+    let Some((process, words)) = find(built)? else { return Ok(None) };
+    if wanted.app.as_ref().is_some_and(|app| words == args(app, wanted, pins)) {
+        return Ok(Some(process));
+    }
+    log::info(&format!("{name} has another application now; the last one's process is ended"));
+    process.handle().end();
+    Ok(None)
+}
+
 impl Host {
-    /// Starts the host process of a program that is pinned, or finds it; `None` where no application is wanted.
-    ///
-    /// # Errors
-    /// One is wanted, and the program cannot have any.
+    /// Starts the host process of a program that is pinned, or goes on with one; `None` where no application is wanted.
     pub fn of(
         program: &Program,
         wanted: &Wanted,
         built: &Path,
         pins: &Path,
-    ) -> Result<Option<Host>, Failure> {
-        let name = &wanted.name;
-        let Some(app) = &wanted.app else {
-            if program.interface.is_some() {
-                log::warn(&format!(
-                    "{name} has no application (`app`): nobody calls it, and no timer of it fires"
-                ));
-            }
-            return end(built).map(|()| None);
-        };
-        let args = ["--port".to_owned(), format!("kernel:{}", pins.display())].into_iter();
-        let args = args.chain(["--addr".into(), wanted.address.clone(), "--app".into(), app.clone()]);
+        found: Option<Process>,
+        renew: Renew,
+    ) -> Option<Host> {
+        let app = wanted.app.clone()?;
+        let args = args(&app, wanted, pins);
         let executable = executable(program, built);
-        let plan = Plan { name: name.clone(), executable, args: args.collect(), held: held(built) };
-        let found = match find(built)? {
-            Some((process, words)) if words == plan.args => Some(process),
-            Some((process, _)) => {
-                log::info(&format!("{name} has another application now; the last one's process is ended"));
-                process.handle().end();
-                None
-            }
-            None => None,
-        };
-        Ok(Some(Host::start(plan, app.clone(), found)))
+        let plan = Plan { name: wanted.name.clone(), executable, args, held: held(built), renew };
+        Some(Host::start(plan, app, found))
     }
 
     fn start(plan: Plan, app: String, found: Option<Process>) -> Host {
@@ -147,11 +160,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Starts the process as often as it ends, until it is told to stop.
 fn keep(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>, mut found: Option<Process>) {
-    let mut wait = AGAIN.0;
+    let (mut wait, mut had) = (AGAIN.0, false);
     loop {
-        let process = found.take().map_or_else(|| begin(plan, state, stopped), Ok);
+        let renewed = if had { (plan.renew)().map_err(|e| e.to_string()) } else { Ok(()) };
+        had = had && renewed.is_err();
+        let process = match found.take() {
+            Some(process) => Ok(process),
+            None => renewed.and_then(|()| begin(plan, state, stopped).map_err(|e| e.to_string())),
+        };
         let why = match process {
-            Ok(process) => process.ended(),
+            Ok(process) => {
+                had = true;
+                process.ended()
+            }
             Err(e) => format!("does not start ({e})"),
         };
         lock(state).process = None;
@@ -196,7 +217,16 @@ mod tests {
         let listener = UnixListener::bind(&socket).expect("bound");
         let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)";
         let args = ["-c", script, &socket.display().to_string()].map(str::to_owned).to_vec();
-        (Plan { name: "test".into(), executable: "python3".into(), args, held: held(dir) }, listener)
+        (
+            Plan {
+                name: "test".into(),
+                executable: "python3".into(),
+                args,
+                held: held(dir),
+                renew: Box::new(|| Ok(())),
+            },
+            listener,
+        )
     }
 
     #[test]
@@ -240,7 +270,13 @@ mod tests {
     fn what_does_not_start_ends_no_daemon() {
         let dir = tempfile::tempdir().expect("a folder");
         let (args, held) = (Vec::new(), held(dir.path()));
-        let plan = Plan { name: "test".into(), executable: "/nowhere/at-all".into(), args, held };
+        let plan = Plan {
+            renew: Box::new(|| Ok(())),
+            name: "test".into(),
+            executable: "/nowhere/at-all".into(),
+            args,
+            held,
+        };
         let host = Host::start(plan, "echo".into(), None);
         assert_eq!(host.status().starts, 0);
         host.stop();

@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carrick_driver::{Failure, build, compile_for, params, render, targets};
 use carrick_ir::{COUNTERS, Program};
@@ -15,6 +15,7 @@ use crate::config::Wanted;
 use crate::host::{self, Host};
 use crate::log;
 use crate::place::{Place, refused};
+use crate::process::Process;
 use crate::status::{Connection, Instances, OfProgram};
 
 /// So many connections of a context are listed at most.
@@ -29,12 +30,18 @@ pub struct Prepared {
 }
 
 /// A program in the kernel.
-pub struct Service {
-    wanted: Wanted,
-    program: Arc<Program>,
-    object: Object,
-    link: Link,
+struct InKernel {
+    prepared: Prepared,
     about: About,
+    built: PathBuf,
+    pins: PathBuf,
+    verbose: bool,
+    core: Mutex<(Object, Link)>,
+}
+
+/// A program in the kernel, and who uses it.
+pub struct Service {
+    kernel: Arc<InKernel>,
     /// it was there before this daemon
     found: bool,
     host: Option<Host>,
@@ -109,20 +116,30 @@ impl Prepared {
     pub fn start(self, place: &Place, verbose: bool) -> Result<Service, Failure> {
         let (pins, about) = (place.pins_of(&self.wanted.name), self.about()?);
         let built = place.built(&self.wanted.name);
-        let pinned = self.pinned(&pins, &about)?;
+        let mut pinned = self.pinned(&pins, &about)?;
+        let running = host::running(&self.program, &self.wanted, &built, &pins)?;
+        if pinned.is_some() && self.wanted.app.is_some() && running.is_none() {
+            log::warn(&format!(
+                "the application of {} is gone; its connections are taken back",
+                self.wanted.name
+            ));
+            pins::remove(&pins).map_err(Failure::Failed)?;
+            pinned = None;
+        }
         let found = pinned.is_some();
-        let made = self.build(&built, found).and_then(|()| {
-            let loaded = pinned.map_or_else(|| self.load(&built, &pins, &about, verbose), Ok)?;
-            Ok((loaded, Host::of(&self.program, &self.wanted, &built, &pins)?))
-        });
-        let ((object, link), host) = made.map_err(|failure| match found {
+        let made = self
+            .build(&built, found)
+            .and_then(|()| pinned.map_or_else(|| self.load(&built, &pins, &about, verbose), Ok));
+        let core = made.map_err(|failure| match found {
             true => failure,
             false => undone(failure, place, &self.wanted.name),
         })?;
-        let Prepared { wanted, program, device, .. } = self;
         let how = if found { ", as the last daemon left it" } else { "" };
-        log::info(&format!("{} is on {}{how}", wanted.name, device.name));
-        Ok(Service { wanted, program, object, link, about, found, host })
+        log::info(&format!("{} is on {}{how}", self.wanted.name, self.device.name));
+        let core = Mutex::new(core);
+        let kernel = Arc::new(InKernel { prepared: self, about, built, pins, verbose, core });
+        let host = InKernel::host(&kernel, running);
+        Ok(Service { kernel, found, host })
     }
 
     /// Builds what there is not: of a program that is in the kernel already, the host process.
@@ -150,10 +167,44 @@ impl Prepared {
     }
 }
 
+impl InKernel {
+    fn core(&self) -> MutexGuard<'_, (Object, Link)> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins anew, without the connections that there were.
+    fn renew(&self) -> Result<(), Failure> {
+        let mut core = self.core();
+        pins::remove(&self.pins).map_err(Failure::Failed)?;
+        *core = self.prepared.load(&self.built, &self.pins, &self.about, self.verbose)?;
+        Ok(())
+    }
+
+    /// The process of its application: this one, or a new one.
+    fn host(kernel: &Arc<InKernel>, running: Option<Process>) -> Option<Host> {
+        let of = kernel.clone();
+        let Prepared { program, wanted, .. } = &kernel.prepared;
+        let renew = Box::new(move || of.renew());
+        Host::of(program, wanted, &kernel.built, &kernel.pins, running, renew)
+    }
+
+    fn connections(&self, object: &Object) -> Result<Vec<Connection>, String> {
+        let (program, mut connections) = (&self.prepared.program, Vec::new());
+        for (number, ctx) in program.contexts.iter().enumerate().filter(|(_, ctx)| !ctx.global) {
+            let def = &program.ids[ctx.id.index()];
+            for words in object.identities(number, CONNECTIONS_MAX)? {
+                let id = show::id(program, def, &mut words.into_iter());
+                connections.push(Connection { context: ctx.name.clone(), id });
+            }
+        }
+        Ok(connections)
+    }
+}
+
 impl Service {
     /// What it is called.
     pub fn name(&self) -> &str {
-        &self.wanted.name
+        &self.kernel.prepared.wanted.name
     }
 
     /// Whether it was there before this daemon.
@@ -169,9 +220,9 @@ impl Service {
         if let Some(host) = &self.host {
             host.stop();
         }
-        pins::remove(&place.pins_of(&self.wanted.name)).map_err(Failure::Failed)?;
-        place.forget(&self.wanted.name);
-        log::info(&format!("{} is off {}", self.wanted.name, self.about.device));
+        pins::remove(&self.kernel.pins).map_err(Failure::Failed)?;
+        place.forget(self.name());
+        log::info(&format!("{} is off {}", self.name(), self.kernel.about.device));
         Ok(())
     }
 
@@ -180,18 +231,21 @@ impl Service {
     /// # Errors
     /// What the kernel says.
     pub fn status(&self, connections: bool) -> Result<OfProgram, String> {
-        let counted = self.object.counters()?;
+        let Prepared { program, wanted, .. } = &self.kernel.prepared;
+        let core = self.kernel.core();
+        let (object, link) = &*core;
+        let counted = object.counters()?;
         let mut counters: Vec<(String, u64)> =
             COUNTERS.iter().zip(counted).map(|(name, count)| ((*name).to_owned(), count)).collect();
-        counters.push(("busy".into(), self.object.taken_and_busy()?.1));
-        let contexts = self.program.contexts.iter().zip(self.object.instances(&self.program)?);
+        counters.push(("busy".into(), object.taken_and_busy()?.1));
+        let contexts = program.contexts.iter().zip(object.instances(program)?);
         Ok(OfProgram {
-            name: self.wanted.name.clone(),
-            file: self.wanted.file.display().to_string(),
-            source: self.about.source.clone(),
-            device: self.about.device.clone(),
-            address: self.about.address.clone(),
-            attached: self.link.device()?.is_some(),
+            name: wanted.name.clone(),
+            file: wanted.file.display().to_string(),
+            source: self.kernel.about.source.clone(),
+            device: self.kernel.about.device.clone(),
+            address: self.kernel.about.address.clone(),
+            attached: link.device()?.is_some(),
             found: self.found,
             applications: self.host.as_ref().map(Host::status).into_iter().collect(),
             instances: contexts
@@ -202,22 +256,8 @@ impl Service {
                 })
                 .collect(),
             counters: counters.into_iter().collect(),
-            connections: if connections { self.connections()? } else { Vec::new() },
+            connections: if connections { self.kernel.connections(object)? } else { Vec::new() },
         })
-    }
-}
-
-impl Service {
-    fn connections(&self) -> Result<Vec<Connection>, String> {
-        let mut connections = Vec::new();
-        for (number, ctx) in self.program.contexts.iter().enumerate().filter(|(_, ctx)| !ctx.global) {
-            let def = &self.program.ids[ctx.id.index()];
-            for words in self.object.identities(number, CONNECTIONS_MAX)? {
-                let id = show::id(&self.program, def, &mut words.into_iter());
-                connections.push(Connection { context: ctx.name.clone(), id });
-            }
-        }
-        Ok(connections)
     }
 }
 
