@@ -1,0 +1,6 @@
+//! What programs in the kernel leave alone, and what must leave them alone: the kernel's own stack beside them on the device.
+//!
+//! Each test that cannot run here says so.
+
+mod coexistence;
+mod setting;
