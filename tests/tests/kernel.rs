@@ -131,16 +131,18 @@ fn a_transport_does_in_the_kernel_what_it_does_in_the_interpreter() {
 /// The same with what finds and repairs losses, whose functions search lists in loops and call each other deeply.
 #[test]
 fn a_transport_with_features_does_so_too() {
-    let mut choice = Choice::default();
-    ["cubic", "ecn", "sack", "prr", "frto", "syn_cookies"].iter().for_each(|feature| choice.add(feature));
-    let path = root().join("protocols/tcp/tcp.mtp");
-    let program = compile_choice(&path, &choice).expect("readable").program.expect("it is right");
-    let Some(plain) = object(&program, Tracing::Off) else { return };
-    let Some(_) = loaded(Object::load(&plain.path, &program, 1, 1, 1500, &[])) else { return };
-    let Some(object) = object(&program, Tracing::On) else { return };
-    let result = compared(&object, &program, 1);
-    assert_eq!(result.difference, None);
-    assert!(result.packets > 5, "only {} packets", result.packets);
+    for features in [&["cubic", "ecn", "sack", "prr", "frto", "syn_cookies"][..], &["sack", "rack"]] {
+        let mut choice = Choice::default();
+        features.iter().for_each(|feature| choice.add(feature));
+        let path = root().join("protocols/tcp/tcp.mtp");
+        let program = compile_choice(&path, &choice).expect("readable").program.expect("it is right");
+        let Some(plain) = object(&program, Tracing::Off) else { return };
+        let Some(_) = loaded(Object::load(&plain.path, &program, 1, 1, 1500, &[])) else { return };
+        let Some(object) = object(&program, Tracing::On) else { return };
+        let result = compared(&object, &program, 1);
+        assert_eq!(result.difference, None, "{features:?}");
+        assert!(result.packets > 5, "only {} packets with {features:?}", result.packets);
+    }
 }
 
 /// Generated code that reads outside of what it has, as a mistake of the compiler's would.

@@ -70,7 +70,7 @@ impl<'p> Emitter<'p> {
             StmtKind::Random { dest } => {
                 let next =
                     if self.kernel { "carrick_random(shared)" } else { "carrick_pcg_next(&core->rng)" };
-                let text = format!("uint32_t {} = {next};", self.local(*dest));
+                let text = format!("{} = {next};", self.declared_local(*dest));
                 self.line(stmt, text);
             }
             StmtKind::ListAdd { .. }
@@ -90,6 +90,11 @@ impl<'p> Emitter<'p> {
             StmtKind::ForRange { .. } | StmtKind::ForEach { .. } => self.loop_stmt(stmt),
             StmtKind::Break => self.line(stmt, "break;"),
             StmtKind::Continue => self.line(stmt, "continue;"),
+            StmtKind::Return(value) if self.loop_apart => {
+                let value = value.as_ref().map_or_else(String::new, |v| self.expr(v));
+                let text = self.leave_loop(&value);
+                self.line(stmt, text);
+            }
             StmtKind::Return(value) => {
                 let nothing = if self.kernel { "return 0;" } else { "return;" };
                 let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.expr(v)));
@@ -130,6 +135,9 @@ impl<'p> Emitter<'p> {
 
     /// A `return` without a meaningful value.
     pub(crate) fn leave(&self) -> String {
+        if let (true, Some(ty)) = (self.loop_apart, self.function.map(|f| &f.ret)) {
+            return self.leave_loop(&self.literal(0, ty));
+        }
         match self.function.map(|f| &f.ret) {
             None | Some(Ty::Void) if self.kernel => "return 0;".into(),
             None | Some(Ty::Void) => "return;".into(),
@@ -232,7 +240,7 @@ impl<'p> Emitter<'p> {
                 let args = [self.expr(from), self.expr(to)];
                 let call = self.window_call(wnd, if *value { "set" } else { "unset" }, &args);
                 match dest {
-                    Some(dest) => format!("bool {} = {call};", self.local(*dest)),
+                    Some(dest) => format!("{} = {call};", self.declared_local(*dest)),
                     None => format!("(void){call};"),
                 }
             }
@@ -267,7 +275,10 @@ impl<'p> Emitter<'p> {
         self.w.close("}");
     }
 
-    fn loop_stmt(&mut self, stmt: &Stmt) {
+    pub(crate) fn loop_stmt(&mut self, stmt: &Stmt) {
+        if self.loop_call(stmt) {
+            return;
+        }
         match &stmt.kind {
             StmtKind::ForRange { var, from, to, max, body } => {
                 self.range_loop(stmt, *var, (from, to), *max, body);

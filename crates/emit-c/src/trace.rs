@@ -33,20 +33,27 @@ impl Emitter<'_> {
         self.w.blank();
         for (index, event) in self.p.events.iter().enumerate() {
             let (ty, name) = (self.names.declared(&event.name), self.names.own(&event.name));
+            let kind = self.traces();
             self.w.open(format!(
-                "static void {name}_trace(struct {core} *core, uint64_t handle, CARRICK_UNUSED const struct {ty} *v) {{"
+                "{kind} {name}_trace(struct {core} *core, uint64_t handle, CARRICK_UNUSED const struct {ty} *v) {{"
             ));
             self.trace_record(index, "CARRICK_TRACE_EVENT", "handle", &event.fields, &[]);
         }
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+            let kind = self.traces();
             self.w.open(format!(
-                "static void {name}_trace(struct {core} *core, uint64_t handle, const struct {ty} *v) {{"
+                "{kind} {name}_trace(struct {core} *core, uint64_t handle, const struct {ty} *v) {{"
             ));
             self.trace_record(index, "CARRICK_TRACE_CONTEXT", "handle", &ctx.fields, &ctx.timers);
         }
         self.w.line("#endif");
         self.w.blank();
+    }
+
+    /// What stands before such a function: in the kernel each is verified apart.
+    fn traces(&self) -> &'static str {
+        if self.kernel { "CARRICK_APART int" } else { "static void" }
     }
 
     fn trace_record(
@@ -58,6 +65,8 @@ impl Emitter<'_> {
         timers: &[ir::TimerDef],
     ) {
         if self.kernel {
+            self.w.line("if (!core || !v)");
+            self.w.line("    return 0;");
             self.w.line("struct carrick_report *r = &core->report;");
             self.w.line("r->count = 0;");
         } else {
@@ -78,6 +87,7 @@ impl Emitter<'_> {
         }
         if self.kernel {
             self.send_report(kind, &number.to_string());
+            self.w.line("return 0;");
         } else {
             self.w.line(format!("core->trace(core->trace_user, {kind}, {number}, r.words, r.count);"));
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, StmtKind, Ty, UnOp, walk};
+use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, Stmt, StmtKind, Ty, UnOp, walk};
+
+use super::nested;
 
 /// Frames of nested calls that a program has (`MAX_CALL_FRAMES`).
 const FRAMES: u32 = 8;
@@ -13,7 +15,7 @@ const ABOVE: u32 = 2;
 const ARGUMENTS: usize = 5;
 
 /// Whether the verifier can look at a function by itself: arguments and result are then numbers and references alone.
-fn can_be_apart(function: &Function) -> bool {
+pub(super) fn can_be_apart(function: &Function) -> bool {
     let params = &function.locals[..function.params as usize];
     let plain = params.iter().all(|l| l.ty.is_scalar() || l.ty.is_by_ref());
     plain && params.len() < ARGUMENTS && (function.ret == Ty::Void || function.ret.is_scalar())
@@ -29,6 +31,8 @@ struct Calls<'p> {
     /// how many statements it has, each as often as loops turn
     sizes: Vec<u32>,
     inlined: Vec<bool>,
+    /// whether it has loops that are functions of their own
+    loops_apart: Vec<bool>,
 }
 
 /// The names of the functions that are put into their callers.
@@ -39,6 +43,7 @@ pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
         helpers: program.functions.iter().map(helpers).collect(),
         sizes: Vec::new(),
         inlined: program.functions.iter().map(|f| !can_be_apart(f)).collect(),
+        loops_apart: program.functions.iter().map(|f| !nested::loops(f).is_empty()).collect(),
     };
     for function in &program.functions {
         let (mut size, mut callees) = (1, Vec::new());
@@ -87,7 +92,8 @@ impl Calls<'_> {
     /// How many frames a call of the function takes.
     fn frames(&self, func: FuncId) -> u32 {
         let below = self.callees[func.index()].iter().map(|(callee, _)| self.frames(*callee)).max();
-        u32::from(!self.inlined[func.index()]) + below.unwrap_or(0).max(self.helpers[func.index()])
+        let loops = u32::from(self.loops_apart[func.index()]);
+        u32::from(!self.inlined[func.index()]) + loops + below.unwrap_or(0).max(self.helpers[func.index()])
     }
 
     /// Of the functions on the longest way down, that which makes the program grow least.
@@ -125,21 +131,24 @@ impl Calls<'_> {
 fn turns(block: &Block, around: u32, size: &mut u32, callees: &mut Vec<(FuncId, u32)>) {
     for stmt in &block.stmts {
         *size = size.saturating_add(around);
-        let inside = match &stmt.kind {
-            StmtKind::ForRange { max, .. } => u32::try_from(*max).unwrap_or(u32::MAX),
-            StmtKind::ForEach { list, .. } => match list.ty {
-                Ty::List(_, n, _) | Ty::Array(_, n) => n,
-                _ => 1,
-            },
-            StmtKind::Call { func, .. } => {
-                callees.push((*func, around));
-                1
-            }
-            _ => 1,
-        };
-        for child in walk::children(stmt) {
-            turns(child, around.saturating_mul(inside), size, callees);
+        if let StmtKind::Call { func, .. } = &stmt.kind {
+            callees.push((*func, around));
         }
+        for child in walk::children(stmt) {
+            turns(child, around.saturating_mul(turns_of(stmt)), size, callees);
+        }
+    }
+}
+
+/// How often what a statement holds runs, at most.
+pub(super) fn turns_of(stmt: &Stmt) -> u32 {
+    match &stmt.kind {
+        StmtKind::ForRange { max, .. } => u32::try_from(*max).unwrap_or(u32::MAX),
+        StmtKind::ForEach { list, .. } => match list.ty {
+            Ty::List(_, n, _) | Ty::Array(_, n) => n,
+            _ => 1,
+        },
+        _ => 1,
     }
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use carrick_ir::{self as ir, ExprKind, Function, LocalId, Place, Stmt, StmtKind, Ty, walk};
 
-use super::depth;
+use super::{depth, nested};
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
 
-/// Whether a local is a record of the function's own: those lie in its frame.
+/// Whether a local lies in the function's frame: records of its own do, and what its loops share that are verified apart.
 fn is_own_record(function: &Function, id: LocalId) -> bool {
     let ty = &function.locals[id.index()].ty;
-    id.0 >= function.params && !ty.is_scalar() && *ty != Ty::Void
+    (id.0 >= function.params && !ty.is_scalar() && *ty != Ty::Void) || nested::in_frame(function, id)
 }
 
 impl<'p> Emitter<'p> {
@@ -31,6 +31,7 @@ impl<'p> Emitter<'p> {
 
     fn has_frame(function: &Function) -> bool {
         (0..function.locals.len()).any(|id| is_own_record(function, LocalId(id as u32)))
+            || (function.ret != Ty::Void && !nested::loops(function).is_empty())
     }
 
     /// The structs of all frames.
@@ -42,6 +43,9 @@ impl<'p> Emitter<'p> {
                     let name = format!("{}_{number}", safe(&local.name));
                     self.w.line(format!("{};", self.names.declaration(&local.ty, &name)));
                 }
+            }
+            if function.ret != Ty::Void && !nested::loops(function).is_empty() {
+                self.w.line(format!("{} ret__;", self.names.ctype(&function.ret)));
             }
             self.w.close("};");
             self.w.blank();
@@ -78,9 +82,6 @@ impl<'p> Emitter<'p> {
     }
 
     fn function_apart(&mut self, function: &'p Function) {
-        if let Some(doc) = doc_comment(&function.doc) {
-            self.w.line(doc);
-        }
         let params = &function.locals[..function.params as usize];
         let shown: String = params
             .iter()
@@ -89,6 +90,10 @@ impl<'p> Emitter<'p> {
                 format!(", CARRICK_UNUSED {} {star}{}", self.names.ctype(&l.ty), safe(&l.name))
             })
             .collect();
+        self.loops_apart(function, &shown);
+        if let Some(doc) = doc_comment(&function.doc) {
+            self.w.line(doc);
+        }
         let apart = !self.inlined.contains(&function.name);
         let kind = if apart { "CARRICK_APART" } else { "CARRICK_INLINE" };
         let ret = if function.ret == Ty::Void { "int".into() } else { self.names.ctype(&function.ret) };
@@ -96,12 +101,25 @@ impl<'p> Emitter<'p> {
         // The verifier names for every line the file in which its function begins.
         self.w.at(function.loc, self.p.file_of(function.loc));
         self.w.open(format!("{kind} {ret} fn_{}(struct {core} *core{shown}) {{", function.name));
+        self.function_begins(function, apart);
+        self.stmts(&function.body);
+        if function.ret == Ty::Void {
+            self.w.line("return 0;");
+        }
+        self.w.close("}");
+        self.w.own();
+        self.w.blank();
+    }
+
+    /// What stands before a function's statements: pointers are there if it is verified apart, and where its records lie.
+    pub(super) fn function_begins(&mut self, function: &Function, apart: bool) {
+        let params = &function.locals[..function.params as usize];
         if apart {
             let refs = params.iter().filter(|l| l.ty.is_by_ref()).map(|l| safe(&l.name));
             let missing: Vec<String> =
                 std::iter::once("core".to_owned()).chain(refs).map(|name| format!("!{name}")).collect();
             self.w.line(format!("if ({})", missing.join(" || ")));
-            let leave = self.leave();
+            let leave = if self.loop_apart { "return 0;".into() } else { self.leave() };
             self.w.line(format!("    {leave}"));
         }
         self.w.line(format!("CARRICK_UNUSED struct {} *chain = &core->chain;", self.names.own("chain")));
@@ -115,13 +133,6 @@ impl<'p> Emitter<'p> {
             ));
         }
         self.shared_if_used(function);
-        self.stmts(&function.body);
-        if function.ret == Ty::Void {
-            self.w.line("return 0;");
-        }
-        self.w.close("}");
-        self.w.own();
-        self.w.blank();
     }
 
     /// What all processors share, where a function needs it.

@@ -9,6 +9,7 @@ mod chains;
 mod depth;
 mod frames;
 mod lists;
+mod nested;
 mod out;
 mod places;
 mod queue;
@@ -38,6 +39,7 @@ pub fn emit_bpf(program: &Program) -> (String, String) {
         blocks: false,
         kernel: true,
         inlined: depth::inlined(program),
+        loop_apart: false,
         function: None,
     };
     (name, emitter.kernel_source())
