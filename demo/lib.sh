@@ -85,8 +85,10 @@ print_table() {
     for line in "${rows[@]}"; do
         printf '%s\n' "$line"
     done
-    printf '\nCaptures, for Wireshark:\n'
-    find "$out" -name '*.pcapng' | sort | sed 's/^/  /'
+    if [ -n "$(find "$out" -name '*.pcapng')" ]; then
+        printf '\nCaptures, for Wireshark:\n'
+        find "$out" -name '*.pcapng' | sort | sed 's/^/  /'
+    fi
     [ "$failed" -eq 0 ] || printf '\nNot everything went well: what the stack said is in %s/*.log\n' "$out"
 }
 
@@ -101,10 +103,10 @@ same() {
     fi
 }
 
-# Waits until a log says that its process is ready, or the process is gone.
+# Waits until a log says that its process is ready, or the process is gone: ten seconds, or so many looks.
 wait_ready() {
     local log=$1 child=$2 tries
-    for tries in $(seq 200); do
+    for tries in $(seq "${3:-200}"); do
         grep -q listening "$log" 2>/dev/null && return 0
         kill -0 "$child" 2>/dev/null || break
         pause

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use carrick_tests::in_kernel::let_frames_back_but;
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::{Running, serve};
 use tempfile::TempDir;
@@ -82,16 +83,41 @@ fn nginx(place: &Place, server: End, octets: usize) -> Running {
     serve(command.args(["-p", &dir.to_string(), "-c", &format!("{dir}/conf")]), "start worker process ")
 }
 
+fn curl_fetches(place: &Place, server: End) {
+    let url = format!("http://{}/data", address(server));
+    // Twice: the second request takes the same connection.
+    let got = output(place.command(other(server), "curl").args(["-sS", "--max-time", "60", &url, &url]));
+    let data = std::fs::read(place.path().join("data")).expect("readable");
+    assert!(got == [data.clone(), data].concat(), "{} octets", got.len());
+}
+
 #[test]
 fn nginx_serves_and_curl_fetches() {
     everywhere(&["nginx", "curl"], |place, server| {
         let _nginx = nginx(place, server, 3_000_000);
-        let url = format!("http://{}/data", address(server));
-        // Twice: the second request takes the same connection.
-        let got = output(place.command(other(server), "curl").args(["-sS", "--max-time", "60", &url, &url]));
-        let data = std::fs::read(place.path().join("data")).expect("readable");
-        assert!(got == [data.clone(), data].concat(), "{} octets", got.len());
+        curl_fetches(place, server);
     });
+}
+
+/// The stack's core is in the kernel: on a wire as it is, and on one that loses a frame in a hundred.
+#[test]
+fn nginx_serves_and_curl_fetches_by_the_kernel() {
+    if ["clang", "nginx", "curl"].iter().any(|program| lacks(program)) {
+        return;
+    }
+    let Some(net) = Net::kernel_on_both() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let_frames_back_but(&net, dir.path(), 0);
+    let Some(stack) = Stack::start_in_kernel(&net) else { return };
+    let place = Place { stack, dir, net };
+    for server in [End::Ours, End::Peer] {
+        let _nginx = nginx(&place, server, 3_000_000);
+        for lost in [0, 100] {
+            let_frames_back_but(&place.net, place.path(), lost);
+            curl_fetches(&place, server);
+        }
+    }
+    place.stack.end();
 }
 
 #[test]

@@ -5,13 +5,15 @@ use std::process::Command;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use carrick_tests::build::host;
-use carrick_tests::net::{End, Net};
+use carrick_tests::build::{carrick, host, root};
+use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::{Running, started};
 use tempfile::TempDir;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 
+/// What a stack ends with that lacks something of this machine.
+const MISSING: i32 = 3;
 const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(5);
 
@@ -31,16 +33,34 @@ impl Stack {
 
     /// As [`Stack::start`], for these users alone (`,UID:PORTS`).
     pub fn start_for(net: &Net, users: &str, more: &[&str]) -> Stack {
+        let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
+        command.args(["--port", &net.port(), "--requests", "4096"]).args(more);
+        Stack::serving(command, users).expect("it needs nothing")
+    }
+
+    /// Starts one whose core is in the kernel; `None`, said aloud, where this machine does not take programs.
+    pub fn start_in_kernel(net: &Net) -> Option<Stack> {
+        let mut command = net.command(End::Ours, &carrick().to_string_lossy());
+        command.arg("run").arg(root().join(PROGRAM)).args(["--target", "xdp", "--port", DEVICE]);
+        Stack::serving(command, "")
+    }
+
+    fn serving(mut command: Command, users: &str) -> Option<Stack> {
         let dir = tempfile::tempdir().expect("a folder");
         let app = format!("sockets:{}{users}", dir.path().join("door").display());
-        let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
-        command.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS), "--app", &app]);
-        command.args(["--set", "msl=10ms", "--requests", "4096"]);
-        let (running, mut lines) = started(command.args(more));
-        let line = lines.next().expect("it speaks");
-        assert!(line.starts_with("serving sockets"), "{line}");
+        command.args(["--addr", &format!("{}/24", Net::OURS), "--app", &app, "--set", "msl=10ms"]);
+        let (running, mut lines) = started(&mut command);
+        let mut line = lines.next().expect("it speaks");
+        if line == format!("tcp is on {DEVICE}") {
+            line = lines.next().expect("its application speaks");
+        }
+        if !line.starts_with("serving sockets") {
+            assert_eq!(running.ended().code(), Some(MISSING), "{line}");
+            skip(&line);
+            return None;
+        }
         let said = std::thread::spawn(move || lines.collect::<Vec<_>>().join("\n"));
-        Stack { running, said, dir }
+        Some(Stack { running, said, dir })
     }
 
     /// Where its programs come to.

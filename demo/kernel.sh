@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# The demo with the program in the kernel: over the same wire, but the state of all connections is behind XDP.
+
+# So much of what comes to the peer is lost at its device: the program's frames pass no queue that could lose them.
+readonly bad_way="loss=1% to the peer"
+
+show_in_the_kernel() {
+    command -v clang >/dev/null || give_up "target xdp needs clang: apt-get install clang"
+    make_wire
+    ip -n "$ns_ours" addr add "$ours/24" dev "$device"
+    lose_one_in 0
+    serve_from_the_kernel
+    start_nginx
+    fetch_into_the_kernel "clean" ""
+    lose_one_in 100
+    fetch_into_the_kernel "bad" "$bad_way"
+}
+
+# A pair of devices brings a frame that a program sends back only where there is a program too: one that loses a frame in
+# so many, 0 for none.
+lose_one_in() {
+    cat >"$out/pass.c" <<'END'
+static unsigned (*const random)(void) = (void *)7;
+__attribute__((section("xdp"), used)) int pass(void *ctx) {
+    (void)ctx;
+    return LOST && random() % (LOST + !LOST) == 0 ? 1 : 2;
+}
+char pass_license[] __attribute__((section("license"), used)) = "Dual MIT/GPL";
+END
+    clang -target bpf -O2 -g -c "-DLOST=$1u" "$out/pass.c" -o "$out/pass.o"
+    ip -n "$ns_peer" link set dev "$device" xdp off
+    ip -n "$ns_peer" link set dev "$device" xdp obj "$out/pass.o" sec xdp
+}
+
+# Runs an application over the program in the kernel: its arguments are those of the application.
+in_the_kernel() {
+    exec ip netns exec "$ns_ours" "$target/release/carrick" run "$program" --target xdp --port "$device" \
+        --addr "$ours/24" "$@"
+}
+
+serve_from_the_kernel() {
+    local log=$out/serve.log child name faults
+    (in_the_kernel --app "http:$out/www") >"$log" 2>&1 &
+    child=$!
+    children+=("$child")
+    wait_ready "$log" "$child" 2400 # it is compiled first
+    for name in clean bad; do
+        faults=
+        [ "$name" = clean ] || { faults=$bad_way && lose_one_in 100; }
+        curl_down "$name" "$faults" "$log"
+        curl_up "$name" "$faults" "$log"
+    done
+    lose_one_in 0
+    stop "$child"
+}
+
+curl_down() {
+    local name=$1 faults=$2 log=$3 began
+    began=$(seconds_now)
+    in_peer curl -sS --fail --max-time 300 -o "$out/got/down-$name.bin" "http://$ours/data.bin" 2>>"$log" || true
+    row "our server -> curl" "$(seconds_since "$began")" "-" "$(faults_shown "$faults")" \
+        "$(same "$out/www/data.bin" "$out/got/down-$name.bin")"
+}
+
+curl_up() {
+    local name=$1 faults=$2 log=$3 began before
+    before=$(peer_retransmissions)
+    began=$(seconds_now)
+    in_peer curl -sS --fail --max-time 300 -T "$out/www/data.bin" "http://$ours/up-$name.bin" >>"$log" 2>&1 || true
+    row "curl -> our server" "$(seconds_since "$began")" "$(($(peer_retransmissions) - before))" \
+        "$(faults_shown "$faults")" "$(same "$out/www/data.bin" "$out/www/up-$name.bin")"
+}
+
+# fetch_into_the_kernel NAME FAULTS: our downloader gets the file from nginx; from its first octet to its last, since the
+# program is compiled first.
+fetch_into_the_kernel() {
+    local name=$1 faults=$2 log=$out/fetch-$1.log got=$out/got/nginx-$1.bin before seconds
+    before=$(peer_retransmissions)
+    (in_the_kernel --app "get:http://$peer/data.bin:$got") >"$log" 2>&1 || true
+    seconds=$(stat -c '%.Y %.W' "$got" 2>/dev/null | awk '{ printf "%.3f", $1 - $2 }')
+    row "nginx -> our downloader" "${seconds:-0}" "$(($(peer_retransmissions) - before))" "$(faults_shown "$faults")" \
+        "$(same "$out/www/data.bin" "$got")"
+}
