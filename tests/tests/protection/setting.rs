@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use carrick_kernel::machine;
 use carrick_tests::build::{carrick, root};
+use carrick_tests::in_kernel::let_frames_back;
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::{Running, started};
 
@@ -36,9 +37,8 @@ pub fn wire() -> Option<Net> {
         return None;
     }
     let net = Net::kernel_on_both()?;
-    // A pair of devices hands over what a program sends only where something takes frames in batches.
-    let taken = net.command(End::Peer, "ethtool").args(["-K", DEVICE, "gro", "on"]).status();
-    assert!(taken.is_ok_and(|status| status.success()));
+    let dir = tempfile::tempdir().expect("a folder");
+    let_frames_back(&net, dir.path());
     Some(net)
 }
 
