@@ -1,8 +1,9 @@
-//! What programs in the kernel leave alone, and what must leave them alone: the kernel's own stack beside them on the device, and
-//! packets that nobody honest sends.
+//! What programs in the kernel leave alone, and what must leave them alone: the kernel's own stack beside them on the device, packets
+//! that nobody honest sends, and applications that may use them and nothing else.
 //!
 //! Each test that cannot run here says so.
 
 mod coexistence;
 mod packets;
+mod programs;
 mod setting;

@@ -1,7 +1,8 @@
 //! A program in the kernel at our end of a wire, and how all is as before once it is gone.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::thread::JoinHandle;
@@ -12,7 +13,10 @@ use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::let_frames_back;
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::{Running, started};
+use tempfile::TempDir;
 
+/// A stream protocol.
+pub const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 /// Where the application listens.
 const PORT: &str = "1000";
 /// How long what is gone may take to be forgotten by the kernel.
@@ -28,6 +32,8 @@ pub struct Place {
     said: JoinHandle<Vec<String>>,
     before: String,
     pub net: Net,
+    /// with its door
+    dir: TempDir,
 }
 
 /// What is needed beside the privilege, and a wire; `None`, said aloud, without.
@@ -56,21 +62,43 @@ pub fn printed(command: &mut Command) -> String {
 }
 
 impl Place {
-    /// Loads and attaches it, and waits until the application listens.
+    /// Loads and attaches it for an application that echoes, and waits until that listens.
     pub fn start() -> Option<Place> {
+        Place::start_for(&format!("echo:{PORT}"), |_| format!("listening on port {PORT}"))
+    }
+
+    /// As [`Place::start`], for the sockets of unmodified programs; who may bind which ports stands behind the door's path.
+    pub fn start_door(rules: &str) -> Option<Place> {
+        Place::start_for(&format!("sockets:DOOR{rules}"), |door| format!("serving sockets at {door}"))
+    }
+
+    fn start_for(app: &str, says: impl Fn(&str) -> String) -> Option<Place> {
         let net = wire()?;
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).expect("it is ours");
+        let door = dir.path().join("door").display().to_string();
         let before = device(&net);
         let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-        command
-            .args(["run", "protocols/tcp/tcp.mtp", "--target", "xdp", "--port", DEVICE])
-            .current_dir(root());
-        command.args(["--addr", &format!("{}/24", Net::OURS), "--app", &format!("echo:{PORT}")]);
-        let (stack, mut lines) = started(command.args(["--set", "max_conns=16"]));
-        let listening = format!("listening on port {PORT}");
-        let first: Vec<String> = lines.by_ref().take_while(|line| *line != listening).collect();
+        command.args(["run", PROGRAM, "--target", "xdp", "--port", DEVICE]).current_dir(root());
+        command.args(["--addr", &format!("{}/24", Net::OURS), "--app", &app.replace("DOOR", &door)]);
+        let (stack, mut lines) = started(command.args(["--set", "max_conns=64"]));
+        let says = says(&door);
+        let first: Vec<String> = lines.by_ref().take_while(|line| *line != says).collect();
         assert!(device(&net).contains("xdp"), "it is at its device: {first:?}");
         let said = std::thread::spawn(move || lines.collect());
-        Some(Place { stack, said, before, net })
+        Some(Place { stack, said, before, net, dir })
+    }
+
+    /// Where unmodified programs come to.
+    pub fn door(&self) -> PathBuf {
+        self.dir.path().join("door")
+    }
+
+    /// The process that uses the program for its applications.
+    pub fn host(&self) -> u32 {
+        let id = self.stack.id();
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("it runs");
+        children.split_whitespace().next().and_then(|child| child.parse().ok()).expect("it has started one")
     }
 
     /// The maps, programs and links that it has in the kernel.
