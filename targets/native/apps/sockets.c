@@ -140,20 +140,47 @@ static void asker_event(struct relay *relay, struct relay_asker *asker, uint32_t
     }
 }
 
-static void door_event(struct relay *relay) {
-    int fd = accept4(relay->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
-        return;
+static uint32_t askers_of(const struct relay *relay, uint32_t uid) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < RELAY_ASKERS; i++)
+        count += relay->askers[i].fd >= 0 && relay->askers[i].uid == uid;
+    return count;
+}
+
+/* A place for one more of this user's. Where there is none, who has more than the others has one less, the oldest, so
+ * that nobody who holds all of them shuts others out. NULL: that would be the user itself. */
+static struct relay_asker *asker_place(struct relay *relay, uint32_t uid) {
+    struct relay_asker *chosen = NULL;
+    uint32_t most = askers_of(relay, uid);
     for (uint32_t i = 0; i < RELAY_ASKERS; i++) {
         struct relay_asker *asker = &relay->askers[i];
-        if (asker->fd >= 0)
-            continue;
-        *asker = (struct relay_asker){.fd = fd, .ticket = ++relay->next_ticket * RELAY_ASKERS + i};
-        if (!relay_who(fd, &asker->uid) || !relay_watch(relay, fd, RELAY_ASKER, i))
-            asker_end(asker);
+        if (asker->fd < 0)
+            return asker;
+        uint32_t count = askers_of(relay, asker->uid);
+        if (count > most || (chosen && asker->uid == chosen->uid && asker->ticket < chosen->ticket)) {
+            chosen = asker;
+            most = count;
+        }
+    }
+    if (chosen)
+        asker_end(chosen);
+    return chosen;
+}
+
+static void door_event(struct relay *relay) {
+    int fd = accept4(relay->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    uint32_t uid = 0;
+    if (fd < 0)
+        return;
+    struct relay_asker *asker = relay_who(fd, &uid) ? asker_place(relay, uid) : NULL;
+    if (!asker) {
+        close(fd); /* whoever asks is told by this that there are too many */
         return;
     }
-    close(fd); /* whoever asks is told by this that there are too many */
+    uint32_t place = (uint32_t)(asker - relay->askers);
+    *asker = (struct relay_asker){.fd = fd, .uid = uid, .ticket = ++relay->next_ticket * RELAY_ASKERS + place};
+    if (!relay_watch(relay, fd, RELAY_ASKER, place))
+        asker_end(asker);
 }
 
 void relay_resume(struct relay *relay) {

@@ -52,6 +52,14 @@ def ask(line):
     return s
 
 
+def crowd():
+    """Stands at the door, and asks nothing."""
+    for _ in range(100):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.connect(os.environ["CARRICK_SOCKETS"])
+        held.append(s)
+
+
 def descriptors():
     """What its descriptors and its memory are of."""
     links = [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{n}")]
@@ -91,5 +99,6 @@ garbage()
 for _ in range(STALLED):
     ask(b"send 5000000")
 print("held", sum("bpf" in what for what in descriptors()))
+crowd()
 print("holding", flush=True)
 sys.stdin.read()
