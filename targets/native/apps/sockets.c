@@ -64,6 +64,7 @@ static void relay_connect(struct relay *relay, uint64_t asker, const struct carr
     struct carrick_answer answer = {.error = fd < 0 ? EINVAL : may ? ENOBUFS : EACCES};
     if (link) {
         link->fd = fd;
+        link->cookie = ask->id;
         link->six = ask->six != 0;
         link->options = ask->options;
         link->padding = ask->value;
@@ -92,11 +93,14 @@ static void relay_why(struct relay *relay, uint64_t asker, uint64_t id) {
     relay_answer(relay, asker, &answer);
 }
 
-static void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
+/* Ids are names, which everybody can read: who has the program's end has the connection. */
+static void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_link *link = relay_link_find(relay, ask->id);
-    if (link)
+    uint64_t cookie = fd < 0 ? 0 : carrick_socket_cookie(fd);
+    bool has = link && cookie != 0 && cookie == link->cookie;
+    if (has)
         relay_link_set(link, ask->options, ask->value != 0);
-    relay_answer(relay, asker, &(struct carrick_answer){.id = ask->id, .error = link ? 0 : EINVAL});
+    relay_answer(relay, asker, &(struct carrick_answer){.id = ask->id, .error = has ? 0 : link ? EACCES : EINVAL});
 }
 
 static void relay_asked(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
@@ -114,7 +118,7 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
         relay_why(relay, asker, ask->id);
         break;
     case CARRICK_ASK_SET:
-        relay_set(relay, asker, ask);
+        relay_set(relay, asker, ask, fd);
         break;
     default:
         relay_answer(relay, asker, &(struct carrick_answer){.error = EPROTO});

@@ -26,6 +26,7 @@ struct relay_link {
     uint64_t id, handle;
     int fd;            /* our end of the pair, -1: closed */
     uint64_t asker;    /* who waits for the connection, or RELAY_NOBODY */
+    uint64_t cookie;   /* of the program's end */
     uint32_t requests; /* open ones; the place is free once there is none */
     uint32_t padding;  /* octets that were only to keep the socket from being writable */
     uint32_t options;

@@ -156,6 +156,7 @@ static bool bound_open(struct relay_bound *bound, struct relay_link *link, int *
     socklen_t len = carrick_socket_name_make(&name, &address);
     link->six = bound->six;
     link->fd = ends[0];
+    link->cookie = carrick_socket_cookie(ends[1]);
     *program = ends[1];
     return bind(ends[1], (const struct sockaddr *)&address, len) == 0 &&
            relay_watch(bound->relay, link->fd, RELAY_LINK, (uint32_t)(link - bound->relay->links));

@@ -63,6 +63,12 @@ bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int f
     return sendmsg(socket, &message, flags | MSG_NOSIGNAL) == (ssize_t)len;
 }
 
+uint64_t carrick_socket_cookie(int fd) {
+    uint64_t cookie = 0;
+    socklen_t len = sizeof cookie;
+    return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) == 0 ? cookie : 0;
+}
+
 ssize_t carrick_socket_take(int socket, void *data, size_t len, int *fd, int flags) {
     struct iovec piece = {data, len};
     union {

@@ -52,9 +52,9 @@ int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *an
     return -1;
 }
 
-int preload_tell(const struct carrick_ask *ask) {
+int preload_tell(const struct carrick_ask *ask, int fd) {
     struct carrick_answer answer;
-    int connection = preload_ask(ask, -1, &answer);
+    int connection = preload_ask(ask, fd, &answer);
     if (connection < 0)
         return errno == ENOENT || errno == ECONNREFUSED ? ENETDOWN : errno;
     close(connection);

@@ -48,7 +48,8 @@ PRELOADED int listen(int fd, int backlog) {
     if (!preload_name(fd, &name) || name.kind != CARRICK_SOCKET_BOUND)
         return preload_libc.listen(fd, backlog);
     int error = preload_tell(
-        &(struct carrick_ask){.kind = CARRICK_ASK_LISTEN, .id = name.id, .value = backlog > 0 ? (uint32_t)backlog : 1});
+        &(struct carrick_ask){.kind = CARRICK_ASK_LISTEN, .id = name.id, .value = backlog > 0 ? (uint32_t)backlog : 1},
+        -1);
     return error ? fail(error) : 0;
 }
 
@@ -102,6 +103,7 @@ static int begin(struct carrick_ask *ask, bool waits, int *own, struct carrick_a
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
     int connection = -1;
+    ask->id = carrick_socket_cookie(ends[0]);
     if (waits || pad(ends[0], &ask->value))
         connection = preload_ask(ask, ends[1], answer);
     int why = errno;

@@ -43,7 +43,7 @@ static int why(int fd, const struct carrick_socket_name *name, void *to, socklen
     socklen_t noted_len = sizeof noted;
     (void)preload_libc.getsockopt(fd, SOL_SOCKET, SO_ERROR, &noted, &noted_len);
     if (name->kind == CARRICK_SOCKET_CONNECTION && poll(&look, 1, 0) == 1 && look.revents & POLLHUP) {
-        int known = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = name->id});
+        int known = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = name->id}, -1);
         noted = known ? known : noted;
     }
     return give(noted, to, len);
@@ -75,8 +75,8 @@ PRELOADED int getsockopt(int fd, int level, int option, void *restrict value, so
     return -1;
 }
 
-static void tell(uint64_t id, uint32_t option, bool on) {
-    (void)preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_SET, .id = id, .options = option, .value = on});
+static void tell(int fd, uint64_t id, uint32_t option, bool on) {
+    (void)preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_SET, .id = id, .options = option, .value = on}, fd);
 }
 
 PRELOADED int setsockopt(int fd, int level, int option, const void *value, socklen_t len) {
@@ -89,12 +89,12 @@ PRELOADED int setsockopt(int fd, int level, int option, const void *value, sockl
     memcpy(&on, value, len < sizeof on ? len : sizeof on);
     bool connection = name.kind == CARRICK_SOCKET_CONNECTION;
     if (level == IPPROTO_TCP && option == TCP_NODELAY && connection)
-        tell(name.id, CARRICK_OPTION_NODELAY, on != 0);
+        tell(fd, name.id, CARRICK_OPTION_NODELAY, on != 0);
     if (level == SOL_SOCKET && option == SO_KEEPALIVE && connection)
-        tell(name.id, CARRICK_OPTION_KEEPALIVE, on != 0);
+        tell(fd, name.id, CARRICK_OPTION_KEEPALIVE, on != 0);
     if (level == SOL_SOCKET && option == SO_LINGER && connection && len >= sizeof linger) {
         memcpy(&linger, value, sizeof linger);
-        tell(name.id, CARRICK_OPTION_RESET, linger.l_onoff && !linger.l_linger);
+        tell(fd, name.id, CARRICK_OPTION_RESET, linger.l_onoff && !linger.l_linger);
     }
     /* Other wishes for the transport are hints that the stack does not take. */
     return level == SOL_SOCKET ? preload_libc.setsockopt(fd, level, option, value, len) : 0;

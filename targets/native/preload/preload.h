@@ -48,8 +48,9 @@ bool preload_ends(int fd, struct carrick_socket_name *name);
 int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer);
 /* Waits for a further answer. False: the stack is gone. */
 bool preload_answer(int connection, struct carrick_answer *answer);
-/* Asks what has one answer. Returns its error, ECONNREFUSED if there is no stack. */
-int preload_tell(const struct carrick_ask *ask);
+/* Asks what has one answer, with a descriptor if `fd` is not negative. Returns its error, ENETDOWN if there is no
+ * stack. */
+int preload_tell(const struct carrick_ask *ask, int fd);
 
 /* Whether the socket is one of the kernel's streams over IP. */
 bool preload_is_stream(int fd, bool *six);

@@ -8,6 +8,7 @@ import os
 import platform
 import random
 import socket
+import struct
 import sys
 
 OURS, PEER, PORT = sys.argv[1], sys.argv[2], 1000
@@ -52,6 +53,23 @@ def ask(line):
     return s
 
 
+def names():
+    """The ids of all connections of programs, which everybody can read, by the inodes of the programs' ends."""
+    with open("/proc/net/unix") as names:
+        lines = [line.split() for line in names if "@carrick/c/" in line]
+    return {int(line[6]): int(line[7].split("/")[2], 16) for line in lines}
+
+
+def reset(id, end):
+    """Asks that a connection be reset when it closes, which only those may ask who have the program's end."""
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    door.connect(os.environ["CARRICK_SOCKETS"])
+    socket.send_fds(door, [struct.pack("=IIQIHHIIII", 1, 5, id, 0, 0, 0, 4, 1, 0, 0)], [end.fileno()])
+    error = struct.unpack("=i", door.recv(64)[:4])[0]
+    if error:
+        raise OSError(error, "refused")
+
+
 def crowd():
     """Stands at the door, and asks nothing."""
     for _ in range(100):
@@ -91,10 +109,14 @@ print("descriptors", of(lambda: os.listdir(f"/proc/{HOST}/fd")))
 print("memory", of(lambda: open(f"/proc/{HOST}/mem", "rb")))
 pidfd = libc.syscall(PIDFD_OPEN, HOST, 0)
 print("taken", *sorted({of(lambda: syscall(PIDFD_GETFD, pidfd, n, 0)) for n in range(32)}))
+another = next(iter(names().values()))
+print("reset", of(lambda: reset(another, socket.socketpair()[0])))
 print("ports", *(of(lambda: bind(port)) for port in (80, 8000, 8099, 8100, 0)))
 for _ in range(STALLED):
     ask(b"echo")
 print("held", sum("bpf" in what for what in descriptors()))
+print("reset own", of(lambda: reset(names()[os.fstat(held[-1].fileno()).st_ino], held[-1])))
+print("reset", of(lambda: reset(another, held[-1])))
 garbage()
 for _ in range(STALLED):
     ask(b"send 5000000")

@@ -81,8 +81,11 @@ fn a_hostile_program_reaches_nothing_and_stalls_nobody() {
         "descriptors EACCES",
         "memory EACCES",
         "taken EPERM",
+        "reset EACCES",
         "ports EACCES ok ok EACCES ok",
         "held 0",
+        "reset own ok",
+        "reset EACCES",
         "held 0",
         "holding",
     ];

@@ -27,9 +27,10 @@ enum carrick_ask_kind {
     CARRICK_ASK_BIND =
         1,              /* address, port, options, six: this connection becomes the socket; answers id, address, port */
     CARRICK_ASK_LISTEN, /* id, value: the backlog */
-    CARRICK_ASK_CONNECT, /* address, port, local_port, options, value: octets of padding to drop; with a descriptor */
+    CARRICK_ASK_CONNECT, /* address, port, local_port, options, value: octets of padding to drop, id: the cookie of the
+                            program's end; with a descriptor, the other end */
     CARRICK_ASK_WHY,     /* id: of a connection; answers with the error that ended it, 0 if none did */
-    CARRICK_ASK_SET,     /* id, options, value: on and off */
+    CARRICK_ASK_SET,     /* id, options, value: on and off; with the program's end, which only its owners have */
 };
 
 /* What of a socket's options the stack is told; bits. */
@@ -82,6 +83,9 @@ socklen_t carrick_socket_name_make(const struct carrick_socket_name *name, struc
 /* Sends a message over a SOCK_SEQPACKET socket, with a descriptor if `fd` is not negative; `flags` as of sendmsg.
  * False: it did not go, and errno says why. */
 bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int flags);
+
+/* What the kernel calls a socket, and no other one as long as it runs (SO_COOKIE); 0: it is none. */
+uint64_t carrick_socket_cookie(int fd);
 
 /* Takes a message, as recvmsg does; *fd is the descriptor that came along, closed by exec, or -1. */
 ssize_t carrick_socket_take(int socket, void *data, size_t len, int *fd, int flags);
