@@ -73,3 +73,31 @@ pub fn answering(dir: &Path) -> PathBuf {
     fs::write(&path, answering).expect("writable");
     path
 }
+
+/// A BPF file system that goes with its test, and with it all that is pinned there.
+pub struct Pins(PathBuf);
+
+impl Pins {
+    /// Makes the folder, and mounts it there.
+    ///
+    /// # Panics
+    /// If that does not go.
+    pub fn new(at: PathBuf) -> Pins {
+        fs::create_dir(&at).expect("writable");
+        let mounted = Command::new("mount").args(["-t", "bpf", "bpf"]).arg(&at).status();
+        assert!(mounted.is_ok_and(|s| s.success()), "a BPF file system is mounted");
+        Pins(at)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Pins {
+    fn drop(&mut self) {
+        // Whoever still looks into it does so until its end.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}

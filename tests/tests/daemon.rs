@@ -11,29 +11,10 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
 use carrick_kernel::machine;
 use carrick_tests::build::{carrickd, root};
-use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
+use carrick_tests::in_kernel::{ASK, Pins, answering, let_frames_back};
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::{Running, saying, started};
 use serde_json::Value;
-
-/// A BPF file system that goes with its test, and with it all that is pinned there.
-struct Pins(PathBuf);
-
-impl Pins {
-    fn new(at: PathBuf) -> Pins {
-        fs::create_dir(&at).expect("writable");
-        let mounted = Command::new("mount").args(["-t", "bpf", "bpf"]).arg(&at).status();
-        assert!(mounted.is_ok_and(|s| s.success()), "a BPF file system is mounted");
-        Pins(at)
-    }
-}
-
-impl Drop for Pins {
-    fn drop(&mut self) {
-        // Whoever still looks into it does so until its end.
-        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
-    }
-}
 
 /// Where a daemon is tried out. (What stands first is removed first.)
 struct House {
@@ -75,7 +56,7 @@ impl House {
     }
 
     fn pinned(&self) -> PathBuf {
-        self.pins.0.join("carrick")
+        self.pins.path().join("carrick")
     }
 
     fn places(&self) -> [PathBuf; 4] {

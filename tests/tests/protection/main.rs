@@ -5,5 +5,6 @@
 
 mod coexistence;
 mod packets;
+mod pinned;
 mod programs;
 mod setting;
