@@ -6,6 +6,8 @@ use crate::Refusal;
 
 /// Keys that an index has beyond its instances: while one gets another id, both are there.
 const BETWEEN_IDS: u64 = 64;
+/// Requests whose octets are staged at once: two for each instance with units, but so many at least and at most.
+const STAGED: (u64, u64) = (64, 512);
 
 /// How many elements the maps of each context have with these values of the parameters; empty: the defaults.
 ///
@@ -13,6 +15,7 @@ const BETWEEN_IDS: u64 = 64;
 /// If a unit of data would have another size than the program was built with, or there is no room for so many instances.
 pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Vec<(String, u32)>, Refusal> {
     let mut elements = Vec::new();
+    let mut transfers: u64 = 0;
     let built = |id: ParamId| program.params.get(id.index()).map(|p| p.default);
     let given = |id: ParamId| params.get(id.index()).copied().or_else(|| built(id));
     for (number, ctx) in program.contexts.iter().enumerate() {
@@ -28,6 +31,9 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Vec<(String, u32
             continue;
         }
         let instances = fold::fold(program, &ctx.capacity, &given).unwrap_or(1).max(1);
+        if ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some() {
+            transfers = transfers.saturating_add(instances);
+        }
         let keys = instances.saturating_add(BETWEEN_IDS);
         for (map, count) in
             [("slots", instances), ("free", instances), ("memory", instances), ("index", keys)]
@@ -37,6 +43,10 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Vec<(String, u32
             })?;
             elements.push((format!("{map}_{number}"), count));
         }
+    }
+    if transfers > 0 {
+        let staged = transfers.saturating_mul(2).clamp(STAGED.0, STAGED.1);
+        elements.push(("carrick_requests".to_owned(), staged as u32));
     }
     Ok(elements)
 }

@@ -17,7 +17,7 @@ OBJECTS = [word.split("=") for word in sys.argv[4:]]
 BPF, PIDFD_OPEN, PIDFD_GETFD = (321 if platform.machine() == "x86_64" else 280), 434, 438
 # The commands of bpf(2) that open what is loaded, by its number.
 BY_ID = {"prog_id": 13, "map_id": 14, "link_id": 30}
-SEED, STALLED = 29, 8
+SEED, STALLED, IDLE = 29, 8, 80
 libc = ctypes.CDLL(None, use_errno=True)
 rng = random.Random(SEED)
 
@@ -112,7 +112,7 @@ print("taken", *sorted({of(lambda: syscall(PIDFD_GETFD, pidfd, n, 0)) for n in r
 another = next(iter(names().values()))
 print("reset", of(lambda: reset(another, socket.socketpair()[0])))
 print("ports", *(of(lambda: bind(port)) for port in (80, 8000, 8099, 8100, 0)))
-for _ in range(STALLED):
+for _ in range(IDLE):
     ask(b"echo")
 print("held", sum("bpf" in what for what in descriptors()))
 print("reset own", of(lambda: reset(names()[os.fstat(held[-1].fileno()).st_ino], held[-1])))

@@ -64,15 +64,15 @@ pub fn printed(command: &mut Command) -> String {
 impl Place {
     /// Loads and attaches it for an application that echoes, and waits until that listens.
     pub fn start() -> Option<Place> {
-        Place::start_for(&format!("echo:{PORT}"), |_| format!("listening on port {PORT}"))
+        Place::start_for(&format!("echo:{PORT}"), 16, |_| format!("listening on port {PORT}"))
     }
 
     /// As [`Place::start`], for the sockets of unmodified programs; who may bind which ports stands behind the door's path.
     pub fn start_door(rules: &str) -> Option<Place> {
-        Place::start_for(&format!("sockets:DOOR{rules}"), |door| format!("serving sockets at {door}"))
+        Place::start_for(&format!("sockets:DOOR{rules}"), 128, |door| format!("serving sockets at {door}"))
     }
 
-    fn start_for(app: &str, says: impl Fn(&str) -> String) -> Option<Place> {
+    fn start_for(app: &str, connections: u32, says: impl Fn(&str) -> String) -> Option<Place> {
         let net = wire()?;
         let dir = tempfile::tempdir().expect("a folder");
         fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).expect("it is ours");
@@ -81,7 +81,7 @@ impl Place {
         let mut command = net.command(End::Ours, &carrick().to_string_lossy());
         command.args(["run", PROGRAM, "--target", "xdp", "--port", DEVICE]).current_dir(root());
         command.args(["--addr", &format!("{}/24", Net::OURS), "--app", &app.replace("DOOR", &door)]);
-        let (stack, mut lines) = started(command.args(["--set", "max_conns=64"]));
+        let (stack, mut lines) = started(command.args(["--set", &format!("max_conns={connections}")]));
         let says = says(&door);
         let first: Vec<String> = lines.by_ref().take_while(|line| *line != says).collect();
         assert!(device(&net).contains("xdp"), "it is at its device: {first:?}");
