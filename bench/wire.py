@@ -82,5 +82,10 @@ class Scripted:
         return [int(word) for word in answer.split()[1:]]
 
     def stop(self):
-        self.process.kill()
-        self.process.wait()
+        """As a person would: it ends what it has started itself."""
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
