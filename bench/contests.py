@@ -115,12 +115,14 @@ def bulk(sender, receiver):
     return BULK_OCTETS * 8 / nanoseconds
 
 
-def veth(title, wanted, unit, better, shown, sample):
+def veth(title, wanted, unit, better, shown, sample, left_out=()):
     """The same script with ours on packet sockets and in the kernel, and with Linux's own without and with offloads."""
     build("cargo", "build", "--release", "-q", "-p", "carrick-tests")
     rows = []
     for name, left, offloads in [("ours", host, False), ("ours, in the kernel", in_kernel, False),
                                  ("kernel, no GSO or GRO", kernel, False), ("kernel, GSO and GRO", kernel, True)]:
+        if left in left_out:
+            continue
         command = left.__name__
         try:
             command = " ".join(left())
@@ -130,7 +132,7 @@ def veth(title, wanted, unit, better, shown, sample):
         except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
             value = lambda error=error: fail(error)
         rows.append(Row(name, unit, f"{command}: {shown}", value, better))
-    return Contest(title, wanted, rows, rows[2:])
+    return Contest(title, wanted, rows, rows[-2:])
 
 
 def fail(error):
@@ -143,8 +145,9 @@ def veth_send():
 
 
 def veth_receive():
+    # In the kernel it takes minutes for what others do in a second: measured once that is understood.
     return veth("Over veth at MTU 1500, bulk, receiving", "a ratio to look at", "Gbit/s", "more",
-                f"timed_recv {BULK_OCTETS}", lambda left, right: bulk(right, left))
+                f"timed_recv {BULK_OCTETS}", lambda left, right: bulk(right, left), [in_kernel])
 
 
 def veth_ping(of=0, what="half of them at most"):
