@@ -182,7 +182,7 @@ impl Emitter<'_> {
                 if bp.parts.is_empty() { bp.fixed_len.to_string() } else { "header_len - options".into() };
             let read = self.names.own(&list.name);
             if self.kernel {
-                self.w.line(format!("if (!{read}_read(core, &h->opts__, {begin}, header_len))"));
+                self.w.line(format!("if (!{read}_read(core, &h->opts__, (uint32_t)({begin}), header_len))"));
             } else {
                 self.w.line(format!("if (!{read}_read(&h->opts__, p + {begin}, p + header_len))"));
             }
@@ -288,7 +288,9 @@ impl Emitter<'_> {
         }
         if let Some(o) = options {
             if self.kernel {
-                self.w.line(format!("core->at = {};", bp.fixed_len));
+                if bp.parts.is_empty() {
+                    self.w.line(format!("core->at = {};", bp.fixed_len));
+                }
                 self.w.line(format!("(void){o}_write(core, &h->opts__);"));
             } else {
                 let end = if bp.parts.is_empty() { format!("p + {}", bp.fixed_len) } else { "q".into() };

@@ -16,7 +16,7 @@ impl Emitter<'_> {
     }
 
     /// What its one field writes.
-    fn varint_value(&self, bp: &BlueprintDef, part: &BpPart) -> String {
+    pub(crate) fn varint_value(&self, bp: &BlueprintDef, part: &BpPart) -> String {
         let field = &bp.part_fields(part)[0];
         match &field.kind {
             BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
@@ -36,6 +36,9 @@ impl Emitter<'_> {
 
     /// In an extract function: `header_len` moves over the parts.
     pub(crate) fn read_parts(&mut self, bp: &BlueprintDef) {
+        if self.kernel {
+            return self.read_parts_at(bp);
+        }
         let short = format!("return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse"));
         let room = format!("{} - header_len{}", packet_len(bp), less_tail(bp));
         for part in &bp.parts {
@@ -72,6 +75,9 @@ impl Emitter<'_> {
 
     /// In a write function: the parts, and `q` behind them.
     pub(crate) fn write_parts(&mut self, bp: &BlueprintDef) {
+        if self.kernel {
+            return self.write_parts_at(bp);
+        }
         self.w.line(format!("uint8_t *q = p + {};", bp.fixed_len));
         for part in &bp.parts {
             self.open_part(bp, part);
@@ -105,9 +111,17 @@ impl Emitter<'_> {
     fn part_length(&mut self, bp: &BlueprintDef, what: &str, params: &str, most: bool) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let core = self.core_param();
+        let kind = if self.kernel { "CARRICK_APART" } else { "CARRICK_UNUSED static inline" };
         self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_{what}({core}, CARRICK_UNUSED const struct {ty} *h{params}) {{"
+            "{kind} uint32_t {name}_{what}({core}, CARRICK_UNUSED const struct {ty} *h{params}) {{"
         ));
+        if self.kernel {
+            self.w.line("if (!core || !h)");
+            self.w.line("    return 0;");
+            if !most {
+                self.w.line("CARRICK_OPAQUE(payload_len);");
+            }
+        }
         let options = bp.options.map(|l| self.names.own(&self.p.opt_lists[l.index()].name));
         let options = options.map_or_else(String::new, |o| format!(" + {o}_length(&h->opts__)"));
         self.w.line(format!("uint32_t octets = {}u{options};", bp.fixed_len));

@@ -386,6 +386,9 @@ impl<'p> Emitter<'p> {
         (ctx, id): (ir::CtxId, &ir::Expr),
         values: [Option<&ir::Expr>; 3],
     ) {
+        if self.kernel {
+            return self.payload_of_found(stmt, bp, (ctx, id), values);
+        }
         let def = &self.p.contexts[ctx.index()];
         let find = format!("{}_find", self.names.own(&def.name));
         let (ty, id_ty) = (self.names.declared(&def.name), self.names.id(def.id));
@@ -404,7 +407,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// C for octets of the TX unit of the instance at `at`: offset, length, at most so many a packet.
-    fn payload_of_unit(&self, ctx: ir::CtxId, at: &str, values: [Option<&ir::Expr>; 3]) -> String {
+    pub(crate) fn payload_of_unit(&self, ctx: ir::CtxId, at: &str, values: [Option<&ir::Expr>; 3]) -> String {
         let [offset, len, mss] = values.map(|v| v.map(|e| self.expr(e)));
         let (offset, len) = (offset.unwrap_or_default(), len.unwrap_or_default());
         let mss = mss.unwrap_or_else(|| "UINT64_MAX".into());

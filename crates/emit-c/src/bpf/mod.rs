@@ -11,6 +11,7 @@ mod frames;
 mod lists;
 mod nested;
 mod out;
+mod parts;
 mod places;
 mod queue;
 mod raised;

@@ -79,11 +79,14 @@ impl Emitter<'_> {
         self.w.line("if (!core || !e)");
         self.w.line("    return 0;");
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
-        self.w.line(format!(
-            "uint32_t header_len = {name}_header_len(bp), headers = CARRICK_IP_HEADER + header_len;"
-        ));
+        let longest = self.longest_header(bp);
+        self.w.line(format!("uint32_t header_len = {longest}, headers = CARRICK_IP_HEADER + header_len;"));
         self.part_of_payload();
         self.cut_in_kernel(index);
+        if !bp.parts.is_empty() {
+            self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
+            self.w.line("headers = CARRICK_IP_HEADER + header_len;");
+        }
         let instead = ["e->done += payload_len;", "core->payload.len = 0;", "return 0;"];
         self.check_ranges(bp, &instead);
         self.w.line("uint8_t *p = core->out + CARRICK_BEGIN;");

@@ -69,7 +69,7 @@ impl Emitter<'_> {
     /// In a generate function: `e`, where the copy goes; it returns if there is no place.
     pub(super) fn place_entry(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
-        let (entry, own, name) = (self.names.own("entry"), self.names.own(&bp.name), &bp.name);
+        let (entry, name) = (self.names.own("entry"), &bp.name);
         self.w.line("uint64_t place = 0;");
         self.w.line(format!(
             "bool alone = {}{}(core) && (!payload.len || (core->roomy && (!payload.mss || payload.len <= payload.mss) &&",
@@ -77,7 +77,8 @@ impl Emitter<'_> {
             if self.takes_up(index) { "false && " } else { "" },
             self.names.own("fits")
         ));
-        self.w.line(format!("    CARRICK_IP_HEADER + {own}_header_len(bp) + payload.len <= core->mtu));"));
+        let longest = self.longest_header(bp);
+        self.w.line(format!("    CARRICK_IP_HEADER + {longest} + payload.len <= core->mtu));"));
         self.w.line(format!(
             "struct {entry} *e = alone ? &core->entry : {}(&place);",
             self.names.own("reserve")

@@ -284,9 +284,26 @@ impl Emitter<'_> {
         }
     }
 
+    fn found_not_held(&mut self, ctx: &ContextDef, number: usize) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let (id, equal) = (self.names.id(ctx.id), self.names.own(&self.p.ids[ctx.id.index()].name));
+        self.w.line("/* The instance with this id, held by whoever holds it; NULL if there is none. */");
+        self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_find(const struct {id} *id) {{"));
+        self.key(ctx, "id->");
+        self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, &key);"));
+        self.w.line("uint32_t at = slot ? *slot : 0;");
+        self.w.line(format!("struct {ty} *c = slot ? bpf_map_lookup_elem(&slots_{number}, &at) : NULL;"));
+        self.w.line(format!("return c && c->live__ == 1 && {equal}_equal(&c->id__, id) ? c : NULL;"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
     fn find_in_map(&mut self, ctx: &ContextDef, number: usize) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let id = self.names.id(ctx.id);
+        if !ctx.global {
+            self.found_not_held(ctx, number);
+        }
         self.w.line("/* The instance with this id, held by this processor; NULL if there is none, or if another one holds it too long. */");
         self.w.open(format!(
             "CARRICK_INLINE struct {ty} *{name}_take(struct {} *core, CARRICK_UNUSED const struct {id} *id) {{",

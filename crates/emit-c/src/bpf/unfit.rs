@@ -18,6 +18,8 @@ pub struct Unfit {
 const FOLLOWING_MAX: u32 = 2048;
 /// Octets of the longest header.
 const HEADER_MAX: u32 = 256;
+/// Octets of the longest run of fields that are there together, or not, or move with what is before them.
+const PART_MAX: u32 = 64;
 /// Octets of the longest option.
 const OPTION_MAX: u8 = 64;
 
@@ -52,8 +54,8 @@ fn blueprint(program: &Program) -> Option<Unfit> {
         };
         let what = if bp.frame || bp.frames.is_some() {
             "frames"
-        } else if !bp.parts.is_empty() {
-            "fields that are not in every packet"
+        } else if bp.parts.iter().any(|part| !part.varint && bp.part_len(part) > PART_MAX) {
+            "more than 64 octets of fields that are not always at the same place"
         } else if bp.trailer || bp.fields.iter().any(|f| matches!(f.kind, BpFieldKind::Crc(_))) {
             "a CRC"
         } else if bp.payload_len.is_some() || bp.payload_align > 1 {
@@ -90,7 +92,6 @@ fn statement(program: &Program) -> Option<Unfit> {
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
             let what = match &stmt.kind {
-                StmtKind::SetPayloadOf { .. } => "a payload of another instance",
                 StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
                 _ => return,
             };

@@ -8,6 +8,7 @@
 #define CARRICK_XDP_UNITS_H
 
 #include "carrick/extent.h"
+#include "carrick/variable.h"
 #include "carrick/xdp.h"
 
 /* Where octets are, as an address of the language has it in place of a pointer: in the frame, or in a staged request.
