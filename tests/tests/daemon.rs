@@ -348,6 +348,52 @@ fn a_stream_goes_on_while_daemons_die() {
     house.is_as_before();
 }
 
+/// Sends a word over a connection, and prints what comes back.
+const WORD: &str = "
+import socket, sys
+s = socket.create_connection((sys.argv[1], 7), 10)
+s.settimeout(10)
+s.sendall(b'hello')
+print(s.recv(5).decode())
+";
+
+/// Each keeps its connections while the daemon dies, and one goes without the other.
+#[test]
+fn two_programs_are_on_one_device() {
+    let Some(house) = House::new() else { return };
+    let_frames_back(&house.net, house.dir.path());
+    let least = fs::read_to_string(house.on(DEVICE)).expect("readable");
+    let streams = least.replace("least.mtp", &root().join("protocols/tcp/tcp.mtp").display().to_string());
+    let streams = format!("{streams}app = \"echo:7\"\nset = [\"max_conns=16\"]\n");
+    let config = house.configured(&format!("{least}{streams}"));
+    let answers = |numbers: &str, sum: u32| {
+        let mut word = house.net.command(End::Peer, "python3");
+        let output = word.args(["-c", WORD, Net::OURS]).output().expect("python3 runs");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "hello\n", "{output:?}");
+        assert_eq!(house.asked(numbers), format!("{sum} refused"));
+    };
+    let daemon = house.daemon(&config, &format!("least is on {DEVICE}"));
+    answers("0 7", 7);
+    kill(daemon, "-KILL");
+    answers("5", 12);
+    let third = house.configured(&format!("{least}name = \"other\"\n{streams}"));
+    let said = house.missing(house.carrickd("run").arg(third));
+    assert!(said.contains("IP protocol 253 on this device are for least of carrickd"), "{said}");
+    let config = house.configured(&format!("{least}{streams}"));
+    let daemon = house.daemon(&config, &format!("tcp is on {DEVICE}, as the last daemon left it"));
+    answers("1", 13);
+    assert_eq!(house.status()["programs"].as_array().map(Vec::len), Some(2));
+    kill(daemon, "-USR1");
+    let cleaned = house.carrickd("clean").arg("tcp").output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&cleaned.stdout), "tcp is taken away\n", "{cleaned:?}");
+    assert_eq!(house.asked("1"), "14 refused", "the other one goes on");
+    assert!(house.is_attached());
+    let daemon = house.daemon(&config, &format!("least is on {DEVICE}, as the last daemon left it"));
+    assert_eq!(house.asked("1"), "15 refused");
+    assert!(daemon.end().success());
+    house.is_as_before();
+}
+
 #[test]
 fn what_a_dead_daemon_left_of_another_program_is_told_and_taken_away_when_asked() {
     let Some(house) = House::new() else { return };
@@ -497,7 +543,7 @@ fn who_may_not_is_told_so() {
         let said = house.missing(command.args(house.places()));
         assert!(
             said.contains("operation not permitted")
-                && said.contains("CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"),
+                && said.contains("CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_NET_RAW"),
             "{said}"
         );
     }
@@ -509,7 +555,7 @@ fn who_may_not_is_told_so() {
 fn who_has_the_capabilities_that_are_named_may() {
     let Some(house) = House::new() else { return };
     let mut command = house.net.command(End::Ours, "setpriv");
-    let capabilities = "-all,+bpf,+perfmon,+net_admin";
+    let capabilities = "-all,+bpf,+perfmon,+net_admin,+net_raw";
     command.args(["--bounding-set", capabilities, "--inh-caps", capabilities]).arg(carrickd());
     command.arg("run").arg(house.on(DEVICE)).args(house.places());
     let (daemon, _) = saying(&mut command, "info: ready");

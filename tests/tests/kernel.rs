@@ -159,7 +159,7 @@ fn a_rejection_names_the_line_of_the_program() {
     let wrong = text.replace("c->count = (c->count + e->n);", "c->count = (&c->count)[e->n];");
     assert_ne!(text, wrong, "the statement is there:\n{text}");
     fs::write(&file, wrong).expect("writable");
-    cc::kernel(&program, dir.path(), Tracing::Off).expect("it compiles");
+    cc::kernel(dir.path(), &program.name, Tracing::Off).expect("it compiles");
     match Object::load(&dir.path().join("least.bpf.o"), &program, 1, 1, 1500, &[]) {
         Err(Refusal::Missing(what)) => skip(&what),
         Err(refusal @ Refusal::Rejected { .. }) => {

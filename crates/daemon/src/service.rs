@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carrick_driver::{Failure, build, compile_for, params, render, targets};
 use carrick_ir::{COUNTERS, Program};
-use carrick_kernel::{Device, Link, Object, pins};
+use carrick_kernel::{Device, Entry, Link, Object, pins};
 use carrick_sim::show;
 
 use crate::about::About;
@@ -161,7 +161,10 @@ impl Prepared {
         let object = Object::load(&object, &self.program, seed()?, address, self.device.mtu, &self.params)
             .map_err(refused)?;
         object.pin(pins).map_err(Failure::Failed)?;
-        let link = object.attach(&self.device).map_err(refused)?;
+        let who = format!("{} of carrickd", self.wanted.name);
+        let (dispatcher, protocol) = (build::dispatcher(built), self.program.net_header.protocol);
+        let entry = Entry { dispatcher: &dispatcher, protocol, who: &who };
+        let link = object.attach(&self.device, entry).map_err(refused)?;
         link.pin(pins).and_then(|()| about.write(pins)).map_err(Failure::Failed)?;
         Ok((object, link))
     }

@@ -11,6 +11,7 @@ use crate::cc::{self, Tracing};
 
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/include");
 static KERNEL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/xdp/include");
+static DISPATCH: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/xdp/dispatch");
 static KERNEL_HOST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/xdp/host");
 static NATIVE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/native");
 
@@ -63,11 +64,11 @@ pub fn for_target(target: &str, program: &ir::Program, dir: &Path) -> Result<Str
         "xdp" => {
             kernel(program, dir, Tracing::Off)?;
             if program.interface.is_none() {
-                return Ok(format!("{at}: {name}.bpf.c, {name}.bpf.o, include, runtime"));
+                return Ok(format!("{at}: {name}.bpf.c, {name}.bpf.o, dispatch, include, runtime"));
             }
             kernel_host(program, dir, Tracing::Off)?;
             Ok(format!(
-                "{at}: {name}.bpf.c, {name}.bpf.o, {name}-host, libcarrick-sockets.so, include, runtime"
+                "{at}: {name}.bpf.c, {name}.bpf.o, {name}-host, libcarrick-sockets.so, dispatch, include, runtime"
             ))
         }
         other => Err(Failure::Usage(format!("nothing is built for target {other}"))),
@@ -86,7 +87,11 @@ pub fn native(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(),
     cc::make(dir, &["host"], tracing)
 }
 
-/// Writes the program for the kernel with the headers that it includes, and compiles it to `NAME.bpf.o`.
+/// Where the dispatcher lies, as seen from what is built.
+const DISPATCHER: &str = "dispatch/dispatch";
+
+/// Writes the program for the kernel with the headers that it includes, and compiles it to `NAME.bpf.o`; and so the
+/// [`dispatcher`].
 ///
 /// # Errors
 /// [`Failure::Failed`] if there is something in the program that no program in the kernel can be made of,
@@ -106,7 +111,14 @@ pub fn kernel(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(),
     write(&dir.join(name), text.as_bytes())?;
     write_tree(&RUNTIME, &dir.join("runtime/include"))?;
     write_tree(&KERNEL, &dir.join("include"))?;
-    cc::kernel(program, dir, tracing)
+    cc::kernel(dir, &program.name, tracing)?;
+    write_tree(&DISPATCH, &dir.join("dispatch"))?;
+    cc::kernel(dir, DISPATCHER, tracing)
+}
+
+/// What [`kernel`] puts into `dir` for what hands packets to the programs on a device.
+pub fn dispatcher(dir: &Path) -> PathBuf {
+    dir.join(format!("{DISPATCHER}.bpf.o"))
 }
 
 /// A number that two builds for the kernel share if, and as good as only if, the kernel gets the same of them: of the

@@ -60,6 +60,8 @@ pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedL
 pub struct KernelObject {
     /// the `.bpf.o`
     pub path: PathBuf,
+    /// that of what hands packets to the programs on a device
+    pub dispatcher: PathBuf,
     _dir: TempDir,
 }
 
@@ -70,7 +72,8 @@ pub struct KernelObject {
 pub fn kernel_object(program: &ir::Program, tracing: Tracing) -> Result<KernelObject, Failure> {
     let dir = temporary()?;
     build::kernel(program, dir.path(), tracing)?;
-    Ok(KernelObject { path: dir.path().join(format!("{}.bpf.o", program.name)), _dir: dir })
+    let path = dir.path().join(format!("{}.bpf.o", program.name));
+    Ok(KernelObject { path, dispatcher: build::dispatcher(dir.path()), _dir: dir })
 }
 
 /// The compiler for the kernel's machine: `$CLANG`, else `clang`.
@@ -78,11 +81,11 @@ fn kernel_compiler() -> String {
     std::env::var("CLANG").ok().filter(|clang| !clang.is_empty()).unwrap_or_else(|| "clang".into())
 }
 
-/// Compiles `NAME.bpf.c` in a folder that has its headers.
+/// Compiles `NAME.bpf.c` in a folder that has its headers to `NAME.bpf.o`.
 ///
 /// # Errors
 /// [`Failure::Missing`] if there is no clang, [`Failure::Failed`] with its messages if it rejects the code.
-pub fn kernel(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+pub fn kernel(dir: &Path, name: &str, tracing: Tracing) -> Result<(), Failure> {
     let mut command = Command::new(kernel_compiler());
     command.current_dir(dir).args(["-target", "bpf", "-mcpu=v3", "-std=gnu11", "-O2", "-g"]);
     // Frames of functions share places.
@@ -92,7 +95,7 @@ pub fn kernel(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(),
     if tracing == Tracing::On {
         command.arg("-DCARRICK_TRACE=1");
     }
-    command.args(["-c", &format!("{}.bpf.c", program.name), "-o", &format!("{}.bpf.o", program.name)]);
+    command.args(["-c", &format!("{name}.bpf.c"), "-o", &format!("{name}.bpf.o")]);
     run_with(&mut command, "compile for the kernel", "apt-get install clang", "CLANG")
 }
 

@@ -4,6 +4,7 @@
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
 mod core;
+mod dispatch;
 mod identities;
 pub mod layout;
 mod link;
@@ -18,7 +19,7 @@ mod state;
 mod timers;
 
 pub use core::KernelCore;
-pub use link::{Device, Link};
+pub use link::{Device, Entry, Link};
 pub use object::{Object, Reports};
 pub use refusal::Refusal;
 pub use state::Instances;

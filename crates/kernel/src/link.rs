@@ -3,15 +3,21 @@
 use std::fs;
 use std::io;
 use std::mem;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
+use crate::dispatch::{self, Dispatcher};
 use crate::maps::{bpf, number};
+use crate::object::{INGRESS, failed};
 use crate::{Refusal, pins};
 
 const GET_INFO: libc::c_long = 15;
 const CREATE: libc::c_long = 28;
+const BY_ID: libc::c_long = 30;
+const NEXT_ID: libc::c_long = 31;
 const DETACH: libc::c_long = 34;
+/// `BPF_LINK_TYPE_XDP`.
+const KIND_XDP: u32 = 6;
 /// `BPF_XDP` of `enum bpf_attach_type`.
 const XDP: u32 = 37;
 /// `XDP_FLAGS_DRV_MODE`: by the driver, or not at all.
@@ -46,9 +52,33 @@ impl Device {
     }
 }
 
+/// Where a program stands on a device.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// the object of what hands packets to the programs on a device, in case that none is there yet
+    pub dispatcher: &'a Path,
+    /// the IP protocol whose packets are for the program
+    pub protocol: u8,
+    /// for people: whose program it is
+    pub who: &'a str,
+}
+
+impl Entry<'_> {
+    fn held(&self, link: OwnedFd, dispatcher: Dispatcher, life: OwnedFd) -> Link {
+        Link { link, dispatcher, protocol: self.protocol, _life: Some(life) }
+    }
+}
+
 /// A program in front of the kernel's own stack: as long as this is there, unless it is pinned.
 #[derive(Debug)]
-pub struct Link(OwnedFd);
+pub struct Link {
+    /// the dispatcher's, which is at the device as long as anybody has this
+    link: OwnedFd,
+    dispatcher: Dispatcher,
+    protocol: u8,
+    /// none if it is pinned, and another process put it there
+    _life: Option<OwnedFd>,
+}
 
 /// `union bpf_attr` of BPF_LINK_CREATE, and of BPF_LINK_DETACH, which takes the first word alone.
 #[repr(C)]
@@ -68,7 +98,7 @@ struct InfoAttr {
     info: u64,
 }
 
-/// `struct bpf_link_info` of one at a device.
+/// `struct bpf_link_info` of one at a device; of a program its first words, which begin the same.
 #[repr(C)]
 #[derive(Default)]
 struct Info {
@@ -80,12 +110,84 @@ struct Info {
     _rest: [u32; 15],
 }
 
+/// `union bpf_attr` of BPF_LINK_GET_NEXT_ID, and of BPF_LINK_GET_FD_BY_ID.
+#[repr(C)]
+#[derive(Default)]
+struct Id {
+    of: u32,
+    next: u32,
+    flags: u32,
+}
+
+fn owned(fd: RawFd) -> OwnedFd {
+    // SAFETY: the kernel made this descriptor for the caller just now.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+fn info(of: BorrowedFd<'_>) -> io::Result<Info> {
+    let mut info = Info::default();
+    let at = std::ptr::from_mut(&mut info) as u64;
+    bpf(GET_INFO, &mut InfoAttr { of: number(of), octets: mem::size_of::<Info>() as u32, info: at })?;
+    Ok(info)
+}
+
+/// The links of a device with that number, in whatever network namespace, and their programs' numbers.
+pub(crate) fn at(device: &Device) -> Result<Vec<(OwnedFd, u32)>, Refusal> {
+    let (mut id, mut found) = (Id::default(), Vec::new());
+    while bpf(NEXT_ID, &mut id).is_ok() {
+        id.of = id.next;
+        let link = match bpf(BY_ID, &mut Id { of: id.of, ..Id::default() }) {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(alone(&device.name)),
+            // It is gone by now.
+            Err(_) => continue,
+            Ok(fd) => owned(fd),
+        };
+        match info(link.as_fd()) {
+            Ok(info) if info.kind == KIND_XDP && info.device == device.index => {
+                found.push((link, info.program))
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+fn alone(device: &str) -> Refusal {
+    Refusal::Missing(format!(
+        "{device} has an XDP program already, and who is to stand beside it needs CAP_SYS_ADMIN; run as root"
+    ))
+}
+
 impl Link {
-    pub(crate) fn create(program: BorrowedFd<'_>, device: &Device) -> Result<Link, Refusal> {
-        let mut attr = Attr { of: number(program), device: device.index, kind: XDP, flags: BY_THE_DRIVER };
-        let made = bpf(CREATE, &mut attr).map_err(|e| refused(&e, &device.name))?;
-        // SAFETY: the kernel made this descriptor for us just now.
-        Ok(Link(unsafe { OwnedFd::from_raw_fd(made) }))
+    /// Puts a program where it stands on a device.
+    pub(crate) fn create(
+        program: BorrowedFd<'_>,
+        device: &Device,
+        entry: Entry<'_>,
+    ) -> Result<Link, Refusal> {
+        let life = dispatch::life()?;
+        loop {
+            let (dispatcher, own) = Dispatcher::load(entry.dispatcher, device)?;
+            dispatcher.enter(&dispatcher.door()?, entry.protocol, program, entry.who, life.as_fd())?;
+            let mut attr =
+                Attr { of: number(own.as_fd()), device: device.index, kind: XDP, flags: BY_THE_DRIVER };
+            let error = match bpf(CREATE, &mut attr) {
+                Ok(link) => return Ok(entry.held(owned(link), dispatcher, life)),
+                Err(e) => e,
+            };
+            if !matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST)) {
+                return Err(refused(&error, &device.name));
+            }
+            let Some((dispatcher, link)) = Dispatcher::find(device)? else {
+                return Err(refused(&error, &device.name));
+            };
+            let door = dispatcher.door()?;
+            // Who was the last one there may have taken it away by now.
+            if info(link.as_fd()).is_ok_and(|info| info.device == device.index) {
+                dispatcher.enter(&door, entry.protocol, program, entry.who, life.as_fd())?;
+                return Ok(entry.held(link, dispatcher, life));
+            }
+        }
     }
 
     /// Keeps the program at its device when this process ends.
@@ -93,7 +195,9 @@ impl Link {
     /// # Errors
     /// What the kernel says.
     pub fn pin(&self, dir: &Path) -> Result<(), String> {
-        pins::pin(self.0.as_fd(), &dir.join(pins::LINK))
+        self.dispatcher.pin(dir)?;
+        pins::pin(self.link.as_fd(), &dir.join(pins::LINK))?;
+        self.dispatcher.stays(self.protocol).map_err(|refusal| refusal.to_string())
     }
 
     /// What [`Link::pin`] put into this folder; `None` if there is none.
@@ -102,7 +206,13 @@ impl Link {
     /// What the kernel says.
     pub fn open(dir: &Path) -> Result<Option<Link>, String> {
         let path = dir.join(pins::LINK);
-        if path.exists() { pins::get(&path).map(|fd| Some(Link(fd))) } else { Ok(None) }
+        if !path.exists() {
+            return Ok(None);
+        }
+        let (link, dispatcher) = (pins::get(&path)?, Dispatcher::open(dir)?);
+        let program = pins::get(&dir.join(pins::PROGRAMS).join(INGRESS))?;
+        let program = info(program.as_fd()).map_err(failed("look at a program"))?.id;
+        Ok(dispatcher.protocol(program).map(|protocol| Link { link, dispatcher, protocol, _life: None }))
     }
 
     /// The number of the device that it is at; `None` if that is gone.
@@ -110,20 +220,22 @@ impl Link {
     /// # Errors
     /// What the kernel says.
     pub fn device(&self) -> Result<Option<u32>, String> {
-        let mut info = Info::default();
-        let at = std::ptr::from_mut(&mut info) as u64;
-        let octets = mem::size_of::<Info>() as u32;
-        let mut attr = InfoAttr { of: number(self.0.as_fd()), octets, info: at };
-        bpf(GET_INFO, &mut attr).map_err(|e| format!("cannot look at a link: {e}"))?;
+        let info = info(self.link.as_fd()).map_err(failed("look at a link"))?;
         Ok((info.device != 0).then_some(info.device))
     }
 
-    /// Leaves the device as it was.
+    /// Takes the program off its device, which is as it was if no other one is there.
     ///
     /// # Errors
     /// What the kernel says.
     pub fn detach(self) -> Result<(), String> {
-        let mut attr = Attr { of: self.0.as_raw_fd().cast_unsigned(), ..Attr::default() };
+        let door = self.dispatcher.door().map_err(|refusal| refusal.to_string())?;
+        let last = self.dispatcher.leave(&door, self.protocol).map_err(|refusal| refusal.to_string())?;
+        if !last {
+            return Ok(());
+        }
+        // What holds the link beside this one, as its pin does, may do so for a while.
+        let mut attr = Attr { of: self.link.as_raw_fd().cast_unsigned(), ..Attr::default() };
         bpf(DETACH, &mut attr).map(|_| ()).map_err(|e| format!("cannot detach: {e}"))
     }
 }
@@ -132,7 +244,7 @@ impl Link {
 fn refused(error: &io::Error, device: &str) -> Refusal {
     Refusal::Missing(match error.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => format!(
-            "{device} has an XDP program already, and takes one alone; `ip link show {device}` names it, `ip link set {device} xdp off` takes it away"
+            "{device} has an XDP program already, which is none of ours and leaves no place beside it; `ip link show {device}` names it, `ip link set {device} xdp off` takes it away"
         ),
         Some(libc::EOPNOTSUPP) => {
             format!(

@@ -18,9 +18,9 @@ const TYPES: &str = "/sys/kernel/btf/vmlinux";
 const USUAL: &str = "/sys/fs/bpf";
 /// `BPF_FS_MAGIC`.
 const BPF_FS: u64 = 0xcafe_4a11;
-/// The capabilities that loading needs, by their bits: CAP_NET_ADMIN, CAP_BPF and CAP_PERFMON (programs reckon with addresses
-/// of packets), or CAP_SYS_ADMIN.
-const NEEDED: u64 = 1 << 12 | 1 << 38 | 1 << 39;
+/// The capabilities that are needed, by their bits: CAP_NET_ADMIN, CAP_NET_RAW (a socket tells the kernel of a process's
+/// end), CAP_BPF and CAP_PERFMON (programs reckon with addresses of packets), or CAP_SYS_ADMIN.
+const NEEDED: u64 = 1 << 12 | 1 << 13 | 1 << 38 | 1 << 39;
 const ALL_OF_IT: u64 = 1 << 21;
 
 /// Whether this process may bring programs into this kernel, and the kernel can take them.
@@ -126,15 +126,16 @@ mod tests {
     }
 
     #[test]
-    fn privilege_is_three_capabilities_or_the_one_that_is_all() {
+    fn privilege_is_four_capabilities_or_the_one_that_is_all() {
         let status = |set: &str| format!("Name:\tsh\nCapPrm:\t000001ffffffffff\nCapEff:\t{set}\n");
         for (set, expected) in [
             ("000001ffffffffff", true),
-            ("000000c000001000", true),
+            ("000000c000003000", true),
+            ("000000c000001000", false),
             ("0000000000200000", true),
-            ("0000008000001000", false),
+            ("0000008000003000", false),
             ("000000c000000000", false),
-            ("0000000000001000", false),
+            ("0000000000003000", false),
             ("0000000000000000", false),
         ] {
             assert_eq!(may(&status(set)), expected, "{set}");

@@ -6,8 +6,11 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 const LOOKUP: libc::c_long = 1;
 const UPDATE: libc::c_long = 2;
+const DELETE: libc::c_long = 3;
 const NEXT_KEY: libc::c_long = 4;
 const TEST_RUN: libc::c_long = 10;
+/// `BPF_NOEXIST`.
+const NEW: u64 = 1;
 
 /// `union bpf_attr` of the commands on elements.
 #[repr(C)]
@@ -78,6 +81,17 @@ pub(crate) fn update(map: BorrowedFd<'_>, key: Option<&[u8]>, value: &[u8]) -> i
     let key = key.map_or(0, address);
     bpf(UPDATE, &mut Element { map: number(map), key, value: address(value), ..Element::default() })
         .map(|_| ())
+}
+
+/// Puts a value under a key that has none yet; if it has one, an error of the kind `AlreadyExists`.
+pub(crate) fn insert(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> io::Result<()> {
+    let (key, value) = (address(key), address(value));
+    bpf(UPDATE, &mut Element { map: number(map), key, value, flags: NEW, ..Element::default() }).map(|_| ())
+}
+
+/// Takes a key out; if there is none, an error of the kind `NotFound`.
+pub(crate) fn remove(map: BorrowedFd<'_>, key: &[u8]) -> io::Result<()> {
+    bpf(DELETE, &mut Element { map: number(map), key: address(key), ..Element::default() }).map(|_| ())
 }
 
 /// How many keys a map has that are `octets` long; at most so many, which it might seem to exceed while it changes.

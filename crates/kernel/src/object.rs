@@ -11,7 +11,7 @@ use aya::programs::Xdp;
 use aya::{Ebpf, EbpfLoader, VerifierLogLevel};
 use carrick_ir::Program;
 
-use crate::link::{Device, Link};
+use crate::link::{Device, Entry, Link};
 use crate::refusal::{refused_maps, refused_program, told};
 use crate::room::room;
 use crate::state::word;
@@ -25,6 +25,9 @@ pub struct Object {
     pub(crate) core_octets: usize,
     pub(crate) processors: usize,
 }
+
+/// The program that packets come to.
+pub(crate) const INGRESS: &str = "ingress";
 
 pub(crate) fn failed(what: &str) -> impl Fn(io::Error) -> String + '_ {
     move |e| format!("cannot {what}: {e}")
@@ -137,13 +140,13 @@ impl Object {
         Ok(Reports(RingBuf::try_from(map).map_err(|e| told(&e))?))
     }
 
-    /// Puts the program in front of the kernel's own stack on a device.
+    /// Puts the program in front of the kernel's own stack on a device, beside those of other protocols.
     ///
     /// # Errors
     /// Why the device does not take it.
-    pub fn attach(&self, device: &Device) -> Result<Link, Refusal> {
+    pub fn attach(&self, device: &Device, entry: Entry<'_>) -> Result<Link, Refusal> {
         self.set_device(device.index).map_err(Refusal::Failed)?;
-        Link::create(self.program("ingress").map_err(Refusal::Failed)?, device)
+        Link::create(self.program(INGRESS).map_err(Refusal::Failed)?, device, entry)
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn told(error: &dyn std::error::Error) -> String {
 }
 
 /// What to do where the kernel says that this process may not.
-pub(crate) const PRIVILEGE: &str = "programs cannot be brought into the kernel (operation not permitted); run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN";
+pub(crate) const PRIVILEGE: &str = "programs cannot be brought into the kernel (operation not permitted); run as root, or with CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_NET_RAW";
 
 /// Whether an error comes from a lack of privilege.
 fn is_forbidden(error: &(dyn std::error::Error + 'static)) -> bool {

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::{Failure, params, targets};
 use carrick_ir::{COUNTERS, Program};
-use carrick_kernel::{Device, Object};
+use carrick_kernel::{Device, Entry, Object};
 use rustix::io::{FdFlags, fcntl_setfd};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
@@ -75,7 +75,9 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let mut end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
     let object = Object::load(&compiled.path, &program, seed()?, words.address, device.mtu, &params)
         .map_err(|refusal| super::refused(refusal, args.verbose))?;
-    let link = object.attach(&device).map_err(|refusal| super::refused(refusal, args.verbose))?;
+    let who = format!("{} (process {})", program.name, std::process::id());
+    let entry = Entry { dispatcher: &compiled.dispatcher, protocol: program.net_header.protocol, who: &who };
+    let link = object.attach(&device, entry).map_err(|refusal| super::refused(refusal, args.verbose))?;
     // Standard output is the application's.
     eprintln!("{} is on {}", program.name, device.name);
     if !words.host.is_empty() {

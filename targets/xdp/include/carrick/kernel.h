@@ -18,7 +18,9 @@
 enum carrick_map {
     CARRICK_MAP_HASH = 1,
     CARRICK_MAP_ARRAY = 2,
+    CARRICK_MAP_PROG_ARRAY = 3,
     CARRICK_MAP_PERCPU_ARRAY = 6,
+    CARRICK_MAP_XSKMAP = 17,
     CARRICK_MAP_STACK = 23,
     CARRICK_MAP_RINGBUF = 27,
 };
@@ -53,6 +55,7 @@ static long (*const bpf_map_update_elem)(void *map, const void *key, const void 
                                          uint64_t flags) CARRICK_UNUSED = (void *)2;
 static long (*const bpf_map_delete_elem)(void *map, const void *key) CARRICK_UNUSED = (void *)3;
 static uint64_t (*const bpf_ktime_get_ns)(void) CARRICK_UNUSED = (void *)5;
+static long (*const bpf_tail_call)(struct xdp_md *ctx, void *programs, uint32_t index) CARRICK_UNUSED = (void *)12;
 static int64_t (*const bpf_csum_diff)(const void *from, uint32_t from_size, const void *to, uint32_t to_size,
                                       uint32_t seed) CARRICK_UNUSED = (void *)28;
 static long (*const bpf_xdp_adjust_tail)(struct xdp_md *ctx, int delta) CARRICK_UNUSED = (void *)65;
