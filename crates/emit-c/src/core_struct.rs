@@ -14,14 +14,7 @@ impl Emitter<'_> {
         for list in 0..self.p.opt_lists.len() {
             self.option_list_struct(list);
         }
-        // Packets hold the frames that they are made of.
-        for with_frames in [false, true] {
-            for bp in 0..self.p.blueprints.len() {
-                if self.p.blueprints[bp].frames.is_some() == with_frames {
-                    self.blueprint_struct(bp);
-                }
-            }
-        }
+        self.blueprint_structs();
         for context in 0..self.p.contexts.len() {
             self.context_struct(context);
         }
@@ -80,7 +73,18 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    pub(crate) fn blueprint_struct(&mut self, index: usize) {
+    /// Packets hold the frames that they are made of.
+    pub(crate) fn blueprint_structs(&mut self) {
+        for with_frames in [false, true] {
+            for bp in 0..self.p.blueprints.len() {
+                if self.p.blueprints[bp].frames.is_some() == with_frames {
+                    self.blueprint_struct(bp);
+                }
+            }
+        }
+    }
+
+    fn blueprint_struct(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
         if let Some(doc) = doc_comment(&bp.doc) {
             self.w.line(doc);

@@ -86,6 +86,9 @@ impl Emitter<'_> {
             }
             ExprKind::PacketPeek => {
                 let packet = self.packet();
+                if self.kernel {
+                    return format!("{}(core, {packet})", self.names.own("peek"));
+                }
                 format!("({packet}->rest[0] < {packet}->rest[1] ? *{packet}->rest[0] : 0u)")
             }
             ExprKind::OptPresent(bp, opt) => {

@@ -18,18 +18,16 @@ impl Emitter<'_> {
 
     /// At the beginning of an extract function: where it reads.
     pub(crate) fn extract_begin(&mut self, bp: &BlueprintDef) {
-        if bp.frame {
+        if self.kernel {
+            self.reading_begins(bp);
+        } else if bp.frame {
             self.w.line("const uint8_t *p = packet->rest[0];");
             self.w.line("uint32_t len = (uint32_t)(packet->rest[1] - p);");
         } else {
-            self.w.line(if self.kernel {
-                "const uint8_t *p = core->in;"
-            } else {
-                "const uint8_t *p = packet->ptr;"
-            });
-            if self.cuts_packet(bp) {
-                self.w.line("uint32_t len = packet->len;");
-            }
+            self.w.line("const uint8_t *p = packet->ptr;");
+        }
+        if self.cuts_packet(bp) {
+            self.w.line("uint32_t len = packet->len;");
         }
     }
 
@@ -59,12 +57,6 @@ impl Emitter<'_> {
     pub(crate) fn extract_payload(&mut self, bp: &BlueprintDef) {
         let (payload, len) = (self.names.own("payload"), packet_len(bp));
         let mut octets = format!("{len} - header_len{}", less_tail(bp));
-        if self.kernel {
-            let ptr = "CARRICK_TO_ADDR(CARRICK_IN_FRAME | (core->begin + header_len))";
-            return self
-                .w
-                .line(format!("h->payload__ = (struct {payload}){{.ptr = {ptr}, .len = {octets}}};"));
-        }
         if bp.frame {
             self.w.line("CARRICK_UNUSED uint64_t payload_len = len - header_len;");
             octets = match (&bp.payload_len, &bp.payload_name) {
@@ -75,6 +67,9 @@ impl Emitter<'_> {
         }
         if bp.frames.is_some() {
             self.w.line("h->frames__.count = 0;");
+        }
+        if self.kernel {
+            return self.payload_read(bp, &octets);
         }
         self.w.line(format!("h->payload__ = (struct {payload}){{.ptr = p + header_len, .len = {octets}}};"));
         if bp.frame && bp.payload_len.is_some() {

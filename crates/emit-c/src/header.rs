@@ -142,8 +142,13 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let refuse = self.names.own("refuse");
         self.w.line("/* Reads a packet; false if it is too short, its checksum is wrong or its options are malformed. */");
+        let (kind, constant) = match self.is_read_apart(bp) {
+            true => ("CARRICK_APART int", ""),
+            false if self.kernel => ("CARRICK_UNUSED static inline bool", ""),
+            false => ("CARRICK_UNUSED static inline bool", "const "),
+        };
         self.w.open(format!(
-            "CARRICK_UNUSED static inline bool {name}_extract(struct {} *core, const struct {} *packet, struct {ty} *h) {{",
+            "{kind} {name}_extract(struct {} *core, {constant}struct {} *packet, struct {ty} *h) {{",
             self.names.own("core"),
             self.names.own("packet")
         ));

@@ -12,7 +12,7 @@ impl Emitter<'_> {
     }
 
     /// C for the octets of an option's fields.
-    fn wide_len(&self, opt: &OptDef) -> String {
+    pub(crate) fn wide_len(&self, opt: &OptDef) -> String {
         let terms: Vec<String> = opt
             .fields
             .iter()
@@ -24,7 +24,7 @@ impl Emitter<'_> {
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
     }
 
-    fn wide_value(&self, opt: &OptDef, field: &carrick_ir::OptField) -> String {
+    pub(crate) fn wide_value(&self, opt: &OptDef, field: &carrick_ir::OptField) -> String {
         match field.fixed {
             Some(value) => self.literal(value, &field.ty),
             None => format!("o->{}.{}", safe(&opt.name), safe(&field.name)),
@@ -35,9 +35,7 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         let opts: Vec<&OptDef> = list.members.iter().map(|m| &self.p.opts[m.index()]).collect();
         self.w.line("/* Octets on the wire. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_length(CARRICK_UNUSED const struct {ty} *o) {{"
-        ));
+        self.length_head(list);
         self.w.line("uint32_t octets = 0;");
         for opt in &opts {
             self.w.open(format!("if (o->has_{}) {{", opt.name));
@@ -50,15 +48,24 @@ impl Emitter<'_> {
         self.w.line("return octets;");
         self.w.close("}");
         self.w.blank();
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}_write(CARRICK_UNUSED const struct {ty} *o, CARRICK_UNUSED uint8_t *p) {{"
-        ));
+        self.writing_head(list);
         for opt in &opts {
-            self.write_wide(opt);
+            if self.kernel {
+                self.write_wide_at(opt);
+            } else {
+                self.write_wide(opt);
+            }
+        }
+        if self.kernel {
+            self.w.line("return 0;");
         }
         self.w.close("}");
         self.w.blank();
-        self.read_wide(&ty, &name, &opts);
+        if self.kernel {
+            self.read_wide_at(list, &opts);
+        } else {
+            self.read_wide(&ty, &name, &opts);
+        }
     }
 
     fn write_wide(&mut self, opt: &OptDef) {

@@ -166,14 +166,15 @@ fn helpers(function: &Function) -> u32 {
                 | Instr::DelCtx { .. },
             ) => 1,
             StmtKind::Instr(_) | StmtKind::Assert { .. } => 2,
+            // Its options, one of them, and a number of it.
+            StmtKind::Extract { .. } => 4,
             StmtKind::WndReset { .. }
             | StmtKind::WndSet { .. }
             | StmtKind::WndSlide { .. }
             | StmtKind::ListAdd { .. }
             | StmtKind::ListInsert { .. }
             | StmtKind::ListRemove { .. }
-            | StmtKind::ListPop { .. }
-            | StmtKind::Extract { .. } => 1,
+            | StmtKind::ListPop { .. } => 1,
             _ => 0,
         };
         frames = frames.max(of_statement);

@@ -15,9 +15,11 @@ mod parts;
 mod places;
 mod queue;
 mod raised;
+mod reading;
 mod state;
 mod unfit;
 mod units;
+mod wide;
 mod windows;
 
 use carrick_ir::Program;
@@ -61,6 +63,7 @@ impl Emitter<'_> {
         self.tracing();
         self.fetching();
         self.kernel_context_functions();
+        self.reading_functions();
         self.option_functions();
         self.header_functions();
         self.entry_functions();

@@ -7,9 +7,14 @@ use crate::Emitter;
 impl Emitter<'_> {
     /// `pkt_gen`: a copy leaves in the frame that is there, or waits.
     pub(super) fn generate_functions(&mut self) {
-        for index in 0..self.p.blueprints.len() {
+        for index in self.packets() {
             self.generate_in_kernel(index);
         }
+    }
+
+    /// The blueprints that are packets.
+    fn packets(&self) -> Vec<usize> {
+        (0..self.p.blueprints.len()).filter(|index| !self.p.blueprints[*index].frame).collect()
     }
 
     fn generate_in_kernel(&mut self, index: usize) {
@@ -48,7 +53,7 @@ impl Emitter<'_> {
 
     /// The next packet of an entry, in `core->out`: its octets behind the Ethernet header, 0 if there is none.
     pub(super) fn out_functions(&mut self) {
-        for index in 0..self.p.blueprints.len() {
+        for index in self.packets() {
             self.packet_in_kernel(index);
         }
         let (core, entry) = (self.names.own("core"), self.names.own("entry"));
@@ -58,9 +63,10 @@ impl Emitter<'_> {
         ));
         self.w.line("if (!core || !e)");
         self.w.line("    return 0;");
-        for (index, bp) in self.p.blueprints.iter().enumerate() {
+        for index in self.packets() {
+            let name = self.names.own(&self.p.blueprints[index].name);
             self.w.line(format!("if (e->kind == {index})"));
-            self.w.line(format!("    return {}_packet(core, e);", self.names.own(&bp.name)));
+            self.w.line(format!("    return {name}_packet(core, e);"));
         }
         self.w.line("core->last = true;");
         self.w.line("return 0;");
@@ -136,7 +142,7 @@ impl Emitter<'_> {
         self.w.open("if (payload_len < whole) {");
         self.w.line(format!("struct {} *cut = &e->cut.{}_;", self.names.declared(&bp.name), bp.name));
         self.w.line("if (e->done == 0)");
-        self.w.line("    *cut = *bp;");
+        self.w.line("    CARRICK_COPY(cut, bp);");
         self.apply_rules(index, "e->done == 0");
         self.w.line("cut->payload__.len = payload_len;");
         self.w.line("h = cut;");
@@ -190,6 +196,8 @@ impl Emitter<'_> {
             ),
             ("PROTOCOL", self.p.net_header.protocol.to_string()),
             ("SUM", u8::from(sum).to_string()),
+            ("LOOKS", u8::from(self.looks_further()).to_string()),
+            ("FRAMES", u8::from(self.has_frames()).to_string()),
             ("SENDS", u8::from(self.sends_units()).to_string()),
         ];
         let text = self.named(&format!("{INGRESS}\n{EGRESS}"), &names);

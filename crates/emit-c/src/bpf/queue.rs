@@ -93,7 +93,7 @@ impl Emitter<'_> {
         self.w.line("e->done = 0;");
         self.w.line("e->handle = core->chain.handle;");
         self.note_newest();
-        self.w.line(format!("e->bp.{name}_ = *bp;"));
+        self.w.line(format!("CARRICK_COPY(&e->bp.{name}_, bp);"));
         self.brings("e");
     }
 

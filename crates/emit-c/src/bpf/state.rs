@@ -20,14 +20,13 @@ impl Emitter<'_> {
         self.w.open(format!("struct {} {{", self.names.own("packet")));
         self.w.line("uint32_t len;");
         self.w.line("struct carrick_ip *ip;");
+        self.rest_members();
         self.w.close("};");
         self.w.blank();
         for list in 0..self.p.opt_lists.len() {
             self.option_list_struct(list);
         }
-        for bp in 0..self.p.blueprints.len() {
-            self.blueprint_struct(bp);
-        }
+        self.blueprint_structs();
         for context in &self.p.contexts {
             self.instance_struct(context);
         }
@@ -115,7 +114,10 @@ impl Emitter<'_> {
         self.w.line("uint8_t in[CARRICK_SEEN + CARRICK_OPTION_MAX];");
         self.w.line("uint8_t piece[CARRICK_SUMMED + 8];");
         self.w.line("uint8_t out[CARRICK_BEGIN + CARRICK_HEADER_MAX + CARRICK_OPTION_MAX];");
-        self.w.line("uint32_t at; /* of in or out: the next option */");
+        self.w.line("uint32_t at; /* of in or out: the next option, or the next field */");
+        if self.looks_further() {
+            self.w.line("uint32_t looked; /* what follows the network header is in `in` from here on */");
+        }
         self.w.line(format!("struct {} chain;", self.names.own("chain")));
         self.raised_members();
         for scratchpad in &self.p.scratchpads {

@@ -52,13 +52,11 @@ fn blueprint(program: &Program) -> Option<Unfit> {
                     if wanted(header, payload) || fields.is_some())
             })
         };
-        let what = if bp.frame || bp.frames.is_some() {
-            "frames"
-        } else if bp.parts.iter().any(|part| !part.varint && bp.part_len(part) > PART_MAX) {
+        let what = if bp.parts.iter().any(|part| !part.varint && bp.part_len(part) > PART_MAX) {
             "more than 64 octets of fields that are not always at the same place"
         } else if bp.trailer || bp.fields.iter().any(|f| matches!(f.kind, BpFieldKind::Crc(_))) {
             "a CRC"
-        } else if bp.payload_len.is_some() || bp.payload_align > 1 {
+        } else if (bp.payload_len.is_some() && !bp.frame) || bp.payload_align > 1 {
             "a payload of a length of its own"
         } else if sums(|header, _| !header) {
             "a checksum that does not begin with the header"
@@ -72,12 +70,6 @@ fn blueprint(program: &Program) -> Option<Unfit> {
 }
 
 fn types(program: &Program) -> Option<Unfit> {
-    if let Some(opt) = program.opts.iter().find(|opt| opt.wide.is_some()) {
-        return Some(Unfit {
-            what: format!("`{}`, an option of variable length", opt.name),
-            loc: Loc::default(),
-        });
-    }
     if let Some(opt) = program.opts.iter().find(|opt| opt.len > OPTION_MAX) {
         return Some(Unfit {
             what: format!("`{}`, an option of more than 64 octets", opt.name),
@@ -92,6 +84,7 @@ fn statement(program: &Program) -> Option<Unfit> {
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
             let what = match &stmt.kind {
+                StmtKind::FrameAdd { .. } => "frames that are sent",
                 StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
                 _ => return,
             };

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Variable-length integers (RFC 9000 §16), as in carrick/varint.h of the runtime, each verified once: a number is read and
- * written with all the eight octets that it can take, without a branch that the verifier would follow. */
+/* Variable-length integers (RFC 9000, section 16), as in carrick/varint.h of the runtime, each verified once: a number
+ * is read and written with all the eight octets that it can take, without a branch that the verifier would follow. */
 #ifndef CARRICK_XDP_VARIABLE_H
 #define CARRICK_XDP_VARIABLE_H
 
 #include "carrick/kernel.h"
 
 #define CARRICK_VARINT_MAX 0x3fffffffffffffffu
+
+/* Octets that the shortest such option takes are two: so many options has a packet at most that are looked at. */
+#define CARRICK_OPTIONS 1024u
 
 struct carrick_eight {
     uint8_t octets[8];
