@@ -51,6 +51,9 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn frame_add(&mut self, stmt: &Stmt, bp: LocalId, frame: LocalId) {
+        if self.kernel {
+            return self.frame_add_at(stmt, bp, frame);
+        }
         let (Ty::Blueprint(packet), Ty::Blueprint(kind)) = (self.local_type(bp), self.local_type(frame))
         else {
             return;

@@ -99,7 +99,10 @@ impl Emitter<'_> {
         let core = self.core_param();
         if self.kernel {
             self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *h) {{"));
-            self.w.line("CARRICK_ZERO(h);");
+            match bp.frames {
+                Some(_) => self.zero_but_frames(&ty),
+                None => self.w.line("CARRICK_ZERO(h);"),
+            }
         } else {
             self.w.open(format!("CARRICK_UNUSED static inline struct {ty} {name}_initial({core}) {{"));
             self.w.line(format!("struct {ty} v = {{0}};"));

@@ -7,6 +7,7 @@
 mod asked;
 mod chains;
 mod depth;
+mod framed;
 mod frames;
 mod lists;
 mod nested;

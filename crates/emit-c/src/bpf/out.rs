@@ -7,8 +7,12 @@ use crate::Emitter;
 impl Emitter<'_> {
     /// `pkt_gen`: a copy leaves in the frame that is there, or waits.
     pub(super) fn generate_functions(&mut self) {
+        self.frame_payloads();
         for index in self.packets() {
-            self.generate_in_kernel(index);
+            match self.p.blueprints[index].frames.as_ref() {
+                Some(frames) => self.generate_frames(index, frames),
+                None => self.generate_in_kernel(index),
+            }
         }
     }
 
@@ -53,8 +57,15 @@ impl Emitter<'_> {
 
     /// The next packet of an entry, in `core->out`: its octets behind the Ethernet header, 0 if there is none.
     pub(super) fn out_functions(&mut self) {
+        if self.makes_frames() {
+            let frames = (0..self.p.blueprints.len()).filter(|index| self.p.blueprints[*index].frame);
+            frames.collect::<Vec<_>>().into_iter().for_each(|index| self.put_in_kernel(index));
+        }
         for index in self.packets() {
-            self.packet_in_kernel(index);
+            match self.p.blueprints[index].frames.as_ref() {
+                Some(frames) => self.framed_in_kernel(index, frames),
+                None => self.packet_in_kernel(index),
+            }
         }
         let (core, entry) = (self.names.own("core"), self.names.own("entry"));
         self.w.open(format!(
@@ -95,6 +106,18 @@ impl Emitter<'_> {
         }
         let instead = ["e->done += payload_len;", "core->payload.len = 0;", "return 0;"];
         self.check_ranges(bp, &instead);
+        self.packet_is_written(index);
+        self.trace_payload(index);
+        self.w.line("e->done += payload_len;");
+        self.w.line("return (int)headers;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// Header and network header of the packet that is made.
+    pub(super) fn packet_is_written(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        let name = self.names.own(&bp.name);
         self.w.line("uint8_t *p = core->out + CARRICK_BEGIN;");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.sums_in_kernel(bp);
@@ -105,11 +128,6 @@ impl Emitter<'_> {
             "carrick_ip_write(core->out + CARRICK_ETHERNET, &h->net__, header_len + (uint32_t)payload_len, (uint16_t)identification);",
         );
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
-        self.trace_payload(index);
-        self.w.line("e->done += payload_len;");
-        self.w.line("return (int)headers;");
-        self.w.close("}");
-        self.w.blank();
     }
 
     /// In the function that makes a packet: `payload_len`, and whether another one follows.
@@ -133,10 +151,14 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
+    pub(super) fn has_rules(&self, index: usize) -> bool {
+        self.p.seg_rules.iter().any(|rule| rule.blueprint.index() == index)
+    }
+
     /// The segmentation rules, of a payload in several packets.
     fn cut_in_kernel(&mut self, index: usize) {
         let bp = &self.p.blueprints[index];
-        if !self.p.seg_rules.iter().any(|rule| rule.blueprint.index() == index) {
+        if !self.has_rules(index) {
             return;
         }
         self.w.open("if (payload_len < whole) {");
@@ -153,7 +175,7 @@ impl Emitter<'_> {
         for field in &bp.fields {
             let BpFieldKind::Checksum { pseudo, payload, .. } = field.kind else { continue };
             let mut sum = "carrick_sum_piece(p, header_len)".to_owned();
-            if payload && self.sends_units() {
+            if payload && self.sends_payloads() {
                 let of_payload = self.names.own("payload_sum");
                 sum = format!("carrick_sum_after({sum}, header_len, payload_len ? {of_payload}(core) : 0)");
             }
@@ -198,7 +220,7 @@ impl Emitter<'_> {
             ("SUM", u8::from(sum).to_string()),
             ("LOOKS", u8::from(self.looks_further()).to_string()),
             ("FRAMES", u8::from(self.has_frames()).to_string()),
-            ("SENDS", u8::from(self.sends_units()).to_string()),
+            ("SENDS", u8::from(self.sends_payloads()).to_string()),
         ];
         let text = self.named(&format!("{INGRESS}\n{EGRESS}"), &names);
         text.lines().for_each(|line| self.w.line(line));

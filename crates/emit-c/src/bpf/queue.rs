@@ -28,6 +28,7 @@ impl Emitter<'_> {
         if !self.p.seg_rules.is_empty() {
             self.blueprint_union("cut", "of a payload in several packets: the last one made");
         }
+        self.entry_frames();
         self.w.line(format!("struct {} brought;", self.names.own("brought")));
         self.w.close("};");
         self.w.blank();
@@ -87,13 +88,18 @@ impl Emitter<'_> {
         self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
         self.w.line("return 0;");
         self.w.close("}");
+        self.w.line(format!("CARRICK_COPY(&e->bp.{name}_, bp);"));
+        self.entry_begins(index);
+    }
+
+    /// What there is of an entry beside its blueprint.
+    pub(super) fn entry_begins(&mut self, index: usize) {
         self.w.line(format!("e->kind = {index};"));
         self.w.line("e->sent = 0;");
         self.w.line("e->rules = rules;");
         self.w.line("e->done = 0;");
         self.w.line("e->handle = core->chain.handle;");
         self.note_newest();
-        self.w.line(format!("CARRICK_COPY(&e->bp.{name}_, bp);"));
         self.brings("e");
     }
 

@@ -111,6 +111,7 @@ impl Emitter<'_> {
         self.w
             .line(format!("struct {} payload; /* of the packet that is made */", self.names.own("payload")));
         self.w.line(format!("struct {} packet;", self.names.own("packet")));
+        self.put_members();
         self.w.line("uint8_t in[CARRICK_SEEN + CARRICK_OPTION_MAX];");
         self.w.line("uint8_t piece[CARRICK_SUMMED + 8];");
         self.w.line("uint8_t out[CARRICK_BEGIN + CARRICK_HEADER_MAX + CARRICK_OPTION_MAX];");
@@ -155,6 +156,7 @@ impl Emitter<'_> {
             }
         }
         self.memory_maps();
+        self.put_maps();
     }
 
     pub(super) fn map(&mut self, name: &str, kind: &str, entries: u64, types: Option<(&str, &str)>) {

@@ -84,7 +84,6 @@ fn statement(program: &Program) -> Option<Unfit> {
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
             let what = match &stmt.kind {
-                StmtKind::FrameAdd { .. } => "frames that are sent",
                 StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
                 _ => return,
             };

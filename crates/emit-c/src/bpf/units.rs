@@ -31,6 +31,11 @@ impl Emitter<'_> {
         octets.map_or(0, |octets| octets.max(1).next_power_of_two())
     }
 
+    /// Octets of the ring of a context's TX units.
+    pub(super) fn tx_ring(&self, number: usize) -> u64 {
+        self.ring_octets(&self.p.contexts[number], Way::Tx)
+    }
+
     /// Whether packets carry octets of units.
     pub(super) fn sends_units(&self) -> bool {
         self.p.contexts.iter().any(|c| c.tx_capacity.is_some())
@@ -49,7 +54,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn memory_name(&self, number: usize) -> String {
+    pub(super) fn memory_name(&self, number: usize) -> String {
         self.names.own(&format!("memory_{number}"))
     }
 
@@ -227,19 +232,21 @@ impl Emitter<'_> {
     /// Functions on the payload of the packet that was made, in `core->payload`: its sum, putting it into the frame behind
     /// `begin` octets, and that its entry is out.
     pub(super) fn unit_payload_functions(&mut self) {
-        if !self.sends_units() {
+        if !self.sends_payloads() {
             return;
         }
         let core = self.names.own("core");
         let sum = format!("CARRICK_APART uint64_t {}(struct {core} *core) {{", self.names.own("payload_sum"));
-        self.each_unit(&sum, "if (!core)\n    return 0;", |name| {
+        let together = "carrick_laid_sum(laid, core->payload.len)";
+        self.each_unit(&sum, "if (!core)\n    return 0;", together, |name| {
             format!("return {name}_tx_sum(m, core->payload.offset, core->payload.len);")
         });
         let show = format!(
             "CARRICK_APART int {}(struct xdp_md *ctx, struct {core} *core, uint32_t begin) {{",
             self.names.own("payload_show")
         );
-        self.each_unit(&show, "(void)ctx;\n(void)begin;\nif (!core)\n    return 0;", |name| {
+        let together = "carrick_laid_show(ctx, laid, begin, core->payload.len)";
+        self.each_unit(&show, "(void)ctx;\n(void)begin;\nif (!core)\n    return 0;", together, |name| {
             format!("return {name}_tx_show(ctx, m, core->payload.offset, begin, core->payload.len);")
         });
         let out = format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("payload_out"));
@@ -254,9 +261,10 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    fn each_unit(&mut self, head: &str, first: &str, done: impl Fn(&str) -> String) {
+    fn each_unit(&mut self, head: &str, first: &str, together: &str, done: impl Fn(&str) -> String) {
         self.w.open(head);
         self.w.line(first);
+        self.if_put_together(together);
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
             self.w.open(format!("if (core->payload.type == {}) {{", number + 1));
             self.w.line("uint32_t slot = core->payload.slot;");

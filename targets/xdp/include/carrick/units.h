@@ -141,6 +141,37 @@ CARRICK_INLINE uint64_t carrick_sum_piece(const uint8_t *octets, uint32_t n) {
     return sum;
 }
 
+/* Payloads that are put together of frames: twice the most, of which the first half begins pieces of it. */
+struct carrick_laid {
+    uint8_t octets[2 * CARRICK_LAID];
+};
+
+/* Puts octets at a place. */
+CARRICK_INLINE void carrick_lay(struct carrick_laid *laid, uint64_t at, const void *from, uint64_t len) {
+    CARRICK_OPAQUE(at);
+    CARRICK_OPAQUE(len);
+    if (at < CARRICK_LAID && len < CARRICK_LAID)
+        (void)bpf_probe_read_kernel(laid->octets + at, (uint32_t)len, from);
+}
+
+/* The sum of the first octets. */
+CARRICK_APART uint64_t carrick_laid_sum(struct carrick_laid *laid, uint64_t len) {
+    uint64_t sum = 0;
+    if (!laid)
+        return 0;
+    for (uint32_t at = 0; at < CARRICK_FRAME_MAX && at < len; at += CARRICK_SUMMED)
+        sum += carrick_sum_piece(laid->octets + at, (uint32_t)carrick_min64(len - at, CARRICK_SUMMED));
+    return sum;
+}
+
+/* The first octets to the frame of the device. */
+CARRICK_APART int carrick_laid_show(struct xdp_md *ctx, struct carrick_laid *laid, uint32_t begin, uint64_t len) {
+    CARRICK_OPAQUE(len);
+    if (!laid || len >= CARRICK_LAID)
+        return 0;
+    return len == 0 || bpf_xdp_store_bytes(ctx, begin, laid->octets, (uint32_t)len) == 0;
+}
+
 /* The sum of `done` octets and those that follow them. */
 CARRICK_INLINE uint64_t carrick_sum_after(uint64_t sum, uint64_t done, uint64_t more) {
     return sum + (done & 1 ? __builtin_bswap16((uint16_t)~carrick_sum_fold(more)) : more);

@@ -26,6 +26,8 @@
 #define CARRICK_END_OF_OPTIONS UINT32_MAX
 /* Octets of the largest frame whose payload is summed. */
 #define CARRICK_FRAME_MAX 9216u
+/* A power of two above it. */
+#define CARRICK_LAID      16384u
 #define CARRICK_BEGIN     (CARRICK_ETHERNET + CARRICK_IP_HEADER)
 
 /* As in carrick/ip.h, whose functions walk over memory that the verifier does not know. */
