@@ -1,11 +1,13 @@
 //! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded.
 
+mod cases;
 mod programs;
 mod setting;
 
 use std::process::Command;
 
 use carrick_tests::build::root;
+use carrick_tests::in_kernel::let_frames_back_but;
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::{Running, saying, serve};
 use setting::Stack;
@@ -55,6 +57,21 @@ fn the_kernels_sockets_behave_as_the_program_expects() {
 #[test]
 fn ours_behave_alike() {
     let Some((net, stack, _peer)) = connected(&[]) else { return };
+    let before = stack.descriptors();
+    behaves(stack.command(&net, "python3"));
+    stack.wait_for_descriptors(before);
+}
+
+#[test]
+fn ours_behave_alike_by_the_kernel() {
+    if ["python3", "clang"].iter().any(|program| lacks(program)) {
+        return;
+    }
+    let Some(net) = Net::kernel_on_both() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let_frames_back_but(&net, dir.path(), 0);
+    let Some(stack) = Stack::start_in_kernel(&net) else { return };
+    let _peer = peer(&net);
     let before = stack.descriptors();
     behaves(stack.command(&net, "python3"));
     stack.wait_for_descriptors(before);
