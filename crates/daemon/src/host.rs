@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use carrick_driver::Failure;
 use carrick_ir::Program;
@@ -16,7 +16,8 @@ use crate::log;
 use crate::process::{Handle, Process};
 use crate::status::OfHost;
 
-/// How long a host process that died is waited with, at first and at most: the wait doubles each time.
+/// How long a host process that died is waited with, at first and at most: the wait doubles each time that it did not live
+/// even so long.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
 /// A process that is there until it is told to stop.
@@ -158,10 +159,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How long is waited with a process that lived so long, after this wait with the one before it; and after it, if the next
+/// one dies at once.
+fn wait_after(wait: Duration, lived: Duration) -> (Duration, Duration) {
+    let now = if lived < AGAIN.1 { wait } else { AGAIN.0 };
+    (now, (now * 2).min(AGAIN.1))
+}
+
 /// Starts the process as often as it ends, until it is told to stop.
 fn keep(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>, mut found: Option<Process>) {
-    let (mut wait, mut had) = (AGAIN.0, false);
+    let (mut next, mut had) = (AGAIN.0, false);
     loop {
+        let begun = Instant::now();
         let renewed = if had { (plan.renew)().map_err(|e| e.to_string()) } else { Ok(()) };
         had = had && renewed.is_err();
         let process = match found.take() {
@@ -180,13 +189,15 @@ fn keep(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>, mut found: Op
         if stopped.try_recv() != Err(TryRecvError::Empty) {
             return;
         }
+        let (wait, after) = wait_after(next, begun.elapsed());
+        next = after;
         log::warn(&format!(
             "the host process of {} {why}; it is started again in {} ms",
             plan.name,
             wait.as_millis()
         ));
         match stopped.recv_timeout(wait) {
-            Err(RecvTimeoutError::Timeout) => wait = (wait * 2).min(AGAIN.1),
+            Err(RecvTimeoutError::Timeout) => {}
             _ => return,
         }
     }
@@ -280,5 +291,16 @@ mod tests {
         let host = Host::start(plan, "echo".into(), None);
         assert_eq!(host.status().starts, 0);
         host.stop();
+    }
+
+    #[test]
+    fn who_dies_soon_is_waited_with_longer_each_time() {
+        let (mut next, mut waits) = (AGAIN.0, Vec::new());
+        for lived in [0, 0, 9, 0, 0, 0, 0, 0, 0, 10, 0] {
+            let (wait, after) = wait_after(next, Duration::from_secs(lived));
+            waits.push(wait.as_millis());
+            next = after;
+        }
+        assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 100, 200]);
     }
 }
