@@ -96,7 +96,7 @@ def pair(left, offloads):
     """Two scripted processes on a wire of their own: `left` at our end, the kernel at the other."""
     joined = wire(offloads, left in (kernel, in_kernel))
     if left == in_kernel:
-        joined.let_frames_back(TARGET)
+        joined.let_frames_back()
     return joined.start(0, left()), joined.start(1, kernel())
 
 

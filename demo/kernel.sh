@@ -16,20 +16,9 @@ show_in_the_kernel() {
     fetch_into_the_kernel "bad" "$bad_way"
 }
 
-# A pair of devices brings a frame that a program sends back only where there is a program too: one that loses a frame in
-# so many, 0 for none.
+# The peer's device loses one frame in so many, 0 for none.
 lose_one_in() {
-    cat >"$out/pass.c" <<'END'
-static unsigned (*const random)(void) = (void *)7;
-__attribute__((section("xdp"), used)) int pass(void *ctx) {
-    (void)ctx;
-    return LOST && random() % (LOST + !LOST) == 0 ? 1 : 2;
-}
-char pass_license[] __attribute__((section("license"), used)) = "Dual MIT/GPL";
-END
-    clang -target bpf -O2 -g -c "-DLOST=$1u" "$out/pass.c" -o "$out/pass.o"
-    ip -n "$ns_peer" link set dev "$device" xdp off
-    ip -n "$ns_peer" link set dev "$device" xdp obj "$out/pass.o" sec xdp
+    in_peer scripts/let-frames-back "$device" "$1"
 }
 
 # Runs an application over the program in the kernel: its arguments are those of the application.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::build::root;
+use crate::build::{carrick, root};
 use crate::net::{DEVICE, End, Net};
 
 /// Sends each number in a packet of protocol 253 and prints the answers; the first one only makes the context. Then it asks
@@ -24,40 +24,30 @@ except ConnectionRefusedError:
     print('refused', flush=True)
 ";
 
-/// A pair of devices brings a frame that a program sends back only where there is a program too: one that drops a frame in so
-/// many, 0 for none.
-const PASS: &str = "
-static unsigned (*const random)(void) = (void *)7;
-__attribute__((section(\"xdp\"), used)) int pass(void *ctx) {
-    (void)ctx;
-    return LOST && random() % (LOST + !LOST) == 0 ? 1 : 2;
-}
-char pass_license[] __attribute__((section(\"license\"), used)) = \"Dual MIT/GPL\";
-";
-
-/// Puts a program on the peer's device that lets all pass: [frames come back](PASS).
+/// Lets frames that a program sends back come to the peer (`scripts/let-frames-back`).
 ///
 /// # Panics
-/// If clang does not compile it, or the device does not take it.
-pub fn let_frames_back(net: &Net, dir: &Path) {
-    let_frames_back_but(net, dir, 0);
+/// If clang does not compile what that needs, or the device does not take it.
+pub fn let_frames_back(net: &Net) {
+    let_frames_back_but(net, 0);
 }
 
 /// The same, but for one frame in so many on average, which is lost; 0: none is.
 ///
 /// # Panics
 /// As [`let_frames_back`].
-pub fn let_frames_back_but(net: &Net, dir: &Path, lost: u32) {
-    let (source, object) = (dir.join("pass.c"), dir.join("pass.o"));
-    fs::write(&source, PASS).expect("writable");
-    let made = Command::new("clang")
-        .args(["-target", "bpf", "-O2", "-g", "-c", &format!("-DLOST={lost}u")])
-        .args([&source, Path::new("-o"), &object])
-        .status();
-    assert!(made.is_ok_and(|s| s.success()), "clang compiled the other program");
-    let object = object.to_string_lossy();
-    net.ip(End::Peer, &format!("link set dev {DEVICE} xdp off")).expect("it is taken away");
-    net.ip(End::Peer, &format!("link set dev {DEVICE} xdp obj {object} sec xdp")).expect("it is taken");
+pub fn let_frames_back_but(net: &Net, lost: u32) {
+    let script = root().join("scripts/let-frames-back");
+    let done = net.command(End::Peer, &script.to_string_lossy()).args([DEVICE, &lost.to_string()]).status();
+    assert!(done.is_ok_and(|s| s.success()), "the peer's device has a program");
+}
+
+/// `carrick run` of a program in the kernel at our end, with nothing said yet of what uses it.
+pub fn run_in_kernel(net: &Net, program: &Path) -> Command {
+    let mut command = net.command(End::Ours, &carrick().to_string_lossy());
+    command.arg("run").arg(program).args(["--target", "xdp", "--port", DEVICE]);
+    command.args(["--addr", &format!("{}/24", Net::OURS)]);
+    command
 }
 
 /// The least program, whose answers come from the address that was asked, in a folder.

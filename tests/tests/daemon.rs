@@ -144,7 +144,7 @@ fn kill(daemon: Running, signal: &str) {
 fn a_daemon_goes_on_with_the_connections_of_a_dead_one() {
     let Some(house) = House::new() else { return };
     let config = house.on(DEVICE);
-    let_frames_back(&house.net, house.dir.path());
+    let_frames_back(&house.net);
     let first = house.daemon(&config, &format!("least is on {DEVICE}"));
     assert_eq!(house.asked("0 7 5"), "7 12 refused");
     let connections = house.carrickd("status").arg("--connections").output().expect("it starts");
@@ -319,7 +319,7 @@ print('closed' if s.recv(1) == b'' else 'not closed', flush=True)
 #[test]
 fn a_stream_goes_on_while_daemons_die() {
     let Some(house) = House::new() else { return };
-    let_frames_back(&house.net, house.dir.path());
+    let_frames_back(&house.net);
     let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
     let text = text.replace("least.mtp", &root().join("protocols/tcp/tcp.mtp").display().to_string());
     let config = house.configured(&format!("{text}app = \"echo:7\"\nset = [\"max_conns=16\"]\n"));
@@ -456,7 +456,7 @@ print(struct.unpack('!I', sockets[0].recv(2000)[20:24])[0])
 #[test]
 fn who_finds_no_place_any_more_is_counted_and_who_has_one_keeps_it() {
     let Some(house) = House::new() else { return };
-    let_frames_back(&house.net, house.dir.path());
+    let_frames_back(&house.net);
     let text = fs::read_to_string(house.file()).expect("readable");
     fs::write(house.file(), text.replace("(conn, 16)", "(conn, 2)")).expect("writable");
     let config = house.on(DEVICE);
@@ -499,10 +499,9 @@ fn a_device_that_takes_no_program_is_left_as_it_is() {
     house.is_as_before();
     assert!(run("lo").starts_with("the driver of lo has no XDP; choose a device"));
     house.is_as_before();
-    let_frames_back(&house.net, house.dir.path());
-    let other = house.dir.path().join("pass.o");
-    let attach = format!("link set dev {DEVICE} xdp obj {} sec xdp", other.display());
-    house.net.ip(End::Ours, &attach).expect("it is taken");
+    let script = root().join("scripts/let-frames-back");
+    let other = house.net.command(End::Ours, &script.to_string_lossy()).arg(DEVICE).status();
+    assert!(other.is_ok_and(|s| s.success()), "the device has another program");
     let said = run(DEVICE);
     assert!(said.starts_with(&format!("{DEVICE} has an XDP program already")), "{said}");
     assert!(said.contains(&format!("ip link set {DEVICE} xdp off")), "{said}");

@@ -193,7 +193,7 @@ fn real_packets_are_answered_in_the_kernel() {
     if loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])).is_none() {
         return;
     }
-    let_frames_back(&net, dir.path());
+    let_frames_back(&net);
     let mut run = net.command(End::Ours, &carrick().to_string_lossy());
     run.arg("run").arg(&path).args(["--target", "xdp", "--port", DEVICE, "--addr", Net::OURS]);
     let (stack, said) = saying(&mut run, &format!("least is on {DEVICE}"));

@@ -7,7 +7,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use carrick_tests::build::{carrick, root};
+use carrick_tests::build::root;
+use carrick_tests::in_kernel::run_in_kernel;
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::started;
 
@@ -26,10 +27,7 @@ fn net() -> Option<Net> {
 }
 
 fn run(net: &Net) -> Command {
-    let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-    command.arg("run").arg(here("asking.mtp"));
-    command.args(["--target", "xdp", "--port", DEVICE, "--addr", &format!("{}/24", Net::OURS)]);
-    command
+    run_in_kernel(net, &here("asking.mtp"))
 }
 
 /// Lets an application obey a script.

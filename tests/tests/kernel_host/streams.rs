@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use carrick_tests::build::{carrick, root};
-use carrick_tests::in_kernel::let_frames_back_but;
-use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
+use carrick_tests::build::root;
+use carrick_tests::in_kernel::{let_frames_back_but, run_in_kernel};
+use carrick_tests::net::{End, Net, lacks, skip};
 use carrick_tests::running::{Running, serve, started};
 use tempfile::TempDir;
 
@@ -24,9 +24,7 @@ fn place() -> Option<(Net, TempDir)> {
 }
 
 fn application(net: &Net, app: &str) -> std::process::Command {
-    let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-    command.arg("run").arg(root().join("protocols/tcp/tcp.mtp"));
-    command.args(["--target", "xdp", "--port", DEVICE, "--addr", &format!("{}/24", Net::OURS)]);
+    let mut command = run_in_kernel(net, &root().join("protocols/tcp/tcp.mtp"));
     command.args(["--app", app]);
     command
 }
@@ -59,10 +57,10 @@ fn fetched(net: &Net, dir: &Path, url: &str) {
 #[test]
 fn a_server_in_the_kernel_is_fetched_from() {
     let Some((net, dir)) = place() else { return };
-    let_frames_back_but(&net, dir.path(), 0);
+    let_frames_back_but(&net, 0);
     let Some(running) = server(&net, &format!("http:{}", dir.path().display())) else { return };
     for lost in WIRES {
-        let_frames_back_but(&net, dir.path(), lost);
+        let_frames_back_but(&net, lost);
         fetched(&net, dir.path(), &format!("http://{}/data", Net::OURS));
     }
     assert!(running.end().success());
@@ -74,7 +72,7 @@ fn a_client_in_the_kernel_fetches() {
     let mut files = net.command(End::Peer, "python3");
     files.args(["-u", "-m", "http.server", "8000", "--bind", Net::PEER]).current_dir(dir.path());
     let _files = serve(&mut files, "Serving HTTP");
-    let_frames_back_but(&net, dir.path(), WIRES[1]);
+    let_frames_back_but(&net, WIRES[1]);
     let to = dir.path().join("got");
     let app = format!("get:http://{}:8000/data:{}", Net::PEER, to.display());
     let done = application(&net, &app).output().expect("it starts");
@@ -105,11 +103,11 @@ print('same' if back == octets else f'{len(back)} octets', flush=True)
 
 #[test]
 fn octets_pass_both_ways_at_once() {
-    let Some((net, dir)) = place() else { return };
-    let_frames_back_but(&net, dir.path(), 0);
+    let Some((net, _)) = place() else { return };
+    let_frames_back_but(&net, 0);
     let Some(running) = server(&net, "echo") else { return };
     for lost in WIRES {
-        let_frames_back_but(&net, dir.path(), lost);
+        let_frames_back_but(&net, lost);
         let echo = net.command(End::Peer, "python3").args(["-c", ECHO, Net::OURS, "500000"]).output();
         assert_eq!(
             String::from_utf8_lossy(&echo.expect("python3 runs").stdout),

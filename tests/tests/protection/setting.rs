@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use carrick_kernel::machine;
-use carrick_tests::build::{carrick, root};
-use carrick_tests::in_kernel::let_frames_back;
+use carrick_tests::build::root;
+use carrick_tests::in_kernel::{let_frames_back, run_in_kernel};
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::{Running, started};
 use tempfile::TempDir;
@@ -43,8 +43,7 @@ pub fn wire() -> Option<Net> {
         return None;
     }
     let net = Net::kernel_on_both()?;
-    let dir = tempfile::tempdir().expect("a folder");
-    let_frames_back(&net, dir.path());
+    let_frames_back(&net);
     Some(net)
 }
 
@@ -78,9 +77,8 @@ impl Place {
         fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).expect("it is ours");
         let door = dir.path().join("door").display().to_string();
         let before = device(&net);
-        let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-        command.args(["run", PROGRAM, "--target", "xdp", "--port", DEVICE]).current_dir(root());
-        command.args(["--addr", &format!("{}/24", Net::OURS), "--app", &app.replace("DOOR", &door)]);
+        let mut command = run_in_kernel(&net, &root().join(PROGRAM));
+        command.args(["--app", &app.replace("DOOR", &door)]);
         let (stack, mut lines) = started(command.args(["--set", &format!("max_conns={connections}")]));
         let says = says(&door);
         let first: Vec<String> = lines.by_ref().take_while(|line| *line != says).collect();

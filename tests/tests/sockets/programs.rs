@@ -65,7 +65,7 @@ fn all_of_them_by_the_kernel() {
     let Some(stack) = Stack::start_in_kernel(&net) else { return };
     let place = Place { stack, dir, net };
     for lost in [0, 100] {
-        let_frames_back_but(&place.net, place.path(), lost);
+        let_frames_back_but(&place.net, lost);
         for (name, programs, case) in CASES {
             if programs.iter().any(|program| lacks(program)) {
                 continue;

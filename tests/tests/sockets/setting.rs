@@ -5,7 +5,8 @@ use std::process::Command;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use carrick_tests::build::{carrick, host, root};
+use carrick_tests::build::{host, root};
+use carrick_tests::in_kernel::run_in_kernel;
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::{Running, started};
 use tempfile::TempDir;
@@ -35,20 +36,19 @@ impl Stack {
     pub fn start_for(net: &Net, users: &str, more: &[&str]) -> Stack {
         let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
         command.args(["--port", &net.port(), "--requests", "4096"]).args(more);
+        command.args(["--addr", &format!("{}/24", Net::OURS)]);
         Stack::serving(command, users).expect("it needs nothing")
     }
 
     /// Starts one whose core is in the kernel; `None`, said aloud, where this machine does not take programs.
     pub fn start_in_kernel(net: &Net) -> Option<Stack> {
-        let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-        command.arg("run").arg(root().join(PROGRAM)).args(["--target", "xdp", "--port", DEVICE]);
-        Stack::serving(command, "")
+        Stack::serving(run_in_kernel(net, &root().join(PROGRAM)), "")
     }
 
     fn serving(mut command: Command, users: &str) -> Option<Stack> {
         let dir = tempfile::tempdir().expect("a folder");
         let app = format!("sockets:{}{users}", dir.path().join("door").display());
-        command.args(["--addr", &format!("{}/24", Net::OURS), "--app", &app, "--set", "msl=10ms"]);
+        command.args(["--app", &app, "--set", "msl=10ms"]);
         let (running, mut lines) = started(&mut command);
         let mut line = lines.next().expect("it speaks");
         if line == format!("tcp is on {DEVICE}") {
