@@ -14,6 +14,8 @@ use carrick_tests::build::{carrickd, root};
 use carrick_tests::in_kernel::{ASK, Pins, answering, let_frames_back};
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::{Running, saying, started};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::Value;
 
 /// Where a daemon is tried out. (What stands first is removed first.)
@@ -244,6 +246,15 @@ fn told(process: &Value, signal: &str) {
     assert!(told.is_ok_and(|s| s.success()), "{process} was there");
 }
 
+/// Kills a process that is not ours to wait for, and waits until it has given all back.
+fn killed(process: &Value) {
+    let pid = process.as_i64().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)).expect("a process");
+    let handle = pidfd_open(pid, PidfdFlags::empty()).expect("it is there");
+    told(process, "-KILL");
+    let ended = poll(&mut [PollFd::new(&handle, PollFlags::IN)], None);
+    assert_eq!(ended.expect("it ends"), 1);
+}
+
 /// Whether there is such a process that has not ended, be it waited for or not.
 fn is_alive(process: &Value) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -266,7 +277,7 @@ fn an_application_that_dies_is_started_again() {
     assert_eq!(asking.connections(), 1, "what the dead one had is taken back");
     told(&asking.daemon.0.id().into(), "-KILL");
     assert!(asking.daemon.0.wait().is_ok_and(|s| !s.success()));
-    told(&second["process"], "-KILL");
+    killed(&second["process"]);
     let last = house.daemon(&asking.config, "warn: the application of asking is gone");
     assert_eq!(asking.connections(), 0, "and what it had");
     let third = asking.application();
@@ -361,7 +372,7 @@ print(s.recv(5).decode())
 #[test]
 fn two_programs_are_on_one_device() {
     let Some(house) = House::new() else { return };
-    let_frames_back(&house.net, house.dir.path());
+    let_frames_back(&house.net);
     let least = fs::read_to_string(house.on(DEVICE)).expect("readable");
     let streams = least.replace("least.mtp", &root().join("protocols/tcp/tcp.mtp").display().to_string());
     let streams = format!("{streams}app = \"echo:7\"\nset = [\"max_conns=16\"]\n");

@@ -9,13 +9,15 @@ use carrick_ir::{Function, Loc, Program, counter};
 use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 use carrick_sim::diff::Pace;
 
-use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, QUEUE, kind};
+use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, QUEUE, REQUEST_TYPE, kind};
 use crate::requests::Requests;
 use crate::timers::Timers;
 use crate::{Object, Refusal, Reports};
 
 /// The frame goes back by the device that it came from.
 const XDP_TX: u32 = 3;
+/// What follows an Ethernet header (RFC 894).
+const IPV4: u16 = 0x0800;
 /// A trace record that says that a claim does not hold.
 const CLAIM: u32 = TraceKind::Claim as u32;
 
@@ -80,7 +82,7 @@ impl KernelCore {
     /// One packet, at this time: whether an event was made of it.
     fn packet(&mut self, packet: &[u8], now: u64) -> Result<bool, String> {
         let (before, _) = self.object.taken_and_busy()?;
-        self.frame("ingress", packet, now)?;
+        self.frame("ingress", IPV4, packet, now)?;
         let taken = self.object.taken_and_busy()?.0 > before;
         self.let_out()?;
         Ok(taken)
@@ -88,7 +90,7 @@ impl KernelCore {
 
     /// A request of an application, or a timer that is due.
     fn ask(&mut self, asked: &Asked<'_>) -> Result<(), String> {
-        self.frame("egress", &asked.octets(), self.now)
+        self.frame("egress", REQUEST_TYPE, &asked.octets(), self.now)
     }
 
     /// Lets what waits leave, each in a frame of its own, unless that is asked for.
@@ -114,10 +116,11 @@ impl KernelCore {
     }
 
     /// Gives a frame to a program, at this time.
-    fn frame(&mut self, program: &str, octets: &[u8], now: u64) -> Result<(), String> {
+    fn frame(&mut self, program: &str, ethertype: u16, octets: &[u8], now: u64) -> Result<(), String> {
         self.now = self.now.max(now);
         self.object.set_clock(self.now)?;
-        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
+        frame.extend(ethertype.to_be_bytes());
         frame.extend(octets);
         let (verdict, left) = self.object.run(program, &frame)?;
         if verdict == XDP_TX {

@@ -3,6 +3,9 @@
 /// Octets of an Ethernet header.
 pub const ETHERNET: usize = 14;
 
+/// What stands in that header of a request, in place of what an Ethernet header says of a packet.
+pub const REQUEST_TYPE: u16 = 0x88b5;
+
 /// What a request in a frame is.
 pub mod kind {
     /// a call of the interface

@@ -173,6 +173,7 @@ fn maps_of(ebpf: &Ebpf) -> Result<BTreeMap<String, MapData>, String> {
         let (Map::Array(data)
         | Map::PerCpuArray(data)
         | Map::HashMap(data)
+        | Map::LruHashMap(data)
         | Map::ProgramArray(data)
         | Map::Queue(data)
         | Map::RingBuf(data)

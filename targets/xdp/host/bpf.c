@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bpf(2), in so far as a host needs it. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/bpf.h>
+#include <linux/if_link.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -48,18 +48,29 @@ bool kernel_bpf_lookup(int fd, uint32_t key, void *value) {
     return bpf(BPF_MAP_LOOKUP_ELEM, &attr) == 0;
 }
 
-/* With live frames what the program lets out leaves by the device, and what it drops is gone. */
-int kernel_bpf_run(int fd, const void *frame, uint32_t len, uint32_t device) {
-    struct xdp_md ctx = {.data_end = len, .ingress_ifindex = device};
+bool kernel_bpf_update(int fd, const void *key, const void *value) {
     union bpf_attr attr;
     memset(&attr, 0, sizeof attr);
-    attr.test.prog_fd = (uint32_t)fd;
-    attr.test.data_in = address(frame);
-    attr.test.data_size_in = len;
-    attr.test.ctx_in = address(&ctx);
-    attr.test.ctx_size_in = sizeof ctx;
-    attr.test.repeat = 1;
-    attr.test.batch_size = 1;
-    attr.test.flags = BPF_F_TEST_XDP_LIVE_FRAMES;
-    return bpf(BPF_PROG_TEST_RUN, &attr) == 0 ? 0 : errno;
+    attr.map_fd = (uint32_t)fd;
+    attr.key = address(key);
+    attr.value = address(value);
+    return bpf(BPF_MAP_UPDATE_ELEM, &attr) == 0;
+}
+
+bool kernel_bpf_delete(int fd, const void *key) {
+    union bpf_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.map_fd = (uint32_t)fd;
+    attr.key = address(key);
+    return bpf(BPF_MAP_DELETE_ELEM, &attr) == 0;
+}
+
+int kernel_bpf_attach(int program, uint32_t device) {
+    union bpf_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.link_create.prog_fd = (uint32_t)program;
+    attr.link_create.target_ifindex = device;
+    attr.link_create.attach_type = BPF_XDP;
+    attr.link_create.flags = XDP_FLAGS_DRV_MODE;
+    return bpf(BPF_LINK_CREATE, &attr);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests into the kernel, and completions out of it. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -33,25 +32,34 @@ struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_conf
     core->most_open = config->completions ? config->completions : 1024;
     core->staged_count = staged_count(config);
     core->staged_free = core->staged_count ? 0 : NOT_STAGED;
-    for (uint32_t n = 0; n < core->staged_count; n++)
+    for (uint32_t n = 0; n < core->staged_count; n++) {
         core->staged[n].next = n + 1 < core->staged_count ? n + 1 : NOT_STAGED;
+        core->staged[n].first = NOT_STAGED;
+    }
     /* Whoever was here before may have gone while it looked at them. */
     core_look_at_timers(core);
     return core;
 }
 
-void core_ask(const struct carrick_core *core, const struct carrick_asked *asked) {
-    struct asking asking = {.ethernet = {[12] = 8}, .asked = *asked};
-    /* It fails where a signal comes, before anything happened. */
-    while (carrick_kernel_give(core->kernel, &asking, sizeof asking) == EINTR) {
-    }
+bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked) {
+    static const uint8_t ethernet[CARRICK_ETHER_HEADER] = {
+        [12] = CARRICK_REQUEST_TYPE >> 8, [13] = CARRICK_REQUEST_TYPE & 255};
+    struct frames *frames = &core->kernel->inner.frames;
+    uint8_t *frame = frames_take(frames);
+    if (!frame)
+        return false;
+    memcpy(frame, ethernet, sizeof ethernet);
+    memcpy(frame + sizeof ethernet, asked, sizeof *asked);
+    /* Of the full size: a packet has room in it, and frames of a pair of devices cannot be made longer. */
+    frames_put(frames, frame, core->kernel->port.mtu + CARRICK_ETHER_HEADER);
+    return true;
 }
 
 int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now) {
     (void)now;
     if (request->token == 0)
         return CARRICK_BAD_ARG;
-    if (core->open == core->most_open)
+    if (core->open == core->most_open || !frames_take(&core->kernel->inner.frames))
         return CARRICK_AGAIN;
     if (request->data.ptr && request->data.len > CARRICK_STAGED) {
         bool other = core->refused != 0;
@@ -64,12 +72,12 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
     if (request->data.ptr && !core_stage(core, request, &asked))
         return CARRICK_AGAIN;
     core->open++;
-    core_ask(core, &asked);
+    (void)core_ask(core, &asked);
     return 0;
 }
 
-/* A packet to which the program knows no way: the kernel's own stack asks for the neighbour, and sends it. One that it
- * refuses is lost, as packets are. */
+/* A packet to which the program knows no way: the kernel's own stack asks for the neighbour, and sends it; once it is
+ * known the program sends by itself. One that is refused is lost, as packets are. */
 static void send_for_program(const struct carrick_core *core, const struct carrick_report *report, uint32_t octets) {
     const uint8_t *packet = (const uint8_t *)report->words;
     uint32_t len = report->number;
@@ -81,6 +89,7 @@ static void send_for_program(const struct carrick_core *core, const struct carri
         core->kernel->port.tx++;
     else
         core->kernel->port.tx_refused++;
+    core_find_way(core, ntohl(to.sin_addr.s_addr));
 }
 
 bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_completion *out) {
@@ -102,6 +111,8 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
             found = true;
         } else if (report->kind == CARRICK_REPORT_SEND) {
             send_for_program(core, report, octets);
+        } else if (report->kind == CARRICK_REPORT_WAY && words >= 1) {
+            core_find_way(core, (uint32_t)report->words[0]);
         } else if (report->kind < CARRICK_REPORT_COMPLETION && core->trace) {
             core->trace(core->trace_user, report->kind, report->number, report->words, words);
         }
@@ -110,22 +121,37 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
     return found;
 }
 
-static bool packets_wait(const struct carrick_core *core) {
+static uint64_t packets_waiting(const struct carrick_core *core) {
     const struct carrick_shared *shared = kernel_shared(core->kernel);
-    return __atomic_load_n(&shared->queue_head, __ATOMIC_ACQUIRE) !=
-           __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE);
+    uint64_t head = __atomic_load_n(&shared->queue_head, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE) - head;
+}
+
+/* Frames for packets that wait, `most` at most; returns how many. */
+static uint32_t give_empty(const struct carrick_core *core, uint32_t most) {
+    const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
+    uint64_t wait = packets_waiting(core);
+    uint32_t given = 0;
+    while (given < wait && given < most && core_ask(core, &empty))
+        given++;
+    return given;
 }
 
 /* No packet leaves by the host: those that wait are given frames of the device. */
 uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
                                  uint32_t count, uint64_t now) {
     (void)buffers, (void)cap, (void)lens, (void)count, (void)now;
+    struct frames *frames = &core->kernel->inner.frames;
     /* What comes from here on calls again. */
     __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&kernel_shared(core->kernel)->awake, 1, __ATOMIC_SEQ_CST);
-    const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
-    for (uint32_t given = 0; given < EMPTY_AT_ONCE && packets_wait(core); given++)
-        core_ask(core, &empty);
+    bool pushed = frames_push(frames);
+    for (uint32_t given = 0; pushed && given < EMPTY_AT_ONCE;) {
+        uint32_t more = give_empty(core, EMPTY_AT_ONCE - given);
+        if (more == 0)
+            break;
+        given += more;
+        pushed = frames_push(frames);
+    }
     return 0;
 }
 
@@ -151,10 +177,8 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
     return 0;
 }
 
-/* Whoever asks this may sleep. If there are reports by then, waiting for the ring's descriptor ends at once. */
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
-    __atomic_store_n(&kernel_shared(core->kernel)->awake, 0, __ATOMIC_SEQ_CST);
-    if (packets_wait(core))
+    if (packets_waiting(core) > 0 || frames_waiting(&core->kernel->inner.frames))
         return 0;
     uint64_t first = core_watch_timers(core);
     if (first == 0)

@@ -16,10 +16,11 @@ struct due {
 /* The octets of an open request. While the program works on them they are in the element of `carrick_requests` with
  * the same number. */
 struct staged {
-    uint64_t token; /* 0: nobody's */
-    uint8_t *data;  /* the application's */
+    uint64_t token;
+    uint8_t *data; /* the application's */
     uint64_t len;
-    uint32_t next; /* of the free; NOT_STAGED: none */
+    uint32_t next;  /* of the free, or of those whose tokens begin at the same place; NOT_STAGED: none */
+    uint32_t first; /* of those whose tokens begin here */
     bool writable;
 };
 
@@ -37,14 +38,11 @@ struct carrick_core {
     struct staged staged[]; /* staged_count */
 };
 
-/* A frame that asks `egress` for something. */
-struct asking {
-    uint8_t ethernet[CARRICK_ETHER_HEADER];
-    struct carrick_asked asked;
-} __attribute__((packed));
+/* Puts a request into a frame, which goes with the next push. False: there is no frame left now. */
+bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked);
 
-/* Hands a request to the program. */
-void core_ask(const struct carrick_core *core, const struct carrick_asked *asked);
+/* Looks for the way to an address. */
+void core_find_way(const struct carrick_core *core, uint32_t address);
 
 /* Fires the timers that are due at `now` of the kernel's clock, in order. */
 void core_fire(struct carrick_core *core, uint64_t now);

@@ -9,6 +9,7 @@
 #include "carrick/layout.h"
 #include "carrick/port.h"
 #include "carrick/program.h"
+#include "inner.h"
 
 #define KERNEL_CONTEXTS 64u
 
@@ -31,11 +32,12 @@ struct kernel_ring {
 
 struct carrick_kernel {
     struct carrick_port port; /* the first member: what carrick_config.elsewhere points to */
-    int egress, raw;
+    int egress, raw, ways;
     uint32_t device;     /* its index */
     uint32_t processors; /* that there can be */
     struct kernel_map cores, shared, requests, contexts[KERNEL_CONTEXTS];
     struct kernel_ring reports;
+    struct inner inner;
     struct carrick_places *places;
     const char *part_names[KERNEL_CONTEXTS][CARRICK_ID_PARTS];
     uint8_t *all_cores; /* what all processors have, as it was looked at last */
@@ -46,10 +48,6 @@ struct carrick_kernel {
 /* Opens what a loader gives: `spec` is the folder where it is pinned, or names with descriptors that this process has
  * (`carrick_cores=5,egress=9,...`), which are closed with it. NULL: `error` says why. */
 struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port_error *error);
-
-/* Hands `len` octets to `egress` in a frame of the device, which leaves by it if the program makes a packet of it. 0,
- * or an errno. */
-int carrick_kernel_give(const struct carrick_kernel *kernel, const void *frame, uint32_t len);
 
 /* Reads what all processors have; element n of so many octets belongs to processor n. False: the kernel refuses. */
 bool carrick_kernel_read_cores(struct carrick_kernel *kernel);
@@ -78,6 +76,9 @@ void kernel_next(const struct kernel_ring *ring);
 int kernel_bpf_get(const char *path);
 bool kernel_bpf_info(int fd, struct kernel_map *map);
 bool kernel_bpf_lookup(int fd, uint32_t key, void *value);
-int kernel_bpf_run(int fd, const void *frame, uint32_t len, uint32_t device);
+bool kernel_bpf_update(int fd, const void *key, const void *value);
+bool kernel_bpf_delete(int fd, const void *key);
+/* A program on a device: the link's descriptor, -1: errno says why. */
+int kernel_bpf_attach(int program, uint32_t device);
 
 #endif

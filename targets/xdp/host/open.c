@@ -15,9 +15,17 @@
 
 #define PATH_OCTETS 512
 
+/* With this a turn of the host begins: it looks at reports by itself until it is about to sleep. */
 static uint32_t kernel_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
-    (void)port, (void)now, (void)frames, (void)count;
+    (void)now, (void)frames, (void)count;
+    __atomic_store_n(&kernel_shared((struct carrick_kernel *)port)->awake, 1, __ATOMIC_SEQ_CST);
     return 0;
+}
+
+/* Whoever asks this may sleep. If there are reports by then, waiting for the ring's descriptor ends at once. */
+static uint64_t kernel_deadline(const struct carrick_port *port) {
+    __atomic_store_n(&kernel_shared((const struct carrick_kernel *)port)->awake, 0, __ATOMIC_SEQ_CST);
+    return UINT64_MAX;
 }
 
 /* There is always room, of which nobody makes use. */
@@ -55,6 +63,7 @@ static void kernel_close(struct carrick_port *port) {
         __atomic_store_n(&kernel_shared(kernel)->watched, 0, __ATOMIC_SEQ_CST); /* nobody is to be called */
         __atomic_store_n(&kernel_shared(kernel)->awake, 0, __ATOMIC_SEQ_CST);
     }
+    inner_close(&kernel->inner);
     map_close(&kernel->cores);
     map_close(&kernel->shared);
     map_close(&kernel->requests);
@@ -65,13 +74,18 @@ static void kernel_close(struct carrick_port *port) {
         close(kernel->egress);
     if (kernel->raw >= 0)
         close(kernel->raw);
+    if (kernel->ways >= 0)
+        close(kernel->ways);
     free(kernel->places);
     free(kernel->all_cores);
     free(kernel);
 }
 
-static const struct carrick_port_ops kernel_ops = {
-    .receive = kernel_receive, .reserve = kernel_reserve, .commit = kernel_commit, .close = kernel_close};
+static const struct carrick_port_ops kernel_ops = {.receive = kernel_receive,
+                                                   .reserve = kernel_reserve,
+                                                   .commit = kernel_commit,
+                                                   .deadline = kernel_deadline,
+                                                   .close = kernel_close};
 
 /* The descriptor that `spec` has for this name; -1: none. */
 static int listed(const char *spec, const char *name) {
@@ -209,6 +223,11 @@ static bool open_raw(struct carrick_kernel *kernel, struct carrick_port_error *e
     return true;
 }
 
+static bool open_inner(struct carrick_kernel *kernel, struct carrick_port_error *error) {
+    const char *lacking = inner_open(&kernel->inner, kernel->egress, kernel->port.mtu + CARRICK_ETHER_HEADER);
+    return !lacking || refused(error, lacking);
+}
+
 struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port_error *error) {
     struct carrick_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) {
@@ -216,23 +235,23 @@ struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port
         return NULL;
     }
     kernel->port = (struct carrick_port){.ops = &kernel_ops, .kind = "kernel", .fd = -1};
-    kernel->egress = kernel->raw = kernel->reports.fd = -1;
+    kernel->egress = kernel->raw = kernel->ways = kernel->reports.fd = -1;
+    kernel->inner.frames.fd = kernel->inner.link = -1;
     kernel->cores.fd = kernel->shared.fd = kernel->requests.fd = -1;
     for (uint32_t n = 0; n < KERNEL_CONTEXTS; n++)
         kernel->contexts[n].fd = -1;
     kernel->egress = find(spec, "programs", "egress");
-    bool open = kernel->egress >= 0 || refused(error, "egress");
+    kernel->ways = find(spec, "maps", "carrick_ways");
+    bool open =
+        (kernel->egress >= 0 || refused(error, "egress")) && (kernel->ways >= 0 || refused(error, "carrick_ways"));
     open = open && open_cores(kernel, spec, error) && open_map(&kernel->shared, spec, "carrick_shared", true, error) &&
            open_requests(kernel, spec, error) && open_ring(&kernel->reports, spec, error) &&
-           open_places(kernel, spec, error) && open_contexts(kernel, spec, error) && open_raw(kernel, error);
+           open_places(kernel, spec, error) && open_contexts(kernel, spec, error) && open_raw(kernel, error) &&
+           open_inner(kernel, error);
     if (open) {
         kernel->port.fd = kernel->reports.fd;
         return kernel;
     }
     kernel_close(&kernel->port);
     return NULL;
-}
-
-int carrick_kernel_give(const struct carrick_kernel *kernel, const void *frame, uint32_t len) {
-    return kernel_bpf_run(kernel->egress, frame, len, kernel->device);
 }

@@ -8,12 +8,20 @@ static uint8_t *staged_octets(const struct carrick_core *core, uint32_t n) {
     return kernel_at(&core->kernel->requests, n);
 }
 
+/* The first element of those whose tokens begin at the same place. */
+static uint32_t *begin_at(struct carrick_core *core, uint64_t token) {
+    return &core->staged[token % core->staged_count].first;
+}
+
 bool core_stage(struct carrick_core *core, const struct carrick_request *request, struct carrick_asked *asked) {
     uint32_t n = core->staged_free;
     if (n == NOT_STAGED)
         return false;
     struct staged *s = &core->staged[n];
     core->staged_free = s->next;
+    uint32_t *first = begin_at(core, request->token);
+    s->next = *first;
+    *first = n;
     uint64_t len = request->data.len;
     s->token = request->token;
     s->data = request->data.ptr;
@@ -28,15 +36,18 @@ bool core_stage(struct carrick_core *core, const struct carrick_request *request
 }
 
 void core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets) {
-    for (uint32_t n = 0; n < core->staged_count; n++) {
-        struct staged *s = &core->staged[n];
-        if (s->token != token)
-            continue;
-        if (s->writable)
-            memcpy(s->data, staged_octets(core, n), octets < s->len ? octets : s->len);
-        s->token = 0;
-        s->next = core->staged_free;
-        core->staged_free = n;
+    if (core->staged_count == 0)
         return;
-    }
+    uint32_t *at = begin_at(core, token);
+    while (*at != NOT_STAGED && core->staged[*at].token != token)
+        at = &core->staged[*at].next;
+    uint32_t n = *at;
+    if (n == NOT_STAGED)
+        return;
+    struct staged *s = &core->staged[n];
+    if (s->writable)
+        memcpy(s->data, staged_octets(core, n), octets < s->len ? octets : s->len);
+    *at = s->next;
+    s->next = core->staged_free;
+    core->staged_free = n;
 }

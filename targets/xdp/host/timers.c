@@ -110,6 +110,7 @@ void core_fire(struct carrick_core *core, uint64_t now) {
     for (uint32_t i = 0; i < found.count; i++) {
         struct carrick_asked asked = {
             .kind = CARRICK_REQUEST_TIMER, .number = core->due[i].number, .handle = core->due[i].handle};
-        core_ask(core, &asked);
+        if (!core_ask(core, &asked))
+            lower(earliest, core->due[i].deadline);
     }
 }

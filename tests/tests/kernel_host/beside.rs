@@ -42,7 +42,7 @@ impl Place {
         let net = if missing { None } else { Net::kernel_on_both() }?;
         let dir = tempfile::tempdir().expect("a folder");
         answering(dir.path());
-        let_frames_back(&net, dir.path());
+        let_frames_back(&net);
         Some(Place { net, dir })
     }
 

@@ -6,6 +6,9 @@ use crate::Emitter;
 use crate::core_struct::QUEUE;
 use crate::names::{doc_comment, safe};
 
+/// How many next hops are known at once.
+const WAYS: u32 = 4096;
+
 impl Emitter<'_> {
     pub(super) fn kernel_structs(&mut self) {
         self.w.line("/* What a packet carries: octets of the frame that came, at ptr, or of a TX unit. */");
@@ -143,6 +146,7 @@ impl Emitter<'_> {
         let entry = format!("struct {}", self.names.own("entry"));
         self.map("carrick_queue", "ARRAY", u64::from(QUEUE), Some(("uint32_t", &entry)));
         self.map("carrick_reports", "RINGBUF", 1 << 20, None);
+        self.map("carrick_ways", "LRU_HASH", u64::from(WAYS), Some(("uint32_t", "struct carrick_way")));
         for (number, ctx) in self.p.contexts.iter().enumerate() {
             let capacity = self.capacity(ctx);
             let ty = format!("struct {}", self.names.declared(&ctx.name));

@@ -20,6 +20,7 @@ enum carrick_map {
     CARRICK_MAP_ARRAY = 2,
     CARRICK_MAP_PROG_ARRAY = 3,
     CARRICK_MAP_PERCPU_ARRAY = 6,
+    CARRICK_MAP_LRU_HASH = 9,
     CARRICK_MAP_XSKMAP = 17,
     CARRICK_MAP_STACK = 23,
     CARRICK_MAP_RINGBUF = 27,
@@ -34,33 +35,16 @@ struct xdp_md {
     uint32_t data, data_end, data_meta, ingress_ifindex, rx_queue_index, egress_ifindex;
 };
 
-/* By which way a packet goes that leaves by `ifindex`: struct bpf_fib_lookup of IPv4. All but numbers of the kernel's
- * own is in network order. */
-struct bpf_fib_lookup {
-    uint8_t family, l4_protocol;
-    uint16_t sport, dport, tot_len;
-    uint32_t ifindex;
-    uint32_t tos;
-    uint32_t src, no_src[3];
-    uint32_t dst, no_dst[3];
-    uint32_t vlan;
-    uint8_t smac[6], dmac[6];
-};
-
-#define CARRICK_FIB_OUTPUT  2u /* BPF_FIB_LOOKUP_OUTPUT */
-#define CARRICK_FIB_AF_INET 2u
-
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key)CARRICK_UNUSED = (void *)1;
 static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value,
                                          uint64_t flags) CARRICK_UNUSED = (void *)2;
 static long (*const bpf_map_delete_elem)(void *map, const void *key) CARRICK_UNUSED = (void *)3;
 static uint64_t (*const bpf_ktime_get_ns)(void) CARRICK_UNUSED = (void *)5;
 static long (*const bpf_tail_call)(struct xdp_md *ctx, void *programs, uint32_t index) CARRICK_UNUSED = (void *)12;
+static long (*const bpf_redirect)(uint32_t device, uint64_t flags) CARRICK_UNUSED = (void *)23;
 static int64_t (*const bpf_csum_diff)(const void *from, uint32_t from_size, const void *to, uint32_t to_size,
                                       uint32_t seed) CARRICK_UNUSED = (void *)28;
 static long (*const bpf_xdp_adjust_tail)(struct xdp_md *ctx, int delta) CARRICK_UNUSED = (void *)65;
-static long (*const bpf_fib_lookup)(struct xdp_md *ctx, struct bpf_fib_lookup *params, int len,
-                                    uint32_t flags) CARRICK_UNUSED = (void *)69;
 static long (*const bpf_map_push_elem)(void *map, const void *value, uint64_t flags) CARRICK_UNUSED = (void *)87;
 static long (*const bpf_map_pop_elem)(void *map, void *value) CARRICK_UNUSED = (void *)88;
 static long (*const bpf_probe_read_kernel)(void *to, uint32_t size, const void *from) CARRICK_UNUSED = (void *)113;
@@ -116,7 +100,7 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
     return same - unknown;
 }
 
-/* Whoever holds an instance has its word at 1. A program turns a bounded number of times for it. */
-#define CARRICK_TURNS 4096u
+/* Whoever holds an instance has its word at 1. A program waits so many times for it that others are first. */
+#define CARRICK_TURNS 256u
 
 #endif

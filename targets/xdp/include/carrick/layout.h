@@ -44,6 +44,14 @@ struct carrick_shared {
     uint64_t awake;
 };
 
+/* The next hop to an address (`carrick_ways`, by that address as a number of the machine's), which the host found. */
+struct carrick_way {
+    uint64_t until; /* older, it is still used, but the host is asked for it again */
+    uint8_t to[6], from[6];
+    uint32_t reserved;
+};
+#define CARRICK_WAY_LASTS UINT64_C(1000000000) /* ns */
+
 /* A timer of a context. The values of `slots_N` end with those of the instance, in the order of their declaration; in
  * front of them stand, 4 octets each, the slot, its generation, the word that holds it, and whether it is there. */
 struct carrick_timer {
@@ -64,6 +72,9 @@ struct carrick_timer {
 struct carrick_staged {
     uint8_t octets[CARRICK_STAGED + CARRICK_PIECE];
 };
+
+/* Where a request stands in place of what an Ethernet header says of a packet: for local experiments, IEEE 802. */
+#define CARRICK_REQUEST_TYPE 0x88b5u
 
 enum carrick_request_kind {
     CARRICK_REQUEST_CALL,   /* a call of the interface: its number */
@@ -102,6 +113,8 @@ struct carrick_report {
 #define CARRICK_REPORT_SEND 17u
 /* Packets wait, or a timer is due before the host looks: it is to look now. */
 #define CARRICK_REPORT_CALL 18u
+/* The way to an address, the only word, is old: the host is to look for it again. */
+#define CARRICK_REPORT_WAY 20u
 /* Nothing but that there are others: whoever looks went to sleep while they were written. */
 #define CARRICK_REPORT_WAKE 19u
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * By which next hop an address is reached (`carrick_ways`): what the kernel's routes and neighbours say, asked for
+ * again each time that the program says that it is old. What is not known, or can only be sent by the kernel's own
+ * stack, is not there: the program hands such packets up.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <linux/genetlink.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "core.h"
+#include "netlink.h"
+
+/* Documentation/netlink/specs/netdev.yaml in the kernel's source. */
+#define NETDEV_FAMILY       "netdev"
+#define NETDEV_DEV_GET      1
+#define NETDEV_IFINDEX      1
+#define NETDEV_XDP_FEATURES 3
+#define NETDEV_XDP_XMIT     4u /* the device takes frames that programs send by it */
+
+/* Whether programs can send by a device. Kernels before 6.3 do not say. */
+static bool device_takes(uint32_t device) {
+    struct netlink_message message;
+    struct genlmsghdr body = {.cmd = CTRL_CMD_GETFAMILY, .version = 1};
+    netlink_begin(&message, GENL_ID_CTRL, 0, &body, sizeof body);
+    netlink_put(&message, CTRL_ATTR_FAMILY_NAME, NETDEV_FAMILY, sizeof NETDEV_FAMILY);
+    if (!netlink_ask(NETLINK_GENERIC, &message))
+        return true;
+    const void *found = netlink_find(&message, sizeof body, CTRL_ATTR_FAMILY_ID, 2);
+    if (!found)
+        return true;
+    uint16_t family;
+    uint64_t features;
+    memcpy(&family, found, sizeof family);
+    body = (struct genlmsghdr){.cmd = NETDEV_DEV_GET, .version = 1};
+    netlink_begin(&message, family, 0, &body, sizeof body);
+    netlink_put(&message, NETDEV_IFINDEX, &device, sizeof device);
+    if (!netlink_ask(NETLINK_GENERIC, &message))
+        return true;
+    found = netlink_find(&message, sizeof body, NETDEV_XDP_FEATURES, sizeof features);
+    if (!found)
+        return true;
+    memcpy(&features, found, sizeof features);
+    return features & NETDEV_XDP_XMIT;
+}
+
+/* The address of the next hop to an address, both in network order; false: there is no way by the device. */
+static bool next_hop(uint32_t device, uint32_t to, uint32_t *hop) {
+    struct netlink_message message;
+    const struct rtmsg body = {.rtm_family = AF_INET, .rtm_dst_len = 32};
+    netlink_begin(&message, RTM_GETROUTE, 0, &body, sizeof body);
+    netlink_put(&message, RTA_DST, &to, sizeof to);
+    netlink_put(&message, RTA_OIF, &device, sizeof device);
+    if (!netlink_ask(NETLINK_ROUTE, &message))
+        return false;
+    const void *gateway = netlink_find(&message, sizeof body, RTA_GATEWAY, sizeof *hop);
+    *hop = to;
+    if (gateway)
+        memcpy(hop, gateway, sizeof *hop);
+    return true;
+}
+
+/* The MAC address of a neighbour, if the kernel knows it. */
+static bool neighbour(uint32_t device, uint32_t hop, uint8_t address[6]) {
+    struct netlink_message message;
+    struct ndmsg body = {.ndm_family = AF_INET, .ndm_ifindex = (int)device};
+    netlink_begin(&message, RTM_GETNEIGH, 0, &body, sizeof body);
+    netlink_put(&message, NDA_DST, &hop, sizeof hop);
+    if (!netlink_ask(NETLINK_ROUTE, &message))
+        return false;
+    memcpy(&body, message.of.octets + NLMSG_HDRLEN, sizeof body);
+    const void *found = netlink_find(&message, sizeof body, NDA_LLADDR, 6);
+    if (!found || !(body.ndm_state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)))
+        return false;
+    memcpy(address, found, 6);
+    return true;
+}
+
+/* The device's own MAC address. */
+static bool own(const struct carrick_kernel *kernel, uint8_t address[6]) {
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    if (!if_indextoname(kernel->device, request.ifr_name) || ioctl(kernel->raw, SIOCGIFHWADDR, &request) != 0)
+        return false;
+    memcpy(address, request.ifr_hwaddr.sa_data, 6);
+    return true;
+}
+
+static uint64_t kernel_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void core_find_way(const struct carrick_core *core, uint32_t address) {
+    const struct carrick_kernel *kernel = core->kernel;
+    struct carrick_way way = {.until = kernel_now() + CARRICK_WAY_LASTS};
+    uint32_t to = htonl(address), hop;
+    if (device_takes(kernel->device) && next_hop(kernel->device, to, &hop) && neighbour(kernel->device, hop, way.to) &&
+        own(kernel, way.from))
+        (void)kernel_bpf_update(kernel->ways, &address, &way);
+    else
+        (void)kernel_bpf_delete(kernel->ways, &address);
+}
