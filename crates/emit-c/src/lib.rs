@@ -69,8 +69,6 @@ struct Emitter<'p> {
     kernel: bool,
     /// for the kernel: the functions that are put into their callers
     inlined: BTreeSet<String>,
-    /// for the kernel: a loop is being written as a function of its own
-    loop_apart: bool,
     /// the function that is being written
     function: Option<&'p carrick_ir::Function>,
 }
@@ -85,7 +83,6 @@ impl<'p> Emitter<'p> {
             blocks: blocks::needed(p),
             kernel: false,
             inlined: BTreeSet::new(),
-            loop_apart: false,
             function: None,
         }
     }

@@ -56,10 +56,11 @@ impl Emitter<'_> {
                 let n = list_bound(&list.ty);
                 let (at, before) = (self.bounded("at__".into(), n), self.bounded("at__ - 1".into(), n));
                 let greater = format!("item__{key} < {l}.items[{before}]{key}");
-                let turns =
-                    if self.kernel { format!("uint32_t turn__ = 0; turn__ < {n}u && ") } else { "; ".into() };
-                let turn = if self.kernel { ", turn__++" } else { "" };
-                self.open_at(stmt, format!("for ({turns}at__ > 0 && {greater}; at__--{turn}) {{"));
+                let more = if self.kernel { " && CARRICK_GOES_ON" } else { "" };
+                self.open_at(stmt, format!("for (; at__ > 0 && {greater}{more}; at__--) {{"));
+                if self.kernel {
+                    self.line(stmt, format!("at__ = CARRICK_FORGOTTEN(at__, {l}.len);"));
+                }
                 self.line(stmt, format!("{l}.items[{at}] = {l}.items[{before}];"));
                 self.w.close("}");
                 self.line(stmt, format!("{l}.items[{at}] = item__;"));
@@ -131,8 +132,9 @@ impl Emitter<'_> {
         }
         self.w.line("uint32_t from = 0, to = l->len;");
         if self.kernel {
-            let turns = u32::BITS - n.leading_zeros();
-            self.w.open(format!("for (uint32_t turn = 0; turn < {turns}u && from < to; turn++) {{"));
+            self.w.open("while (from < to && CARRICK_GOES_ON) {");
+            self.w.line("from = CARRICK_FORGOTTEN(from, l->len);");
+            self.w.line("to = CARRICK_FORGOTTEN(to, l->len);");
         } else {
             self.w.open("while (from < to) {");
         }

@@ -90,11 +90,6 @@ impl<'p> Emitter<'p> {
             StmtKind::ForRange { .. } | StmtKind::ForEach { .. } => self.loop_stmt(stmt),
             StmtKind::Break => self.line(stmt, "break;"),
             StmtKind::Continue => self.line(stmt, "continue;"),
-            StmtKind::Return(value) if self.loop_apart => {
-                let value = value.as_ref().map_or_else(String::new, |v| self.expr(v));
-                let text = self.leave_loop(&value);
-                self.line(stmt, text);
-            }
             StmtKind::Return(value) => {
                 let nothing = if self.kernel { "return 0;" } else { "return;" };
                 let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.expr(v)));
@@ -135,9 +130,6 @@ impl<'p> Emitter<'p> {
 
     /// A `return` without a meaningful value.
     pub(crate) fn leave(&self) -> String {
-        if let (true, Some(ty)) = (self.loop_apart, self.function.map(|f| &f.ret)) {
-            return self.leave_loop(&self.literal(0, ty));
-        }
         match self.function.map(|f| &f.ret) {
             None | Some(Ty::Void) if self.kernel => "return 0;".into(),
             None | Some(Ty::Void) => "return;".into(),
@@ -276,9 +268,6 @@ impl<'p> Emitter<'p> {
     }
 
     pub(crate) fn loop_stmt(&mut self, stmt: &Stmt) {
-        if self.loop_call(stmt) {
-            return;
-        }
         match &stmt.kind {
             StmtKind::ForRange { var, from, to, max, body } => {
                 self.range_loop(stmt, *var, (from, to), *max, body);
@@ -296,11 +285,13 @@ impl<'p> Emitter<'p> {
                 self.open_at(
                     stmt,
                     format!(
-                        "for (uint32_t {name}__at = 0; {}{name}__at < {len}; {name}__at++) {{",
-                        self.room_ahead(&name, &list.ty)
+                        "for (uint32_t {name}__at = 0; {}{name}__at < {len}{}; {name}__at++) {{",
+                        self.room_ahead(&name, &list.ty),
+                        self.goes_on(stmt)
                     ),
                 );
                 if self.kernel {
+                    self.forget_count(stmt, &[("uint32_t", &format!("{name}__at"))]);
                     self.forget_numbers(stmt, body);
                     self.each_in_kernel(stmt, *var, &place, list);
                 } else {
@@ -330,9 +321,11 @@ impl<'p> Emitter<'p> {
             _ => None,
         };
         let (from, to) = (self.expr(from), self.expr(to));
+        let more = self.goes_on(stmt);
         if turns.is_some_and(|turns| turns <= max) {
-            self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {to}; {name}++) {{"));
+            self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {to}{more}; {name}++) {{"));
             if self.kernel {
+                self.forget_count(stmt, &[(&c, &name)]);
                 self.forget_numbers(stmt, body);
             }
             self.stmts(body);
@@ -341,9 +334,10 @@ impl<'p> Emitter<'p> {
         self.open_at(stmt, "{");
         self.line(stmt, format!("const {c} {name}__end = {to};"));
         self.line(stmt, format!("uint32_t {name}__turn = 0;"));
-        let goes_on = format!("{name} < {name}__end && {name}__turn != {max}u");
+        let goes_on = format!("{name} < {name}__end && {name}__turn != {max}u{more}");
         self.open_at(stmt, format!("for ({c} {name} = {from}; {goes_on}; {name}++, {name}__turn++) {{"));
         if self.kernel {
+            self.forget_count(stmt, &[(&c, &name), ("uint32_t", &format!("{name}__turn"))]);
             self.forget_numbers(stmt, body);
         }
         self.stmts(body);

@@ -95,6 +95,17 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
+    /// Begins the loop over at most so many elements.
+    fn words_loop(&mut self, i: &str, there: &str, most: u32) {
+        let more = self.goes_on_for(most);
+        self.w.open(format!("for (uint32_t {i} = 0; {there}{more}; {i}++) {{"));
+        if !more.is_empty() {
+            self.w.line(format!("{i} = CARRICK_FORGOTTEN({i}, r->count);"));
+            self.w.line(format!("if ({i} >= {most}u)"));
+            self.w.line("    break;");
+        }
+    }
+
     fn words(&mut self, ty: &Ty, at: &str, depth: u32) {
         let (i, r) = (format!("i{depth}"), self.record_here());
         match ty {
@@ -110,14 +121,14 @@ impl Emitter<'_> {
                 }
             }
             Ty::Array(element, n) => {
-                self.w.open(format!("for (uint32_t {i} = 0; {i} < {n}; {i}++) {{"));
+                self.words_loop(&i, &format!("{i} < {n}"), *n);
                 self.words(element, &format!("{at}[{i}]"), depth + 1);
                 self.w.close("}");
             }
             Ty::List(element, n, _) => {
                 self.w.line(format!("carrick_word({r}, {at}.len);"));
                 let room = if self.kernel { format!("{i} < {n}u && ") } else { String::new() };
-                self.w.open(format!("for (uint32_t {i} = 0; {room}{i} < {at}.len; {i}++) {{"));
+                self.words_loop(&i, &format!("{room}{i} < {at}.len"), *n);
                 self.words(element, &format!("{at}.items[{i}]"), depth + 1);
                 self.w.close("}");
             }

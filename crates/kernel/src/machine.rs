@@ -10,8 +10,8 @@ use std::path::Path;
 use crate::Refusal;
 use crate::refusal::PRIVILEGE;
 
-/// The oldest kernel that has all that generated programs use: bpf_xdp_load_bytes is of 5.18.
-const OLDEST: (u32, u32) = (5, 18);
+/// The oldest kernel that has all that generated programs use: may_goto is of 6.9.
+const OLDEST: (u32, u32) = (6, 9);
 /// Where the kernel shows its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 /// Where systems have their BPF file system.
@@ -116,11 +116,11 @@ mod tests {
 
     #[test]
     fn an_old_kernel_is_told_by_its_release() {
-        for old in ["5.17.9-arch1-1", "5.10.0-8-amd64", "4.19", "3"] {
+        for old in ["6.8.12-arch1-1", "5.18.0", "6.1.0-28-amd64", "4.19", "3"] {
             let said = too_old(old).expect("it is older");
-            assert!(said.contains(&format!("Linux {old}, and programs in the kernel need 5.18")), "{said}");
+            assert!(said.contains(&format!("Linux {old}, and programs in the kernel need 6.9")), "{said}");
         }
-        for new in ["5.18.0", "6.1.0-28-amd64", "6.18.44-fc-v657", "10.0", "", "unknown"] {
+        for new in ["6.9.0", "6.12.0-28-amd64", "6.18.44-fc-v657", "10.0", "", "unknown"] {
             assert_eq!(too_old(new), None, "{new}");
         }
     }

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use carrick_ir::{BinOp, Block, ExprKind, FuncId, Function, Instr, Program, Stmt, StmtKind, Ty, UnOp, walk};
 
-use super::nested;
-
 /// Frames of nested calls that a program has (`MAX_CALL_FRAMES`).
 const FRAMES: u32 = 8;
 /// Those above a processor: the program, and the run of its chain.
@@ -31,8 +29,6 @@ struct Calls<'p> {
     /// how many statements it has, each as often as loops turn
     sizes: Vec<u32>,
     inlined: Vec<bool>,
-    /// whether it has loops that are functions of their own
-    loops_apart: Vec<bool>,
 }
 
 /// The names of the functions that are put into their callers.
@@ -43,7 +39,6 @@ pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
         helpers: program.functions.iter().map(helpers).collect(),
         sizes: Vec::new(),
         inlined: program.functions.iter().map(|f| !can_be_apart(f)).collect(),
-        loops_apart: program.functions.iter().map(|f| !nested::loops(f).is_empty()).collect(),
     };
     for function in &program.functions {
         let (mut size, mut callees) = (1, Vec::new());
@@ -92,8 +87,7 @@ impl Calls<'_> {
     /// How many frames a call of the function takes.
     fn frames(&self, func: FuncId) -> u32 {
         let below = self.callees[func.index()].iter().map(|(callee, _)| self.frames(*callee)).max();
-        let loops = u32::from(self.loops_apart[func.index()]);
-        u32::from(!self.inlined[func.index()]) + loops + below.unwrap_or(0).max(self.helpers[func.index()])
+        u32::from(!self.inlined[func.index()]) + below.unwrap_or(0).max(self.helpers[func.index()])
     }
 
     /// Of the functions on the longest way down, that which makes the program grow least.

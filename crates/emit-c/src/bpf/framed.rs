@@ -191,7 +191,8 @@ impl Emitter<'_> {
         self.w
             .line(format!("CARRICK_UNUSED const struct {} *chain = &core->chain;", self.names.own("chain")));
         self.w.line("const bool alone = false;");
-        self.w.line("uint64_t place = 0, octets = 0;");
+        self.w.line("uint64_t place = 0;");
+        self.w.line("CARRICK_UNUSED uint64_t octets = 0;");
         self.w.line("uint32_t only = 0;");
         self.w.line(format!("struct {entry} *there = {}(&place);", self.names.own("reserve")));
         self.w

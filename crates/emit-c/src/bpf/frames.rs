@@ -1,17 +1,15 @@
 //! Functions, and where their own records lie.
 
-use std::collections::BTreeSet;
+use carrick_ir::{self as ir, Function, LocalId, Stmt, StmtKind, Ty, walk};
 
-use carrick_ir::{self as ir, ExprKind, Function, LocalId, Place, Stmt, StmtKind, Ty, walk};
-
-use super::{depth, nested};
+use super::depth;
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
 
-/// Whether a local lies in the function's frame: records of its own do, and what its loops share that are verified apart.
+/// Whether a local lies in the function's frame: records of its own do.
 fn is_own_record(function: &Function, id: LocalId) -> bool {
     let ty = &function.locals[id.index()].ty;
-    (id.0 >= function.params && !ty.is_scalar() && *ty != Ty::Void) || nested::in_frame(function, id)
+    id.0 >= function.params && !ty.is_scalar() && *ty != Ty::Void
 }
 
 impl<'p> Emitter<'p> {
@@ -31,7 +29,6 @@ impl<'p> Emitter<'p> {
 
     fn has_frame(function: &Function) -> bool {
         (0..function.locals.len()).any(|id| is_own_record(function, LocalId(id as u32)))
-            || (function.ret != Ty::Void && !nested::loops(function).is_empty())
     }
 
     /// The structs of all frames.
@@ -43,9 +40,6 @@ impl<'p> Emitter<'p> {
                     let name = format!("{}_{number}", safe(&local.name));
                     self.w.line(format!("{};", self.names.declaration(&local.ty, &name)));
                 }
-            }
-            if function.ret != Ty::Void && !nested::loops(function).is_empty() {
-                self.w.line(format!("{} ret__;", self.names.ctype(&function.ret)));
             }
             self.w.close("};");
             self.w.blank();
@@ -90,7 +84,6 @@ impl<'p> Emitter<'p> {
                 format!(", CARRICK_UNUSED {} {star}{}", self.names.ctype(&l.ty), safe(&l.name))
             })
             .collect();
-        self.loops_apart(function, &shown);
         if let Some(doc) = doc_comment(&function.doc) {
             self.w.line(doc);
         }
@@ -119,7 +112,7 @@ impl<'p> Emitter<'p> {
             let missing: Vec<String> =
                 std::iter::once("core".to_owned()).chain(refs).map(|name| format!("!{name}")).collect();
             self.w.line(format!("if ({})", missing.join(" || ")));
-            let leave = if self.loop_apart { "return 0;".into() } else { self.leave() };
+            let leave = self.leave();
             self.w.line(format!("    {leave}"));
         }
         self.w.line(format!("CARRICK_UNUSED struct {} *chain = &core->chain;", self.names.own("chain")));
@@ -169,68 +162,6 @@ impl<'p> Emitter<'p> {
             Ty::Array(..) => self.initial_parts(&name, &ty),
             Ty::Event(event) => self.initial_fields(&name, &self.p.events[event.index()].fields),
             _ => {}
-        }
-    }
-
-    /// At the beginning of a loop's body: what the verifier knows of numbers that the body changes, or asks for, is
-    /// forgotten, else it would follow every way through all turns.
-    pub(crate) fn forget_numbers(&mut self, stmt: &Stmt, body: &ir::Block) {
-        let (mut used, mut own) = (BTreeSet::new(), BTreeSet::new());
-        walk::statements(body, &mut |stmt| {
-            match &stmt.kind {
-                StmtKind::Assign { place, .. } if place.path.is_empty() => {
-                    used.insert(place.root);
-                }
-                StmtKind::Let { local, .. }
-                | StmtKind::Random { dest: local }
-                | StmtKind::Call { dest: Some(local), .. }
-                | StmtKind::ListPop { dest: Some(local), .. }
-                | StmtKind::WndSet { dest: Some(local), .. }
-                | StmtKind::ForRange { var: local, .. }
-                | StmtKind::ForEach { var: local, .. } => {
-                    own.insert(*local);
-                }
-                _ => {}
-            }
-            walk::of_statement(stmt, &mut |e| {
-                if let ExprKind::Load(place) = &e.kind {
-                    used.insert(place.root);
-                }
-            });
-        });
-        let over = match &stmt.kind {
-            StmtKind::ForRange { var, .. } | StmtKind::ForEach { var, .. } => Some(*var),
-            _ => None,
-        };
-        for local in used.difference(&own).filter(|local| Some(**local) != over) {
-            let (ty, name) = (self.local_type(*local).clone(), self.local(*local));
-            if !ty.is_scalar() || ty == Ty::Addr || self.in_frame(*local) {
-                continue;
-            }
-            let c = self.names.ctype(&ty);
-            let zero = if ty == Ty::Bool { "no".to_owned() } else { "zero".to_owned() };
-            self.line(stmt, format!("{name} = ({c})({name} ^ ({c})CARRICK_READ(core->{zero}));"));
-        }
-    }
-
-    /// In a loop over elements: that of this turn.
-    pub(crate) fn each_in_kernel(&mut self, stmt: &Stmt, var: LocalId, place: &str, list: &Place) {
-        let at = format!("{}__at", self.c_name(var));
-        let (items, n) = match &list.ty {
-            Ty::List(_, n, _) => (".items", *n),
-            Ty::Array(_, n) => ("", *n),
-            _ => return,
-        };
-        let unused = if self.in_frame(var) { "" } else { "CARRICK_UNUSED " };
-        let text = format!("{unused}{} = {place}{items}[{}];", self.declared_local(var), self.bounded(at, n));
-        self.line(stmt, text);
-    }
-
-    /// In the condition of such a loop: that the index is within the room there is.
-    pub(crate) fn room_ahead(&self, name: &str, list: &Ty) -> String {
-        match list {
-            Ty::List(_, n, _) if self.kernel => format!("{name}__at < {n}u && "),
-            _ => String::new(),
         }
     }
 }

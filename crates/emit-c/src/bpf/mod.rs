@@ -10,7 +10,7 @@ mod depth;
 mod framed;
 mod frames;
 mod lists;
-mod nested;
+mod loops;
 mod out;
 mod parts;
 mod places;
@@ -43,7 +43,6 @@ pub fn emit_bpf(program: &Program) -> (String, String) {
         blocks: false,
         kernel: true,
         inlined: depth::inlined(program),
-        loop_apart: false,
         function: None,
     };
     (name, emitter.kernel_source())

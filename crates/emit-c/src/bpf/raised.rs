@@ -198,8 +198,9 @@ impl Emitter<'_> {
             // Beside the turns that run an event there is one for each chain whose events have all run.
             let turns = following.events * 2;
             self.w.open(format!(
-                "for (uint32_t turn = 0; turn < {turns}u && core->level_count > 0; turn++) {{"
+                "for (uint32_t turn = 0; turn < {turns}u && core->level_count > 0 && CARRICK_GOES_ON; turn++) {{"
             ));
+            self.w.line("turn ^= (uint32_t)CARRICK_READ(core->zero);");
             self.w.line(format!("struct {raised} *raised = {next}(core);"));
             self.w.line("if (!raised)");
             self.w.line("    continue;");

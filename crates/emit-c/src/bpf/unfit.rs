@@ -15,7 +15,7 @@ pub struct Unfit {
 }
 
 /// The most events that follow one.
-const FOLLOWING_MAX: u32 = 2048;
+const WAITING_MAX: u32 = 1024;
 /// Octets of the longest header.
 const HEADER_MAX: u32 = 256;
 /// Octets of the longest run of fields that are there together, or not, or move with what is before them.
@@ -38,8 +38,8 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
     if uses::memory(program) {
         return of("memory of requests that is read or written by address".into());
     }
-    if following(program).events > FOLLOWING_MAX {
-        return of("an event that more than 2048 others can follow".into());
+    if following(program).waiting > WAITING_MAX {
+        return of("more than 1024 raised events that wait at once".into());
     }
     blueprint(program).or_else(|| types(program)).or_else(|| statement(program))
 }

@@ -100,6 +100,26 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
     return same - unknown;
 }
 
+/* True, and asked before each turn of a loop: the verifier then follows only so many turns as tell it something new,
+ * and the kernel ends a loop that turns for a quarter of a second (may_goto, opcode 0xe5, Linux 6.9). */
+#define CARRICK_GOES_ON                                                                                                \
+    ({                                                                                                                 \
+        __label__ over, on;                                                                                            \
+        bool more__ = true;                                                                                            \
+        __asm__ volatile goto("1: .byte 0xe5, 0\n"                                                                     \
+                              ".long ((%l[over] - 1b - 8) / 8) & 0xffff\n"                                             \
+                              ".short 0"                                                                               \
+                              :                                                                                        \
+                              :                                                                                        \
+                              :                                                                                        \
+                              : over);                                                                                 \
+        goto on;                                                                                                       \
+    over:                                                                                                              \
+        more__ = false;                                                                                                \
+    on:;                                                                                                               \
+        more__;                                                                                                        \
+    })
+
 /* Whoever holds an instance has its word at 1. A program waits so many times for it that others are first. */
 #define CARRICK_TURNS 256u
 

@@ -79,16 +79,30 @@ CARRICK_INLINE void carrick_publish(uint64_t *turn) {
     (void)__sync_lock_test_and_set(turn, *turn + 1);
 }
 
+/* The number, of which the verifier knows nothing any more: it knows nothing of what lies in `from`. */
+#define CARRICK_FORGOTTEN(number, from)                                                                                \
+    ((__typeof__(number))((number) ^ (__typeof__(number))(CARRICK_READ(from) ^ CARRICK_READ(from))))
+
+/* `octets` and `align` are constants. */
+CARRICK_INLINE void carrick_zero(void *object, uint32_t octets, uint32_t align) {
+    for (uint32_t at = 0; at < octets; at += align == 2 ? 1 : align) {
+        if (align == 8)
+            *(uint64_t *)((uint8_t *)object + at) = 0;
+        else if (align == 4)
+            *(uint32_t *)((uint8_t *)object + at) = 0;
+        else
+            ((uint8_t *)object)[at] = 0;
+        CARRICK_OPAQUE(at);
+    }
+}
+
 /* Zeros an object; the compiler would call a function for a large one. */
 #define CARRICK_ZERO(object)                                                                                           \
     do {                                                                                                               \
         if (sizeof *(object) <= 512) {                                                                                 \
             memset(object, 0, sizeof *(object));                                                                       \
         } else {                                                                                                       \
-            for (uint32_t at__ = 0; at__ < sizeof *(object); at__++) {                                                 \
-                ((uint8_t *)(object))[at__] = 0;                                                                       \
-                CARRICK_OPAQUE(at__);                                                                                  \
-            }                                                                                                          \
+            carrick_zero((object), sizeof *(object), _Alignof(__typeof__(*(object))));                                 \
         }                                                                                                              \
     } while (0)
 
@@ -144,7 +158,9 @@ CARRICK_INLINE void carrick_words_bits(struct carrick_report *r, uint32_t head, 
     uint32_t runs = carrick_unknown_zero(head);
     carrick_word(r, 0);
     bool before = false;
-    for (uint32_t i = 0; i <= size; i++) {
+    for (uint32_t i = 0; i <= size && CARRICK_GOES_ON; i++) {
+        i = CARRICK_FORGOTTEN(i, r->count);
+        runs = CARRICK_FORGOTTEN(runs, r->count);
         bool set = i < size && carrick_bits_test(head, bits, words, size, head + i);
         if (set != before)
             carrick_word(r, head + i);
@@ -288,16 +304,16 @@ CARRICK_INLINE bool carrick_timer_end(struct carrick_timer *t) {
     return __sync_val_compare_and_swap(&t->armed, 1, 0) == 1;
 }
 
-/* Opens a gap of one element at `index` in a list of `len`; closes that gap. Both are loops over all the room, and the
- * verifier forgets at each place what it has learned of the index: zero is what it knows nothing of. */
-#define CARRICK_FORGOTTEN(number, len) ((number) ^ (CARRICK_READ(len) ^ CARRICK_READ(len)))
+/* Opens a gap of one element at `index` in a list of `len` that is not full; closes that gap. */
 #define CARRICK_OPEN_GAP(items, room, len, index)                                                                      \
-    for (uint32_t k__ = (room)-1; k__ > 0; k__--)                                                                      \
-        if (k__ > CARRICK_FORGOTTEN(index, len) && k__ <= CARRICK_READ(len))                                           \
-    (items)[k__] = (items)[k__ - 1]
+    for (uint64_t k__ = (len); k__ > (index) && CARRICK_GOES_ON; k__--) {                                              \
+        k__ = CARRICK_FORGOTTEN(k__, len);                                                                             \
+        (items)[carrick_at(k__, room)] = (items)[carrick_at(k__ - 1, room)];                                           \
+    }
 #define CARRICK_CLOSE_GAP(items, room, len, index)                                                                     \
-    for (uint32_t k__ = 0; k__ + 1 < (room); k__++)                                                                    \
-        if (k__ >= CARRICK_FORGOTTEN(index, len) && k__ + 1 < CARRICK_READ(len))                                       \
-    (items)[k__] = (items)[k__ + 1]
+    for (uint64_t k__ = (index); k__ + 1 < (len) && CARRICK_GOES_ON; k__++) {                                          \
+        k__ = CARRICK_FORGOTTEN(k__, len);                                                                             \
+        (items)[carrick_at(k__, room)] = (items)[carrick_at(k__ + 1, room)];                                           \
+    }
 
 #endif

@@ -1,0 +1,96 @@
+//! Loops, where the verifier would follow every turn: it forgets what it knew of numbers at each, and of loops of many turns it
+//! follows only so many as tell it something new.
+
+use std::collections::BTreeSet;
+
+use carrick_ir::{self as ir, ExprKind, LocalId, Place, Stmt, StmtKind, Ty, walk};
+
+use super::depth::turns_of;
+use crate::Emitter;
+
+/// Of a loop with so many turns the verifier follows no more than it must.
+const MANY: u32 = 32;
+
+impl Emitter<'_> {
+    /// What a loop that may turn so often asks for besides, before each turn.
+    pub(crate) fn goes_on(&self, stmt: &Stmt) -> &'static str {
+        self.goes_on_for(turns_of(stmt))
+    }
+
+    /// The same for a loop of at most so many turns.
+    pub(crate) fn goes_on_for(&self, turns: u32) -> &'static str {
+        if self.kernel && turns >= MANY { " && CARRICK_GOES_ON" } else { "" }
+    }
+
+    /// At the beginning of such a loop's body: nor does the verifier know which turn it is.
+    pub(crate) fn forget_count(&mut self, stmt: &Stmt, counts: &[(&str, &str)]) {
+        if self.goes_on(stmt).is_empty() {
+            return;
+        }
+        for (c, name) in counts {
+            self.line(stmt, format!("{name} = ({c})({name} ^ ({c})CARRICK_READ(core->zero));"));
+        }
+    }
+
+    /// At the beginning of a loop's body: what the verifier knows of numbers that the body changes, or asks for, is
+    /// forgotten, else it would follow every way through all turns.
+    pub(crate) fn forget_numbers(&mut self, stmt: &Stmt, body: &ir::Block) {
+        let (mut used, mut own) = (BTreeSet::new(), BTreeSet::new());
+        walk::statements(body, &mut |stmt| {
+            match &stmt.kind {
+                StmtKind::Assign { place, .. } if place.path.is_empty() => {
+                    used.insert(place.root);
+                }
+                StmtKind::Let { local, .. }
+                | StmtKind::Random { dest: local }
+                | StmtKind::Call { dest: Some(local), .. }
+                | StmtKind::ListPop { dest: Some(local), .. }
+                | StmtKind::WndSet { dest: Some(local), .. }
+                | StmtKind::ForRange { var: local, .. }
+                | StmtKind::ForEach { var: local, .. } => {
+                    own.insert(*local);
+                }
+                _ => {}
+            }
+            walk::of_statement(stmt, &mut |e| {
+                if let ExprKind::Load(place) = &e.kind {
+                    used.insert(place.root);
+                }
+            });
+        });
+        let over = match &stmt.kind {
+            StmtKind::ForRange { var, .. } | StmtKind::ForEach { var, .. } => Some(*var),
+            _ => None,
+        };
+        for local in used.difference(&own).filter(|local| Some(**local) != over) {
+            let (ty, name) = (self.local_type(*local).clone(), self.local(*local));
+            if !ty.is_scalar() || ty == Ty::Addr || self.in_frame(*local) {
+                continue;
+            }
+            let c = self.names.ctype(&ty);
+            let zero = if ty == Ty::Bool { "no".to_owned() } else { "zero".to_owned() };
+            self.line(stmt, format!("{name} = ({c})({name} ^ ({c})CARRICK_READ(core->{zero}));"));
+        }
+    }
+
+    /// In a loop over elements: that of this turn.
+    pub(crate) fn each_in_kernel(&mut self, stmt: &Stmt, var: LocalId, place: &str, list: &Place) {
+        let at = format!("{}__at", self.c_name(var));
+        let (items, n) = match &list.ty {
+            Ty::List(_, n, _) => (".items", *n),
+            Ty::Array(_, n) => ("", *n),
+            _ => return,
+        };
+        let unused = if self.in_frame(var) { "" } else { "CARRICK_UNUSED " };
+        let text = format!("{unused}{} = {place}{items}[{}];", self.declared_local(var), self.bounded(at, n));
+        self.line(stmt, text);
+    }
+
+    /// In the condition of such a loop: that the index is within the room there is.
+    pub(crate) fn room_ahead(&self, name: &str, list: &Ty) -> String {
+        match list {
+            Ty::List(_, n, _) if self.kernel => format!("{name}__at < {n}u && "),
+            _ => String::new(),
+        }
+    }
+}
