@@ -60,8 +60,11 @@ pub const TIMER_OCTETS: usize = 24;
 
 /// Octets of memory that a request brings at most, and those of the element that they are in: `struct carrick_staged`.
 pub const STAGED: usize = 262_144;
+/// The most octets that are copied at once: what rings and staged requests have beyond their end.
+pub const PIECE: usize = 16_384;
+
 /// With what is never used.
-pub const STAGED_OCTETS: usize = STAGED + 16_384;
+pub const STAGED_OCTETS: usize = STAGED + PIECE;
 
 /// The most arguments of a call.
 pub const ARGUMENTS: usize = 16;

@@ -10,6 +10,7 @@ pub mod layout;
 mod link;
 pub mod machine;
 mod maps;
+mod memory;
 mod object;
 pub mod pins;
 mod refusal;

@@ -13,9 +13,9 @@ use carrick_ir::Program;
 
 use crate::link::{Device, Entry, Link};
 use crate::refusal::{refused_maps, refused_program, told};
-use crate::room::room;
+use crate::room::{fits, room};
 use crate::state::word;
-use crate::{Refusal, machine, maps, pins};
+use crate::{Refusal, machine, maps, memory, pins};
 
 /// A loaded program with its maps. It is there as long as this is, unless it is pinned or at a device.
 pub struct Object {
@@ -51,9 +51,10 @@ impl Object {
         params: &[u64],
     ) -> Result<Object, Refusal> {
         machine::suits()?;
-        let elements = room(program, params)?;
+        let room = room(program, params)?;
+        memory::free().map_or(Ok(()), |free| fits(program, params, &room, free))?;
         let mut loader = EbpfLoader::new();
-        for (map, count) in &elements {
+        for (map, count) in &room.elements {
             loader.set_max_entries(map, *count);
         }
         let mut ebpf =

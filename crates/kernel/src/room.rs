@@ -1,26 +1,79 @@
 //! How much room there is, which follows the program's parameters: how many instances, and how many octets their units hold.
 
-use carrick_ir::{Expr, ParamId, Program, fold};
+use carrick_ir::{Expr, ExprKind, ParamId, Program, fold};
 
 use crate::Refusal;
+use crate::layout::{PIECE, STAGED_OCTETS};
 
 /// Keys that an index has beyond its instances: while one gets another id, both are there.
 const BETWEEN_IDS: u64 = 64;
 /// Requests whose octets are staged at once: two for each instance with units, but so many at least and at most.
 const STAGED: (u64, u64) = (64, 512);
 
+/// What a program has room for.
+pub(crate) struct Room {
+    /// of maps: how many elements
+    pub elements: Vec<(String, u32)>,
+    /// octets of the units of all instances, and of the requests that are open at once; all else is small beside them
+    octets: u64,
+    /// whose instances take most of these, how many there are, and how many octets each takes
+    most: (usize, u64, u64),
+}
+
+/// Sees that there is memory for so much: the kernel allocates it when the program is loaded, and takes it from others.
+///
+/// # Errors
+/// There is not so much free.
+pub(crate) fn fits(program: &Program, params: &[u64], room: &Room, free: u64) -> Result<(), Refusal> {
+    if room.octets <= free {
+        return Ok(());
+    }
+    let (number, instances, each) = room.most;
+    let ctx = &program.contexts[number];
+    let mib = |octets: u64| octets.div_ceil(1 << 20);
+    Err(Refusal::Missing(format!(
+        "there is not enough memory: {instances} instances of `{}`, each with units of {} KiB, and their requests take {} MiB, of which {} are free; {}",
+        ctx.name,
+        each >> 10,
+        mib(room.octets),
+        free >> 20,
+        less(program, params, &ctx.capacity, free)
+    )))
+}
+
+/// What helps where it does not fit: fewer instances, if a parameter says how many.
+fn less(program: &Program, params: &[u64], capacity: &Expr, free: u64) -> String {
+    let mut capacity = capacity;
+    while let ExprKind::Cast(of) = &capacity.kind {
+        capacity = of;
+    }
+    let ExprKind::Param(id) = &capacity.kind else { return "make room for fewer in the program".into() };
+    let (name, mut fewer) = (&program.params[id.index()].name, params.to_vec());
+    fewer.resize(program.params.len(), 0);
+    for (param, value) in program.params.iter().zip(&mut fewer).skip(params.len()) {
+        *value = param.default;
+    }
+    let fitting = |fewer: &[u64]| room(program, fewer).is_ok_and(|room| room.octets <= free);
+    while fewer[id.index()] > 1 && !fitting(&fewer) {
+        fewer[id.index()] /= 2;
+    }
+    format!("with `--set {name}={}` there is", fewer[id.index()])
+}
+
 /// How many elements the maps of each context have with these values of the parameters; empty: the defaults.
 ///
 /// # Errors
 /// If a unit of data would have another size than the program was built with, or there is no room for so many instances.
-pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Vec<(String, u32)>, Refusal> {
+pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     let mut elements = Vec::new();
-    let mut transfers: u64 = 0;
+    let (mut transfers, mut octets, mut most) = (0_u64, 0_u64, (0, 0, 0));
     let built = |id: ParamId| program.params.get(id.index()).map(|p| p.default);
     let given = |id: ParamId| params.get(id.index()).copied().or_else(|| built(id));
     for (number, ctx) in program.contexts.iter().enumerate() {
-        for octets in [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten() {
-            if ring(program, octets, &built) != ring(program, octets, &given) {
+        let mut each = PIECE as u64;
+        for capacity in [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten() {
+            each = each.saturating_add(ring(program, capacity, &built));
+            if ring(program, capacity, &built) != ring(program, capacity, &given) {
                 return Err(Refusal::Failed(format!(
                     "the room of `{}` for data is fixed when a program is built for the kernel; leave its parameters as they are, or change their defaults",
                     ctx.name
@@ -33,6 +86,11 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Vec<(String, u32
         let instances = fold::fold(program, &ctx.capacity, &given).unwrap_or(1).max(1);
         if ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some() {
             transfers = transfers.saturating_add(instances);
+            let all = instances.saturating_mul(each);
+            octets = octets.saturating_add(all);
+            if all > u64::saturating_mul(most.1, most.2) {
+                most = (number, instances, each);
+            }
         }
         let keys = instances.saturating_add(BETWEEN_IDS);
         for (map, count) in
@@ -46,9 +104,10 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Vec<(String, u32
     }
     if transfers > 0 {
         let staged = transfers.saturating_mul(2).clamp(STAGED.0, STAGED.1);
+        octets = octets.saturating_add(staged * STAGED_OCTETS as u64);
         elements.push(("carrick_requests".to_owned(), staged as u32));
     }
-    Ok(elements)
+    Ok(Room { elements, octets, most })
 }
 
 /// Octets of the ring of a unit.

@@ -87,6 +87,25 @@ fn requests_reach_peers_by_the_kernels_stack_until_their_way_is_known() {
 }
 
 #[test]
+fn who_wants_more_memory_than_there_is_learns_what_would_do() {
+    let Some(net) = net() else { return };
+    let mut command = run_in_kernel(&net, &root().join("protocols/tcp/tcp.mtp"));
+    command.args(["--set", "max_conns=1048576"]);
+    let output = command.output().expect("it starts");
+    assert_eq!(output.status.code(), Some(MISSING), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !said.contains("not enough memory") {
+        return skip(&said);
+    }
+    let all = "1048576 instances of `tcb`, each with units of 528 KiB, and their requests take 540808 MiB";
+    assert!(said.contains(all), "{said}");
+    let fewer = said.split_once("with `--set max_conns=").and_then(|(_, rest)| rest.split_once('`'));
+    let fewer: u64 = fewer.and_then(|(n, _)| n.parse().ok()).unwrap_or_else(|| panic!("{said}"));
+    assert!(fewer.is_power_of_two() && fewer < 1_048_576, "{said}");
+    assert!(!has_program(&net), "the device is as it was");
+}
+
+#[test]
 fn an_application_that_is_told_to_end_leaves_the_device_as_it_was() {
     let Some(net) = net() else { return };
     let mut command = run(&net);
