@@ -3,6 +3,7 @@
 mod cases;
 mod programs;
 mod setting;
+mod users;
 
 use std::process::Command;
 

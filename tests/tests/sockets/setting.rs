@@ -42,7 +42,12 @@ impl Stack {
 
     /// Starts one whose core is in the kernel; `None`, said aloud, where this machine does not take programs.
     pub fn start_in_kernel(net: &Net) -> Option<Stack> {
-        Stack::serving(run_in_kernel(net, &root().join(PROGRAM)), "")
+        Stack::start_in_kernel_for(net, "")
+    }
+
+    /// As [`Stack::start_in_kernel`], for these users alone.
+    pub fn start_in_kernel_for(net: &Net, users: &str) -> Option<Stack> {
+        Stack::serving(run_in_kernel(net, &root().join(PROGRAM)), users)
     }
 
     fn serving(mut command: Command, users: &str) -> Option<Stack> {
