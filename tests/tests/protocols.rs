@@ -72,12 +72,9 @@ fn facts(name: &str, folder: &Path) -> Facts {
     let code = all.iter().filter(|line| !line.is_empty() && !line.starts_with("//")).count();
     let scheduled = uses::blocks(&program.schedule);
     let events = program.events.iter().filter(|event| event.kind != EventKind::Flow).count();
-    // What the kernel's target file allows, the emitter may still have nothing for.
-    let emitted = |target: &str| target != "xdp" || carrick_emit_c::unfit(&program).is_none();
-    let able = targets::all().into_iter().filter(|target| {
-        emitted(&target.name)
-            && compile_for(&file, &Choice::default(), Some(target)).is_ok_and(|c| c.errors() == 0)
-    });
+    let able = targets::all()
+        .into_iter()
+        .filter(|target| compile_for(&file, &Choice::default(), Some(target)).is_ok_and(|c| c.errors() == 0));
     let able: BTreeSet<String> = able.map(|target| target.name).collect();
     let interface = program.interface.as_ref().map(|interface| interface.name.as_str());
     let rows = vec![

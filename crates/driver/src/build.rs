@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use carrick_emit_c::Unfit;
 use carrick_ir as ir;
 use include_dir::{Dir, include_dir};
 
@@ -89,6 +90,11 @@ pub fn native(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(),
 
 /// Where the dispatcher lies, as seen from what is built.
 const DISPATCHER: &str = "dispatch/dispatch";
+
+/// The first thing of a program that nothing is made of for the target with this name.
+pub fn unfit(target: &str, program: &ir::Program) -> Option<Unfit> {
+    if target == "xdp" { carrick_emit_c::unfit(program) } else { None }
+}
 
 /// Writes the program for the kernel with the headers that it includes, and compiles it to `NAME.bpf.o`; and so the
 /// [`dispatcher`].

@@ -10,7 +10,7 @@ use carrick_syntax::assemble::{Assembled, assemble};
 use carrick_syntax::diag::{Diagnostic, Severity};
 
 use crate::Failure;
-use crate::targets::{Target, lacks};
+use crate::targets::{Target, lacks, unbuilt};
 
 /// What became of one file.
 #[derive(Debug)]
@@ -160,6 +160,9 @@ pub fn compile_assembled(
         }
         if let (Some(target), Some(checked)) = (target, &program) {
             diagnostics.extend(lacks::of(target, checked, &configured.tree, sources));
+            if right(&diagnostics) {
+                diagnostics.extend(unbuilt::of(target, checked, &configured.tree, sources));
+            }
             program = program.filter(|_| right(&diagnostics));
         }
         debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));

@@ -16,4 +16,5 @@ code_table! {
     STACK = 610, "variables that take more room than a target has", "0610";
     HEADER = 611, "a header that is too long for a target", "0611";
     QUEUES = 612, "more queues than a target has", "0612";
+    UNBUILT = 613, "what nothing is made of for a target yet", "0613";
 }

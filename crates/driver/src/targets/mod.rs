@@ -11,6 +11,7 @@ pub mod lacks;
 pub mod limits;
 pub mod measure;
 pub mod sites;
+pub mod unbuilt;
 pub mod uses;
 
 /// One target file.

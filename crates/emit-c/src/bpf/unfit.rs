@@ -10,8 +10,17 @@ use super::raised::following;
 pub struct Unfit {
     /// what it is, as the beginning of a sentence
     pub what: String,
-    /// where; line 0 if nowhere in particular
+    /// the blueprint or option that it is about
+    pub declared: Option<String>,
+    /// the statement; line 0 if it is none
     pub loc: Loc,
+}
+
+impl Unfit {
+    fn of(what: &str, declared: &str) -> Unfit {
+        let what = format!("{what}, in `{declared}`");
+        Unfit { what, declared: Some(declared.to_owned()), loc: Loc::default() }
+    }
 }
 
 /// The most events that follow one.
@@ -25,7 +34,7 @@ const OPTION_MAX: u8 = 64;
 
 /// The first thing of a program that no program in the kernel can be made of.
 pub fn unfit(program: &Program) -> Option<Unfit> {
-    let of = |what: String| Some(Unfit { what, loc: Loc::default() });
+    let of = |what: String| Some(Unfit { what, declared: None, loc: Loc::default() });
     if program.net_header.layer != NetLayer::Ipv4 {
         return of("a network layer other than `ipv4`".into());
     }
@@ -65,16 +74,13 @@ fn blueprint(program: &Program) -> Option<Unfit> {
         } else {
             return None;
         };
-        Some(Unfit { what: format!("{what}, in `{}`", bp.name), loc: Loc::default() })
+        Some(Unfit::of(what, &bp.name))
     })
 }
 
 fn types(program: &Program) -> Option<Unfit> {
     if let Some(opt) = program.opts.iter().find(|opt| opt.len > OPTION_MAX) {
-        return Some(Unfit {
-            what: format!("`{}`, an option of more than 64 octets", opt.name),
-            loc: Loc::default(),
-        });
+        return Some(Unfit::of("an option of more than 64 octets", &opt.name));
     }
     None
 }
@@ -87,7 +93,8 @@ fn statement(program: &Program) -> Option<Unfit> {
                 StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
                 _ => return,
             };
-            found.get_or_insert(Unfit { what: format!("{what}, in `{}`", function.name), loc: stmt.loc });
+            let what = format!("{what}, in `{}`", function.name);
+            found.get_or_insert(Unfit { what, declared: None, loc: stmt.loc });
         });
     }
     found

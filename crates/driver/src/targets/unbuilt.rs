@@ -1,0 +1,39 @@
+//! What nothing is made of yet for a target, though its file does not say so.
+
+use carrick_emit_c::Unfit;
+use carrick_ir as ir;
+use carrick_syntax::ast::{File, ItemKind};
+use carrick_syntax::diag::Diagnostic;
+use carrick_syntax::{LineCol, Places, Sources, Span};
+
+use super::{Target, codes};
+use crate::build;
+
+/// The first such thing of a program that has all that the target's file asks for.
+pub fn of(target: &Target, program: &ir::Program, file: &File, sources: &Sources) -> Option<Diagnostic> {
+    let unfit = build::unfit(&target.name, program)?;
+    let message = format!("target `{}` has nothing for this yet: {}", target.name, unfit.what);
+    let place = place(&unfit, file, sources);
+    Some(Diagnostic::error(codes::UNBUILT, message, place, "here").mend("build for `native`"))
+}
+
+fn place(unfit: &Unfit, file: &File, sources: &Sources) -> Span {
+    if unfit.loc.line > 0 {
+        let at = LineCol { line: unfit.loc.line, col: unfit.loc.col };
+        let start = Places::new(sources).offset(unfit.loc.file as usize, at);
+        let rest = sources.text().get(start as usize..).unwrap_or_default();
+        let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        return Span::new(start, start + word.max(1) as u32);
+    }
+    let declared = file.items.iter().find_map(|item| match &item.kind {
+        ItemKind::Blueprint { name, .. } | ItemKind::Opt { name, .. } => {
+            (Some(&name.name) == unfit.declared.as_ref()).then_some(name.span)
+        }
+        _ => None,
+    });
+    let deployed = || {
+        let deploy = file.items.iter().find(|item| matches!(item.kind, ItemKind::Deploy { .. }));
+        deploy.map(|item| Span::new(item.span.start, item.span.start + "deploy".len() as u32))
+    };
+    declared.or_else(deployed).unwrap_or(Span::new(0, 0))
+}
