@@ -44,8 +44,13 @@ pub fn let_frames_back_but(net: &Net, lost: u32) {
 
 /// `carrick run` of a program in the kernel at our end, with nothing said yet of what uses it.
 pub fn run_in_kernel(net: &Net, program: &Path) -> Command {
+    run_in_kernel_with(net, program, &[])
+}
+
+/// The same of a program with features: options of `carrick run`.
+pub fn run_in_kernel_with(net: &Net, program: &Path, features: &[&str]) -> Command {
     let mut command = net.command(End::Ours, &carrick().to_string_lossy());
-    command.arg("run").arg(program).args(["--target", "xdp", "--port", DEVICE]);
+    command.arg("run").arg(program).args(features).args(["--target", "xdp", "--port", DEVICE]);
     command.args(["--addr", &format!("{}/24", Net::OURS)]);
     command
 }

@@ -131,7 +131,12 @@ fn a_transport_does_in_the_kernel_what_it_does_in_the_interpreter() {
 /// The same with what finds and repairs losses, whose functions search lists in loops and call each other deeply.
 #[test]
 fn a_transport_with_features_does_so_too() {
-    for features in [&["cubic", "ecn", "sack", "prr", "frto", "syn_cookies"][..], &["sack", "rack"]] {
+    for features in [
+        &["cubic", "ecn", "sack", "prr", "frto", "syn_cookies"][..],
+        &["sack", "rack"],
+        &["sack", "rtt_samples", "pacing", "delivery_rate", "bbr"],
+        &["sack", "rtt_samples", "pacing", "newreno", "timer_based"],
+    ] {
         let mut choice = Choice::default();
         features.iter().for_each(|feature| choice.add(feature));
         let path = root().join("protocols/tcp/tcp.mtp");
@@ -220,7 +225,7 @@ int main(void) {
     SAY(offsetof(struct head, mtu)); SAY(offsetof(struct head, paced)); SAY(CARRICK_STAGED);
     SAY(sizeof(struct carrick_staged)); SAY(CARRICK_QUEUE); SAY(offsetof(struct head, taken)); SAY(offsetof(struct head, busy));
     SAY(offsetof(struct head, counters)); SAY(offsetof(struct carrick_shared, queue_head));
-    SAY(offsetof(struct carrick_shared, queue_tail)); SAY(offsetof(struct carrick_shared, awake)); SAY(sizeof(struct carrick_timer));
+    SAY(offsetof(struct carrick_shared, queue_tail)); SAY(offsetof(struct carrick_shared, awake)); SAY(offsetof(struct carrick_shared, due)); SAY(sizeof(struct carrick_timer));
     SAY(CARRICK_REQUEST_CALL); SAY(CARRICK_REQUEST_TIMER); SAY(CARRICK_REQUEST_PACKET); SAY(CARRICK_REQUEST_HOLD);
     SAY(offsetof(struct head, device)); SAY(offsetof(struct carrick_places, contexts));
     SAY(sizeof(struct carrick_context_place)); SAY(offsetof(struct carrick_context_place, part_count));
@@ -265,6 +270,7 @@ fn the_layouts_are_those_of_the_header() {
             layout::QUEUE_HEAD,
             layout::QUEUE_HEAD + 8,
             layout::AWAKE,
+            layout::DUE,
             layout::TIMER_OCTETS,
             kind::CALL.into(),
             kind::TIMER.into(),

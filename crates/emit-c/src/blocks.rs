@@ -143,8 +143,9 @@ impl<'p> Emitter<'p> {
     }
 
     pub(crate) fn set_queue(&mut self, what: &str, queue: &Expr, value: &Expr) {
+        let chain = if self.kernel { "core->chain.handle" } else { "chain->handle" };
         let text = format!(
-            "{}(core, chain->handle, {}, {});",
+            "{}(core, {chain}, {}, {});",
             self.names.own(&format!("set_{what}")),
             self.queue_number(queue),
             self.expr(value)
@@ -221,12 +222,7 @@ impl<'p> Emitter<'p> {
     fn tree_begins(&self, tree: &Tree<'_>) -> Vec<String> {
         let (name, mut lines) = (tree.name, Vec::new());
         for (at, block) in tree.schedule.blocks.iter().enumerate() {
-            let policy = match block.policy {
-                Policy::StrictPriority => "CARRICK_STRICT_PRIORITY",
-                Policy::Drr(_) => "CARRICK_DRR",
-                Policy::RateLimiter(_) => "CARRICK_RATE_LIMITER",
-            };
-            lines.push(format!("core->{name}blocks[{at}].policy = {policy};"));
+            lines.push(format!("core->{name}blocks[{at}].policy = {};", in_c(&block.policy)));
             let SchedInputs::Each(inputs) = &block.inputs else {
                 let share = self.share(tree, &block.policy, 0);
                 lines.push(format!("core->{name}blocks[{at}].per_flow = true;"));
@@ -243,6 +239,11 @@ impl<'p> Emitter<'p> {
         lines
     }
 
+    /// What a block of packets gives an input.
+    pub(crate) fn share_of_packets(&self, policy: &Policy, input: usize) -> String {
+        self.share(&Tree { schedule: &self.p.schedule, name: "", quantum: QUANTUM }, policy, input)
+    }
+
     /// What a block gives an input, within what it can.
     fn share(&self, tree: &Tree<'_>, policy: &Policy, input: usize) -> String {
         let given = policy.shares().get(input).map_or("0".into(), |s| self.expr(s));
@@ -254,6 +255,15 @@ impl<'p> Emitter<'p> {
             }
             Policy::RateLimiter(_) => format!("carrick_min64({given}, CARRICK_TOP_RATE)"),
         }
+    }
+}
+
+/// What the runtime calls a policy.
+pub fn in_c(policy: &Policy) -> &'static str {
+    match policy {
+        Policy::StrictPriority => "CARRICK_STRICT_PRIORITY",
+        Policy::Drr(_) => "CARRICK_DRR",
+        Policy::RateLimiter(_) => "CARRICK_RATE_LIMITER",
     }
 }
 

@@ -61,7 +61,8 @@ impl Emitter<'_> {
             return;
         }
         if self.kernel {
-            self.w.line("uint64_t newest = alone ? 0 : place + 1;");
+            let newest = if self.blocks { "place" } else { "alone ? 0 : place + 1" };
+            self.w.line(format!("uint64_t newest = {newest};"));
             return self.w.line(format!("(void){}(chain->handle, &newest);", self.names.own("newest_at")));
         }
         self.w.line(format!("uint32_t *newest = {}(core, chain->handle);", self.names.own("newest_at")));
@@ -107,7 +108,7 @@ impl Emitter<'_> {
             self.w.close("}");
         }
         self.w.close("}");
-        if self.kernel {
+        if self.kernel && !self.blocks {
             self.w.open("if (old) {");
             let text = self.let_go_of_old();
             self.w.line(text);

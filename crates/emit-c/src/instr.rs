@@ -98,7 +98,7 @@ impl Emitter<'_> {
         let mask = rules.iter().fold(0_u64, |mask, rule| mask | 1 << rule.0);
         let bp = self.local(bp);
         if self.kernel {
-            return self.generate_call(&name, &bp, mask, sent);
+            return self.generate_call(&name, &bp, mask, sent, &queue);
         }
         let entry = self.names.own("entry");
         self.w.open("{");

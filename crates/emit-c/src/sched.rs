@@ -23,6 +23,7 @@ impl Emitter<'_> {
             queue => {
                 let number = queue.map_or("0".into(), |q| self.queue_number(q));
                 match self.blocks {
+                    _ if self.kernel => format!(", {number}"),
                     true => format!(", {}(core, chain->handle, {number})", self.names.own("queue")),
                     false => format!(", {number}"),
                 }

@@ -99,7 +99,7 @@ impl KernelCore {
         if self.pace == Pace::Asked {
             return Ok(());
         }
-        while self.object.waiting()? > 0 {
+        while self.leaves()? {
             if frames == MOST_FRAMES {
                 return Err("packets wait, and do not leave".into());
             }
@@ -107,6 +107,11 @@ impl KernelCore {
             self.ask(&Asked { kind: kind::PACKET, ..Asked::default() })?;
         }
         Ok(())
+    }
+
+    /// Whether a packet can leave by now.
+    fn leaves(&self) -> Result<bool, String> {
+        Ok(self.object.leaves()?.is_some_and(|due| due <= self.now))
     }
 
     /// Whether an event could find too little room for its blueprints.
@@ -228,7 +233,7 @@ impl Core for KernelCore {
     fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
         out.clear();
         self.now = self.now.max(now);
-        while self.pace == Pace::Asked && self.out.is_empty() && sure(self.object.waiting()) > 0 {
+        while self.out.is_empty() && sure(self.leaves()) {
             sure(self.ask(&Asked { kind: kind::PACKET, ..Asked::default() }));
         }
         self.out.pop_front().is_some_and(|packet| {
@@ -238,7 +243,9 @@ impl Core for KernelCore {
     }
 
     fn next_deadline(&self) -> Option<u64> {
-        self.timers.first().map(|timer| timer.deadline)
+        let timer = self.timers.first().map(|timer| timer.deadline);
+        let packet = sure(self.object.leaves()).filter(|due| *due > self.now);
+        timer.into_iter().chain(packet).min()
     }
 
     fn next_completion(&mut self) -> Option<Completion> {

@@ -52,6 +52,9 @@ pub const QUEUE_HEAD: usize = 64;
 /// Where it says that reports are looked at anyway.
 pub const AWAKE: usize = 80;
 
+/// Where it says before when none of those that wait can leave.
+pub const DUE: usize = 88;
+
 /// How many blueprints can wait.
 pub const QUEUE: u64 = 1024;
 

@@ -1,6 +1,6 @@
 //! How much room there is, which follows the program's parameters: how many instances, and how many octets their units hold.
 
-use carrick_ir::{Expr, ExprKind, ParamId, Program, fold};
+use carrick_ir::{Expr, ExprKind, ParamId, Program, SchedBlock, SchedInputs, fold};
 
 use crate::Refusal;
 use crate::layout::{PIECE, STAGED_OCTETS};
@@ -9,6 +9,8 @@ use crate::layout::{PIECE, STAGED_OCTETS};
 const BETWEEN_IDS: u64 = 64;
 /// Requests whose octets are staged at once: two for each instance with units, but so many at least and at most.
 const STAGED: (u64, u64) = (64, 512);
+/// Inputs of scheduling blocks: a heap of so many has no more levels than programs look at (`CARRICK_LEVELS`).
+const INPUTS: u32 = 1 << 24;
 
 /// What a program has room for.
 pub(crate) struct Room {
@@ -107,7 +109,25 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
         octets = octets.saturating_add(staged * STAGED_OCTETS as u64);
         elements.push(("carrick_requests".to_owned(), staged as u32));
     }
+    elements.extend(inputs(program, &given)?);
     Ok(Room { elements, octets, most })
+}
+
+/// How many elements the inputs of scheduling blocks are; nothing without blocks.
+fn inputs(program: &Program, of: &dyn Fn(ParamId) -> Option<u64>) -> Result<Option<(String, u32)>, Refusal> {
+    let instances = program.contexts.iter().filter(|ctx| !ctx.global);
+    let instances = instances.map(|ctx| fold::fold(program, &ctx.capacity, of).unwrap_or(1).max(1));
+    let flows = instances.fold(1, u64::saturating_add);
+    let of_block = |block: &SchedBlock| match &block.inputs {
+        SchedInputs::PerFlow(_) => flows,
+        SchedInputs::Each(inputs) => inputs.len() as u64,
+    };
+    let all = program.schedule.blocks.iter().map(of_block).reduce(u64::saturating_add);
+    let Some(all) = all else { return Ok(None) };
+    match u32::try_from(all) {
+        Ok(count) if count <= INPUTS => Ok(Some(("carrick_inputs".to_owned(), count))),
+        _ => Err(Refusal::Failed(format!("there is no room for {all} queues of flows; {INPUTS} have it"))),
+    }
 }
 
 /// Octets of the ring of a unit.

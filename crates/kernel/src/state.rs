@@ -4,7 +4,7 @@ use aya::maps::MapData;
 use carrick_interp::{random_start, secret_key};
 use carrick_ir::{COUNTERS, Program};
 
-use crate::layout::{AWAKE, QUEUE_HEAD, head};
+use crate::layout::{AWAKE, DUE, QUEUE_HEAD, head};
 use crate::maps;
 use crate::object::{Object, failed, fd};
 use crate::refusal::told;
@@ -110,8 +110,7 @@ impl Object {
     /// Reports are looked at anyway: nobody is woken for them.
     pub(crate) fn stay_awake(&self) -> Result<(), String> {
         let (shared, only) = (self.map("carrick_shared")?, 0_u32.to_ne_bytes());
-        let mut value = vec![0_u8; size(shared)?];
-        maps::lookup(fd(shared), &only, &mut value).map_err(failed("read what is shared"))?;
+        let mut value = self.shared()?;
         put(&mut value, AWAKE, &1_u64.to_ne_bytes());
         maps::update(fd(shared), Some(&only), &value).map_err(failed("write what is shared"))
     }
@@ -146,10 +145,26 @@ impl Object {
     /// # Errors
     /// What the kernel says.
     pub fn waiting(&self) -> Result<u64, String> {
+        let value = self.shared()?;
+        Ok(word(&value, QUEUE_HEAD + 8).wrapping_sub(word(&value, QUEUE_HEAD)))
+    }
+
+    /// From when on a packet that waits can leave, nanoseconds; `None` if none does before something happens.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn leaves(&self) -> Result<Option<u64>, String> {
+        let value = self.shared()?;
+        let waits = word(&value, QUEUE_HEAD + 8) != word(&value, QUEUE_HEAD);
+        Ok(Some(word(&value, DUE)).filter(|due| waits && *due != u64::MAX))
+    }
+
+    /// What all processors share.
+    fn shared(&self) -> Result<Vec<u8>, String> {
         let shared = self.map("carrick_shared")?;
         let mut value = vec![0_u8; size(shared)?];
         maps::lookup(fd(shared), &0_u32.to_ne_bytes(), &mut value).map_err(failed("read what is shared"))?;
-        Ok(word(&value, QUEUE_HEAD + 8).wrapping_sub(word(&value, QUEUE_HEAD)))
+        Ok(value)
     }
 
     /// The instances of each context, by its number; `None` for a global one.

@@ -8,28 +8,8 @@
 #ifndef CARRICK_SCHED_H
 #define CARRICK_SCHED_H
 
+#include "carrick/input.h"
 #include "carrick/timer.h"
-
-#define CARRICK_NO_INPUT UINT32_MAX
-#define CARRICK_TOP_RATE UINT64_C(1000000000000000) /* bits per second */
-#define CARRICK_OCTET    UINT64_C(8000000000)       /* what a rate pays for an octet: bits times 10^9 */
-#define CARRICK_LATENESS UINT64_C(1000000)          /* nanoseconds that a rate limiter makes good */
-
-enum carrick_policy { CARRICK_STRICT_PRIORITY, CARRICK_DRR, CARRICK_RATE_LIMITER };
-
-struct carrick_input {
-    uint64_t key;         /* the priority, or the moment from which it may send */
-    uint64_t order;       /* of those with one key the least goes first */
-    uint64_t share;       /* the quantum, or the rate */
-    uint64_t owed, since; /* what was owed then, in bits times 10^9 */
-    uint64_t rest;        /* of it, what is less than the rate pays in a nanosecond */
-    int64_t deficit;
-    uint32_t block;       /* that it is of */
-    uint32_t from;        /* the block + 1 that comes in here; 0: it is a queue */
-    uint32_t first, last; /* of a queue: entry + 1; 0: none waits */
-    uint32_t place;       /* in the heap; of round robin the input + 1 whose turn is next */
-    bool busy;
-};
 
 struct carrick_block {
     uint64_t order;   /* the last that was given to an input */
@@ -50,22 +30,6 @@ struct carrick_sched {
     struct carrick_block *blocks;
     struct carrick_input *inputs;
 };
-
-/* Finds out from when on an input may send, by its rate. */
-static inline void carrick_input_due(struct carrick_input *in) {
-    uint64_t after = in->share ? in->owed / in->share : 0;
-    in->rest = in->owed - after * in->share;
-    if (!in->share)
-        in->key = CARRICK_NEVER;
-    else if (after > CARRICK_NEVER - 1 - in->since)
-        in->key = CARRICK_NEVER - 1;
-    else
-        in->key = in->since + after;
-}
-
-static inline bool carrick_input_before(const struct carrick_input *a, const struct carrick_input *b) {
-    return a->key != b->key ? a->key < b->key : a->order < b->order;
-}
 
 static inline void carrick_heap_put(struct carrick_sched *s, struct carrick_block *b, uint32_t place, uint32_t at) {
     b->heap[place] = at;
@@ -135,11 +99,8 @@ static inline void carrick_sched_join(struct carrick_sched *s, uint32_t at, uint
             in->deficit = (int64_t)in->share;
             carrick_round_push(s, b, at);
         } else {
-            if (b->policy == CARRICK_RATE_LIMITER && in->key < now) {
-                in->since = now;
-                in->owed = 0;
-                carrick_input_due(in);
-            }
+            if (b->policy == CARRICK_RATE_LIMITER)
+                carrick_input_resume(in, now);
             in->order = ++b->order;
             carrick_input_enter(s, b, at);
         }
@@ -175,9 +136,7 @@ static inline void carrick_input_pay(struct carrick_sched *s, uint32_t at, uint6
             carrick_heap_settle(s, b, place);
         return;
     }
-    in->since = carrick_max64(in->key, now > CARRICK_LATENESS ? now - CARRICK_LATENESS : 0);
-    in->owed = in->rest + octets * CARRICK_OCTET;
-    carrick_input_due(in);
+    carrick_input_charge(in, octets, now);
     if (b->per_flow) {
         carrick_timer_stop(b->wheel, &b->timers[at - b->base]);
         if (busy)
@@ -284,19 +243,10 @@ static inline uint64_t carrick_sched_wakes(const struct carrick_sched *s, uint32
     return first;
 }
 
-/* What the old rate has not paid is left to the new one. */
 static inline void carrick_sched_rate(struct carrick_sched *s, uint32_t at, uint64_t rate, uint64_t now) {
     struct carrick_input *in = &s->inputs[at];
     struct carrick_block *b = &s->blocks[in->block];
-    if (now < in->key) {
-        in->owed -= (now - in->since) * in->share;
-        in->since = now;
-    } else {
-        in->since = in->key;
-        in->owed = 0;
-    }
-    in->share = carrick_min64(rate, CARRICK_TOP_RATE);
-    carrick_input_due(in);
+    carrick_input_rate(in, rate, now);
     if (!in->busy)
         return;
     in->order = ++b->order;

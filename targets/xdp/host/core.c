@@ -127,10 +127,10 @@ static uint64_t packets_waiting(const struct carrick_core *core) {
     return __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE) - head;
 }
 
-/* Frames for packets that wait, `most` at most; returns how many. */
-static uint32_t give_empty(const struct carrick_core *core, uint32_t most) {
+/* Frames for packets that wait, if one can leave by now; `most` at most. Returns how many. */
+static uint32_t give_empty(const struct carrick_core *core, uint32_t most, uint64_t now) {
     const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
-    uint64_t wait = packets_waiting(core);
+    uint64_t wait = core_packet_due(core) <= core->base + now ? packets_waiting(core) : 0;
     uint32_t given = 0;
     while (given < wait && given < most && core_ask(core, &empty))
         given++;
@@ -140,13 +140,15 @@ static uint32_t give_empty(const struct carrick_core *core, uint32_t most) {
 /* No packet leaves by the host: those that wait are given frames of the device. */
 uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
                                  uint32_t count, uint64_t now) {
-    (void)buffers, (void)cap, (void)lens, (void)count, (void)now;
+    (void)buffers, (void)cap, (void)lens, (void)count;
     struct frames *frames = &core->kernel->inner.frames;
     /* What comes from here on calls again. */
     __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
     bool pushed = frames_push(frames);
-    for (uint32_t given = 0; pushed && given < EMPTY_AT_ONCE;) {
-        uint32_t more = give_empty(core, EMPTY_AT_ONCE - given);
+    /* Of those that wait for their moment nobody knows how many may leave by now: as long as some do, twice as many. */
+    uint32_t most = core_packet_due(core) == 0 ? EMPTY_AT_ONCE : 1;
+    for (uint32_t given = 0; pushed && given < EMPTY_AT_ONCE; most *= 2) {
+        uint32_t left = EMPTY_AT_ONCE - given, more = give_empty(core, most < left ? most : left, now);
         if (more == 0)
             break;
         given += more;
@@ -178,10 +180,10 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
 }
 
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
-    if (packets_waiting(core) > 0 || frames_waiting(&core->kernel->inner.frames))
+    if (frames_waiting(&core->kernel->inner.frames))
         return 0;
-    uint64_t first = core_watch_timers(core);
-    if (first == 0)
+    uint64_t first = core_watch(core);
+    if (first == CARRICK_NEVER)
         return CARRICK_NEVER;
     return first > core->base ? first - core->base : 0;
 }

@@ -48,8 +48,10 @@ void core_find_way(const struct carrick_core *core, uint32_t address);
 void core_fire(struct carrick_core *core, uint64_t now);
 /* Has all timers looked at. */
 void core_look_at_timers(const struct carrick_core *core);
-/* When the first timer is due, if not later; 0: none runs. Whoever starts one that is due before calls. */
-uint64_t core_watch_timers(const struct carrick_core *core);
+/* From when on a packet that waits can leave; CARRICK_NEVER: none does before something happens. */
+uint64_t core_packet_due(const struct carrick_core *core);
+/* When the first timer or packet is due, if not later; CARRICK_NEVER: none. Who has one that is due before calls. */
+uint64_t core_watch(const struct carrick_core *core);
 
 /* Puts the octets of a request where the program finds them. False: there is no room. */
 bool core_stage(struct carrick_core *core, const struct carrick_request *request, struct carrick_asked *asked);

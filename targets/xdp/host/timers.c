@@ -24,13 +24,25 @@ static uint64_t first_timer(const struct carrick_core *core) {
     return __atomic_load_n(&kernel_shared(core->kernel)->earliest, __ATOMIC_SEQ_CST);
 }
 
-uint64_t core_watch_timers(const struct carrick_core *core) {
+uint64_t core_packet_due(const struct carrick_core *core) {
+    const struct carrick_shared *shared = kernel_shared(core->kernel);
+    uint64_t head = __atomic_load_n(&shared->queue_head, __ATOMIC_SEQ_CST);
+    bool wait = head != __atomic_load_n(&shared->queue_tail, __ATOMIC_SEQ_CST);
+    return wait ? __atomic_load_n(&shared->due, __ATOMIC_SEQ_CST) : CARRICK_NEVER;
+}
+
+static uint64_t first_due(const struct carrick_core *core) {
+    uint64_t timer = first_timer(core), packet = core_packet_due(core);
+    return timer && timer < packet ? timer : packet;
+}
+
+uint64_t core_watch(const struct carrick_core *core) {
     uint64_t first;
     /* A program that lowers it first and then looks at what is watched either sees this, or is seen. */
     do {
-        first = first_timer(core);
-        __atomic_store_n(&kernel_shared(core->kernel)->watched, first ? first : UINT64_MAX, __ATOMIC_SEQ_CST);
-    } while (first != first_timer(core));
+        first = first_due(core);
+        __atomic_store_n(&kernel_shared(core->kernel)->watched, first ? first : 1, __ATOMIC_SEQ_CST);
+    } while (first != first_due(core));
     return first;
 }
 

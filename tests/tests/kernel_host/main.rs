@@ -1,6 +1,7 @@
 //! Applications that use a program in the kernel: their requests, its timers, and by which way its packets leave.
 
 mod beside;
+mod pacing;
 mod streams;
 
 use std::io::{BufRead, BufReader, Write};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use carrick_tests::build::root;
-use carrick_tests::in_kernel::{let_frames_back_but, run_in_kernel};
+use carrick_tests::in_kernel::{let_frames_back_but, run_in_kernel_with};
 use carrick_tests::net::{End, Net, lacks, skip};
 use carrick_tests::running::{Running, serve, started};
 use tempfile::TempDir;
@@ -23,15 +23,15 @@ fn place() -> Option<(Net, TempDir)> {
     Some((net, dir))
 }
 
-fn application(net: &Net, app: &str) -> std::process::Command {
-    let mut command = run_in_kernel(net, &root().join("protocols/tcp/tcp.mtp"));
+fn application(net: &Net, app: &str, features: &[&str]) -> std::process::Command {
+    let mut command = run_in_kernel_with(net, &root().join("protocols/tcp/tcp.mtp"), features);
     command.args(["--app", app]);
     command
 }
 
 /// Starts a server; `None`, said aloud, where this machine does not take programs.
-fn server(net: &Net, app: &str) -> Option<Running> {
-    let (running, mut lines) = started(&mut application(net, app));
+fn server(net: &Net, app: &str, features: &[&str]) -> Option<Running> {
+    let (running, mut lines) = started(&mut application(net, app, features));
     let first = lines.next().unwrap_or_default();
     if !first.starts_with("tcp is on") {
         assert_eq!(running.ended().code(), Some(super::MISSING), "{first}");
@@ -58,12 +58,16 @@ fn fetched(net: &Net, dir: &Path, url: &str) {
 fn a_server_in_the_kernel_is_fetched_from() {
     let Some((net, dir)) = place() else { return };
     let_frames_back_but(&net, 0);
-    let Some(running) = server(&net, &format!("http:{}", dir.path().display())) else { return };
-    for lost in WIRES {
-        let_frames_back_but(&net, lost);
-        fetched(&net, dir.path(), &format!("http://{}/data", Net::OURS));
+    // What is paced waits in the kernel for its moment.
+    for features in [&[][..], &["--with", "rtt_samples,pacing"]] {
+        let app = format!("http:{}", dir.path().display());
+        let Some(running) = server(&net, &app, features) else { return };
+        for lost in WIRES {
+            let_frames_back_but(&net, lost);
+            fetched(&net, dir.path(), &format!("http://{}/data", Net::OURS));
+        }
+        assert!(running.end().success());
     }
-    assert!(running.end().success());
 }
 
 #[test]
@@ -75,7 +79,7 @@ fn a_client_in_the_kernel_fetches() {
     let_frames_back_but(&net, WIRES[1]);
     let to = dir.path().join("got");
     let app = format!("get:http://{}:8000/data:{}", Net::PEER, to.display());
-    let done = application(&net, &app).output().expect("it starts");
+    let done = application(&net, &app, &[]).output().expect("it starts");
     if done.status.code() == Some(super::MISSING) {
         return skip(&String::from_utf8_lossy(&done.stderr));
     }
@@ -105,7 +109,7 @@ print('same' if back == octets else f'{len(back)} octets', flush=True)
 fn octets_pass_both_ways_at_once() {
     let Some((net, _)) = place() else { return };
     let_frames_back_but(&net, 0);
-    let Some(running) = server(&net, "echo") else { return };
+    let Some(running) = server(&net, "echo", &[]) else { return };
     for lost in WIRES {
         let_frames_back_but(&net, lost);
         let echo = net.command(End::Peer, "python3").args(["-c", ECHO, Net::OURS, "500000"]).output();

@@ -183,18 +183,19 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let (core, entry) = (self.names.own("core"), self.names.own("entry"));
         self.w.open(format!(
-            "CARRICK_APART int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent) {{"
+            "CARRICK_APART int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
+            self.number_param()
         ));
         self.w.line("if (!core || !bp)\n    return 0;");
         self.w.line("CARRICK_OPAQUE(sent);");
         self.w.line("CARRICK_OPAQUE(rules);");
         self.w
             .line(format!("CARRICK_UNUSED const struct {} *chain = &core->chain;", self.names.own("chain")));
-        self.w.line("const bool alone = false;");
-        self.w.line("uint64_t place = 0;");
+        self.w.line("CARRICK_UNUSED const bool alone = false;");
         self.w.line("CARRICK_UNUSED uint64_t octets = 0;");
         self.w.line("uint32_t only = 0;");
-        self.w.line(format!("struct {entry} *there = {}(&place);", self.names.own("reserve")));
+        self.choose_queue();
+        self.reserve("there");
         self.w
             .line(format!("struct {entry} *e = there ? there : bpf_map_lookup_elem(&carrick_spare, &only);"));
         self.w.line("if (!e)\n    return 0;");
@@ -207,9 +208,9 @@ impl Emitter<'_> {
             &[format!("{index}u"), "0".into(), "octets".into(), "copy->frames__.count".into()],
         );
         self.w.open("if (!there) {");
-        self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
-        self.w.line("return 0;");
+        self.no_place();
         self.w.close("}");
+        self.chosen("1");
         self.entry_begins(index);
         self.w.line("e->frame = 0;");
         self.w.line("e->frame_done = 0;");

@@ -25,8 +25,9 @@ impl Emitter<'_> {
         let bp = &self.p.blueprints[index];
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         self.w.open(format!(
-            "CARRICK_APART int {name}_generate(struct {} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent) {{",
-            self.names.own("core")
+            "CARRICK_APART int {name}_generate(struct {} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
+            self.names.own("core"),
+            self.number_param(),
         ));
         self.w.line("if (!core || !bp)");
         self.w.line("    return 0;");
@@ -44,6 +45,7 @@ impl Emitter<'_> {
         self.w.line("    memset(&payload, 0, sizeof payload);");
         let words = ["payload.offset", "payload.len", "payload.mss"].map(str::to_owned);
         self.trace_instr(8, &[vec![format!("{index}u")], words.to_vec()].concat());
+        self.choose_queue();
         self.coalesce(index, bp);
         self.place_entry(index);
         self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
@@ -204,6 +206,7 @@ impl Emitter<'_> {
             ("FILL", self.names.own("fill")),
             ("ADDRESS", self.names.own("address")),
             ("ROOMY", self.names.own("roomy")),
+            ("CALL_HOST", self.names.own("call_host")),
             ("HAND", self.names.own("hand")),
             ("SEND_REPORT", self.names.own("send_report")),
             ("FRAME", self.names.own("frame")),

@@ -17,8 +17,7 @@ impl Emitter<'_> {
         self.w.blank();
         self.w.line("/* A blueprint that was issued: packets are made of it one by one. */");
         self.w.open(format!("struct {} {{", self.names.own("entry")));
-        self.w.line("uint64_t turn;   /* in the queue: twice its round there, and 1 more while it waits */");
-        self.w.line("uint32_t held;   /* 1: somebody makes a packet of it, or changes it */");
+        self.entry_waits();
         self.w.line("uint32_t kind;   /* which blueprint */");
         self.w.line("uint32_t sent;   /* the sent event's number + 1; 0: none */");
         self.w.line("uint64_t rules;  /* a bit for each segmentation rule */");
@@ -61,33 +60,26 @@ impl Emitter<'_> {
 
     /// Finding, taking and giving back entries of the queue.
     pub(super) fn entry_functions(&mut self) {
-        let text = self.named(QUEUE, &[("ENTRY", self.names.own("entry"))]);
-        text.lines().for_each(|line| self.w.line(line));
-        self.w.blank();
+        if !self.blocks {
+            let text = self.named(QUEUE, &[("ENTRY", self.names.own("entry"))]);
+            text.lines().for_each(|line| self.w.line(line));
+            self.w.blank();
+        }
         self.newest_in_kernel();
     }
 
     /// In a generate function: `e`, where the copy goes; it returns if there is no place.
     pub(super) fn place_entry(&mut self, index: usize) {
-        let bp = &self.p.blueprints[index];
-        let (entry, name) = (self.names.own("entry"), &bp.name);
-        self.w.line("uint64_t place = 0;");
-        self.w.line(format!(
-            "bool alone = {}{}(core) && (!payload.len || (core->roomy && (!payload.mss || payload.len <= payload.mss) &&",
-            // What waits may take up a payload that is longer than a packet.
-            if self.takes_up(index) { "false && " } else { "" },
-            self.names.own("fits")
-        ));
-        let longest = self.longest_header(bp);
-        self.w.line(format!("    CARRICK_IP_HEADER + {longest} + payload.len <= core->mtu));"));
-        self.w.line(format!(
-            "struct {entry} *e = alone ? &core->entry : {}(&place);",
-            self.names.own("reserve")
-        ));
+        let name = &self.p.blueprints[index].name;
+        if self.blocks {
+            self.reserve("e");
+        } else {
+            self.place_or_frame(index);
+        }
         self.w.open("if (!e) {");
-        self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
-        self.w.line("return 0;");
+        self.no_place();
         self.w.close("}");
+        self.chosen("payload.len");
         self.w.line(format!("CARRICK_COPY(&e->bp.{name}_, bp);"));
         self.entry_begins(index);
     }
@@ -101,6 +93,46 @@ impl Emitter<'_> {
         self.w.line("e->handle = core->chain.handle;");
         self.note_newest();
         self.brings("e");
+    }
+
+    /// In a generate function: a place in the queue, NULL if there is none.
+    pub(super) fn reserve(&mut self, name: &str) {
+        let entry = self.names.own("entry");
+        if self.blocks {
+            let at = self.names.own("entry_at");
+            self.w.line("uint32_t place = carrick_sched_reserve(s);");
+            self.w.line(format!("struct {entry} *{name} = place ? {at}(place - 1) : NULL;"));
+        } else {
+            self.w.line("uint64_t place = 0;");
+            self.w.line(format!("struct {entry} *{name} = {}(&place);", self.names.own("reserve")));
+        }
+    }
+
+    /// In the same function, where there is none.
+    pub(super) fn no_place(&mut self) {
+        self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
+        if self.blocks {
+            self.w.line("carrick_release(&s->held);");
+        }
+        self.w.line("return 0;");
+    }
+
+    fn place_or_frame(&mut self, index: usize) {
+        let bp = &self.p.blueprints[index];
+        let entry = self.names.own("entry");
+        self.w.line("uint64_t place = 0;");
+        self.w.line(format!(
+            "bool alone = {}{}(core) && (!payload.len || (core->roomy && (!payload.mss || payload.len <= payload.mss) &&",
+            // What waits may take up a payload that is longer than a packet.
+            if self.takes_up(index) { "false && " } else { "" },
+            self.names.own("fits")
+        ));
+        let longest = self.longest_header(bp);
+        self.w.line(format!("    CARRICK_IP_HEADER + {longest} + payload.len <= core->mtu));"));
+        self.w.line(format!(
+            "struct {entry} *e = alone ? &core->entry : {}(&place);",
+            self.names.own("reserve")
+        ));
     }
 
     /// In a generate function: what comes when the entry is out.
@@ -142,6 +174,9 @@ impl Emitter<'_> {
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();
+        if self.blocks {
+            return self.newest_in_blocks();
+        }
         self.w.line("/* The newest entry of a context if it waits whole, and brings nothing: that of the frame, or one that is held. */");
         self.w.open(format!(
             "CARRICK_INLINE struct {entry} *{}(struct {core} *core, uint64_t handle) {{",
@@ -163,11 +198,17 @@ impl Emitter<'_> {
 
     /// In a generate function: the entry with which another one coalesced can be taken by others.
     pub(crate) fn let_go_of_old(&self) -> String {
+        if self.blocks {
+            return "carrick_release(&s->held);".into();
+        }
         "if (old != &core->entry)\n    carrick_release(&old->held);".into()
     }
 
     /// In the same function, when all of the entry is there.
     pub(super) fn entry_is_there(&mut self) {
+        if self.blocks {
+            return self.waits_in_blocks();
+        }
         self.w.line("core->vacant = false;");
         self.w.line("if (alone)");
         self.w.line("    core->alone = true;");
@@ -176,7 +217,14 @@ impl Emitter<'_> {
     }
 
     /// `pkt_gen`, with the sent event that it brings.
-    pub(crate) fn generate_call(&mut self, name: &str, bp: &str, rules: u64, sent: Option<LocalId>) {
+    pub(crate) fn generate_call(
+        &mut self,
+        name: &str,
+        bp: &str,
+        rules: u64,
+        sent: Option<LocalId>,
+        queue: &str,
+    ) {
         let mut number = 0;
         if let Some(local) = sent
             && let Ty::Event(event) = *self.local_type(local)
@@ -185,7 +233,7 @@ impl Emitter<'_> {
             self.w.line(format!("core->bringing.event.{member}_ = {value};"));
             number = event.0 + 1;
         }
-        self.w.line(format!("(void){name}_generate(core, &{bp}, {rules}u, {number}u);"));
+        self.w.line(format!("(void){name}_generate(core, &{bp}, {rules}u, {number}u{queue});"));
     }
 
     /// The sent event of an entry that is out.
@@ -227,6 +275,10 @@ impl Emitter<'_> {
             "fits",
             "reserve",
             "oldest",
+            "taken",
+            "blocks",
+            "blocks_begin",
+            "blocks_left",
             "entry_at",
             "packet",
             "refuse",

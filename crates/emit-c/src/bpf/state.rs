@@ -412,6 +412,7 @@ impl Emitter<'_> {
         for at in 0..ctx.timers.len() {
             self.w.line(format!("c->timers__[{at}].armed = 0;"));
         }
+        self.begin_flow_in_kernel(&format!("{}_handle(c)", self.names.own(&ctx.name)));
         self.w.line("c->live__ = 1;");
     }
 

@@ -41,8 +41,8 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
     if program.in_network.is_some() {
         return of("a place between two interfaces".into());
     }
-    if program.event_schedule.is_some() || !program.schedule.blocks.is_empty() {
-        return of("events or packets that wait for their turn".into());
+    if program.event_schedule.is_some() {
+        return of("events that wait for their turn".into());
     }
     if uses::memory(program) {
         return of("memory of requests that is read or written by address".into());
@@ -115,6 +115,8 @@ fn is_carried_out(instr: &Instr) -> bool {
             | Instr::PktGen { .. }
             | Instr::Raise { .. }
             | Instr::Notify { .. }
+            | Instr::SetQueueRate { .. }
+            | Instr::SetQueuePrio { .. }
             | Instr::TimerStart { .. }
             | Instr::TimerRestart { .. }
             | Instr::TimerStop { .. }

@@ -42,6 +42,8 @@ struct carrick_shared {
     /* 1: whoever looks at reports does so anyway, and need not be woken. It says 0 before it sleeps, and then looks
      * once more. */
     uint64_t awake;
+    /* Of the packets that wait none may leave before; where none waits for its turn, 0. */
+    uint64_t due;
 };
 
 /* The next hop to an address (`carrick_ways`, by that address as a number of the machine's), which the host found. */

@@ -92,6 +92,10 @@ CARRICK_INLINE int64_t carrick_bytes_per_rate(uint64_t bytes, uint64_t rate) {
     return rate ? (int64_t)carrick_wide_div(carrick_wide_mul(bytes, 8000000000u), rate) : 0;
 }
 
+CARRICK_INLINE uint64_t carrick_bytes_per_duration(uint64_t bytes, int64_t duration) {
+    return duration > 0 ? carrick_wide_div(carrick_wide_mul(bytes, 8000000000u), (uint64_t)duration) : 0;
+}
+
 CARRICK_INLINE uint64_t carrick_rate_times_duration(uint64_t rate, int64_t duration) {
     return duration > 0 ? carrick_wide_div(carrick_wide_mul(rate, (uint64_t)duration), 8000000000u) : 0;
 }

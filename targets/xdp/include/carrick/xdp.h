@@ -27,8 +27,8 @@
 /* Octets of the largest frame whose payload is summed. */
 #define CARRICK_FRAME_MAX 9216u
 /* A power of two above it. */
-#define CARRICK_LAID      16384u
-#define CARRICK_BEGIN     (CARRICK_ETHERNET + CARRICK_IP_HEADER)
+#define CARRICK_LAID  16384u
+#define CARRICK_BEGIN (CARRICK_ETHERNET + CARRICK_IP_HEADER)
 
 /* As in carrick/ip.h, whose functions walk over memory that the verifier does not know. */
 struct carrick_ip {
@@ -279,7 +279,8 @@ CARRICK_INLINE void carrick_lower(uint64_t *earliest, uint64_t deadline) {
 /* Whether the host has to be called, which may sleep: once, until it has looked. */
 CARRICK_INLINE bool carrick_calls(struct carrick_shared *shared) {
     uint64_t earliest = CARRICK_READ(shared->earliest), watched = CARRICK_READ(shared->watched);
-    bool wait = CARRICK_READ(shared->queue_head) != CARRICK_READ(shared->queue_tail);
+    bool wait =
+        CARRICK_READ(shared->queue_head) != CARRICK_READ(shared->queue_tail) && CARRICK_READ(shared->due) < watched;
     if (watched == 0 || (!wait && (earliest == 0 || earliest >= watched)))
         return false;
     return __sync_lock_test_and_set(&shared->called, 1) == 0;
