@@ -1,29 +1,31 @@
 //! The stack of a program as a process of its own, on a device of this machine.
 
-use std::io::{BufReader, PipeReader};
+use std::io::{self, BufReader, PipeReader};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
-use carrick_driver::{Failure, build};
+use carrick_driver::hosts::{self, Host};
 use carrick_ir::Program;
 use carrick_sim::records::Records;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
+};
 use signal_hook::consts::SIGINT;
-use tempfile::TempDir;
 
 use crate::output;
 
 /// A stack that runs. It ends when this is dropped.
 pub struct Stack {
     process: Child,
-    _dir: TempDir,
+    _host: Host,
 }
 
 impl Stack {
@@ -32,8 +34,7 @@ impl Stack {
     /// # Errors
     /// [`Failure::Missing`] if a tool is missing, and what building reports.
     pub fn start(program: &Program, args: &[String]) -> Result<Stack, Failure> {
-        let build = |dir: &Path| build::native(program, dir, Tracing::Off);
-        Stack::make(program, build, |command| command.args(args).spawn())
+        Stack::make(|| hosts::native(program, Tracing::Off), |command| command.args(args).spawn())
     }
 
     /// As [`Stack::start`], and the stack tells what it does. Waits until it has been opened: of one that cannot be, nothing is
@@ -45,12 +46,12 @@ impl Stack {
         program: &Program,
         args: &[String],
     ) -> Result<(Stack, Records<BufReader<PipeReader>>), Failure> {
-        let no_pipe = |e: std::io::Error| Failure::Missing(format!("cannot make a pipe: {e}"));
+        let no_pipe = |e: io::Error| Failure::Missing(format!("cannot make a pipe: {e}"));
         // Ctrl-C ends the stack; what it has told by then is still to be read.
         signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false))).map_err(no_pipe)?;
-        let (reader, writer) = std::io::pipe().map_err(no_pipe)?;
-        let build = |dir: &Path| build::native(program, dir, Tracing::On);
-        let stack = Stack::make(program, build, |command| {
+        let (reader, writer) = io::pipe().map_err(no_pipe)?;
+        let host = || hosts::native(program, Tracing::On);
+        let stack = Stack::make(host, |command| {
             fcntl_setfd(&writer, FdFlags::empty())?;
             command.arg("--records").arg(format!("/dev/fd/{}", writer.as_raw_fd())).args(args).spawn()
         })?;
@@ -66,28 +67,32 @@ impl Stack {
     /// As [`Stack::start`].
     pub fn start_in_kernel(
         program: &Program,
-        start: impl FnOnce(&mut Command) -> std::io::Result<Child>,
+        start: impl FnOnce(&mut Command) -> io::Result<Child>,
     ) -> Result<Stack, Failure> {
-        Stack::make(program, |dir| build::kernel_host(program, dir, Tracing::Off), start)
+        Stack::make(|| hosts::in_kernel(program), start)
     }
 
     fn make(
-        program: &Program,
-        build: impl FnOnce(&Path) -> Result<(), Failure>,
-        start: impl FnOnce(&mut Command) -> std::io::Result<Child>,
+        host: impl FnOnce() -> Result<Host, Failure>,
+        start: impl FnOnce(&mut Command) -> io::Result<Child>,
     ) -> Result<Stack, Failure> {
-        let dir = tempfile::Builder::new()
-            .prefix("carrick-run-")
-            .tempdir()
-            .map_err(|e| Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR")))?;
         let progress = output::progress("compiling the generated C and the host");
-        let built = build(dir.path());
+        let host = host();
         progress.finish_and_clear();
-        built?;
-        let host = dir.path().join(format!("{}-host", program.name));
-        let process = start(&mut Command::new(&host))
-            .map_err(|e| Failure::Missing(format!("cannot start {}: {e}", host.display())))?;
-        Ok(Stack { process, _dir: dir })
+        let host = host?;
+        let mut command = Command::new(&host.path);
+        let this = getpid();
+        // SAFETY: two system calls, and nothing that another thread may hold.
+        unsafe {
+            command.pre_exec(move || {
+                // However this process ends, so does the stack.
+                set_parent_process_death_signal(Some(Signal::TERM))?;
+                if getppid() == Some(this) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+            });
+        }
+        let process = start(&mut command)
+            .map_err(|e| Failure::Missing(format!("cannot start {}: {e}", host.path.display())))?;
+        Ok(Stack { process, _host: host })
     }
 
     /// Waits until it ends; how it did.

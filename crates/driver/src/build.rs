@@ -9,6 +9,7 @@ use include_dir::{Dir, include_dir};
 
 use crate::Failure;
 use crate::cc::{self, Tracing};
+use crate::hash::Hash;
 
 static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/include");
 static KERNEL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../targets/xdp/include");
@@ -82,8 +83,16 @@ pub fn for_target(target: &str, program: &ir::Program, dir: &Path) -> Result<Str
 /// # Errors
 /// [`Failure::Usage`] if the folder cannot be written, and what [`cc::make`] reports.
 pub fn native(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    native_files(program, dir)?;
+    native_made(dir, tracing)
+}
+
+pub(crate) fn native_files(program: &ir::Program, dir: &Path) -> Result<(), Failure> {
     write_core(program, dir)?;
-    write_tree(&NATIVE, &dir.join("host"))?;
+    write_tree(&NATIVE, &dir.join("host"))
+}
+
+pub(crate) fn native_made(dir: &Path, tracing: Tracing) -> Result<(), Failure> {
     cc::make(dir, &["lib"], tracing)?;
     cc::make(dir, &["host"], tracing)
 }
@@ -130,18 +139,12 @@ pub fn dispatcher(dir: &Path) -> PathBuf {
 /// A number that two builds for the kernel share if, and as good as only if, the kernel gets the same of them: of the
 /// generated program and all its headers, not of where the source lies.
 pub fn kernel_hash(program: &ir::Program) -> u64 {
-    // FNV-1a: its value is the same everywhere and always, as that of the standard library's need not be.
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |octets: &[u8]| {
-        for octet in octets {
-            hash = (hash ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3);
-        }
-    };
+    let mut hash = Hash::new();
     let (_, text) = carrick_emit_c::emit_bpf(program);
-    text.lines().filter(|line| !line.starts_with("#line ")).for_each(|line| add(line.as_bytes()));
+    hash.add_code(text.as_bytes());
     let folders = [KERNEL.get_dir("carrick"), RUNTIME.get_dir("carrick")];
-    folders.into_iter().flatten().flat_map(Dir::files).for_each(|file| add(file.contents()));
-    hash
+    folders.into_iter().flatten().flat_map(Dir::files).for_each(|file| hash.add(file.contents()));
+    hash.value()
 }
 
 /// Builds the process by which applications use a program that is in the kernel: afterwards the folder has `NAME-host`.
@@ -149,10 +152,18 @@ pub fn kernel_hash(program: &ir::Program) -> u64 {
 /// # Errors
 /// As [`native`].
 pub fn kernel_host(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    kernel_host_files(program, dir)?;
+    kernel_host_made(program, dir, tracing)
+}
+
+pub(crate) fn kernel_host_files(program: &ir::Program, dir: &Path) -> Result<(), Failure> {
     write_core(program, dir)?;
     write_tree(&KERNEL, &dir.join("include"))?;
     write_tree(&KERNEL_HOST, &dir.join("kernel"))?;
-    write_tree(&NATIVE, &dir.join("host"))?;
+    write_tree(&NATIVE, &dir.join("host"))
+}
+
+pub(crate) fn kernel_host_made(program: &ir::Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
     cc::make(dir, &["lib"], tracing)?;
     let program = format!("PROGRAM={}", program.name);
     // The kernel's folder has a `string.h` of its own, which is not for processes.

@@ -30,7 +30,7 @@ pub struct SharedLibrary {
     _dir: TempDir,
 }
 
-fn temporary() -> Result<TempDir, Failure> {
+pub(crate) fn temporary() -> Result<TempDir, Failure> {
     tempfile::Builder::new().prefix("carrick-").tempdir().map_err(|e| {
         Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR to a writable one"))
     })

@@ -9,6 +9,8 @@ pub mod compile;
 pub mod explain;
 pub mod explain_placement;
 pub mod failure;
+mod hash;
+pub mod hosts;
 pub mod params;
 pub mod probe;
 pub mod quantity;

@@ -139,3 +139,19 @@ fn a_program_goes_with_its_process_also_where_that_is_killed() {
     kill(numbers);
     assert!(!has_program(&place.net), "the device is as it was");
 }
+
+#[test]
+fn an_application_goes_with_who_started_it() {
+    let Some(place) = Place::new() else { return };
+    let (running, mut lines) = started(&mut place.streams());
+    let begun =
+        lines.by_ref().find(|line| line.starts_with("listening on port") || line.starts_with("error"));
+    if begun.is_none_or(|line| line.starts_with("error")) {
+        assert_eq!(running.ended().code(), Some(MISSING));
+        return skip("this machine takes no programs");
+    }
+    kill(running);
+    // What it says ends once nobody is left who could say more.
+    assert_eq!(lines.find(|line| line.starts_with("error")), None);
+    assert!(!has_program(&place.net), "the device is as it was");
+}

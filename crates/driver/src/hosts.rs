@@ -1,0 +1,207 @@
+//! Hosts for `carrick run`, compiled once: they are kept in `$XDG_CACHE_HOME/carrick/hosts` (`~/.cache/carrick/hosts`), by a
+//! hash of all that they are made of.
+
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+use carrick_ir::Program;
+use tempfile::TempDir;
+
+use crate::cc::{self, Tracing};
+use crate::hash::Hash;
+use crate::{Failure, build};
+
+/// Hosts that are kept; those go that were not used for longest.
+const KEPT: usize = 32;
+/// What the compiler and `make` listen to.
+const VARIABLES: [&str; 5] = ["CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
+
+/// A host that can be started, as long as this is there.
+#[derive(Debug)]
+pub struct Host {
+    /// the executable
+    pub path: PathBuf,
+    _dir: Option<TempDir>,
+}
+
+/// The host with the program's core within it.
+///
+/// # Errors
+/// As [`build::native`].
+pub fn native(program: &Program, tracing: Tracing) -> Result<Host, Failure> {
+    let kind = if tracing == Tracing::On { "telling" } else { "native" };
+    let files = |dir: &Path| build::native_files(program, dir);
+    host(program, kind, files, |dir| build::native_made(dir, tracing))
+}
+
+/// The host of a program that is in the kernel.
+///
+/// # Errors
+/// As [`build::kernel_host`].
+pub fn in_kernel(program: &Program) -> Result<Host, Failure> {
+    let files = |dir: &Path| build::kernel_host_files(program, dir);
+    host(program, "kernel", files, |dir| build::kernel_host_made(program, dir, Tracing::Off))
+}
+
+fn host(
+    program: &Program,
+    kind: &str,
+    files: impl Fn(&Path) -> Result<(), Failure>,
+    made: impl Fn(&Path) -> Result<(), Failure>,
+) -> Result<Host, Failure> {
+    let dir = cc::temporary()?;
+    files(dir.path())?;
+    let name = format!("{}-host", program.name);
+    let place = key(kind, dir.path()).and_then(|key| Some(folder()?.join(key)));
+    if let Some(path) = place.as_ref().and_then(|place| kept(place, &name)) {
+        return Ok(Host { path, _dir: None });
+    }
+    made(dir.path())?;
+    let built = dir.path().join(&name);
+    // Whoever cannot keep it compiles it again.
+    match place.and_then(|place| keep(&built, &place, &name).ok()) {
+        Some(path) => Ok(Host { path, _dir: None }),
+        None => Ok(Host { path: built, _dir: Some(dir) }),
+    }
+}
+
+/// Of what is compiled in this folder, and by what; `None` where there is no compiler.
+fn key(kind: &str, dir: &Path) -> Option<String> {
+    let version = Command::new(cc::compiler()).arg("--version").output().ok()?;
+    let mut hash = Hash::new();
+    hash.add(kind.as_bytes());
+    hash.add(&version.stdout);
+    for name in VARIABLES {
+        hash.add(std::env::var_os(name).unwrap_or_default().as_encoded_bytes());
+        hash.add(&[0]);
+    }
+    add_files(&mut hash, dir, dir).ok()?;
+    Some(format!("{:016x}", hash.value()))
+}
+
+fn add_files(hash: &mut Hash, root: &Path, dir: &Path) -> io::Result<()> {
+    let entries = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            add_files(hash, root, &path)?;
+            continue;
+        }
+        hash.add(path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes());
+        hash.add_code(&fs::read(&path)?);
+        hash.add(&[0]);
+    }
+    Ok(())
+}
+
+/// Where hosts are kept; `None` if this user has no such folder, or others may write there.
+fn folder() -> Option<PathBuf> {
+    let given = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = given("XDG_CACHE_HOME").or_else(|| given("HOME").map(|home| home.join(".cache")))?;
+    let folder = cache.join("carrick/hosts");
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
+    is_ours(&fs::metadata(&folder).ok()?).then_some(folder)
+}
+
+/// What others could have written is not started: a root that keeps a user's `HOME` would be that user's.
+fn is_ours(found: &Metadata) -> bool {
+    let own = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == found.uid());
+    own && found.mode() & 0o022 == 0
+}
+
+fn kept(place: &Path, name: &str) -> Option<PathBuf> {
+    let path = place.join(name);
+    let ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| is_ours(&found));
+    if !ours(place) || !ours(&path) {
+        return None;
+    }
+    // It was used now. If that cannot be said, it goes earlier.
+    let _ = File::open(place).and_then(|folder| folder.set_modified(SystemTime::now()));
+    Some(path)
+}
+
+/// Whoever looks for it finds the whole of it.
+fn keep(built: &Path, place: &Path, name: &str) -> io::Result<PathBuf> {
+    let folder = place.parent().ok_or(io::ErrorKind::NotFound)?;
+    let new = tempfile::Builder::new().prefix(".new-").tempdir_in(folder)?;
+    fs::copy(built, new.path().join(name))?;
+    match fs::rename(new.path(), place) {
+        Ok(()) => drop(new.keep()),
+        // Somebody else was faster.
+        Err(_) if kept(place, name).is_some() => {}
+        Err(e) => return Err(e),
+    }
+    sweep(folder)?;
+    Ok(place.join(name))
+}
+
+/// Takes away what was not used for longest. What is being written is used.
+fn sweep(folder: &Path) -> io::Result<()> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        found.push((entry.metadata()?.modified()?, entry.path()));
+    }
+    found.sort();
+    let over = found.len().saturating_sub(KEPT);
+    found.iter().take(over).try_for_each(|(_, path)| fs::remove_dir_all(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn built(dir: &Path, text: &str) -> PathBuf {
+        let built = dir.join("built");
+        fs::write(&built, text).expect("writable");
+        built
+    }
+
+    #[test]
+    fn what_is_kept_is_found_unless_others_may_write_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let place = dir.path().join("hosts/1");
+        fs::create_dir(dir.path().join("hosts")).expect("writable");
+        assert_eq!(kept(&place, "a-host"), None);
+        let path = keep(&built(dir.path(), "one"), &place, "a-host").expect("kept");
+        assert_eq!(kept(&place, "a-host"), Some(path.clone()));
+        keep(&built(dir.path(), "other"), &place, "a-host").expect("it is there");
+        assert_eq!(fs::read_to_string(&path).expect("readable"), "one", "the first one stays");
+        assert_eq!(fs::read_dir(dir.path().join("hosts")).expect("readable").count(), 1, "and nothing else");
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o777)).expect("ours");
+        assert_eq!(kept(&place, "a-host"), None);
+    }
+
+    #[test]
+    fn the_oldest_go() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (hosts, long_ago) = (dir.path().join("hosts"), SystemTime::UNIX_EPOCH);
+        fs::create_dir(&hosts).expect("writable");
+        for number in 0..KEPT {
+            keep(&built(dir.path(), ""), &hosts.join(number.to_string()), "a-host").expect("kept");
+        }
+        File::open(hosts.join("3")).and_then(|of| of.set_modified(long_ago)).expect("ours");
+        keep(&built(dir.path(), ""), &hosts.join("new"), "a-host").expect("kept");
+        let there = |name: &str| kept(&hosts.join(name), "a-host").is_some();
+        assert!(!there("3") && there("2") && there("4") && there("new"));
+    }
+
+    #[test]
+    fn another_file_or_another_text_is_another_host() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let of = |name: &str, text: &str| {
+            fs::write(dir.path().join(name), text).expect("writable");
+            key("native", dir.path()).expect("there is a compiler")
+        };
+        let first = of("a.c", "#line 1 \"x\"\nint a;");
+        assert_eq!(of("a.c", "#line 2 \"y\"\nint a;"), first);
+        assert_ne!(of("a.c", "int b;"), first);
+        assert_ne!(of("b.c", "int a;"), first);
+    }
+}
