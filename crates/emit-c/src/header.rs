@@ -285,7 +285,7 @@ impl Emitter<'_> {
         }
         self.w.line("/* Header and options; checksums are zero until the payload is there. */");
         self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}_write(CARRICK_UNUSED struct {} *core, const struct {ty} *h, uint8_t *p, CARRICK_UNUSED uint64_t header_len, CARRICK_UNUSED uint64_t payload_len) {{",
+            "CARRICK_UNUSED static inline void {name}_write(CARRICK_UNUSED struct {} *core, const struct {ty} *h, CARRICK_UNUSED uint8_t *p, CARRICK_UNUSED uint64_t header_len, CARRICK_UNUSED uint64_t payload_len) {{",
             self.names.own("core")
         ));
         for group in groups(bp.fixed_fields()) {

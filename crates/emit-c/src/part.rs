@@ -9,6 +9,9 @@ use crate::frame::packet_len;
 use crate::header::groups;
 use crate::names::safe;
 
+/// With so many conditions the length of a header is found in place; of more the verifier follows all ways once.
+const CONDITIONS: usize = 2;
+
 impl Emitter<'_> {
     pub(crate) fn has_varint(&self) -> bool {
         self.p.blueprints.iter().any(|bp| bp.parts.iter().any(|p| p.varint))
@@ -111,11 +114,13 @@ impl Emitter<'_> {
     fn part_length(&mut self, bp: &BlueprintDef, what: &str, params: &str, most: bool) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let core = self.core_param();
-        let kind = if self.kernel { "CARRICK_APART" } else { "CARRICK_UNUSED static inline" };
+        let conditions = bp.parts.iter().filter(|part| part.when.is_some()).count();
+        let apart = self.kernel && conditions > CONDITIONS;
+        let kind = if apart { "CARRICK_APART" } else { "CARRICK_UNUSED static inline" };
         self.w.open(format!(
             "{kind} uint32_t {name}_{what}({core}, CARRICK_UNUSED const struct {ty} *h{params}) {{"
         ));
-        if self.kernel {
+        if apart {
             self.w.line("if (!core || !h)");
             self.w.line("    return 0;");
             if !most {

@@ -90,6 +90,7 @@ impl<'p> Emitter<'p> {
             StmtKind::ForRange { .. } | StmtKind::ForEach { .. } => self.loop_stmt(stmt),
             StmtKind::Break => self.line(stmt, "break;"),
             StmtKind::Continue => self.line(stmt, "continue;"),
+            StmtKind::Return(Some(value)) if self.return_at(stmt, value) => {}
             StmtKind::Return(value) => {
                 let nothing = if self.kernel { "return 0;" } else { "return;" };
                 let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.expr(v)));
@@ -132,6 +133,7 @@ impl<'p> Emitter<'p> {
     pub(crate) fn leave(&self) -> String {
         match self.function.map(|f| &f.ret) {
             None | Some(Ty::Void) if self.kernel => "return 0;".into(),
+            Some(ty) if self.kernel && !ty.is_scalar() => "{ CARRICK_ZERO(&f__->ret__); return 0; }".into(),
             None | Some(Ty::Void) => "return;".into(),
             Some(ty) if ty.is_scalar() => format!("return {};", self.literal(0, ty)),
             Some(ty) => format!("return ({}){{0}};", self.names.ctype(ty)),
@@ -183,11 +185,12 @@ impl<'p> Emitter<'p> {
 
     fn assign(&mut self, stmt: &Stmt, place: &Place, value: &ir::Expr) {
         let target = self.place(place);
-        let value = self.expr(value);
-        let text = if matches!(place.ty, Ty::Array(..)) {
-            format!("memcpy({0}, {value}, sizeof {0});", target.text)
+        let text = if self.kernel && !place.ty.is_scalar() && !matches!(place.ty, Ty::Array(..)) {
+            format!("CARRICK_COPY(&{}, {});", target.text, self.record_at(value))
+        } else if matches!(place.ty, Ty::Array(..)) {
+            format!("memcpy({0}, {1}, sizeof {0});", target.text, self.expr(value))
         } else {
-            format!("{} = {value};", target.text)
+            format!("{} = {};", target.text, self.expr(value))
         };
         match target.guard {
             None => self.line(stmt, text),
@@ -204,17 +207,21 @@ impl<'p> Emitter<'p> {
         let args: String = args
             .iter()
             .map(|a| match a {
+                Arg::Value(e) if self.kernel => format!(", {}", self.argument_at(e)),
                 Arg::Value(e) => format!(", {}", self.expr(e)),
                 Arg::Ref(local) => format!(", {}", self.address(*local)),
             })
             .collect();
         let chain = if self.kernel { "" } else { ", chain" };
         let call = format!("fn_{}(core{chain}{args});", def.name);
-        let text = match dest {
-            Some(dest) => format!("{} = {call}", self.declared_local(dest)),
-            None => call,
-        };
-        self.line(stmt, text);
+        match dest {
+            Some(dest) if self.returned_at(stmt, dest, func, &call) => {}
+            Some(dest) => {
+                let text = format!("{} = {call}", self.declared_local(dest));
+                self.line(stmt, text);
+            }
+            None => self.line(stmt, call),
+        }
         if def.may_stop {
             self.open_at(stmt, "if (chain->stopped) {");
             let text = self.leave();

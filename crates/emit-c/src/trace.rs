@@ -33,7 +33,7 @@ impl Emitter<'_> {
         self.w.blank();
         for (index, event) in self.p.events.iter().enumerate() {
             let (ty, name) = (self.names.declared(&event.name), self.names.own(&event.name));
-            let kind = self.traces();
+            let kind = if self.kernel { "CARRICK_INLINE int" } else { "static void" };
             self.w.open(format!(
                 "{kind} {name}_trace(struct {core} *core, uint64_t handle, CARRICK_UNUSED const struct {ty} *v) {{"
             ));

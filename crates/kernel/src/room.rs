@@ -110,6 +110,9 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
         elements.push(("carrick_requests".to_owned(), staged as u32));
     }
     elements.extend(inputs(program, &given)?);
+    let processors = aya::util::nr_cpus();
+    let processors = processors.map_err(|(_, e)| Refusal::Failed(format!("cannot count processors: {e}")))?;
+    elements.push(("carrick_frames".to_owned(), processors as u32));
     Ok(Room { elements, octets, most })
 }
 

@@ -9,14 +9,16 @@ const FRAMES: u32 = 8;
 /// Those above a processor: the program, and the run of its chain.
 const ABOVE: u32 = 2;
 
+/// Functions that a program has at most (`BPF_MAX_SUBPROGS`), and those of them that are not its own.
+const FUNCTIONS: usize = 256;
+const OTHERS: usize = 80;
+
 /// The most arguments that a function has which is verified apart.
 const ARGUMENTS: usize = 5;
 
-/// Whether the verifier can look at a function by itself: arguments and result are then numbers and references alone.
+/// Whether the verifier can look at a function by itself. Records are then handed over by references.
 pub(super) fn can_be_apart(function: &Function) -> bool {
-    let params = &function.locals[..function.params as usize];
-    let plain = params.iter().all(|l| l.ty.is_scalar() || l.ty.is_by_ref());
-    plain && params.len() < ARGUMENTS && (function.ret == Ty::Void || function.ret.is_scalar())
+    (function.params as usize) < ARGUMENTS
 }
 
 /// What calls make of a program.
@@ -56,6 +58,10 @@ pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
             break;
         }
         let Some(chosen) = calls.cheapest(deepest) else { break };
+        calls.inlined[chosen.index()] = true;
+    }
+    while calls.many() {
+        let Some(chosen) = calls.only_once() else { break };
         calls.inlined[chosen.index()] = true;
     }
     let names = program.functions.iter().zip(&calls.inlined);
@@ -100,6 +106,22 @@ impl Calls<'_> {
         }
         way.retain(|func| !self.inlined[func.index()]);
         way.into_iter().min_by_key(|func| self.whole(*func).saturating_mul(self.places(*func)))
+    }
+
+    /// Whether there are more functions than the kernel takes, about: also those of events, of blueprints and of all programs.
+    fn many(&self) -> bool {
+        let own = self.inlined.iter().filter(|inlined| !**inlined).count();
+        let of_events = self.program.chains.iter().flatten().count();
+        own + of_events + self.program.blueprints.len() * 2 + OTHERS > FUNCTIONS
+    }
+
+    /// The shortest function that is called in one place alone.
+    fn only_once(&self) -> Option<FuncId> {
+        let all = (0..self.program.functions.len()).map(|at| FuncId(at as u32));
+        let open = all.filter(|func| !self.inlined[func.index()] && self.places(*func) == 1);
+        let found =
+            open.filter(|func| *func != self.program.parser && !self.program.invariants.contains(func));
+        found.min_by_key(|func| self.whole(*func))
     }
 
     /// How much is verified of a function: its statements, and those of what is put into it, as often as loops turn.

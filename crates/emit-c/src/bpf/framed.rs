@@ -161,13 +161,16 @@ impl Emitter<'_> {
 
     /// For each payload of the frames of `bp`: a call on it.
     fn each_payload_at(&mut self, frames: &Frames, bp: &str, call: &str) {
-        let most = frames.most;
+        let (most, members) = (frames.most, self.with_payload(frames));
+        if members.is_empty() {
+            return;
+        }
         self.w.open(format!(
             "for (uint32_t i = 0; i < {most}u && i < CARRICK_READ({bp}->frames__.count); i++) {{"
         ));
         self.w.line(format!("uint64_t at = carrick_at(i, {most}u);"));
         self.w.line(format!("uint32_t kind = {bp}->frames__.at[at].kind;"));
-        for (id, name) in self.with_payload(frames) {
+        for (id, name) in members {
             self.w.line(format!("if (kind == {})", id.0));
             self.w.line(format!(
                 "    {};",

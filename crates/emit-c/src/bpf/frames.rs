@@ -1,15 +1,20 @@
 //! Functions, and where their own records lie.
 
-use carrick_ir::{self as ir, Function, LocalId, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{self as ir, ExprKind, Function, LocalId, Stmt, StmtKind, Ty, walk};
 
 use super::depth;
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
 
+/// Whether a value is handed over by a reference, of which the function makes its own.
+fn is_record(ty: &Ty) -> bool {
+    !ty.is_scalar() && !ty.is_by_ref() && *ty != Ty::Void
+}
+
 /// Whether a local lies in the function's frame: records of its own do.
 fn is_own_record(function: &Function, id: LocalId) -> bool {
     let ty = &function.locals[id.index()].ty;
-    id.0 >= function.params && !ty.is_scalar() && *ty != Ty::Void
+    (id.0 >= function.params || !ty.is_by_ref()) && !ty.is_scalar() && *ty != Ty::Void
 }
 
 impl<'p> Emitter<'p> {
@@ -27,8 +32,9 @@ impl<'p> Emitter<'p> {
         self.names.own(&format!("frame_{}", function.name))
     }
 
-    fn has_frame(function: &Function) -> bool {
-        (0..function.locals.len()).any(|id| is_own_record(function, LocalId(id as u32)))
+    pub(super) fn has_frame(function: &Function) -> bool {
+        is_record(&function.ret)
+            || (0..function.locals.len()).any(|id| is_own_record(function, LocalId(id as u32)))
     }
 
     /// The structs of all frames.
@@ -41,15 +47,31 @@ impl<'p> Emitter<'p> {
                     self.w.line(format!("{};", self.names.declaration(&local.ty, &name)));
                 }
             }
+            if is_record(&function.ret) {
+                self.w.line(format!("{};", self.names.declaration(&function.ret, "ret__")));
+            }
             self.w.close("};");
             self.w.blank();
         }
+        self.function_frames();
     }
 
-    /// The members of the core that are frames. Of those at one level of calls one is in use at a time, since functions never
+    /// The map of all frames, an element for each processor: there may be more of them than its own memory has room for in one piece.
+    pub(super) fn frames_map(&mut self) {
+        let all = format!("struct {}", self.names.own("frames"));
+        self.map("carrick_frames", "ARRAY", 1, Some(("uint32_t", &all)));
+        self.w.open(format!("CARRICK_INLINE {all} *{}(void) {{", self.names.own("frames")));
+        self.w.line("uint32_t processor = bpf_get_smp_processor_id();");
+        self.w.line("return bpf_map_lookup_elem(&carrick_frames, &processor);");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The frames. Of those at one level of calls one is in use at a time, since functions never
     /// call one at their own level: they share a place.
-    pub(super) fn function_frames(&mut self) {
+    fn function_frames(&mut self) {
         let levels = depth::levels(self.p);
+        self.w.open(format!("struct {} {{", self.names.own("frames")));
         for level in 0..=levels.iter().copied().max().unwrap_or(0) {
             self.w.open("union {");
             self.w.line("uint8_t nothing;");
@@ -61,6 +83,8 @@ impl<'p> Emitter<'p> {
             }
             self.w.close(format!("}} level_{level};"));
         }
+        self.w.close("};");
+        self.w.blank();
     }
 
     /// What only claims need is there only where they are checked.
@@ -80,8 +104,12 @@ impl<'p> Emitter<'p> {
         let shown: String = params
             .iter()
             .map(|l| {
-                let star = if l.ty.is_by_ref() { "*" } else { "" };
-                format!(", CARRICK_UNUSED {} {star}{}", self.names.ctype(&l.ty), safe(&l.name))
+                let (c, name) = (self.names.ctype(&l.ty), safe(&l.name));
+                match (l.ty.is_by_ref(), is_record(&l.ty)) {
+                    (true, _) => format!(", CARRICK_UNUSED {c} *{name}"),
+                    (_, true) => format!(", const {c} *{name}__of"),
+                    _ => format!(", CARRICK_UNUSED {c} {name}"),
+                }
             })
             .collect();
         if let Some(doc) = doc_comment(&function.doc) {
@@ -89,14 +117,14 @@ impl<'p> Emitter<'p> {
         }
         let apart = !self.inlined.contains(&function.name);
         let kind = if apart { "CARRICK_APART" } else { "CARRICK_INLINE" };
-        let ret = if function.ret == Ty::Void { "int".into() } else { self.names.ctype(&function.ret) };
+        let ret = if function.ret.is_scalar() { self.names.ctype(&function.ret) } else { "int".into() };
         let core = self.names.own("core");
         // The verifier names for every line the file in which its function begins.
         self.w.at(function.loc, self.p.file_of(function.loc));
         self.w.open(format!("{kind} {ret} fn_{}(struct {core} *core{shown}) {{", function.name));
         self.function_begins(function, apart);
         self.stmts(&function.body);
-        if function.ret == Ty::Void {
+        if !function.ret.is_scalar() {
             self.w.line("return 0;");
         }
         self.w.close("}");
@@ -108,24 +136,82 @@ impl<'p> Emitter<'p> {
     pub(super) fn function_begins(&mut self, function: &Function, apart: bool) {
         let params = &function.locals[..function.params as usize];
         if apart {
-            let refs = params.iter().filter(|l| l.ty.is_by_ref()).map(|l| safe(&l.name));
+            let refs = params.iter().filter(|l| !l.ty.is_scalar()).map(|l| match l.ty.is_by_ref() {
+                true => safe(&l.name),
+                false => format!("{}__of", safe(&l.name)),
+            });
             let missing: Vec<String> =
                 std::iter::once("core".to_owned()).chain(refs).map(|name| format!("!{name}")).collect();
             self.w.line(format!("if ({})", missing.join(" || ")));
-            let leave = self.leave();
+            let leave = self.nothing_yet(function);
             self.w.line(format!("    {leave}"));
         }
         self.w.line(format!("CARRICK_UNUSED struct {} *chain = &core->chain;", self.names.own("chain")));
         if Self::has_frame(function) {
-            let frame = self.frame_name(function);
-            let level = self.p.functions.iter().position(|f| f.name == function.name);
-            let level = level.map_or(0, |at| depth::levels(self.p)[at]);
-            self.w.line(format!(
-                "CARRICK_UNUSED struct {frame} *f__ = &core->level_{level}.frame_{};",
-                function.name
-            ));
+            let (frame, frames) = (self.frame_name(function), self.names.own("frames"));
+            self.w.line(format!("struct {frames} *frames__ = {frames}();"));
+            self.w.line("if (!frames__)");
+            let leave = self.nothing_yet(function);
+            self.w.line(format!("    {leave}"));
+            let place = self.frame_place(function);
+            self.w.line(format!("CARRICK_UNUSED struct {frame} *f__ = &{place};"));
+        }
+        for (id, param) in params.iter().enumerate().filter(|(_, l)| is_record(&l.ty)) {
+            let (own, name) = (self.frame_member(LocalId(id as u32)), safe(&param.name));
+            self.w.line(format!("CARRICK_COPY(&{own}, {name}__of);"));
         }
         self.shared_if_used(function);
+    }
+
+    /// Where a function's records lie.
+    fn frame_place(&self, function: &Function) -> String {
+        let level = self.p.functions.iter().position(|f| f.name == function.name);
+        let level = level.map_or(0, |at| depth::levels(self.p)[at]);
+        format!("frames__->level_{level}.frame_{}", function.name)
+    }
+
+    /// Leaves a function that has no frame yet.
+    fn nothing_yet(&self, function: &Function) -> String {
+        if function.ret.is_scalar() { self.leave() } else { "return 0;".into() }
+    }
+
+    /// A copy of a record, in an argument or a statement: of a place that is there, else of a value that is put together.
+    pub(crate) fn record_at(&self, value: &ir::Expr) -> String {
+        if let ExprKind::Load(place) = &value.kind {
+            let place = self.place(place);
+            if place.guard.is_none() {
+                return format!("&{}", place.text);
+            }
+        }
+        format!("({}[1]){{{}}}", self.names.ctype(&value.ty), self.expr(value))
+    }
+
+    /// An argument.
+    pub(crate) fn argument_at(&self, value: &ir::Expr) -> String {
+        if is_record(&value.ty) { self.record_at(value) } else { self.expr(value) }
+    }
+
+    /// Takes what a function returned that is a record. False: it returned none.
+    pub(crate) fn returned_at(&mut self, stmt: &Stmt, dest: LocalId, func: ir::FuncId, call: &str) -> bool {
+        let function = &self.p.functions[func.index()];
+        if !self.kernel || !is_record(&function.ret) {
+            return false;
+        }
+        let (dest, place) = (self.local(dest), self.frame_place(function));
+        self.line(stmt, format!("(void){call}"));
+        self.line(stmt, format!("CARRICK_COPY(&{dest}, &{place}.ret__);"));
+        true
+    }
+
+    /// Leaves a function with a record. False: its result is none.
+    pub(crate) fn return_at(&mut self, stmt: &Stmt, value: &ir::Expr) -> bool {
+        if !self.kernel || !is_record(&value.ty) {
+            return false;
+        }
+        let value = self.record_at(value);
+        self.line(stmt, format!("CARRICK_COPY(&f__->ret__, {value});"));
+        self.line(stmt, "return 0;");
+        true
     }
 
     /// What all processors share, where a function needs it.
@@ -149,7 +235,7 @@ impl<'p> Emitter<'p> {
                 return self.line(stmt, text);
             }
             Some(value) => {
-                let text = format!("{name} = {};", self.expr(value));
+                let text = format!("CARRICK_COPY(&{name}, {});", self.record_at(value));
                 return self.line(stmt, text);
             }
             None => {}

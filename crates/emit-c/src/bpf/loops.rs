@@ -35,6 +35,10 @@ impl Emitter<'_> {
     /// At the beginning of a loop's body: what the verifier knows of numbers that the body changes, or asks for, is
     /// forgotten, else it would follow every way through all turns.
     pub(crate) fn forget_numbers(&mut self, stmt: &Stmt, body: &ir::Block) {
+        if self.function.is_some_and(Self::has_frame) {
+            // Else the compiler finds all addresses before the loop, and keeps them on the stack.
+            self.line(stmt, "CARRICK_OPAQUE(f__);");
+        }
         let (mut used, mut own) = (BTreeSet::new(), BTreeSet::new());
         walk::statements(body, &mut |stmt| {
             match &stmt.kind {
@@ -67,9 +71,14 @@ impl Emitter<'_> {
             if !ty.is_scalar() || ty == Ty::Addr || self.in_frame(*local) {
                 continue;
             }
+            if ty == Ty::Bool {
+                // Converting a number to a bool is a branch, behind which the verifier knows it.
+                self.line(stmt, format!("*(volatile bool *)&core->told = {name};"));
+                self.line(stmt, format!("{name} = CARRICK_READ(core->told);"));
+                continue;
+            }
             let c = self.names.ctype(&ty);
-            let zero = if ty == Ty::Bool { "no".to_owned() } else { "zero".to_owned() };
-            self.line(stmt, format!("{name} = ({c})({name} ^ ({c})CARRICK_READ(core->{zero}));"));
+            self.line(stmt, format!("{name} = ({c})({name} ^ ({c})CARRICK_READ(core->zero));"));
         }
     }
 

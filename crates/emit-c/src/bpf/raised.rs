@@ -10,9 +10,7 @@ use crate::Emitter;
 /// What follows from one event, itself included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Following {
-    /// how many
-    pub events: u32,
-    /// how many of them lie on the stack at once
+    /// how many events lie on the stack at once
     pub waiting: u32,
     /// of how many chains
     pub chains: u32,
@@ -52,33 +50,24 @@ impl Source {
             reached.extend(first);
             return (several(program.max_parsed.max(1), each), reached);
         }
-        let most = each.into_iter().fold(Following { events: 1, waiting: 0, chains: 0 }, worse);
-        (Following { events: most.events - 1, ..most }, reached)
+        (each.into_iter().fold(Following { waiting: 0, chains: 0 }, worse), reached)
     }
 }
 
 /// The most that follows from anything.
 pub(super) fn following(program: &Program) -> Following {
     let all = Source::ALL.map(|source| source.raised(program).0);
-    all.into_iter().fold(Following { events: 1, waiting: 1, chains: 1 }, worse)
+    all.into_iter().fold(Following { waiting: 1, chains: 1 }, worse)
 }
 
 fn worse(a: Following, b: Following) -> Following {
-    Following {
-        events: a.events.max(b.events),
-        waiting: a.waiting.max(b.waiting),
-        chains: a.chains.max(b.chains),
-    }
+    Following { waiting: a.waiting.max(b.waiting), chains: a.chains.max(b.chains) }
 }
 
 /// What follows from so many events of these kinds.
 fn several(count: u32, kinds: Vec<Following>) -> Following {
-    let each = kinds.into_iter().fold(Following { events: 0, waiting: 0, chains: 0 }, worse);
-    Following {
-        events: count.saturating_mul(each.events),
-        waiting: count.saturating_add(each.waiting),
-        chains: each.chains + u32::from(count > 0),
-    }
+    let each = kinds.into_iter().fold(Following { waiting: 0, chains: 0 }, worse);
+    Following { waiting: count.saturating_add(each.waiting), chains: each.chains + u32::from(count > 0) }
 }
 
 fn of_event(program: &Program, event: EventId, known: &mut [Option<Following>]) -> Following {
@@ -86,8 +75,7 @@ fn of_event(program: &Program, event: EventId, known: &mut [Option<Following>]) 
         return found;
     }
     let kinds = raised_of(program, event).iter().map(|event| of_event(program, *event, known)).collect();
-    let after = several(program.chains[event.index()].as_ref().map_or(0, |c| c.max_raised), kinds);
-    let found = Following { events: after.events.saturating_add(1), ..after };
+    let found = several(program.chains[event.index()].as_ref().map_or(0, |c| c.max_raised), kinds);
     known[event.index()] = Some(found);
     found
 }
@@ -119,32 +107,40 @@ fn raised_by(program: &Program, func: FuncId, found: &mut BTreeSet<EventId>) {
 impl Emitter<'_> {
     /// The members of the core.
     pub(super) fn raised_members(&mut self) {
-        let Following { waiting, chains, .. } = following(self.p);
+        let chains = following(self.p).chains;
         self.w.line("uint32_t due; /* the number + 1 of an event that came otherwise than by a packet */");
         self.w.line("/* Raised events, and for each chain that raised some of them: the first one, that to run next, and the end. */");
         self.w.line("uint32_t waiting_count, level_count;");
-        self.w.line(format!("struct {} waiting[{waiting}];", self.names.own("raised")));
         self.w.line(format!("struct carrick_level levels[{chains}];"));
     }
 
-    /// In place of `raise` elsewhere: the room is where the verifier sees it.
+    /// Where raised events lie: of what a processor has, too much for one value of a map.
+    pub(super) fn raised_map(&mut self) {
+        let raised = format!("struct {}", self.names.own("raised"));
+        let waiting = u64::from(following(self.p).waiting);
+        self.map("carrick_raised", "PERCPU_ARRAY", waiting, Some(("uint32_t", &raised)));
+    }
+
+    /// In place of `raise` elsewhere.
     pub(crate) fn raise_in_kernel(&mut self, kind: EventId, event: &str, local: &str) {
-        let room = following(self.p).waiting;
-        self.w.open(format!("if (core->waiting_count < {room}u) {{"));
+        self.w.open("{");
+        self.w.line("uint32_t place = core->waiting_count;");
         self.w.line(format!(
-            "struct {} *raised = &core->waiting[carrick_at(core->waiting_count, {room}u)];",
+            "struct {} *raised = bpf_map_lookup_elem(&carrick_raised, &place);",
             self.names.own("raised")
         ));
+        self.w.open("if (raised) {");
         self.w.line(format!("raised->kind = {};", kind.0));
         self.w.line(format!("CARRICK_COPY(&raised->event.{event}_, &{local});"));
         self.w.line("core->waiting_count++;");
         self.w.line("chain->raised_count++;");
         self.w.close("}");
+        self.w.close("}");
     }
 
     /// Runs what was raised.
     pub(super) fn run_raised(&mut self) {
-        let Following { waiting, chains, .. } = following(self.p);
+        let chains = following(self.p).chains;
         let (core, raised) = (self.names.own("core"), self.names.own("raised"));
         let next = self.names.own("next_raised");
         self.w.line("/* What the chain that has run, or the parser, raised comes before what waits. */");
@@ -170,7 +166,8 @@ impl Emitter<'_> {
         self.w.line("core->level_count--;");
         self.w.line("return NULL;");
         self.w.close("}");
-        self.w.line(format!("return &core->waiting[carrick_at(level->next++, {waiting}u)];"));
+        self.w.line("uint32_t place = level->next++;");
+        self.w.line("return bpf_map_lookup_elem(&carrick_raised, &place);");
         self.w.close("}");
         self.w.blank();
         for source in Source::ALL {
@@ -187,20 +184,15 @@ impl Emitter<'_> {
             Source::Asked => ("run_asked", "core->asked.event"),
             Source::Sent => ("run_sent", "core->brought.event"),
         };
-        let (following, events) = source.raised(self.p);
+        let events = source.raised(self.p).1;
         self.w.open(format!("CARRICK_INLINE void {}(struct {core} *core) {{", self.names.own(name)));
         if source != Source::Parsed {
             self.runs(|_, kind| source.kinds().contains(&kind), "core->due == ", 1, at);
             self.w.line("core->due = 0;");
         }
-        if following.events > 0 {
+        if !events.is_empty() {
             self.w.line(format!("{raised}_here(core);"));
-            // Beside the turns that run an event there is one for each chain whose events have all run.
-            let turns = following.events * 2;
-            self.w.open(format!(
-                "for (uint32_t turn = 0; turn < {turns}u && core->level_count > 0 && CARRICK_GOES_ON; turn++) {{"
-            ));
-            self.w.line("turn ^= (uint32_t)CARRICK_READ(core->zero);");
+            self.w.open("while (core->level_count > 0 && CARRICK_GOES_ON) {");
             self.w.line(format!("struct {raised} *raised = {next}(core);"));
             self.w.line("if (!raised)");
             self.w.line("    continue;");

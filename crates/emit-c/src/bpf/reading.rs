@@ -77,7 +77,7 @@ impl Emitter<'_> {
             let from = if bp.frame { "packet->rest[0]" } else { "0" };
             self.w.line(format!("(void){}(core, {from});", self.names.own("look")));
         }
-        self.w.line("const uint8_t *p = core->in;");
+        self.w.line("CARRICK_UNUSED const uint8_t *p = core->in;");
     }
 
     /// At its end: the payload, and what is left of the packet for the next extract.

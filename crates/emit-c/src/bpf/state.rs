@@ -103,7 +103,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t now, sum; /* sum: of all octets behind the network header */");
         self.w.line("struct carrick_ip ip;");
         self.w.line("uint64_t zero; /* always; the verifier does not know it */");
-        self.w.line("bool no;       /* the same */");
+        self.w.line("bool told;     /* what the verifier forgets */");
         self.w.line("uint32_t room; /* octets of the frame that is there */");
         self.w.line("uint32_t back; /* the address of whoever sent it; 0: nobody did */");
         self.w.line("struct carrick_copy copy;");
@@ -131,7 +131,6 @@ impl Emitter<'_> {
                 scratchpad.name
             ));
         }
-        self.function_frames();
         self.asked_members();
         self.entry_members();
         self.w.line("struct carrick_report report;");
@@ -161,6 +160,8 @@ impl Emitter<'_> {
         }
         self.memory_maps();
         self.put_maps();
+        self.raised_map();
+        self.frames_map();
     }
 
     pub(super) fn map(&mut self, name: &str, kind: &str, entries: u64, types: Option<(&str, &str)>) {

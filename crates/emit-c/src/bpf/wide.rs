@@ -80,7 +80,7 @@ impl Emitter<'_> {
         let core = self.names.own("core");
         self.w.line("/* How many octets the fields took, which begin there; less than none if they are not all there. */");
         self.w.open(format!(
-            "CARRICK_APART int {name}_{}_read(struct {core} *core, struct {ty} *o, uint32_t at, uint32_t len) {{",
+            "CARRICK_INLINE int {name}_{}_read(struct {core} *core, struct {ty} *o, uint32_t at, uint32_t len) {{",
             opt.name
         ));
         self.w.line("if (!core || !o)");

@@ -44,6 +44,7 @@ static long (*const bpf_tail_call)(struct xdp_md *ctx, void *programs, uint32_t 
 static long (*const bpf_redirect)(uint32_t device, uint64_t flags) CARRICK_UNUSED = (void *)23;
 static int64_t (*const bpf_csum_diff)(const void *from, uint32_t from_size, const void *to, uint32_t to_size,
                                       uint32_t seed) CARRICK_UNUSED = (void *)28;
+static uint32_t (*const bpf_get_smp_processor_id)(void) CARRICK_UNUSED = (void *)8;
 static long (*const bpf_xdp_adjust_tail)(struct xdp_md *ctx, int delta) CARRICK_UNUSED = (void *)65;
 static long (*const bpf_map_push_elem)(void *map, const void *value, uint64_t flags) CARRICK_UNUSED = (void *)87;
 static long (*const bpf_map_pop_elem)(void *map, void *value) CARRICK_UNUSED = (void *)88;

@@ -114,27 +114,11 @@ struct carrick_level {
 /* Copies an object; the compiler would call a function for a large one. */
 #define CARRICK_COPY(to, from)                                                                                         \
     do {                                                                                                               \
-        if (sizeof *(to) <= 256) {                                                                                     \
+        if (sizeof *(to) <= 256)                                                                                       \
             *(to) = *(from);                                                                                           \
-        } else {                                                                                                       \
-            carrick_copy((to), (from), sizeof *(to), _Alignof(__typeof__(*(to))));                                     \
-        }                                                                                                              \
+        else                                                                                                           \
+            (void)bpf_probe_read_kernel((to), sizeof *(to), (from));                                                   \
     } while (0)
-
-/* `octets` and `align` are constants. */
-CARRICK_INLINE void carrick_copy(void *to, const void *from, uint32_t octets, uint32_t align) {
-    for (uint32_t at = 0; at < octets; at += align) {
-        if (align == 8)
-            *(uint64_t *)((uint8_t *)to + at) = *(const uint64_t *)((const uint8_t *)from + at);
-        else if (align == 4)
-            *(uint32_t *)((uint8_t *)to + at) = *(const uint32_t *)((const uint8_t *)from + at);
-        else if (align == 2)
-            *(uint16_t *)((uint8_t *)to + at) = *(const uint16_t *)((const uint8_t *)from + at);
-        else
-            ((uint8_t *)to)[at] = ((const uint8_t *)from)[at];
-        CARRICK_OPAQUE(at);
-    }
-}
 
 CARRICK_INLINE void carrick_word(struct carrick_report *r, uint64_t word) {
     if (r->count < CARRICK_REPORT_WORDS)
