@@ -150,6 +150,19 @@ fn a_transport_with_features_does_so_too() {
     }
 }
 
+/// Datagrams of one transport that wait in queues of which one goes before the other.
+#[test]
+fn queues_go_before_others_there_too() {
+    let program = fits(&root().join("protocols/ndp/ndp.mtp")).expect("it fits");
+    let Some(object) = object(&program, Tracing::On) else { return };
+    let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])) else { return };
+    for seed in 1..=SEEDS {
+        let result = compared(&object, &program, seed);
+        assert_eq!(result.difference, None, "seed {seed}");
+        assert!(result.packets > 10, "only {} packets", result.packets);
+    }
+}
+
 /// Generated code that reads outside of what it has, as a mistake of the compiler's would.
 #[test]
 fn a_rejection_names_the_line_of_the_program() {

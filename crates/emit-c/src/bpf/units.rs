@@ -223,8 +223,11 @@ impl Emitter<'_> {
             self.w.line("uint32_t slot = payload.slot;");
             let ty = self.names.declared(&ctx.name);
             self.w.line(format!("struct {ty} *of = bpf_map_lookup_elem(&slots_{number}, &slot);"));
-            self.w.line("if (of)");
-            self.w.line("    unit = &of->tx__;");
+            self.w.open("if (of) {");
+            // Else the compiler reckons with it before it asks.
+            self.w.line("CARRICK_OPAQUE(of);");
+            self.w.line("unit = &of->tx__;");
+            self.w.close("}");
             self.w.close("}");
         }
     }
