@@ -2,6 +2,7 @@
 """Two network namespaces joined by a veth pair, and processes in them that obey a line at a time."""
 
 import os
+import signal
 import subprocess
 
 OURS, PEER, DEVICE = "10.78.0.1", "10.78.0.2", "wire0"
@@ -57,7 +58,7 @@ class Scripted:
 
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True, bufsize=1)
+                                        stderr=subprocess.DEVNULL, text=True, bufsize=1, start_new_session=True)
 
     def tell(self, line):
         self.process.stdin.write(line + "\n")
@@ -72,8 +73,16 @@ class Scripted:
             raise RuntimeError(f"`{line}` was answered `{answer}`")
         return [int(word) for word in answer.split()[1:]]
 
+    def pause(self):
+        """With all that it has started."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
+
+    def go_on(self):
+        os.killpg(self.process.pid, signal.SIGCONT)
+
     def stop(self):
         """As a person would: it ends what it has started itself."""
+        self.go_on()
         self.process.terminate()
         try:
             self.process.wait(10)

@@ -20,6 +20,7 @@ extern const struct carrick_application carrick_echo_application;
 extern const struct carrick_application carrick_http_application;
 extern const struct carrick_application carrick_get_application;
 extern const struct carrick_application carrick_memory_application;
+extern const struct carrick_application carrick_load_application;
 extern const struct carrick_application carrick_perf_application;
 extern const struct carrick_application carrick_script_application;
 extern const struct carrick_application carrick_sockets_application;

@@ -46,9 +46,11 @@ impl Connection {
                 self.stream.set_nodelay(true)?;
                 Ok("ok".into())
             }
-            ["echo"] => self.echo(),
+            ["echo", ref spin @ ..] => self.echo(spin == ["spin"]),
             ["blast", n] => self.blast(number(n)?),
-            ["ping", count, size] => self.ping(number(count)?, number(size)?),
+            ["ping", count, size, ref spin @ ..] => {
+                self.ping(number(count)?, number(size)?, spin == ["spin"])
+            }
             ["timed_recv", n] => self.timed_recv(number(n)?),
             _ => Err(format!("unknown command: {}", words.join(" ")).into()),
         }
@@ -112,11 +114,12 @@ impl Connection {
         }
     }
 
-    fn echo(&mut self) -> Answer {
+    fn echo(&mut self, spin: bool) -> Answer {
         let mut buffer = vec![0; CHUNK];
         self.stream.set_nodelay(true)?;
+        self.stream.set_nonblocking(spin)?;
         loop {
-            let got = self.stream.read(&mut buffer)?;
+            let got = self.read(&mut buffer)?;
             if got == 0 {
                 return Ok("ok".into());
             }
@@ -124,14 +127,31 @@ impl Connection {
         }
     }
 
-    fn ping(&mut self, count: usize, size: usize) -> Answer {
+    /// The next octets; a stream that does not block is asked until there are some.
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            match self.stream.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                other => return other,
+            }
+        }
+    }
+
+    fn ping(&mut self, count: usize, size: usize, spin: bool) -> Answer {
         let mut buffer = vec![0; size];
         self.stream.set_nodelay(true)?;
+        self.stream.set_nonblocking(spin)?;
         let mut times = Vec::with_capacity(count);
         for _ in 0..count {
             let begin = Instant::now();
             self.stream.write_all(&buffer)?;
-            self.stream.read_exact(&mut buffer)?;
+            let mut got = 0;
+            while got < size {
+                match self.read(&mut buffer[got..])? {
+                    0 => return Err("end 0".into()),
+                    n => got += n,
+                }
+            }
             times.push(begin.elapsed().as_nanos());
         }
         times.sort_unstable();

@@ -9,17 +9,22 @@
 //! exchange N SEED M SEED    shutdown             close             abort             unlisten
 //! option rcvbuf|sndbuf|mss|nodelay|user_timeout N (for what is opened next; milliseconds)
 //! nodelay (for this one)
-//! echo                      ping COUNT SIZE (answers nanoseconds: median, 99th percentile)
+//! echo                      ping COUNT SIZE (answers nanoseconds: median, 99th percentile; both with `spin` behind it, too)
 //! blast N (sends as fast as it goes)      timed_recv N (answers nanoseconds)
+//! serve (echoes over any number of connections, and answers nothing any more)
+//! load IP PORT CONNECTIONS ATONCE OCTETS MESSAGES COUNT (answers nanoseconds: all, median, 99th percentile)
+//! udp_echo PORT             udp_ping IP PORT COUNT SIZE (both with `spin` behind it: without waiting in the kernel)
 //! wait_unread N (waits for so many, leaves them there)
 //! ```
 
 use std::io::{self, BufRead, Write};
 
 mod connection;
+mod load;
 mod socket;
 
 use connection::{Answer, Connection};
+use load::Load;
 use socket::{Listener, Options};
 
 #[derive(Default)]
@@ -47,6 +52,20 @@ impl Peer {
             ["connect", ip, port] => {
                 let stream = self.options.connect(ip, number(port)?)?;
                 Ok(self.keep(Connection::new(stream)))
+            }
+            ["serve"] => load::serve(self.listener.as_ref().ok_or("not listening")?),
+            ["load", ip, port, connections, at_once, octets, messages, count] => Load {
+                at: (ip.to_owned(), number(port)?),
+                connections: number(connections)?,
+                at_once: number(at_once)?,
+                octets: number(octets)?,
+                messages: number(messages)?,
+                count: number(count)?,
+            }
+            .run(),
+            ["udp_echo", port, ref spin @ ..] => load::udp_echo(number(port)?, spin == ["spin"]),
+            ["udp_ping", ip, port, count, size, ref spin @ ..] => {
+                load::udp_ping((ip, number(port)?), number(count)?, number(size)?, spin == ["spin"])
             }
             ["use", n] => {
                 self.current = number(n)?;

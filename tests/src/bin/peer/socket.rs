@@ -42,7 +42,7 @@ pub struct Options {
 }
 
 /// A listening socket.
-pub struct Listener(TcpListener);
+pub struct Listener(pub TcpListener);
 
 impl Listener {
     pub fn accept(&self) -> io::Result<TcpStream> {
