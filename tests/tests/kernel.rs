@@ -105,26 +105,32 @@ fn programs_do_in_the_kernel_what_they_do_in_the_interpreter() {
     assert!(packets > 50, "only {packets} packets");
 }
 
-/// A whole transport: connections of applications over a network that loses and reorders.
+/// Whole transports, and what says how many instances they have: the test's machine need not have room for all.
+const TRANSPORTS: [(&str, &str); 2] =
+    [("protocols/tcp/tcp.mtp", "max_conns"), ("protocols/homa/homa.mtp", "max_rpcs")];
+
+/// A whole transport: applications over a network that loses and reorders.
 #[test]
-fn a_transport_does_in_the_kernel_what_it_does_in_the_interpreter() {
-    let program = fits(&root().join("protocols/tcp/tcp.mtp")).expect("it fits");
-    let Some(object) = object(&program, Tracing::On) else { return };
-    let of = |p: &carrick_ir::ParamDef| if p.name == "max_conns" { 16 } else { p.default };
-    let params: Vec<u64> = program.params.iter().map(of).collect();
-    let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &params)) else { return };
-    for seed in 1..=SEEDS {
-        let path = object.path.clone();
-        let engine = Engine::Made(Rc::new(move |program, config| {
-            let core = KernelCore::new(&path, program.clone(), config, Pace::Asked);
-            Ok(Box::new(core.map_err(|e| e.to_string())?))
-        }));
-        let random = Scenario::random(seed);
-        // A frame has one page of the kernel's memory.
-        let scenario = Scenario { mtu: random.mtu.min(3000), params: params.clone(), ..random };
-        let result = diff_engine(&program, &engine, &scenario).expect("it loads");
-        assert_eq!(result.difference, None, "seed {seed}");
-        assert!(result.packets > 10, "only {} packets", result.packets);
+fn transports_do_in_the_kernel_what_they_do_in_the_interpreter() {
+    for (path, instances) in TRANSPORTS {
+        let program = fits(&root().join(path)).expect("it fits");
+        let Some(object) = object(&program, Tracing::On) else { return };
+        let of = |p: &carrick_ir::ParamDef| if p.name == instances { 16 } else { p.default };
+        let params: Vec<u64> = program.params.iter().map(of).collect();
+        let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &params)) else { return };
+        for seed in 1..=SEEDS {
+            let path = object.path.clone();
+            let engine = Engine::Made(Rc::new(move |program, config| {
+                let core = KernelCore::new(&path, program.clone(), config, Pace::Asked);
+                Ok(Box::new(core.map_err(|e| e.to_string())?))
+            }));
+            let random = Scenario::random(seed);
+            // A frame has one page of the kernel's memory.
+            let scenario = Scenario { mtu: random.mtu.min(3000), params: params.clone(), ..random };
+            let result = diff_engine(&program, &engine, &scenario).expect("it loads");
+            assert_eq!(result.difference, None, "{}, seed {seed}", program.name);
+            assert!(result.packets > 10, "only {} packets of {}", result.packets, program.name);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod beside;
 mod pacing;
+mod rpcs;
 mod streams;
 
 use std::io::{BufRead, BufReader, Write};

@@ -111,13 +111,16 @@ struct carrick_level {
     uint32_t first, next, end;
 };
 
-/* Copies an object; the compiler would call a function for a large one. */
+/* Copies an object; the compiler would call a function for a large one. A copy of the copy is read again: what is kept
+ * for it would lie on the stack. */
 #define CARRICK_COPY(to, from)                                                                                         \
     do {                                                                                                               \
-        if (sizeof *(to) <= 256)                                                                                       \
+        if (sizeof *(to) <= 256) {                                                                                     \
             *(to) = *(from);                                                                                           \
-        else                                                                                                           \
+            __asm__ volatile("" ::: "memory");                                                                         \
+        } else {                                                                                                       \
             (void)bpf_probe_read_kernel((to), sizeof *(to), (from));                                                   \
+        }                                                                                                              \
     } while (0)
 
 CARRICK_INLINE void carrick_word(struct carrick_report *r, uint64_t word) {
