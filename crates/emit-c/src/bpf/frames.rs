@@ -2,7 +2,7 @@
 
 use carrick_ir::{self as ir, ExprKind, Function, LocalId, Stmt, StmtKind, Ty, walk};
 
-use super::depth;
+use super::{depth, loops};
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
 
@@ -11,10 +11,11 @@ fn is_record(ty: &Ty) -> bool {
     !ty.is_scalar() && !ty.is_by_ref() && *ty != Ty::Void
 }
 
-/// Whether a local lies in the function's frame: records of its own do.
+/// Whether a local lies in the function's frame: records of its own do, and numbers that long loops change.
 fn is_own_record(function: &Function, id: LocalId) -> bool {
     let ty = &function.locals[id.index()].ty;
-    (id.0 >= function.params || !ty.is_by_ref()) && !ty.is_scalar() && *ty != Ty::Void
+    let record = (id.0 >= function.params || !ty.is_by_ref()) && !ty.is_scalar() && *ty != Ty::Void;
+    record || loops::in_frame(function, id)
 }
 
 impl<'p> Emitter<'p> {
@@ -232,6 +233,10 @@ impl<'p> Emitter<'p> {
         match init {
             Some(value) if matches!(ty, Ty::Array(..)) => {
                 let text = format!("memcpy({name}, {}, sizeof {name});", self.expr(value));
+                return self.line(stmt, text);
+            }
+            Some(value) if ty.is_scalar() => {
+                let text = format!("{name} = {};", self.expr(value));
                 return self.line(stmt, text);
             }
             Some(value) => {

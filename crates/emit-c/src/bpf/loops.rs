@@ -3,13 +3,62 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{self as ir, ExprKind, LocalId, Place, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{self as ir, ExprKind, Function, LocalId, Place, Stmt, StmtKind, Ty, walk};
 
 use super::depth::turns_of;
 use crate::Emitter;
 
 /// Of a loop with so many turns the verifier follows no more than it must.
 const MANY: u32 = 32;
+
+/// The locals of a function that a loop's body uses and that live longer than it.
+fn crossing(stmt: &Stmt, body: &ir::Block) -> BTreeSet<LocalId> {
+    let (mut used, mut own) = (BTreeSet::new(), BTreeSet::new());
+    walk::statements(body, &mut |stmt| {
+        match &stmt.kind {
+            StmtKind::Assign { place, .. } if place.path.is_empty() => {
+                used.insert(place.root);
+            }
+            StmtKind::Let { local, .. }
+            | StmtKind::Random { dest: local }
+            | StmtKind::Call { dest: Some(local), .. }
+            | StmtKind::ListPop { dest: Some(local), .. }
+            | StmtKind::WndSet { dest: Some(local), .. }
+            | StmtKind::ForRange { var: local, .. }
+            | StmtKind::ForEach { var: local, .. } => {
+                own.insert(*local);
+            }
+            _ => {}
+        }
+        walk::of_statement(stmt, &mut |e| {
+            if let ExprKind::Load(place) = &e.kind {
+                used.insert(place.root);
+            }
+        });
+    });
+    let over = match &stmt.kind {
+        StmtKind::ForRange { var, .. } | StmtKind::ForEach { var, .. } => Some(*var),
+        _ => None,
+    };
+    used.into_iter().filter(|local| !own.contains(local) && Some(*local) != over).collect()
+}
+
+/// Whether a number lies in the function's frame: loops of many turns use it, and what is in memory the verifier does not
+/// follow from turn to turn. Those that loops count with do not.
+pub(super) fn in_frame(function: &Function, id: LocalId) -> bool {
+    if id.0 < function.params || !function.locals[id.index()].ty.is_scalar() {
+        return false;
+    }
+    let (mut crosses, mut counts) = (false, false);
+    walk::statements(&function.body, &mut |stmt| {
+        let (StmtKind::ForRange { var, body, .. } | StmtKind::ForEach { var, body, .. }) = &stmt.kind else {
+            return;
+        };
+        counts |= *var == id;
+        crosses |= turns_of(stmt) >= MANY && crossing(stmt, body).contains(&id);
+    });
+    crosses && !counts
+}
 
 impl Emitter<'_> {
     /// What a loop that may turn so often asks for besides, before each turn.
@@ -39,36 +88,9 @@ impl Emitter<'_> {
             // Else the compiler finds all addresses before the loop, and keeps them on the stack.
             self.line(stmt, "CARRICK_OPAQUE(f__);");
         }
-        let (mut used, mut own) = (BTreeSet::new(), BTreeSet::new());
-        walk::statements(body, &mut |stmt| {
-            match &stmt.kind {
-                StmtKind::Assign { place, .. } if place.path.is_empty() => {
-                    used.insert(place.root);
-                }
-                StmtKind::Let { local, .. }
-                | StmtKind::Random { dest: local }
-                | StmtKind::Call { dest: Some(local), .. }
-                | StmtKind::ListPop { dest: Some(local), .. }
-                | StmtKind::WndSet { dest: Some(local), .. }
-                | StmtKind::ForRange { var: local, .. }
-                | StmtKind::ForEach { var: local, .. } => {
-                    own.insert(*local);
-                }
-                _ => {}
-            }
-            walk::of_statement(stmt, &mut |e| {
-                if let ExprKind::Load(place) = &e.kind {
-                    used.insert(place.root);
-                }
-            });
-        });
-        let over = match &stmt.kind {
-            StmtKind::ForRange { var, .. } | StmtKind::ForEach { var, .. } => Some(*var),
-            _ => None,
-        };
-        for local in used.difference(&own).filter(|local| Some(**local) != over) {
-            let (ty, name) = (self.local_type(*local).clone(), self.local(*local));
-            if !ty.is_scalar() || ty == Ty::Addr || self.in_frame(*local) {
+        for local in crossing(stmt, body) {
+            let (ty, name) = (self.local_type(local).clone(), self.local(local));
+            if !ty.is_scalar() || ty == Ty::Addr || self.in_frame(local) {
                 continue;
             }
             if ty == Ty::Bool {
