@@ -1,6 +1,7 @@
 //! Applications that use a program in the kernel: their requests, its timers, and by which way its packets leave.
 
 mod beside;
+mod multistream;
 mod pacing;
 mod rpcs;
 mod streams;
