@@ -2,8 +2,9 @@
 
 CARGO ?= cargo
 export SECONDS ?= 60
+MINUTES ?= 60
 
-.PHONY: help demo test fmt lint bench experiments fuzz docs book
+.PHONY: help demo test fmt lint bench experiments fuzz soak docs book
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -29,6 +30,9 @@ experiments: ## make figures of papers again, beside the papers' numbers (QUICK=
 
 fuzz: ## fuzz the front end and generated code for SECONDS (60)
 	@fuzz/run $(SECONDS)
+
+soak: ## TCP in the kernel while everything about it dies, for MINUTES (60)
+	@scripts/soak --minutes $(MINUTES)
 
 book: ## tutorial, reference and diagnostics as a website, in target/book (needs mdbook)
 	@command -v mdbook >/dev/null || { echo "make book: mdbook is missing; cargo install --locked mdbook" >&2; exit 3; }

@@ -32,13 +32,14 @@ pub fn let_frames_back(net: &Net) {
     let_frames_back_but(net, 0);
 }
 
-/// The same, but for one frame in so many on average, which is lost; 0: none is.
+/// The same, but for one frame in so many on average, which is lost, either way; 0: none is.
 ///
 /// # Panics
 /// As [`let_frames_back`].
 pub fn let_frames_back_but(net: &Net, lost: u32) {
     let script = root().join("scripts/let-frames-back");
-    let done = net.command(End::Peer, &script.to_string_lossy()).args([DEVICE, &lost.to_string()]).status();
+    let done =
+        net.command(End::Peer, &script.to_string_lossy()).args([DEVICE, &lost.to_string(), "both"]).status();
     assert!(done.is_ok_and(|s| s.success()), "the peer's device has a program");
 }
 

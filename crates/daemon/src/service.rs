@@ -175,11 +175,12 @@ impl InKernel {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins anew, without the connections that there were.
+    /// Begins anew, without the connections that there were. Verifying takes seconds: who asks meanwhile is told of the last one,
+    /// which is at no device any more.
     fn renew(&self) -> Result<(), Failure> {
-        let mut core = self.core();
         pins::remove(&self.pins).map_err(Failure::Failed)?;
-        *core = self.prepared.load(&self.built, &self.pins, &self.about, self.verbose)?;
+        let anew = self.prepared.load(&self.built, &self.pins, &self.about, self.verbose)?;
+        *self.core() = anew;
         Ok(())
     }
 
