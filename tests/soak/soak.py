@@ -170,7 +170,7 @@ class Soak:
         what = [event.__name__.replace("_", " ") for event in events]
         what += [f"one frame in {loss} is lost"] if loss else []
         self.world.lose(loss)
-        callers = self.callers()
+        callers, lost = self.callers(), len(self.lost)
         for event in events:
             event()
         self.finish(callers, excused={self.sockets_die.__name__, self.server_dies.__name__} & {e.__name__ for e in events})
@@ -179,6 +179,9 @@ class Soak:
         for name, grown in self.grown.items():
             if grown > MEMORY:
                 self.wrong(f"{name} has grown by {grown} KiB")
+        if len(self.lost) > lost:
+            counted = self.world.status()["programs"][0]["counters"]
+            print(f"  counted by then: {({name: count for name, count in counted.items() if count})}", flush=True)
         done = sum(self.transfers.values()) - self.transfers["octets"]
         print(f"{time.monotonic() - self.began:7.1f} s  round {number}: {'; '.join(what) or 'nothing'}; {done} transfers; "
               f"{', '.join(f'{name} {kib} KiB' for name, kib in self.memory.items())}", flush=True)
