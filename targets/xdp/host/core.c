@@ -59,7 +59,8 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
     (void)now;
     if (request->token == 0)
         return CARRICK_BAD_ARG;
-    if (core->open == core->most_open || !frames_take(&core->kernel->inner.frames))
+    core->short_of_frames = !frames_take(&core->kernel->inner.frames);
+    if (core->open == core->most_open || core->short_of_frames)
         return CARRICK_AGAIN;
     if (request->data.ptr && request->data.len > CARRICK_STAGED) {
         bool other = core->refused != 0;
@@ -180,7 +181,8 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
 }
 
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
-    if (frames_waiting(&core->kernel->inner.frames))
+    /* Nothing calls when frames come back: a request that waits for one is to be tried again. */
+    if (frames_waiting(&core->kernel->inner.frames) || core->short_of_frames)
         return 0;
     uint64_t first = core_watch(core);
     if (first == CARRICK_NEVER)

@@ -33,6 +33,7 @@ struct carrick_core {
     uint64_t base;            /* of the kernel's clock: the host's 0 */
     uint32_t open, most_open; /* requests whose completion nobody has taken */
     uint64_t refused;         /* one that is too long; 0: none */
+    bool short_of_frames;     /* all were on their way when a request came */
     uint32_t staged_count, staged_free;
     struct due due[DUE_AT_ONCE];
     struct staged staged[]; /* staged_count */
