@@ -2,9 +2,12 @@
 """Two network namespaces joined by a veth pair, and processes in them that obey a line at a time."""
 
 import os
+import select
 import signal
 import subprocess
 
+# Seconds for which an answer is waited for.
+PATIENCE = 120
 OURS, PEER, DEVICE = "10.78.0.1", "10.78.0.2", "wire0"
 
 
@@ -64,6 +67,9 @@ class Scripted:
         self.process.stdin.write(line + "\n")
 
     def answer(self):
+        """The next line: there is none before what is told is done, so nothing of it has been read yet."""
+        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            raise RuntimeError(f"no answer came for {PATIENCE} s")
         return self.process.stdout.readline().strip()
 
     def ask(self, line):
