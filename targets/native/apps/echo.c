@@ -61,6 +61,9 @@ static void echo_accepted(void *user, uint32_t place, uint64_t connection) {
     struct echo_connection *c = &echo->connections[place];
     c->echo = echo;
     c->handle = connection;
+    /* The end of what came is not to wait until the peer has acknowledged its beginning (RFC 9293 3.7.4). */
+    if (carrick_stack_has(echo->server.stack, "set_nodelay"))
+        (void)carrick_set_nodelay(echo->server.stack, connection, true, NULL, NULL);
     echo_receive(c);
 }
 
