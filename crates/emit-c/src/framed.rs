@@ -50,10 +50,8 @@ impl Emitter<'_> {
         self.w.close("} piece;");
     }
 
+    /// `bp.frames.add(frame);`
     pub(crate) fn frame_add(&mut self, stmt: &Stmt, bp: LocalId, frame: LocalId) {
-        if self.kernel {
-            return self.frame_add_at(stmt, bp, frame);
-        }
         let (Ty::Blueprint(packet), Ty::Blueprint(kind)) = (self.local_type(bp), self.local_type(frame))
         else {
             return;
@@ -62,8 +60,15 @@ impl Emitter<'_> {
         let (kind, name) = (kind.0, &self.p.blueprints[kind.index()].name);
         let (bp, frame) = (self.local(bp), self.local(frame));
         self.open_at(stmt, format!("if ({bp}.frames__.count < {most}u) {{"));
-        self.line(stmt, format!("{bp}.frames__.at[{bp}.frames__.count].kind = {kind};"));
-        self.line(stmt, format!("{bp}.frames__.at[{bp}.frames__.count++].u.{name}_ = {frame};"));
+        if self.kernel {
+            let at = format!("{bp}.frames__.at[carrick_at({bp}.frames__.count, {most}u)]");
+            self.line(stmt, format!("{at}.kind = {kind};"));
+            self.line(stmt, format!("CARRICK_COPY(&{at}.u.{name}_, &{frame});"));
+            self.line(stmt, format!("{bp}.frames__.count++;"));
+        } else {
+            self.line(stmt, format!("{bp}.frames__.at[{bp}.frames__.count].kind = {kind};"));
+            self.line(stmt, format!("{bp}.frames__.at[{bp}.frames__.count++].u.{name}_ = {frame};"));
+        }
         self.w.close("}");
     }
 
@@ -207,7 +212,7 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline int {name}_put({core}, struct {entry} *e, const struct {ty} *bp, uint8_t **q, uint64_t *room) {{"
         ));
         self.w.line(format!("const struct {ty} *h = bp;"));
-        self.w.line(format!("uint32_t header_len = {};", self.header_room(bp)));
+        self.w.line(format!("uint32_t header_len = {};", self.longest_header(bp)));
         self.w.line("uint64_t whole = bp->payload__.len, most = *room - header_len;");
         self.w.line("if (header_len + (whole ? 1u : 0u) > *room)");
         self.w.line("    return 0;");
@@ -240,15 +245,6 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    /// Octets of the longest header.
-    fn header_room(&self, bp: &BlueprintDef) -> String {
-        let name = self.names.own(&bp.name);
-        match bp.parts.is_empty() {
-            true => format!("{name}_header_len(bp)"),
-            false => format!("{name}_header_room(core, bp)"),
-        }
-    }
-
     /// Makes the next packet of an entry of frames.
     pub(crate) fn framed_packet(&mut self, index: usize, bp: &BlueprintDef, frames: &Frames) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
@@ -260,7 +256,7 @@ impl Emitter<'_> {
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
         self.w.line(format!(
             "uint32_t header_len = {}, headers = {}header_len{};",
-            self.header_room(bp),
+            self.longest_header(bp),
             self.net_and(),
             tail(bp)
         ));

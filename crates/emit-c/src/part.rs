@@ -100,6 +100,15 @@ impl Emitter<'_> {
         }
     }
 
+    /// The C of how long a blueprint's longest header is.
+    pub(crate) fn longest_header(&self, bp: &BlueprintDef) -> String {
+        let name = self.names.own(&bp.name);
+        match bp.parts.is_empty() {
+            true => format!("{name}_header_len(bp)"),
+            false => format!("{name}_header_room(core, bp)"),
+        }
+    }
+
     /// The length of a packet's header, and the most that it is in any packet made from the blueprint.
     pub(crate) fn part_lengths(&mut self, bp: &BlueprintDef) {
         if bp.parts.is_empty() {

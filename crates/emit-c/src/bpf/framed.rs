@@ -1,7 +1,7 @@
 //! Packets whose payload is frames: they are put together in memory of the processor's own, frame by frame, and then brought
 //! into whatever frame of the device is free.
 
-use carrick_ir::{BpId, ContextDef, Frames, LocalId, Stmt, Ty};
+use carrick_ir::{BpId, ContextDef, Frames};
 
 use crate::Emitter;
 
@@ -43,23 +43,6 @@ impl Emitter<'_> {
             self.map("carrick_laid", "PERCPU_ARRAY", 1, Some(("uint32_t", "struct carrick_laid")));
             self.map("carrick_spare", "PERCPU_ARRAY", 1, Some(("uint32_t", &entry)));
         }
-    }
-
-    /// `bp.frames.add(frame);`
-    pub(crate) fn frame_add_at(&mut self, stmt: &Stmt, bp: LocalId, frame: LocalId) {
-        let (Ty::Blueprint(packet), Ty::Blueprint(kind)) = (self.local_type(bp), self.local_type(frame))
-        else {
-            return;
-        };
-        let most = self.p.blueprints[packet.index()].frames.as_ref().map_or(0, |f| f.most);
-        let (kind, name) = (kind.0, self.p.blueprints[kind.index()].name.clone());
-        let (bp, frame) = (self.local(bp), self.local(frame));
-        let at = format!("{bp}.frames__.at[carrick_at({bp}.frames__.count, {most}u)]");
-        self.open_at(stmt, format!("if ({bp}.frames__.count < {most}u) {{"));
-        self.line(stmt, format!("{at}.kind = {kind};"));
-        self.line(stmt, format!("CARRICK_COPY(&{at}.u.{name}_, &{frame});"));
-        self.line(stmt, format!("{bp}.frames__.count++;"));
-        self.w.close("}");
     }
 
     /// The first value of a packet of frames: those that it does not have are not looked at.

@@ -82,15 +82,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// The C of how long a blueprint's longest header is.
-    pub(super) fn longest_header(&self, bp: &BlueprintDef) -> String {
-        let name = self.names.own(&bp.name);
-        match bp.parts.is_empty() {
-            true => format!("{name}_header_len(bp)"),
-            false => format!("{name}_header_room(core, bp)"),
-        }
-    }
-
     /// Octets of the unit of an instance that is found by its id. Nobody holds it for this: who names it shares with all who
     /// work on it a context that is held.
     pub(crate) fn payload_of_found(
