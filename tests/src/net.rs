@@ -36,8 +36,17 @@ impl Net {
     /// Makes the pair, with every offload off so that each packet is one segment with its checksum.
     /// `None`, said on standard error, where this machine does not let us.
     pub fn new() -> Option<Net> {
+        Net::pair("packet")
+    }
+
+    /// The same, and our end's port is a socket of AF_XDP.
+    pub fn af_xdp() -> Option<Net> {
+        Net::pair("xdp")
+    }
+
+    fn pair(kind: &'static str) -> Option<Net> {
         let stem = Net::stem();
-        let net = Net { names: [format!("{stem}-a"), format!("{stem}-b")], kind: "packet" };
+        let net = Net { names: [format!("{stem}-a"), format!("{stem}-b")], kind };
         net.set_up().map_err(|why| skip(&why)).ok().map(|()| net)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use carrick_tests::build::{carrick, host, root};
-use carrick_tests::net::skip;
+use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
 const MISSING: i32 = 3;
@@ -53,7 +53,11 @@ fn without_capabilities(command: &Command) -> Option<Command> {
 
 #[test]
 fn a_missing_privilege_is_told_with_its_mend() {
-    for (port, mend) in [("packet:lo", "setcap cap_net_raw+ep"), ("tun:carrick9", "run as root")] {
+    for (port, mend) in [
+        ("packet:lo", "setcap cap_net_raw+ep"),
+        ("tun:carrick9", "run as root"),
+        ("xdp:lo", "setcap cap_net_raw,cap_net_admin"),
+    ] {
         if port.starts_with("tun:") && !Path::new("/dev/net/tun").exists() {
             skip("there is no /dev/net/tun");
             continue;
@@ -67,12 +71,48 @@ fn a_missing_privilege_is_told_with_its_mend() {
 
 #[test]
 fn a_missing_device_is_told_with_its_mend() {
-    let (code, text) = said(&mut host_on("packet:nowhere0"));
-    if text.contains("privilege") {
-        return skip(&text);
+    for port in ["packet:nowhere0", "xdp:nowhere0"] {
+        let (code, text) = said(&mut host_on(port));
+        if text.contains("privilege") {
+            return skip(&text);
+        }
+        assert_eq!((code, text.lines().count()), (Some(MISSING), 1), "{text}");
+        assert!(text.contains("`nowhere0`") && text.contains("`ip link`"), "{text}");
     }
-    assert_eq!((code, text.lines().count()), (Some(MISSING), 1), "{text}");
-    assert!(text.contains("`nowhere0`") && text.contains("`ip link`"), "{text}");
+}
+
+#[test]
+fn a_device_that_af_xdp_cannot_have_is_told_with_its_mend() {
+    let Some(net) = Net::af_xdp() else { return };
+    let refused = |parts: &[&str]| {
+        let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
+        command.args(["--port", &net.port()]).args(ADDRESS).args(["--app", "echo"]);
+        one_sentence(&mut command, MISSING, parts);
+    };
+    net.ip(End::Ours, "link set wire0 mtu 9000").expect("an MTU can be set");
+    refused(&["MTU of 9000", "`ip link set wire0 mtu 3826`", "packet:wire0"]);
+    net.ip(End::Ours, "link set wire0 mtu 1500").expect("an MTU can be set");
+    let queues = |n: &str| net.command(End::Ours, "ethtool").args(["-L", DEVICE, "rx", n]).status();
+    if queues("2").is_ok_and(|done| done.success()) {
+        refused(&["has 2 queues", "ethtool -L wire0 combined 1"]);
+        queues("1").expect("ethtool runs");
+    } else {
+        skip("this device takes no second queue");
+    }
+    if lacks("clang") {
+        return;
+    }
+    let mut own = net.command(End::Ours, &root().join("scripts/let-frames-back").to_string_lossy());
+    let program = own.arg(DEVICE).status();
+    assert!(program.is_ok_and(|done| done.success()), "the device takes a program");
+    refused(&["has an XDP program", "`bpftool net`", "packet:wire0"]);
+}
+
+#[test]
+fn packets_without_an_address_are_not_for_af_xdp() {
+    let mut command = Command::new(host("protocols/netblocks/netblocks.mtp"));
+    command.args(["--port", "xdp:lo"]).args(ADDRESS).args(["--app", "script:-"]);
+    one_sentence(&mut command, USAGE, &["AF_XDP", "take packet:DEV"]);
 }
 
 #[test]

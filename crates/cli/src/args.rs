@@ -332,7 +332,7 @@ pub struct Run {
     /// also what the kernel's verifier says of a program that it rejects
     #[arg(long)]
     pub verbose: bool,
-    /// what follows is for the stack: --port tun:NAME|packet:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
+    /// what follows is for the stack: --port tun:NAME|packet:DEV|xdp:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
     /// --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:OCTETS:COUNT, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     pub stack: Vec<String>,

@@ -51,6 +51,8 @@ static bool open_ports(const struct carrick_options *options, struct carrick_por
         ports[0] = carrick_tun_open(rest, error);
     else if (strncmp(options->port, "packet:", 7) == 0)
         ports[0] = carrick_packet_open(rest, error);
+    else if (strncmp(options->port, "xdp:", 4) == 0)
+        ports[0] = carrick_xdp_open(rest, options->address, error);
     else if (strncmp(options->port, "unix:", 5) == 0)
         ports[0] = carrick_unix_open(rest, error);
     else

@@ -54,7 +54,7 @@ static bool read_port(struct carrick_options *options, const char *text) {
         return strncmp(text, kind, strlen(kind)) == 0 && text[strlen(kind)] == ':';
     options->loop = strcmp(text, "loop") == 0;
     return options->loop || strncmp(text, "tun:", 4) == 0 || strncmp(text, "packet:", 7) == 0 ||
-           strncmp(text, "udp:", 4) == 0 || strncmp(text, "unix:", 5) == 0;
+           strncmp(text, "xdp:", 4) == 0 || strncmp(text, "udp:", 4) == 0 || strncmp(text, "unix:", 5) == 0;
 }
 
 /* The options that say where and what. False: `error` says what is wrong; `*known` becomes false if it is none of
@@ -66,7 +66,7 @@ static bool read_main_option(struct carrick_options *options, const char *name, 
                wrong(error, name, value,
                      options->here->kind
                          ? options->here->usage
-                         : "tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT, unix:LOCALPATH:PEERPATH or loop");
+                         : "tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT, unix:LOCALPATH:PEERPATH or loop");
     if (strcmp(name, "--addr") == 0)
         return read_address(options, value) ||
                wrong(error, name, value, "an address with its prefix, as in 10.0.0.2/24");
@@ -138,6 +138,11 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
                  "The core is not in this process: --fault, --pcap and --set are for whoever has its packets.");
         return false;
     }
+    if (strncmp(options->port, "xdp:", 4) == 0 && options->program->network == CARRICK_NETWORK_LINK) {
+        snprintf(error->text, sizeof error->text, "%s",
+                 "AF_XDP is given what is for an address, and the packets of this program have none: take packet:DEV.");
+        return false;
+    }
     if (!options->peer)
         options->peer = options->address + 1;
     if (options->faulty && options->seeded && !options->fault.seed)
@@ -181,7 +186,7 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
 void carrick_options_help(const struct carrick_options *options, const char *executable) {
     printf("Example: serve a directory to the other end of a network device\n"
            "    %s --port packet:veth0 --addr 10.0.0.2/24 --app http:/srv/www\n\n"
-           "  --port PORT       tun:NAME, packet:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT),\n"
+           "  --port PORT       tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT),\n"
            "                    unix:LOCALPATH:PEERPATH, or loop, which joins two applications in this process\n"
            "  --addr A/LEN      our address\n"
            "  --gateway G       where packets for other networks go\n"

@@ -17,7 +17,7 @@ void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) 
         print_one(out, host->program->counter_names[i], counters[i]);
     for (int i = 0; i < CARRICK_NET_COUNTERS; i++)
         print_one(out, carrick_net_counter_names[i], host->net.counters[i]);
-    for (const struct carrick_port *port = host->port; port; port = port->inner) {
+    for (struct carrick_port *port = host->port; port; port = port->inner) {
         if (strcmp(port->kind, "fault") == 0) {
             struct carrick_fault_counts faults = carrick_fault_counts(port);
             print_one(out, "fault_lost", faults.lost);
@@ -27,10 +27,13 @@ void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) 
             print_one(out, "fault_marked", faults.marked);
             print_one(out, "fault_overflowed", faults.overflowed);
         } else if (!port->inner) {
+            if (port->ops->recount)
+                port->ops->recount(port);
             print_one(out, "port_received", port->rx);
             print_one(out, "port_sent", port->tx);
             print_one(out, "port_rx_refused", port->rx_refused);
             print_one(out, "port_tx_refused", port->tx_refused);
+            print_one(out, "port_rx_lost", port->rx_lost);
         }
     }
     print_one(out, "open_contexts", host->program->open_contexts(host->core));

@@ -10,15 +10,14 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/virtio_net.h>
-#include <net/if.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "carrick/ip.h"
 #include "ports/batch.h"
+#include "ports/device.h"
 
 #define RING_FRAMES  4096u
 #define PACKET_DEPTH 512u
@@ -108,6 +107,14 @@ static bool packet_busy(const struct carrick_port *port) {
     return carrick_queue_used(&((const struct packet *)port)->out) != 0;
 }
 
+/* The kernel begins anew with each answer. */
+static void packet_recount(struct carrick_port *port) {
+    struct tpacket_stats stats = {0};
+    socklen_t octets = sizeof stats;
+    if (getsockopt(port->fd, SOL_PACKET, PACKET_STATISTICS, &stats, &octets) == 0)
+        port->rx_lost += stats.tp_drops;
+}
+
 static void packet_close(struct carrick_port *port) {
     struct packet *self = (struct packet *)port;
     if (self->ring)
@@ -124,28 +131,8 @@ static const struct carrick_port_ops packet_ops = {.receive = packet_receive,
                                                    .reserve = packet_reserve,
                                                    .commit = packet_commit,
                                                    .busy = packet_busy,
+                                                   .recount = packet_recount,
                                                    .close = packet_close};
-
-/* The device's number, MTU and hardware address. False: errno says why. */
-static bool packet_ask_device(struct packet *self, const char *device, struct sockaddr_ll *where) {
-    struct ifreq request = {0};
-    if (strlen(device) >= sizeof request.ifr_name) {
-        errno = ENODEV;
-        return false;
-    }
-    memcpy(request.ifr_name, device, strlen(device));
-    if (ioctl(self->port.fd, SIOCGIFINDEX, &request) != 0)
-        return false;
-    *where = (struct sockaddr_ll){
-        .sll_family = AF_PACKET, .sll_ifindex = request.ifr_ifindex, .sll_protocol = htons(ETH_P_ALL)};
-    if (ioctl(self->port.fd, SIOCGIFMTU, &request) != 0)
-        return false;
-    self->port.mtu = (uint32_t)request.ifr_mtu;
-    if (ioctl(self->port.fd, SIOCGIFHWADDR, &request) != 0)
-        return false;
-    memcpy(self->port.mac, request.ifr_hwaddr.sa_data, 6);
-    return true;
-}
 
 static bool packet_set(int fd, int option, int value) {
     return setsockopt(fd, SOL_PACKET, option, &value, sizeof value) == 0;
@@ -174,11 +161,15 @@ static bool packet_map_ring(struct packet *self) {
 }
 
 static bool packet_setup(struct packet *self, const char *device) {
-    struct sockaddr_ll where;
+    struct carrick_device asked;
     self->port.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     self->sender = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (self->port.fd < 0 || self->sender < 0 || !packet_ask_device(self, device, &where))
+    if (self->port.fd < 0 || self->sender < 0 || !carrick_device_ask(device, &asked))
         return false;
+    self->port.mtu = asked.mtu;
+    memcpy(self->port.mac, asked.mac, sizeof asked.mac);
+    struct sockaddr_ll where = {
+        .sll_family = AF_PACKET, .sll_ifindex = (int)asked.index, .sll_protocol = htons(ETH_P_ALL)};
     if (!packet_set(self->port.fd, PACKET_VERSION, TPACKET_V2) || !packet_set(self->port.fd, PACKET_VNET_HDR, 1) ||
         !packet_map_ring(self) || bind(self->port.fd, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
@@ -195,10 +186,7 @@ static void packet_explain(const char *device, int why, struct carrick_port_erro
     if (why == EPERM || why == EACCES)
         snprintf(error->text, sizeof error->text,
                  "A packet socket needs a privilege: run as root, or `setcap cap_net_raw+ep` the executable.");
-    else if (why == ENODEV || why == ENXIO)
-        snprintf(error->text, sizeof error->text,
-                 "There is no network device `%s` here: `ip link` lists those that there are.", device);
-    else
+    else if (!carrick_device_missing(device, why, error))
         snprintf(error->text, sizeof error->text, "The network device %s cannot be used (%s).", device, strerror(why));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The packet port against the kernel: both ends of a veth pair in a network namespace without a name, which goes with
- * this process. */
+/* The ports of a device against the kernel: both ends of a veth pair in a network namespace without a name, which goes
+ * with this process. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -70,12 +70,7 @@ static void packets_go_both_ways(struct carrick_stack *stack) {
     close(fd);
 }
 
-int main(void) {
-    if (!make_wire()) {
-        SKIP("a network namespace needs root and iproute2");
-        return 0;
-    }
-    struct carrick_port *port = carrick_packet_open("ours0", &error);
+static void a_port_stands_against_the_kernel(struct carrick_port *port) {
     CHECK(port && port->ethernet && port->mtu == 1500);
     struct carrick_stack_config config = {.program = &toy_program, .port = port, .prefix = 24};
     CHECK(carrick_parse_address(US, sizeof US - 1, &config.address));
@@ -88,6 +83,32 @@ int main(void) {
     CHECK(carrick_stack_counter(stack, "rx_packets") == 500 && carrick_stack_counter(stack, "dropped") == 0);
     carrick_echo_application.finish(echo);
     carrick_stack_close(stack);
+}
+
+/* Twice, since whoever ends leaves the device as it was. */
+static void the_same_by_af_xdp(void) {
+    uint32_t address = 0;
+    CHECK(carrick_parse_address(US, sizeof US - 1, &address));
+    for (int times = 0; times < 2; times++) {
+        struct carrick_port *port = carrick_xdp_open("ours0", address, &error);
+        if (!port && strstr(error.text, "This kernel has no")) {
+            SKIP(error.text);
+            return;
+        }
+        a_port_stands_against_the_kernel(port);
+    }
+    struct carrick_port *port = carrick_xdp_open("ours0", address, &error);
+    CHECK(port && !carrick_xdp_open("ours0", address, &error) && strstr(error.text, "has an XDP program"));
+    carrick_port_close(port);
+}
+
+int main(void) {
+    if (!make_wire()) {
+        SKIP("a network namespace needs root and iproute2");
+        return 0;
+    }
+    a_port_stands_against_the_kernel(carrick_packet_open("ours0", &error));
+    the_same_by_af_xdp();
     struct carrick_port *tun = carrick_tun_open("tun7", &error);
     if (tun) {
         CHECK(!tun->ethernet && tun->mtu == 1500);

@@ -213,19 +213,17 @@ mod with_a_model {
     }
 }
 
+/// Declares tests with ours on another kind of port, whose host gets these arguments.
+macro_rules! ported {
+    ($port:ident, $arguments:expr; $($name:ident),* $(,)?) => {
+        $(#[test] fn $name() { crate::run(crate::Setting::$port(&$arguments), crate::scenarios::$name); })*
+    };
+}
+
 /// The kernel at the other end of a TUN device.
 mod through_a_tun {
-    use super::{Setting, run, scenarios};
-
-    /// Declares tests with ours behind a TUN device, whose host gets these arguments.
-    macro_rules! through_tun {
-        ($arguments:expr; $($name:ident),* $(,)?) => {
-            $(#[test] fn $name() { run(Setting::Tun(&$arguments), scenarios::$name); })*
-        };
-    }
-
-    through_tun!(
-        [];
+    ported!(
+        Tun, [];
         we_open_they_close,
         they_open_we_close,
         both_close_at_once,
@@ -237,9 +235,35 @@ mod through_a_tun {
     );
 
     mod on_a_bad_wire {
-        use super::{Setting, run, scenarios};
-        through_tun!(
-            ["--fault", "loss=1%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+        ported!(
+            Tun, ["--fault", "loss=1%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+            we_half_close_and_still_receive,
+            a_reader_who_stops_and_resumes,
+        );
+    }
+}
+
+/// Frames in memory shared with the kernel, both ways.
+mod by_af_xdp {
+    ported!(
+        AfXdp, [];
+        we_open_they_close,
+        they_open_we_close,
+        both_close_at_once,
+        we_abort,
+        they_are_refused,
+        we_are_refused,
+        many_connections,
+        data_both_ways_at_once,
+        a_reader_who_stops_and_resumes,
+        we_stop_reading_and_resume,
+        they_accept_only_small_segments,
+    );
+
+    mod on_a_bad_wire {
+        ported!(
+            AfXdp, ["--fault", "loss=1%,reorder=2%,dup=1%,corrupt=0.5%,delay=1ms,jitter=500us,seed=7"];
+            data_both_ways_at_once,
             we_half_close_and_still_receive,
             a_reader_who_stops_and_resumes,
         );

@@ -18,6 +18,8 @@ pub enum Setting {
     Featured(&'static [&'static str], &'static [&'static str]),
     /// The same behind a TUN device.
     Tun(&'static [&'static str]),
+    /// The same by AF_XDP.
+    AfXdp(&'static [&'static str]),
 }
 
 /// Both sides, ready to obey.
@@ -44,6 +46,7 @@ impl Pair {
             Setting::Control => Net::kernel_on_both()?,
             Setting::Ours(_) | Setting::Featured(..) => Net::new()?,
             Setting::Tun(_) => Net::tun()?,
+            Setting::AfXdp(_) => Net::af_xdp()?,
         };
         let peer = Scripted::start("peer", &mut kernel(&net, End::Peer));
         let ours = match setting {
@@ -52,7 +55,9 @@ impl Pair {
                 kernel.must(&format!("option user_timeout {USER_TIMEOUT_MS}"), "ok");
                 kernel
             }
-            Setting::Ours(more) | Setting::Tun(more) => Scripted::start("ours", &mut host(&net, &[], more)),
+            Setting::Ours(more) | Setting::Tun(more) | Setting::AfXdp(more) => {
+                Scripted::start("ours", &mut host(&net, &[], more))
+            }
             Setting::Featured(features, more) => Scripted::start("ours", &mut host(&net, features, more)),
         };
         Some(Pair { ours, peer, net })

@@ -37,6 +37,8 @@ struct carrick_port_ops {
     bool (*busy)(const struct carrick_port *port);
     /* When the port wants to be called although its `fd` is silent, UINT64_MAX: never. NULL: never. */
     uint64_t (*deadline)(const struct carrick_port *port);
+    /* Asks the device for what it alone counts. NULL: there is nothing such. */
+    void (*recount)(struct carrick_port *port);
     /* Gives everything back, also what it wraps. */
     void (*close)(struct carrick_port *port);
 };
@@ -53,6 +55,7 @@ struct carrick_port {
     uint64_t
         rx_refused; /* arrived and were not fit to be handed on: too long, or left by offloads as no frame can be */
     uint64_t tx_refused; /* the device would not take them */
+    uint64_t rx_lost;    /* arrived and found no room, as of the last recount */
 };
 
 /* Octets of a frame of the port's full size. */
@@ -104,6 +107,12 @@ struct carrick_port *carrick_tun_open(const char *device, struct carrick_port_er
  * offload left undone are finished here. Frames that segmentation offload made larger than the MTU are refused:
  * `ethtool -K DEV tso off gso off gro off`. */
 struct carrick_port *carrick_packet_open(const char *device, struct carrick_port_error *error);
+
+/* A socket of AF_XDP on a network device (level 2) that has one queue, in memory shared with the kernel, and a program
+ * at the device that hands over what is for `address`: its packets, and ARP. All else goes on to the kernel's own
+ * stack. The program goes with the port, also where the process is killed. Checksums that the sender's offload left
+ * undone stay so, since nothing tells of them: `ethtool -K DEV tx off` at the other end of a pair of devices. */
+struct carrick_port *carrick_xdp_open(const char *device, uint32_t address, struct carrick_port_error *error);
 
 /* Packets inside UDP datagrams between two processes, no privilege needed. `spec`: LOCALPORT:PEERPORT on 127.0.0.1, or
  * LOCALIP:PORT:PEERIP:PORT. */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ports/device.h"
+
+static bool device_ask(int fd, struct ifreq *request, struct carrick_device *device) {
+    if (ioctl(fd, SIOCGIFINDEX, request) != 0)
+        return false;
+    device->index = (uint32_t)request->ifr_ifindex;
+    if (ioctl(fd, SIOCGIFMTU, request) != 0)
+        return false;
+    device->mtu = (uint32_t)request->ifr_mtu;
+    if (ioctl(fd, SIOCGIFHWADDR, request) != 0)
+        return false;
+    memcpy(device->mac, request->ifr_hwaddr.sa_data, sizeof device->mac);
+    struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
+    request->ifr_data = (void *)&channels;
+    device->queues = ioctl(fd, SIOCETHTOOL, request) == 0 ? channels.rx_count + channels.combined_count : 1;
+    return true;
+}
+
+bool carrick_device_ask(const char *name, struct carrick_device *device) {
+    struct ifreq request = {0};
+    if (strlen(name) >= sizeof request.ifr_name) {
+        errno = ENODEV;
+        return false;
+    }
+    memcpy(request.ifr_name, name, strlen(name));
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    bool known = device_ask(fd, &request, device);
+    int why = errno;
+    close(fd);
+    errno = why;
+    return known;
+}
+
+bool carrick_device_missing(const char *name, int why, struct carrick_port_error *error) {
+    if (why != ENODEV && why != ENXIO)
+        return false;
+    snprintf(error->text, sizeof error->text,
+             "There is no network device `%.100s` here: `ip link` lists those that there are.", name);
+    return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What ports ask the kernel of a network device, in the network namespace of this thread. */
+#ifndef CARRICK_PORTS_DEVICE_H
+#define CARRICK_PORTS_DEVICE_H
+
+#include "carrick/port.h"
+
+struct carrick_device {
+    uint32_t index, mtu;
+    uint32_t queues; /* of received frames, in use; 1 also where the device does not say */
+    uint8_t mac[6];
+};
+
+/* False: errno says why. */
+bool carrick_device_ask(const char *name, struct carrick_device *device);
+
+/* Whether there is no such device, which is then said. */
+bool carrick_device_missing(const char *name, int why, struct carrick_port_error *error);
+
+#endif
