@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import kernel_target
+import key_value
 from editor import Editor
 from kernel_target import Setting
-from measure import Contest, Row, command_json
+from measure import Aim, Contest, Row, command_json
 from wire import DEVICE, OURS, Wire
 
 PROGRAM = "protocols/tcp/tcp.mtp"
@@ -63,7 +64,8 @@ def memory_port():
     for mode in ["checksums", "plain"]:
         what = "with checksums, as ours" if mode == "checksums" else "without checksums, its default"
         rows.append(json_row(f"smoltcp, {what}", "Gbit/s", [SMOLTCP, "1000", "256", mode], "payload_gbps"))
-    return Contest("Both ends in one process, MTU 1500, bulk", "at least 2 times smoltcp", rows)
+    aims = [Aim("ours", 2, row.name) for row in rows[1:]]
+    return Contest("Both ends in one process, MTU 1500, bulk", "at least 2 times smoltcp", rows, aims=aims)
 
 
 def memory_port_packets():
@@ -182,7 +184,8 @@ def simulator():
         simulated_row("ours, interpreted", ours, packets),
         json_row("ns-3", "data packets/s", [NS3 / "ns3-bulk", "100000000", "1Gbps", "10ms"], "data_packets_per_s"),
     ]
-    return Contest("Simulated bulk transfer", "compiled at least 20 times ns-3, interpreted 2 times", rows, [rows[2]])
+    aims = [Aim("ours, compiled", 20, "ns-3"), Aim("ours, interpreted", 2, "ns-3")]
+    return Contest("Simulated bulk transfer", "compiled at least 20 times ns-3, interpreted 2 times", rows, [rows[2]], aims)
 
 
 def fat_tree_row(program, engine, trace):
@@ -236,23 +239,25 @@ def check_time():
         return Row(Path(program).stem, "ms", f"carrick check {program}", took, "less")
 
     rows = [row(program) for program in (LARGEST, PROGRAM)]
-    return Contest("Checking the largest programs, start of the process included", "below 20 ms", rows, [])
+    aims = [Aim(row.name, most=20) for row in rows]
+    return Contest("Checking the largest programs, start of the process included", "below 20 ms", rows, [], aims)
 
 
 def keystroke():
     editor = Editor(carrick(), PROGRAM, EDITED_LINES)
     open_editors.append(editor)
     row = Row("carrick lsp", "ms", f"carrick lsp; didChange in {PROGRAM}, made {EDITED_LINES} lines long", editor.keystroke, "less")
-    return Contest("A keystroke in an editor, until the diagnostics are there", "below 50 ms", [row])
+    aims = [Aim(row.name, most=50)]
+    return Contest("A keystroke in an editor, until the diagnostics are there", "below 50 ms", [row], aims=aims)
 
 
 def memory():
     command = [native() / "tcp-bench", "idle", "100000", "max_conns=131072"]
     row = json_row("an idle connection beside its data buffers", "octets", command, "octets_per_connection", "less")
-    return Contest("Memory", "at most 1024 octets", [row])
+    return Contest("Memory", "at most 1024 octets", [row], aims=[Aim(row.name, most=1024)])
 
 
-IN_KERNEL = Setting(carrick, PROGRAM, str(PEER), wire)
+IN_KERNEL = Setting(carrick, PROGRAM, str(PEER), wire, TARGET, lambda: native() / "libcarrick-sockets.so")
 
 ALL = {
     "memory-port": memory_port,
@@ -269,4 +274,5 @@ ALL = {
     "keystroke": keystroke,
     "memory": memory,
     **kernel_target.contests(IN_KERNEL),
+    **key_value.contests(IN_KERNEL),
 }

@@ -2,27 +2,58 @@
 """The kernel target beside Linux's own transports: both ends of a wire on the same one, as in eTran's evaluation (§6)."""
 
 import re
-import subprocess
+import time
+from pathlib import Path
 
-from measure import Contest, Row
+from layers import Layers
+from measure import Aim, Contest, Row, tails_of
 from wire import DEVICE, OURS, PEER
 
-SIZES, ECHOED = (64, 1024, 2048), (32, 64)
+SIZES, LAYERED, ECHOED = (64, 1024, 2048), 1024, (32, 64)
 CONNECTIONS, AT_ONCE = 100, 64
 PINGS, REQUESTS = 20000, 100000
+# Connections at once. A server has places for FEW unless a contest wants more, its program for SPARE beside them, which end;
+# the buffers of more than MANY are small, since the kernel takes the memory of all when the program is loaded.
+AT_A_TIME = (1, 16, 256, 1000, 10000)
+FEW, MANY, SMALL, SPARE = 256, 4096, 16384, 256
+OURS_SPINNING, UDP_SPINNING, NO_OFFLOADS = "ours, in the kernel, spinning", "Linux UDP, spinning", "Linux TCP, no GSO or GRO"
+CHANGE_ECHO = ("a request and the wish for its answer are two frames of the host's, each a socket buffer of its own and a pass through a "
+               "pair of devices before the chain runs, where Linux's datagram is one call: both in one frame.")
+CHANGE_REQUESTS = ("frames that carry several calls, of several connections: what a call takes of the way into the kernel (memory and socket "
+                   "buffers, device, AF_XDP, scheduling) is for each frame, not for each octet.")
+CHANGE_SHORT = ("the same, since opening and closing are calls too; the three packets of a handshake and a reset are chains of the program "
+                "as others are, and no process takes part in them.")
 FIGURES = re.compile(r"in ([\d.]+) s, ([\d.]+)/s, median ([\d.]+) us, 99 % ([\d.]+) us")
 
 
+def smaller(program, folder):
+    """A copy of the program with small buffers: their room is fixed when it is built for the kernel."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in Path(program).parent.glob("*.mtp"):
+        (folder / part.name).write_text(part.read_text())
+    text = Path(program).read_text()
+    for buffer in ("snd_buf", "rcv_buf"):
+        text, found = re.subn(rf"(param uint32 {buffer} = )\d+", rf"\g<1>{SMALL}", text)
+        if found != 1:
+            raise RuntimeError(f"{program} has no parameter {buffer}")
+    (folder / Path(program).name).write_text(text)
+    return str(folder / Path(program).name)
+
+
 class Setting:
-    """What contests need of the rest: how `carrick` and `peer` are started, and a wire."""
+    """What contests need of the rest: how `carrick` and `peer` are started, a wire, where what is built goes, and where a
+    library is that programs get by LD_PRELOAD."""
 
-    def __init__(self, carrick, program, peer, wire):
-        self.carrick, self.program, self.peer, self.wire = carrick, program, peer, wire
+    def __init__(self, carrick, program, peer, wire, built, preload):
+        self.carrick, self.program, self.peer, self.wire, self.built, self.preload = carrick, program, peer, wire, built, preload
 
-    def ours(self, end, app, *options):
-        address = (OURS, PEER)[end]
-        return [self.carrick(), "run", self.program, "--target", "xdp", "--set", "max_conns=512", "--port", DEVICE,
-                "--addr", f"{address}/24", "--app", app, *options]
+    def ours(self, end, app, *options, connections=FEW + SPARE):
+        address, program = (OURS, PEER)[end], self.program
+        if connections > MANY:
+            program = smaller(program, self.built / "bench-small")
+        requests = max(1024, 1 << (2 * connections - 1).bit_length())
+        return [self.carrick(), "run", program, "--target", "xdp", "--set", f"max_conns={connections}", "--port", DEVICE,
+                "--addr", f"{address}/24", "--app", app, "--requests", str(requests), *options]
 
     def joined(self, offloads):
         """A wire on which both ends have addresses of the kernel's."""
@@ -49,27 +80,18 @@ def echo_contest(setting, octets, rows):
 
 
 def echo_tail(octets, medians):
-    """The other figure of the same runs."""
-    if not medians:
-        raise RuntimeError(f"it is of the runs of kernel-echo-{octets}: measure that before")
-    def next_of(tails):
-        if not tails:
-            raise RuntimeError("its run failed")
-        return tails.pop(0)
-
-    rows = [Row(row.name, row.unit, row.command, lambda tails=row.tails: next_of(tails), row.better) for row in medians]
-    return echoes(octets, "99 % of them at most", rows)
+    return echoes(octets, "99 % of them at most", tails_of(medians, f"kernel-echo-{octets}"))
 
 
 def echoes(octets, what, rows):
     peers = [row for row in rows if row.name.startswith("Linux")]
     wanted = "spinning, at most Linux UDP's"
-    return Contest(f"In the kernel, over veth, {octets} octets there and back, {what}", wanted, rows, peers)
+    return Contest(f"In the kernel, over veth, {octets} octets there and back, {what}", wanted, rows, peers,
+                   [Aim(OURS_SPINNING, 1, UDP_SPINNING)], "kernel-layers-echo", CHANGE_ECHO)
 
 
 def row_of(name, shown, ends, ask):
     """Ends that go on only while they are asked."""
-    tails = []
     for end in ends:
         end.pause()
 
@@ -78,14 +100,13 @@ def row_of(name, shown, ends, ask):
             end.go_on()
         try:
             median, tail = ends[1].ask(ask)
-            tails.append(tail / 1000)
+            row.tails.append(tail / 1000)
             return median / 1000
         finally:
             for end in ends:
                 end.pause()
 
     row = Row(name, "us", shown, sample, "less")
-    row.tails = tails
     return row
 
 
@@ -102,6 +123,13 @@ def ours_row(setting, octets, spin, name):
 
 def udp_ways(ends, octets, spin):
     ends[0].tell(f"udp_echo 80{spin}")
+    # It answers nothing, not even when it is there.
+    for _ in range(100):
+        try:
+            ends[1].ask(f"udp_ping {OURS} 80 1 {octets}")
+            break
+        except RuntimeError:
+            time.sleep(0.05)
     return f"udp_ping {OURS} 80 {PINGS} {octets}{spin}"
 
 
@@ -131,17 +159,19 @@ def load_row(setting, name, ends_of, connections, octets, messages, requests):
     return Row(name, "requests/s", "load:IP:80:" + ":".join(str(n) for n in given), sample)
 
 
-def ours_ends(setting):
-    joined = setting.joined(False)
-    joined.start(0, setting.ours(0, "echo:80"))
+def ours_ends(connections=FEW):
+    def ends(setting):
+        joined = setting.joined(False)
+        server = f"echo:80:{connections}"
+        joined.start(0, setting.ours(0, server, connections=connections + SPARE))
 
-    def client(joined, given):
-        app = f"load:{OURS}:80:" + ":".join(str(n) for n in given)
-        done = subprocess.run(["ip", "netns", "exec", joined.names[1], *setting.ours(1, app)], check=True,
-                              capture_output=True, text=True, timeout=120)
-        return float(FIGURES.search(done.stdout)[2])
+        def client(joined, given):
+            app = f"load:{OURS}:80:" + ":".join(str(n) for n in given)
+            return float(FIGURES.search(joined.output(1, setting.ours(1, app, connections=connections + SPARE)))[2])
 
-    return joined, client
+        return joined, client
+
+    return ends
 
 
 def linux_ends(offloads):
@@ -161,30 +191,56 @@ def linux_ends(offloads):
     return ends
 
 
-WAYS = (("ours, in the kernel", ours_ends), ("Linux TCP, no GSO or GRO", linux_ends(False)),
-        ("Linux TCP, GSO and GRO", linux_ends(True)))
+def ways(connections=FEW):
+    return (("ours, in the kernel", ours_ends(connections)), (NO_OFFLOADS, linux_ends(False)), ("Linux TCP, GSO and GRO", linux_ends(True)))
 
 
-def load_contest(setting, title, wanted, *given):
-    rows = [load_row(setting, name, ends, *given) for name, ends in WAYS]
-    return Contest(f"In the kernel, over veth, {title}", wanted, rows)
+def load_contest(setting, title, wanted, *given, **more):
+    rows = [load_row(setting, name, ends, *given) for name, ends in ways(max(FEW, given[0]))]
+    return Contest(f"In the kernel, over veth, {title}", wanted, rows, **more)
+
+
+def layers_of_load(setting, what, *given):
+    made = [(name, lambda name=name, ends=ends: load_row(setting, name, ends, *given), given[-1]) for name, ends in ways()]
+    return Layers(f"In the kernel, over veth, what a request costs: {what}", made)
+
+
+def layers_of_echo(setting, octets):
+    """What spins is never idle: its time is that of a round trip, at both ends."""
+    made = [(OURS_SPINNING, lambda: ours_row(setting, octets, True, OURS_SPINNING), PINGS)]
+    for name, how in ((UDP_SPINNING, udp_ways), ("Linux TCP, spinning", tcp_ways)):
+        made.append((name, lambda name=name, how=how: linux_row(setting, octets, True, name, how), PINGS))
+    return Layers(f"In the kernel, over veth, what a request costs: {octets} octets there and back, spinning", made)
+
+
+def size_contest(setting, octets):
+    aims = [Aim("ours, in the kernel", 2.4, NO_OFFLOADS)] if octets == LAYERED else []
+    wanted = "at least 2.4 times Linux TCP" if aims else "a ratio to look at"
+    title = f"{octets} octets there and back, {CONNECTIONS} connections, {AT_ONCE} requests at a time"
+    return load_contest(setting, title, wanted, CONNECTIONS, octets, 0, REQUESTS, aims=aims, layers="kernel-layers-requests", change=CHANGE_REQUESTS)
+
+
+def short_contest(setting, messages):
+    aims = [Aim("ours, in the kernel", 5, NO_OFFLOADS)] if messages == 16 else []
+    wanted = "at least 5 times Linux TCP" if aims else "a ratio to look at"
+    return load_contest(setting, f"connections of {messages} requests of 64 octets, 16 at a time", wanted, 16, 64, messages,
+                        1000 * min(messages, 100), aims=aims, layers="kernel-layers-short", change=CHANGE_SHORT)
+
+
+def connections_contest(setting, connections):
+    requests = REQUESTS // 5 if connections == 1 else REQUESTS
+    return load_contest(setting, f"64 octets there and back, {connections} connections", "a ratio to look at", connections, 64, 0, requests)
 
 
 def contests(setting):
     """All, by name."""
     named = echo_contests(setting)
-    for octets in SIZES:
-        wanted = "at least 2.4 times Linux TCP" if octets == 1024 else "a ratio to look at"
-        named[f"kernel-requests-{octets}"] = lambda octets=octets, wanted=wanted: load_contest(
-            setting, f"{octets} octets there and back, {CONNECTIONS} connections, {AT_ONCE} requests at a time", wanted,
-            CONNECTIONS, octets, 0, REQUESTS)
-    for connections in (1, 16, 256):
-        named[f"kernel-connections-{connections}"] = lambda connections=connections: load_contest(
-            setting, f"64 octets there and back, {connections} connections", "a ratio to look at", connections, 64, 0,
-            REQUESTS // 5 if connections == 1 else REQUESTS)
-    for messages in (1, 4, 16, 256):
-        wanted = "at least 5 times Linux TCP" if messages == 16 else "a ratio to look at"
-        named[f"kernel-short-{messages}"] = lambda messages=messages, wanted=wanted: load_contest(
-            setting, f"connections of {messages} requests of 64 octets, 16 at a time", wanted, 16, 64, messages,
-            1000 * min(messages, 100))
+    for prefix, contest, numbers in (("requests", size_contest, SIZES), ("connections", connections_contest, AT_A_TIME),
+                                     ("short", short_contest, (1, 4, 16, 256))):
+        for number in numbers:
+            named[f"kernel-{prefix}-{number}"] = lambda contest=contest, number=number: contest(setting, number)
+    named["kernel-layers-echo"] = lambda: layers_of_echo(setting, ECHOED[-1])
+    named["kernel-layers-requests"] = lambda: layers_of_load(
+        setting, f"{LAYERED} octets there and back, {CONNECTIONS} connections", CONNECTIONS, LAYERED, 0, REQUESTS)
+    named["kernel-layers-short"] = lambda: layers_of_load(setting, "connections of 16 requests of 64 octets", 16, 64, 16, REQUESTS)
     return named

@@ -24,7 +24,7 @@ class Row:
 
     def __init__(self, name, unit, command, sample, better="more"):
         self.name, self.unit, self.command, self.sample, self.better = name, unit, command, sample, better
-        self.values, self.failed = [], None
+        self.values, self.failed, self.tails = [], None, []
 
     def take(self):
         if self.failed:
@@ -41,13 +41,46 @@ class Row:
         return statistics.median(self.values) if self.values and not self.failed else None
 
 
+class Aim:
+    """What a row is to be: so many times better than another one, or at most a figure."""
+
+    def __init__(self, row, times=1, than=None, most=None):
+        self.row, self.times, self.than, self.most = row, times, than, most
+
+    def reached(self, rows):
+        """How many times better it is than the other one, or than the figure; None: not measured."""
+        one, other = (next((row for row in rows if row.name == name), None) for name in (self.row, self.than))
+        if not one or not one.median or self.most is None and (not other or not other.median):
+            return None
+        return better(one, self.most if self.most is not None else other.median)
+
+
+def tails_of(rows, before):
+    """Rows of the other figure of the runs of rows, which each have put aside in `tails`; those were measured `before`."""
+    if not rows:
+        raise RuntimeError(f"it is of the runs of {before}: measure that before")
+
+    def next_of(tails):
+        if not tails:
+            raise RuntimeError("its run failed")
+        return tails.pop(0)
+
+    return [Row(row.name, row.unit, row.command, lambda tails=row.tails: next_of(tails), row.better) for row in rows]
+
+
+def better(row, figure):
+    return row.median / figure if row.better == "more" else figure / row.median
+
+
 class Contest:
     """Rows that are compared. A ratio says how many times better ours is than a peer; peers are `peers`, all rows but the
-    first unless given, and what is not a peer is ours. Without peers, rows only stand beside each other."""
+    first unless given, and what is not a peer is ours. Without peers, rows only stand beside each other. `layers` is the
+    name of the contest that shows where the time goes, `change` says what would change it, if an aim is missed."""
 
-    def __init__(self, title, wanted, rows, peers=None):
+    def __init__(self, title, wanted, rows, peers=None, aims=(), layers=None, change=None):
         self.title, self.wanted, self.rows = title, wanted, rows
         self.peers = rows[1:] if peers is None else peers
+        self.aims, self.layers, self.change = aims, layers, change
 
     def run(self, runs):
         print(f"{self.title}", file=sys.stderr)
@@ -63,4 +96,4 @@ class Contest:
         if peer not in self.peers or not peer.median:
             return []
         ours = [row for row in self.rows if row not in self.peers and row.median]
-        return [(row.name, row.median / peer.median if row.better == "more" else peer.median / row.median) for row in ours]
+        return [(row.name, better(row, peer.median)) for row in ours]

@@ -6,6 +6,11 @@ import os
 import platform
 import subprocess
 
+from layers import LAYERS, Layers
+
+# Layers that are named in a sentence.
+LARGEST = 3
+
 
 def figure(value):
     if value is None:
@@ -25,11 +30,53 @@ def compared(contest, row):
 
 def table(contests):
     lines = []
-    for contest in contests:
+    for contest in contests.values():
         lines.append(f"\n{contest.title} (wanted: {contest.wanted})")
         for row in contest.rows:
             lines.append(f"  {row.name:<44} {figure(row.median):>14} {row.unit:<16} {compared(contest, row)}".rstrip())
+        if isinstance(contest, Layers):
+            lines += [f"  {'  '.join(f'{cell:>28}' for cell in cells[1:])}  {cells[0]}" for cells in layered(contest)]
+        lines += [f"  {line}" for line in judged(contest, contests)]
     return "\n".join(lines)
+
+
+def layered(contest):
+    """The cells of a table: layers, and what each way takes in them."""
+    columns = contest.columns()
+    yield ["layer", *columns]
+    for layer in LAYERS:
+        yield [layer, *(f"{figure(column[layer])} ns" for column in columns.values())]
+    yield ["all", *(f"{figure(sum(column.values()))} ns" for column in columns.values())]
+
+
+def judged(contest, contests):
+    """Which aims are met, and of one that is not: by how much, where the time goes, what would change it."""
+    lines, missed = [], False
+    for aim in contest.aims:
+        reached = aim.reached(contest.rows)
+        if reached is None:
+            continue
+        short = aim.times / reached
+        missed = missed or short > 1
+        wanted = f"wanted is {aim.most or aim.times:g}"
+        what = (f"{aim.row} takes {figure(aim.most / reached)} {contest.rows[0].unit}" if aim.most is not None
+                else f"{aim.row} is {reached:.2f} times as good as {aim.than}")
+        lines.append(f"Missed: {what}, {wanted}: by a factor of {short:.1f}." if short > 1 else f"Met: {what}, {wanted}.")
+    if missed:
+        lines += goes(contests.get(contest.layers))
+        lines += [f"What would change it: {contest.change}"] if contest.change else []
+    return lines
+
+
+def goes(layers):
+    """In a sentence, where the time goes."""
+    columns = layers.columns() if layers else {}
+    said = []
+    for name, column in columns.items():
+        most = sorted(column, key=column.get, reverse=True)[:LARGEST]
+        parts = ", ".join(f"{layer} {figure(column[layer])}" for layer in most)
+        said.append(f"{figure(sum(column.values()))} ns with {name} ({parts})")
+    return [f"Where the time goes: a request takes of the processors {'; '.join(said)}. All layers are below."] if said else []
 
 
 def machine():
@@ -48,16 +95,34 @@ def commit():
     return done.stdout.strip() or "unknown"
 
 
-def page(contests, runs):
+def cells_of(contest, row):
+    value = f"{figure(row.median)} {row.unit}" if row.median is not None else f"not measured: {row.failed}".replace("\n", " ")
+    return [row.name, value, spread(row), compared(contest, row), f"`{row.command}`"]
+
+
+def rows_of(head, *rows):
+    yield f"| {' | '.join(head)} |"
+    yield "| --- |" + "".join(" --- |" if name == "command" else " ---: |" for name in head[1:])
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def page(contests, left_out, runs):
     today = datetime.date.today().isoformat()
     lines = ["# Benchmarks", "",
              "Written by `make bench`; do not edit. Each figure is the median of "
              f"{runs} runs, the contestants taking turns; beside it the smallest and the largest.", "",
              f"{today}, commit {commit()}, {machine()}."]
-    for contest in contests:
-        lines += ["", f"## {contest.title}", "", f"Wanted: {contest.wanted}.", "",
-                  "| what | median | spread | against it | command |", "| --- | ---: | ---: | ---: | --- |"]
-        for row in contest.rows:
-            value = f"{figure(row.median)} {row.unit}" if row.median is not None else f"not measured: {row.failed}".replace("\n", " ")
-            lines.append(f"| {row.name} | {value} | {spread(row)} | {compared(contest, row)} | `{row.command}` |")
+    for contest in contests.values():
+        lines += ["", f"## {contest.title}", "", f"Wanted: {contest.wanted}.", ""]
+        for line in judged(contest, contests):
+            lines += [line, ""]
+        if isinstance(contest, Layers):
+            lines += [contest.how, "", *rows_of(*layered(contest))]
+            lines += [line for failed in contest.failures() for line in ("", f"Not measured: {' '.join(failed.split())}")]
+        else:
+            head = ["what", "median", "spread", "against it", "command"]
+            lines += rows_of(head, *(cells_of(contest, row) for row in contest.rows))
+    if left_out:
+        lines += ["", "## What was not measured", "", *(f"- {' '.join(line.split())}" for line in left_out)]
     return "\n".join(lines) + "\n"

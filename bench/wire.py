@@ -15,6 +15,18 @@ def run(*words):
     subprocess.run(words, check=True, capture_output=True, text=True)
 
 
+def ended(process):
+    """Ends it as a person would: it ends what it has started itself."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 class Wire:
     """Use as a context manager; everything is removed at its end."""
 
@@ -50,10 +62,27 @@ class Wire:
         for name in self.names:
             subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
 
+    def inside(self, end, command):
+        return ["ip", "netns", "exec", self.names[end], *command]
+
     def start(self, end, command):
-        child = Scripted(["ip", "netns", "exec", self.names[end], *command])
+        child = Scripted(self.inside(end, command))
         self.children.append(child)
         return child
+
+    def output(self, end, command):
+        """What a command prints that ends by itself, or is ended."""
+        process = subprocess.Popen(self.inside(end, command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            printed, said = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            raise RuntimeError(f"it had not ended after {PATIENCE} s") from error
+        finally:
+            ended(process)
+        if process.returncode:
+            raise RuntimeError(f"it failed: {said.strip()[-200:]}")
+        return printed
 
 
 class Scripted:
@@ -87,11 +116,6 @@ class Scripted:
         os.killpg(self.process.pid, signal.SIGCONT)
 
     def stop(self):
-        """As a person would: it ends what it has started itself."""
-        self.go_on()
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        if self.process.poll() is None:
+            self.go_on()
+        ended(self.process)

@@ -21,6 +21,8 @@ extern const struct carrick_application carrick_http_application;
 extern const struct carrick_application carrick_get_application;
 extern const struct carrick_application carrick_memory_application;
 extern const struct carrick_application carrick_load_application;
+extern const struct carrick_application carrick_kv_application;
+extern const struct carrick_application carrick_kvload_application;
 extern const struct carrick_application carrick_perf_application;
 extern const struct carrick_application carrick_script_application;
 extern const struct carrick_application carrick_sockets_application;
@@ -32,5 +34,11 @@ enum carrick_exit { CARRICK_EXIT_OK = 0, CARRICK_EXIT_FAILED = 1, CARRICK_EXIT_U
 bool carrick_parse_port(const char *text, uint16_t *port);
 /* Reads a dotted IPv4 address of `len` letters. */
 bool carrick_parse_address(const char *text, size_t len, uint32_t *address);
+/* Reads a decimal number, least..most. */
+bool carrick_parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *number);
+/* PORT, or PORT:NUMBER with a number up to `most`, which stays what it is otherwise. */
+bool carrick_parse_port_and(const char *argument, uint16_t *port, uint32_t most, uint32_t *number);
+/* The words between colons, of which there must be so many; they lie in `text`. */
+bool carrick_parse_words(const char *argument, char *text, size_t size, char **words, uint32_t count);
 
 #endif

@@ -189,31 +189,17 @@ static void load_connect(struct load_connection *c) {
         load_fail(c->load, "connect", "too many requests are open");
 }
 
-static bool load_number(const char *text, uint32_t least, uint32_t most, uint32_t *number) {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    *number = (uint32_t)value;
-    return *text >= '0' && *text <= '9' && *end == 0 && value >= least && value <= most;
-}
-
 /* IP:PORT:CONNECTIONS:ATONCE:OCTETS:MESSAGES:COUNT */
 static bool load_parse(struct load *load, const char *argument) {
-    char text[96], *words[7] = {text};
-    uint32_t count = 1, port;
-    if (strlen(argument) >= sizeof text)
-        return false;
-    strcpy(text, argument);
-    for (char *colon; count < 7 && (colon = strchr(words[count - 1], ':')) != NULL; count++) {
-        *colon = 0;
-        words[count] = colon + 1;
-    }
-    bool known =
-        count == 7 && carrick_parse_address(words[0], strlen(words[0]), &load->address) &&
-        load_number(words[1], 1, 65535, &port) && load_number(words[2], 1, LOAD_CONNECTIONS, &load->most) &&
-        load_number(words[3], 1, load->most, &load->at_once) && load_number(words[4], 4, LOAD_OCTETS, &load->octets) &&
-        load_number(words[5], 0, LOAD_COUNT, &load->messages) && load_number(words[6], 1, LOAD_COUNT, &load->count);
-    load->port = known ? (uint16_t)port : 0;
-    return known;
+    char text[96], *words[7];
+    return carrick_parse_words(argument, text, sizeof text, words, 7) &&
+           carrick_parse_address(words[0], strlen(words[0]), &load->address) &&
+           carrick_parse_port(words[1], &load->port) &&
+           carrick_parse_number(words[2], 1, LOAD_CONNECTIONS, &load->most) &&
+           carrick_parse_number(words[3], 1, load->most, &load->at_once) &&
+           carrick_parse_number(words[4], 4, LOAD_OCTETS, &load->octets) &&
+           carrick_parse_number(words[5], 0, LOAD_COUNT, &load->messages) &&
+           carrick_parse_number(words[6], 1, LOAD_COUNT, &load->count);
 }
 
 static void load_finish(void *state) {

@@ -4,13 +4,41 @@
 
 #include "apps/apps.h"
 
-bool carrick_parse_port(const char *text, uint16_t *port) {
+bool carrick_parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *number) {
     char *end;
-    if (*text < '0' || *text > '9')
-        return false;
     unsigned long n = strtoul(text, &end, 10);
-    *port = (uint16_t)n;
-    return *end == 0 && n >= 1 && n <= 65535;
+    *number = (uint32_t)n;
+    return *text >= '0' && *text <= '9' && *end == 0 && n >= least && n <= most;
+}
+
+bool carrick_parse_port(const char *text, uint16_t *port) {
+    uint32_t number;
+    bool known = carrick_parse_number(text, 1, 65535, &number);
+    *port = (uint16_t)number;
+    return known;
+}
+
+bool carrick_parse_port_and(const char *argument, uint16_t *port, uint32_t most, uint32_t *number) {
+    char text[32], *words[2];
+    if (!strchr(argument, ':'))
+        return carrick_parse_port(argument, port);
+    return carrick_parse_words(argument, text, sizeof text, words, 2) && carrick_parse_port(words[0], port) &&
+           carrick_parse_number(words[1], 1, most, number);
+}
+
+bool carrick_parse_words(const char *argument, char *text, size_t size, char **words, uint32_t count) {
+    uint32_t found = 1;
+    if (strlen(argument) >= size)
+        return false;
+    strcpy(text, argument);
+    words[0] = text;
+    for (char *colon; (colon = strchr(words[found - 1], ':')) != NULL; found++) {
+        if (found == count)
+            return false;
+        *colon = 0;
+        words[found] = colon + 1;
+    }
+    return found == count;
 }
 
 bool carrick_parse_address(const char *text, size_t len, uint32_t *address) {

@@ -176,29 +176,18 @@ static void perf_opened(void *user, enum carrick_status status, uint64_t pair) {
         perf_begin_next(&perf->works[i]);
 }
 
-static bool perf_number(const char *text, uint32_t most, uint32_t *number) {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-    *number = (uint32_t)value;
-    return *text >= '0' && *text <= '9' && *end == 0 && value >= 1 && value <= most;
-}
-
 /* PEERIP:KIND:SIZE:COUNT */
 static bool perf_parse(struct perf *perf, const char *argument, uint32_t *peer) {
-    char text[64], *words[4] = {text};
-    uint32_t kind = 0, count = 1;
-    if (strlen(argument) >= sizeof text)
+    char text[64], *words[4];
+    uint32_t kind = 0;
+    if (!carrick_parse_words(argument, text, sizeof text, words, 4))
         return false;
-    strcpy(text, argument);
-    for (char *colon; count < 4 && (colon = strchr(words[count - 1], ':')) != NULL; count++) {
-        *colon = 0;
-        words[count] = colon + 1;
-    }
-    while (count == 4 && kind < PERF_KINDS && strcmp(words[1], perf_kinds[kind]) != 0)
+    while (kind < PERF_KINDS && strcmp(words[1], perf_kinds[kind]) != 0)
         kind++;
     perf->kind = (enum perf_kind)kind;
-    return count == 4 && kind < PERF_KINDS && carrick_parse_address(words[0], strlen(words[0]), peer) &&
-           perf_number(words[2], VERBS_MESSAGE, &perf->size) && perf_number(words[3], PERF_COUNT, &perf->count);
+    return kind < PERF_KINDS && carrick_parse_address(words[0], strlen(words[0]), peer) &&
+           carrick_parse_number(words[2], 1, VERBS_MESSAGE, &perf->size) &&
+           carrick_parse_number(words[3], 1, PERF_COUNT, &perf->count);
 }
 
 static void perf_finish(void *state) {

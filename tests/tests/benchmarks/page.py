@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What the page of the benchmarks says of made-up figures; says `all` when that is right."""
+
+import sys
+
+sys.path.insert(0, "bench")
+
+import layers  # noqa: E402
+import report  # noqa: E402
+from measure import Aim, Contest, Row  # noqa: E402
+
+SCRIPT = """
+ tcp-host         ffffffff81 bpf_prog_5cd2ce42a2d2f0e3_tcp__tcb_rx_take (bpf_prog_5cd2ce42a2d2f0e3_tcp__tcb_rx_take)
+ tcp-host         ffffffff81 bpf_prog_a1631138b18e7758_dispatch (bpf_prog_a1631138b18e7758_dispatch)
+ tcp-host         ffffffff82 tcp_v4_rcv ([kernel.kallsyms])
+ tcp-host             7f0001 load_begin (/root/.cache/carrick/hosts/1/tcp-host)
+ tcp-host             7f0002 core_ask (/root/.cache/carrick/hosts/1/tcp-host)
+ tcp-host             7f0003 __memmove_avx512_unaligned_erms (/usr/lib/x86_64-linux-gnu/libc.so.6)
+ tcp-host         ffffffff83 copy_from_kernel_nofault ([kernel.kallsyms])
+ tcp-host         ffffffff84 __bpf_ringbuf_reserve ([kernel.kallsyms])
+ tcp-host         ffffffff85 xsk_sendmsg ([kernel.kallsyms])
+ peer                 7f0004 <std::net::tcp::TcpStream as std::io::Write>::write (/src/target/release/peer)
+ peer                 7f0005 __vdso_clock_gettime ([vdso])
+ ksoftirqd/1      ffffffff86 veth_poll ([veth])
+ ksoftirqd/1      ffffffff87 __netif_receive_skb_core.constprop.0 ([kernel.kallsyms])
+ ksoftirqd/1      ffffffff88 napi_build_skb ([kernel.kallsyms])
+ swapper          ffffffff89 pv_native_safe_halt ([kernel.kallsyms])
+ swapper          ffffffff8a _raw_spin_unlock_irqrestore ([kernel.kallsyms])
+ somebody else        7f0006 compile (/usr/bin/cc)
+"""
+FOUND = {"transport": 2, "device": 4, "application": 2, "host and libraries": 3, "copies and checksums": 1, "maps and helpers": 1,
+         "AF_XDP": 1, "scheduling and locks": 1}
+
+
+def row(name, unit, better, *values):
+    made = Row(name, unit, "command", None, better)
+    made.values = list(values)
+    return made
+
+
+def contests():
+    costs = layers.Layers.__new__(layers.Layers)
+    costs.title, costs.ways, costs.taken = "Costs", [], {"ours": {name: [0, 0, 0] for name in layers.LAYERS}}
+    costs.taken["ours"].update({"device": [300, 400, 500], "AF_XDP": [90], "transport": [800], "application": [5]})
+    rows = [row("ours", "requests/s", "more", 90, 100, 110), row("theirs", "requests/s", "more", 200)]
+    aimed = Contest("Requests", "2.4 times", rows, aims=[Aim("ours", 2.4, "theirs")], layers="costs", change="more frames.")
+    limits = [Aim("it", most=20), Aim("nobody", most=1)]
+    return {"aimed": aimed, "costs": costs, "limited": Contest("Time", "below 20 ms", [row("it", "ms", "less", 14)], aims=limits)}
+
+
+assert layers.layers_of(SCRIPT) == FOUND, layers.layers_of(SCRIPT)
+page = report.page(contests(), ["one is left out: no root"], 3)
+for said in ("Missed: ours is 0.50 times as good as theirs, wanted is 2.4: by a factor of 4.8.\n",
+             "Where the time goes: a request takes of the processors 1,295 ns with ours (transport 800.0, device 400.0, AF_XDP 90.0). ",
+             "What would change it: more frames.\n", "Met: it takes 14.0 ms, wanted is 20.\n", "| device | 400.0 ns |\n",
+             "- one is left out: no root\n"):
+    assert said in page, (said, page)
+print("all")
