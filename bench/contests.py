@@ -8,6 +8,7 @@ from pathlib import Path
 
 import kernel_target
 import key_value
+import user_space
 from editor import Editor
 from kernel_target import Setting
 from measure import Aim, Contest, Row, command_json
@@ -84,8 +85,16 @@ def wire(offloads, kernel_on_both):
     return opened
 
 
-def host():
-    return [str(native() / "tcp-host"), "--port", f"packet:{DEVICE}", "--addr", f"{OURS}/24", "--app", "script:-"]
+def host(port):
+    return [str(native() / "tcp-host"), "--port", f"{port}:{DEVICE}", "--addr", f"{OURS}/24", "--app", "script:-"]
+
+
+def by_packet_socket():
+    return host("packet")
+
+
+def by_af_xdp():
+    return host("xdp")
 
 
 def in_kernel():
@@ -120,10 +129,11 @@ def bulk(sender, receiver):
 
 
 def veth(title, wanted, unit, better, shown, sample):
-    """The same script with ours on packet sockets and in the kernel, and with Linux's own without and with offloads."""
+    """The same script with ours on packet sockets, by AF_XDP and in the kernel, and with Linux's own without and with offloads."""
     build("cargo", "build", "--release", "-q", "-p", "carrick-tests")
     rows = []
-    for name, left, offloads in [("ours", host, False), ("ours, in the kernel", in_kernel, False),
+    for name, left, offloads in [("ours, over packet sockets", by_packet_socket, False), ("ours, over AF_XDP", by_af_xdp, False),
+                                 ("ours, in the kernel", in_kernel, False),
                                  ("kernel, no GSO or GRO", kernel, False), ("kernel, GSO and GRO", kernel, True)]:
         command = left.__name__
         try:
@@ -275,4 +285,5 @@ ALL = {
     "memory": memory,
     **kernel_target.contests(IN_KERNEL),
     **key_value.contests(IN_KERNEL),
+    **user_space.contests(IN_KERNEL, lambda: native() / "tcp-host"),
 }
