@@ -12,8 +12,8 @@ from wire import DEVICE, OURS, PEER
 SIZES, LAYERED, ECHOED = (64, 1024, 2048), 1024, (32, 64)
 CONNECTIONS, AT_ONCE = 100, 64
 PINGS, REQUESTS = 20000, 100000
-# Connections at once. A server has places for FEW unless a contest wants more, its program for SPARE beside them, which end;
-# the buffers of more than MANY are small, since the kernel takes the memory of all when the program is loaded.
+# Connections at once. A program has room for FEW unless a contest wants more, and for SPARE beside them, which end; the buffers
+# of more than MANY are small, since the kernel takes the memory of all when the program is loaded.
 AT_A_TIME = (1, 16, 256, 1000, 10000)
 FEW, MANY, SMALL, SPARE = 256, 4096, 16384, 256
 OURS_SPINNING, UDP_SPINNING, NO_OFFLOADS = "ours, in the kernel, spinning", "Linux UDP, spinning", "Linux TCP, no GSO or GRO"
@@ -162,8 +162,7 @@ def load_row(setting, name, ends_of, connections, octets, messages, requests):
 def ours_ends(connections=FEW):
     def ends(setting):
         joined = setting.joined(False)
-        server = f"echo:80:{connections}"
-        joined.start(0, setting.ours(0, server, connections=connections + SPARE))
+        joined.start(0, setting.ours(0, "echo:80", connections=connections + SPARE))
 
         def client(joined, given):
             app = f"load:{OURS}:80:" + ":".join(str(n) for n in given)

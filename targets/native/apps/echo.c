@@ -5,8 +5,7 @@
 #include "apps/apps.h"
 #include "apps/server.h"
 
-#define ECHO_PLACES 256u /* unless said otherwise */
-#define ECHO_MOST   65536u
+#define ECHO_PLACES 256u
 #define ECHO_OCTETS 65536u
 #define ECHO_PORT   7u
 
@@ -21,7 +20,7 @@ struct echo_connection {
 
 struct echo {
     struct carrick_server server;
-    struct echo_connection connections[];
+    struct echo_connection connections[ECHO_PLACES];
 };
 
 static void echo_receive(struct echo_connection *c);
@@ -70,22 +69,16 @@ static void echo_accepted(void *user, uint32_t place, uint64_t connection) {
 
 static void *echo_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
     uint16_t port = ECHO_PORT;
-    uint32_t places = ECHO_PLACES;
-    if (*argument && !carrick_parse_port_and(argument, &port, ECHO_MOST, &places)) {
-        snprintf(
-            error->text, sizeof error->text,
-            "`%.40s` is no port: write a number from 1 to 65535, and behind a colon how many connections there may "
-            "be, if not %u.",
-            argument, ECHO_PLACES);
+    if (*argument && !carrick_parse_port(argument, &port)) {
+        snprintf(error->text, sizeof error->text, "`%.40s` is no port: write a number from 1 to 65535.", argument);
         return NULL;
     }
-    struct echo *echo = calloc(1, sizeof *echo + places * sizeof echo->connections[0]);
+    struct echo *echo = calloc(1, sizeof *echo);
     if (!echo) {
-        snprintf(error->text, sizeof error->text, "There is not enough memory for an echo server of %u connections.",
-                 places);
+        snprintf(error->text, sizeof error->text, "There is not enough memory for the echo server.");
         return NULL;
     }
-    if (carrick_server_start(&echo->server, stack, port, places, echo_accepted, echo, error))
+    if (carrick_server_start(&echo->server, stack, port, ECHO_PLACES, echo_accepted, echo, error))
         return echo;
     free(echo);
     return NULL;
@@ -97,5 +90,4 @@ static void echo_finish(void *state) {
     free(echo);
 }
 
-const struct carrick_application carrick_echo_application = {"echo", "echo[:PORT[:CONNECTIONS]]", echo_start,
-                                                             echo_finish};
+const struct carrick_application carrick_echo_application = {"echo", "echo[:PORT]", echo_start, echo_finish};
