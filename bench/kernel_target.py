@@ -17,12 +17,14 @@ PINGS, REQUESTS = 20000, 100000
 AT_A_TIME = (1, 16, 256, 1000, 10000)
 FEW, MANY, SMALL, SPARE = 256, 4096, 16384, 256
 OURS_SPINNING, UDP_SPINNING, NO_OFFLOADS = "ours, in the kernel, spinning", "Linux UDP, spinning", "Linux TCP, no GSO or GRO"
-CHANGE_ECHO = ("a request and the wish for its answer are two frames of the host's, each a socket buffer of its own and a pass through a "
-               "pair of devices before the chain runs, where Linux's datagram is one call: both in one frame.")
-CHANGE_REQUESTS = ("frames that carry several calls, of several connections: what a call takes of the way into the kernel (memory and socket "
-                   "buffers, device, AF_XDP, scheduling) is for each frame, not for each octet.")
-CHANGE_SHORT = ("the same, since opening and closing are calls too; the three packets of a handshake and a reset are chains of the program "
-                "as others are, and no process takes part in them.")
+CHANGE_ECHO = ("fewer frames of the host's for a request, since to send it and to wait for its answer are calls of their own where a "
+               "datagram of Linux's is one; and fewer copies, since application, host, program and packet have each their own.")
+CHANGE_REQUESTS = ("fewer copies of a request's octets (by the host to where the program sees them, from there to the unit, and into the "
+                   "packet), fewer frames of the host's for a request, and chains that look into maps less often.")
+CHANGE_SHORT = ("fewer frames of the host's for a connection: it is accepted, opened and closed by calls, which go the way that requests "
+                "go; and fewer copies.")
+# The most connections that were seen to be served at once, and what stopped more.
+SERVED, STOPS = 256, "each connection that waits to receive holds one of the places at which octets of requests are staged"
 FIGURES = re.compile(r"in ([\d.]+) s, ([\d.]+)/s, median ([\d.]+) us, 99 % ([\d.]+) us")
 
 
@@ -166,7 +168,11 @@ def ours_ends(connections=FEW):
 
         def client(joined, given):
             app = f"load:{OURS}:80:" + ":".join(str(n) for n in given)
-            return float(FIGURES.search(joined.output(1, setting.ours(1, app, connections=connections + SPARE)))[2])
+            try:
+                printed = joined.output(1, setting.ours(1, app, connections=connections + SPARE))
+            except RuntimeError as error:
+                raise RuntimeError(f"{error}; {STOPS}" if connections > SERVED else str(error)) from error
+            return float(FIGURES.search(printed)[2])
 
         return joined, client
 
