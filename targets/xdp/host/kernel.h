@@ -9,7 +9,7 @@
 #include "carrick/layout.h"
 #include "carrick/port.h"
 #include "carrick/program.h"
-#include "inner.h"
+#include "gate.h"
 
 #define KERNEL_CONTEXTS 64u
 
@@ -37,7 +37,7 @@ struct carrick_kernel {
     uint32_t processors; /* that there can be */
     struct kernel_map cores, shared, requests, contexts[KERNEL_CONTEXTS];
     struct kernel_ring reports;
-    struct inner inner;
+    struct gate gate;
     struct carrick_places *places;
     const char *part_names[KERNEL_CONTEXTS][CARRICK_ID_PARTS];
     uint8_t *all_cores; /* what all processors have, as it was looked at last */
