@@ -33,8 +33,9 @@ struct kernel_ring {
 struct carrick_kernel {
     struct carrick_port port; /* the first member: what carrick_config.elsewhere points to */
     int egress, raw, ways;
-    uint32_t device;     /* its index */
-    uint32_t processors; /* that there can be */
+    uint32_t device;        /* its index */
+    uint64_t refuses_until; /* that one takes no frames of programs until then: it was asked */
+    uint32_t processors;    /* that there can be */
     struct kernel_map cores, shared, requests, contexts[KERNEL_CONTEXTS];
     struct kernel_ring reports;
     struct gate gate;
