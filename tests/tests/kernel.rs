@@ -12,7 +12,7 @@ use carrick_driver::cc::{self, Tracing};
 use carrick_driver::{Choice, Failure, build, compile_choice, compile_file};
 use carrick_interp::Config;
 use carrick_ir::Program;
-use carrick_kernel::{KernelCore, Object, Refusal};
+use carrick_kernel::{KernelCore, Object, Refusal, needs};
 use carrick_sim::Scenario;
 use carrick_sim::core::Core;
 use carrick_sim::diff::{Comparison, Pace, diff_cores, diff_engine};
@@ -81,6 +81,30 @@ fn the_verifier_takes_every_program_that_fits() {
 }
 
 /// What a comparison of a loaded object with the interpreter gave.
+/// Those that fit are loaded above, so whatever they use this kernel has; what they need is said of each, the least of them needs
+/// nothing that is newer than Debian 12, and of one with loops the line of the first is told.
+#[test]
+fn what_each_program_needs_of_linux_is_known() {
+    let old = "6.1.0-28-amd64";
+    for (path, program) in programs() {
+        let Some(object) = object(&program, Tracing::Off) else { return };
+        let need = needs::of(&object.path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+        assert!(needs::of(&object.dispatcher).expect("it is known").since <= need.since);
+        if path.ends_with("least.mtp") {
+            assert_eq!(needs::lacking(&need, old), None, "{need}");
+            assert!(
+                needs::lacking(&need, "5.10.0").is_some_and(|said| said.contains("it takes 5.1")),
+                "{need}"
+            );
+        }
+    }
+    let streams = fits(&root().join("protocols/tcp/tcp.mtp")).expect("it fits");
+    let Some(object) = object(&streams, Tracing::Off) else { return };
+    let lacking = needs::lacking(&needs::of(&object.path).expect("it is known"), old).expect("it has loops");
+    let begin = "this kernel is Linux 6.1.0-28-amd64, and it takes 6.9 for its loops (tcp.mtp:";
+    assert!(lacking.starts_with(begin), "{lacking}");
+}
+
 fn compared(object: &cc::KernelObject, program: &Arc<Program>, seed: u64) -> Comparison {
     let pace = if seed % 2 == 1 { Pace::AtOnce } else { Pace::Asked };
     let mut make = |config: &Config| {
@@ -245,7 +269,7 @@ struct head { CARRICK_HEAD; };
 #define SAY(what) printf(\"%zu \", (size_t)(what))
 int main(void) {
     SAY(offsetof(struct head, clock)); SAY(offsetof(struct head, key)); SAY(offsetof(struct head, address));
-    SAY(offsetof(struct head, mtu)); SAY(offsetof(struct head, paced)); SAY(CARRICK_STAGED);
+    SAY(offsetof(struct head, mtu)); SAY(offsetof(struct head, paced)); SAY(CARRICK_STAGED); SAY(CARRICK_STAGED_STREAM);
     SAY(sizeof(struct carrick_staged)); SAY(CARRICK_QUEUE); SAY(offsetof(struct head, taken)); SAY(offsetof(struct head, busy));
     SAY(offsetof(struct head, counters)); SAY(offsetof(struct carrick_shared, queue_head));
     SAY(offsetof(struct carrick_shared, queue_tail)); SAY(offsetof(struct carrick_shared, awake)); SAY(offsetof(struct carrick_shared, due)); SAY(sizeof(struct carrick_timer));
@@ -285,6 +309,7 @@ fn the_layouts_are_those_of_the_header() {
             head::MTU,
             head::PACED,
             layout::STAGED,
+            layout::STAGED_STREAM,
             layout::STAGED_OCTETS,
             layout::QUEUE as usize,
             head::TAKEN,

@@ -55,7 +55,10 @@ struct Allowed {
     /// the user's number
     uid: u32,
     /// ports: `80`, `8000-8099`
+    #[serde(default)]
     ports: Vec<String>,
+    /// connections at once, at most; without it as many as are left to others
+    connections: Option<u32>,
 }
 
 impl Allowed {
@@ -70,6 +73,13 @@ impl Allowed {
                     format!("{ports:?} are no ports of user {}; write them like 80 or 8000-8099", self.uid)
                 })?;
             rules.push_str(&format!(",{}:{first}-{last}", self.uid));
+        }
+        match self.connections {
+            None => {}
+            Some(most @ 1..=65_535) => rules.push_str(&format!(",{}#{most}", self.uid)),
+            Some(most) => {
+                return Err(format!("user {} cannot have {most} connections; write 1 to 65535", self.uid));
+            }
         }
         Ok(rules)
     }
@@ -89,7 +99,7 @@ impl Wanted {
         let door = self.app.as_mut().filter(|app| app.starts_with("sockets:"));
         if !rules.is_empty() && door.is_none() {
             return Err(format!(
-                "{} allows users ports, and has no door for them: say `app = \"sockets:PATH\"`",
+                "{} allows users something, and has no door for them: say `app = \"sockets:PATH\"`",
                 self.name
             ));
         }
@@ -184,6 +194,11 @@ mod tests {
         let config = parse(&text, Path::new("/etc")).expect("it is right");
         assert_eq!(config.programs[0].app.as_deref(), Some("sockets:/run/a,33:80-80,33:8000-8099"));
         assert!(wrong(&format!("{ONE}{allow}")).contains("has no door for them"));
+        let more = format!("{text}connections = 500\n[[program.allow]]\nuid = 34\nconnections = 7\n");
+        let config = parse(&more, Path::new("/etc")).expect("it is right");
+        let door = config.programs[0].app.as_deref();
+        assert_eq!(door, Some("sockets:/run/a,33:80-80,33:8000-8099,33#500,34#7"));
+        assert!(wrong(&format!("{text}connections = 0\n")).contains("user 33 cannot have 0 connections"));
         for ports in ["0", "90-80", "65536", "http", ""] {
             assert!(wrong(&text.replace("8000-8099", ports)).contains("are no ports of user 33"), "{ports}");
         }

@@ -59,7 +59,7 @@ impl Prepared {
         let target = targets::find("xdp")?;
         let compiled = compile_for(&wanted.file, &wanted.choice(), Some(&target))?;
         eprint!("{}", render::pretty(&compiled, render::Colour::No));
-        let program = compiled.program.ok_or_else(|| {
+        let mut program = compiled.program.ok_or_else(|| {
             let file = wanted.file.display();
             Failure::Failed(format!("{file} is not right, or not for the kernel; `carrick check --target xdp {file}` says the same"))
         })?;
@@ -70,6 +70,7 @@ impl Prepared {
             )));
         }
         let params = params::values(&program, &wanted.set)?;
+        params::build_in(&mut program, &params);
         Ok(Prepared { wanted, program, device, params })
     }
 

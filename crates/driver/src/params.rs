@@ -1,6 +1,8 @@
 //! Parameters of a program, set by name.
 
-use carrick_ir::{Program, arith};
+use std::sync::Arc;
+
+use carrick_ir::{ExprKind, Program, arith, walk};
 use carrick_syntax::suggest::nearest;
 
 use crate::{Failure, quantity};
@@ -30,4 +32,22 @@ pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failur
         values[at] = value;
     }
     Ok(values)
+}
+
+/// Makes those values the program's own that say how much room its units of data have: what is built for the kernel has them
+/// built in.
+pub fn build_in(program: &mut Arc<Program>, values: &[u64]) {
+    let mut rooms = Vec::new();
+    for ctx in &program.contexts {
+        for capacity in [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten() {
+            walk::expressions(capacity, &mut |e| {
+                if let ExprKind::Param(id) = &e.kind {
+                    rooms.push(id.index());
+                }
+            });
+        }
+    }
+    for at in rooms {
+        Arc::make_mut(program).params[at].default = values[at];
+    }
 }

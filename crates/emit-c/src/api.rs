@@ -118,6 +118,7 @@ impl Emitter<'_> {
         self.w.line(format!("return {layout}(&core, config, NULL);"));
         self.w.close("}");
         self.w.blank();
+        self.capacity_function();
         self.w.open(format!(
             "static struct carrick_core *{}(void *memory, const struct carrick_config *config) {{",
             self.names.own("init")
@@ -136,6 +137,24 @@ impl Emitter<'_> {
         self.w.line("core->trace = config->trace;");
         self.w.line("core->trace_user = config->trace_user;");
         self.w.line("return (struct carrick_core *)core;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn capacity_function(&mut self) {
+        let (core, layout) = (self.names.own("core"), self.names.own("layout"));
+        self.w.open(format!(
+            "static uint32_t {}(const struct carrick_config *config) {{",
+            self.names.own("capacity")
+        ));
+        self.w.line(format!("struct {core} core = {{0}};"));
+        self.w.line("uint64_t most = 0;");
+        self.w.line(format!("if (!{layout}(&core, config, NULL))"));
+        self.w.line("    return 0;");
+        for ctx in self.p.contexts.iter().filter(|c| !c.global) {
+            self.w.line(format!("most = carrick_max64(most, core.{}_capacity);", ctx.name));
+        }
+        self.w.line("return (uint32_t)most;");
         self.w.close("}");
         self.w.blank();
     }
@@ -317,6 +336,7 @@ impl Emitter<'_> {
         ];
         let functions = [
             "footprint",
+            "capacity",
             "init",
             "rx",
             "rx_burst",

@@ -494,6 +494,13 @@ pub struct Interface {
     pub calls: Vec<InterfaceCall>,
 }
 
+impl Interface {
+    /// Whether fewer octets may be sent, and received, than a request has.
+    pub fn takes_parts(&self) -> bool {
+        self.name.contains("stream")
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct InterfaceCall {
     pub name: String,

@@ -1,5 +1,7 @@
 //! What programs and those who use them from outside have in common: `targets/xdp/include/carrick/layout.h`.
 
+use carrick_ir::{Interface, Program};
+
 /// Octets of an Ethernet header.
 pub const ETHERNET: usize = 14;
 
@@ -63,11 +65,19 @@ pub const TIMER_OCTETS: usize = 24;
 
 /// Octets of memory that a request brings at most, and those of the element that they are in: `struct carrick_staged`.
 pub const STAGED: usize = 262_144;
+/// The same of a stream.
+pub const STAGED_STREAM: usize = 65_536;
 /// The most octets that are copied at once: what rings and staged requests have beyond their end.
 pub const PIECE: usize = 16_384;
 
 /// With what is never used.
 pub const STAGED_OCTETS: usize = STAGED + PIECE;
+
+/// What the map of a program has for each.
+pub(crate) fn staged_octets(program: &Program) -> usize {
+    let parts = program.interface.as_ref().is_some_and(Interface::takes_parts);
+    PIECE + if parts { STAGED_STREAM } else { STAGED }
+}
 
 /// The most arguments of a call.
 pub const ARGUMENTS: usize = 16;

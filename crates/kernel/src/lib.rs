@@ -11,6 +11,7 @@ mod link;
 pub mod machine;
 mod maps;
 mod memory;
+pub mod needs;
 mod object;
 pub mod pins;
 mod refusal;

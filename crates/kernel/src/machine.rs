@@ -8,10 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::Refusal;
+use crate::needs::{self, Need};
 use crate::refusal::PRIVILEGE;
 
-/// The oldest kernel that has all that generated programs use: may_goto is of 6.9.
-const OLDEST: (u32, u32) = (6, 9);
 /// Where the kernel shows its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 /// Where systems have their BPF file system.
@@ -28,10 +27,7 @@ const ALL_OF_IT: u64 = 1 << 21;
 /// # Errors
 /// The first thing that is missing, with what helps.
 pub fn suits() -> Result<(), Refusal> {
-    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    if let Some(old) = too_old(release.trim()) {
-        return Err(Refusal::Missing(old));
-    }
+    has(needs::always())?;
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !may(&status) {
         return Err(Refusal::Missing(PRIVILEGE.into()));
@@ -44,14 +40,14 @@ pub fn suits() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What is wrong with a kernel of this release (`uname -r`): it is older than programs need. `None` if it is not, or says nothing of itself.
-pub fn too_old(release: &str) -> Option<String> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse::<u32>().ok());
-    let (major, minor) = (numbers.next()?, numbers.next().unwrap_or(0));
-    ((major, minor) < OLDEST).then(|| {
-        let (needs, at) = OLDEST;
-        format!("this kernel is Linux {release}, and programs in the kernel need {needs}.{at}; boot a newer one, or build for `native`")
-    })
+/// Whether this kernel has what an object needs.
+///
+/// # Errors
+/// It is older, or the object is none.
+pub(crate) fn has(need: Result<Need, String>) -> Result<(), Refusal> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let lacking = needs::lacking(&need.map_err(Refusal::Failed)?, release.trim());
+    lacking.map_or(Ok(()), |lacking| Err(Refusal::Missing(lacking)))
 }
 
 /// Whether a process with this status (`/proc/PID/status`) may load programs; if it says nothing of that, the kernel will.
@@ -113,17 +109,6 @@ pub fn unmount() {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_old_kernel_is_told_by_its_release() {
-        for old in ["6.8.12-arch1-1", "5.18.0", "6.1.0-28-amd64", "4.19", "3"] {
-            let said = too_old(old).expect("it is older");
-            assert!(said.contains(&format!("Linux {old}, and programs in the kernel need 6.9")), "{said}");
-        }
-        for new in ["6.9.0", "6.12.0-28-amd64", "6.18.44-fc-v657", "10.0", "", "unknown"] {
-            assert_eq!(too_old(new), None, "{new}");
-        }
-    }
 
     #[test]
     fn privilege_is_four_capabilities_or_the_one_that_is_all() {

@@ -12,6 +12,7 @@ use aya::{Ebpf, EbpfLoader, VerifierLogLevel};
 use carrick_ir::Program;
 
 use crate::link::{Device, Entry, Link};
+use crate::needs;
 use crate::refusal::{refused_maps, refused_program, told};
 use crate::room::{fits, room};
 use crate::state::word;
@@ -51,6 +52,7 @@ impl Object {
         params: &[u64],
     ) -> Result<Object, Refusal> {
         machine::suits()?;
+        machine::has(needs::of(path))?;
         let room = room(program, params)?;
         memory::free().map_or(Ok(()), |free| fits(program, params, &room, free))?;
         let mut loader = EbpfLoader::new();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use carrick_sim::core::Data;
 
-use crate::layout::{STAGED, STAGED_OCTETS};
+use crate::layout::PIECE;
 use crate::maps::Mapped;
 use crate::object::{Object, failed, fd};
 
@@ -18,6 +18,8 @@ struct Held {
 /// Elements of `carrick_requests`: those that are free, and whose the others are.
 pub(crate) struct Requests {
     memory: Option<Mapped>,
+    /// of an element
+    octets: usize,
     free: Vec<u32>,
     held: HashMap<u64, Held>,
 }
@@ -28,10 +30,12 @@ impl Requests {
     /// # Errors
     /// What the kernel says.
     pub(crate) fn new(object: &Object) -> Result<Requests, String> {
-        let mut requests = Requests { memory: None, free: Vec::new(), held: HashMap::new() };
+        let mut requests = Requests { memory: None, octets: 0, free: Vec::new(), held: HashMap::new() };
         if let Ok(map) = object.map("carrick_requests") {
-            let elements = map.info().map_err(|e| e.to_string())?.max_entries();
-            let mapped = Mapped::new(fd(map), elements as usize * STAGED_OCTETS);
+            let info = map.info().map_err(|e| e.to_string())?;
+            let elements = info.max_entries();
+            requests.octets = info.value_size() as usize;
+            let mapped = Mapped::new(fd(map), elements as usize * requests.octets);
             requests.memory = Some(mapped.map_err(failed("map the memory of requests"))?);
             requests.free = (0..elements).rev().collect();
         }
@@ -48,11 +52,11 @@ impl Requests {
             Data::Recv(room) => (&[], usize::try_from(room).unwrap_or(usize::MAX), true),
         };
         let Some(memory) = &self.memory else { return Some((1, len as u64)) };
-        if len > STAGED {
+        if len + PIECE > self.octets {
             return None;
         }
         let element = self.free.pop()?;
-        memory.put(element as usize * STAGED_OCTETS, octets);
+        memory.put(element as usize * self.octets, octets);
         self.held.insert(token, Held { element, receives, len });
         Some((1 + element, len as u64))
     }
@@ -63,6 +67,6 @@ impl Requests {
         self.free.push(element);
         let len = usize::try_from(octets?).unwrap_or(usize::MAX).min(room);
         let memory = self.memory.as_ref().filter(|_| receives)?;
-        Some(memory.get(element as usize * STAGED_OCTETS, len))
+        Some(memory.get(element as usize * self.octets, len))
     }
 }

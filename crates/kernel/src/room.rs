@@ -1,14 +1,20 @@
 //! How much room there is, which follows the program's parameters: how many instances, and how many octets their units hold.
 
-use carrick_ir::{Expr, ExprKind, ParamId, Program, SchedBlock, SchedInputs, fold};
+use carrick_ir::{Expr, ExprKind, Interface, ParamId, Program, SchedBlock, SchedInputs, fold};
 
 use crate::Refusal;
-use crate::layout::{PIECE, STAGED_OCTETS};
+use crate::layout::{PIECE, staged_octets};
 
+/// What the kernel's numbers of elements hold.
+const MANY: u64 = 1 << 30;
 /// Keys that an index has beyond its instances: while one gets another id, both are there.
 const BETWEEN_IDS: u64 = 64;
-/// Requests whose octets are staged at once: two for each instance with units, but so many at least and at most.
+/// Requests whose octets are staged at once: two for each instance with units, one that sends and one that receives, but so
+/// many at least. Of messages so many at most.
 const STAGED: (u64, u64) = (64, 512);
+/// Octets of the ring of reports: so many for each instance, and so many at least. Each may have four requests open, and a
+/// completion takes 48.
+const REPORTS: (u64, u64) = (256, 1 << 20);
 /// Inputs of scheduling blocks: a heap of so many has no more levels than programs look at (`CARRICK_LEVELS`).
 const INPUTS: u32 = 1 << 24;
 
@@ -68,7 +74,7 @@ fn less(program: &Program, params: &[u64], capacity: &Expr, free: u64) -> String
 /// If a unit of data would have another size than the program was built with, or there is no room for so many instances.
 pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     let mut elements = Vec::new();
-    let (mut transfers, mut octets, mut most) = (0_u64, 0_u64, (0, 0, 0));
+    let (mut all, mut transfers, mut octets, mut most) = (0_u64, 0_u64, 0_u64, (0, 0, 0));
     let built = |id: ParamId| program.params.get(id.index()).map(|p| p.default);
     let given = |id: ParamId| params.get(id.index()).copied().or_else(|| built(id));
     for (number, ctx) in program.contexts.iter().enumerate() {
@@ -86,11 +92,12 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
             continue;
         }
         let instances = fold::fold(program, &ctx.capacity, &given).unwrap_or(1).max(1);
+        all = all.saturating_add(instances);
         if ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some() {
             transfers = transfers.saturating_add(instances);
-            let all = instances.saturating_mul(each);
-            octets = octets.saturating_add(all);
-            if all > u64::saturating_mul(most.1, most.2) {
+            let here = instances.saturating_mul(each);
+            octets = octets.saturating_add(here);
+            if here > u64::saturating_mul(most.1, most.2) {
                 most = (number, instances, each);
             }
         }
@@ -105,15 +112,23 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
         }
     }
     if transfers > 0 {
-        let staged = transfers.saturating_mul(2).clamp(STAGED.0, STAGED.1);
-        octets = octets.saturating_add(staged * STAGED_OCTETS as u64);
+        let staged = staged(program, transfers);
+        octets = octets.saturating_add(staged * staged_octets(program) as u64);
         elements.push(("carrick_requests".to_owned(), staged as u32));
     }
+    let reports = all.saturating_mul(REPORTS.0).clamp(REPORTS.1, MANY).next_power_of_two();
+    elements.push(("carrick_reports".to_owned(), reports as u32));
     elements.extend(inputs(program, &given)?);
     let processors = aya::util::nr_cpus();
     let processors = processors.map_err(|(_, e)| Refusal::Failed(format!("cannot count processors: {e}")))?;
     elements.push(("carrick_frames".to_owned(), processors as u32));
     Ok(Room { elements, octets, most })
+}
+
+/// How many requests are staged at once where so many instances have units: as many as fit into their number.
+fn staged(program: &Program, transfers: u64) -> u64 {
+    let parts = program.interface.as_ref().is_some_and(Interface::takes_parts);
+    transfers.saturating_mul(2).clamp(STAGED.0, if parts { MANY } else { STAGED.1 })
 }
 
 /// How many elements the inputs of scheduling blocks are; nothing without blocks.

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 6;
+const ABI: u32 = 7;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -78,6 +78,7 @@ struct CProgram {
     claims: *const c_void,
     claim_count: u32,
     footprint: unsafe extern "C" fn(*const CConfig) -> usize,
+    capacity: *const c_void,
     init: unsafe extern "C" fn(*mut c_void, *const CConfig) -> *mut c_void,
     rx: unsafe extern "C" fn(*mut c_void, *const u8, u32, u64) -> i32,
     rx_burst: *const c_void,

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI   6u
+#define CARRICK_ABI   7u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -150,6 +150,9 @@ struct carrick_program {
     /* Octets of memory for this configuration (64-octet aligned), 0 if the configuration is invalid. Pages of data
      * buffers are only touched when used, so give it memory that the system zeroes on demand (mmap). */
     size_t (*footprint)(const struct carrick_config *config);
+    /* The most instances that a context can have with this configuration, of those that have most: how many connections
+     * a host may be asked for. */
+    uint32_t (*capacity)(const struct carrick_config *config);
     /* Makes a core in `memory`, which must be zeroed. Returns NULL if the configuration is invalid. */
     struct carrick_core *(*init)(void *memory, const struct carrick_config *config);
     /* One packet from the network: 0, CARRICK_DROPPED or CARRICK_AGAIN. The octets are not used after the return. */

@@ -5,7 +5,7 @@
 #include "apps/apps.h"
 #include "apps/server.h"
 
-#define ECHO_PLACES 256u
+#define ECHO_PLACES 16384u /* at most */
 #define ECHO_OCTETS 65536u
 #define ECHO_PORT   7u
 
@@ -20,7 +20,7 @@ struct echo_connection {
 
 struct echo {
     struct carrick_server server;
-    struct echo_connection connections[ECHO_PLACES];
+    struct echo_connection connections[]; /* as many as the program can have */
 };
 
 static void echo_receive(struct echo_connection *c);
@@ -73,12 +73,15 @@ static void *echo_start(struct carrick_stack *stack, const char *argument, struc
         snprintf(error->text, sizeof error->text, "`%.40s` is no port: write a number from 1 to 65535.", argument);
         return NULL;
     }
-    struct echo *echo = calloc(1, sizeof *echo);
+    uint32_t places = carrick_stack_capacity(stack);
+    places = places < ECHO_PLACES ? places : ECHO_PLACES;
+    /* What of it is never used is never touched. */
+    struct echo *echo = calloc(1, sizeof *echo + places * sizeof echo->connections[0]);
     if (!echo) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for the echo server.");
         return NULL;
     }
-    if (carrick_server_start(&echo->server, stack, port, ECHO_PLACES, echo_accepted, echo, error))
+    if (carrick_server_start(&echo->server, stack, port, places, echo_accepted, echo, error))
         return echo;
     free(echo);
     return NULL;

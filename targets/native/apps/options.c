@@ -203,7 +203,7 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
            "  --records FILE    what the program does, for `carrick run --trace` (which builds it so that it tells)\n"
            "  --set NAME=VALUE  a parameter of the program; may be given again\n"
            "  --seed N          of all that is random (else taken from the system)\n"
-           "  --requests N      most open requests (1024)\n"
+           "  --requests N      most open requests (four a connection)\n"
            "  --spin            never wait in the kernel\n\n"
            "Exit codes: 0 ok, 1 failed, 2 usage, 3 a device or a privilege is missing.\n");
     if (options->program->param_count)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,8 +30,14 @@ int relay_error(enum carrick_status status) {
     return (unsigned)status < sizeof errors / sizeof errors[0] ? errors[status] : EIO;
 }
 
-uint64_t relay_id(struct relay *relay, uint32_t place) {
-    return (uint64_t)relay->instance << 32 | (uint64_t)(++relay->generation & 0xffff) << 16 | place;
+uint64_t relay_id(uint32_t place) {
+    uint64_t random = 0;
+    (void)getrandom(&random, sizeof random, 0); /* of so few octets it always gives all */
+    return random << 16 | place;
+}
+
+uint32_t relay_uid(const struct relay *relay, uint64_t asker) {
+    return relay->askers[asker % RELAY_ASKERS].uid;
 }
 
 static void asker_end(struct relay_asker *asker) {
@@ -60,8 +67,9 @@ static void relay_connected(void *user, enum carrick_status status, uint64_t han
 
 static void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     bool may = relay_may(relay, asker, ask->local_port) || relay_has(relay, asker, ask->local_port);
-    struct relay_link *link = fd < 0 || !may ? NULL : relay_link_begin(relay);
-    struct carrick_answer answer = {.error = fd < 0 ? EINVAL : may ? ENOBUFS : EACCES};
+    struct carrick_answer answer = {.error = fd < 0 ? EINVAL : may ? 0 : EACCES};
+    struct relay_link *link = answer.error ? NULL : relay_link_begin(relay, relay_uid(relay, asker), &answer.error);
+    relay->refused[RELAY_REFUSED_PORT] += answer.error == EACCES;
     if (link) {
         link->fd = fd;
         link->cookie = ask->id;
@@ -85,11 +93,17 @@ static void relay_connect(struct relay *relay, uint64_t asker, const struct carr
     }
 }
 
-static void relay_why(struct relay *relay, uint64_t asker, uint64_t id) {
+/* Whoever has not the program's end learns nothing, not even that there is something to learn. */
+static void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
     struct carrick_answer answer = {.id = id};
-    for (uint32_t i = 0; i < RELAY_ENDS; i++)
-        if (relay->ends[i].id == id)
-            answer.error = relay->ends[i].error;
+    uint64_t cookie = fd < 0 ? 0 : carrick_socket_cookie(fd);
+    for (uint32_t i = 0; i < RELAY_ENDS && id != 0; i++) {
+        if (relay->ends[i].id != id)
+            continue;
+        bool has = cookie != 0 && cookie == relay->ends[i].cookie;
+        answer.error = has ? relay->ends[i].error : 0;
+        relay->refused[RELAY_REFUSED_OWNER] += !has;
+    }
     relay_answer(relay, asker, &answer);
 }
 
@@ -98,6 +112,7 @@ static void relay_set(struct relay *relay, uint64_t asker, const struct carrick_
     struct relay_link *link = relay_link_find(relay, ask->id);
     uint64_t cookie = fd < 0 ? 0 : carrick_socket_cookie(fd);
     bool has = link && cookie != 0 && cookie == link->cookie;
+    relay->refused[RELAY_REFUSED_OWNER] += link && !has;
     if (has)
         relay_link_set(link, ask->options, ask->value != 0);
     relay_answer(relay, asker, &(struct carrick_answer){.id = ask->id, .error = has ? 0 : link ? EACCES : EINVAL});
@@ -109,13 +124,13 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
         relay_bind(relay, asker, ask);
         break;
     case CARRICK_ASK_LISTEN:
-        relay_listen(relay, asker, ask);
+        relay_listen(relay, asker, ask, fd);
         break;
     case CARRICK_ASK_CONNECT:
         relay_connect(relay, asker, ask, fd);
         return; /* which keeps the descriptor */
     case CARRICK_ASK_WHY:
-        relay_why(relay, asker, ask->id);
+        relay_why(relay, asker, ask->id, fd);
         break;
     case CARRICK_ASK_SET:
         relay_set(relay, asker, ask, fd);
@@ -192,7 +207,7 @@ void relay_resume(struct relay *relay) {
         return;
     relay->stuck = false;
     relay_accept(relay);
-    for (uint32_t i = 0; i < RELAY_LINKS; i++)
+    for (uint32_t i = 0; i < relay->used; i++)
         if (relay->links[i].used)
             relay_link_resume(&relay->links[i]);
 }
@@ -232,7 +247,8 @@ static bool door_open(struct relay *relay, const char *argument, struct carrick_
     }
     if (argument[len] && !relay_rules(relay, argument + len + 1)) {
         snprintf(error->text, sizeof error->text,
-                 "`%.60s`: write who may have which ports as UID:PORT or UID:FIRST-LAST, at most %u of them.",
+                 "`%.60s`: write who may have which ports as UID:PORT or UID:FIRST-LAST, and how many connections as "
+                 "UID#NUMBER, at most %u of each.",
                  argument + len + 1, RELAY_RULES);
         return false;
     }
@@ -254,7 +270,8 @@ static bool door_open(struct relay *relay, const char *argument, struct carrick_
 
 static void sockets_finish(void *state) {
     struct relay *relay = state;
-    for (uint32_t i = 0; relay->links && i < RELAY_LINKS; i++)
+    relay_print_refused(relay, stderr);
+    for (uint32_t i = 0; i < relay->used; i++)
         if (relay->links[i].used && relay->links[i].fd >= 0)
             close(relay->links[i].fd);
     for (uint32_t i = 0; i < RELAY_BOUND; i++)
@@ -268,29 +285,58 @@ static void sockets_finish(void *state) {
         close(relay->epoll);
     if (relay->path[0])
         unlink(relay->path);
+    free(relay->free_links);
     free(relay->buffers);
     free(relay->links);
     free(relay);
 }
 
-static void *sockets_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
+/* Memory for all connections that there can be; what of it is never used is never touched. */
+static struct relay *relay_make(uint32_t places) {
     struct relay *relay = calloc(1, sizeof *relay);
-    if (!relay || !(relay->links = calloc(RELAY_LINKS, sizeof *relay->links)) ||
-        !(relay->buffers = calloc(RELAY_LINKS, (size_t)2 * RELAY_OCTETS))) {
-        snprintf(error->text, sizeof error->text, "There is not enough memory for %u connections.", RELAY_LINKS);
-        if (relay)
-            free(relay->links);
-        free(relay);
+    if (!relay)
+        return NULL;
+    relay->door = relay->epoll = -1;
+    for (uint32_t i = 0; i < RELAY_ASKERS; i++)
+        relay->askers[i].fd = -1;
+    relay->places = places;
+    relay->left[RELAY_CONNECTIONS] = places;
+    relay->left[RELAY_LISTENERS] = RELAY_BOUND;
+    relay->links = calloc(places, sizeof *relay->links);
+    relay->free_links = calloc(places, sizeof *relay->free_links);
+    relay->buffers = calloc(places, (size_t)2 * RELAY_OCTETS);
+    if (!relay->links || !relay->free_links || !relay->buffers) {
+        sockets_finish(relay);
+        return NULL;
+    }
+    while (relay->free_count < places) {
+        relay->free_links[relay->free_count] = places - 1 - relay->free_count;
+        relay->free_count++;
+    }
+    return relay;
+}
+
+/* As many descriptors as the system lets a process have. */
+static void more_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* who has too few is told when one is missing */
+    }
+}
+
+static void *sockets_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
+    uint32_t places = carrick_stack_capacity(stack);
+    places = places < RELAY_LINKS ? places : RELAY_LINKS;
+    struct relay *relay = relay_make(places ? places : 1);
+    if (!relay) {
+        snprintf(error->text, sizeof error->text, "There is not enough memory for %u connections.", places);
         return NULL;
     }
     relay->stack = stack;
-    relay->door = -1;
-    for (uint32_t i = 0; i < RELAY_LINKS; i++)
-        relay->free_links[relay->free_count++] = RELAY_LINKS - 1 - i;
-    for (uint32_t i = 0; i < RELAY_ASKERS; i++)
-        relay->askers[i].fd = -1;
+    more_descriptors();
     relay->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (relay->epoll < 0 || getrandom(&relay->instance, sizeof relay->instance, 0) != sizeof relay->instance)
+    if (relay->epoll < 0)
         snprintf(error->text, sizeof error->text, "The system gives no epoll set: %s.", strerror(errno));
     else if (!carrick_stack_has(stack, "connect") || !carrick_stack_has(stack, "recv") ||
              carrick_stack_has(stack, "open_stream"))
@@ -303,5 +349,5 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
     return NULL;
 }
 
-const struct carrick_application carrick_sockets_application = {"sockets", "sockets:PATH[,UID:PORT[-PORT]...]",
-                                                                sockets_start, sockets_finish};
+const struct carrick_application carrick_sockets_application = {
+    "sockets", "sockets:PATH[,UID:PORT[-PORT]][,UID#CONNECTIONS]...", sockets_start, sockets_finish};

@@ -10,13 +10,16 @@
 #include "apps/apps.h"
 #include "carrick/sockets.h"
 
-#define RELAY_LINKS  1024u /* at most 65536: the place is part of the id */
+#define RELAY_LINKS  16384u /* at most: their places are part of the ids, 16 bits of them */
 #define RELAY_BOUND  64u
 #define RELAY_ASKERS 64u
 #define RELAY_OCTETS 65536u /* read at once, each way */
 #define RELAY_NOBODY 0u
 #define RELAY_RULES  64u
-#define RELAY_ENDS   1024u /* of failed connections, which their programs have not asked for yet */
+#define RELAY_USERS  1024u /* who have any of it */
+/* What may wait for one who listens at most is this part of the places that are left. */
+#define RELAY_BACKLOG_PART 16u
+#define RELAY_ENDS         1024u /* of failed connections, which their programs have not asked for yet */
 
 struct relay;
 
@@ -27,6 +30,7 @@ struct relay_link {
     int fd;            /* our end of the pair, -1: closed */
     uint64_t asker;    /* who waits for the connection, or RELAY_NOBODY */
     uint64_t cookie;   /* of the program's end */
+    uint32_t uid;      /* whose it is */
     uint32_t requests; /* open ones; the place is free once there is none */
     uint32_t padding;  /* octets that were only to keep the socket from being writable */
     uint32_t options;
@@ -45,10 +49,12 @@ struct relay_link {
 struct relay_bound {
     struct relay *relay;
     uint64_t id, listener;
-    int fd;         /* accepted connections go there; -1: closed */
-    uint64_t asker; /* who waits for it to listen, or RELAY_NOBODY */
+    uint64_t cookie; /* of the program's end */
+    int fd;          /* accepted connections go there; -1: closed */
+    uint64_t asker;  /* who waits for it to listen, or RELAY_NOBODY */
     uint32_t address, options, requests;
-    uint32_t uid; /* whose it is */
+    uint32_t uid;     /* whose it is */
+    uint32_t backlog; /* places that are kept for connections that wait */
     uint16_t port;
     bool used, six, listening, accepting;
     int parked; /* a program's end for which there is no room there now; -1: none */
@@ -68,22 +74,45 @@ struct relay_rule {
     uint16_t first, last;
 };
 
+/* A user may have so many connections. */
+struct relay_limit {
+    uint32_t uid, most;
+};
+
+/* What users have shares of: the program's connections, with those that wait for one who listens; sockets that are
+ * bound. */
+enum relay_share { RELAY_CONNECTIONS, RELAY_LISTENERS, RELAY_SHARES };
+
+/* What a user has. */
+struct relay_user {
+    uint32_t uid, held[RELAY_SHARES];
+};
+
+/* Why it was refused: the user has its share, there is none left, another's port, another's socket. */
+enum relay_refusal { RELAY_REFUSED_SHARE, RELAY_REFUSED_FULL, RELAY_REFUSED_PORT, RELAY_REFUSED_OWNER, RELAY_REFUSALS };
+
 struct relay {
     struct carrick_stack *stack;
+    uint32_t places; /* as many connections as the program can have, RELAY_LINKS at most */
+    uint32_t used;   /* no place from here on was ever used */
     struct relay_link *links;
-    uint8_t *buffers;                 /* of the links */
-    uint32_t free_links[RELAY_LINKS]; /* their places */
+    uint8_t *buffers;     /* of the links */
+    uint32_t *free_links; /* their places */
     uint32_t free_count;
     struct relay_bound bound[RELAY_BOUND];
     struct relay_asker askers[RELAY_ASKERS];
     struct {
-        uint64_t id;
+        uint64_t id, cookie;
         int error;
     } ends[RELAY_ENDS];
     uint32_t next_end;
     struct relay_rule rules[RELAY_RULES];
-    uint32_t rule_count;           /* 0: everybody may have every port */
-    uint32_t instance, generation; /* of ids */
+    uint32_t rule_count; /* 0: everybody may have every port */
+    struct relay_limit limits[RELAY_RULES];
+    uint32_t limit_count;
+    struct relay_user users[RELAY_USERS];
+    uint32_t user_count, left[RELAY_SHARES];
+    uint64_t refused[RELAY_REFUSALS];
     uint64_t next_ticket;
     bool stuck; /* someone could not ask the stack: too many requests were open */
     int epoll, door;
@@ -99,10 +128,11 @@ bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t pla
 int relay_error(enum carrick_status status);
 /* Answers an asker, if it is still there. */
 void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer);
-uint64_t relay_id(struct relay *relay, uint32_t place);
+/* An id with this place, which nobody can guess: names are made of ids, and who had a name first would keep it. */
+uint64_t relay_id(uint32_t place);
 
-/* A free place, NULL: none. */
-struct relay_link *relay_link_begin(struct relay *relay);
+/* A place for one more of a user's. NULL: `*error` says why there is none. */
+struct relay_link *relay_link_begin(struct relay *relay, uint32_t uid, int *error);
 struct relay_link *relay_link_find(struct relay *relay, uint64_t id);
 /* It is connected now: tells its ends to whoever asks, and lets octets flow. */
 void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends);
@@ -114,17 +144,33 @@ void relay_link_set(struct relay_link *link, uint32_t options, bool on);
 void relay_resume(struct relay *relay);
 void relay_link_resume(struct relay_link *link);
 
-/* Reads `UID:PORT` or `UID:FIRST-LAST`, and more of it behind commas. False: it is not that, or too much of it. */
+/* Whether a user may have so many more: 0, EMFILE: it has its share, ENOBUFS: there are not so many. */
+int relay_may_take(struct relay *relay, enum relay_share share, uint32_t uid, uint32_t count);
+/* It has them; what is refused is counted. */
+int relay_take(struct relay *relay, enum relay_share share, uint32_t uid, uint32_t count);
+void relay_give(struct relay *relay, enum relay_share share, uint32_t uid, uint32_t count);
+/* How many connections may wait for a user's socket, of which so many are wanted: as many as are to be taken. 0: no
+ * matter how many. */
+uint32_t relay_backlog(struct relay *relay, uint32_t uid, uint32_t wanted);
+/* Prints each count of refusals that is not 0, as the program's counters are printed. */
+void relay_print_refused(const struct relay *relay, FILE *out);
+
+/* Reads `UID:PORT`, `UID:FIRST-LAST` or `UID#CONNECTIONS`, and more of it behind commas. False: it is not that, or too
+ * much of it. */
 bool relay_rules(struct relay *relay, const char *text);
 /* Whether an asker may ask for this port; 0 is one that the relay chooses. */
 bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port);
 /* Who is at the other end of a socket; false: nobody can tell. */
 bool relay_who(int fd, uint32_t *uid);
 
+/* Who an asker is. */
+uint32_t relay_uid(const struct relay *relay, uint64_t asker);
+
 /* Whether a bound socket of this asker's user has the port. */
 bool relay_has(const struct relay *relay, uint64_t asker, uint16_t port);
 void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
-void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
+/* `fd`: the program's end, which only its owners have. */
+void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 void relay_bound_event(struct relay_bound *bound, uint32_t events);
 /* Accepts, wherever there is someone to accept for and room. */
 void relay_accept(struct relay *relay);

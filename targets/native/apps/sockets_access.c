@@ -16,25 +16,42 @@ static bool access_number(const char **text, unsigned long most, unsigned long *
     return *number <= most;
 }
 
+static bool access_ports(struct relay *relay, const char **text, uint32_t uid) {
+    unsigned long first, last;
+    if (relay->rule_count == RELAY_RULES || !access_number(text, UINT16_MAX, &first))
+        return false;
+    last = first;
+    if (**text == '-' && ((*text)++, !access_number(text, UINT16_MAX, &last)))
+        return false;
+    relay->rules[relay->rule_count++] = (struct relay_rule){uid, (uint16_t)first, (uint16_t)last};
+    return first > 0 && last >= first;
+}
+
+static bool access_limit(struct relay *relay, const char **text, uint32_t uid) {
+    unsigned long most;
+    if (relay->limit_count == RELAY_RULES || !access_number(text, UINT16_MAX, &most))
+        return false;
+    relay->limits[relay->limit_count++] = (struct relay_limit){uid, (uint32_t)most};
+    return most > 0;
+}
+
 bool relay_rules(struct relay *relay, const char *text) {
     for (;; text++) {
-        unsigned long uid, first, last;
-        if (relay->rule_count == RELAY_RULES || !access_number(&text, UINT32_MAX, &uid) || *text++ != ':' ||
-            !access_number(&text, UINT16_MAX, &first))
+        unsigned long uid;
+        if (!access_number(&text, UINT32_MAX, &uid))
             return false;
-        last = first;
-        if (*text == '-' && (text++, !access_number(&text, UINT16_MAX, &last)))
-            return false;
-        if (first == 0 || last < first)
-            return false;
-        relay->rules[relay->rule_count++] = (struct relay_rule){(uint32_t)uid, (uint16_t)first, (uint16_t)last};
-        if (*text != ',')
-            return *text == 0;
+        char what = *text;
+        text += what != 0;
+        bool read = what == ':'   ? access_ports(relay, &text, (uint32_t)uid)
+                    : what == '#' ? access_limit(relay, &text, (uint32_t)uid)
+                                  : false;
+        if (!read || *text != ',')
+            return read && *text == 0;
     }
 }
 
 bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port) {
-    uint32_t uid = relay->askers[asker % RELAY_ASKERS].uid;
+    uint32_t uid = relay_uid(relay, asker);
     bool may = relay->rule_count == 0 || uid == 0 || port == 0;
     for (uint32_t i = 0; i < relay->rule_count && !may; i++) {
         const struct relay_rule *rule = &relay->rules[i];

@@ -21,25 +21,29 @@ static struct relay_bound *bound_on(struct relay *relay, uint16_t port) {
 bool relay_has(const struct relay *relay, uint64_t asker, uint16_t port) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++)
         if (relay->bound[i].used && relay->bound[i].port == port)
-            return relay->bound[i].uid == relay->askers[asker % RELAY_ASKERS].uid;
+            return relay->bound[i].uid == relay_uid(relay, asker);
     return false;
 }
 
-static struct relay_bound *bound_begin(struct relay *relay) {
-    for (uint32_t i = 0; i < RELAY_BOUND; i++) {
+static struct relay_bound *bound_begin(struct relay *relay, uint32_t uid, int *error) {
+    *error = relay_take(relay, RELAY_LISTENERS, uid, 1);
+    for (uint32_t i = 0; i < RELAY_BOUND && !*error; i++) {
         struct relay_bound *bound = &relay->bound[i];
         if (bound->used)
             continue;
-        *bound = (struct relay_bound){.relay = relay, .used = true, .fd = -1, .parked = -1};
-        bound->id = relay_id(relay, i);
+        *bound = (struct relay_bound){.relay = relay, .uid = uid, .used = true, .fd = -1, .parked = -1};
+        bound->id = relay_id(i);
         return bound;
     }
     return NULL;
 }
 
 static void bound_release(struct relay_bound *bound) {
-    if (bound->fd < 0 && bound->requests == 0)
-        bound->used = false;
+    if (bound->fd >= 0 || bound->requests > 0 || !bound->used)
+        return;
+    bound->used = false;
+    relay_give(bound->relay, RELAY_CONNECTIONS, bound->uid, bound->backlog);
+    relay_give(bound->relay, RELAY_LISTENERS, bound->uid, 1);
 }
 
 static void bound_unlistened(void *user, enum carrick_status status, uint64_t value) {
@@ -80,15 +84,15 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
         answer.error = EACCES;
     else if (bound_on(relay, answer.local_port))
         answer.error = EADDRINUSE;
-    struct relay_bound *bound = answer.error ? NULL : bound_begin(relay);
+    relay->refused[RELAY_REFUSED_PORT] += answer.error == EACCES;
+    struct relay_bound *bound = answer.error ? NULL : bound_begin(relay, relay_uid(relay, asker), &answer.error);
     if (!bound) {
-        answer.error = answer.error ? answer.error : ENOBUFS;
         relay_answer(relay, asker, &answer);
         return;
     }
     bound->address = answer.local_address;
     bound->port = answer.local_port;
-    bound->uid = relay->askers[asker % RELAY_ASKERS].uid;
+    bound->cookie = ask->id;
     bound->options = ask->options;
     bound->six = ask->six != 0;
     answer.id = bound->id;
@@ -115,19 +119,38 @@ static void bound_listening(void *user, enum carrick_status status, uint64_t lis
     relay_accept(bound->relay);
 }
 
-void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
+/* Keeps places for those that wait: 0, or why there are none. */
+static int bound_reserve(struct relay_bound *bound, uint32_t wanted) {
+    bound->backlog = relay_backlog(bound->relay, bound->uid, wanted);
+    int error = bound->backlog ? relay_take(bound->relay, RELAY_CONNECTIONS, bound->uid, bound->backlog) : 0;
+    bound->backlog = error ? 0 : bound->backlog;
+    return error;
+}
+
+void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     uint32_t place = ask->id & 0xffff;
     struct relay_bound *bound = place < RELAY_BOUND ? &relay->bound[place] : NULL;
     struct carrick_answer answer = {.id = ask->id};
-    if (!bound || !bound->used || bound->id != ask->id || bound->fd < 0)
-        answer.error = EINVAL;
+    bool there = bound && bound->used && bound->id == ask->id && bound->fd >= 0;
+    bool has = there && fd >= 0 && bound->cookie != 0 && carrick_socket_cookie(fd) == bound->cookie;
+    relay->refused[RELAY_REFUSED_OWNER] += there && !has;
+    if (!has)
+        answer.error = there ? EACCES : EINVAL;
     else if (bound->asker != RELAY_NOBODY)
         answer.error = EALREADY;
     if (answer.error || bound->listening) { /* listening again changes nothing */
         relay_answer(relay, asker, &answer);
         return;
     }
-    int refused = carrick_listen(relay->stack, bound->port, ask->value ? ask->value : 1, bound_listening, bound);
+    uint32_t wanted = ask->value ? ask->value : 1;
+    answer.error = bound->backlog ? 0 : bound_reserve(bound, wanted);
+    int refused = answer.error ? 0
+                               : carrick_listen(relay->stack, bound->port, bound->backlog ? bound->backlog : wanted,
+                                                bound_listening, bound);
+    if (answer.error) {
+        relay_answer(relay, asker, &answer);
+        return;
+    }
     if (refused) {
         answer.error = refused == CARRICK_AGAIN ? ENOBUFS : EOPNOTSUPP;
         relay_answer(relay, asker, &answer);
@@ -167,8 +190,8 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
     struct relay *relay = bound->relay;
     bound->requests--;
     bound->accepting = false;
-    struct relay_link *link = status == CARRICK_OK ? relay_link_begin(relay) : NULL;
-    int program = -1;
+    int program = -1, error;
+    struct relay_link *link = status == CARRICK_OK ? relay_link_begin(relay, bound->uid, &error) : NULL;
     if (link && bound->fd >= 0 && bound_open(bound, link, &program)) {
         link->options = bound->options;
         relay_link_connected(link, handle, &bound->parked_ends);
@@ -188,7 +211,8 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
 void relay_accept(struct relay *relay) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++) {
         struct relay_bound *bound = &relay->bound[i];
-        if (!bound->used || !bound->listening || bound->accepting || bound->parked >= 0 || relay->free_count == 0)
+        if (!bound->used || !bound->listening || bound->accepting || bound->parked >= 0 ||
+            relay_may_take(relay, RELAY_CONNECTIONS, bound->uid, 1))
             continue;
         int refused = carrick_accept(relay->stack, bound->listener, bound_accepted, bound);
         relay->stuck |= refused == CARRICK_AGAIN;

@@ -9,14 +9,17 @@
 
 #include "apps/sockets.h"
 
-struct relay_link *relay_link_begin(struct relay *relay) {
-    if (relay->free_count == 0)
+struct relay_link *relay_link_begin(struct relay *relay, uint32_t uid, int *error) {
+    *error = relay_take(relay, RELAY_CONNECTIONS, uid, 1);
+    if (*error)
         return NULL;
     uint32_t place = relay->free_links[--relay->free_count];
     struct relay_link *link = &relay->links[place];
     uint8_t *buffers = relay->buffers + (size_t)place * 2 * RELAY_OCTETS;
+    relay->used = place < relay->used ? relay->used : place + 1;
     *link = (struct relay_link){.relay = relay,
-                                .id = relay_id(relay, place),
+                                .id = relay_id(place),
+                                .uid = uid,
                                 .fd = -1,
                                 .asker = RELAY_NOBODY,
                                 .used = true,
@@ -27,14 +30,15 @@ struct relay_link *relay_link_begin(struct relay *relay) {
 
 struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
     uint32_t place = id & 0xffff;
-    return place < RELAY_LINKS && relay->links[place].used && relay->links[place].id == id ? &relay->links[place]
-                                                                                           : NULL;
+    return place < relay->places && relay->links[place].used && relay->links[place].id == id ? &relay->links[place]
+                                                                                             : NULL;
 }
 
 /* An open request has ended, or the link has: it may be the last thing that held the place. */
 static void link_release(struct relay_link *link) {
     if (link->ending && link->requests == 0 && link->used) {
         link->used = false;
+        relay_give(link->relay, RELAY_CONNECTIONS, link->uid, 1);
         link->relay->free_links[link->relay->free_count++] = (uint32_t)(link - link->relay->links);
         relay_accept(link->relay);
     }
@@ -76,6 +80,7 @@ void relay_link_fail(struct relay_link *link, int error) {
     if (link->ending)
         return;
     relay->ends[relay->next_end % RELAY_ENDS].id = link->id;
+    relay->ends[relay->next_end % RELAY_ENDS].cookie = link->cookie;
     relay->ends[relay->next_end++ % RELAY_ENDS].error = error;
     link_shut(link);
     if (link->connected)

@@ -11,20 +11,39 @@
 #include "host/stack.h"
 
 #define LOOP_STACKS    8u
-#define REQUESTS       1024u
 #define PARAMS_AT_MOST 256u
+/* Requests that can be open where nobody says how many: of a connection, both ways and what ends it; and the bounds. */
+#define REQUESTS_EACH  4u
+#define REQUESTS_LEAST 1024u
+#define REQUESTS_MOST  131072u
+
+/* How many requests can be open, a power of two. */
+static uint32_t stack_requests(const struct carrick_stack_config *config, uint32_t capacity) {
+    uint32_t requests = REQUESTS_LEAST;
+    if (config->requests)
+        return config->requests;
+    while (requests < REQUESTS_MOST && requests / REQUESTS_EACH < capacity)
+        requests *= 2;
+    return requests;
+}
 
 static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_config *config,
                         struct carrick_port_error *error) {
     uint64_t params[PARAMS_AT_MOST];
-    uint32_t requests = config->requests ? config->requests : REQUESTS;
-    if (config->program->param_count > PARAMS_AT_MOST || (requests & (requests - 1)) != 0) {
+    if (config->program->param_count > PARAMS_AT_MOST || (config->requests & (config->requests - 1)) != 0) {
         snprintf(error->text, sizeof error->text,
                  "The program has too many parameters, or the number of requests is no power of two.");
         return false;
     }
     if (!carrick_params_apply(config->program, config->settings, params, error))
         return false;
+    struct carrick_config core = {.seed = config->seed,
+                                  .address = config->address,
+                                  .mtu = 1500, /* the port's, once that is known to fit */
+                                  .params = params,
+                                  .elsewhere = config->port};
+    stack->capacity = config->program->capacity(&core);
+    uint32_t requests = core.completions = stack_requests(config, stack->capacity);
     if (!carrick_requests_make(&stack->requests, config->program, requests)) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for %u requests: take fewer.", requests);
         return false;
@@ -32,14 +51,13 @@ static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_
     stack->rng = carrick_pcg_make(config->seed, 103);
     stack->next_port = carrick_pcg_next(&stack->rng);
     stack->spin = config->spin;
-    struct carrick_host_config host = {
-        .program = config->program,
-        .port = config->port,
-        .core = {.seed = config->seed, .address = config->address, .completions = requests, .params = params},
-        .prefix = config->prefix,
-        .gateway = config->gateway,
-        .records = config->records,
-        .number = config->number};
+    struct carrick_host_config host = {.program = config->program,
+                                       .port = config->port,
+                                       .core = core,
+                                       .prefix = config->prefix,
+                                       .gateway = config->gateway,
+                                       .records = config->records,
+                                       .number = config->number};
     return carrick_host_open(&stack->host, &host, error);
 }
 
@@ -120,7 +138,7 @@ static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint6
 static uint64_t loop_timeout(struct carrick_stack *const *stacks, uint32_t count) {
     uint64_t first = UINT64_MAX;
     for (uint32_t s = 0; s < count; s++) {
-        uint64_t idle = carrick_host_idle(&stacks[s]->host);
+        uint64_t idle = stacks[s]->spin ? 0 : carrick_host_idle(&stacks[s]->host);
         first = idle < first ? idle : first;
         uint64_t until = stacks[s]->linger_until, now = stacks[s]->host.now;
         if (stacks[s]->stopped && first > until - now)
@@ -141,22 +159,22 @@ static struct carrick_stack *loop_stopped(struct carrick_stack *const *stacks, u
 }
 
 int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
-    /* Whoever has work, or spins, looks at the descriptors that are watched only now and then: each look is a system
-     * call. */
+    /* While there is work the descriptors that are watched are looked at only now and then: each look is a system call.
+     */
     enum { TURNS_BETWEEN_LOOKS = 64 };
     uint32_t turns = 0;
     if (count == 0 || count > LOOP_STACKS)
         return 1;
     for (;;) {
-        bool awake = false;
+        bool worked = false;
         for (uint32_t s = 0; s < count; s++)
-            awake |= carrick_stack_turn(stacks[s]) || stacks[s]->spin;
+            worked |= carrick_stack_turn(stacks[s]);
         const struct carrick_stack *stopped = loop_stopped(stacks, count);
         if (stopped)
             return stopped->code;
-        if (awake && ++turns % TURNS_BETWEEN_LOOKS != 0)
+        if (worked && ++turns % TURNS_BETWEEN_LOOKS != 0)
             continue;
-        if (!loop_wait(stacks, count, awake ? 0 : loop_timeout(stacks, count)))
+        if (!loop_wait(stacks, count, worked ? 0 : loop_timeout(stacks, count)))
             return 1;
     }
 }
@@ -189,6 +207,10 @@ bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void
 
 uint32_t carrick_stack_address(const struct carrick_stack *stack) {
     return stack->host.net.config.address;
+}
+
+uint32_t carrick_stack_capacity(const struct carrick_stack *stack) {
+    return stack->capacity;
 }
 
 uint64_t carrick_stack_now(const struct carrick_stack *stack) {

@@ -30,6 +30,8 @@ static int door(void) {
 static bool say(int connection, const struct carrick_ask *ask, int fd) {
     struct carrick_ask said = *ask;
     said.version = CARRICK_SOCKETS_VERSION;
+    if (ask->kind == CARRICK_ASK_BIND)
+        said.id = carrick_socket_cookie(connection);
     return carrick_socket_pass(connection, &said, sizeof said, fd, 0);
 }
 

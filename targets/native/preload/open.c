@@ -49,7 +49,7 @@ PRELOADED int listen(int fd, int backlog) {
         return preload_libc.listen(fd, backlog);
     int error = preload_tell(
         &(struct carrick_ask){.kind = CARRICK_ASK_LISTEN, .id = name.id, .value = backlog > 0 ? (uint32_t)backlog : 1},
-        -1);
+        fd);
     return error ? fail(error) : 0;
 }
 

@@ -43,7 +43,7 @@ static int why(int fd, const struct carrick_socket_name *name, void *to, socklen
     socklen_t noted_len = sizeof noted;
     (void)preload_libc.getsockopt(fd, SOL_SOCKET, SO_ERROR, &noted, &noted_len);
     if (name->kind == CARRICK_SOCKET_CONNECTION && poll(&look, 1, 0) == 1 && look.revents & POLLHUP) {
-        int known = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = name->id}, -1);
+        int known = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = name->id}, fd);
         noted = known ? known : noted;
     }
     return give(noted, to, len);

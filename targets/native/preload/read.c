@@ -36,7 +36,7 @@ static ssize_t ended(int fd) {
     if (poll(&look, 1, 0) != 1 || !(look.revents & POLLHUP) || !preload_name(fd, &name) ||
         name.kind != CARRICK_SOCKET_CONNECTION)
         return 0;
-    int error = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = name.id}, -1);
+    int error = preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_WHY, .id = name.id}, fd);
     if (error == 0)
         return 0;
     errno = error;

@@ -30,6 +30,10 @@ static size_t toy_footprint(const struct carrick_config *config) {
     return config->mtu >= TOY_PIECE + CARRICK_IP_HEADER ? sizeof(struct carrick_core) : 0;
 }
 
+static uint32_t toy_capacity(const struct carrick_config *config) {
+    return (void)config, 1;
+}
+
 static struct carrick_core *toy_init(void *memory, const struct carrick_config *config) {
     struct carrick_core *core = memory;
     core->config = *config;
@@ -199,6 +203,7 @@ const struct carrick_program toy_program = {.abi = CARRICK_ABI,
                                             .counter_names = toy_names,
                                             .counter_count = TOY_COUNTERS,
                                             .footprint = toy_footprint,
+                                            .capacity = toy_capacity,
                                             .init = toy_init,
                                             .rx = toy_rx,
                                             .rx_burst = toy_rx_burst,

@@ -18,7 +18,8 @@ static uint32_t staged_count(const struct carrick_config *config) {
 size_t carrick_kernel_footprint(const struct carrick_config *config) {
     if (!config->elsewhere || config->completions & (config->completions - 1))
         return 0;
-    return sizeof(struct carrick_core) + staged_count(config) * sizeof(struct staged);
+    return sizeof(struct carrick_core) + staged_count(config) * sizeof(struct staged) +
+           core_most_timers(config->elsewhere) * sizeof(struct due);
 }
 
 struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_config *config) {
@@ -31,6 +32,8 @@ struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_conf
     core->base = config->base;
     core->most_open = config->completions ? config->completions : 1024;
     core->staged_count = staged_count(config);
+    core->due_most = core_most_timers(core->kernel);
+    core->due = (struct due *)(void *)(core->staged + core->staged_count);
     core->staged_free = core->staged_count ? 0 : NOT_STAGED;
     for (uint32_t n = 0; n < core->staged_count; n++) {
         core->staged[n].next = n + 1 < core->staged_count ? n + 1 : NOT_STAGED;
@@ -42,25 +45,27 @@ struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_conf
 }
 
 bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked) {
-    struct gate *gate = &core->kernel->gate;
-    if (!gate_room(gate))
+    static const uint8_t ethernet[CARRICK_ETHER_HEADER] = {
+        [12] = CARRICK_REQUEST_TYPE >> 8, [13] = CARRICK_REQUEST_TYPE & 255};
+    struct frames *frames = &core->kernel->inner.frames;
+    uint8_t *frame = frames_take(frames);
+    if (!frame)
         return false;
-    gate_put(gate, asked);
+    memcpy(frame, ethernet, sizeof ethernet);
+    memcpy(frame + sizeof ethernet, asked, sizeof *asked);
+    /* Of the full size: a packet has room in it, and frames of a pair of devices cannot be made longer. */
+    frames_put(frames, frame, core->kernel->port.mtu + CARRICK_ETHER_HEADER);
     return true;
-}
-
-/* Whether one packet is to be expected of a request, which has the frame for itself then. */
-static bool brings_octets(const struct carrick_request *request) {
-    return request->data.ptr && !request->writable;
 }
 
 int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now) {
     (void)now;
     if (request->token == 0)
         return CARRICK_BAD_ARG;
-    if (core->open == core->most_open || !gate_room(&core->kernel->gate))
+    core->short_of_frames = !frames_take(&core->kernel->inner.frames);
+    if (core->open == core->most_open || core->short_of_frames)
         return CARRICK_AGAIN;
-    if (request->data.ptr && request->data.len > CARRICK_STAGED) {
+    if (request->data.ptr && request->data.len + CARRICK_PIECE > core->kernel->requests.value) {
         bool other = core->refused != 0;
         core->refused = other ? core->refused : request->token;
         return other ? CARRICK_AGAIN : 0;
@@ -71,9 +76,7 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
     if (request->data.ptr && !core_stage(core, request, &asked))
         return CARRICK_AGAIN;
     core->open++;
-    gate_put(&core->kernel->gate, &asked);
-    if (brings_octets(request))
-        (void)gate_push(&core->kernel->gate);
+    (void)core_ask(core, &asked);
     return 0;
 }
 
@@ -133,7 +136,7 @@ static uint32_t give_empty(const struct carrick_core *core, uint32_t most, uint6
     const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
     uint64_t wait = core_packet_due(core) <= core->base + now ? packets_waiting(core) : 0;
     uint32_t given = 0;
-    while (given < wait && given < most && core_ask(core, &empty) && gate_push(&core->kernel->gate))
+    while (given < wait && given < most && core_ask(core, &empty))
         given++;
     return given;
 }
@@ -142,9 +145,10 @@ static uint32_t give_empty(const struct carrick_core *core, uint32_t most, uint6
 uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
                                  uint32_t count, uint64_t now) {
     (void)buffers, (void)cap, (void)lens, (void)count;
+    struct frames *frames = &core->kernel->inner.frames;
     /* What comes from here on calls again. */
     __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
-    bool pushed = gate_push(&core->kernel->gate);
+    bool pushed = frames_push(frames);
     /* Of those that wait for their moment nobody knows how many may leave by now: as long as some do, twice as many. */
     uint32_t most = core_packet_due(core) == 0 ? EMPTY_AT_ONCE : 1;
     for (uint32_t given = 0; pushed && given < EMPTY_AT_ONCE; most *= 2) {
@@ -152,6 +156,7 @@ uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buff
         if (more == 0)
             break;
         given += more;
+        pushed = frames_push(frames);
     }
     return 0;
 }
@@ -179,8 +184,8 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
 }
 
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
-    /* Nothing calls when there is memory again. */
-    if (core->kernel->gate.count > 0)
+    /* Nothing calls when frames come back: a request that waits for one is to be tried again. */
+    if (frames_waiting(&core->kernel->inner.frames) || core->short_of_frames)
         return 0;
     uint64_t first = core_watch(core);
     if (first == CARRICK_NEVER)

@@ -5,12 +5,11 @@
 
 #include "kernel.h"
 
-#define DUE_AT_ONCE 64u
-
-/* A timer that is due. */
+/* A timer that is due soon. */
 struct due {
     uint64_t deadline, order, handle;
-    uint32_t number; /* as in struct carrick_asked */
+    const uint8_t *timer; /* where it is */
+    uint32_t number;      /* as in struct carrick_asked */
 };
 
 /* The octets of an open request. While the program works on them they are in the element of `carrick_requests` with
@@ -33,12 +32,14 @@ struct carrick_core {
     uint64_t base;            /* of the kernel's clock: the host's 0 */
     uint32_t open, most_open; /* requests whose completion nobody has taken */
     uint64_t refused;         /* one that is too long; 0: none */
+    bool short_of_frames;     /* all were on their way when a request came */
     uint32_t staged_count, staged_free;
-    struct due due[DUE_AT_ONCE];
-    struct staged staged[]; /* staged_count */
+    uint32_t due_first, due_count, due_most; /* those before the first have fired */
+    struct due *due;                         /* due_most, in the order in which they are due */
+    struct staged staged[];                  /* staged_count */
 };
 
-/* Puts a request into a frame, which goes with the next push. False: there is no room in it, and it cannot go now. */
+/* Puts a request into a frame, which goes with the next push. False: there is no frame left now. */
 bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked);
 
 /* Looks for the way to an address. */
@@ -46,6 +47,8 @@ void core_find_way(const struct carrick_core *core, uint32_t address);
 
 /* Fires the timers that are due at `now` of the kernel's clock, in order. */
 void core_fire(struct carrick_core *core, uint64_t now);
+/* How many timers that are due soon are noted at most. */
+uint32_t core_most_timers(const struct carrick_kernel *kernel);
 /* Has all timers looked at. */
 void core_look_at_timers(const struct carrick_core *core);
 /* From when on a packet that waits can leave; CARRICK_NEVER: none does before something happens. */
@@ -69,6 +72,7 @@ static inline uint64_t core_long(const uint8_t *at) {
 
 /* The functions of struct carrick_program. */
 size_t carrick_kernel_footprint(const struct carrick_config *config);
+uint32_t carrick_kernel_capacity(const struct carrick_config *config);
 struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_config *config);
 int carrick_kernel_rx(struct carrick_core *core, const uint8_t *packet, uint32_t len, uint64_t now);
 uint32_t carrick_kernel_rx_burst(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The core of this executable's program is in the kernel; the program itself says what can be asked of it. */
+#include <string.h>
+
 #include "apps/here.h"
 #include "core.h"
 
@@ -22,6 +24,7 @@ struct carrick_here carrick_here(void) {
         .program = CARRICK_PROGRAM, .kind = "kernel", .usage = "kernel:FOLDER or kernel:MAP=FD,...", .open = here_open};
     struct carrick_program *program = &here.program;
     program->footprint = carrick_kernel_footprint;
+    program->capacity = carrick_kernel_capacity;
     program->init = carrick_kernel_init;
     program->rx = carrick_kernel_rx;
     program->rx_burst = carrick_kernel_rx_burst;
@@ -34,6 +37,7 @@ struct carrick_here carrick_here(void) {
     program->counters = carrick_kernel_counters;
     program->open_contexts = carrick_kernel_open_contexts;
     program->identify = carrick_kernel_identify;
-    program->request_most = CARRICK_STAGED;
+    bool parts = program->interface_name && strstr(program->interface_name, "stream");
+    program->request_most = parts ? CARRICK_STAGED_STREAM : CARRICK_STAGED_WHOLE;
     return here;
 }

@@ -16,6 +16,15 @@ const uint64_t *carrick_kernel_counters(const struct carrick_core *core) {
     return counters;
 }
 
+uint32_t carrick_kernel_capacity(const struct carrick_config *config) {
+    const struct carrick_kernel *kernel = config->elsewhere;
+    uint32_t most = 0;
+    for (uint32_t c = 0; c < kernel->places->context_count; c++)
+        if (!kernel->places->contexts[c].global && kernel->contexts[c].entries > most)
+            most = kernel->contexts[c].entries;
+    return most;
+}
+
 uint32_t carrick_kernel_open_contexts(const struct carrick_core *core) {
     uint32_t open = 0;
     for (uint32_t c = 0; c < core->kernel->places->context_count; c++) {

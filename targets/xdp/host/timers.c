@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers lie in the instances. `earliest` of what all processors share says from when on one can be due; programs lower
- * it where they start one. Only then all instances are looked at that ever were one.
+ * Timers lie in the instances. `earliest` of what all processors share says from when on one can be due that the host
+ * has not seen; programs lower it where they start one. Only then all instances are looked at that ever were one, and
+ * whatever is due soon is noted: so however many timers are due one after the other, they are looked at once.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
+
+/* So far ahead timers are noted (ns), and so many at most. */
+#define SOON       UINT64_C(100000000)
+#define NOTED_MOST 65536u
 
 /* Lowers it to a deadline, unless it is lower. */
 static void lower(uint64_t *earliest, uint64_t deadline) {
@@ -32,8 +37,10 @@ uint64_t core_packet_due(const struct carrick_core *core) {
 }
 
 static uint64_t first_due(const struct carrick_core *core) {
-    uint64_t timer = first_timer(core), packet = core_packet_due(core);
-    return timer && timer < packet ? timer : packet;
+    uint64_t timer = first_timer(core), first = core_packet_due(core);
+    uint64_t noted = core->due_first < core->due_count ? core->due[core->due_first].deadline : CARRICK_NEVER;
+    first = timer && timer < first ? timer : first;
+    return noted < first ? noted : first;
 }
 
 uint64_t core_watch(const struct carrick_core *core) {
@@ -53,22 +60,16 @@ static int sooner(const void *left, const void *right) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* What has been found: timers that are due, and when the first of the others is. */
+/* What has been found: when the first timer is due of those that were not noted; 0: there is no other. */
 struct found {
-    uint64_t now, next; /* next 0: there is no other */
-    uint32_t count;
+    uint64_t until, next;
 };
 
-static void found_later(struct found *found, uint64_t deadline) {
-    if (found->next == 0 || deadline < found->next)
-        found->next = deadline;
-}
-
 static void found_timer(struct carrick_core *core, struct found *found, const struct due *due) {
-    if (due->deadline > found->now || found->count == DUE_AT_ONCE)
-        found_later(found, due->deadline);
-    else
-        core->due[found->count++] = *due;
+    if (due->deadline <= found->until && core->due_count < core->due_most)
+        core->due[core->due_count++] = *due;
+    else if (found->next == 0 || due->deadline < found->next)
+        found->next = due->deadline;
 }
 
 /* The timers of an instance. It may change meanwhile: what is fired the program looks at once more. */
@@ -85,6 +86,7 @@ static void look_at(struct carrick_core *core, struct found *found, uint32_t con
         struct due due = {.deadline = core_long(timer + offsetof(struct carrick_timer, deadline)),
                           .order = core_long(timer + offsetof(struct carrick_timer, order)),
                           .handle = (uint64_t)(context + 1) << 56 | generation << 32 | slot,
+                          .timer = timer,
                           .number = context << 8 | t};
         found_timer(core, found, &due);
     }
@@ -105,24 +107,43 @@ static void look_at_context(struct carrick_core *core, struct found *found, uint
     }
 }
 
-void core_fire(struct carrick_core *core, uint64_t now) {
+/* Notes what is due soon, and lowers `earliest` to what is not. */
+static void look_at_all(struct carrick_core *core, uint64_t now) {
     uint64_t *earliest = &kernel_shared(core->kernel)->earliest;
-    uint64_t first = first_timer(core);
-    if (first == 0 || first > now)
-        return;
     /* What is started from here on lowers it again; what was before is seen here. */
     __atomic_store_n(earliest, 0, __ATOMIC_SEQ_CST);
-    struct found found = {.now = now};
+    struct found found = {.until = now + SOON};
+    core->due_first = core->due_count = 0;
     for (uint32_t context = 0; context < core->kernel->places->context_count; context++)
         if (core->kernel->places->contexts[context].timer_count > 0)
             look_at_context(core, &found, context);
     if (found.next != 0)
         lower(earliest, found.next);
-    qsort(core->due, found.count, sizeof core->due[0], sooner);
-    for (uint32_t i = 0; i < found.count; i++) {
-        struct carrick_asked asked = {
-            .kind = CARRICK_REQUEST_TIMER, .number = core->due[i].number, .handle = core->due[i].handle};
-        if (!core_ask(core, &asked))
-            lower(earliest, core->due[i].deadline);
+    qsort(core->due, core->due_count, sizeof core->due[0], sooner);
+}
+
+/* Whether it has been neither stopped nor started again since it was noted. */
+static bool still_due(const struct due *due) {
+    return core_long(due->timer + offsetof(struct carrick_timer, armed)) != 0 &&
+           core_long(due->timer + offsetof(struct carrick_timer, deadline)) == due->deadline &&
+           core_long(due->timer + offsetof(struct carrick_timer, order)) == due->order;
+}
+
+void core_fire(struct carrick_core *core, uint64_t now) {
+    uint64_t first = first_timer(core);
+    if (first != 0 && first <= now)
+        look_at_all(core, now);
+    for (; core->due_first < core->due_count && core->due[core->due_first].deadline <= now; core->due_first++) {
+        const struct due *due = &core->due[core->due_first];
+        struct carrick_asked asked = {.kind = CARRICK_REQUEST_TIMER, .number = due->number, .handle = due->handle};
+        if (still_due(due) && !core_ask(core, &asked))
+            return;
     }
+}
+
+uint32_t core_most_timers(const struct carrick_kernel *kernel) {
+    uint64_t most = 0;
+    for (uint32_t context = 0; context < kernel->places->context_count; context++)
+        most += (uint64_t)kernel->contexts[context].entries * kernel->places->contexts[context].timer_count;
+    return most < NOTED_MOST ? (uint32_t)most : NOTED_MOST;
 }

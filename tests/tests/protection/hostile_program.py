@@ -17,7 +17,7 @@ OBJECTS = [word.split("=") for word in sys.argv[4:]]
 BPF, PIDFD_OPEN, PIDFD_GETFD = (321 if platform.machine() == "x86_64" else 280), 434, 438
 # The commands of bpf(2) that open what is loaded, by its number.
 BY_ID = {"prog_id": 13, "map_id": 14, "link_id": 30}
-SEED, STALLED, IDLE = 29, 8, 80
+SEED, STALLED, IDLE = 29, 8, 60
 libc = ctypes.CDLL(None, use_errno=True)
 rng = random.Random(SEED)
 
@@ -64,7 +64,7 @@ def reset(id, end):
     """Asks that a connection be reset when it closes, which only those may ask who have the program's end."""
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     door.connect(os.environ["CARRICK_SOCKETS"])
-    socket.send_fds(door, [struct.pack("=IIQIHHIIII", 1, 5, id, 0, 0, 0, 4, 1, 0, 0)], [end.fileno()])
+    socket.send_fds(door, [struct.pack("=IIQIHHIIII", 2, 5, id, 0, 0, 0, 4, 1, 0, 0)], [end.fileno()])
     error = struct.unpack("=i", door.recv(64)[:4])[0]
     if error:
         raise OSError(error, "refused")

@@ -8,3 +8,4 @@ mod packets;
 mod pinned;
 mod programs;
 mod setting;
+mod shares;

@@ -1,6 +1,6 @@
 //! Applications of others' that may use a program in the kernel, and nothing else.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 
 use carrick_tests::build::{host, root};
@@ -10,13 +10,13 @@ use carrick_tests::running::{Running, serve};
 use super::setting::{PROGRAM, Place, here};
 
 /// The service that applications talk to, on the kernel's own stack.
-fn service(net: &Net) -> Running {
+pub fn service(net: &Net) -> Running {
     let script = root().join("tests/tests/sockets/peer.py");
     serve(net.command(End::Peer, "python3").arg("-u").arg(script).arg(Net::PEER), "ready")
 }
 
 /// An application whose sockets are the program's.
-fn application(place: &Place, script: &str) -> Command {
+pub fn application(place: &Place, script: &str) -> Command {
     let library = host(PROGRAM).with_file_name("libcarrick-sockets.so");
     let mut command = place.net.command(End::Ours, "env");
     command.arg(format!("LD_PRELOAD={}", library.display()));
@@ -26,7 +26,7 @@ fn application(place: &Place, script: &str) -> Command {
 }
 
 /// Starts it, and gives what it says until it has said this. It ends when its input does.
-fn begun(mut command: Command, last: &str) -> (Ended, Vec<String>) {
+pub fn begun(mut command: Command, last: &str) -> (Ended, Vec<String>) {
     let mut child = Ended(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts"));
     let lines = BufReader::new(child.0.stdout.as_mut().expect("piped")).lines().map_while(Result::ok);
     let mut said = Vec::new();
@@ -39,12 +39,34 @@ fn begun(mut command: Command, last: &str) -> (Ended, Vec<String>) {
     panic!("it never said {last}: {said:?}");
 }
 
+/// Starts it, and gives what it says first.
+pub fn saying(mut command: Command) -> (Ended, String) {
+    let mut child = Ended(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts"));
+    let line = child.line();
+    (child, line)
+}
+
 /// A process that is not there after its test.
-struct Ended(Child);
+pub struct Ended(Child);
 
 impl Ended {
+    /// Writes this to it, and gives the line that it says then.
+    pub fn asked(&mut self, text: &str) -> String {
+        let input = self.0.stdin.as_mut().expect("piped");
+        input.write_all(text.as_bytes()).expect("it reads");
+        self.line()
+    }
+
+    /// The line that it says next, behind which it says nothing by itself.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        let said = self.0.stdout.as_mut().expect("piped");
+        BufReader::new(said).read_line(&mut line).expect("UTF-8");
+        line.trim_end().to_owned()
+    }
+
     /// Ends its input; what else it says.
-    fn end(mut self) -> String {
+    pub fn end(mut self) -> String {
         drop(self.0.stdin.take());
         let mut said = String::new();
         self.0.stdout.take().expect("piped").read_to_string(&mut said).expect("UTF-8");

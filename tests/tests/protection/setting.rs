@@ -17,6 +17,8 @@ use tempfile::TempDir;
 
 /// A stream protocol.
 pub const PROGRAM: &str = "protocols/tcp/tcp.mtp";
+/// Connections that programs with sockets can have at once.
+pub const PLACES: u32 = 256;
 /// Where the application listens.
 const PORT: &str = "1000";
 /// How long what is gone may take to be forgotten by the kernel.
@@ -68,7 +70,7 @@ impl Place {
 
     /// As [`Place::start`], for the sockets of unmodified programs; who may bind which ports stands behind the door's path.
     pub fn start_door(rules: &str) -> Option<Place> {
-        Place::start_for(&format!("sockets:DOOR{rules}"), 128, |door| format!("serving sockets at {door}"))
+        Place::start_for(&format!("sockets:DOOR{rules}"), PLACES, |door| format!("serving sockets at {door}"))
     }
 
     fn start_for(app: &str, connections: u32, says: impl Fn(&str) -> String) -> Option<Place> {

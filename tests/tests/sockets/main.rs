@@ -136,7 +136,7 @@ def connect(local_port):
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     door.connect(os.environ['CARRICK_SOCKETS'])
     ours, theirs = socket.socketpair()
-    ask = struct.pack('=IIQIHHIIII', 1, 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0)
+    ask = struct.pack('=IIQIHHIIII', 2, 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0)
     door.sendmsg([ask], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [theirs.fileno()]))])
     return errno.errorcode.get(struct.unpack('=i', door.recv(64)[:4])[0], 'ok')
 print(connect(81), connect(8100), connect(0))

@@ -18,6 +18,12 @@ pub fn run(args: &Build) -> Result<ExitCode, Failure> {
     let built = build::for_target(&target.name, &program, dir);
     progress.finish_and_clear();
     println!("{}", built?);
+    if target.linux.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let object = dir.join(format!("{}.bpf.o", program.name));
+    let need = carrick_kernel::needs::of(&object).map_err(Failure::Failed)?;
+    println!("it needs Linux {need}, or a later one");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -68,8 +68,9 @@ fn words(args: &[String]) -> Result<Words, Failure> {
 pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let words = words(&args.stack)?;
     let target = targets::find("xdp")?;
-    let program = super::load_for(&args.source.file, &args.source.features.choice(), Some(&target))?;
+    let mut program = super::load_for(&args.source.file, &args.source.features.choice(), Some(&target))?;
     let params = params::values(&program, &words.settings)?;
+    params::build_in(&mut program, &params);
     let device = Device::find(&words.device).map_err(|refusal| super::refused(refusal, args.verbose))?;
     let compiled = cc::kernel_object(&program, Tracing::Off)?;
     let mut end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;

@@ -44,6 +44,21 @@ pub struct Target {
     /// where code can run, the last one everything; none: in one place
     #[serde(default)]
     pub sites: Vec<Site>,
+    /// what of Linux programs use, and since when that is there: for those who load them
+    #[serde(default)]
+    pub linux: Vec<Feature>,
+}
+
+/// Something that not every Linux has.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feature {
+    /// one word
+    pub feature: String,
+    /// the first version that has it
+    pub since: String,
+    /// what for, as the end of a sentence
+    pub what: String,
 }
 
 /// One place of a target where code can run.

@@ -24,6 +24,9 @@ enum Source {
     Sent,
 }
 
+/// So many events that wait at most are run in a loop whose turns the verifier follows, each by itself.
+const FEW: u32 = 4;
+
 impl Source {
     const ALL: [Source; 3] = [Source::Parsed, Source::Asked, Source::Sent];
 
@@ -192,7 +195,13 @@ impl Emitter<'_> {
         }
         if !events.is_empty() {
             self.w.line(format!("{raised}_here(core);"));
-            self.w.open("while (core->level_count > 0 && CARRICK_GOES_ON) {");
+            self.w.open(match following(self.p) {
+                // Each of these is run once, and then there are no more.
+                Following { waiting, chains: 1 } if waiting <= FEW => {
+                    format!("for (uint32_t turn = 0; turn <= {waiting}u && core->level_count > 0; turn++) {{")
+                }
+                _ => "while (core->level_count > 0 && CARRICK_GOES_ON) {".to_owned(),
+            });
             self.w.line(format!("struct {raised} *raised = {next}(core);"));
             self.w.line("if (!raised)");
             self.w.line("    continue;");

@@ -26,7 +26,7 @@ struct carrick_stack_config {
     uint32_t prefix;           /* 0..32 */
     uint32_t gateway;          /* 0: none */
     uint64_t seed;             /* of all that is random; take it from getrandom() where nobody needs to repeat a run */
-    uint32_t requests;         /* most open requests, a power of two; 0: 1024 */
+    uint32_t requests;         /* most open requests, a power of two; 0: four for each connection */
     const char *const
         *settings;   /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
     bool spin;       /* never wait in the kernel: for measuring */
@@ -72,6 +72,9 @@ bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void
 
 /* The address it was opened with. */
 uint32_t carrick_stack_address(const struct carrick_stack *stack);
+
+/* The most instances that the program can have of what it has most of: of a stream's, connections. */
+uint32_t carrick_stack_capacity(const struct carrick_stack *stack);
 
 /* The next of the dynamic ports (RFC 6335 6), for those who want any; it may be in use. */
 uint16_t carrick_stack_next_port(struct carrick_stack *stack);

@@ -20,17 +20,18 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define CARRICK_SOCKETS_VERSION  1u
+#define CARRICK_SOCKETS_VERSION  2u
 #define CARRICK_SOCKETS_VARIABLE "CARRICK_SOCKETS" /* of the environment: the path */
 
 enum carrick_ask_kind {
-    CARRICK_ASK_BIND =
-        1,              /* address, port, options, six: this connection becomes the socket; answers id, address, port */
-    CARRICK_ASK_LISTEN, /* id, value: the backlog */
-    CARRICK_ASK_CONNECT, /* address, port, local_port, options, value: octets of padding to drop, id: the cookie of the
-                            program's end; with a descriptor, the other end */
-    CARRICK_ASK_WHY,     /* id: of a connection; answers with the error that ended it, 0 if none did */
-    CARRICK_ASK_SET,     /* id, options, value: on and off; with the program's end, which only its owners have */
+    CARRICK_ASK_BIND = 1, /* address, port, options, six, id: the cookie of the program's end of this connection, which
+                             becomes the socket; answers id, address, port */
+    CARRICK_ASK_LISTEN,   /* id, value: the backlog; with the program's end */
+    CARRICK_ASK_CONNECT,  /* address, port, local_port, options, value: octets of padding to drop, id: the cookie of the
+                             program's end; with a descriptor, the other end */
+    CARRICK_ASK_WHY, /* id: of a connection, with the program's end; answers with the error that ended it, 0 if none
+                        did */
+    CARRICK_ASK_SET, /* id, options, value: on and off; with the program's end, which only its owners have */
 };
 
 /* What of a socket's options the stack is told; bits. */

@@ -70,7 +70,14 @@ struct carrick_timer {
 
 /* The memory of an open request (`carrick_requests`), which the host chose, and frees when the request is complete:
  * what a program is given stands there, and what it delivers. */
-#define CARRICK_STAGED 262144u
+#define CARRICK_STAGED_WHOLE 262144u
+/* Of a stream, which takes and gives as much at once as there is room for. Each connection has two. */
+#define CARRICK_STAGED_STREAM 65536u
+#ifdef CARRICK_STREAM
+#define CARRICK_STAGED CARRICK_STAGED_STREAM
+#else
+#define CARRICK_STAGED CARRICK_STAGED_WHOLE
+#endif
 struct carrick_staged {
     uint8_t octets[CARRICK_STAGED + CARRICK_PIECE];
 };
@@ -96,11 +103,9 @@ struct carrick_asked {
     uint64_t handle, token;
     uint64_t data_len; /* octets of the event's addr_t field, CARRICK_STAGED at most */
     uint32_t staged;   /* 1 + which of `carrick_requests` they are in; 0: the field is `none` */
-    uint32_t more;     /* 1: another request stands behind this one */
+    uint32_t reserved; /* 0 */
     uint64_t args[16]; /* the event's other fields, in declared order */
 };
-/* The most requests of a frame. */
-#define CARRICK_ASKED_AT_ONCE 8u
 
 /* One report (`carrick_reports`): of a trace, or a request that is complete (token, status, value). So many words of it
  * are sent as there are. */
