@@ -164,7 +164,7 @@ def load_row(setting, name, ends_of, connections, octets, messages, requests):
 def ours_ends(connections=FEW):
     def ends(setting):
         joined = setting.joined(False)
-        joined.start(0, setting.ours(0, "echo:80", connections=connections + SPARE))
+        joined.start(0, setting.ours(0, "echo:80", connections=connections + SPARE), "listening")
 
         def client(joined, given):
             app = f"load:{OURS}:80:" + ":".join(str(n) for n in given)

@@ -37,7 +37,7 @@ class Store:
 def applications(setting, _):
     """The applications `kv` and `kvload`, each in the process of its host."""
     joined = setting.joined(False)
-    joined.start(0, setting.ours(0, "kv:80"))
+    joined.start(0, setting.ours(0, "kv:80"), "listening")
     return Store(joined, lambda words: setting.ours(1, ":".join(["kvload", *words])))
 
 
@@ -62,14 +62,14 @@ def unmodified(setting, program):
         return ["env", f"LD_PRELOAD={library}", f"CARRICK_SOCKETS={path}", program, *words]
 
     doors = [door(joined, end, setting) for end in (0, 1)]
-    joined.start(0, over(doors[0], "serve", "80"))
+    joined.start(0, over(doors[0], "serve", "80"), "listening")
     return Store(joined, lambda words: over(doors[1], "load", *words))
 
 
 def linux(offloads):
     def store(setting, program):
         joined = setting.wire(offloads, True)
-        joined.start(0, [program, "serve", "80"])
+        joined.start(0, [program, "serve", "80"], "listening")
         return Store(joined, lambda words: [program, "load", *words])
 
     return store

@@ -29,7 +29,7 @@ KERNEL = [
     ("copies and checksums", r".*(memcpy|memmove|memset|csum|checksum|nofault|copy_(to|from)_(iter|user)|datagram_iter|pp_cow_data)"),
     ("maps and helpers", r"_*(bpf_(?!prog_)|htab|array_map|ringbuf|lookup_nulls)"),
     ("AF_XDP", r"_*(xsk|xp|xdp_umem)_"),
-    ("device", r"_*(bpf_prog_|veth|napi|net_rx|net_tx|netif|netdev|dev_|xdp|eth_|process_backlog|enqueue_to_backlog|passthru|"
+    ("device", r"_*(bpf_prog_|tun_|veth|napi|net_rx|net_tx|netif|netdev|dev_|xdp|eth_|process_backlog|enqueue_to_backlog|passthru|"
                r"validate_xmit|handle_softirqs|do_softirq|raise_softirq|qdisc|local_bh|generic_xdp|bq_)"),
     ("memory and socket buffers", r".*(skb|slab|kmem|kfree|kmalloc|page|memcg|partial|sock_wfree|sock_rfree|sk_free|folio|obj_cgroup|pfnblock)"),
     ("calls and sockets", r".*(syscall|entry_SYSCALL|entry_64|sys_|sock|poll|fdget|fput|send|recv|security|import_ubuf|user|"

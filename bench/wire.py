@@ -65,9 +65,12 @@ class Wire:
     def inside(self, end, command):
         return ["ip", "netns", "exec", self.names[end], *command]
 
-    def start(self, end, command):
-        child = Scripted(self.inside(end, command))
+    def start(self, end, command, says=None):
+        """With `says`, once it has said that."""
+        child = Scripted(self.inside(end, command), subprocess.STDOUT if says else subprocess.DEVNULL)
         self.children.append(child)
+        if says and not any(says in line for line in child.process.stdout):
+            raise RuntimeError(f"it ended before it said `{says}`")
         return child
 
     def output(self, end, command):
@@ -88,9 +91,9 @@ class Wire:
 class Scripted:
     """A process that answers each line with a line."""
 
-    def __init__(self, command):
+    def __init__(self, command, errors=subprocess.DEVNULL):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True, bufsize=1, start_new_session=True)
+                                        stderr=errors, text=True, bufsize=1, start_new_session=True)
 
     def tell(self, line):
         self.process.stdin.write(line + "\n")

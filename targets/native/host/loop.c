@@ -138,7 +138,7 @@ static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint6
 static uint64_t loop_timeout(struct carrick_stack *const *stacks, uint32_t count) {
     uint64_t first = UINT64_MAX;
     for (uint32_t s = 0; s < count; s++) {
-        uint64_t idle = stacks[s]->spin ? 0 : carrick_host_idle(&stacks[s]->host);
+        uint64_t idle = carrick_host_idle(&stacks[s]->host);
         first = idle < first ? idle : first;
         uint64_t until = stacks[s]->linger_until, now = stacks[s]->host.now;
         if (stacks[s]->stopped && first > until - now)
@@ -159,22 +159,22 @@ static struct carrick_stack *loop_stopped(struct carrick_stack *const *stacks, u
 }
 
 int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
-    /* While there is work the descriptors that are watched are looked at only now and then: each look is a system call.
-     */
+    /* Whoever has work, or spins, looks at the descriptors that are watched only now and then: each look is a system
+     * call. */
     enum { TURNS_BETWEEN_LOOKS = 64 };
     uint32_t turns = 0;
     if (count == 0 || count > LOOP_STACKS)
         return 1;
     for (;;) {
-        bool worked = false;
+        bool awake = false;
         for (uint32_t s = 0; s < count; s++)
-            worked |= carrick_stack_turn(stacks[s]);
+            awake |= carrick_stack_turn(stacks[s]) || stacks[s]->spin;
         const struct carrick_stack *stopped = loop_stopped(stacks, count);
         if (stopped)
             return stopped->code;
-        if (worked && ++turns % TURNS_BETWEEN_LOOKS != 0)
+        if (awake && ++turns % TURNS_BETWEEN_LOOKS != 0)
             continue;
-        if (!loop_wait(stacks, count, worked ? 0 : loop_timeout(stacks, count)))
+        if (!loop_wait(stacks, count, awake ? 0 : loop_timeout(stacks, count)))
             return 1;
     }
 }

@@ -45,25 +45,23 @@ struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_conf
 }
 
 bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked) {
-    static const uint8_t ethernet[CARRICK_ETHER_HEADER] = {
-        [12] = CARRICK_REQUEST_TYPE >> 8, [13] = CARRICK_REQUEST_TYPE & 255};
-    struct frames *frames = &core->kernel->inner.frames;
-    uint8_t *frame = frames_take(frames);
-    if (!frame)
+    struct gate *gate = &core->kernel->gate;
+    if (!gate_room(gate))
         return false;
-    memcpy(frame, ethernet, sizeof ethernet);
-    memcpy(frame + sizeof ethernet, asked, sizeof *asked);
-    /* Of the full size: a packet has room in it, and frames of a pair of devices cannot be made longer. */
-    frames_put(frames, frame, core->kernel->port.mtu + CARRICK_ETHER_HEADER);
+    gate_put(gate, asked);
     return true;
+}
+
+/* Whether one packet is to be expected of a request, which has the frame for itself then. */
+static bool brings_octets(const struct carrick_request *request) {
+    return request->data.ptr && !request->writable;
 }
 
 int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now) {
     (void)now;
     if (request->token == 0)
         return CARRICK_BAD_ARG;
-    core->short_of_frames = !frames_take(&core->kernel->inner.frames);
-    if (core->open == core->most_open || core->short_of_frames)
+    if (core->open == core->most_open || !gate_room(&core->kernel->gate))
         return CARRICK_AGAIN;
     if (request->data.ptr && request->data.len + CARRICK_PIECE > core->kernel->requests.value) {
         bool other = core->refused != 0;
@@ -76,7 +74,9 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
     if (request->data.ptr && !core_stage(core, request, &asked))
         return CARRICK_AGAIN;
     core->open++;
-    (void)core_ask(core, &asked);
+    gate_put(&core->kernel->gate, &asked);
+    if (brings_octets(request))
+        (void)gate_push(&core->kernel->gate);
     return 0;
 }
 
@@ -136,7 +136,7 @@ static uint32_t give_empty(const struct carrick_core *core, uint32_t most, uint6
     const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
     uint64_t wait = core_packet_due(core) <= core->base + now ? packets_waiting(core) : 0;
     uint32_t given = 0;
-    while (given < wait && given < most && core_ask(core, &empty))
+    while (given < wait && given < most && core_ask(core, &empty) && gate_push(&core->kernel->gate))
         given++;
     return given;
 }
@@ -145,10 +145,9 @@ static uint32_t give_empty(const struct carrick_core *core, uint32_t most, uint6
 uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
                                  uint32_t count, uint64_t now) {
     (void)buffers, (void)cap, (void)lens, (void)count;
-    struct frames *frames = &core->kernel->inner.frames;
     /* What comes from here on calls again. */
     __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
-    bool pushed = frames_push(frames);
+    bool pushed = gate_push(&core->kernel->gate);
     /* Of those that wait for their moment nobody knows how many may leave by now: as long as some do, twice as many. */
     uint32_t most = core_packet_due(core) == 0 ? EMPTY_AT_ONCE : 1;
     for (uint32_t given = 0; pushed && given < EMPTY_AT_ONCE; most *= 2) {
@@ -156,7 +155,6 @@ uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buff
         if (more == 0)
             break;
         given += more;
-        pushed = frames_push(frames);
     }
     return 0;
 }
@@ -184,8 +182,8 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
 }
 
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
-    /* Nothing calls when frames come back: a request that waits for one is to be tried again. */
-    if (frames_waiting(&core->kernel->inner.frames) || core->short_of_frames)
+    /* Nothing calls when there is memory again. */
+    if (core->kernel->gate.count > 0)
         return 0;
     uint64_t first = core_watch(core);
     if (first == CARRICK_NEVER)

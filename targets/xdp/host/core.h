@@ -32,14 +32,13 @@ struct carrick_core {
     uint64_t base;            /* of the kernel's clock: the host's 0 */
     uint32_t open, most_open; /* requests whose completion nobody has taken */
     uint64_t refused;         /* one that is too long; 0: none */
-    bool short_of_frames;     /* all were on their way when a request came */
     uint32_t staged_count, staged_free;
     uint32_t due_first, due_count, due_most; /* those before the first have fired */
     struct due *due;                         /* due_most, in the order in which they are due */
     struct staged staged[];                  /* staged_count */
 };
 
-/* Puts a request into a frame, which goes with the next push. False: there is no frame left now. */
+/* Puts a request into a frame, which goes with the next push. False: there is no room in it, and it cannot go now. */
 bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked);
 
 /* Looks for the way to an address. */

@@ -9,7 +9,7 @@
 #include "carrick/layout.h"
 #include "carrick/port.h"
 #include "carrick/program.h"
-#include "inner.h"
+#include "gate.h"
 
 #define KERNEL_CONTEXTS 64u
 
@@ -33,11 +33,12 @@ struct kernel_ring {
 struct carrick_kernel {
     struct carrick_port port; /* the first member: what carrick_config.elsewhere points to */
     int egress, raw, ways;
-    uint32_t device;     /* its index */
-    uint32_t processors; /* that there can be */
+    uint32_t device;        /* its index */
+    uint64_t refuses_until; /* that one takes no frames of programs until then: it was asked */
+    uint32_t processors;    /* that there can be */
     struct kernel_map cores, shared, requests, contexts[KERNEL_CONTEXTS];
     struct kernel_ring reports;
-    struct inner inner;
+    struct gate gate;
     struct carrick_places *places;
     const char *part_names[KERNEL_CONTEXTS][CARRICK_ID_PARTS];
     uint8_t *all_cores; /* what all processors have, as it was looked at last */

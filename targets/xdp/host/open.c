@@ -63,7 +63,7 @@ static void kernel_close(struct carrick_port *port) {
         __atomic_store_n(&kernel_shared(kernel)->watched, 0, __ATOMIC_SEQ_CST); /* nobody is to be called */
         __atomic_store_n(&kernel_shared(kernel)->awake, 0, __ATOMIC_SEQ_CST);
     }
-    inner_close(&kernel->inner);
+    gate_close(&kernel->gate);
     map_close(&kernel->cores);
     map_close(&kernel->shared);
     map_close(&kernel->requests);
@@ -223,8 +223,8 @@ static bool open_raw(struct carrick_kernel *kernel, struct carrick_port_error *e
     return true;
 }
 
-static bool open_inner(struct carrick_kernel *kernel, struct carrick_port_error *error) {
-    const char *lacking = inner_open(&kernel->inner, kernel->egress, kernel->port.mtu + CARRICK_ETHER_HEADER);
+static bool open_gate(struct carrick_kernel *kernel, struct carrick_port_error *error) {
+    const char *lacking = gate_open(&kernel->gate, kernel->egress, kernel->port.mtu + CARRICK_ETHER_HEADER);
     return !lacking || refused(error, lacking);
 }
 
@@ -236,7 +236,7 @@ struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port
     }
     kernel->port = (struct carrick_port){.ops = &kernel_ops, .kind = "kernel", .fd = -1};
     kernel->egress = kernel->raw = kernel->ways = kernel->reports.fd = -1;
-    kernel->inner.frames.fd = kernel->inner.link = -1;
+    kernel->gate.fd = kernel->gate.link = -1;
     kernel->cores.fd = kernel->shared.fd = kernel->requests.fd = -1;
     for (uint32_t n = 0; n < KERNEL_CONTEXTS; n++)
         kernel->contexts[n].fd = -1;
@@ -247,7 +247,7 @@ struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port
     open = open && open_cores(kernel, spec, error) && open_map(&kernel->shared, spec, "carrick_shared", true, error) &&
            open_requests(kernel, spec, error) && open_ring(&kernel->reports, spec, error) &&
            open_places(kernel, spec, error) && open_contexts(kernel, spec, error) && open_raw(kernel, error) &&
-           open_inner(kernel, error);
+           open_gate(kernel, error);
     if (open) {
         kernel->port.fd = kernel->reports.fd;
         return kernel;

@@ -26,7 +26,7 @@
 #define NETDEV_XDP_XMIT     4u /* the device takes frames that programs send by it */
 
 /* Whether programs can send by a device. Kernels before 6.3 do not say. */
-static bool device_takes(uint32_t device) {
+static bool ask_device(uint32_t device) {
     struct netlink_message message;
     struct genlmsghdr body = {.cmd = CTRL_CMD_GETFAMILY, .version = 1};
     netlink_begin(&message, GENL_ID_CTRL, 0, &body, sizeof body);
@@ -49,6 +49,22 @@ static bool device_takes(uint32_t device) {
         return true;
     memcpy(&features, found, sizeof features);
     return features & NETDEV_XDP_XMIT;
+}
+
+static uint64_t kernel_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The same; a no is good for as long as a way is, since all packets come here then. */
+static bool device_takes(struct carrick_kernel *kernel, uint64_t now) {
+    if (now < kernel->refuses_until)
+        return false;
+    bool takes = ask_device(kernel->device);
+    if (!takes)
+        kernel->refuses_until = now + CARRICK_WAY_LASTS;
+    return takes;
 }
 
 /* The address of the next hop to an address, both in network order; false: there is no way by the device. */
@@ -93,17 +109,12 @@ static bool own(const struct carrick_kernel *kernel, uint8_t address[6]) {
     return true;
 }
 
-static uint64_t kernel_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void core_find_way(const struct carrick_core *core, uint32_t address) {
-    const struct carrick_kernel *kernel = core->kernel;
-    struct carrick_way way = {.until = kernel_now() + CARRICK_WAY_LASTS};
+    struct carrick_kernel *kernel = core->kernel;
+    uint64_t now = kernel_now();
+    struct carrick_way way = {.until = now + CARRICK_WAY_LASTS};
     uint32_t to = htonl(address), hop;
-    if (device_takes(kernel->device) && next_hop(kernel->device, to, &hop) && neighbour(kernel->device, hop, way.to) &&
+    if (device_takes(kernel, now) && next_hop(kernel->device, to, &hop) && neighbour(kernel->device, hop, way.to) &&
         own(kernel, way.from))
         (void)kernel_bpf_update(kernel->ways, &address, &way);
     else

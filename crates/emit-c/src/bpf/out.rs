@@ -213,6 +213,7 @@ impl Emitter<'_> {
             ("ADD_UP", self.names.own("add_up")),
             ("LEAVE", self.names.own("leave")),
             ("SENT", self.names.own("sent")),
+            ("ASKED", self.names.own("asked")),
             ("CALL", self.names.own("call")),
             ("FIRE", self.names.own("fire")),
             (

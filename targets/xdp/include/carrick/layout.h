@@ -103,9 +103,11 @@ struct carrick_asked {
     uint64_t handle, token;
     uint64_t data_len; /* octets of the event's addr_t field, CARRICK_STAGED at most */
     uint32_t staged;   /* 1 + which of `carrick_requests` they are in; 0: the field is `none` */
-    uint32_t reserved; /* 0 */
+    uint32_t more;     /* 1: another request stands behind this one */
     uint64_t args[16]; /* the event's other fields, in declared order */
 };
+/* The most requests of a frame. */
+#define CARRICK_ASKED_AT_ONCE 8u
 
 /* One report (`carrick_reports`): of a trace, or a request that is complete (token, status, value). So many words of it
  * are sent as there are. */
