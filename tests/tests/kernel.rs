@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::thread;
 
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::{Choice, Failure, build, compile_choice, compile_file};
@@ -16,6 +17,7 @@ use carrick_kernel::{KernelCore, Object, Refusal, needs};
 use carrick_sim::Scenario;
 use carrick_sim::core::Core;
 use carrick_sim::diff::{Comparison, Pace, diff_cores, diff_engine};
+use carrick_sim::ip::mend_checksum;
 use carrick_sim::scenario::Engine;
 use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
@@ -195,6 +197,44 @@ fn queues_go_before_others_there_too() {
         assert_eq!(result.difference, None, "seed {seed}");
         assert!(result.packets > 10, "only {} packets", result.packets);
     }
+}
+
+/// Packets of one flow, on each of two processors at once.
+const AT_ONCE: u32 = 20_000;
+
+/// A frame of `steps.mtp`: whether it asks how many packets came, and how many of them between a packet and its steps.
+fn segment(asks: bool) -> Vec<u8> {
+    let mut packet = vec![0x45, 0, 0, 28, 0, 0, 0, 0, 64, 253, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1];
+    mend_checksum(&mut packet);
+    let ethernet = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
+    [&ethernet[..], &packet, &u32::from(asks).to_be_bytes(), &[0; 4]].concat()
+}
+
+/// Has this process before all others, or no more: on a machine that is busy its threads would seldom run at once.
+fn goes_first(policy: &str, priority: &str) {
+    let process = std::process::id().to_string();
+    // Where that does not go they run at once as often as it happens.
+    let _ = Command::new("chrt").args(["--all-tasks", policy, "--pid", priority, &process]).output();
+}
+
+#[test]
+fn what_follows_from_an_event_comes_before_anything_else() {
+    let program = fits(&root().join("tests/programs/steps.mtp")).expect("it fits");
+    let Some(object) = object(&program, Tracing::Off) else { return };
+    let Some(object) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])) else { return };
+    let run = |asks| object.run("ingress", &segment(asks)).expect("it runs").1;
+    // The first one only makes the flow.
+    run(false);
+    goes_first("--fifo", "1");
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| (0..AT_ONCE).for_each(|_| drop(run(false))));
+        }
+    });
+    goes_first("--other", "0");
+    let answer = run(true);
+    let word = |at: usize| u32::from_be_bytes(answer[at..at + 4].try_into().expect("four octets"));
+    assert_eq!((word(34), word(38)), (2 * AT_ONCE + 1, 0), "packets, and those that came between");
 }
 
 /// Generated code that reads outside of what it has, as a mistake of the compiler's would.

@@ -1,6 +1,6 @@
 //! What does not come by a packet: calls of applications, and timers that are due. Each is a request in a frame.
 
-use carrick_ir::{CallTarget, ContextDef, EventKind, InterfaceCall, Ty};
+use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall, Ty};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -22,11 +22,13 @@ impl Emitter<'_> {
     }
 
     /// In the function of a chain: the instance that it found may not be the one that was meant.
-    pub(super) fn only_the_wanted(&mut self, name: &str) {
+    pub(super) fn only_the_wanted(&mut self, ctx: CtxId, name: &str) {
         self.w.line("uint64_t wanted = core->wanted;");
         self.w.line("core->wanted = 0;");
         self.w.open(format!("if (c && wanted && {name}_handle(c) != wanted) {{"));
-        self.w.line("carrick_release(&c->held__);");
+        if !self.is_kept(ctx) {
+            self.w.line("carrick_release(&c->held__);");
+        }
         self.w.line("c = NULL;");
         self.w.close("}");
     }

@@ -69,14 +69,22 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    /// Takes the chain's contexts in the one order that there is: its own, those that it shares, the global ones. It
-    /// counts as stopped if one is held too long.
+    /// Takes the chain's contexts in the one order that there is: what is kept, its own, those that it shares, the global
+    /// ones. It counts as stopped if one is held too long.
     fn take_contexts(&mut self, chain: &Chain) -> Vec<ir::CtxId> {
         let mut taken = Vec::new();
         if let Some(own) = chain.context {
             let (ty, name) = (self.names.context(own), self.names.own(&self.p.contexts[own.index()].name));
-            self.w.line(format!("struct {ty} *c = {name}_take(core, &e->flow__);"));
-            self.only_the_wanted(&name);
+            let shares_kept = self.shares_kept(chain);
+            let first = match chain.shared.first() {
+                Some(kept) if shares_kept => format!("!{} ? NULL : ", self.instance(kept.context)),
+                _ => String::new(),
+            };
+            let take = format!("struct {ty} *c = {first}{name}_take(core, &e->flow__);");
+            if !shares_kept {
+                self.w.line(&take);
+                self.only_the_wanted(own, &name);
+            }
             let own_id = &self.p.ids[self.p.contexts[own.index()].id.index()];
             for shared in &chain.shared {
                 let def = &self.p.contexts[shared.context.index()];
@@ -86,17 +94,24 @@ impl Emitter<'_> {
                 });
                 let parts: Vec<String> = parts.collect();
                 let text = format!(
-                    "struct {} *{} = c ? {}_take(core, &(const struct {}){{{}}}) : NULL;",
+                    "struct {} *{} = {}{}_take(core, &(const struct {}){{{}}});",
                     self.names.declared(&def.name),
                     self.instance(shared.context),
+                    if shares_kept { "" } else { "!c ? NULL : " },
                     self.names.own(&def.name),
                     self.names.id(def.id),
                     parts.join(", ")
                 );
                 self.w.line(text);
-                taken.push(shared.context);
+                if !shares_kept {
+                    taken.push(shared.context);
+                }
             }
-            for shared in &chain.shared {
+            if shares_kept {
+                self.w.line(&take);
+                self.only_the_wanted(own, &name);
+            }
+            for shared in chain.shared.iter().filter(|_| !shares_kept) {
                 self.w.line("/* Without what it shares it is not there either. */");
                 self.w.open(format!("if (c && !{}) {{", self.instance(shared.context)));
                 self.w.line("carrick_release(&c->held__);");
@@ -125,8 +140,10 @@ impl Emitter<'_> {
             let name = self.names.own(&self.p.contexts[own.index()].name);
             self.w.line("if (c && chain->deleted)");
             self.w.line(format!("    {name}_remove(core, c);"));
-            self.w.line("else if (c)");
-            self.w.line("    carrick_release(&c->held__);");
+            if !self.is_kept(own) {
+                self.w.line("else if (c)");
+                self.w.line("    carrick_release(&c->held__);");
+            }
         }
     }
 

@@ -10,6 +10,7 @@ mod chains;
 mod depth;
 mod framed;
 mod frames;
+mod kept;
 mod lists;
 mod loops;
 mod out;

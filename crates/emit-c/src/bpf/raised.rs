@@ -210,6 +210,7 @@ impl Emitter<'_> {
             self.w.line(format!("{raised}_here(core);"));
             self.w.close("}");
         }
+        self.let_go();
         self.w.close("}");
         self.w.blank();
     }

@@ -1,6 +1,6 @@
 //! What each processor has, the maps, and contexts.
 
-use carrick_ir::{self as ir, ContextDef, EventKind, Instr, StmtKind, Ty, fold, walk};
+use carrick_ir::{self as ir, ContextDef, CtxId, EventKind, Instr, StmtKind, Ty, fold, walk};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
@@ -124,6 +124,7 @@ impl Emitter<'_> {
         }
         self.w.line(format!("struct {} chain;", self.names.own("chain")));
         self.raised_members();
+        self.kept_member();
         for scratchpad in &self.p.scratchpads {
             self.w.line(format!(
                 "struct {} scratch_{};",
@@ -206,6 +207,9 @@ impl Emitter<'_> {
         }
         for (number, ctx) in self.p.contexts.iter().enumerate() {
             self.initial(&ctx.name, &ctx.fields);
+            if self.is_kept(CtxId(number as u32)) {
+                self.kept_function();
+            }
             self.handle_in_kernel(ctx, number);
             self.find_in_map(ctx, number);
             if !ctx.global {
@@ -330,16 +334,26 @@ impl Emitter<'_> {
         self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{number}, &at);"));
         self.w.line("if (!c)");
         self.w.line("    return NULL;");
-        self.w.open("if (!carrick_hold(&c->held__)) {");
+        let kept = self.is_kept(CtxId(number as u32));
+        if kept {
+            self.w.line("if (core->kept && core->kept != at + 1)\n    carrick_let_go(core);");
+        }
+        self.w
+            .open(format!("if ({}!carrick_hold(&c->held__)) {{", if kept { "!core->kept && " } else { "" }));
         self.w.line("core->busy++;");
         self.w.line("core->chain.stopped = true;");
         self.w.line("return NULL;");
         self.w.close("}");
+        if kept {
+            self.w.line("core->kept = at + 1;");
+        }
         if !ctx.global {
             let equal = self.names.own(&self.p.ids[ctx.id.index()].name);
             self.w.line("/* It may have gone, or be another one, since it was found. */");
             self.w.open(format!("if (c->live__ != 1 || !{equal}_equal(&c->id__, id)) {{"));
-            self.w.line("carrick_release(&c->held__);");
+            if !kept {
+                self.w.line("carrick_release(&c->held__);");
+            }
             self.w.line("return NULL;");
             self.w.close("}");
         }
@@ -448,6 +462,9 @@ impl Emitter<'_> {
             self.w.line(format!("c->timers__[{at}].armed = 0;"));
         }
         self.w.line(format!("(void)bpf_map_delete_elem(&index_{number}, &key);"));
+        if self.is_kept(CtxId(number as u32)) {
+            self.w.line("core->kept = 0;");
+        }
         self.units_end(ctx);
         self.w.line("if (!waits)");
         self.w.line(format!("    {name}_vacate(c);"));
