@@ -8,6 +8,7 @@ from pathlib import Path
 
 import kernel_target
 import key_value
+import rates
 import user_space
 from editor import Editor
 from kernel_target import Setting
@@ -286,4 +287,5 @@ ALL = {
     **kernel_target.contests(IN_KERNEL),
     **key_value.contests(IN_KERNEL),
     **user_space.contests(IN_KERNEL, lambda: native() / "tcp-host"),
+    **rates.contests(IN_KERNEL),
 }

@@ -406,6 +406,25 @@ fn two_programs_are_on_one_device() {
 }
 
 #[test]
+fn rates_are_read_and_told() {
+    let Some(house) = House::new() else { return };
+    let_frames_back(&house.net);
+    let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
+    let wrong = house.configured(&format!("{text}rate = \"fast\"\n"));
+    let (code, said) = refusal(house.carrickd("run").arg(wrong));
+    assert_eq!(code, 2);
+    assert!(said.contains("\"fast\" is not a rate; write it like 100Mbps or 10Gbps"), "{said}");
+    let config = house.configured(&format!("{text}rate = \"1Mbps\"\nflow_rate = \"500Kbps\"\n"));
+    let daemon = house.daemon(&config, "");
+    assert_eq!(house.asked("0 7 8"), "7 15 refused");
+    let of = &house.status()["programs"][0]["rates"][0];
+    assert_eq!((&of["user"], &of["flow_rate"]), (&Value::Null, &Value::from(500_000)));
+    assert_eq!((&of["packets"], &of["octets"], &of["refused"]), (&2.into(), &48.into(), &0.into()));
+    assert!(daemon.end().success());
+    house.is_as_before();
+}
+
+#[test]
 fn what_a_dead_daemon_left_of_another_program_is_told_and_taken_away_when_asked() {
     let Some(house) = House::new() else { return };
     let config = house.on(DEVICE);

@@ -5,6 +5,7 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
+use carrick_driver::rates::Rates;
 use carrick_driver::{Choice, Failure};
 use serde::Deserialize;
 
@@ -43,6 +44,13 @@ pub struct Wanted {
     pub set: Vec<String>,
     /// the application in the host process, as behind `carrick run --app`; without it there is no such process
     pub app: Option<String>,
+    /// what may leave a second at most, of all packets together
+    rate: Option<String>,
+    /// and of each connection of whoever has none of its own
+    flow_rate: Option<String>,
+    /// both, and those of users, once all is read
+    #[serde(skip)]
+    pub rates: Rates,
     /// who may bind which ports at the door of `sockets:PATH`; without any of it everybody may
     #[serde(default, rename = "allow")]
     allowed: Vec<Allowed>,
@@ -59,6 +67,10 @@ struct Allowed {
     ports: Vec<String>,
     /// connections at once, at most; without it as many as are left to others
     connections: Option<u32>,
+    /// what all of its connections may send together
+    rate: Option<String>,
+    /// and each of them
+    flow_rate: Option<String>,
 }
 
 impl Allowed {
@@ -95,7 +107,11 @@ impl Wanted {
 
     /// Tells the doors of sockets who may have what.
     fn restrict(&mut self) -> Result<(), String> {
-        let rules = self.allowed.iter().map(Allowed::rules).collect::<Result<String, _>>()?;
+        let mut rules = self.allowed.iter().map(Allowed::rules).collect::<Result<String, _>>()?;
+        let users = self.allowed.iter().map(|user| (user.uid, (&user.rate, &user.flow_rate)));
+        let rates = Rates::new((&self.rate, &self.flow_rate), users);
+        self.rates = rates.map_err(|why| format!("{}: {why}", self.name))?;
+        rules.push_str(&self.rates.rules());
         let door = self.app.as_mut().filter(|app| app.starts_with("sockets:"));
         if !rules.is_empty() && door.is_none() {
             return Err(format!(
@@ -202,6 +218,25 @@ mod tests {
         for ports in ["0", "90-80", "65536", "http", ""] {
             assert!(wrong(&text.replace("8000-8099", ports)).contains("are no ports of user 33"), "{ports}");
         }
+    }
+
+    #[test]
+    fn users_have_rates() {
+        let head = format!("{ONE}app = \"sockets:/run/a\"\nrate = \"1Gbps\"\nflow_rate = \"50Mbps\"\n");
+        let allow = "[[program.allow]]\nuid = 33\nports = [\"80\"]\nrate = \"100Mbps\"\n";
+        let config = parse(&format!("{head}{allow}"), Path::new("/etc")).expect("it is right");
+        let wanted = &config.programs[0];
+        assert_eq!(wanted.app.as_deref(), Some("sockets:/run/a,33:80-80,33=1"));
+        assert_eq!(
+            (wanted.rates.limits.rate, wanted.rates.users.as_slice()),
+            (Some(1_000_000_000), &[33][..])
+        );
+        let owners: Vec<_> = wanted.rates.limits.owners.iter().map(|o| (o.rate, o.flow_rate)).collect();
+        assert_eq!(owners, [(None, Some(50_000_000)), (Some(100_000_000), Some(50_000_000))]);
+        assert!(wrong(&format!("{head}{allow}{allow}")).contains("user 33 has two rates"));
+        let said = wrong(&format!("{head}{allow}").replace("100Mbps", "fast"));
+        assert!(said.contains("\"fast\" is not a rate; write it like 100Mbps"), "{said}");
+        assert!(wrong(&format!("{head}{allow}").replace("100Mbps", "0Mbps")).contains("cannot be held"));
     }
 
     #[test]

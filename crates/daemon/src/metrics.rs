@@ -70,7 +70,7 @@ fn serve(mut stream: TcpStream, source: &Source) -> io::Result<()> {
 /// A metric: its name, its type, what it tells, and its samples of a program: other labels, and the value.
 type Metric = (&'static str, &'static str, &'static str, fn(&OfProgram) -> Vec<(String, u64)>);
 
-const METRICS: [Metric; 5] = [
+const METRICS: [Metric; 8] = [
     ("carrick_attached", "gauge", "1 if the program is at its device", |program| {
         vec![(String::new(), u64::from(program.attached))]
     }),
@@ -85,6 +85,18 @@ const METRICS: [Metric; 5] = [
     }),
     ("carrick_events_total", "counter", "what the program counts, by its counters' names", |program| {
         program.counters.iter().map(|(name, count)| (label("counter", name), *count)).collect()
+    }),
+    (
+        "carrick_user_octets_total",
+        "counter",
+        "octets of packets that left, of users where rates are held",
+        |program| program.rates.iter().map(|of| (label("user", &of.who()), of.octets)).collect(),
+    ),
+    ("carrick_user_delayed_total", "counter", "what of users a rate held back", |program| {
+        program.rates.iter().map(|of| (label("user", &of.who()), of.delayed)).collect()
+    }),
+    ("carrick_user_refused_total", "counter", "what of users found no place behind a rate", |program| {
+        program.rates.iter().map(|of| (label("user", &of.who()), of.refused)).collect()
     }),
 ];
 

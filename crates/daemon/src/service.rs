@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use carrick_driver::{Failure, build, compile_for, params, render, targets};
+use carrick_driver::{Failure, build, cc, compile_for, params, rates, render, targets};
 use carrick_ir::{COUNTERS, Program};
 use carrick_kernel::{Device, Entry, Link, Object, pins};
 use carrick_sim::show;
@@ -25,6 +25,8 @@ const CONNECTIONS_MAX: usize = 1000;
 pub struct Prepared {
     wanted: Wanted,
     program: Arc<Program>,
+    /// with the rates that it holds, as the kernel has it
+    limited: Program,
     device: Device,
     params: Vec<u64>,
 }
@@ -71,12 +73,13 @@ impl Prepared {
         }
         let params = params::values(&program, &wanted.set)?;
         params::build_in(&mut program, &params);
-        Ok(Prepared { wanted, program, device, params })
+        let limited = rates::limited(&program, &wanted.rates.limits)?;
+        Ok(Prepared { wanted, program, limited, device, params })
     }
 
     fn about(&self) -> Result<About, Failure> {
         Ok(About {
-            source: format!("{:016x}", build::kernel_hash(&self.program)),
+            source: format!("{:016x}", build::kernel_hash(&self.limited)),
             device: self.device.name.clone(),
             index: self.device.index,
             address: self.wanted.ip()?.to_string(),
@@ -146,7 +149,14 @@ impl Prepared {
     /// Builds what there is not: of a program that is in the kernel already, the host process.
     fn build(&self, built: &Path, found: bool) -> Result<(), Failure> {
         let is_there = self.wanted.app.is_none() || host::executable(&self.program, built).exists();
-        if found && is_there { Ok(()) } else { build::for_target("xdp", &self.program, built).map(|_| ()) }
+        if found && is_there {
+            return Ok(());
+        }
+        build::kernel(&self.limited, built, cc::Tracing::Off)?;
+        if self.program.interface.is_none() {
+            return Ok(());
+        }
+        build::kernel_host(&self.program, built, cc::Tracing::Off)
     }
 
     fn load(
@@ -159,7 +169,7 @@ impl Prepared {
         let object = built.join(format!("{}.bpf.o", self.program.name));
         let address = self.wanted.ip()?.into();
         let refused = |refusal| refused(refusal, verbose);
-        let object = Object::load(&object, &self.program, seed()?, address, self.device.mtu, &self.params)
+        let object = Object::load(&object, &self.limited, seed()?, address, self.device.mtu, &self.params)
             .map_err(refused)?;
         object.pin(pins).map_err(Failure::Failed)?;
         let who = format!("{} of carrickd", self.wanted.name);
@@ -260,6 +270,7 @@ impl Service {
                     Some(Instances { context: ctx.name.clone(), open, capacity })
                 })
                 .collect(),
+            rates: wanted.rates.used(&object.owned()?),
             counters: counters.into_iter().collect(),
             connections: if connections { self.kernel.connections(object)? } else { Vec::new() },
         })

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use carrick_driver::Failure;
+use carrick_driver::rates::OfRate;
 use carrick_kernel::pins;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,9 @@ pub struct OfProgram {
     pub applications: Vec<OfHost>,
     /// the instances of each context that is not global
     pub instances: Vec<Instances>,
+    /// who is held to which rate, and how much was sent; nothing where nobody is
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<OfRate>,
     /// all counters, by name
     pub counters: BTreeMap<String, u64>,
     /// the ids of instances, 1000 of each context at most; none where nobody asked for them
@@ -107,6 +111,9 @@ pub fn pretty(status: &Status) -> String {
         for connection in &program.connections {
             let _ = writeln!(text, "    {} {}", connection.context, connection.id);
         }
+        for of in &program.rates {
+            let _ = writeln!(text, "  {of}");
+        }
         for (counter, count) in program.counters.iter().filter(|(_, count)| **count > 0) {
             let _ = writeln!(text, "  {counter:<20} {count}");
         }
@@ -164,6 +171,15 @@ pub mod tests {
                 found: true,
                 applications: vec![OfHost { app: "echo".into(), process: Some(9), starts: 2 }],
                 instances: vec![Instances { context: "conn".into(), open: 1, capacity: 16 }],
+                rates: vec![OfRate {
+                    user: Some(33),
+                    rate: Some(100_000_000),
+                    flow_rate: Some(2_500_000),
+                    packets: 7,
+                    octets: 280,
+                    delayed: 3,
+                    refused: 1,
+                }],
                 counters: BTreeMap::from([("rx_packets".into(), 4), ("short".into(), 0)]),
                 connections: vec![Connection { context: "conn".into(), id: "(remote_ip=10.7.0.1)".into() }],
             }],
@@ -178,6 +194,7 @@ least (/etc/carrick/least.mtp) on wire0, as the last daemon left it, 10.7.0.2
   echo: process 9, started 2 times
   conn                 1 of 16
     conn (remote_ip=10.7.0.1)
+  user 33              100Mbps, 2500Kbps each connection; 7 packets, 280 octets, 3 delayed, 1 refused
   rx_packets           4
 ";
         assert_eq!(pretty(&example()), expected);

@@ -14,6 +14,7 @@ pub mod hosts;
 pub mod params;
 pub mod probe;
 pub mod quantity;
+pub mod rates;
 pub mod render;
 pub mod snapshot;
 pub mod targets;

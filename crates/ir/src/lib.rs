@@ -22,6 +22,7 @@ pub mod crc;
 pub mod effects;
 mod fixed;
 pub mod fold;
+mod limits;
 pub mod part;
 pub mod print;
 pub mod program;
@@ -35,6 +36,7 @@ pub mod walk;
 
 pub use counters::{COUNTERS, REFUSALS, counter};
 pub use crc::{CRC_OCTETS, Crc, CrcMask, CrcPart};
+pub use limits::{CREDIT, Limit, Limits};
 pub use part::BpPart;
 pub use program::*;
 pub use sched::*;

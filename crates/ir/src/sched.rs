@@ -21,14 +21,23 @@ pub const MOST_BLOCKS: usize = 16;
 pub struct Schedule {
     /// how many queues a program can name; those of one block for all flows count as one
     pub queues: u32,
+    /// of how many users each has those queues for itself, since rates of users are held ([`Schedule::limited`]); 0: of none
+    pub owners: u32,
     /// each before those that feed it, the outermost first; none: a single queue
     pub blocks: Vec<SchedBlock>,
+    /// numbers of those that hold rates of users
+    pub held: Vec<u32>,
 }
 
 impl Schedule {
     /// A single queue, first in, first out.
     pub fn fifo() -> Schedule {
-        Schedule { queues: 1, blocks: Vec::new() }
+        Schedule { queues: 1, owners: 0, blocks: Vec::new(), held: Vec::new() }
+    }
+
+    /// Of the queues, how many the program itself can name.
+    pub fn own_queues(&self) -> u32 {
+        self.queues / self.owners.max(1)
     }
 
     /// The block that queue `number` belongs to, and which of its inputs it is; that of the first flow if it has one for

@@ -192,3 +192,21 @@ impl Object {
         Ok(self.instances(program)?.iter().flatten().map(|instances| instances.open).sum())
     }
 }
+
+impl Object {
+    /// Of each owner of instances (`struct carrick_owner`): packets that left, their octets, what a rate held back, what found no
+    /// place. Nothing of a program that holds no rates.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn owned(&self) -> Result<Vec<[u64; 4]>, String> {
+        let Ok(map) = self.map("carrick_rates") else { return Ok(Vec::new()) };
+        let mut value = vec![0_u8; size(map)?];
+        (0..capacity(map)?)
+            .map(|owner| {
+                maps::lookup(fd(map), &owner.to_ne_bytes(), &mut value).map_err(failed("read rates"))?;
+                Ok([0, 8, 16, 24].map(|at| word(&value, at)))
+            })
+            .collect()
+    }
+}

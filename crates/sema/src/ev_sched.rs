@@ -28,7 +28,7 @@ impl Checker<'_> {
             return self.misshapen(Scheduled::Events, message, span, "leave this out").unwrap_or_default();
         }
         let mut waiting = Waiting {
-            schedule: ir::Schedule { queues: 0, blocks: Vec::new() },
+            schedule: ir::Schedule { queues: 0, ..ir::Schedule::fifo() },
             queues: vec![None; self.program.events.len()],
             timers: None,
             net: None,

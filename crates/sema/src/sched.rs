@@ -60,7 +60,7 @@ pub(crate) fn block(e: &Expr) -> Option<(&str, &[Expr])> {
 impl Checker<'_> {
     /// `register_pkt_sched(block);`
     pub(crate) fn packet_schedule(&mut self, args: &[Expr], span: Span) {
-        let mut schedule = ir::Schedule { queues: 0, blocks: Vec::new() };
+        let mut schedule = ir::Schedule { queues: 0, ..ir::Schedule::fifo() };
         // Without one there is no queue of which more could be said.
         self.program.schedule.queues = 0;
         let [policy] = args else {

@@ -43,18 +43,19 @@ static inline bool carrick_input_before(const struct carrick_input *a, const str
     return a->key != b->key ? a->key < b->key : a->order < b->order;
 }
 
-/* Something waits again at an input with a rate: what was sent before may be paid. */
-static inline void carrick_input_resume(struct carrick_input *in, uint64_t now) {
+/* Something waits again at an input with a rate: what was sent before may be paid, and of the time since then at most
+ * `credit` counts for what is sent now. */
+static inline void carrick_input_resume(struct carrick_input *in, uint64_t now, uint64_t credit) {
     if (in->key >= now)
         return;
-    in->since = now;
+    in->since = carrick_max64(in->key, now > credit ? now - credit : 0);
     in->owed = 0;
     carrick_input_due(in);
 }
 
-/* So many octets went out by an input with a rate. */
-static inline void carrick_input_charge(struct carrick_input *in, uint64_t octets, uint64_t now) {
-    in->since = carrick_max64(in->key, now > CARRICK_LATENESS ? now - CARRICK_LATENESS : 0);
+/* So many octets went out by an input with a rate, which makes good so much of what they were late. */
+static inline void carrick_input_charge(struct carrick_input *in, uint64_t octets, uint64_t now, uint64_t lateness) {
+    in->since = carrick_max64(in->key, now > lateness ? now - lateness : 0);
     in->owed = in->rest + octets * CARRICK_OCTET;
     carrick_input_due(in);
 }

@@ -60,6 +60,7 @@ struct carrick_request {
     struct carrick_addr data; /* the event's addr_t field, if it has one (token is set by the core) */
     uint64_t args[16];        /* the event's other fields, in declared order */
     bool writable;            /* the program may put octets at `data` until the request is complete */
+    uint32_t owner;           /* for whom: as carrick_stack_act_for says it; cores that hold no rates do not look */
 };
 
 enum carrick_trace_kind {

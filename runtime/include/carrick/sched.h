@@ -100,7 +100,7 @@ static inline void carrick_sched_join(struct carrick_sched *s, uint32_t at, uint
             carrick_round_push(s, b, at);
         } else {
             if (b->policy == CARRICK_RATE_LIMITER)
-                carrick_input_resume(in, now);
+                carrick_input_resume(in, now, 0);
             in->order = ++b->order;
             carrick_input_enter(s, b, at);
         }
@@ -136,7 +136,7 @@ static inline void carrick_input_pay(struct carrick_sched *s, uint32_t at, uint6
             carrick_heap_settle(s, b, place);
         return;
     }
-    carrick_input_charge(in, octets, now);
+    carrick_input_charge(in, octets, now, CARRICK_LATENESS);
     if (b->per_flow) {
         carrick_timer_stop(b->wheel, &b->timers[at - b->base]);
         if (busy)

@@ -77,6 +77,8 @@ static void relay_connect(struct relay *relay, uint64_t asker, const struct carr
         link->options = ask->options;
         link->padding = ask->value;
         link->requests = 1;
+        link->owner = relay_owner(relay, relay_uid(relay, asker));
+        carrick_stack_act_for(relay->stack, link->owner);
         int refused = ENOBUFS;
         if (relay_watch(relay, fd, RELAY_LINK, (uint32_t)(link - relay->links)))
             refused = carrick_connect(relay->stack, ask->local_port, ask->address, ask->port, relay_connected, link);
@@ -247,8 +249,8 @@ static bool door_open(struct relay *relay, const char *argument, struct carrick_
     }
     if (argument[len] && !relay_rules(relay, argument + len + 1)) {
         snprintf(error->text, sizeof error->text,
-                 "`%.60s`: write who may have which ports as UID:PORT or UID:FIRST-LAST, and how many connections as "
-                 "UID#NUMBER, at most %u of each.",
+                 "`%.60s`: write who may have which ports as UID:PORT or UID:FIRST-LAST, how many connections as "
+                 "UID#NUMBER, and whose rate is which as UID=NUMBER, at most %u of each.",
                  argument + len + 1, RELAY_RULES);
         return false;
     }
@@ -350,4 +352,4 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
 }
 
 const struct carrick_application carrick_sockets_application = {
-    "sockets", "sockets:PATH[,UID:PORT[-PORT]][,UID#CONNECTIONS]...", sockets_start, sockets_finish};
+    "sockets", "sockets:PATH[,UID:PORT[-PORT]][,UID#CONNECTIONS][,UID=NUMBER]...", sockets_start, sockets_finish};

@@ -32,6 +32,7 @@ struct relay_link {
     uint64_t cookie;   /* of the program's end */
     uint32_t uid;      /* whose it is */
     uint32_t requests; /* open ones; the place is free once there is none */
+    uint32_t owner;    /* for whom they are */
     uint32_t padding;  /* octets that were only to keep the socket from being writable */
     uint32_t options;
     bool used, connected, six;
@@ -91,6 +92,11 @@ struct relay_user {
 /* Why it was refused: the user has its share, there is none left, another's port, another's socket. */
 enum relay_refusal { RELAY_REFUSED_SHARE, RELAY_REFUSED_FULL, RELAY_REFUSED_PORT, RELAY_REFUSED_OWNER, RELAY_REFUSALS };
 
+/* A user's connections belong to this owner (carrick_stack_act_for). */
+struct relay_owner {
+    uint32_t uid, owner;
+};
+
 struct relay {
     struct carrick_stack *stack;
     uint32_t places; /* as many connections as the program can have, RELAY_LINKS at most */
@@ -113,6 +119,8 @@ struct relay {
     struct relay_user users[RELAY_USERS];
     uint32_t user_count, left[RELAY_SHARES];
     uint64_t refused[RELAY_REFUSALS];
+    struct relay_owner owners[RELAY_RULES];
+    uint32_t owner_count;
     uint64_t next_ticket;
     bool stuck; /* someone could not ask the stack: too many requests were open */
     int epoll, door;
@@ -155,11 +163,13 @@ uint32_t relay_backlog(struct relay *relay, uint32_t uid, uint32_t wanted);
 /* Prints each count of refusals that is not 0, as the program's counters are printed. */
 void relay_print_refused(const struct relay *relay, FILE *out);
 
-/* Reads `UID:PORT`, `UID:FIRST-LAST` or `UID#CONNECTIONS`, and more of it behind commas. False: it is not that, or too
- * much of it. */
+/* Reads `UID:PORT`, `UID:FIRST-LAST`, `UID#CONNECTIONS` or `UID=OWNER`, and more of it behind commas. False: it is not
+ * that, or too much of it. */
 bool relay_rules(struct relay *relay, const char *text);
 /* Whether an asker may ask for this port; 0 is one that the relay chooses. */
 bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port);
+/* For whom a user's requests are. */
+uint32_t relay_owner(const struct relay *relay, uint32_t uid);
 /* Who is at the other end of a socket; false: nobody can tell. */
 bool relay_who(int fd, uint32_t *uid);
 

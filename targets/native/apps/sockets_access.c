@@ -35,6 +35,14 @@ static bool access_limit(struct relay *relay, const char **text, uint32_t uid) {
     return most > 0;
 }
 
+static bool access_owner(struct relay *relay, const char **text, uint32_t uid) {
+    unsigned long owner;
+    if (relay->owner_count == RELAY_RULES || !access_number(text, UINT16_MAX, &owner))
+        return false;
+    relay->owners[relay->owner_count++] = (struct relay_owner){uid, (uint32_t)owner};
+    return true;
+}
+
 bool relay_rules(struct relay *relay, const char *text) {
     for (;; text++) {
         unsigned long uid;
@@ -44,10 +52,18 @@ bool relay_rules(struct relay *relay, const char *text) {
         text += what != 0;
         bool read = what == ':'   ? access_ports(relay, &text, (uint32_t)uid)
                     : what == '#' ? access_limit(relay, &text, (uint32_t)uid)
+                    : what == '=' ? access_owner(relay, &text, (uint32_t)uid)
                                   : false;
         if (!read || *text != ',')
             return read && *text == 0;
     }
+}
+
+uint32_t relay_owner(const struct relay *relay, uint32_t uid) {
+    for (uint32_t i = 0; i < relay->owner_count; i++)
+        if (relay->owners[i].uid == uid)
+            return relay->owners[i].owner;
+    return 0;
 }
 
 bool relay_may(const struct relay *relay, uint64_t asker, uint16_t port) {

@@ -38,6 +38,12 @@ static struct relay_bound *bound_begin(struct relay *relay, uint32_t uid, int *e
     return NULL;
 }
 
+/* The stack, for what is asked on the socket. */
+static struct carrick_stack *bound_stack(const struct relay_bound *bound) {
+    carrick_stack_act_for(bound->relay->stack, relay_owner(bound->relay, bound->uid));
+    return bound->relay->stack;
+}
+
 static void bound_release(struct relay_bound *bound) {
     if (bound->fd >= 0 || bound->requests > 0 || !bound->used)
         return;
@@ -56,7 +62,7 @@ static void bound_unlistened(void *user, enum carrick_status status, uint64_t va
 /* Nobody has the socket any more. */
 static void bound_end(struct relay_bound *bound) {
     if (bound->listening) {
-        int refused = carrick_unlisten(bound->relay->stack, bound->listener, bound_unlistened, bound);
+        int refused = carrick_unlisten(bound_stack(bound), bound->listener, bound_unlistened, bound);
         bound->relay->stuck |= refused == CARRICK_AGAIN;
         if (refused == CARRICK_AGAIN)
             return;
@@ -113,7 +119,7 @@ static void bound_listening(void *user, enum carrick_status status, uint64_t lis
     bound->asker = RELAY_NOBODY;
     if (bound->fd < 0 && bound->listening) {
         bound->listening = false;
-        bound->requests += carrick_unlisten(bound->relay->stack, listener, bound_unlistened, bound) == 0;
+        bound->requests += carrick_unlisten(bound_stack(bound), listener, bound_unlistened, bound) == 0;
     }
     bound_release(bound);
     relay_accept(bound->relay);
@@ -145,8 +151,8 @@ void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask 
     uint32_t wanted = ask->value ? ask->value : 1;
     answer.error = bound->backlog ? 0 : bound_reserve(bound, wanted);
     int refused = answer.error ? 0
-                               : carrick_listen(relay->stack, bound->port, bound->backlog ? bound->backlog : wanted,
-                                                bound_listening, bound);
+                               : carrick_listen(bound_stack(bound), bound->port,
+                                                bound->backlog ? bound->backlog : wanted, bound_listening, bound);
     if (answer.error) {
         relay_answer(relay, asker, &answer);
         return;
@@ -194,6 +200,7 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
     struct relay_link *link = status == CARRICK_OK ? relay_link_begin(relay, bound->uid, &error) : NULL;
     if (link && bound->fd >= 0 && bound_open(bound, link, &program)) {
         link->options = bound->options;
+        link->owner = relay_owner(relay, bound->uid);
         relay_link_connected(link, handle, &bound->parked_ends);
         if (!bound_pass(bound, program, &bound->parked_ends))
             bound->parked = program;
@@ -202,7 +209,7 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
             relay_link_fail(link, ENFILE);
         if (program >= 0)
             close(program);
-        (void)carrick_abort(relay->stack, handle, NULL, NULL);
+        (void)carrick_abort(bound_stack(bound), handle, NULL, NULL);
     }
     bound_release(bound);
     relay_accept(relay);
@@ -214,7 +221,7 @@ void relay_accept(struct relay *relay) {
         if (!bound->used || !bound->listening || bound->accepting || bound->parked >= 0 ||
             relay_may_take(relay, RELAY_CONNECTIONS, bound->uid, 1))
             continue;
-        int refused = carrick_accept(relay->stack, bound->listener, bound_accepted, bound);
+        int refused = carrick_accept(bound_stack(bound), bound->listener, bound_accepted, bound);
         relay->stuck |= refused == CARRICK_AGAIN;
         bound->accepting = refused == 0;
         bound->requests += refused == 0;

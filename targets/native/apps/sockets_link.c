@@ -34,6 +34,12 @@ struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
                                                                                              : NULL;
 }
 
+/* The stack, for what is asked on the connection. */
+static struct carrick_stack *link_stack(const struct relay_link *link) {
+    carrick_stack_act_for(link->relay->stack, link->owner);
+    return link->relay->stack;
+}
+
 /* An open request has ended, or the link has: it may be the last thing that held the place. */
 static void link_release(struct relay_link *link) {
     if (link->ending && link->requests == 0 && link->used) {
@@ -62,7 +68,7 @@ static void link_ended(void *user, enum carrick_status status, uint64_t value) {
 static void link_end(struct relay_link *link, bool at_once) {
     if (link->ending)
         return;
-    struct carrick_stack *stack = link->relay->stack;
+    struct carrick_stack *stack = link_stack(link);
     int refused = at_once ? carrick_abort(stack, link->handle, link_ended, link)
                           : carrick_close(stack, link->handle, link_ended, link);
     if (refused == CARRICK_AGAIN) {
@@ -115,7 +121,7 @@ static bool link_up_end(struct relay_link *link) {
         link_end(link, link->options & CARRICK_OPTION_RESET);
         return false;
     }
-    int refused = carrick_shutdown(link->relay->stack, link->handle, link_shut_down, link);
+    int refused = carrick_shutdown(link_stack(link), link->handle, link_shut_down, link);
     link->relay->stuck |= refused == CARRICK_AGAIN;
     link->up_ended = refused != CARRICK_AGAIN;
     link->requests += refused == 0;
@@ -150,7 +156,7 @@ static void link_pump_up(struct relay_link *link) {
             return;
         if (link->up_sent == link->up_held)
             continue; /* all of it was padding */
-        int refused = carrick_send(link->relay->stack, link->handle, link->up + link->up_sent,
+        int refused = carrick_send(link_stack(link), link->handle, link->up + link->up_sent,
                                    link->up_held - link->up_sent, link_sent, link);
         link->relay->stuck |= refused == CARRICK_AGAIN;
         link->sending = refused == 0;
@@ -200,7 +206,7 @@ static void link_pump_down(struct relay_link *link) {
                 return;
             continue;
         }
-        int refused = carrick_recv(link->relay->stack, link->handle, link->down, RELAY_OCTETS, link_received, link);
+        int refused = carrick_recv(link_stack(link), link->handle, link->down, RELAY_OCTETS, link_received, link);
         link->relay->stuck |= refused == CARRICK_AGAIN;
         link->receiving = refused == 0;
         link->requests += refused == 0;
@@ -226,7 +232,7 @@ static void link_set_done(void *user, enum carrick_status status, uint64_t value
 }
 
 void relay_link_set(struct relay_link *link, uint32_t options, bool on) {
-    struct carrick_stack *stack = link->relay->stack;
+    struct carrick_stack *stack = link_stack(link);
     link->options = on ? link->options | options : link->options & ~options;
     if (!link->connected)
         return;

@@ -21,6 +21,7 @@ int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind
     *slot = carrick_requests_begin(&stack->requests, kind);
     if (!*slot)
         return CARRICK_AGAIN;
+    (*slot)->request.owner = stack->owner;
     (*slot)->done = done;
     (*slot)->user = user;
     return 0;

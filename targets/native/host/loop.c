@@ -213,6 +213,10 @@ uint32_t carrick_stack_capacity(const struct carrick_stack *stack) {
     return stack->capacity;
 }
 
+void carrick_stack_act_for(struct carrick_stack *stack, uint32_t owner) {
+    stack->owner = owner;
+}
+
 uint64_t carrick_stack_now(const struct carrick_stack *stack) {
     return stack->host.now;
 }

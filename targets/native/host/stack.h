@@ -15,6 +15,7 @@ struct carrick_stack {
     struct carrick_pcg rng; /* of local ports */
     uint32_t next_port;
     uint32_t capacity; /* of the program, in connections */
+    uint32_t owner;    /* of requests that begin now */
     bool spin, stopped;
     uint64_t linger_until; /* once stopped, run on until then, or until no timer runs */
     int code;

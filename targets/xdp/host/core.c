@@ -68,8 +68,11 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
         core->refused = other ? core->refused : request->token;
         return other ? CARRICK_AGAIN : 0;
     }
-    struct carrick_asked asked = {
-        .kind = CARRICK_REQUEST_CALL, .number = call, .handle = request->handle, .token = request->token};
+    struct carrick_asked asked = {.kind = CARRICK_REQUEST_CALL,
+                                  .number = call,
+                                  .handle = request->handle,
+                                  .token = request->token,
+                                  .owner = (uint16_t)request->owner};
     memcpy(asked.args, request->args, sizeof asked.args);
     if (request->data.ptr && !core_stage(core, request, &asked))
         return CARRICK_AGAIN;

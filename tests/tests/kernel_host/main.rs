@@ -4,6 +4,7 @@ mod beside;
 mod many;
 mod multistream;
 mod pacing;
+mod rates;
 mod rpcs;
 mod streams;
 

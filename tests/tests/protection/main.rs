@@ -7,5 +7,6 @@ mod coexistence;
 mod packets;
 mod pinned;
 mod programs;
+mod rates;
 mod setting;
 mod shares;

@@ -65,22 +65,29 @@ pub fn printed(command: &mut Command) -> String {
 impl Place {
     /// Loads and attaches it for an application that echoes, and waits until that listens.
     pub fn start() -> Option<Place> {
-        Place::start_for(&format!("echo:{PORT}"), 16, |_| format!("listening on port {PORT}"))
+        Place::start_for(&format!("echo:{PORT}"), 16, &[], |_| format!("listening on port {PORT}"))
     }
 
     /// As [`Place::start`], for the sockets of unmodified programs; who may bind which ports stands behind the door's path.
     pub fn start_door(rules: &str) -> Option<Place> {
-        Place::start_for(&format!("sockets:DOOR{rules}"), PLACES, |door| format!("serving sockets at {door}"))
+        Place::start_held(rules, &[])
     }
 
-    fn start_for(app: &str, connections: u32, says: impl Fn(&str) -> String) -> Option<Place> {
+    /// The same with options of `carrick run` for who may send how much.
+    pub fn start_held(rules: &str, rates: &[&str]) -> Option<Place> {
+        Place::start_for(&format!("sockets:DOOR{rules}"), PLACES, rates, |door| {
+            format!("serving sockets at {door}")
+        })
+    }
+
+    fn start_for(app: &str, connections: u32, more: &[&str], says: impl Fn(&str) -> String) -> Option<Place> {
         let net = wire()?;
         let dir = tempfile::tempdir().expect("a folder");
         fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).expect("it is ours");
         let door = dir.path().join("door").display().to_string();
         let before = device(&net);
         let mut command = run_in_kernel(&net, &root().join(PROGRAM));
-        command.args(["--app", &app.replace("DOOR", &door)]);
+        command.args(["--app", &app.replace("DOOR", &door)]).args(more);
         let (stack, mut lines) = started(command.args(["--set", &format!("max_conns={connections}")]));
         let says = says(&door);
         let first: Vec<String> = lines.by_ref().take_while(|line| *line != says).collect();

@@ -8,7 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 use carrick_driver::cc::{self, Tracing};
-use carrick_driver::{Failure, params, targets};
+use carrick_driver::rates::Rates;
+use carrick_driver::{Failure, params, rates, targets};
 use carrick_ir::{COUNTERS, Program};
 use carrick_kernel::{Device, Entry, Object};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -24,14 +25,16 @@ struct Words {
     device: String,
     address: u32,
     settings: Vec<String>,
+    rates: Rates,
     /// for the process in which the application is; empty: there is none
     host: Vec<String>,
 }
 
-const USAGE: &str = "say `--port DEVICE --addr ADDRESS`, and `--set PARAM=VALUE` as often as wanted; with `--app APP` also what its process knows (`--requests N`, `--spin`)";
+const USAGE: &str = "say `--port DEVICE --addr ADDRESS`, `--set PARAM=VALUE` as often as wanted, and `--rate [UID:]RATE`, `--flow-rate [UID:]RATE` for what all or a user may send; with `--app APP` also what its process knows (`--requests N`, `--spin`)";
 
 fn words(args: &[String]) -> Result<Words, Failure> {
     let mut words = Words::default();
+    let mut written = rates::Options::default();
     let mut rest = args.iter();
     while let Some(word) = rest.next() {
         if word == "--spin" {
@@ -49,6 +52,8 @@ fn words(args: &[String]) -> Result<Words, Failure> {
                 words.address = address.into();
                 words.host.extend([word.clone(), value.clone()]);
             }
+            "--rate" => written.add(value, false)?,
+            "--flow-rate" => written.add(value, true)?,
             "--set" => words.settings.push(value.clone()),
             "--app" | "--requests" | "--seed" | "--gateway" => {
                 words.host.extend([word.clone(), value.clone()])
@@ -56,6 +61,8 @@ fn words(args: &[String]) -> Result<Words, Failure> {
             _ => return Err(Failure::Usage(format!("{word} is nothing that target `xdp` knows; {USAGE}"))),
         }
     }
+    words.rates = written.read()?;
+    words.tell_door()?;
     if !words.host.iter().any(|word| word == "--app") {
         words.host.clear();
     }
@@ -65,6 +72,23 @@ fn words(args: &[String]) -> Result<Words, Failure> {
     Ok(words)
 }
 
+impl Words {
+    /// Tells the door of unmodified programs' sockets whose rate is which.
+    fn tell_door(&mut self) -> Result<(), Failure> {
+        let door = self.host.iter_mut().find(|word| word.starts_with("sockets:"));
+        match door {
+            Some(door) => door.push_str(&self.rates.rules()),
+            None if self.rates.users.is_empty() => {}
+            None => {
+                return Err(Failure::Usage(
+                    "users have rates only at a door that tells them apart: say `--app sockets:PATH`".into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
 pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let words = words(&args.stack)?;
     let target = targets::find("xdp")?;
@@ -72,9 +96,10 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let params = params::values(&program, &words.settings)?;
     params::build_in(&mut program, &params);
     let device = Device::find(&words.device).map_err(|refusal| super::refused(refusal, args.verbose))?;
-    let compiled = cc::kernel_object(&program, Tracing::Off)?;
+    let limited = rates::limited(&program, &words.rates.limits)?;
+    let compiled = cc::kernel_object(&limited, Tracing::Off)?;
     let mut end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
-    let object = Object::load(&compiled.path, &program, seed()?, words.address, device.mtu, &params)
+    let object = Object::load(&compiled.path, &limited, seed()?, words.address, device.mtu, &params)
         .map_err(|refusal| super::refused(refusal, args.verbose))?;
     let who = format!("{} (process {})", program.name, std::process::id());
     let entry = Entry { dispatcher: &compiled.dispatcher, protocol: program.net_header.protocol, who: &who };
@@ -83,6 +108,8 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     eprintln!("{} is on {}", program.name, device.name);
     if !words.host.is_empty() {
         let code = applied(&program, &object, &words.host, &end);
+        let used = object.owned().map_err(Failure::Failed)?;
+        words.rates.used(&used).iter().for_each(|of| eprintln!("{of}"));
         link.detach().map_err(Failure::Failed)?;
         return code;
     }

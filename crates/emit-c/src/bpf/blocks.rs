@@ -11,7 +11,8 @@ impl Emitter<'_> {
     pub(super) fn include_blocks(&mut self) {
         if self.blocks {
             self.w.line(format!("#define CARRICK_BLOCKS {}u", self.p.schedule.blocks.len()));
-            self.w.line("#include \"carrick/blocks.h\"");
+            self.define_owners();
+            self.w.line(format!("#include \"carrick/{}\"", self.blocks_header()));
         }
     }
 
@@ -19,6 +20,7 @@ impl Emitter<'_> {
     pub(super) fn entry_waits(&mut self) {
         if self.blocks {
             self.w.line("uint32_t queue; /* the input that it waits at */");
+            self.owner_of_chain();
             self.w.line("bool waits;");
             self.w.line("bool carries; /* it has a payload */");
         } else {
@@ -35,7 +37,8 @@ impl Emitter<'_> {
             self.flow_in_kernel();
         }
         self.blocks_begin();
-        let text = self.named(BLOCKS, &[("ENTRY", self.names.own("entry"))]);
+        let sent = self.owner_sent();
+        let text = self.named(BLOCKS, &[("ENTRY", self.names.own("entry")), ("OWNER_SENT", sent)]);
         text.lines().for_each(|line| self.w.line(line));
         self.w.blank();
         self.queue_in_kernel();
@@ -93,6 +96,7 @@ impl Emitter<'_> {
         self.w.line(format!("s->blocks[{at}].count = {count};"));
         self.w.line(format!("s->blocks[{at}].policy = {};", in_c(&block.policy)));
         self.w.line(format!("s->blocks[{at}].per_flow = {per_flow};"));
+        self.block_credit(at);
         self.w.line(format!("base += {count};"));
         match &block.inputs {
             SchedInputs::PerFlow(_) => {
@@ -158,6 +162,7 @@ impl Emitter<'_> {
         self.held_blocks();
         self.w.line("CARRICK_OPAQUE(handle);");
         self.trace_instr(instr, &["number".into(), "value".into()]);
+        self.number_of_owner();
         let now = if what == "rate" { ", core->now" } else { "" };
         for number in 0..self.p.schedule.queues {
             let Some(place) = self.p.schedule.nearest(number, &wanted) else { continue };
@@ -235,8 +240,8 @@ impl Emitter<'_> {
         self.w.line("core->counters[CARRICK_COUNT_TX_QUEUE_FULL]++;");
         self.w.line("return 0;");
         self.w.close("}");
-        let input = self.names.own("input");
-        self.w.line(format!("uint64_t input = {input}(core, s, core->chain.handle, number);"));
+        let (input, owned) = (self.names.own("input"), self.queues_before());
+        self.w.line(format!("uint64_t input = {input}(core, s, core->chain.handle, number{owned});"));
         self.w.line("uint32_t queue = (uint32_t)input;");
     }
 
@@ -249,6 +254,7 @@ impl Emitter<'_> {
     pub(super) fn chosen(&mut self, octets: &str) {
         if self.blocks {
             self.w.line("e->queue = queue;");
+            self.owner_is("e->owner", "core->chain.owner");
             self.w.line("e->waits = true;");
             self.w.line(format!("e->carries = {octets} != 0;"));
         }
@@ -278,6 +284,7 @@ impl Emitter<'_> {
         self.w.line("if (shared)");
         self.w.line("    shared->queue_tail++;");
         self.w.line("(void)carrick_sched_put(place, (uint32_t)(input >> 32), queue, core->now);");
+        self.owner_waits();
         self.w.line(format!("{}(s);", self.names.own("blocks_left")));
     }
 }

@@ -60,6 +60,7 @@ impl Emitter<'_> {
             |c| format!("c ? {}_handle(c) : 0", self.names.own(&self.p.contexts[c.index()].name)),
         );
         self.w.line(format!("chain->handle = {handle};"));
+        self.owner_runs(event, chain);
         self.w.open("if (!chain->stopped) {");
         self.one_run(index, event, chain);
         self.w.close("}");

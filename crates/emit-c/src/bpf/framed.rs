@@ -181,7 +181,7 @@ impl Emitter<'_> {
         self.w.line("CARRICK_UNUSED uint64_t octets = 0;");
         self.w.line("uint32_t only = 0;");
         self.choose_queue();
-        self.reserve("there");
+        self.reserve("there", "1");
         self.w
             .line(format!("struct {entry} *e = there ? there : bpf_map_lookup_elem(&carrick_spare, &only);"));
         self.w.line("if (!e)\n    return 0;");

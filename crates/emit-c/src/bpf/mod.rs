@@ -14,6 +14,7 @@ mod kept;
 mod lists;
 mod loops;
 mod out;
+mod owners;
 mod parts;
 mod places;
 mod queue;

@@ -220,6 +220,8 @@ impl Emitter<'_> {
                 "CLAIMS",
                 if self.p.claims.is_empty() { String::new() } else { "    core->chain.event = 0;\n".into() },
             ),
+            ("NOBODY", self.nobody_asks()),
+            ("OWNER", self.owner_asks()),
             ("PROTOCOL", self.p.net_header.protocol.to_string()),
             ("SUM", u8::from(sum).to_string()),
             ("LOOKS", u8::from(self.looks_further()).to_string()),

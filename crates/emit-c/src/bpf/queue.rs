@@ -72,7 +72,7 @@ impl Emitter<'_> {
     pub(super) fn place_entry(&mut self, index: usize) {
         let name = &self.p.blueprints[index].name;
         if self.blocks {
-            self.reserve("e");
+            self.reserve("e", "payload.len");
         } else {
             self.place_or_frame(index);
         }
@@ -95,12 +95,13 @@ impl Emitter<'_> {
         self.brings("e");
     }
 
-    /// In a generate function: a place in the queue, NULL if there is none.
-    pub(super) fn reserve(&mut self, name: &str) {
+    /// In a generate function: a place in the queue for what has so many octets of payload, NULL if there is none.
+    pub(super) fn reserve(&mut self, name: &str, octets: &str) {
         let entry = self.names.own("entry");
         if self.blocks {
             let at = self.names.own("entry_at");
-            self.w.line("uint32_t place = carrick_sched_reserve(s);");
+            let reserve = self.reserve_place(octets);
+            self.w.line(format!("uint32_t place = {reserve};"));
             self.w.line(format!("struct {entry} *{name} = place ? {at}(place - 1) : NULL;"));
         } else {
             self.w.line("uint64_t place = 0;");

@@ -52,6 +52,7 @@ impl Emitter<'_> {
         if self.coalesces() {
             self.w.line("uint64_t newest__; /* 1 + where the newest of its blueprints stands in the queue, or stood; 0: not there */");
         }
+        self.owner_of_instance();
         self.w.line("uint32_t slot__ __attribute__((aligned(8)));");
         self.w.line("uint32_t generation__;");
         self.w.line("uint32_t held__; /* 1: somebody works on it */");
@@ -76,6 +77,7 @@ impl Emitter<'_> {
         if !self.p.claims.is_empty() {
             self.w.line("uint32_t event; /* its number + 1; 0: the parser */");
         }
+        self.owner_of_chain();
         self.w.line("uint32_t raised_count;");
         self.w.line("bool stopped, deleted, dropped;");
         self.w.close("};");
@@ -133,6 +135,7 @@ impl Emitter<'_> {
             ));
         }
         self.asked_members();
+        self.owner_of_chain();
         self.entry_members();
         self.w.line("struct carrick_report report;");
         self.w.close("};");
@@ -422,6 +425,7 @@ impl Emitter<'_> {
             self.w.line(format!("c->id__.{name} = id.{name};"));
         }
         self.w.line("c->slot__ = slot;");
+        self.owner_is("c->owner__", "core->chain.owner");
         self.w.line("if (!c->generation__)");
         self.w.line("    c->generation__ = 1;");
         for at in 0..ctx.timers.len() {

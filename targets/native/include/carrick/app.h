@@ -70,6 +70,10 @@ void carrick_stack_linger(struct carrick_stack *stack, uint64_t most, int code);
  * `ready` NULL ends it. */
 bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user);
 
+/* Requests that begin from now on are for this owner, of those that the program in the kernel knows: the rates that it
+ * holds are theirs. 0, as at first: for nobody. */
+void carrick_stack_act_for(struct carrick_stack *stack, uint32_t owner);
+
 /* The address it was opened with. */
 uint32_t carrick_stack_address(const struct carrick_stack *stack);
 

@@ -28,7 +28,17 @@ struct carrick_block {
     uint32_t first, last; /* of the round: input + 1 */
     uint32_t policy;
     uint32_t per_flow; /* 1: it has an input for each */
+#ifdef CARRICK_OWNERS
+    uint64_t credit; /* of time in which less was sent than the rate allows, so much counts for what comes later */
+#endif
 };
+
+/* Programs' own blocks give none. */
+#ifdef CARRICK_OWNERS
+#define CARRICK_CREDIT(block) ((block)->credit)
+#else
+#define CARRICK_CREDIT(block) UINT64_C(0)
+#endif
 
 struct carrick_sched {
     uint32_t held;
@@ -244,7 +254,7 @@ CARRICK_INLINE void carrick_sched_join(struct carrick_sched *s, uint32_t at, uin
             carrick_round_push(b, in, at);
         } else {
             if (b->policy == CARRICK_RATE_LIMITER)
-                carrick_input_resume(in, now);
+                carrick_input_resume(in, now, CARRICK_CREDIT(b));
             in->order = ++b->order;
             if (b->per_flow) {
                 s->place = b->busy - 1;
@@ -320,7 +330,7 @@ CARRICK_INLINE void carrick_input_pay(struct carrick_block *b, struct carrick_in
     if (busy)
         in->order = ++b->order;
     if (b->policy == CARRICK_RATE_LIMITER)
-        carrick_input_charge(in, octets, now);
+        carrick_input_charge(in, octets, now, carrick_max64(CARRICK_CREDIT(b), CARRICK_LATENESS));
 }
 
 /* A packet of so many octets was made of the first entry of a queue, which left it if it is `out`. */

@@ -82,6 +82,14 @@ struct carrick_staged {
     uint8_t octets[CARRICK_STAGED + CARRICK_PIECE];
 };
 
+/* Who has instances, as the host says it (struct carrick_asked): what left of them (`carrick_rates`). */
+struct carrick_owner {
+    uint64_t packets, octets; /* that left, with network header */
+    uint64_t delayed;         /* blueprints that a rate held back */
+    uint64_t refused;         /* blueprints for which there was no place: each has a share of the queue */
+    uint64_t waiting;         /* blueprints that wait now */
+};
+
 /* Where a request stands in place of what an Ethernet header says of a packet: for local experiments, IEEE 802. */
 #define CARRICK_REQUEST_TYPE 0x88b5u
 
@@ -103,7 +111,8 @@ struct carrick_asked {
     uint64_t handle, token;
     uint64_t data_len; /* octets of the event's addr_t field, CARRICK_STAGED at most */
     uint32_t staged;   /* 1 + which of `carrick_requests` they are in; 0: the field is `none` */
-    uint32_t more;     /* 1: another request stands behind this one */
+    uint16_t more;     /* 1: another request stands behind this one */
+    uint16_t owner;    /* whose the instance is from now on, and what is made for it; 0: nothing is said of that */
     uint64_t args[16]; /* the event's other fields, in declared order */
 };
 /* The most requests of a frame. */
