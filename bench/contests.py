@@ -81,6 +81,7 @@ def memory_port_packets():
 
 
 def wire(offloads, kernel_on_both):
+    build("cargo", "build", "--release", "-q", "-p", "carrick-tests")
     opened = Wire(len(open_wires), offloads, kernel_on_both).__enter__()
     open_wires.append(opened)
     return opened
@@ -131,7 +132,6 @@ def bulk(sender, receiver):
 
 def veth(title, wanted, unit, better, shown, sample):
     """The same script with ours on packet sockets, by AF_XDP and in the kernel, and with Linux's own without and with offloads."""
-    build("cargo", "build", "--release", "-q", "-p", "carrick-tests")
     rows = []
     for name, left, offloads in [("ours, over packet sockets", by_packet_socket, False), ("ours, over AF_XDP", by_af_xdp, False),
                                  ("ours, in the kernel", in_kernel, False),

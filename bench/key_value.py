@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from kernel_target import FIGURES, NO_OFFLOADS
+from kernel_target import FEW, FIGURES, NO_OFFLOADS
 from measure import Contest, Row, tails_of
 from wire import OURS
 
@@ -44,7 +44,8 @@ def applications(setting, _):
 def door(joined, end, setting):
     """The path of a host's socket at which unmodified programs reach it, once it is there."""
     path = Path(tempfile.gettempdir(), f"{joined.names[end]}.door")
-    joined.start(end, setting.ours(end, f"sockets:{path}"))
+    # It serves all runs, and what has ended keeps its place for a minute.
+    joined.start(end, setting.ours(end, f"sockets:{path}", connections=4 * FEW))
     until = time.monotonic() + PATIENCE
     while not path.exists():
         if time.monotonic() > until:
