@@ -30,10 +30,8 @@ def sent(setting, options):
             file.truncate(OCTETS)
         joined = setting.joined(True)
         joined.let_frames_back()
-        process = joined.start(0, ["chrt", "-f", "20", *setting.ours(0, f"http:{folder}"), *options])
+        process = joined.start(0, ["chrt", "-f", "20", *setting.ours(0, f"http:{folder}"), *options], "listening")
         try:
-            if not process.answer().startswith("listening"):
-                raise RuntimeError("nobody listens")
             taken = joined.start(1, ["curl", "-s", "-o", "/dev/null", f"http://{OURS}/all"])
             time.sleep(WARM)
             before, began = counted(joined)
