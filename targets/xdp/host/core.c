@@ -9,6 +9,8 @@
 
 /* Empty frames that are given in one turn: after so many, others have theirs. */
 #define EMPTY_AT_ONCE 64u
+/* With so many packets waiting no request goes to the program: what a frame of them issues has to find room. */
+#define QUEUED_MOST (CARRICK_QUEUE / 2)
 
 static uint32_t staged_count(const struct carrick_config *config) {
     const struct carrick_kernel *kernel = config->elsewhere;
@@ -44,11 +46,31 @@ struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_conf
     return core;
 }
 
-bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked) {
+static uint64_t packets_waiting(const struct carrick_core *core) {
+    const struct carrick_shared *shared = kernel_shared(core->kernel);
+    uint64_t head = __atomic_load_n(&shared->queue_head, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE) - head;
+}
+
+/* Whether a frame can take one more request, and the queue what it issues: several of a frame leave one packet in it,
+ * and where little room is left those that wait go first. Who waits for a moment has a share of the queue instead. */
+static bool room_to_ask(const struct carrick_core *core) {
     struct gate *gate = &core->kernel->gate;
-    if (!gate_room(gate))
+    const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
+    bool room = gate_room(gate);
+    if (kernel_shared(core->kernel)->due != 0)
+        return room;
+    for (uint32_t given = 0; room && given < EMPTY_AT_ONCE && packets_waiting(core) >= QUEUED_MOST; given++) {
+        gate_put(gate, &empty);
+        room = gate_push(gate);
+    }
+    return room && packets_waiting(core) < QUEUED_MOST;
+}
+
+bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked) {
+    if (!room_to_ask(core))
         return false;
-    gate_put(gate, asked);
+    gate_put(&core->kernel->gate, asked);
     return true;
 }
 
@@ -61,7 +83,7 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
     (void)now;
     if (request->token == 0)
         return CARRICK_BAD_ARG;
-    if (core->open == core->most_open || !gate_room(&core->kernel->gate))
+    if (core->open == core->most_open || !room_to_ask(core))
         return CARRICK_AGAIN;
     if (request->data.ptr && request->data.len + CARRICK_PIECE > core->kernel->requests.value) {
         bool other = core->refused != 0;
@@ -128,19 +150,17 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
     return found;
 }
 
-static uint64_t packets_waiting(const struct carrick_core *core) {
-    const struct carrick_shared *shared = kernel_shared(core->kernel);
-    uint64_t head = __atomic_load_n(&shared->queue_head, __ATOMIC_ACQUIRE);
-    return __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE) - head;
-}
-
 /* Frames for packets that wait, if one can leave by now; `most` at most. Returns how many. */
 static uint32_t give_empty(const struct carrick_core *core, uint32_t most, uint64_t now) {
     const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
     uint64_t wait = core_packet_due(core) <= core->base + now ? packets_waiting(core) : 0;
     uint32_t given = 0;
-    while (given < wait && given < most && core_ask(core, &empty) && gate_push(&core->kernel->gate))
-        given++;
+    struct gate *gate = &core->kernel->gate;
+    for (; given < wait && given < most && gate_room(gate); given++) {
+        gate_put(gate, &empty);
+        if (!gate_push(gate))
+            break;
+    }
     return given;
 }
 
