@@ -28,7 +28,7 @@ def sent(setting, options):
     with tempfile.TemporaryDirectory() as folder:
         with open(Path(folder) / "all", "wb") as file:
             file.truncate(OCTETS)
-        joined = setting.joined(True)
+        joined = setting.joined(False)
         joined.let_frames_back()
         process = joined.start(0, ["chrt", "-f", "20", *setting.ours(0, f"http:{folder}"), *options], "listening")
         try:
