@@ -52,6 +52,18 @@ static int load_by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* The server is not to keep what it never hears of again: all connections are aborted, one after the other. */
+static void load_leave(void *user, enum carrick_status status, uint64_t value) {
+    struct load *load = user;
+    (void)status, (void)value;
+    while (load->open > 0) {
+        const struct load_connection *c = &load->connections[--load->open];
+        if (c->handle && carrick_abort(load->stack, c->handle, load_leave, load) == 0)
+            return;
+    }
+    carrick_stack_stop(load->stack, CARRICK_EXIT_OK);
+}
+
 static void load_print(struct load *load) {
     double seconds = (double)(carrick_stack_now(load->stack) - load->begin) / 1e9;
     qsort(load->times, load->count, sizeof *load->times, load_by_size);
@@ -60,7 +72,7 @@ static void load_print(struct load *load) {
            (double)load->times[(uint64_t)load->count * 99 / 100] / 1e3);
     fflush(stdout);
     load->over = true;
-    carrick_stack_stop(load->stack, CARRICK_EXIT_OK);
+    load_leave(load, CARRICK_OK, 0);
 }
 
 static void load_idle(struct load_connection *c) {
