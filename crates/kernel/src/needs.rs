@@ -133,7 +133,6 @@ fn helper(number: i32) -> Result<Option<&'static str>, String> {
         87 | 88 => Some("stacks"),
         113 => Some("reading"),
         130 => Some("rings"),
-        181 => Some("counted"),
         188..=190 => Some("pieces"),
         _ => return Err(format!("nobody has said which Linux the kernel's function {number} is of")),
     })

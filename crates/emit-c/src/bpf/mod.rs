@@ -51,18 +51,6 @@ pub fn emit_bpf(program: &Program) -> (String, String) {
     (name, emitter.kernel_source())
 }
 
-/// What only newer kernels can end, by what it is called in generated programs.
-const LONG_LOOPS: [&str; 3] = ["CARRICK_GOES_ON", "CARRICK_OPEN_GAP", "CARRICK_CLOSE_GAP"];
-
-/// A program without long loops says so: then it needs nothing of a newer kernel for waiting either.
-fn with_short_loops(text: String) -> String {
-    const BEHIND: &str = "Do not edit. */\n";
-    if LONG_LOOPS.iter().any(|name| text.contains(name)) {
-        return text;
-    }
-    text.replacen(BEHIND, &format!("{BEHIND}#define CARRICK_LOOPS_ARE_SHORT 1\n"), 1)
-}
-
 impl Emitter<'_> {
     fn kernel_source(mut self) -> String {
         self.w.line("/* SPDX-License-Identifier: MIT */");
@@ -98,7 +86,7 @@ impl Emitter<'_> {
         self.out_functions();
         self.entry_points();
         self.w.line("char carrick_license[] CARRICK_SECTION(\"license\") = \"Dual MIT/GPL\";");
-        with_short_loops(self.w.finish())
+        self.w.finish()
     }
 
     /// A report of these words: a trace record, or a request that is complete.

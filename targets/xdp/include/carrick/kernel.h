@@ -51,7 +51,6 @@ static long (*const bpf_map_pop_elem)(void *map, void *value) CARRICK_UNUSED = (
 static long (*const bpf_probe_read_kernel)(void *to, uint32_t size, const void *from) CARRICK_UNUSED = (void *)113;
 static long (*const bpf_ringbuf_output)(void *ring, const void *data, uint64_t size,
                                         uint64_t flags) CARRICK_UNUSED = (void *)130;
-static long (*const bpf_loop)(uint32_t turns, void *turn, void *with, uint64_t flags) CARRICK_UNUSED = (void *)181;
 static uint64_t (*const bpf_xdp_get_buff_len)(struct xdp_md *ctx) CARRICK_UNUSED = (void *)188;
 static long (*const bpf_xdp_load_bytes)(struct xdp_md *ctx, uint32_t offset, void *to,
                                         uint32_t len) CARRICK_UNUSED = (void *)189;
@@ -124,7 +123,5 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
 
 /* Whoever holds an instance has its word at 1. A program waits so many times for it that others are first. */
 #define CARRICK_TURNS 256u
-/* And so many in a program without long loops, which waits by another way: as many as the kernel allows at once. */
-#define CARRICK_WAITS (1u << 23)
 
 #endif

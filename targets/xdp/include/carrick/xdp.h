@@ -41,30 +41,6 @@ CARRICK_INLINE bool carrick_timer_armed(const struct carrick_timer *t) {
     return t->armed != 0;
 }
 
-#ifdef CARRICK_LOOPS_ARE_SHORT
-struct carrick_holding {
-    uint32_t *word;
-    uint64_t held;
-};
-
-static long carrick_try(uint64_t turn, struct carrick_holding *holding) {
-    (void)turn;
-    if (*(const volatile uint32_t *)holding->word != 0 || __sync_val_compare_and_swap(holding->word, 0, 1) != 0)
-        return 0;
-    holding->held = 1;
-    return 1;
-}
-
-/* Takes an instance for this processor; 0 if another one holds it too long: whoever has it may itself have no processor
- * for a while, in a virtual machine. */
-CARRICK_APART int carrick_hold(uint32_t *word) {
-    struct carrick_holding holding = {word, 0};
-    /* Of a program that uses nothing newer than this (bpf_loop, Linux 5.17). */
-    if (word)
-        (void)bpf_loop(CARRICK_WAITS, carrick_try, &holding, 0);
-    return holding.held != 0;
-}
-#else
 /* Waits until the word is 0. may_goto (opcode 0xe5, to behind the next instruction) ends what takes too long: a quarter
  * of a second, or 8 million turns, by the kernel's version. */
 CARRICK_INLINE void carrick_await_zero(const uint32_t *word) {
@@ -90,7 +66,6 @@ CARRICK_APART int carrick_hold(uint32_t *word) {
     }
     return 0;
 }
-#endif
 
 CARRICK_INLINE void carrick_release(uint32_t *word) {
     (void)__sync_lock_test_and_set(word, 0);
