@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* bpf(2), in so far as a host needs it. */
-#include <linux/if_link.h>
 #include <string.h>
 
 #include "kernel.h"
@@ -41,18 +40,10 @@ bool kernel_bpf_lookup(int fd, uint32_t key, void *value) {
     return carrick_bpf(BPF_MAP_LOOKUP_ELEM, &attr) == 0;
 }
 
-bool kernel_bpf_update(int fd, const void *key, const void *value) {
-    return carrick_bpf_update(fd, key, value);
-}
-
 bool kernel_bpf_delete(int fd, const void *key) {
     union bpf_attr attr;
     memset(&attr, 0, sizeof attr);
     attr.map_fd = (uint32_t)fd;
     attr.key = address(key);
     return carrick_bpf(BPF_MAP_DELETE_ELEM, &attr) == 0;
-}
-
-int kernel_bpf_attach(int program, uint32_t device) {
-    return carrick_bpf_attach(program, device, XDP_FLAGS_DRV_MODE);
 }

@@ -52,18 +52,24 @@ static uint64_t packets_waiting(const struct carrick_core *core) {
     return __atomic_load_n(&shared->queue_tail, __ATOMIC_ACQUIRE) - head;
 }
 
+/* An empty frame, for the oldest packet that waits. */
+static bool give_empty(struct gate *gate) {
+    const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
+    if (!gate_room(gate))
+        return false;
+    gate_put(gate, &empty);
+    return gate_push(gate);
+}
+
 /* Whether a frame can take one more request, and the queue what it issues: several of a frame leave one packet in it,
  * and where little room is left those that wait go first. Who waits for a moment has a share of the queue instead. */
 static bool room_to_ask(const struct carrick_core *core) {
     struct gate *gate = &core->kernel->gate;
-    const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
     bool room = gate_room(gate);
     if (kernel_shared(core->kernel)->due != 0)
         return room;
-    for (uint32_t given = 0; room && given < EMPTY_AT_ONCE && packets_waiting(core) >= QUEUED_MOST; given++) {
-        gate_put(gate, &empty);
-        room = gate_push(gate);
-    }
+    for (uint32_t given = 0; room && given < EMPTY_AT_ONCE && packets_waiting(core) >= QUEUED_MOST; given++)
+        room = give_empty(gate);
     return room && packets_waiting(core) < QUEUED_MOST;
 }
 
@@ -151,16 +157,11 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
 }
 
 /* Frames for packets that wait, if one can leave by now; `most` at most. Returns how many. */
-static uint32_t give_empty(const struct carrick_core *core, uint32_t most, uint64_t now) {
-    const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
+static uint32_t give_some(const struct carrick_core *core, uint32_t most, uint64_t now) {
     uint64_t wait = core_packet_due(core) <= core->base + now ? packets_waiting(core) : 0;
     uint32_t given = 0;
-    struct gate *gate = &core->kernel->gate;
-    for (; given < wait && given < most && gate_room(gate); given++) {
-        gate_put(gate, &empty);
-        if (!gate_push(gate))
-            break;
-    }
+    while (given < wait && given < most && give_empty(&core->kernel->gate))
+        given++;
     return given;
 }
 
@@ -174,7 +175,7 @@ uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buff
     /* Of those that wait for their moment nobody knows how many may leave by now: as long as some do, twice as many. */
     uint32_t most = core_packet_due(core) == 0 ? EMPTY_AT_ONCE : 1;
     for (uint32_t given = 0; pushed && given < EMPTY_AT_ONCE; most *= 2) {
-        uint32_t left = EMPTY_AT_ONCE - given, more = give_empty(core, most < left ? most : left, now);
+        uint32_t left = EMPTY_AT_ONCE - given, more = give_some(core, most < left ? most : left, now);
         if (more == 0)
             break;
         given += more;

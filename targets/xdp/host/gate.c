@@ -14,6 +14,7 @@
 #include "gate.h"
 #include "kernel.h"
 #include "netlink.h"
+#include "ports/bpf.h"
 
 /* The kernel's own stack has nothing to say on this device. Where it has no IPv6, it says nothing. */
 #define SILENCE "/proc/sys/net/ipv6/conf/%s/disable_ipv6"
@@ -61,7 +62,7 @@ const char *gate_open(struct gate *gate, int egress, uint32_t octets) {
         return "a TAP device of its own; run as root, or with CAP_NET_ADMIN, where there is /dev/net/tun";
     silence(device.ifr_name);
     uint32_t index = if_nametoindex(device.ifr_name);
-    gate->link = kernel_bpf_attach(egress, index);
+    gate->link = carrick_bpf_attach(egress, index, XDP_FLAGS_DRV_MODE);
     if (gate->link < 0)
         return "egress on a device of its own";
     return set_up(index) ? NULL : "the device that runs egress";

@@ -77,9 +77,6 @@ void kernel_next(const struct kernel_ring *ring);
 int kernel_bpf_get(const char *path);
 bool kernel_bpf_info(int fd, struct kernel_map *map);
 bool kernel_bpf_lookup(int fd, uint32_t key, void *value);
-bool kernel_bpf_update(int fd, const void *key, const void *value);
 bool kernel_bpf_delete(int fd, const void *key);
-/* A program on a device: the link's descriptor, -1: errno says why. */
-int kernel_bpf_attach(int program, uint32_t device);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "core.h"
 #include "netlink.h"
+#include "ports/bpf.h"
 
 /* Documentation/netlink/specs/netdev.yaml in the kernel's source. */
 #define NETDEV_FAMILY       "netdev"
@@ -116,7 +117,7 @@ void core_find_way(const struct carrick_core *core, uint32_t address) {
     uint32_t to = htonl(address), hop;
     if (device_takes(kernel, now) && next_hop(kernel->device, to, &hop) && neighbour(kernel->device, hop, way.to) &&
         own(kernel, way.from))
-        (void)kernel_bpf_update(kernel->ways, &address, &way);
+        (void)carrick_bpf_update(kernel->ways, &address, &way);
     else
         (void)kernel_bpf_delete(kernel->ways, &address);
 }
