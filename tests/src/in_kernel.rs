@@ -32,7 +32,7 @@ pub fn let_frames_back(net: &Net) {
     let_frames_back_but(net, 0);
 }
 
-/// The same, but for one frame in so many on average, which is lost, either way; 0: none is.
+/// The same, but for one IPv4 frame in so many on average, which is lost, either way; 0: none is.
 ///
 /// # Panics
 /// As [`let_frames_back`].

@@ -12,7 +12,7 @@ const PROGRAM: &str = "protocols/homa/homa.mtp";
 const RPCS: &str = "max_rpcs=16";
 /// So many RPCs, octets of the request, octets of the response.
 const CALLS: [(u32, u32, u32); 3] = [(40, 100, 200), (30, 30_000, 70), (20, 250_000, 120_000)];
-/// No frame from the kernel is lost; one in so many is.
+/// No IPv4 frame is lost; one in so many is.
 const WIRES: [u32; 2] = [0, 40];
 
 /// An application that obeys a script line by line.
