@@ -23,7 +23,11 @@ static void tx(uint64_t seed) {
     struct carrick_tx unit = {0};
     fill(&rng);
     carrick_tx_open(&unit, STREAM);
-    uint64_t pinned = 0;
+    struct {
+        uint64_t at;
+        uint16_t round;
+    } queued[64];
+    uint32_t count = 0;
     for (int step = 0; step < 2000; step++) {
         switch (check_below(&rng, 4)) {
         case 0: {
@@ -38,18 +42,24 @@ static void tx(uint64_t seed) {
             break;
         case 2: {
             uint64_t at = unit.reclaimed + check_below(&rng, (uint32_t)(unit.end - unit.reclaimed) + 1);
-            pinned = unit.pending ? carrick_min64(pinned, at) : at;
-            carrick_tx_queued(&unit, at);
+            if (count == sizeof queued / sizeof queued[0])
+                break;
+            queued[count].at = at;
+            queued[count++].round = carrick_tx_queued(&unit, at);
             break;
         }
         default:
-            if (unit.pending)
-                carrick_tx_sent(&unit);
+            if (count) {
+                uint32_t which = check_below(&rng, count);
+                carrick_tx_sent(&unit, queued[which].round);
+                queued[which] = queued[--count];
+            }
         }
         CHECK(unit.reclaimed <= unit.base && unit.base <= unit.end && unit.end - unit.reclaimed <= CAPACITY);
-        if (unit.pending)
-            CHECK(unit.reclaimed == carrick_min64(unit.base, pinned));
-        else
+        CHECK((unit.pending == 0) == (count == 0));
+        for (uint32_t i = 0; i < count; i++)
+            CHECK(unit.reclaimed <= queued[i].at);
+        if (!count)
             CHECK(unit.reclaimed == unit.base);
         uint8_t out[CAPACITY];
         uint64_t len = unit.end - unit.reclaimed;

@@ -93,7 +93,7 @@ impl Emitter<'_> {
                 self.w.line("old->rules = rules;");
                 self.w.line("if (payload.len)");
                 let queued = if self.kernel { "carrick_tx_waits" } else { "carrick_tx_queued" };
-                self.w.line(format!("    {queued}(unit, payload.offset);"));
+                self.w.line(format!("    prev->payload__.round = {queued}(unit, payload.offset);"));
             }
             for take in &rule.takes {
                 let field = safe(&bp.fields[*take as usize].name);

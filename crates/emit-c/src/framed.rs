@@ -188,7 +188,7 @@ impl Emitter<'_> {
         }
         let (core, payload) = (self.core_param(), self.names.own("payload"));
         self.w.open(format!(
-            "static inline void {}({core}, const struct {payload} *v) {{",
+            "static inline void {}({core}, struct {payload} *v) {{",
             self.names.own("payload_queued")
         ));
         self.w.line("const uint8_t *ring = NULL;");
@@ -198,7 +198,7 @@ impl Emitter<'_> {
             self.names.own("payload_unit")
         ));
         self.w.line("if (unit)");
-        self.w.line("    carrick_tx_queued(unit, v->offset);");
+        self.w.line("    v->round = carrick_tx_queued(unit, v->offset);");
         self.w.close("}");
         self.w.blank();
     }

@@ -59,7 +59,7 @@ impl Emitter<'_> {
         for (index, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
             let (field, own) = (&ctx.name, self.names.own(&ctx.name));
             self.w.open(format!("case {}:", index + 1));
-            self.w.line(format!("carrick_tx_sent(&core->{field}_slots[v->slot].tx__);"));
+            self.w.line(format!("carrick_tx_sent(&core->{field}_slots[v->slot].tx__, v->round);"));
             self.w.line(format!(
                 "if (!core->{field}_slots[v->slot].tx__.pending && !core->{field}_slots[v->slot].live__)"
             ));
@@ -115,7 +115,10 @@ impl Emitter<'_> {
         self.w.line(format!("e->bp.{}_ = *bp;", bp.name));
         self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
         self.w.line(if self.has_memory() { "if (unit && payload.len)" } else { "if (payload.len)" });
-        self.w.line("    carrick_tx_queued(unit, payload.offset);");
+        self.w.line(format!(
+            "    e->bp.{}_.payload__.round = carrick_tx_queued(unit, payload.offset);",
+            bp.name
+        ));
         self.w.line("return e;");
         self.w.close("}");
         self.w.blank();

@@ -24,7 +24,7 @@ impl Machine {
         &mut self,
         p: &Linked,
         (bp, at): (usize, usize),
-        payload: Option<Payload>,
+        mut payload: Option<Payload>,
         rules: usize,
         queue: usize,
     ) -> Option<usize> {
@@ -46,8 +46,8 @@ impl Machine {
         self.restore(p, saved);
         let rule = found?;
         self.count(TX_COALESCED);
-        if let (true, Some(payload)) = (rule.takes.is_empty(), payload) {
-            self.payload_waits(&payload);
+        if let (true, Some(payload)) = (rule.takes.is_empty(), &mut payload) {
+            self.payload_waits(payload);
         }
         let new = &self.mem[at..at + size];
         let old = self.queue.entry(number);

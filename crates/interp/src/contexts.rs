@@ -160,14 +160,14 @@ impl Instances {
     }
 
     /// A queued blueprint with a payload of this slot's unit is out.
-    pub(crate) fn dequeued(&mut self, slot: u32) {
-        self.slot(slot).tx.dequeued();
+    pub(crate) fn dequeued(&mut self, slot: u32, round: usize) {
+        self.slot(slot).tx.dequeued(round);
         self.leave(slot);
     }
 
     fn leave(&mut self, slot: u32) {
         let leaving = self.slot(slot);
-        if leaving.state != State::Leaving || leaving.tx.queued > 0 {
+        if leaving.state != State::Leaving || leaving.tx.is_queued() {
             return;
         }
         leaving.state = State::Free;
@@ -249,11 +249,11 @@ mod tests {
     fn a_slot_is_kept_while_packets_are_queued() {
         let (mut all, mut mem) = (Instances::new(0, &CODE, 0, 2, 1), vec![0; 8]);
         let handle = make(&mut all, &mut mem, 5).unwrap();
-        all.slot(0).tx.queued = 1;
+        let round = all.slot(0).tx.queued_at(0);
         all.end(&mem, 0);
         assert_eq!((all.find(&mem, &[5]), all.live(handle), all.open), (None, None, 0));
         assert_eq!(make(&mut all, &mut mem, 5).unwrap().slot, 1);
-        all.dequeued(0);
+        all.dequeued(0, round);
         assert_eq!(make(&mut all, &mut mem, 6).unwrap().slot, 0);
     }
 

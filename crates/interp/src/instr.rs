@@ -385,9 +385,9 @@ impl Machine {
     ) {
         let code = &p.blueprints[bp];
         let cell = at + code.payload as usize;
-        let payload = self.payload(cell);
+        let mut payload = self.payload(cell);
         let mss = self.mem[cell + PAYLOAD_MSS as usize];
-        let frames = self.frame_payloads(p, code, at);
+        let mut frames = self.frame_payloads(p, code, at);
         let words = match (payload, code.frames) {
             (Some(payload), _) => [payload.offset, payload.len, mss],
             (None, Some(_)) => [0, frames.iter().flatten().map(|f| f.len).sum(), frames.len() as u64],
@@ -403,6 +403,9 @@ impl Machine {
             self.count(TX_QUEUE_FULL);
             return;
         };
+        for payload in payload.iter_mut().chain(frames.iter_mut().flatten()) {
+            self.payload_waits(payload);
+        }
         let entry = self.queue.entry(number);
         (entry.bp, entry.rules, entry.payload, entry.mss) = (bp, rules, payload, mss);
         entry.handle = self.current;
@@ -413,9 +416,6 @@ impl Machine {
         entry.frames.extend_from_slice(&frames);
         if !p.coalescing.is_empty() {
             self.queue.note_newest(number);
-        }
-        for payload in payload.iter().chain(frames.iter().flatten()) {
-            self.payload_waits(payload);
         }
     }
 
@@ -434,7 +434,7 @@ impl Machine {
         if len < wanted.1 {
             self.count(PAYLOAD_CUT);
         }
-        (len > 0).then_some(Payload { of: Source::Unit { ctx, slot, handle }, offset, len })
+        (len > 0).then_some(Payload { of: Source::Unit { ctx, slot, handle }, offset, len, round: 0 })
     }
 
     /// The same of memory of a request, cut to what the address has.
@@ -450,13 +450,13 @@ impl Machine {
         if len < wanted {
             self.count(PAYLOAD_CUT);
         }
-        (len > 0).then_some(Payload { of: Source::Memory { slot, token, at }, offset: 0, len })
+        (len > 0).then_some(Payload { of: Source::Memory { slot, token, at }, offset: 0, len, round: 0 })
     }
 
     /// A payload is queued.
-    pub(crate) fn payload_waits(&mut self, payload: &Payload) {
+    pub(crate) fn payload_waits(&mut self, payload: &mut Payload) {
         if let Source::Unit { ctx, slot, .. } = payload.of {
-            self.instances[ctx].slot(slot).tx.queued_at(payload.offset);
+            payload.round = self.instances[ctx].slot(slot).tx.queued_at(payload.offset);
         }
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Payload {
     pub of: Source,
     pub offset: u64,
     pub len: u64,
+    /// once it is queued: of those of the unit
+    pub round: usize,
 }
 
 /// A blueprint as it was issued.

@@ -262,7 +262,7 @@ impl Machine {
         }
         for payload in entry.payload.iter().chain(entry.frames.iter().flatten()) {
             if let Source::Unit { ctx, slot, .. } = payload.of {
-                self.instances[ctx].dequeued(slot);
+                self.instances[ctx].dequeued(slot, payload.round);
             }
         }
         if let Some(event) = sent {

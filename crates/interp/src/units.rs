@@ -14,10 +14,12 @@ pub(crate) struct TxUnit {
     end: u64,
     /// what lies before it may be overwritten
     reclaimed: u64,
-    /// queued blueprints with a payload of this unit
-    pub queued: u32,
-    /// no queued payload begins before it; of meaning while there is one
-    floor: u64,
+    /// queued blueprints with a payload of this unit, of each round
+    queued: [u32; 2],
+    /// no queued payload of a round begins before it; of meaning while there is one
+    floor: [u64; 2],
+    /// that of the next one
+    round: usize,
     /// `end` goes no further
     limit: u64,
     capacity: u64,
@@ -28,7 +30,7 @@ impl TxUnit {
     /// Begins the unit, empty, with room for `capacity` octets, a power of two.
     pub(crate) fn start(&mut self, size: u64, capacity: usize) {
         self.ring.make(capacity);
-        (self.base, self.end, self.reclaimed, self.floor) = (0, 0, 0, 0);
+        (self.base, self.end, self.reclaimed, self.floor, self.round) = (0, 0, 0, [0; 2], 0);
         (self.exists, self.limit, self.capacity) = (true, size, capacity as u64);
     }
 
@@ -60,21 +62,34 @@ impl TxUnit {
         (from, to.saturating_sub(from))
     }
 
-    /// A blueprint whose payload begins there is queued.
-    pub(crate) fn queued_at(&mut self, offset: u64) {
-        self.floor = if self.queued == 0 { offset } else { self.floor.min(offset) };
-        self.queued += 1;
+    /// A blueprint whose payload begins there is queued: in which round.
+    ///
+    /// Octets are to come free also while something is always queued: which payload is the first is known for each round, and one
+    /// begins when none of the other is left.
+    pub(crate) fn queued_at(&mut self, offset: u64) -> usize {
+        if self.queued[self.round] > 0 && self.queued[1 - self.round] == 0 {
+            self.round = 1 - self.round;
+        }
+        let round = self.round;
+        self.floor[round] = if self.queued[round] == 0 { offset } else { self.floor[round].min(offset) };
+        self.queued[round] += 1;
+        round
     }
 
-    /// A queued blueprint is out.
-    pub(crate) fn dequeued(&mut self) {
-        self.queued = self.queued.saturating_sub(1);
+    /// A queued blueprint of a round is out.
+    pub(crate) fn dequeued(&mut self, round: usize) {
+        self.queued[round] = self.queued[round].saturating_sub(1);
         self.reclaim();
     }
 
+    /// Whether a blueprint with a payload of this unit is queued.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.queued != [0; 2]
+    }
+
     fn reclaim(&mut self) {
-        let least = if self.queued == 0 { self.base } else { self.base.min(self.floor) };
-        self.reclaimed = self.reclaimed.max(least);
+        let queued = (0..2).filter(|&round| self.queued[round] > 0).map(|round| self.floor[round]);
+        self.reclaimed = self.reclaimed.max(queued.fold(self.base, u64::min));
     }
 
     pub(crate) fn get(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
@@ -201,19 +216,33 @@ mod tests {
         let mut unit = TxUnit::default();
         unit.start(u64::MAX, ROOM);
         assert_eq!(unit.add(&text(0, 70)), 64);
-        unit.queued_at(20);
-        unit.queued_at(0);
+        let (later, first) = (unit.queued_at(20), unit.queued_at(0));
         assert_eq!(unit.flush(10), 10);
         assert_eq!(unit.add(&text(64, 4)), 0, "the octets may still be sent");
         assert_eq!(unit.cut(0, 20), (0, 20));
-        unit.dequeued();
-        assert_eq!(unit.add(&text(64, 4)), 0, "which of them is out is not known");
-        unit.dequeued();
+        unit.dequeued(later);
+        assert_eq!(unit.add(&text(64, 4)), 0, "the first one still waits");
+        unit.dequeued(first);
         assert_eq!(unit.add(&text(64, 16)), 10);
         assert_eq!(unit.cut(5, 20), (10, 15));
         let mut out = Vec::new();
         unit.get(60, 14, &mut out);
         assert_eq!(out, text(60, 14));
+    }
+
+    #[test]
+    fn octets_come_free_while_something_is_always_queued() {
+        let mut unit = TxUnit::default();
+        unit.start(u64::MAX, ROOM);
+        assert_eq!(unit.add(&text(0, 64)), 64);
+        let mut before = unit.queued_at(0);
+        for at in 1..100 {
+            let next = unit.queued_at(at * 16);
+            unit.dequeued(before);
+            assert_eq!(unit.flush(16), 16);
+            assert_eq!(unit.add(&text(48 + at * 16, 16)), 16, "after {at} packets");
+            before = next;
+        }
     }
 
     #[test]

@@ -14,13 +14,14 @@ struct carrick_tx {
     uint64_t end;       /* one past the last */
     uint64_t reclaimed; /* the first octet that may not be overwritten yet */
     uint64_t size;      /* where the unit ends, UINT64_MAX if it does not */
-    uint64_t floor;     /* no queued payload begins before it; of meaning while there is one */
-    uint32_t pending;   /* queued blueprints with a payload of this unit */
+    uint64_t floor[2];  /* no queued payload of a round begins before it; of meaning while there is one */
+    uint64_t pending;   /* queued blueprints with a payload of this unit, 32 bits for each round */
+    uint16_t round;     /* that of the next one */
     bool open;
 };
 
 static inline void carrick_tx_open(struct carrick_tx *tx, uint64_t size) {
-    uint32_t pending = tx->pending;
+    uint64_t pending = tx->pending;
     *tx = (struct carrick_tx){.size = size, .pending = pending, .open = true};
 }
 
@@ -31,23 +32,55 @@ static inline uint64_t carrick_tx_room(const struct carrick_tx *tx, uint64_t mas
     return carrick_min64(mask + 1 - (tx->end - tx->reclaimed), tx->size - tx->end);
 }
 
+/* One queued blueprint of a round. */
+static inline uint64_t carrick_tx_one(uint16_t round) {
+    return (uint64_t)1 << (round ? 32 : 0);
+}
+
+/* What lies before all payloads that are queued, and was retired, may be overwritten. */
+static inline void carrick_tx_reclaim(struct carrick_tx *tx, uint64_t pending) {
+    uint64_t first = (uint32_t)pending ? tx->floor[0] : UINT64_MAX;
+    uint64_t second = pending >> 32 ? tx->floor[1] : UINT64_MAX;
+    uint64_t free = carrick_min64(tx->base, carrick_min64(first, second));
+    tx->reclaimed = carrick_max64(tx->reclaimed, free);
+}
+
 /* Retires; returns how many octets. */
 static inline uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
     len = carrick_min64(len, tx->end - tx->base);
     tx->base += len;
-    tx->reclaimed = tx->pending == 0 ? tx->base : carrick_max64(tx->reclaimed, carrick_min64(tx->base, tx->floor));
+    carrick_tx_reclaim(tx, tx->pending);
     return len;
 }
 
-/* A blueprint whose payload begins there is queued. */
-static inline void carrick_tx_queued(struct carrick_tx *tx, uint64_t offset) {
-    tx->floor = tx->pending++ == 0 ? offset : carrick_min64(tx->floor, offset);
+/*
+ * The round of a payload that begins there and is queued while so many are. While something is always queued, octets
+ * still are to come free: which payload is the first is known for each round, and one begins when none of the other is
+ * left.
+ */
+static inline uint16_t carrick_tx_round(struct carrick_tx *tx, uint64_t offset, uint64_t pending) {
+    uint32_t same = (uint32_t)(tx->round ? pending >> 32 : pending),
+             other = (uint32_t)(tx->round ? pending : pending >> 32);
+    if (same && !other) {
+        tx->round ^= 1;
+        same = 0;
+    }
+    uint64_t *floor = &tx->floor[tx->round & 1];
+    *floor = same ? carrick_min64(*floor, offset) : offset;
+    return tx->round;
+}
+
+/* A blueprint whose payload begins there is queued. Its round, which carrick_tx_sent is to be told. */
+static inline uint16_t carrick_tx_queued(struct carrick_tx *tx, uint64_t offset) {
+    uint16_t round = carrick_tx_round(tx, offset, tx->pending);
+    tx->pending += carrick_tx_one(round);
+    return round;
 }
 
 /* A queued blueprint with a payload of this unit is out. */
-static inline void carrick_tx_sent(struct carrick_tx *tx) {
-    if (--tx->pending == 0)
-        tx->reclaimed = tx->base;
+static inline void carrick_tx_sent(struct carrick_tx *tx, uint16_t round) {
+    tx->pending -= carrick_tx_one(round);
+    carrick_tx_reclaim(tx, tx->pending);
 }
 
 /* Octets [lo, hi) from the unit's base that are there, beyond the in-order ones. */

@@ -80,7 +80,7 @@ impl Emitter<'_> {
         self.w.line("if (!core || !v)\n    return 0;");
         self.w.line(format!("struct {of} payload = *v;"));
         self.unit_of_payload();
-        self.w.line("if (unit)\n    carrick_tx_waits(unit, payload.offset);");
+        self.w.line("if (unit)\n    v->round = carrick_tx_waits(unit, payload.offset);");
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();
@@ -89,7 +89,7 @@ impl Emitter<'_> {
         self.w.line("if (!core || !v || !v->len)\n    return 0;");
         let units: Vec<_> = self.units_sent().map(|(n, c)| (n, self.names.own(&c.name))).collect();
         for (number, name) in units {
-            self.w.line(format!("if (v->type == {})\n    {name}_tx_out(v->slot);", number + 1));
+            self.w.line(format!("if (v->type == {})\n    {name}_tx_out(v->slot, v->round);", number + 1));
         }
         self.w.line("return 0;");
         self.w.close("}");

@@ -50,7 +50,10 @@ impl Emitter<'_> {
         self.place_entry(index);
         self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
         self.w.line("if (unit && payload.len)");
-        self.w.line("    carrick_tx_waits(unit, payload.offset);");
+        self.w.line(format!(
+            "    e->bp.{}_.payload__.round = carrick_tx_waits(unit, payload.offset);",
+            bp.name
+        ));
         self.entry_is_there();
         self.w.line("return 0;");
         self.w.close("}");

@@ -16,7 +16,8 @@ impl Emitter<'_> {
         self.w.line("uint8_t *ptr;");
         self.w.line("uint64_t offset, len, mss;");
         self.w.line("uint32_t slot; /* of the unit's context */");
-        self.w.line("uint32_t type; /* of the unit's context + 1; 0: no unit */");
+        self.w.line("uint16_t type; /* of the unit's context + 1; 0: no unit */");
+        self.w.line("uint16_t round; /* once it is queued: of those of the unit, carrick_tx_queued */");
         self.w.close("};");
         self.w.blank();
         self.w.line("/* A packet that is being parsed: what follows the network header. */");

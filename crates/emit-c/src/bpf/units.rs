@@ -257,7 +257,10 @@ impl Emitter<'_> {
         self.w.line("if (!core)\n    return 0;");
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
             self.w.line(format!("if (core->payload.type == {})", number + 1));
-            self.w.line(format!("    {}_tx_out(core->payload.slot);", self.names.own(&ctx.name)));
+            self.w.line(format!(
+                "    {}_tx_out(core->payload.slot, core->payload.round);",
+                self.names.own(&ctx.name)
+            ));
         }
         self.w.line("return 0;");
         self.w.close("}");

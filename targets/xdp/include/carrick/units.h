@@ -52,26 +52,28 @@ CARRICK_INLINE uint64_t carrick_copy_next(struct carrick_copy *copy, uint64_t ro
 
 /* Payloads may have left since: their octets can be overwritten. Before anything else is done with a unit. */
 CARRICK_INLINE void carrick_tx_settle(struct carrick_tx *tx) {
-    if (CARRICK_READ(tx->pending) == 0)
-        tx->reclaimed = tx->base;
+    carrick_tx_reclaim(tx, CARRICK_READ(tx->pending));
 }
 
 /* As carrick_tx_open, while packets may be leaving. */
 CARRICK_INLINE void carrick_tx_begin(struct carrick_tx *tx, uint64_t size) {
-    tx->base = tx->end = tx->reclaimed = tx->floor = 0;
+    tx->base = tx->end = tx->reclaimed = tx->floor[0] = tx->floor[1] = 0;
     tx->size = size;
+    tx->round = 0;
     tx->open = true;
 }
 
 /* As carrick_tx_queued. */
-CARRICK_INLINE void carrick_tx_waits(struct carrick_tx *tx, uint64_t offset) {
-    bool first = __sync_fetch_and_add(&tx->pending, 1) == 0;
-    tx->floor = first ? offset : carrick_min64(tx->floor, offset);
+CARRICK_INLINE uint16_t carrick_tx_waits(struct carrick_tx *tx, uint64_t offset) {
+    uint16_t round = carrick_tx_round(tx, offset, CARRICK_READ(tx->pending));
+    (void)__sync_fetch_and_add(&tx->pending, carrick_tx_one(round));
+    return round;
 }
 
 /* A payload of this unit is out; whether no other waits. */
-CARRICK_INLINE bool carrick_tx_left(struct carrick_tx *tx) {
-    return __sync_fetch_and_add(&tx->pending, (uint32_t)-1) == 1;
+CARRICK_INLINE bool carrick_tx_left(struct carrick_tx *tx, uint16_t round) {
+    uint64_t one = carrick_tx_one(round);
+    return __sync_fetch_and_add(&tx->pending, 0 - one) == one;
 }
 
 /* Whether octets from `lo` to `hi`, counted from base, need no run more than there can be. */
