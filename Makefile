@@ -25,8 +25,8 @@ lint: ## formatting and warnings, as CI sees them
 bench: ## measure, side by side with peers, and write docs/benchmarks.md
 	@bench/run
 
-experiments: ## make figures of papers again, beside the papers' numbers (QUICK=1: smaller ones)
-	@for e in experiments/*; do echo "== $$e"; "$$e" $(if $(QUICK),--quick) || exit 1; done
+experiments: ## make figures of papers again, beside the papers' numbers (QUICK=1: smaller ones; EXPERIMENTS=experiments/NAME: some)
+	@for e in $(or $(EXPERIMENTS),experiments/*); do echo "== $$e"; "$$e" $(if $(QUICK),--quick) || exit 1; done
 
 fuzz: ## fuzz the front end and generated code for SECONDS (60)
 	@fuzz/run $(SECONDS)

@@ -69,5 +69,7 @@ fn the_kernel_keeps_what_is_not_the_stacks() {
     transfer(&net, &mut ours);
     assert_eq!([KERNELS, Net::OURS].map(|address| answer_of(&net, address)), ["refused"; 2]);
     ours.kill();
+    // It would go on for up to a minute to send to who answered before.
+    net.ip(End::Peer, &format!("neigh flush dev {DEVICE}")).expect("it forgets who answered");
     assert_eq!([KERNELS, Net::OURS].map(|address| answer_of(&net, address)), ["refused", "unreachable"]);
 }

@@ -16,6 +16,7 @@ fn compiled_cores_keep_their_promises_under_attack() {
     }
     let fuzzed = Command::new("make")
         .args(["-s", "-C", "fuzz", "generated", &format!("SECONDS={SECONDS}")])
+        .arg(format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from)))
         .arg(format!("TRAFFIC={}", build::tool("carrick-fuzz-traffic").display()))
         .arg(format!("TARGET_DIR={}", build::target_dir().display()))
         .current_dir(build::root())
