@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use carrick_driver::Choice;
 use carrick_driver::cc::{self, Tracing};
@@ -227,28 +228,39 @@ fn every_feature_of_every_protocol() {
     assert!(choices_made > 5, "{choices_made} choices");
 }
 
+fn holds_as_a_command(path: &Path) {
+    let done = Command::new(build::carrick())
+        .args(["diff", "--seeds", "200"])
+        .arg(path)
+        .output()
+        .expect("carrick runs");
+    match done.status.code() {
+        Some(0) => {}
+        Some(3) => skip(&String::from_utf8_lossy(&done.stderr)),
+        _ => panic!(
+            "{}: {}{}",
+            path.display(),
+            String::from_utf8_lossy(&done.stdout),
+            String::from_utf8_lossy(&done.stderr)
+        ),
+    }
+}
+
 /// Every program that can run, as `carrick diff FILE --seeds 200` holds it.
 #[test]
 fn every_program_of_the_tree() {
     let programs = programs_under(&build::root());
     assert!(programs.len() > 20, "only {} programs were found", programs.len());
-    for path in programs {
-        let done = Command::new(build::carrick())
-            .args(["diff", "--seeds", "200"])
-            .arg(&path)
-            .output()
-            .expect("carrick runs");
-        match done.status.code() {
-            Some(0) => {}
-            Some(3) => return skip(&String::from_utf8_lossy(&done.stderr)),
-            _ => panic!(
-                "{}: {}{}",
-                path.display(),
-                String::from_utf8_lossy(&done.stdout),
-                String::from_utf8_lossy(&done.stderr)
-            ),
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(path) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    holds_as_a_command(path);
+                }
+            });
         }
-    }
+    });
 }
 
 /// The programs in a folder of the repository that have chains of their own; those in tests/ui are wrong in some way, and
