@@ -10,7 +10,8 @@ show_in_the_kernel() {
     ip -n "$ns_ours" addr add "$ours/24" dev "$device"
     lose_one_in 0
     serve_from_the_kernel
-    start_nginx
+    serve_unmodified
+    start_nginx "$peer" "$out/nginx" ip netns exec "$ns_peer"
     fetch_into_the_kernel "clean" ""
     lose_one_in 100
     fetch_into_the_kernel "bad" "$bad_way"
@@ -36,18 +37,38 @@ serve_from_the_kernel() {
     for name in clean bad; do
         faults=
         [ "$name" = clean ] || { faults=$bad_way && lose_one_in 100; }
-        curl_down "$name" "$faults" "$log"
+        curl_down "our server -> curl" "$name" "$faults" "$log"
         curl_up "$name" "$faults" "$log"
     done
     lose_one_in 0
     stop "$child"
 }
 
+# nginx, which knows nothing of us, with sockets of the program in the kernel.
+serve_unmodified() {
+    local log=$out/sockets.log door=$out/door child name faults
+    (in_the_kernel --app "sockets:$door") >"$log" 2>&1 &
+    child=$!
+    children+=("$child")
+    wait_ready "$log" "$child" 2400
+    start_nginx "$ours" "$out/nginx-ours" ip netns exec "$ns_ours" env \
+        LD_PRELOAD="$built/libcarrick-sockets.so" CARRICK_SOCKETS="$door"
+    for name in clean bad; do
+        faults=
+        [ "$name" = clean ] || { faults=$bad_way && lose_one_in 100; }
+        curl_down "nginx, unmodified, in the kernel -> curl" "$name" "$faults" "$log"
+    done
+    lose_one_in 0
+    stop "${children[-1]}"
+    stop "$child"
+}
+
 curl_down() {
-    local name=$1 faults=$2 log=$3 began
+    local title=$1 name=$2 faults=$3 log=$4 began
+    rm -f "$out/got/down-$name.bin"
     began=$(seconds_now)
     in_peer curl -sS --fail --max-time 300 -o "$out/got/down-$name.bin" "http://$ours/data.bin" 2>>"$log" || true
-    row "our server -> curl" "$(seconds_since "$began")" "-" "$(faults_shown "$faults")" \
+    row "$title" "$(seconds_since "$began")" "-" "$(faults_shown "$faults")" \
         "$(same "$out/www/data.bin" "$out/got/down-$name.bin")"
 }
 

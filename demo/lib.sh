@@ -107,7 +107,7 @@ same() {
 wait_ready() {
     local log=$1 child=$2 tries
     for tries in $(seq "${3:-200}"); do
-        grep -q listening "$log" 2>/dev/null && return 0
+        grep -q -e listening -e 'serving sockets' "$log" 2>/dev/null && return 0
         kill -0 "$child" 2>/dev/null || break
         pause
     done

@@ -50,7 +50,7 @@ show_on_the_wire() {
     make_wire
     serve "clean" ""
     serve "bad" "$bad_wire"
-    start_nginx
+    start_nginx "$peer" "$out/nginx" ip netns exec "$ns_peer"
     fetch "clean" ""
     fetch "bad" "$bad_wire"
 }
@@ -86,8 +86,10 @@ peer_retransmissions() {
     in_peer awk '/^Tcp:/ { if (!n) { for (i = 1; i <= NF; i++) if ($i == "RetransSegs") n = i } else print $n }' /proc/net/snmp
 }
 
+# start_nginx ADDRESS DIR COMMAND...: nginx, unmodified, started by a command that runs what follows it.
 start_nginx() {
-    local dir=$out/nginx
+    local address=$1 dir=$2
+    shift 2
     mkdir -p "$dir"
     cat >"$dir/nginx.conf" <<EOF
 user root;
@@ -101,12 +103,12 @@ http {
     fastcgi_temp_path $dir/c;
     uwsgi_temp_path $dir/d;
     scgi_temp_path $dir/e;
-    server { listen $peer:80; root $out/www; }
+    server { listen $address:80; root $out/www; }
 }
 EOF
-    ip netns exec "$ns_peer" nginx -p "$dir" -c "$dir/nginx.conf" -g 'daemon off;' >"$dir/nginx.log" 2>&1 &
+    "$@" nginx -p "$dir" -c "$dir/nginx.conf" -g 'daemon off;' >"$dir/nginx.log" 2>&1 &
     children+=("$!")
-    in_peer curl -sS --retry 20 --retry-connrefused --retry-delay 1 -o /dev/null "http://$peer/" 2>/dev/null || true
+    in_peer curl -sS --retry 20 --retry-connrefused --retry-delay 1 -o /dev/null "http://$address/" 2>/dev/null || true
 }
 
 # fetch NAME FAULTS: our downloader gets the file from nginx.
