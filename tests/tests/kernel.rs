@@ -161,6 +161,7 @@ fn transports_do_in_the_kernel_what_they_do_in_the_interpreter() {
 fn a_transport_with_features_does_so_too() {
     for features in [
         &["cubic", "ecn", "sack", "prr", "frto", "syn_cookies"][..],
+        &["dctcp", "ecn", "exact", "sack"],
         &["sack", "rack"],
         &["sack", "rtt_samples", "pacing", "delivery_rate", "bbr"],
         &["sack", "rtt_samples", "pacing", "newreno", "timer_based"],
