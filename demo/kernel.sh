@@ -12,9 +12,7 @@ show_in_the_kernel() {
     serve_from_the_kernel
     serve_unmodified
     start_nginx "$peer" "$out/nginx" ip netns exec "$ns_peer"
-    fetch_into_the_kernel "clean" ""
-    lose_one_in 100
-    fetch_into_the_kernel "bad" "$bad_way"
+    on_both_wires fetch_into_the_kernel
 }
 
 # The peer's device loses one frame in so many, 0 for none.
@@ -29,38 +27,46 @@ in_the_kernel() {
 }
 
 serve_from_the_kernel() {
-    local log=$out/serve.log child name faults
-    (in_the_kernel --app "http:$out/www") >"$log" 2>&1 &
-    child=$!
-    children+=("$child")
-    wait_ready "$log" "$child" 2400 # it is compiled first
-    for name in clean bad; do
-        faults=
-        [ "$name" = clean ] || { faults=$bad_way && lose_one_in 100; }
-        curl_down "our server -> curl" "$name" "$faults" "$log"
-        curl_up "$name" "$faults" "$log"
-    done
-    lose_one_in 0
-    stop "$child"
+    run_in_the_kernel "$out/serve.log" --app "http:$out/www"
+    on_both_wires down_and_up
+    stop "${children[-1]}"
+}
+
+down_and_up() {
+    curl_down "our server -> curl" "$1" "$2" "$out/serve.log"
+    curl_up "$1" "$2" "$out/serve.log"
 }
 
 # nginx, which knows nothing of us, with sockets of the program in the kernel.
 serve_unmodified() {
-    local log=$out/sockets.log door=$out/door child name faults
-    (in_the_kernel --app "sockets:$door") >"$log" 2>&1 &
-    child=$!
-    children+=("$child")
-    wait_ready "$log" "$child" 2400
+    local door=$out/door
+    run_in_the_kernel "$out/sockets.log" --app "sockets:$door"
     start_nginx "$ours" "$out/nginx-ours" ip netns exec "$ns_ours" env \
         LD_PRELOAD="$built/libcarrick-sockets.so" CARRICK_SOCKETS="$door"
-    for name in clean bad; do
-        faults=
-        [ "$name" = clean ] || { faults=$bad_way && lose_one_in 100; }
-        curl_down "nginx, unmodified, in the kernel -> curl" "$name" "$faults" "$log"
-    done
-    lose_one_in 0
+    on_both_wires down_unmodified
     stop "${children[-1]}"
-    stop "$child"
+    stop "${children[-2]}"
+}
+
+down_unmodified() {
+    curl_down "nginx, unmodified, in the kernel -> curl" "$1" "$2" "$out/sockets.log"
+}
+
+# run_in_the_kernel LOG ARGUMENTS...: begins an application as the newest child, and waits until it is ready.
+run_in_the_kernel() {
+    local log=$1
+    shift
+    (in_the_kernel "$@") >"$log" 2>&1 &
+    children+=("$!")
+    wait_ready "$log" "${children[-1]}" 2400 # it is compiled first
+}
+
+# on_both_wires FUNCTION: with a name for each wire, and its faults.
+on_both_wires() {
+    "$1" clean ""
+    lose_one_in 100
+    "$1" bad "$bad_way"
+    lose_one_in 0
 }
 
 curl_down() {

@@ -27,7 +27,9 @@ static void tx(uint64_t seed) {
         uint64_t at;
         uint16_t round;
     } queued[64];
-    uint32_t count = 0;
+    /* Of each round: where the first payload begins, and how many wait. */
+    uint64_t pinned[2] = {0, 0};
+    uint32_t count = 0, waiting[2] = {0, 0};
     for (int step = 0; step < 2000; step++) {
         switch (check_below(&rng, 4)) {
         case 0: {
@@ -44,13 +46,16 @@ static void tx(uint64_t seed) {
             uint64_t at = unit.reclaimed + check_below(&rng, (uint32_t)(unit.end - unit.reclaimed) + 1);
             if (count == sizeof queued / sizeof queued[0])
                 break;
+            uint16_t round = carrick_tx_queued(&unit, at);
+            pinned[round] = waiting[round]++ ? carrick_min64(pinned[round], at) : at;
             queued[count].at = at;
-            queued[count++].round = carrick_tx_queued(&unit, at);
+            queued[count++].round = round;
             break;
         }
         default:
             if (count) {
                 uint32_t which = check_below(&rng, count);
+                waiting[queued[which].round]--;
                 carrick_tx_sent(&unit, queued[which].round);
                 queued[which] = queued[--count];
             }
@@ -59,8 +64,11 @@ static void tx(uint64_t seed) {
         CHECK((unit.pending == 0) == (count == 0));
         for (uint32_t i = 0; i < count; i++)
             CHECK(unit.reclaimed <= queued[i].at);
-        if (!count)
-            CHECK(unit.reclaimed == unit.base);
+        uint64_t first = unit.base;
+        for (int round = 0; round < 2; round++)
+            if (waiting[round])
+                first = carrick_min64(first, pinned[round]);
+        CHECK(unit.reclaimed == first);
         uint8_t out[CAPACITY];
         uint64_t len = unit.end - unit.reclaimed;
         carrick_ring_read(ring, CAPACITY - 1, unit.reclaimed, out, len);

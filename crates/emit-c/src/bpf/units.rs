@@ -171,7 +171,6 @@ impl Emitter<'_> {
         self.w.close("}");
         self.w.blank();
         self.open_on_unit(ctx, Way::Tx, "flush", ", uint64_t len", 5, &["0u"]);
-        self.w.line("carrick_tx_settle(&c->tx__);");
         self.w.line("CARRICK_UNUSED uint64_t taken = carrick_tx_flush(&c->tx__, len);");
         self.trace_instr(5, &[format!("{name}_handle(c)"), "taken".into()]);
         self.w.close("}");
