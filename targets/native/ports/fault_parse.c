@@ -61,6 +61,7 @@ static bool parse_one(const char *name, const char *value, struct carrick_fault_
 
 bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, struct carrick_port_error *error) {
     char copy[256], *rest = NULL;
+    *config = (struct carrick_fault_config){0};
     if (strlen(text) >= sizeof copy) {
         snprintf(error->text, sizeof error->text, "The list of faults is too long: take at most %zu letters.",
                  sizeof copy - 1);

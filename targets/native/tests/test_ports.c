@@ -72,7 +72,7 @@ static void datagrams_carry_packets(void) {
  */
 static uint32_t through_faults(const char *faults, uint32_t count, uint64_t gap, uint16_t *order, uint32_t room,
                                struct carrick_fault_counts *counts) {
-    struct carrick_fault_config config = {0};
+    struct carrick_fault_config config;
     struct carrick_port *ends[2];
     struct carrick_frame frames[CARRICK_PORT_BATCH];
     CHECK(carrick_fault_parse(faults, &config, &error));

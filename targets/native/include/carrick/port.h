@@ -131,8 +131,8 @@ struct carrick_fault_config {
     uint64_t seed;
 };
 
-/* Reads "loss=1%,reorder=2%,dup=1%,corrupt=0.1%,mark=5%,delay=10ms,jitter=1ms,seed=7". `error` says what is wrong with
- * it. */
+/* Reads "loss=1%,reorder=2%,dup=1%,corrupt=0.1%,mark=5%,delay=10ms,jitter=1ms,seed=7". Sets all of `config`: a
+ * fault that the text does not name does not happen. False: `error` reports what is wrong with the text. */
 bool carrick_fault_parse(const char *text, struct carrick_fault_config *config, struct carrick_port_error *error);
 
 struct carrick_fault_counts {
