@@ -25,16 +25,16 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Begin a protocol of your own
+    /// Create a protocol from a template
     #[command(before_help = "Example: carrick new parcel --template stream")]
     New(New),
-    /// Find all that is wrong with programs
+    /// Check programs and report all errors
     #[command(before_help = "Example: carrick check stream.mtp --target native")]
     Check(Check),
-    /// Bring programs into the one layout
+    /// Format programs
     #[command(before_help = "Example: carrick fmt stream.mtp")]
     Fmt(Fmt),
-    /// Write what a target needs: C sources, a Makefile, a library
+    /// Build a program for a target: sources, a Makefile, a library
     #[command(before_help = "Example: carrick build stream.mtp --target native -o out")]
     Build(Build),
     /// Run a program in the simulator
@@ -42,7 +42,7 @@ pub enum Command {
         before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7 --pcap out.pcapng"
     )]
     Sim(Box<crate::commands::sim::SimArgs>),
-    /// Look into the contexts of a program that runs, and change them
+    /// Inspect and change the contexts of a running program
     #[command(
         before_help = "Example: carrick trace stream.mtp --sample cwnd,snd_una --every 10ms --loss 1% --bytes 10MB"
     )]
@@ -55,10 +55,10 @@ pub enum Command {
     /// Compare the interpreter with the compiled core over random networks and applications
     #[command(before_help = "Example: carrick diff stream.mtp --seeds 200")]
     Diff(crate::commands::diff::DiffArgs),
-    /// Say what a diagnostic means
+    /// Explain a diagnostic
     #[command(before_help = "Example: carrick explain MTP0201")]
     Explain(Explain),
-    /// Write a page about a program: its headers, events, processors, state
+    /// Write an HTML page about a program: headers, events, processors, state
     #[command(before_help = "Example: carrick doc stream.mtp -o stream.html")]
     Doc(Doc),
     /// Write a Wireshark dissector for a program's packets
@@ -67,25 +67,25 @@ pub enum Command {
     /// Draw the headers of a program, bit by bit
     #[command(before_help = "Example: carrick layout stream.mtp --with sack")]
     Layout(Layout),
-    /// Put the results of shards together: as if one run had made them all
+    /// Join the results of shards into one result
     #[command(before_help = "Example: carrick merge part-1.csv part-2.csv -o flows.csv")]
     Merge(Merge),
-    /// Draw tables of results, several in one drawing: slowdowns, completion times, queues, goodput
+    /// Draw tables of results: slowdowns, completion times, queues, goodput
     #[command(before_help = "Example: carrick plot one.csv other.csv --what slowdown -o slowdown.svg")]
     Plot(Plot),
-    /// Make an artefact again, and compare: exit 1 with the first difference
+    /// Reproduce an artefact and compare: exit 1 with the first difference
     #[command(before_help = "Example: carrick repro flows.csv")]
     Repro(Repro),
-    /// Draw a recorded run as a page: packets, curves, queues, and the line that reacted to each event
+    /// Draw a recorded run as an HTML page: packets, curves, queues, and the line that handled each event
     #[command(before_help = "Example: carrick report stream.run -o report.html")]
     Report(Report),
-    /// List the targets and what they have
+    /// List the targets and what each supports
     #[command(before_help = "Example: carrick targets")]
     Targets(Targets),
-    /// Serve an editor: the language server protocol on standard input and output
+    /// Start the language server, on standard input and output
     #[command(before_help = "Example: carrick lsp (started by an editor, see editors/README.md)")]
     Lsp(Lsp),
-    /// Print the completions of a shell
+    /// Print completions for a shell
     #[command(
         before_help = "Example: carrick completions bash > ~/.local/share/bash-completion/completions/carrick"
     )]
@@ -97,44 +97,44 @@ pub enum Command {
 
 #[derive(Debug, ClapArgs)]
 pub struct Completions {
-    /// whose completions
+    /// Shell to complete for
     pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct Man {
-    /// the folder to write, made if it is not there
+    /// Folder for the pages; created if missing
     pub dir: PathBuf,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct New {
-    /// the folder to make, named as the protocol
+    /// Folder to create; its name is the name of the protocol
     pub path: PathBuf,
-    /// what it begins with
+    /// Template
     #[arg(short, long, value_enum, default_value = "stream")]
     pub template: Template,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Template {
-    /// a reliable stream of octets over a window of segments
+    /// A reliable byte stream with a window of segments
     Stream,
-    /// messages, each a packet, that arrive once and in order
+    /// Messages of one packet each, delivered once and in order
     Message,
-    /// messages of many packets, of which the receiver says when they are sent
+    /// Messages of many packets; the receiver grants when they are sent
     ReceiverDriven,
-    /// a program between two ends: it holds back what comes too fast
+    /// An in-network program between two ends: it delays packets above a rate
     InNetwork,
 }
 
 /// Which features a build has.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct Features {
-    /// features to build with: reliable,inorder=hold
+    /// Features to build with, for example reliable,inorder=hold
     #[arg(long, value_name = "FEATURE[=OPTION]", value_delimiter = ',')]
     pub with: Vec<String>,
-    /// features to leave out that the program has by default
+    /// Default features to leave out
     #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
     pub without: Vec<String>,
 }
@@ -150,7 +150,7 @@ impl Features {
 /// A program and what it is built with.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct Source {
-    /// a program (.mtp)
+    /// Program (.mtp)
     pub file: PathBuf,
     #[command(flatten)]
     pub features: Features,
@@ -172,7 +172,7 @@ impl fmt::Display for Source {
 /// Whether a command goes on after its work is done.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct Watching {
-    /// do it again whenever a file of the program changes, until Ctrl-C
+    /// Repeat whenever a file of the program changes, until Ctrl-C
     #[arg(long)]
     pub watch: bool,
 }
@@ -181,20 +181,20 @@ pub struct Watching {
 pub struct Dissect {
     #[command(flatten)]
     pub source: Source,
-    /// the script (default: the program's name with .lua, here); `-` is standard output
+    /// Script to write; `-` is standard output (default: NAME.lua in the current folder)
     #[arg(short, long)]
     pub output: Option<PathBuf>,
-    /// a parameter of the program, if its parser uses it: name=value
+    /// Parameter that the parser uses: name=value
     #[arg(long)]
     pub set: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct Doc {
-    /// requirements.toml beside the program is told of too
+    /// A requirements.toml next to the program is included
     #[command(flatten)]
     pub source: Source,
-    /// the page to write; without it NAME.html here
+    /// Page to write (default: NAME.html in the current folder)
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -203,16 +203,16 @@ pub struct Doc {
 
 #[derive(Debug, ClapArgs)]
 pub struct Report {
-    /// what `carrick sim --trace` wrote; or tables of `carrick sim --csv` and `--timeline`, as many as are to be compared
+    /// Trace of `carrick sim --trace`, or tables of `carrick sim --csv` and `--timeline` to compare
     #[arg(required = true)]
     pub runs: Vec<PathBuf>,
-    /// the page to write
+    /// Page to write
     #[arg(short, long, default_value = "report.html")]
     pub output: PathBuf,
-    /// a field of a context to draw (`field`, or `context.field`), as often as wanted; without it those that tell most
+    /// Field of a context to draw (`field` or `context.field`); repeat for several (default: the fields that change most)
     #[arg(long, value_name = "FIELD")]
     pub plot: Vec<String>,
-    /// the program of the run, if it is not where it was
+    /// Program of the run, if its file has moved
     #[arg(long, value_name = "FILE")]
     pub program: Option<PathBuf>,
     #[command(flatten)]
@@ -221,23 +221,23 @@ pub struct Report {
 
 #[derive(Debug, ClapArgs)]
 pub struct Merge {
-    /// what `carrick sim --shard` made: tables (--csv), or what it printed (--format json); all of the shards, in any order
+    /// Results of `carrick sim --shard`: tables (--csv) or JSON (--format json); all shards, in any order
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// the file to write; without it standard output
+    /// File to write (default: standard output)
     #[arg(short, long)]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct Plot {
-    /// tables of `carrick sim --csv` or `--timeline`; their curves are called as the files
+    /// Tables of `carrick sim --csv` or `--timeline`; each curve is named after its file
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// the drawing to write (SVG)
+    /// Drawing to write (SVG)
     #[arg(short, long, default_value = "plot.svg")]
     pub output: PathBuf,
-    /// slowdown or completion (of --csv), queues, goodput or utilisation (of --timeline); without it the first of them
+    /// Figure: slowdown or completion (of --csv); queues, goodput or utilisation (of --timeline). Omit for the first that the tables have
     #[arg(long, value_name = "FIGURE")]
     pub what: Option<What>,
 }
@@ -257,46 +257,47 @@ impl FromStr for What {
 
 #[derive(Debug, ClapArgs)]
 pub struct Repro {
-    /// what `carrick sim`, `carrick report` or `carrick plot` made: a table, a result as JSON, a trace, a capture, a page, a drawing
+    /// Artefacts of `carrick sim`, `carrick report` or `carrick plot`: tables, JSON results, traces, captures, pages, drawings
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct Lsp {
-    /// accepted, for editors that say so: there is no other way to talk to it
+    /// Accepted because some editors pass it; standard input and output are always used
     #[arg(long)]
     pub stdio: bool,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct Check {
-    /// programs (.mtp)
+    /// Programs (.mtp)
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// also check that this target has all that the program uses: its name, or a target file (.toml)
+    /// Target to check against: its name, or a target file (.toml)
     #[arg(long)]
     pub target: Option<String>,
     #[command(flatten)]
     pub features: Features,
-    /// check every combination of features that `requires` and `excludes` allow
+    /// Check every combination of features that `requires` and `excludes` allow
     #[arg(long, conflicts_with_all = ["with", "without", "ir"])]
     pub combinations: bool,
-    /// print the intermediate representation of each program that is right
+    /// Print the intermediate representation of each correct program
     #[arg(long)]
     pub ir: bool,
     #[command(flatten)]
     pub watching: Watching,
+    /// Output format
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct Fmt {
-    /// programs (.mtp); `-` formats standard input to standard output
+    /// Programs (.mtp); `-` formats standard input to standard output
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// change nothing; exit with 1 if a file is not in the one layout
+    /// Change nothing; exit with 1 if a file is not formatted
     #[arg(long)]
     pub check: bool,
 }
@@ -305,16 +306,16 @@ pub struct Fmt {
 pub struct Build {
     #[command(flatten)]
     pub source: Source,
-    /// what to build for (see `carrick targets`)
+    /// Target to build for (`carrick targets` lists them)
     #[arg(long, default_value = "native")]
     pub target: String,
-    /// the folder to write
+    /// Folder to write
     #[arg(short, long, required_unless_present = "explain_placement")]
     pub output: Option<PathBuf>,
-    /// build nothing, but say where each chain runs on the target, and why
+    /// Build nothing; print where each chain runs on the target, and why
     #[arg(long, conflicts_with = "output")]
     pub explain_placement: bool,
-    /// how to say it
+    /// Output format
     #[arg(long, value_enum, default_value = "pretty", requires = "explain_placement")]
     pub format: Format,
 }
@@ -323,24 +324,24 @@ pub struct Build {
 pub struct Run {
     #[command(flatten)]
     pub source: Source,
-    /// trace as JSON lines, as of `carrick sim`: `carrick report` draws it
+    /// Trace file (JSON lines), as of `carrick sim`; `carrick report` draws it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// where it runs: as a process, or in the kernel (--port DEVICE --addr A/LEN, and --app APP for one that uses it)
+    /// Place where the program runs: a process, or the kernel (--port DEVICE --addr A/LEN, and --app APP for an application)
     #[arg(long, value_enum, default_value = "native")]
     pub target: crate::commands::diff::Where,
-    /// also what the kernel's verifier says of a program that it rejects
+    /// Print also the kernel verifier's log when it rejects the program
     #[arg(long)]
     pub verbose: bool,
-    /// what follows is for the stack: --port tun:NAME|packet:DEV|xdp:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
-    /// --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:OCTETS:COUNT, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` tells all
+    /// Options of the stack: --port tun:NAME|packet:DEV|xdp:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
+    /// --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:OCTETS:COUNT, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` lists all
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     pub stack: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct Explain {
-    /// MTP0123, or 123; all are listed without it
+    /// Code: MTP0123, or 123. Omit to list all
     pub code: Option<String>,
 }
 
@@ -350,12 +351,14 @@ pub struct Layout {
     pub source: Source,
     #[command(flatten)]
     pub watching: Watching,
+    /// Output format
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct Targets {
+    /// Output format
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }

@@ -28,24 +28,25 @@ use crate::output::{self, Format};
 pub struct DiffArgs {
     #[command(flatten)]
     pub source: Source,
-    /// how many times, each with a random network and applications where they speak the program's interface, and with random
-    /// operations
+    /// Number of seeds. Each seed runs random operations and, where the simulator has applications for the program's interface,
+    /// random applications on a random network
     #[arg(long, default_value_t = 100)]
     pub seeds: u64,
-    /// the first seed
+    /// First seed
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// random operations of each seed, on two ends that exchange packets
+    /// Number of random operations for each seed, on two ends that exchange packets
     #[arg(long, default_value_t = 1200)]
     pub operations: u64,
     #[command(flatten)]
     pub way: ViaArgs,
-    /// where the compiled program runs
+    /// Place where the compiled program runs
     #[arg(long, value_enum, default_value = "native", conflicts_with_all = ["via"])]
     pub target: Where,
-    /// also what the kernel's verifier says of a program that it rejects
+    /// Print also the kernel verifier's log when it rejects the program
     #[arg(long)]
     pub verbose: bool,
+    /// Output format
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
 }
@@ -75,9 +76,9 @@ impl Between {
 /// Where the program runs that the interpreter is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Where {
-    /// as compiled C, in this process
+    /// Compiled C, in this process
     Native,
-    /// in this machine's kernel, which needs root
+    /// eBPF in this machine's kernel (needs root)
     Xdp,
 }
 

@@ -15,69 +15,70 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AppKind {
-    /// one transfer from client to server
+    /// One transfer from client to server
     Bulk,
-    /// requests, each answered before the next; RPCs may be `--outstanding`
+    /// Requests, each answered before the next is sent; with RPCs, `--outstanding` at once
     RequestResponse,
-    /// connections that are opened and stay
+    /// Connections that open and then stay idle
     Idle,
-    /// random applications on a random network, from the seed alone
+    /// Random applications on a random network, both drawn from the seed
     Random,
 }
 
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
-    /// of the link, in each direction: 10Mbps, 1Gbps
+    /// Link rate in each direction, for example 10Mbps or 1Gbps
     #[arg(long, default_value = "100Mbps")]
     pub rate: String,
-    /// one way: 10ms, 50us
+    /// One-way propagation delay of the link, for example 10ms or 50us
     #[arg(long, default_value = "1ms")]
     pub delay: String,
-    /// packets that wait for the link at most
+    /// Queue limit of the link, in packets
     #[arg(long, default_value_t = 250)]
     pub queue: usize,
-    /// packets that wait before the link marks (ECN, RFC 3168) those that can be marked; without it none is
+    /// Queue length, in packets, from which the link marks ECN-capable packets (RFC 3168). Omit to disable
     #[arg(long, value_name = "PACKETS")]
     pub ecn_threshold: Option<usize>,
-    /// share of packets that are lost
+    /// Share of packets lost
     #[arg(long, default_value = "0%")]
     pub loss: String,
-    /// that arrive twice
+    /// Share of packets delivered twice
     #[arg(long, default_value = "0%")]
     pub duplicate: String,
-    /// that are overtaken
+    /// Share of packets delivered out of order
     #[arg(long, default_value = "0%")]
     pub reorder: String,
-    /// with a flipped bit
+    /// Share of packets delivered with one bit flipped
     #[arg(long, default_value = "0%")]
     pub corrupt: String,
-    /// from this time on all packets are lost, as where the peer has died: 20ms
+    /// Time from which all packets are lost, as if the peer had died, for example 20ms
     #[arg(long, value_name = "TIME")]
     pub cut: Option<String>,
-    /// octets of an IP packet
+    /// Maximum size of an IP packet, in bytes
     #[arg(long, default_value_t = 1500)]
     pub mtu: u32,
-    /// octets of a message (8B to 64KiB), where a program carries messages; without it, what a packet holds
+    /// Size of a message, 8B to 64KiB, for programs that carry messages. Omit for the size that fits into one packet
     #[arg(long)]
     pub message: Option<String>,
+    /// Application at the two hosts
     #[arg(long, value_enum, default_value = "bulk")]
     pub app: AppKind,
-    /// to transfer (bulk), or in a request
+    /// Size of the transfer (bulk), or of each request
     #[arg(long, default_value = "1MB")]
     pub bytes: String,
-    /// instead: transfers at once, of so many octets each, as streams of one connection where a program has such (1MB,8KB,8KB)
+    /// Sizes of several transfers that run at once, in place of `--bytes`; each is a stream of one connection where the program has streams (1MB,8KB,8KB)
     #[arg(long, value_delimiter = ',', value_name = "BYTES")]
     pub streams: Vec<String>,
-    /// octets in an answer
+    /// Size of an answer
     #[arg(long, default_value = "1KB")]
     pub answer: String,
-    /// requests, or idle connections
+    /// Number of requests, or of idle connections
     #[arg(long, default_value_t = 100)]
     pub count: u64,
-    /// requests that wait for their responses at once, where a program carries RPCs
+    /// Number of requests that wait for their responses at once, for programs that carry RPCs
     #[arg(long, default_value_t = 1)]
     pub outstanding: u32,
-    /// of everything random
+    /// Seed of all random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -85,10 +86,10 @@ pub struct ScenarioArgs {
 /// What stands between client and server.
 #[derive(Debug, Args)]
 pub struct ViaArgs {
-    /// a program in the network, between client and server, on a second link like the first
+    /// In-network program between client and server; a second link, equal to the first, connects it to the server
     #[arg(long)]
     pub via: Option<PathBuf>,
-    /// a parameter of that program: name=value
+    /// Parameter of the in-network program: name=value
     #[arg(long, requires = "via")]
     pub via_set: Vec<String>,
 }

@@ -33,23 +33,24 @@ pub struct SimArgs {
     pub scenario: ScenarioArgs,
     #[command(flatten)]
     pub way: ViaArgs,
-    /// a parameter of the program: name=value; name=value,value: with --topology, a run for each
+    /// Parameter of the program: name=value. With --topology, name=value,value makes one run for each value
     #[arg(long)]
     pub set: Vec<String>,
-    /// run the compiled core, not the interpreter
+    /// Run the compiled core in place of the interpreter
     #[arg(long)]
     pub compiled: bool,
-    /// no trace, no metrics: as fast as it goes
+    /// Run without trace and metrics, at full speed
     #[arg(long)]
     pub fast: bool,
-    /// capture at the client
+    /// Packet capture at the client (pcapng)
     #[arg(long)]
     pub pcap: Option<PathBuf>,
-    /// trace as JSON lines
+    /// Trace file (JSON lines); `carrick report` draws it
     #[arg(long)]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub watching: Watching,
+    /// Output format
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
     #[command(flatten)]

@@ -23,87 +23,90 @@ const HOUR: u64 = 3_600_000_000_000;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Networks of many hosts")]
 pub struct FabricArgs {
-    /// pair, dumbbell:N, star:N, leaf-spine:LEAVES,SPINES,HOSTS_PER_LEAF, fat-tree:K, or a .toml file; --rate is that of
-    /// links to hosts
+    /// Topology: pair, dumbbell:N, star:N, leaf-spine:LEAVES,SPINES,HOSTS_PER_LEAF, fat-tree:K, or a .toml file. Links to
+    /// hosts have --rate
     #[arg(long)]
     pub topology: Option<String>,
-    /// incast:N, permutation, all-to-all, closed:N, poisson:LOAD%, or trace:FILE (lines `start_ns,source,destination,octets`);
-    /// closed:1@h1:h0 goes from host 1 to host 0, poisson:50%@h2..h9:h0 from some to it
+    /// Workload: incast:N, permutation, all-to-all, closed:N, poisson:LOAD%, or trace:FILE (lines
+    /// `start_ns,source,destination,octets`). With @SOURCES:DESTINATIONS only these hosts: closed:1@h1:h0, poisson:50%@h2..h9:h0
     #[arg(long, default_value = "permutation", requires = "topology")]
     pub workload: String,
-    /// octets of a flow: 100KB, 1KB..1MB, or w1 to w5; without it --bytes
+    /// Flow size: 100KB, 1KB..1MB, or a distribution w1 to w5. Omit for --bytes
     #[arg(long, requires = "topology")]
     pub sizes: Option<String>,
-    /// flows, one after another of each sender (closed and poisson: of all together, 1000 without it)
+    /// Number of flows that each sender starts, one after another; for closed and poisson the number of all flows (1000 if omitted)
     #[arg(long, requires = "topology")]
     pub flows: Option<u32>,
-    /// a workload that goes on beside it until it has ended, and is not measured
+    /// Background workload; runs until the measured workload has ended, and is not measured
     #[arg(long, requires = "topology")]
     pub background: Option<String>,
-    /// octets of its flows; without it as those of --workload
+    /// Flow size of the background workload. Omit for that of the measured workload
     #[arg(long, requires = "background")]
     pub background_sizes: Option<String>,
-    /// its flows, as --flows; too few are an error
+    /// Number of background flows, as in --flows; an error if they end before the measured workload
     #[arg(long, requires = "background")]
     pub background_flows: Option<u32>,
-    /// of links between switches; without it as --rate
+    /// Rate of links between switches. Omit for --rate
     #[arg(long, requires = "topology")]
     pub core_rate: Option<String>,
-    /// octets that wait before a port with one priority at most; without it --queue packets
+    /// Queue limit of each priority of a port, in bytes. Omit for --queue packets
     #[arg(long, requires = "topology")]
     pub buffer: Option<String>,
-    /// octets that all ports of a switch share; a queue may have --alpha times what is free
+    /// Buffer that all ports of a switch share; a queue may take --alpha times the free part
     #[arg(long, requires = "topology")]
     pub shared: Option<String>,
+    /// Share of the free buffer that one queue may take
     #[arg(long, default_value_t = 1.0, requires = "shared")]
     pub alpha: f64,
-    /// strict priorities, by the first three bits of packets' differentiated services field
+    /// Number of strict priorities of a port, chosen by the first three bits of a packet's differentiated services field
     #[arg(long, default_value_t = 8, requires = "topology")]
     pub priorities: usize,
-    /// mark packets (ECN) that find so many octets of their priority waiting; 5KB..200KB: some from 5KB on, all from 200KB on
+    /// Queue length from which packets are marked (ECN). With a range, 5KB..200KB, the share marked grows from 5KB on; all are marked from 200KB on
     #[arg(long, requires = "topology")]
     pub mark_at: Option<String>,
-    /// of packets that find just less than all of that waiting, so many are marked; with fewer octets, accordingly less
+    /// Share of packets marked at the upper end of the range of --mark-at
     #[arg(long, default_value = "1%", requires = "mark_at")]
     pub mark_most: String,
-    /// cut packets for which there is no room to so many octets, and give them code point --trim-dscp
+    /// Size to which packets are trimmed when the queue is full; they get code point --trim-dscp
     #[arg(long, requires = "topology")]
     pub trim: Option<String>,
+    /// Code point of trimmed packets
     #[arg(long, default_value_t = 56, requires = "trim")]
     pub trim_dscp: u8,
-    /// if there is no room for that either, send the header back with this code point
+    /// Code point with which a trimmed packet returns to its sender when its queue is full as well
     #[arg(long, requires = "trim")]
     pub return_dscp: Option<u8>,
-    /// priority flow control: a link pauses for a priority of which so many octets wait that came by it
+    /// Priority flow control: queued bytes of one priority from one link at which that link is paused
     #[arg(long, requires = "topology", conflicts_with = "trim")]
     pub pfc: Option<String>,
-    /// each packet by another of several shortest paths, not all of a flow by one
+    /// Spread the packets of a flow over all shortest paths (default: one path for each flow)
     #[arg(long, requires = "topology")]
     pub spray: bool,
-    /// flows to one host follow each other on one connection, where a program has connections
+    /// Reuse one connection for successive flows to the same host, where the program has connections
     #[arg(long, requires = "topology")]
     pub keep: bool,
-    /// a line for each flow
+    /// Table of flows (CSV)
     #[arg(long, requires = "topology")]
     pub csv: Option<PathBuf>,
-    /// a line for each stretch of --every and each flow: the octets that arrived
+    /// Table of bytes delivered (CSV): one line for each flow and each interval of --every
     #[arg(long, requires = "topology")]
     pub rates: Option<PathBuf>,
+    /// Interval of --rates
     #[arg(long, default_value = "1ms", requires = "topology")]
     pub every: String,
-    /// a line for each of up to 4096 points in time: goodput, and what waits
+    /// Table over time (CSV, up to 4096 lines): goodput and queue lengths
     #[arg(long, requires = "topology")]
     pub timeline: Option<PathBuf>,
-    /// drawings (SVG) into this folder: slowdowns, completion times, queues, goodput, utilisation
+    /// Folder for drawings (SVG) of slowdowns, completion times, queues, goodput and utilisation
     #[arg(long, value_name = "DIR", requires = "topology")]
     pub plot: Option<PathBuf>,
-    /// runs, with the seeds from --seed on
+    /// Number of runs; their seeds count up from --seed
     #[arg(long, default_value_t = 1, requires = "topology")]
     pub seeds: u64,
-    /// runs at once
+    /// Number of runs in parallel
     #[arg(long, default_value_t = 1, requires = "topology")]
     pub jobs: usize,
-    /// only these of the runs, for several machines: the I-th of N parts; `carrick merge` puts their results together
+    /// Part of the runs to make on this machine: the I-th of N. `carrick merge` joins the results
     #[arg(long, value_name = "I/N", requires = "topology")]
     pub shard: Option<Shard>,
 }

@@ -22,9 +22,9 @@ use crate::stack::Stack;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HostName {
-    /// it opens connections
+    /// The host that opens connections
     Client,
-    /// it listens
+    /// The host that listens
     Server,
 }
 
@@ -32,49 +32,50 @@ pub enum HostName {
 pub struct TraceArgs {
     #[command(flatten)]
     pub source: Source,
-    /// stop at this line ([FILE:]LINE) or at the beginning of this function, if --when (over what can be named there) holds, and obey
-    /// standard input: `help` tells what can be said; for each of several, say it again
+    /// Breakpoint: a line ([FILE:]LINE) or a function. Stops there, if the condition of --when holds, and reads commands from
+    /// standard input (`help` lists them). Repeat for several breakpoints
     #[arg(long = "break", value_name = "PLACE", conflicts_with_all = ["on", "sample", "list", "show", "at", "context", "host", "most", "compiled", "format"], help_heading = "What to look at")]
     pub breaks: Vec<String>,
-    /// show the context after each of these events, and what it was before; for each of several, say it again
+    /// Event after which the context is shown, with the values that changed. Repeat for several events
     #[arg(long, value_name = "EVENT", conflicts_with_all = ["sample", "list"], help_heading = "What to look at")]
     pub on: Vec<String>,
-    /// show a context when this comes true for it; with --on, --sample, --list or --at: only where it holds
+    /// Condition: show a context when it becomes true. With --on, --sample, --list or --at: show only contexts for which it holds
     #[arg(long, value_name = "CONDITION", help_heading = "What to look at")]
     pub when: Option<String>,
-    /// show these of each context, again and again
+    /// Expressions to sample in each context, once per --every
     #[arg(long, value_name = "EXPRESSIONS", requires = "every", conflicts_with_all = ["list", "show"], help_heading = "What to look at")]
     pub sample: Option<String>,
-    /// virtual time between samples: 1ms, 50us
+    /// Virtual time between samples, for example 1ms or 50us
     #[arg(long, value_name = "DURATION", requires = "sample", help_heading = "What to look at")]
     pub every: Option<String>,
-    /// list the contexts that there are at the times of --at, or at the end
+    /// List all contexts at the times of --at, or at the end of the run
     #[arg(long, help_heading = "What to look at")]
     pub list: bool,
-    /// a virtual time, for --list and --set; for each of several, say it again
+    /// Virtual time for --list and --set. Repeat for several times
     #[arg(long, value_name = "TIME", conflicts_with_all = ["on", "sample"], help_heading = "What to look at")]
     pub at: Vec<String>,
-    /// what to show of a context: expressions; without it everything
+    /// Expressions to show of a context. Omit to show all fields
     #[arg(long, value_name = "EXPRESSIONS", help_heading = "What to look at")]
     pub show: Option<String>,
-    /// the contexts that are meant, if that is not clear
+    /// Context type to look at, where the program has several
     #[arg(long, help_heading = "What to look at")]
     pub context: Option<String>,
-    /// look at one host only
+    /// Host to look at. Omit for both
     #[arg(long, value_enum, help_heading = "What to look at")]
     pub host: Option<HostName>,
-    /// change a field of the contexts that --on, --when or --at finds (context.field = value); or a parameter of the program (name=value)
+    /// Change: a field of the contexts that --on, --when or --at selects (context.field = value), or a parameter of the program (name=value)
     #[arg(long, value_name = "CHANGE", help_heading = "What to look at")]
     pub set: Vec<String>,
-    /// end the run after so many lines
+    /// Number of lines after which the run ends
     #[arg(long, value_name = "LINES", help_heading = "What to look at")]
     pub most: Option<u64>,
-    /// run the compiled core, not the interpreter
+    /// Run the compiled core in place of the interpreter
     #[arg(long)]
     pub compiled: bool,
+    /// Output format
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
-    /// look at a stack on a device of this machine, not into the simulator: what follows is for it, as of `carrick run`
+    /// Trace a stack on a device of this machine in place of a simulation; the arguments that follow are those of `carrick run`
     #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs", "ViaArgs"])]
     pub run: Vec<String>,
     // Not one in the other: to clap a group with a group in it is empty, and `--run` conflicts with nothing of it.
