@@ -46,53 +46,14 @@ static void asker_end(struct relay_asker *asker) {
     asker->fd = -1;
 }
 
-void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer) {
+void relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick_answer *answer, int fd) {
     const struct relay_asker *place = &relay->askers[asker % RELAY_ASKERS];
     if (place->ticket == asker && place->fd >= 0)
-        (void)send(place->fd, answer, sizeof *answer, MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)carrick_socket_pass(place->fd, answer, sizeof *answer, fd, MSG_DONTWAIT);
 }
 
-static void relay_connected(void *user, enum carrick_status status, uint64_t handle) {
-    struct relay_link *link = user;
-    struct carrick_answer answer = {.error = relay_error(status), .id = link->id};
-    uint64_t asker = link->asker;
-    link->requests--;
-    link->asker = RELAY_NOBODY;
-    if (status == CARRICK_OK)
-        relay_link_connected(link, handle, &answer);
-    else
-        relay_link_fail(link, answer.error);
-    relay_answer(link->relay, asker, &answer);
-}
-
-static void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
-    bool may = relay_may(relay, asker, ask->local_port) || relay_has(relay, asker, ask->local_port);
-    struct carrick_answer answer = {.error = fd < 0 ? EINVAL : may ? 0 : EACCES};
-    struct relay_link *link = answer.error ? NULL : relay_link_begin(relay, relay_uid(relay, asker), &answer.error);
-    relay->refused[RELAY_REFUSED_PORT] += answer.error == EACCES;
-    if (link) {
-        link->fd = fd;
-        link->cookie = ask->id;
-        link->six = ask->six != 0;
-        link->options = ask->options;
-        link->padding = ask->value;
-        link->requests = 1;
-        link->owner = relay_owner(relay, relay_uid(relay, asker));
-        carrick_stack_act_for(relay->stack, link->owner);
-        int refused = ENOBUFS;
-        if (relay_watch(relay, fd, RELAY_LINK, (uint32_t)(link - relay->links)))
-            refused = carrick_connect(relay->stack, ask->local_port, ask->address, ask->port, relay_connected, link);
-        answer.error = !refused ? 0 : refused == CARRICK_BAD_ARG ? EOPNOTSUPP : ENOBUFS;
-        answer.id = link->id;
-        link->asker = asker;
-    }
-    relay_answer(relay, asker, &answer);
-    if (link && answer.error) {
-        link->requests = 0;
-        relay_link_fail(link, answer.error);
-    } else if (!link && fd >= 0) {
-        close(fd);
-    }
+void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer) {
+    relay_answer_with(relay, asker, answer, -1);
 }
 
 /* Whoever has not the program's end learns nothing, not even that there is something to learn. */
@@ -129,8 +90,8 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
         relay_listen(relay, asker, ask, fd);
         break;
     case CARRICK_ASK_CONNECT:
-        relay_connect(relay, asker, ask, fd);
-        return; /* which keeps the descriptor */
+        relay_connect(relay, asker, ask);
+        break;
     case CARRICK_ASK_WHY:
         relay_why(relay, asker, ask->id, fd);
         break;

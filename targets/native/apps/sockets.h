@@ -35,7 +35,7 @@ struct relay_link {
     uint32_t owner;    /* for whom they are */
     uint32_t padding;  /* octets that were only to keep the socket from being writable */
     uint32_t options;
-    bool used, connected, six;
+    bool used, connecting, connected, six;
     bool readable, writable; /* as far as the descriptor has told */
     bool hung_up;            /* the program has closed its end */
     bool sending, receiving;
@@ -136,12 +136,20 @@ bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t pla
 int relay_error(enum carrick_status status);
 /* Answers an asker, if it is still there. */
 void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answer *answer);
+/* The same, with a descriptor if `fd` is not negative; it stays the caller's. */
+void relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick_answer *answer, int fd);
+/* Makes a pair of Unix sockets of this type. Returns the program's end, which has the name, or -1: the system gives
+ * none. */
+int relay_pair(int type, const struct carrick_socket_name *name, int *ours);
 /* An id with this place, which nobody can guess: names are made of ids, and who had a name first would keep it. */
 uint64_t relay_id(uint32_t place);
 
 /* A place for one more of a user's. NULL: `*error` says why there is none. */
 struct relay_link *relay_link_begin(struct relay *relay, uint32_t uid, int *error);
 struct relay_link *relay_link_find(struct relay *relay, uint64_t id);
+/* Makes its pair. Returns the program's end, which is the caller's, or -1: the system gives none. */
+int relay_link_open(struct relay_link *link);
+void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
 /* It is connected now: tells its ends to whoever asks, and lets octets flow. */
 void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends);
 /* It has failed: the program shall learn why. */

@@ -72,9 +72,27 @@ static void bound_end(struct relay_bound *bound) {
     if (bound->parked >= 0)
         close(bound->parked);
     bound->parked = -1;
-    close(bound->fd);
+    if (bound->fd >= 0)
+        close(bound->fd);
     bound->fd = -1;
     bound_release(bound);
+}
+
+/* Makes its pair. Returns the program's end, or -1: the system gives none. */
+static int bound_open(struct relay_bound *bound) {
+    struct carrick_socket_name name = {.kind = CARRICK_SOCKET_BOUND,
+                                       .id = bound->id,
+                                       .six = bound->six,
+                                       .local_address = bound->address,
+                                       .local_port = bound->port};
+    int program = relay_pair(SOCK_SEQPACKET, &name, &bound->fd);
+    if (program < 0)
+        return -1;
+    bound->cookie = carrick_socket_cookie(program);
+    if (relay_watch(bound->relay, bound->fd, RELAY_BOUND_SOCKET, (uint32_t)(bound - bound->relay->bound)))
+        return program;
+    close(program);
+    return -1;
 }
 
 void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
@@ -98,15 +116,15 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
     }
     bound->address = answer.local_address;
     bound->port = answer.local_port;
-    bound->cookie = ask->id;
     bound->options = ask->options;
     bound->six = ask->six != 0;
     answer.id = bound->id;
-    /* From now on this connection is the socket. */
-    bound->fd = relay->askers[asker % RELAY_ASKERS].fd;
-    relay->askers[asker % RELAY_ASKERS].fd = -1;
-    if (send(bound->fd, &answer, sizeof answer, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof answer ||
-        !relay_watch(relay, bound->fd, RELAY_BOUND_SOCKET, (uint32_t)(bound - relay->bound)))
+    int program = bound_open(bound);
+    answer.error = program < 0 ? ENOBUFS : 0;
+    relay_answer_with(relay, asker, &answer, program);
+    if (program >= 0)
+        close(program);
+    else
         bound_end(bound);
 }
 
@@ -175,22 +193,6 @@ static bool bound_pass(struct relay_bound *bound, int fd, const struct carrick_a
     return true;
 }
 
-/* The pair of an accepted connection. */
-static bool bound_open(struct relay_bound *bound, struct relay_link *link, int *program) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return false;
-    struct carrick_socket_name name = {.kind = CARRICK_SOCKET_CONNECTION, .id = link->id, .six = bound->six};
-    struct sockaddr_un address;
-    socklen_t len = carrick_socket_name_make(&name, &address);
-    link->six = bound->six;
-    link->fd = ends[0];
-    link->cookie = carrick_socket_cookie(ends[1]);
-    *program = ends[1];
-    return bind(ends[1], (const struct sockaddr *)&address, len) == 0 &&
-           relay_watch(bound->relay, link->fd, RELAY_LINK, (uint32_t)(link - bound->relay->links));
-}
-
 static void bound_accepted(void *user, enum carrick_status status, uint64_t handle) {
     struct relay_bound *bound = user;
     struct relay *relay = bound->relay;
@@ -198,17 +200,19 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
     bound->accepting = false;
     int program = -1, error;
     struct relay_link *link = status == CARRICK_OK ? relay_link_begin(relay, bound->uid, &error) : NULL;
-    if (link && bound->fd >= 0 && bound_open(bound, link, &program)) {
+    if (link && bound->fd >= 0) {
+        link->six = bound->six;
         link->options = bound->options;
         link->owner = relay_owner(relay, bound->uid);
+        program = relay_link_open(link);
+    }
+    if (program >= 0) {
         relay_link_connected(link, handle, &bound->parked_ends);
         if (!bound_pass(bound, program, &bound->parked_ends))
             bound->parked = program;
     } else if (status == CARRICK_OK) {
         if (link)
             relay_link_fail(link, ENFILE);
-        if (program >= 0)
-            close(program);
         (void)carrick_abort(bound_stack(bound), handle, NULL, NULL);
     }
     bound_release(bound);

@@ -34,6 +34,18 @@ struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
                                                                                              : NULL;
 }
 
+int relay_link_open(struct relay_link *link) {
+    struct carrick_socket_name name = {.kind = CARRICK_SOCKET_CONNECTION, .id = link->id, .six = link->six};
+    int program = relay_pair(SOCK_STREAM, &name, &link->fd);
+    if (program < 0)
+        return -1;
+    link->cookie = carrick_socket_cookie(program);
+    if (relay_watch(link->relay, link->fd, RELAY_LINK, (uint32_t)(link - link->relay->links)))
+        return program;
+    close(program);
+    return -1;
+}
+
 /* The stack, for what is asked on the connection. */
 static struct carrick_stack *link_stack(const struct relay_link *link) {
     carrick_stack_act_for(link->relay->stack, link->owner);

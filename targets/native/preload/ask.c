@@ -30,24 +30,35 @@ static int door(void) {
 static bool say(int connection, const struct carrick_ask *ask, int fd) {
     struct carrick_ask said = *ask;
     said.version = CARRICK_SOCKETS_VERSION;
-    if (ask->kind == CARRICK_ASK_BIND)
-        said.id = carrick_socket_cookie(connection);
     return carrick_socket_pass(connection, &said, sizeof said, fd, 0);
 }
 
-bool preload_answer(int connection, struct carrick_answer *answer) {
+/* False: the stack is gone. */
+static bool take(int connection, struct carrick_answer *answer, int *fd) {
     ssize_t got;
     do
-        got = preload_libc.recv(connection, answer, sizeof *answer, 0);
+        got = carrick_socket_take(connection, answer, sizeof *answer, fd, 0);
     while (got < 0 && errno == EINTR);
-    return got == sizeof *answer;
+    if (got == sizeof *answer)
+        return true;
+    if (*fd >= 0)
+        close(*fd);
+    return false;
 }
 
-int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer) {
+bool preload_answer(int connection, struct carrick_answer *answer) {
+    int fd;
+    bool taken = take(connection, answer, &fd);
+    if (taken && fd >= 0)
+        close(fd);
+    return taken;
+}
+
+int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer, int *got) {
     int connection = door();
     if (connection < 0)
         return -1;
-    if (say(connection, ask, fd) && preload_answer(connection, answer))
+    if (say(connection, ask, fd) && take(connection, answer, got))
         return connection;
     close(connection);
     errno = ENETDOWN;
@@ -56,9 +67,11 @@ int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *an
 
 int preload_tell(const struct carrick_ask *ask, int fd) {
     struct carrick_answer answer;
-    int connection = preload_ask(ask, fd, &answer);
+    int got, connection = preload_ask(ask, fd, &answer, &got);
     if (connection < 0)
         return errno == ENOENT || errno == ECONNREFUSED ? ENETDOWN : errno;
+    if (got >= 0)
+        close(got);
     close(connection);
     return answer.error;
 }

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,25 +21,13 @@ PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
         return preload_libc.bind(fd, address, len);
     ask.six = six;
     ask.options = preload_options(fd);
-    int connection = preload_ask(&ask, -1, &answer);
+    int own, connection = preload_ask(&ask, -1, &answer, &own);
     if (connection < 0)
         return -1;
-    if (answer.error) {
-        close(connection);
-        return answer.error == CARRICK_NOT_OURS ? preload_libc.bind(fd, address, len) : fail(answer.error);
-    }
-    struct carrick_socket_name name = {.kind = CARRICK_SOCKET_BOUND,
-                                       .id = answer.id,
-                                       .six = six,
-                                       .local_address = answer.local_address,
-                                       .local_port = answer.local_port};
-    struct sockaddr_un own;
-    socklen_t own_len = carrick_socket_name_make(&name, &own);
-    if (preload_libc.bind(connection, (const struct sockaddr *)&own, own_len) != 0) {
-        close(connection);
-        return -1;
-    }
-    return preload_replace(fd, connection);
+    close(connection);
+    if (answer.error == CARRICK_NOT_OURS)
+        return preload_libc.bind(fd, address, len);
+    return own < 0 ? fail(answer.error ? answer.error : EMFILE) : preload_replace(fd, own);
 }
 
 PRELOADED int listen(int fd, int backlog) {
@@ -82,51 +69,16 @@ PRELOADED int accept(int fd, struct sockaddr *address, socklen_t *len) {
     return accept4(fd, address, len, 0);
 }
 
-/* Fills the socket until it cannot be written: so it looks until the stack, once connected, drops what was put there.
- */
-static bool pad(int fd, uint32_t *octets) {
-    static const char nothing[65536];
-    struct pollfd look = {.fd = fd, .events = POLLOUT};
-    *octets = 0;
-    while (poll(&look, 1, 0) == 1 && look.revents == POLLOUT) {
-        ssize_t put = send(fd, nothing, sizeof nothing, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (put <= 0)
-            return false;
-        *octets += (uint32_t)put;
-    }
-    return true;
-}
-
-/* Asks for the connection; `own` becomes the program's end of it. Returns where the outcome is told, or -1. */
-static int begin(struct carrick_ask *ask, bool waits, int *own, struct carrick_answer *answer) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return -1;
-    int connection = -1;
-    ask->id = carrick_socket_cookie(ends[0]);
-    if (waits || pad(ends[0], &ask->value))
-        connection = preload_ask(ask, ends[1], answer);
-    int why = errno;
-    close(ends[1]);
-    if (connection < 0) {
-        close(ends[0]);
-        return fail(why);
-    }
-    *own = ends[0];
-    return connection;
-}
-
-static int finish(int fd, bool six, bool waits, int connection, int own, struct carrick_answer *answer) {
-    struct carrick_socket_name name = {.kind = CARRICK_SOCKET_CONNECTION, .id = answer->id, .six = six};
-    struct sockaddr_un address;
-    socklen_t len = carrick_socket_name_make(&name, &address);
-    if (!answer->error && preload_libc.bind(own, (const struct sockaddr *)&address, len) != 0)
-        answer->error = errno;
+/* Puts the program's end in its place, once the connection is there if the program waits for it. */
+static int finish(int fd, bool waits, int connection, int own, struct carrick_answer *answer) {
+    if (!answer->error && own < 0)
+        answer->error = EMFILE; /* the descriptor that came along found no place */
     if (!answer->error && waits && !preload_answer(connection, answer))
         answer->error = ENETDOWN;
     close(connection);
     if (answer->error) {
-        close(own);
+        if (own >= 0)
+            close(own);
         return fail(answer->error);
     }
     if (preload_replace(fd, own) != 0)
@@ -153,6 +105,7 @@ PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {
     ask.local_port = bound ? name.local_port : 0;
     ask.options = bound ? 0 : preload_options(fd);
     bool waits = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
-    int own, connection = begin(&ask, waits, &own, &answer);
-    return connection < 0 ? -1 : finish(fd, ask.six != 0, waits, connection, own, &answer);
+    ask.value = !waits;
+    int own, connection = preload_ask(&ask, -1, &answer, &own);
+    return connection < 0 ? -1 : finish(fd, waits, connection, own, &answer);
 }

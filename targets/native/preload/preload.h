@@ -43,9 +43,10 @@ bool preload_name(int fd, struct carrick_socket_name *name);
 /* The same of the stack's end of a connection, which has the addresses. False: there is no connection. */
 bool preload_ends(int fd, struct carrick_socket_name *name);
 
-/* Asks, with a descriptor if `fd` is not negative, and takes the first answer. The connection, on which more may come
- * and which the caller closes; -1: there is no stack, with errno. */
-int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer);
+/* Asks, with a descriptor if `fd` is not negative, and takes the first answer, with the descriptor that it brings in
+ * *got (-1: none). The connection, on which more may come and which the caller closes; -1: there is no stack, with
+ * errno. */
+int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer, int *got);
 /* Waits for a further answer. False: the stack is gone. */
 bool preload_answer(int connection, struct carrick_answer *answer);
 /* Asks what has one answer, with a descriptor if `fd` is not negative. Returns its error, ENETDOWN if there is no

@@ -7,7 +7,7 @@ import struct
 import sys
 import tempfile
 
-DOOR, SEED = sys.argv[1], 11
+DOOR, VERSION, SEED = sys.argv[1], int(sys.argv[2]), 11
 rng = random.Random(SEED)
 file, (out, into), (a, b) = tempfile.TemporaryFile(), os.pipe(), socket.socketpair()
 listener = socket.create_server(("127.0.0.1", 0))
@@ -19,7 +19,7 @@ for n in range(2000):
     s.connect(DOOR)
     s.setblocking(False)
     for _ in range(rng.randrange(4)):
-        version, kind = rng.choice([2, 2, 2, 1]), rng.randrange(8)
+        version, kind = rng.choice([VERSION, VERSION, VERSION, 1]), rng.randrange(8)
         id = rng.choice([0, rng.getrandbits(64), rng.randrange(70000)])
         ask = struct.pack(
             "=IIQIHHIIII",

@@ -1,6 +1,7 @@
 //! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded.
 
 mod cases;
+mod guarded;
 mod programs;
 mod setting;
 mod users;
@@ -11,7 +12,7 @@ use carrick_tests::build::root;
 use carrick_tests::in_kernel::let_frames_back_but;
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::{Running, saying, serve};
-use setting::Stack;
+use setting::{Stack, version};
 
 const BEHAVIOUR: &str = "tests/tests/sockets/program.py";
 
@@ -117,7 +118,7 @@ fn a_death_is_told_to_the_other_side() {
 
 /// Binds as root, and then as somebody else; in the end it asks for a connection from root's port, as no library would.
 const USERS: &str = "
-import array, errno, os, socket, struct, sys
+import errno, os, socket, struct, sys
 held = []
 def bind(port):
     s = socket.socket()
@@ -135,9 +136,8 @@ print(*[bind(port) for port in (80, 79, 8000, 8099, 8100, 0, 81)])
 def connect(local_port):
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     door.connect(os.environ['CARRICK_SOCKETS'])
-    ours, theirs = socket.socketpair()
-    ask = struct.pack('=IIQIHHIIII', 2, 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0)
-    door.sendmsg([ask], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [theirs.fileno()]))])
+    ask = struct.pack('=IIQIHHIIII', int(sys.argv[2]), 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0)
+    door.send(ask)
     return errno.errorcode.get(struct.unpack('=i', door.recv(64)[:4])[0], 'ok')
 print(connect(81), connect(8100), connect(0))
 ";
@@ -150,7 +150,7 @@ fn a_user_has_the_ports_that_are_allowed() {
     let Some(net) = Net::new() else { return };
     let stack = Stack::start_for(&net, ",65534:80,65534:8000-8099", &[]);
     let mut users = stack.command(&net, "python3");
-    let said = users.args(["-u", "-c", USERS, Net::PEER]).output().expect("it starts");
+    let said = users.args(["-u", "-c", USERS, Net::PEER, &version()]).output().expect("it starts");
     let expected = "ok\nok EACCES ok ok EACCES ok EACCES\nEACCES EACCES ok\n";
     assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
     stack.end();
@@ -168,6 +168,7 @@ fn a_hostile_program_is_answered_and_forgotten() {
     let said = hostile
         .arg(root().join("tests/tests/sockets/hostile.py"))
         .arg(stack.door())
+        .arg(version())
         .output()
         .expect("it starts");
     assert!(said.stdout == b"said\n", "{}", String::from_utf8_lossy(&said.stderr));

@@ -18,6 +18,14 @@ const MISSING: i32 = 3;
 const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(5);
 
+/// The version of what programs and the stack say to each other, for tests that speak it themselves.
+pub fn version() -> String {
+    let header = root().join("targets/native/include/carrick/sockets.h");
+    let text = std::fs::read_to_string(header).expect("readable");
+    let number = text.split("CARRICK_SOCKETS_VERSION ").nth(1).expect("it is defined").trim_start();
+    number.chars().take_while(char::is_ascii_digit).collect()
+}
+
 /// A stack in our namespace.
 pub struct Stack {
     running: Running,

@@ -5,8 +5,11 @@
  *
  * A connection is a pair of Unix stream sockets: the program has one, the stack's process the other and moves the
  * octets. So reading, writing, polling, duplicating, passing on and inheriting are the kernel's own. A listening socket
- * is a SOCK_SEQPACKET connection to PATH, over which accepted connections come as descriptors. All else is asked over a
- * short connection of its own: one carrick_ask, one carrick_answer (CONNECT: a second one, when it has ended).
+ * is a pair of SOCK_SEQPACKET sockets, over which accepted connections come as descriptors. Requests go over a short
+ * SOCK_SEQPACKET connection to PATH: one carrick_ask, one carrick_answer (CONNECT: a second one, when it has ended).
+ *
+ * The stack's process makes both pairs and passes one end to the program. It never reads or writes a descriptor that a
+ * program passed to it: such a descriptor proves that the program has the socket, and only its cookie is compared.
  *
  * Nothing about a socket is kept in the program's process, so that fork, dup and exec lose nothing: sockets have names
  * in the abstract namespace, which say what they are.
@@ -20,15 +23,15 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define CARRICK_SOCKETS_VERSION  2u
+#define CARRICK_SOCKETS_VERSION  3u
 #define CARRICK_SOCKETS_VARIABLE "CARRICK_SOCKETS" /* of the environment: the path */
 
 enum carrick_ask_kind {
-    CARRICK_ASK_BIND = 1, /* address, port, options, six, id: the cookie of the program's end of this connection, which
-                             becomes the socket; answers id, address, port */
+    CARRICK_ASK_BIND = 1, /* address, port, options, six; answers id, address, port, and the program's end of the
+                             socket */
     CARRICK_ASK_LISTEN,   /* id, value: the backlog; with the program's end */
-    CARRICK_ASK_CONNECT,  /* address, port, local_port, options, value: octets of padding to drop, id: the cookie of the
-                             program's end; with a descriptor, the other end */
+    CARRICK_ASK_CONNECT,  /* address, port, local_port, options, six, value: 1: poll reports the socket as writable only
+                             once it is connected; answers id, and the program's end of the connection */
     CARRICK_ASK_WHY, /* id: of a connection, with the program's end; answers with the error that ended it, 0 if none
                         did */
     CARRICK_ASK_SET, /* id, options, value: on and off; with the program's end, which only its owners have */

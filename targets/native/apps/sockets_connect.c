@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections that programs open through the relay, until they are established. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "apps/sockets.h"
+
+int relay_pair(int type, const struct carrick_socket_name *name, int *ours) {
+    int ends[2];
+    struct sockaddr_un address;
+    socklen_t len = carrick_socket_name_make(name, &address);
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0)
+        return -1;
+    if (bind(ends[1], (const struct sockaddr *)&address, len) != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return -1;
+    }
+    *ours = ends[0];
+    return ends[1];
+}
+
+/* Fills the program's end until it is not writable, so that poll() waits for the connection. The octets are dropped
+ * when they are read at our end. */
+static bool connect_pad(int program, uint32_t *octets) {
+    static const char nothing[65536];
+    struct pollfd look = {.fd = program, .events = POLLOUT};
+    *octets = 0;
+    while (poll(&look, 1, 0) == 1 && look.revents == POLLOUT) {
+        ssize_t put = send(program, nothing, sizeof nothing, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (put <= 0)
+            return false;
+        *octets += (uint32_t)put;
+    }
+    return true;
+}
+
+static void relay_connected(void *user, enum carrick_status status, uint64_t handle) {
+    struct relay_link *link = user;
+    struct carrick_answer answer = {.error = relay_error(status), .id = link->id};
+    uint64_t asker = link->asker;
+    link->requests--;
+    link->connecting = false;
+    link->asker = RELAY_NOBODY;
+    if (status == CARRICK_OK)
+        relay_link_connected(link, handle, &answer);
+    else
+        relay_link_fail(link, answer.error);
+    relay_answer(link->relay, asker, &answer);
+}
+
+/* Asks the stack. Returns an errno. */
+static int connect_begin(struct relay_link *link, const struct carrick_ask *ask) {
+    struct relay *relay = link->relay;
+    carrick_stack_act_for(relay->stack, link->owner);
+    int refused = carrick_connect(relay->stack, ask->local_port, ask->address, ask->port, relay_connected, link);
+    link->connecting = refused == 0;
+    link->requests += refused == 0;
+    return !refused ? 0 : refused == CARRICK_BAD_ARG ? EOPNOTSUPP : ENOBUFS;
+}
+
+/* The place of the connection, and the program's end of it. NULL: `answer` says why. */
+static struct relay_link *connect_open(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int *program,
+                                       struct carrick_answer *answer) {
+    uint32_t uid = relay_uid(relay, asker);
+    if (!relay_may(relay, asker, ask->local_port) && !relay_has(relay, asker, ask->local_port)) {
+        relay->refused[RELAY_REFUSED_PORT]++;
+        answer->error = EACCES;
+        return NULL;
+    }
+    struct relay_link *link = relay_link_begin(relay, uid, &answer->error);
+    if (!link)
+        return NULL;
+    link->six = ask->six != 0;
+    link->options = ask->options;
+    link->owner = relay_owner(relay, uid);
+    answer->id = link->id;
+    *program = relay_link_open(link);
+    if (*program < 0 || (ask->value != 0 && !connect_pad(*program, &link->padding)))
+        answer->error = ENOBUFS;
+    else
+        answer->error = connect_begin(link, ask);
+    return link;
+}
+
+void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
+    struct carrick_answer answer = {.error = 0};
+    int program = -1;
+    struct relay_link *link = connect_open(relay, asker, ask, &program, &answer);
+    /* A program that is gone has its end closed: that ends the connection, as ever. */
+    relay_answer_with(relay, asker, &answer, answer.error ? -1 : program);
+    if (program >= 0)
+        close(program);
+    if (link && answer.error)
+        relay_link_fail(link, answer.error);
+    else if (link)
+        link->asker = asker;
+}
