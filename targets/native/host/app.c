@@ -21,6 +21,8 @@ int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind
     *slot = carrick_requests_begin(&stack->requests, kind);
     if (!*slot)
         return CARRICK_AGAIN;
+    if (!stack->awake)
+        carrick_host_tick(&stack->host);
     (*slot)->request.owner = stack->owner;
     (*slot)->done = done;
     (*slot)->user = user;

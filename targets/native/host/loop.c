@@ -82,9 +82,14 @@ void carrick_stack_close(struct carrick_stack *stack) {
     free(stack);
 }
 
+void carrick_stack_wake(struct carrick_stack *stack) {
+    carrick_host_tick(&stack->host);
+    stack->awake = true;
+}
+
 bool carrick_stack_turn(struct carrick_stack *stack) {
     struct carrick_host *host = &stack->host;
-    carrick_host_tick(host);
+    carrick_stack_wake(stack);
     bool worked = carrick_host_input(host);
     worked |= carrick_requests_retry(&stack->requests, host);
     worked |= carrick_stack_complete(stack);
@@ -93,6 +98,7 @@ bool carrick_stack_turn(struct carrick_stack *stack) {
     worked |= host->port_full && !carrick_port_busy(host->port);
     if (!worked && host->records)
         fflush(host->records);
+    stack->awake = false;
     return worked;
 }
 
@@ -104,6 +110,15 @@ static bool loop_note_error(const struct carrick_port *port) {
         return true; /* of a socket: what is lost meanwhile is the program's to repair */
     fprintf(stderr, "The device of the port %s is gone.\n", port->kind);
     return false;
+}
+
+/* Calls what watches a descriptor. The wait before it may have been long. */
+static void loop_call(struct carrick_stack *stack, nfds_t watch) {
+    if (!stack->watches[watch].ready)
+        return; /* another callback has ended it */
+    carrick_stack_wake(stack);
+    stack->watches[watch].ready(stack->watches[watch].user);
+    stack->awake = false;
 }
 
 /* Waits for the descriptors of all stacks, or the first deadline. False: waiting failed. */
@@ -128,8 +143,8 @@ static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint6
         nfds_t watch = i % (STACK_WATCHES + 1);
         if (watch == 0 && (fds[i].revents & (POLLERR | POLLNVAL)) && !loop_note_error(stack->host.port))
             return false;
-        if (watch > 0 && fds[i].revents && stack->watches[watch - 1].ready)
-            stack->watches[watch - 1].ready(stack->watches[watch - 1].user);
+        if (watch > 0 && fds[i].revents)
+            loop_call(stack, watch - 1);
     }
     return true;
 }

@@ -17,6 +17,7 @@ struct carrick_stack {
     uint32_t capacity; /* of the program, in connections */
     uint32_t owner;    /* of requests that begin now */
     bool spin, stopped;
+    bool awake;            /* in a turn or a callback of a descriptor, which has read the clock */
     uint64_t linger_until; /* once stopped, run on until then, or until no timer runs */
     int code;
     struct {
@@ -26,7 +27,10 @@ struct carrick_stack {
     } watches[STACK_WATCHES];
 };
 
-/* Begins a request, or says why not. */
+/* A turn, or the callback of a descriptor, begins: reads the clock. */
+void carrick_stack_wake(struct carrick_stack *stack);
+
+/* Begins a request, or says why not. Outside of turns and callbacks it reads the clock. */
 int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind, carrick_done_fn done, void *user,
                         struct carrick_slot **slot);
 

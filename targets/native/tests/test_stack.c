@@ -2,6 +2,8 @@
 /* The application API over a toy program. */
 #define _GNU_SOURCE
 #include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "apps/apps.h"
@@ -198,6 +200,46 @@ static void timers_and_descriptors_wake(void) {
     close_pair(stacks);
 }
 
+/* The stack's time by the machine's clock. */
+static uint64_t time_of(const struct carrick_stack *stack) {
+    struct timespec t;
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &t) == 0);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec - carrick_stack_epoch(stack);
+}
+
+static void connect_and_stop(void *user) {
+    CHECK(carrick_connect(watched.stack, 1, SERVER, 7, note, user) == 0);
+    carrick_stack_linger(watched.stack, 1000000000, 7);
+}
+
+/* What a request starts, and what is measured from it, must not begin before the stack slept. */
+static void a_request_after_a_sleep_has_the_time_of_its_end(void) {
+    struct carrick_stack *stacks[2];
+    struct result connected = {0};
+    open_pair(stacks, NULL);
+    watched.stack = stacks[1];
+    watched.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+    uint64_t due = time_of(stacks[1]) + 50000000, at = due + carrick_stack_epoch(stacks[1]);
+    struct itimerspec once = {.it_value = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)}};
+    CHECK(watched.fd >= 0 && timerfd_settime(watched.fd, TFD_TIMER_ABSTIME, &once, NULL) == 0);
+    CHECK(carrick_stack_watch(stacks[1], watched.fd, connect_and_stop, &connected));
+    CHECK(carrick_stack_run(stacks, 2) == 7 && connected.count == 1);
+    CHECK(carrick_stack_counter(stacks[1], "called") >= due);
+    close(watched.fd);
+    close_pair(stacks);
+}
+
+static void a_request_between_turns_has_its_own_time(void) {
+    struct carrick_stack *stacks[2];
+    struct result connected = {0};
+    open_pair(stacks, NULL);
+    (void)carrick_stack_turn(stacks[1]);
+    uint64_t before = time_of(stacks[1]);
+    CHECK(carrick_connect(stacks[1], 1, SERVER, 7, note, &connected) == 0);
+    CHECK(carrick_stack_counter(stacks[1], "called") >= before && carrick_stack_now(stacks[1]) >= before);
+    close_pair(stacks);
+}
+
 int main(void) {
     an_echo_server_echoes();
     a_stream_takes_no_more_at_once_than_its_program();
@@ -205,6 +247,8 @@ int main(void) {
     a_taken_port_is_passed_over();
     settings_are_checked();
     timers_and_descriptors_wake();
+    a_request_after_a_sleep_has_the_time_of_its_end();
+    a_request_between_turns_has_its_own_time();
     puts("stack: ok");
     return 0;
 }

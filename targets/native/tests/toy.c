@@ -9,7 +9,7 @@
 #define TOY_HELD  65536u
 
 enum { TOY_LISTEN, TOY_ACCEPT, TOY_CONNECT, TOY_SEND, TOY_RECV, TOY_CLOSE, TOY_CALLS };
-enum { TOY_RX, TOY_TX, TOY_DROPPED, TOY_TICKS, TOY_LOST, TOY_COUNTERS };
+enum { TOY_RX, TOY_TX, TOY_DROPPED, TOY_TICKS, TOY_LOST, TOY_CALLED, TOY_COUNTERS };
 
 struct carrick_core {
     struct carrick_config config;
@@ -127,7 +127,7 @@ static void toy_send(struct carrick_core *core, const struct carrick_request *re
 }
 
 static int toy_call(struct carrick_core *core, uint32_t call, const struct carrick_request *request, uint64_t now) {
-    (void)now;
+    core->counters[TOY_CALLED] = now;
     if (call >= TOY_CALLS || request->token == 0)
         return CARRICK_BAD_ARG;
     if (core->tail - core->head == TOY_QUEUE || core->cq.open == core->cq.capacity)
@@ -190,7 +190,7 @@ static const struct carrick_call_info toy_calls[] = {
     {"listen", toy_listen_fields, 3, false},   {"accept", NULL, 0, true},
     {"connect", toy_connect_fields, 4, false}, {"send", toy_data_fields, 2, true},
     {"recv", toy_data_fields, 2, true},        {"close", NULL, 0, true}};
-static const char *const toy_names[] = {"rx_packets", "tx_packets", "dropped", "ticks", "lost"};
+static const char *const toy_names[] = {"rx_packets", "tx_packets", "dropped", "ticks", "lost", "called"};
 
 const struct carrick_program toy_program = {.abi = CARRICK_ABI,
                                             .name = "toy",

@@ -83,7 +83,7 @@ uint32_t carrick_stack_capacity(const struct carrick_stack *stack);
 /* The next of the dynamic ports (RFC 6335 6), for those who want any; it may be in use. */
 uint16_t carrick_stack_next_port(struct carrick_stack *stack);
 
-/* Nanoseconds since the stack was opened, as of its last turn. */
+/* Nanoseconds since the stack was opened, as of its last turn, callback of a descriptor, or request. */
 uint64_t carrick_stack_now(const struct carrick_stack *stack);
 
 /* The core's clock is this many nanoseconds behind the machine's monotonic clock. */
