@@ -370,6 +370,12 @@ impl Emitter<'_> {
     }
 }
 
+/// A field's name as a parameter of a function of the header, which has names of its own.
+fn parameter(name: &str) -> String {
+    const OWN: [&str; 4] = ["handle", "token", "now", "request"];
+    if OWN.contains(&name) { format!("{name}_") } else { safe(name) }
+}
+
 /// `NAME.h`.
 pub fn header(p: &Program) -> String {
     let names = Names::new(p);
@@ -387,7 +393,7 @@ pub fn header(p: &Program) -> String {
         let on = matches!(call.target, carrick_ir::CallTarget::On(_));
         let handle = if on { "uint64_t handle, " } else { "" };
         let fields: String =
-            event.fields.iter().map(|f| format!("{}, ", names.declaration(&f.ty, &safe(&f.name)))).collect();
+            event.fields.iter().map(|f| format!("{}, ", names.declaration(&f.ty, &parameter(&f.name)))).collect();
         if let Some(doc) = doc_comment(if call.doc.is_empty() { &event.doc } else { &call.doc }) {
             let _ = writeln!(text, "{doc}");
         }
@@ -403,9 +409,9 @@ pub fn header(p: &Program) -> String {
         let mut at = 0;
         for field in &event.fields {
             if field.ty == Ty::Addr {
-                let _ = writeln!(text, "    request.data = {};", safe(&field.name));
+                let _ = writeln!(text, "    request.data = {};", parameter(&field.name));
             } else if field.ty.is_scalar() {
-                let _ = writeln!(text, "    request.args[{at}] = (uint64_t){};", safe(&field.name));
+                let _ = writeln!(text, "    request.args[{at}] = (uint64_t){};", parameter(&field.name));
                 at += 1;
             }
         }

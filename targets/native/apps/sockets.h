@@ -32,10 +32,11 @@ struct relay_link {
     uint64_t cookie;   /* of the program's end */
     uint32_t uid;      /* whose it is */
     uint32_t requests; /* open ones; the place is free once there is none */
+    uint32_t connect;  /* the one that connects, while `connecting` */
     uint32_t owner;    /* for whom they are */
     uint32_t padding;  /* octets that were only to keep the socket from being writable */
     uint32_t options;
-    bool used, connecting, connected, six;
+    bool used, connecting, cancelled, connected, six;
     bool readable, writable; /* as far as the descriptor has told */
     bool hung_up;            /* the program has closed its end */
     bool sending, receiving;
@@ -150,8 +151,12 @@ struct relay_link *relay_link_find(struct relay *relay, uint64_t id);
 /* Makes its pair. Returns the program's end, which is the caller's, or -1: the system gives none. */
 int relay_link_open(struct relay_link *link);
 void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
+/* The program has closed its end before it was connected. */
+void relay_connect_cancel(struct relay_link *link);
 /* It is connected now: tells its ends to whoever asks, and lets octets flow. */
 void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends);
+/* A request has ended, or the connection has: frees the place if that was the last thing that held it. */
+void relay_link_release(struct relay_link *link);
 /* It has failed: the program shall learn why. */
 void relay_link_fail(struct relay_link *link, int error);
 void relay_link_event(struct relay_link *link, uint32_t events);

@@ -52,12 +52,31 @@ static void relay_connected(void *user, enum carrick_status status, uint64_t han
     relay_answer(link->relay, asker, &answer);
 }
 
+static void connect_cancelled(void *user, enum carrick_status status, uint64_t value) {
+    (void)status, (void)value; /* the request that connects has ended, or just ends by itself */
+    struct relay_link *link = user;
+    link->requests--;
+    relay_link_release(link);
+}
+
+void relay_connect_cancel(struct relay_link *link) {
+    struct relay *relay = link->relay;
+    if (!link->connecting || link->cancelled)
+        return;
+    carrick_stack_act_for(relay->stack, link->owner);
+    int refused = carrick_cancel_connect(relay->stack, link->connect, connect_cancelled, link);
+    relay->stuck |= refused == CARRICK_AGAIN;
+    link->cancelled = refused != CARRICK_AGAIN; /* without such a call it ends when it is connected */
+    link->requests += refused == 0;
+}
+
 /* Asks the stack. Returns an errno. */
 static int connect_begin(struct relay_link *link, const struct carrick_ask *ask) {
     struct relay *relay = link->relay;
     carrick_stack_act_for(relay->stack, link->owner);
     int refused = carrick_connect(relay->stack, ask->local_port, ask->address, ask->port, relay_connected, link);
     link->connecting = refused == 0;
+    link->connect = carrick_last_request(relay->stack);
     link->requests += refused == 0;
     return !refused ? 0 : refused == CARRICK_BAD_ARG ? EOPNOTSUPP : ENOBUFS;
 }

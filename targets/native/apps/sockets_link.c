@@ -53,7 +53,7 @@ static struct carrick_stack *link_stack(const struct relay_link *link) {
 }
 
 /* An open request has ended, or the link has: it may be the last thing that held the place. */
-static void link_release(struct relay_link *link) {
+void relay_link_release(struct relay_link *link) {
     if (link->ending && link->requests == 0 && link->used) {
         link->used = false;
         relay_give(link->relay, RELAY_CONNECTIONS, link->uid, 1);
@@ -73,7 +73,7 @@ static void link_ended(void *user, enum carrick_status status, uint64_t value) {
     (void)status, (void)value; /* it is over in any case */
     struct relay_link *link = user;
     link->requests--;
-    link_release(link);
+    relay_link_release(link);
 }
 
 /* Ends the connection at the stack's side; at once, or so that what was sent still arrives. */
@@ -90,7 +90,7 @@ static void link_end(struct relay_link *link, bool at_once) {
     link->ending = true;
     link->requests += refused == 0;
     link_shut(link);
-    link_release(link);
+    relay_link_release(link);
 }
 
 void relay_link_fail(struct relay_link *link, int error) {
@@ -104,7 +104,7 @@ void relay_link_fail(struct relay_link *link, int error) {
     if (link->connected)
         link_end(link, true);
     link->ending = true;
-    link_release(link);
+    relay_link_release(link);
 }
 
 static void link_pump(struct relay_link *link);
@@ -117,14 +117,14 @@ static void link_sent(void *user, enum carrick_status status, uint64_t octets) {
     if (status != CARRICK_OK)
         relay_link_fail(link, relay_error(status));
     link_pump(link);
-    link_release(link);
+    relay_link_release(link);
 }
 
 static void link_shut_down(void *user, enum carrick_status status, uint64_t value) {
     (void)status, (void)value; /* the peer's end, or the program's, ends it */
     struct relay_link *link = user;
     link->requests--;
-    link_release(link);
+    relay_link_release(link);
 }
 
 /* The program has said all. True: the link goes on, in the other direction. */
@@ -193,7 +193,7 @@ static void link_received(void *user, enum carrick_status status, uint64_t octet
         relay_link_fail(link, relay_error(status));
     }
     link_pump(link);
-    link_release(link);
+    relay_link_release(link);
 }
 
 /* What came for the program. False: it has no room now. */
@@ -228,6 +228,8 @@ static void link_pump_down(struct relay_link *link) {
 }
 
 static void link_pump(struct relay_link *link) {
+    if (link->hung_up)
+        relay_connect_cancel(link);
     if (!link->connected || link->ending)
         return;
     link_pump_up(link);
@@ -240,7 +242,7 @@ static void link_set_done(void *user, enum carrick_status status, uint64_t value
     (void)status, (void)value; /* a program without the option goes on without it */
     struct relay_link *link = user;
     link->requests--;
-    link_release(link);
+    relay_link_release(link);
 }
 
 void relay_link_set(struct relay_link *link, uint32_t options, bool on) {
@@ -277,6 +279,8 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
     link->connected = link->readable = link->writable = true;
     if (link->options)
         relay_link_set(link, link->options, true);
+    if (link->hung_up)
+        link_end(link, true); /* nobody knows that it was connected */
     link_pump(link);
 }
 

@@ -23,6 +23,7 @@ int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind
         return CARRICK_AGAIN;
     if (!stack->awake)
         carrick_host_tick(&stack->host);
+    stack->last = (uint32_t)(*slot - stack->requests.slots);
     (*slot)->request.owner = stack->owner;
     (*slot)->done = done;
     (*slot)->user = user;
@@ -88,6 +89,28 @@ int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t a
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
     carrick_requests_submit(&stack->requests, &stack->host, slot);
+    return 0;
+}
+
+uint32_t carrick_last_request(const struct carrick_stack *stack) {
+    return stack->last;
+}
+
+int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carrick_done_fn done, void *user) {
+    static const enum carrick_call_field ends[] = {FIELD_LOCAL_IP, FIELD_LOCAL_PORT, FIELD_REMOTE_IP,
+                                                   FIELD_REMOTE_PORT};
+    struct carrick_requests *all = &stack->requests;
+    struct carrick_slot *slot, *connect = request < all->count ? &all->slots[request] : NULL;
+    if (!connect || !connect->open || connect->kind != CALL_CONNECT)
+        return CARRICK_BAD_ARG;
+    int refused = carrick_stack_begin(stack, CALL_CANCEL_CONNECT, done, user, &slot);
+    if (refused)
+        return refused;
+    connect->tries = 0; /* it must not go on with another port */
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        carrick_requests_set(all, slot, ends[i], carrick_requests_get(all, connect, ends[i]));
+    carrick_requests_set(all, slot, FIELD_REQUEST, connect->request.token);
+    carrick_requests_submit(all, &stack->host, slot);
     return 0;
 }
 

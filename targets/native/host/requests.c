@@ -5,13 +5,13 @@
 #include "host/requests.h"
 
 static const char *const call_names[CALL_KINDS] = {
-    "listen",    "unlisten",    "accept",        "connect",     "send",         "recv",       "shutdown",
-    "close",     "abort",       "open",          "request",     "recv_request", "respond",    "recv_response",
-    "cancel",    "open_stream", "accept_stream", "reset",       "register",     "deregister", "post_recv",
-    "post_send", "post_write",  "post_read",     "set_nodelay", "set_keepalive"};
-static const char *const field_names[FIELDS] = {"local_ip", "local_port", "remote_ip", "remote_port", "backlog", "len",
-                                                "local_qp", "remote_qp",  "send_psn",  "recv_psn",    "key",     "addr",
-                                                "may_read", "may_write",  "with_imm",  "imm",         "on"};
+    "listen",    "unlisten",    "accept",        "connect",     "send",          "recv",          "shutdown",
+    "close",     "abort",       "open",          "request",     "recv_request",  "respond",       "recv_response",
+    "cancel",    "open_stream", "accept_stream", "reset",       "register",      "deregister",    "post_recv",
+    "post_send", "post_write",  "post_read",     "set_nodelay", "set_keepalive", "cancel_connect"};
+static const char *const field_names[FIELDS] = {
+    "local_ip", "local_port", "remote_ip", "remote_port", "backlog",   "len",      "local_qp", "remote_qp", "send_psn",
+    "recv_psn", "key",        "addr",      "may_read",    "may_write", "with_imm", "imm",      "on",        "request"};
 
 static struct carrick_call_map map_call(const struct carrick_program *program, const char *name) {
     struct carrick_call_map map = {.number = -1};
@@ -81,6 +81,12 @@ void carrick_requests_set(const struct carrick_requests *all, struct carrick_slo
     int place = all->calls[slot->kind].place[field];
     if (place >= 0 && place < 16)
         slot->request.args[place] = value;
+}
+
+uint64_t carrick_requests_get(const struct carrick_requests *all, const struct carrick_slot *slot,
+                              enum carrick_call_field field) {
+    int place = all->calls[slot->kind].place[field];
+    return place >= 0 && place < 16 ? slot->request.args[place] : 0;
 }
 
 static int call_core(const struct carrick_requests *all, struct carrick_host *host, const struct carrick_slot *slot) {

@@ -34,6 +34,7 @@ enum carrick_call_kind {
     CALL_POST_READ,
     CALL_SET_NODELAY,
     CALL_SET_KEEPALIVE,
+    CALL_CANCEL_CONNECT,
     CALL_KINDS
 };
 
@@ -56,6 +57,7 @@ enum carrick_call_field {
     FIELD_WITH_IMM,
     FIELD_IMM,
     FIELD_ON,
+    FIELD_REQUEST,
     FIELDS
 };
 
@@ -98,6 +100,10 @@ void carrick_requests_end(struct carrick_requests *all, struct carrick_slot *slo
 /* Sets an argument, if the program's event has the field. */
 void carrick_requests_set(const struct carrick_requests *all, struct carrick_slot *slot, enum carrick_call_field field,
                           uint64_t value);
+
+/* The argument as it was set; 0: the program's event has no such field. */
+uint64_t carrick_requests_get(const struct carrick_requests *all, const struct carrick_slot *slot,
+                              enum carrick_call_field field);
 
 /* Gives the request to the core, or queues it behind those that wait. */
 void carrick_requests_submit(struct carrick_requests *all, struct carrick_host *host, struct carrick_slot *slot);

@@ -45,3 +45,47 @@ fn a_programs_descriptor_is_neither_read_nor_written() {
     assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
     stack.wait_for_descriptors(before);
 }
+
+/// What a program does before it goes; nobody has the address ending in 77.
+const LEAVING: [(&str, &str); 5] = [
+    ("closes while it connects", "s = begin(); s.close()"),
+    ("dies while it connects", "s = begin(); die()"),
+    (
+        "dies while a thread waits for a connection",
+        "threading.Thread(target=lambda: socket.create_connection(NOBODY)).start(); s = begin(); die()",
+    ),
+    (
+        "dies with data that nobody has read, in both directions",
+        "s = socket.create_connection(PEER); s.sendall(b'echo\\n' + b'x' * 200000); s.recv(1); die()",
+    ),
+    ("dies with a listener", "l = socket.create_server(('', 2000)); die()"),
+];
+
+const LEAVER: &str = "
+import os, signal, socket, sys, threading
+NOBODY, PEER = (sys.argv[1].rsplit('.', 1)[0] + '.77', 9), (sys.argv[1], 1000)
+def begin():
+    s = socket.socket()
+    s.setblocking(False)
+    assert s.connect_ex(NOBODY) == 115
+    return s
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+exec(sys.argv[2])
+";
+
+/// At once: its handshake alone would go on for two minutes.
+#[test]
+fn what_a_program_leaves_is_given_back_at_once() {
+    let Some((net, stack, _peer)) = connected(&[]) else { return };
+    let before = stack.descriptors();
+    for (what, code) in LEAVING {
+        println!("{what}");
+        let mut python = stack.command(&net, "python3");
+        let said = python.args(["-u", "-c", LEAVER, Net::PEER, code]).output().expect("it starts");
+        assert!(said.stderr.is_empty(), "{what}: {}", String::from_utf8_lossy(&said.stderr));
+        stack.wait_for_descriptors(before);
+    }
+    let said = stack.end();
+    assert!(!said.contains("open_contexts"), "{said}");
+}

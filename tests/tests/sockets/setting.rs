@@ -106,10 +106,11 @@ impl Stack {
         }
     }
 
-    /// Ends it as a person would.
-    pub fn end(self) {
+    /// Ends it as a person would, and gives what it said.
+    pub fn end(self) -> String {
         assert!(self.running.end().success(), "it ends in order");
         let said = self.said.join().expect("it is read");
         assert!(!said.contains("cannot"), "{said}");
+        said
     }
 }

@@ -123,6 +123,11 @@ int carrick_accept(struct carrick_stack *stack, uint64_t listener, carrick_done_
 /* Value: the connection's handle. `local_port` 0: a free one is chosen. */
 int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
                     carrick_done_fn done, void *user);
+/* Names the request that was begun last, as long as it is open. */
+uint32_t carrick_last_request(const struct carrick_stack *stack);
+/* Ends an open request of carrick_connect, which completes with CARRICK_ABORTED: the peer is no longer called. Of
+ * programs that have the call `cancel_connect`. */
+int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carrick_done_fn done, void *user);
 /* Shape `message`: both ends open. Value: the handle of what joins them.
  * Shape `rpc`: clients and servers open `local_port`; address and port are those of no peer. Value: the endpoint. */
 int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
