@@ -392,8 +392,11 @@ pub fn header(p: &Program) -> String {
         let event = &p.events[call.event.index()];
         let on = matches!(call.target, carrick_ir::CallTarget::On(_));
         let handle = if on { "uint64_t handle, " } else { "" };
-        let fields: String =
-            event.fields.iter().map(|f| format!("{}, ", names.declaration(&f.ty, &parameter(&f.name)))).collect();
+        let fields: String = event
+            .fields
+            .iter()
+            .map(|f| format!("{}, ", names.declaration(&f.ty, &parameter(&f.name))))
+            .collect();
         if let Some(doc) = doc_comment(if call.doc.is_empty() { &event.doc } else { &call.doc }) {
             let _ = writeln!(text, "{doc}");
         }

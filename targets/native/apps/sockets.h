@@ -56,7 +56,8 @@ struct relay_bound {
     uint64_t asker;  /* who waits for it to listen, or RELAY_NOBODY */
     uint32_t address, options, requests;
     uint32_t uid;     /* whose it is */
-    uint32_t backlog; /* places that are kept for connections that wait */
+    uint32_t backlog; /* places to keep for connections that wait; 0: they are not counted */
+    uint32_t kept;    /* those that are kept now: one that is accepted takes its place along */
     uint16_t port;
     bool used, six, listening, accepting;
     int parked; /* a program's end for which there is no room there now; -1: none */

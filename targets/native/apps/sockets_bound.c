@@ -48,7 +48,7 @@ static void bound_release(struct relay_bound *bound) {
     if (bound->fd >= 0 || bound->requests > 0 || !bound->used)
         return;
     bound->used = false;
-    relay_give(bound->relay, RELAY_CONNECTIONS, bound->uid, bound->backlog);
+    relay_give(bound->relay, RELAY_CONNECTIONS, bound->uid, bound->kept);
     relay_give(bound->relay, RELAY_LISTENERS, bound->uid, 1);
 }
 
@@ -147,7 +147,7 @@ static void bound_listening(void *user, enum carrick_status status, uint64_t lis
 static int bound_reserve(struct relay_bound *bound, uint32_t wanted) {
     bound->backlog = relay_backlog(bound->relay, bound->uid, wanted);
     int error = bound->backlog ? relay_take(bound->relay, RELAY_CONNECTIONS, bound->uid, bound->backlog) : 0;
-    bound->backlog = error ? 0 : bound->backlog;
+    bound->kept = bound->backlog = error ? 0 : bound->backlog;
     return error;
 }
 
@@ -193,13 +193,30 @@ static bool bound_pass(struct relay_bound *bound, int fd, const struct carrick_a
     return true;
 }
 
+/* A connection that waited becomes the program's, and takes the place along that was kept for it. */
+static struct relay_link *bound_take(struct relay_bound *bound) {
+    int error;
+    if (bound->kept > 0) {
+        relay_give(bound->relay, RELAY_CONNECTIONS, bound->uid, 1);
+        bound->kept--;
+    }
+    return relay_link_begin(bound->relay, bound->uid, &error);
+}
+
+/* Keeps places for those that wait, as many as there were, as soon as the user has them again. */
+static void bound_keep(struct relay_bound *bound) {
+    while (bound->kept < bound->backlog && relay_may_take(bound->relay, RELAY_CONNECTIONS, bound->uid, 1) == 0 &&
+           relay_take(bound->relay, RELAY_CONNECTIONS, bound->uid, 1) == 0)
+        bound->kept++;
+}
+
 static void bound_accepted(void *user, enum carrick_status status, uint64_t handle) {
     struct relay_bound *bound = user;
     struct relay *relay = bound->relay;
     bound->requests--;
     bound->accepting = false;
-    int program = -1, error;
-    struct relay_link *link = status == CARRICK_OK ? relay_link_begin(relay, bound->uid, &error) : NULL;
+    int program = -1;
+    struct relay_link *link = status == CARRICK_OK ? bound_take(bound) : NULL;
     if (link && bound->fd >= 0) {
         link->six = bound->six;
         link->options = bound->options;
@@ -222,8 +239,11 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
 void relay_accept(struct relay *relay) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++) {
         struct relay_bound *bound = &relay->bound[i];
-        if (!bound->used || !bound->listening || bound->accepting || bound->parked >= 0 ||
-            relay_may_take(relay, RELAY_CONNECTIONS, bound->uid, 1))
+        if (!bound->used || !bound->listening)
+            continue;
+        bound_keep(bound);
+        if (bound->accepting || bound->parked >= 0 ||
+            (bound->kept == 0 && relay_may_take(relay, RELAY_CONNECTIONS, bound->uid, 1)))
             continue;
         int refused = carrick_accept(bound_stack(bound), bound->listener, bound_accepted, bound);
         relay->stuck |= refused == CARRICK_AGAIN;

@@ -70,7 +70,8 @@ uint32_t relay_backlog(struct relay *relay, uint32_t uid, uint32_t wanted) {
         return 0;
     uint32_t most = relay->left[RELAY_CONNECTIONS] / RELAY_BACKLOG_PART;
     wanted = wanted < most ? wanted : most;
-    while (wanted > 1 && relay_may_take(relay, RELAY_CONNECTIONS, uid, wanted))
+    /* At most half of what the user may still have: the other half is for connections that it opens. */
+    while (wanted > 1 && relay_may_take(relay, RELAY_CONNECTIONS, uid, 2 * wanted))
         wanted /= 2;
     return wanted ? wanted : 1;
 }

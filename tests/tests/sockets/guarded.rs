@@ -1,9 +1,10 @@
 //! What the stack does with what programs give to it, and with what they leave behind.
 
-use carrick_tests::net::{End, Net};
+use carrick_tests::net::{End, Net, lacks};
+use carrick_tests::running::saying;
 
 use super::connected;
-use super::setting::version;
+use super::setting::{Stack, version};
 
 /// Gives a socket of its own to the stack with each kind of request, as a service's socket that takes the writer of what
 /// arrives for the sender. For a connection it asks in vain that the socket be one end.
@@ -88,4 +89,66 @@ fn what_a_program_leaves_is_given_back_at_once() {
     }
     let said = stack.end();
     assert!(!said.contains("open_contexts"), "{said}");
+}
+
+/// For each user, with so many connections and a port: becomes that user, listens for many, accepts all that it may have,
+/// says so on each, and ends them; then it accepts one more.
+const LIMITED: &str = "
+import os, socket, sys
+os.chmod(os.path.dirname(os.environ['CARRICK_SOCKETS']), 0o755)
+for user, most in [map(int, arg.split('#')) for arg in sys.argv[1:]]:
+    if os.fork():
+        continue
+    os.setuid(user)
+    listener = socket.socket()
+    listener.bind(('', user - 60000 + 2000))
+    listener.listen(511)
+    os.write(1, b'listening\\n')
+    held = [listener.accept()[0] for _ in range(most)]
+    for s in held:
+        s.sendall(b'one of all')
+    for s in held:
+        assert s.recv(1) == b''
+        s.close()
+    listener.accept()[0].sendall(b'one more')
+    os._exit(0)
+while os.wait():
+    pass
+";
+
+const LIMITED_PEER: &str = "
+import socket, sys
+for user, most in [map(int, arg.split('#')) for arg in sys.argv[2:]]:
+    there = [socket.create_connection((sys.argv[1], user - 60000 + 2000), 20) for _ in range(most)]
+    for s in there:
+        s.settimeout(20)
+        assert s.recv(10) == b'one of all'
+    more = socket.create_connection((sys.argv[1], user - 60000 + 2000), 20)
+    more.settimeout(20)
+    for s in there:
+        s.close()
+    assert more.recv(8) == b'one more'
+    print(user, most)
+";
+
+const LIMITS: [&str; 6] = ["60001#1", "60002#2", "60004#4", "60008#8", "60016#16", "60032#32"];
+
+#[test]
+fn a_user_has_all_of_its_share_however_many_may_wait() {
+    let limits: String = LIMITS.iter().map(|limit| format!(",{limit}")).collect();
+    if lacks("python3") {
+        return;
+    }
+    let Some(net) = Net::new() else { return };
+    let stack = Stack::start_for(&net, &limits, &[]);
+    let mut python = stack.command(&net, "python3");
+    let (_servers, mut lines) = saying(python.args(["-u", "-c", LIMITED]).args(LIMITS), "listening");
+    assert_eq!(
+        lines.by_ref().take(LIMITS.len() - 1).filter(|line| line == "listening").count(),
+        LIMITS.len() - 1
+    );
+    let mut peer = net.command(End::Peer, "python3");
+    let said = peer.args(["-u", "-c", LIMITED_PEER, Net::OURS]).args(LIMITS).output().expect("it starts");
+    let expected: String = LIMITS.iter().map(|limit| limit.replace('#', " ") + "\n").collect();
+    assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
 }
