@@ -4,8 +4,8 @@
 
 #include "apps/apps.h"
 #include "apps/server.h"
+#include "carrick/reserve.h"
 
-#define ECHO_PLACES 16384u /* at most */
 #define ECHO_OCTETS 65536u
 #define ECHO_PORT   7u
 
@@ -20,7 +20,8 @@ struct echo_connection {
 
 struct echo {
     struct carrick_server server;
-    struct echo_connection connections[]; /* as many as the program can have */
+    struct echo_connection *connections;
+    uint32_t places; /* as many as the program can have connections */
 };
 
 static void echo_receive(struct echo_connection *c);
@@ -67,30 +68,31 @@ static void echo_accepted(void *user, uint32_t place, uint64_t connection) {
     echo_receive(c);
 }
 
+static void echo_finish(void *state) {
+    struct echo *echo = state;
+    carrick_server_finish(&echo->server);
+    carrick_unreserve(echo->connections, echo->places, sizeof *echo->connections);
+    free(echo);
+}
+
 static void *echo_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
     uint16_t port = ECHO_PORT;
     if (*argument && !carrick_parse_port(argument, &port)) {
         snprintf(error->text, sizeof error->text, "`%.40s` is no port: write a number from 1 to 65535.", argument);
         return NULL;
     }
-    uint32_t places = carrick_stack_capacity(stack);
-    places = places < ECHO_PLACES ? places : ECHO_PLACES;
-    /* What of it is never used is never touched. */
-    struct echo *echo = calloc(1, sizeof *echo + places * sizeof echo->connections[0]);
-    if (!echo) {
-        snprintf(error->text, sizeof error->text, "There is not enough memory for the echo server.");
-        return NULL;
+    struct echo *echo = calloc(1, sizeof *echo);
+    if (echo) {
+        echo->places = carrick_stack_capacity(stack);
+        echo->connections = carrick_reserve(echo->places, sizeof *echo->connections);
     }
-    if (carrick_server_start(&echo->server, stack, port, places, echo_accepted, echo, error))
+    if (!echo || !echo->connections)
+        snprintf(error->text, sizeof error->text, "There is not enough memory for the echo server.");
+    else if (carrick_server_start(&echo->server, stack, port, echo->places, echo_accepted, echo, error))
         return echo;
-    free(echo);
+    if (echo)
+        echo_finish(echo);
     return NULL;
-}
-
-static void echo_finish(void *state) {
-    struct echo *echo = state;
-    carrick_server_finish(&echo->server);
-    free(echo);
 }
 
 const struct carrick_application carrick_echo_application = {"echo", "echo[:PORT]", echo_start, echo_finish};

@@ -14,8 +14,8 @@
 #include "apps/http_files.h"
 #include "apps/http_parse.h"
 #include "apps/server.h"
+#include "carrick/reserve.h"
 
-#define HTTP_PLACES 128u
 #define HTTP_PORT   80u
 #define HTTP_IN     65536u /* at least CARRICK_HTTP_HEAD */
 #define HTTP_OUT    131072u
@@ -44,7 +44,8 @@ struct http_connection {
 struct http {
     struct carrick_server server;
     int root;
-    struct http_connection connections[HTTP_PLACES];
+    struct http_connection *connections; /* those that were never used are zero */
+    uint32_t places;                     /* as many as the program can have connections */
 };
 
 static void http_go_on(struct http_connection *c);
@@ -300,7 +301,7 @@ static void http_accepted(void *user, uint32_t place, uint64_t connection) {
 
 static void http_finish(void *state) {
     struct http *http = state;
-    for (uint32_t i = 0; i < HTTP_PLACES; i++) {
+    for (uint32_t i = 0; http->connections && i < http->places && http->connections[i].http; i++) {
         if (http->connections[i].file >= 0)
             close(http->connections[i].file);
         carrick_upload_abandon(&http->connections[i].upload);
@@ -308,6 +309,7 @@ static void http_finish(void *state) {
     if (http->root >= 0)
         close(http->root);
     carrick_server_finish(&http->server);
+    carrick_unreserve(http->connections, http->places, sizeof *http->connections);
     free(http);
 }
 
@@ -317,12 +319,14 @@ static void *http_start(struct carrick_stack *stack, const char *argument, struc
         snprintf(error->text, sizeof error->text, "There is not enough memory for the HTTP server.");
         return NULL;
     }
-    for (uint32_t i = 0; i < HTTP_PLACES; i++)
-        http->connections[i].file = http->connections[i].upload.fd = http->connections[i].upload.directory = -1;
+    http->places = carrick_stack_capacity(stack);
+    http->connections = carrick_reserve(http->places, sizeof *http->connections);
     http->root = open(argument, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (http->root < 0)
+    if (!http->connections)
+        snprintf(error->text, sizeof error->text, "There is not enough memory for %u connections.", http->places);
+    else if (http->root < 0)
         snprintf(error->text, sizeof error->text, "There is no directory `%.150s` to serve: write http:DIR.", argument);
-    else if (carrick_server_start(&http->server, stack, HTTP_PORT, HTTP_PLACES, http_accepted, http, error))
+    else if (carrick_server_start(&http->server, stack, HTTP_PORT, http->places, http_accepted, http, error))
         return http;
     http_finish(http);
     return NULL;

@@ -107,9 +107,9 @@ static bool read_more_option(struct carrick_options *options, const char *name, 
         return read_number(value, &options->seed) || wrong(error, name, value, "a number");
     }
     if (strcmp(name, "--requests") == 0) {
-        bool fits = read_number(value, &number) && number >= 1 && number <= 1048576 && (number & (number - 1)) == 0;
+        bool fits = read_number(value, &number) && number >= 1 && number <= 4194304 && (number & (number - 1)) == 0;
         options->requests = (uint32_t)number;
-        return fits || wrong(error, name, value, "a power of two, at most 1048576");
+        return fits || wrong(error, name, value, "a power of two, at most 4194304");
     }
     if (strcmp(name, "--set") == 0 && options->setting_count < CARRICK_SETTINGS) {
         options->settings[options->setting_count++] = value;

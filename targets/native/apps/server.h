@@ -40,8 +40,8 @@ struct carrick_server {
     void *user;
 };
 
-/* Listens; `accepted` is called for each connection, or stream, with a place below `places`. False: out of memory, or
- * the program cannot listen. */
+/* Listens; `accepted` is called for each connection, or stream, with a place below `places`, of which the first ones
+ * are used first. False: out of memory, or the program cannot listen. */
 bool carrick_server_start(struct carrick_server *server, struct carrick_stack *stack, uint16_t port, uint32_t places,
                           void (*accepted)(void *user, uint32_t place, uint64_t connection), void *user,
                           struct carrick_port_error *error);

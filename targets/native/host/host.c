@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "carrick/records.h"
+#include "carrick/reserve.h"
 #include "host/records.h"
 
 void carrick_host_tick(struct carrick_host *host) {
@@ -34,8 +34,8 @@ static bool host_start_core(struct carrick_host *host, const struct carrick_conf
         snprintf(error->text, sizeof error->text, "The program refuses its parameters: see --help for their ranges.");
         return false;
     }
-    void *memory = mmap(NULL, octets, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
+    void *memory = carrick_reserve(octets, 1);
+    if (!memory) {
         snprintf(error->text, sizeof error->text,
                  "There is not enough memory for the program's %zu MiB: lower the parameters that set its capacity.",
                  octets >> 20);
@@ -90,8 +90,7 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_host_conf
 }
 
 void carrick_host_close(struct carrick_host *host) {
-    if (host->memory)
-        munmap(host->memory, host->memory_octets);
+    carrick_unreserve(host->memory, host->memory_octets, 1);
     carrick_net_close(&host->net);
     carrick_port_close(host->port);
 }

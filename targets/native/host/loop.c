@@ -15,7 +15,7 @@
 /* Requests that can be open where nobody says how many: of a connection, both ways and what ends it; and the bounds. */
 #define REQUESTS_EACH  4u
 #define REQUESTS_LEAST 1024u
-#define REQUESTS_MOST  131072u
+#define REQUESTS_MOST  4194304u
 
 /* How many requests can be open, a power of two. */
 static uint32_t stack_requests(const struct carrick_stack_config *config, uint32_t capacity) {
@@ -189,6 +189,8 @@ int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
             return stopped->code;
         if (awake && ++turns % TURNS_BETWEEN_LOOKS != 0)
             continue;
+        for (uint32_t s = 0; s < count; s++)
+            carrick_stack_warn_full(stacks[s]);
         if (!loop_wait(stacks, count, awake ? 0 : loop_timeout(stacks, count)))
             return 1;
     }

@@ -39,6 +39,16 @@ void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) 
     print_one(out, "open_contexts", host->program->open_contexts(host->core));
 }
 
+void carrick_stack_warn_full(struct carrick_stack *stack) {
+    if (stack->warned || carrick_stack_counter(stack, "ctx_refused") == 0)
+        return;
+    stack->warned = true;
+    fprintf(stderr,
+            "The program has refused a connection, and counts those as ctx_refused: it has at most %" PRIu32
+            ". --help lists the parameters that set how many.\n",
+            stack->capacity);
+}
+
 uint64_t carrick_stack_counter(const struct carrick_stack *stack, const char *name) {
     const struct carrick_program *program = stack->host.program;
     for (uint32_t i = 0; i < program->counter_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
+#include "carrick/reserve.h"
 #include "host/requests.h"
 
 static const char *const call_names[CALL_KINDS] = {
@@ -33,27 +33,27 @@ static struct carrick_call_map map_call(const struct carrick_program *program, c
 }
 
 bool carrick_requests_make(struct carrick_requests *all, const struct carrick_program *program, uint32_t count) {
-    *all = (struct carrick_requests){.count = count, .waiting_first = NO_SLOT, .waiting_last = NO_SLOT};
+    *all =
+        (struct carrick_requests){.count = count, .free = NO_SLOT, .waiting_first = NO_SLOT, .waiting_last = NO_SLOT};
     for (int k = 0; k < CALL_KINDS; k++)
         all->calls[k] = map_call(program, call_names[k]);
-    all->slots = calloc(count, sizeof *all->slots);
-    if (!all->slots)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        all->slots[i].next = i + 1 < count ? i + 1 : NO_SLOT;
-    return true;
+    all->slots = carrick_reserve(count, sizeof *all->slots);
+    return all->slots != NULL;
 }
 
 void carrick_requests_free(struct carrick_requests *all) {
-    free(all->slots);
+    carrick_unreserve(all->slots, all->count, sizeof *all->slots);
 }
 
 struct carrick_slot *carrick_requests_begin(struct carrick_requests *all, enum carrick_call_kind kind) {
-    if (all->free == NO_SLOT)
-        return NULL;
     uint32_t n = all->free;
+    if (n != NO_SLOT)
+        all->free = all->slots[n].next;
+    else if (all->fresh < all->count)
+        n = all->fresh++;
+    else
+        return NULL;
     struct carrick_slot *slot = &all->slots[n];
-    all->free = slot->next;
     slot->next = NO_SLOT;
     slot->kind = (uint8_t)kind;
     slot->open = true;

@@ -83,7 +83,7 @@ struct carrick_slot {
 struct carrick_requests {
     struct carrick_call_map calls[CALL_KINDS];
     struct carrick_slot *slots;
-    uint32_t count, free, waiting_first, waiting_last;
+    uint32_t count, fresh, free, waiting_first, waiting_last; /* fresh: slots from here on were never used */
 };
 
 /* False: out of memory. */

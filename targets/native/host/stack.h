@@ -17,7 +17,7 @@ struct carrick_stack {
     uint32_t capacity; /* of the program, in connections */
     uint32_t owner;    /* of requests that begin now */
     uint32_t last;     /* the slot of the request that began last */
-    bool spin, stopped;
+    bool spin, stopped, warned;
     bool awake;            /* in a turn or a callback of a descriptor, which has read the clock */
     uint64_t linger_until; /* once stopped, run on until then, or until no timer runs */
     int code;
@@ -38,6 +38,9 @@ int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind
 /* Gives a request on a handle (0: on none) to the core, with the octets or the room that it brings. */
 void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
                         uint32_t len);
+
+/* Prints once, on standard error, that the program has refused a connection for lack of space. */
+void carrick_stack_warn_full(struct carrick_stack *stack);
 
 /* Completes requests whose completions came. True: there was one. */
 bool carrick_stack_complete(struct carrick_stack *stack);
