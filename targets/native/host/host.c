@@ -168,16 +168,24 @@ bool carrick_host_input(struct carrick_host *host) {
     return worked && open;
 }
 
-uint64_t carrick_host_idle(const struct carrick_host *host) {
-    uint64_t first = carrick_port_deadline(host->port), net = carrick_net_deadline(&host->net);
+/* When there is something to do although the port is silent, of the network layer at `net`. */
+static uint64_t host_deadline(const struct carrick_host *host, uint64_t net) {
+    uint64_t first = carrick_port_deadline(host->port);
     uint64_t core = host->program->next_deadline(host->core);
     if (host->pending_first != host->pending_end || host->timers_left)
         core = UINT64_MAX; /* the core is full: the port's becoming writable is what to wait for */
     if (net < first)
         first = net;
-    if (core < first)
-        first = core;
+    return core < first ? core : first;
+}
+
+uint64_t carrick_host_idle(const struct carrick_host *host) {
+    uint64_t first = host_deadline(host, carrick_net_deadline(&host->net));
     if (first == UINT64_MAX)
         return UINT64_MAX;
     return first > host->now ? first - host->now : 0;
+}
+
+bool carrick_host_done(const struct carrick_host *host) {
+    return host_deadline(host, carrick_net_waits(&host->net) ? host->now : UINT64_MAX) == UINT64_MAX;
 }

@@ -163,7 +163,7 @@ static uint64_t loop_timeout(struct carrick_stack *const *stacks, uint32_t count
 }
 
 static bool loop_ended(const struct carrick_stack *stack) {
-    return stack->stopped && (stack->host.now >= stack->linger_until || carrick_host_idle(&stack->host) == UINT64_MAX);
+    return stack->stopped && (stack->host.now >= stack->linger_until || carrick_host_done(&stack->host));
 }
 
 static struct carrick_stack *loop_stopped(struct carrick_stack *const *stacks, uint32_t count) {

@@ -28,6 +28,13 @@ void carrick_net_close(struct carrick_net *net) {
     net->memory = NULL;
 }
 
+/* A packet for us came by this next hop. */
+static void net_confirm(struct carrick_net *net, uint64_t now, const uint8_t *frame, const uint8_t *packet,
+                        uint32_t len) {
+    if (net->config.ethernet && len >= CARRICK_IP_HEADER && carrick_load32(packet + 16) == net->config.address)
+        neighbour_confirm(&net->neighbours, now, net_hop(net, carrick_load32(packet + 12)), frame + 6);
+}
+
 uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frames, uint32_t count,
                              const uint8_t **packets, uint32_t *lens) {
     uint32_t n = 0;
@@ -48,9 +55,14 @@ uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct
             type = carrick_load16(frames[i].data + 12);
         if (type == ETHER_ARP) {
             net_arp_receive(net, now, packet, len);
-        } else if (type != ETHER_IPV4) {
+            continue;
+        }
+        if (type != ETHER_IPV4) {
             net->counters[CARRICK_NET_OTHER_TYPE]++;
-        } else if (len >= CARRICK_IP_HEADER && packet[9] == IP_ICMP) {
+            continue;
+        }
+        net_confirm(net, now, frames[i].data, packet, len);
+        if (len >= CARRICK_IP_HEADER && packet[9] == IP_ICMP) {
             net_icmp_receive(net, &frames[i], packet, len);
         } else { /* also what is malformed: the core counts why */
             packets[n] = packet;
@@ -84,18 +96,20 @@ void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_fra
     if (!net->config.ethernet || net->config.whole || frame->len == 0)
         return;
     uint32_t hop = 0;
-    const uint8_t *mac = NULL;
     if (frame->len >= CARRICK_IP_HEADER)
-        mac = net_arp_resolve(net, now, carrick_load32(frame->data + CARRICK_ETHER_HEADER + 16), &hop);
-    if (mac) {
-        net_ether(net, frame->data, mac, ETHER_IPV4);
+        hop = net_hop(net, carrick_load32(frame->data + CARRICK_ETHER_HEADER + 16));
+    const struct carrick_neighbour *n = hop ? neighbour_use(&net->neighbours, now, hop) : NULL;
+    if (CARRICK_LIKELY(n && neighbour_has_mac(n))) {
+        net_ether(net, frame->data, n->mac, ETHER_IPV4);
         frame->len += CARRICK_ETHER_HEADER;
         return;
     }
     if (hop == 0)
         net->counters[CARRICK_NET_NO_ROUTE]++;
-    else
+    else if (n)
         waiting_put(net, hop, frame);
+    else
+        net->counters[CARRICK_NET_WAITING_FULL]++;
     frame->len = 0;
 }
 
@@ -113,6 +127,13 @@ void net_waiting_settle(struct carrick_net *net, uint32_t hop, const uint8_t *ma
         }
         place->len = 0;
     }
+}
+
+bool carrick_net_waits(const struct carrick_net *net) {
+    for (uint32_t i = 0; i < CARRICK_WAITING; i++)
+        if (net->waiting[i].len != 0)
+            return true;
+    return false;
 }
 
 uint8_t *net_owe(struct carrick_net *net, uint32_t len) {

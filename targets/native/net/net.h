@@ -21,11 +21,7 @@ static inline void net_ether(const struct carrick_net *net, uint8_t *frame, cons
 /* An ARP packet, without its Ethernet header. */
 void net_arp_receive(struct carrick_net *net, uint64_t now, const uint8_t *arp, uint32_t len);
 
-/* The hardware address of the next hop to `destination`, NULL if the frame must wait or cannot go: `*hop` is the next
- * hop then, 0: none. */
-const uint8_t *net_arp_resolve(struct carrick_net *net, uint64_t now, uint32_t destination, uint32_t *hop);
-
-/* Asks again where it is time to, gives up where it is time to. */
+/* Asks neighbours where it is time to, gives up where it is time to. */
 void net_arp_advance(struct carrick_net *net, uint64_t now);
 
 /* An ICMP packet with its IPv4 header; `frame` is the frame around it. */

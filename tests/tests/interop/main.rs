@@ -63,6 +63,12 @@ mod impatient {
     );
 }
 
+/// The kernel in our place would take longer than it may.
+mod found_again {
+    use super::{Setting, run, scenarios};
+    ours!([]; their_hardware_address_changes);
+}
+
 /// Both directions lose, exchange, repeat and spoil packets.
 mod on_a_bad_wire {
     use super::{Setting, run, scenarios};

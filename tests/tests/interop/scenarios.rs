@@ -1,6 +1,6 @@
 //! What two stacks do with each other, told from our side.
 
-use carrick_tests::net::{End, Net, skip};
+use carrick_tests::net::{DEVICE, End, Net, skip};
 
 use crate::pair::Pair;
 
@@ -236,6 +236,15 @@ pub fn they_fall_silent(pair: &mut Pair) {
     pair.net.ip(End::Peer, &format!("route add blackhole {}/32", Net::OURS)).expect("route");
     pair.ours.must("send 1000 1", "ok 1000");
     pair.ours.must("recv 1 2", "timed_out");
+}
+
+pub fn their_hardware_address_changes(pair: &mut Pair) {
+    // As where a standby takes over, but nobody announces it: frames to the old address reach no one.
+    pair.open_from_us();
+    pair.upload(1_000);
+    pair.net.ip(End::Peer, &format!("link set {DEVICE} address 02:00:00:00:00:99")).expect("another address");
+    pair.upload(1_000);
+    pair.download(1_000);
 }
 
 pub fn we_are_told_of_holes(pair: &mut Pair) {

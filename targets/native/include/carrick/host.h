@@ -59,4 +59,8 @@ uint32_t carrick_host_drain(struct carrick_host *host);
 /* Nanoseconds until there is something to do although the port is silent, UINT64_MAX: never. */
 uint64_t carrick_host_idle(const struct carrick_host *host);
 
+/* Whether no timer runs and no frame waits, so that nothing will be sent while the port is silent, but questions for
+ * neighbours. */
+bool carrick_host_done(const struct carrick_host *host);
+
 #endif

@@ -7,11 +7,11 @@
 #ifndef CARRICK_NET_H
 #define CARRICK_NET_H
 
+#include "carrick/neighbour.h"
 #include "carrick/port.h"
 
-#define CARRICK_NEIGHBOURS 64u /* a power of two */
-#define CARRICK_WAITING    64u /* frames that wait for a neighbour's answer */
-#define CARRICK_REPLIES    64u /* frames that we owe: ARP, echo */
+#define CARRICK_WAITING 64u /* frames that wait for a neighbour's answer */
+#define CARRICK_REPLIES 64u /* frames that we owe: ARP, echo */
 
 enum carrick_net_counter {
     CARRICK_NET_SHORT,      /* frames shorter than their headers */
@@ -42,19 +42,9 @@ struct carrick_net_config {
     uint8_t mac[6];
 };
 
-enum carrick_neighbour_state { CARRICK_NEIGHBOUR_FREE, CARRICK_NEIGHBOUR_ASKED, CARRICK_NEIGHBOUR_KNOWN };
-
-struct carrick_neighbour {
-    uint32_t address;
-    uint8_t state;
-    uint8_t tries;
-    uint8_t mac[6];
-    uint64_t at; /* asked: when to ask again; known: when to ask anew */
-};
-
 struct carrick_net {
     struct carrick_net_config config;
-    struct carrick_neighbour neighbours[CARRICK_NEIGHBOURS];
+    struct carrick_neighbours neighbours;
     uint8_t *memory;
     uint32_t stride;
     struct carrick_frame waiting[CARRICK_WAITING]; /* len 0: free */
@@ -86,5 +76,8 @@ uint32_t carrick_net_owed(struct carrick_net *net, uint64_t now, struct carrick_
 
 /* When a neighbour must be asked again, UINT64_MAX: none. */
 uint64_t carrick_net_deadline(const struct carrick_net *net);
+
+/* Whether frames wait for a neighbour's answer. */
+bool carrick_net_waits(const struct carrick_net *net);
 
 #endif

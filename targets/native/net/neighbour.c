@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "carrick/base.h"
+#include "carrick/neighbour.h"
+
+/* Shorter than RFC 4861's 1 s, 30 s and 5 s: a lost question costs little on a local wire, and what moves to another
+ * hardware address shall be found before a transport gives up. The price is a question each two seconds to a neighbour
+ * that only receives. */
+#define ASK_AGAIN_NS UINT64_C(250000000)
+#define REACHABLE_NS UINT64_C(1000000000)
+#define DELAY_NS     UINT64_C(1000000000)
+#define ASKS_IT      2u /* questions to the hardware address that we know, before everybody is asked */
+#define ASKS_ALL     4u /* questions to everybody */
+
+static struct carrick_neighbour *find(struct carrick_neighbours *cache, uint32_t address) {
+    /* The slot of an address is fixed by its last bits, where the hosts of a network differ; the next ones are tried
+     * after it. */
+    for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++) {
+        struct carrick_neighbour *n = &cache->all[(address + i) % CARRICK_NEIGHBOURS];
+        if (n->state == CARRICK_NEIGHBOUR_FREE)
+            return NULL;
+        if (n->address == address)
+            return n;
+    }
+    return NULL;
+}
+
+/* A slot for a neighbour that has none. Slots are never freed, so every search ends where it must; where all are used,
+ * the neighbour goes that was not seen for longest, and for which no packets wait. */
+static struct carrick_neighbour *add(struct carrick_neighbours *cache, uint32_t address) {
+    struct carrick_neighbour *oldest = NULL;
+    for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++) {
+        struct carrick_neighbour *n = &cache->all[(address + i) % CARRICK_NEIGHBOURS];
+        bool waited_for = n->state == CARRICK_NEIGHBOUR_INCOMPLETE;
+        if (n->state == CARRICK_NEIGHBOUR_FREE || (!waited_for && (!oldest || n->seen < oldest->seen)))
+            oldest = n;
+        if (n->state == CARRICK_NEIGHBOUR_FREE)
+            break;
+    }
+    if (oldest)
+        *oldest = (struct carrick_neighbour){.address = address, .state = CARRICK_NEIGHBOUR_FAILED};
+    return oldest;
+}
+
+static void become(struct carrick_neighbour *n, enum carrick_neighbour_state state, uint64_t at) {
+    n->state = (uint8_t)state;
+    n->asked = 0;
+    n->at = at;
+}
+
+static void reachable(struct carrick_neighbour *n, uint64_t now) {
+    become(n, CARRICK_NEIGHBOUR_REACHABLE, now + REACHABLE_NS);
+    n->seen = now;
+}
+
+struct carrick_neighbour *neighbour_use(struct carrick_neighbours *cache, uint64_t now, uint32_t address) {
+    struct carrick_neighbour *n = find(cache, address);
+    if (CARRICK_LIKELY(n && n->state == CARRICK_NEIGHBOUR_REACHABLE && now < n->at))
+        return n;
+    if (!n)
+        n = add(cache, address);
+    if (!n)
+        return NULL;
+    if (n->state == CARRICK_NEIGHBOUR_FAILED) {
+        become(n, CARRICK_NEIGHBOUR_INCOMPLETE, now);
+        n->seen = now;
+    } else if (n->state == CARRICK_NEIGHBOUR_REACHABLE || n->state == CARRICK_NEIGHBOUR_STALE) {
+        become(n, CARRICK_NEIGHBOUR_DELAY, now + DELAY_NS);
+    }
+    return n;
+}
+
+void neighbour_confirm(struct carrick_neighbours *cache, uint64_t now, uint32_t address, const uint8_t *mac) {
+    struct carrick_neighbour *n = find(cache, address);
+    if (n && neighbour_has_mac(n) && memcmp(n->mac, mac, sizeof n->mac) == 0)
+        reachable(n, now);
+}
+
+bool neighbour_answered(struct carrick_neighbours *cache, uint64_t now, uint32_t address, const uint8_t *mac) {
+    struct carrick_neighbour *n = find(cache, address);
+    bool waited_for = n && n->state == CARRICK_NEIGHBOUR_INCOMPLETE;
+    if (!waited_for && (!n || n->state != CARRICK_NEIGHBOUR_PROBE))
+        return neighbour_announced(cache, address, mac, false); /* to no question of ours that is open */
+    memcpy(n->mac, mac, sizeof n->mac);
+    reachable(n, now);
+    return waited_for;
+}
+
+bool neighbour_announced(struct carrick_neighbours *cache, uint32_t address, const uint8_t *mac, bool add_it) {
+    struct carrick_neighbour *n = find(cache, address);
+    if (!n && add_it)
+        n = add(cache, address);
+    if (!n || (neighbour_has_mac(n) && memcmp(n->mac, mac, sizeof n->mac) == 0))
+        return false;
+    bool waited_for = n->state == CARRICK_NEIGHBOUR_INCOMPLETE;
+    memcpy(n->mac, mac, sizeof n->mac);
+    become(n, CARRICK_NEIGHBOUR_STALE, UINT64_MAX);
+    return waited_for;
+}
+
+static bool takes_steps(const struct carrick_neighbour *n) {
+    return n->state == CARRICK_NEIGHBOUR_INCOMPLETE || n->state == CARRICK_NEIGHBOUR_DELAY ||
+           n->state == CARRICK_NEIGHBOUR_PROBE;
+}
+
+static enum neighbour_step step(struct carrick_neighbour *n, uint64_t now) {
+    uint32_t asks_it = n->state == CARRICK_NEIGHBOUR_INCOMPLETE ? 0 : ASKS_IT;
+    if (n->state == CARRICK_NEIGHBOUR_DELAY)
+        become(n, CARRICK_NEIGHBOUR_PROBE, now);
+    if (n->asked == asks_it + ASKS_ALL) {
+        become(n, CARRICK_NEIGHBOUR_FAILED, UINT64_MAX);
+        return NEIGHBOUR_GIVE_UP;
+    }
+    n->at = now + ASK_AGAIN_NS;
+    return n->asked++ < asks_it ? NEIGHBOUR_ASK_IT : NEIGHBOUR_ASK;
+}
+
+enum neighbour_step neighbour_advance(struct carrick_neighbours *cache, uint64_t now,
+                                      const struct carrick_neighbour **whose) {
+    for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++) {
+        struct carrick_neighbour *n = &cache->all[i];
+        if (!takes_steps(n) || now < n->at)
+            continue;
+        *whose = n;
+        return step(n, now);
+    }
+    return NEIGHBOUR_NOTHING;
+}
+
+uint64_t neighbour_deadline(const struct carrick_neighbours *cache) {
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++)
+        if (takes_steps(&cache->all[i]) && cache->all[i].at < first)
+            first = cache->all[i].at;
+    return first;
+}
