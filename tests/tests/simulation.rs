@@ -126,6 +126,44 @@ fn in_a_thousand_bad_networks_every_octet_arrives_once_or_an_error_is_told() {
     }
 }
 
+/// The command, the interpreter and the compiled core agree on which parameters a program accepts.
+#[test]
+fn requirements_hold_on_every_engine() {
+    let path = root().join("tests/programs/required.mtp");
+    let program = compile_file(&path).expect("readable").program.expect("no errors");
+    let (_library, compiled) = load(&program, Tracing::Off);
+    let mut refused = 0;
+    for (low, high, slack, strict) in [
+        (5, 10, 0, 1),
+        (10, 5, 0, 1),
+        (10, 5, 0, 0),
+        (5, 10, 6, 1),
+        (5, 10, 5, 1),
+        (7, 7, 0, 1),
+        (7, 7, 0, 0),
+    ] {
+        let settings = [
+            format!("low={low}ms"),
+            format!("high={high}ms"),
+            format!("slack={slack}ms"),
+            format!("strict={}", strict == 1),
+        ];
+        let met = strict == 0 || (low < high && low + slack <= high);
+        let command = params::values(&program, &settings);
+        let config = Config {
+            params: [low, high, slack].map(|n| n * 1_000_000).into_iter().chain([strict]).collect(),
+            ..Config::default()
+        };
+        let interpreted = carrick_interp::Core::new(program.clone(), &config).map(drop);
+        let what = format!("{settings:?}: {command:?}, {interpreted:?}");
+        assert_eq!(command.is_ok(), met, "{what}");
+        assert_eq!(interpreted.is_ok(), met, "{what}");
+        assert_eq!(compiled.footprint(&config) > 0, met, "{what}");
+        refused += usize::from(!met);
+    }
+    assert_eq!(refused, 3);
+}
+
 #[test]
 fn a_hundred_thousand_connections_stay_open_in_a_kibibyte_each() {
     const COUNT: u64 = 100_000;

@@ -128,7 +128,8 @@ pub fn params(program: &Program) -> String {
             inline(&p.doc),
         ]
     });
-    table(&["parameter", "type", "default", "range", ""], rows)
+    let required = program.requirements.iter().map(|r| vec![code(&r.text)]);
+    table(&["parameter", "type", "default", "range", ""], rows) + &table(&["required of them"], required)
 }
 
 pub fn values(program: &Program) -> String {

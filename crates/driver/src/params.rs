@@ -1,8 +1,9 @@
 //! Parameters of a program, set by name.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use carrick_ir::{ExprKind, Program, arith, walk};
+use carrick_ir::{ExprKind, Program, Requirement, arith, print, walk};
 use carrick_syntax::suggest::nearest;
 
 use crate::{Failure, quantity};
@@ -10,7 +11,8 @@ use crate::{Failure, quantity};
 /// The values of all parameters, in order: the defaults but for those in `settings` (`name=value`).
 ///
 /// # Errors
-/// [`Failure::Usage`] for an unknown name, a malformed value, or one outside the parameter's range.
+/// [`Failure::Usage`] for an unknown name, a malformed value, one outside the parameter's range, or values that
+/// do not meet a requirement of the program.
 pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failure> {
     let mut values: Vec<u64> = program.params.iter().map(|p| p.default).collect();
     for setting in settings {
@@ -31,7 +33,23 @@ pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failur
         }
         values[at] = value;
     }
-    Ok(values)
+    match program.unmet(&values) {
+        Some(unmet) => Err(Failure::Usage(not_met(program, unmet, &values))),
+        None => Ok(values),
+    }
+}
+
+/// What is required, and the values of the parameters in it.
+fn not_met(program: &Program, unmet: &Requirement, values: &[u64]) -> String {
+    let mut given = BTreeMap::new();
+    walk::expressions(&unmet.cond, &mut |e| {
+        if let ExprKind::Param(id) = &e.kind {
+            let (name, value) = (&program.params[id.index()].name, values[id.index()]);
+            given.insert(id.index(), format!("{name} is {}", print::literal(program, &e.ty, value)));
+        }
+    });
+    let given: Vec<String> = given.into_values().collect();
+    format!("{} requires `{}`, but {}", program.file_of(unmet.loc), unmet.text, given.join(", "))
 }
 
 /// Makes those values the program's own that say how much room its units of data have: what is built for the kernel has them

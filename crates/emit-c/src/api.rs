@@ -11,6 +11,8 @@ use crate::names::{Names, doc_comment, safe};
 impl Emitter<'_> {
     /// `footprint`, `init` and what only reads.
     pub(crate) fn life(&mut self) {
+        self.take_params();
+        self.requirements();
         self.layout_function();
         self.footprint_and_init();
         self.readers();
@@ -33,7 +35,14 @@ impl Emitter<'_> {
             "if (config->mtu < {least} || config->mtu > 65535 || (completions & (completions - 1)))"
         ));
         self.w.line("    return 0;");
-        self.params();
+        if !self.p.params.is_empty() {
+            self.w.line(format!("if (!{}(core, config))", self.names.own("take_params")));
+            self.w.line("    return 0;");
+        }
+        if !self.p.requirements.is_empty() {
+            self.w.line(format!("if ({}(core))", self.names.own("first_unmet")));
+            self.w.line("    return 0;");
+        }
         self.w.line("size_t at = 0;");
         self.w.line(format!("(void)carrick_place(base, &at, sizeof(struct {core}));"));
         self.w.line("core->completions.capacity = completions;");
@@ -54,7 +63,16 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    fn params(&mut self) {
+    /// Reads the parameters of the configuration; the function returns false if one is outside its range.
+    fn take_params(&mut self) {
+        if self.p.params.is_empty() {
+            return;
+        }
+        self.w.open(format!(
+            "static bool {}(struct {} *core, const struct carrick_config *config) {{",
+            self.names.own("take_params"),
+            self.names.own("core")
+        ));
         for (index, param) in self.p.params.iter().enumerate() {
             let name = safe(&param.name);
             let c = self.names.ctype(&param.ty);
@@ -63,21 +81,55 @@ impl Emitter<'_> {
             self.w.line(format!(
                 "core->params.{name} = config->params ? ({c})(config->params[{index}]{conversion}) : {default};"
             ));
-            let signed = arith::shape(&param.ty).1;
+            let (bits, signed) = arith::shape(&param.ty);
             let mut wrong = Vec::new();
             if signed || param.lo > 0 {
                 wrong.push(format!("core->params.{name} < {}", self.literal(param.lo, &param.ty)));
             }
-            let (bits, _) = arith::shape(&param.ty);
             let top = if signed { i64::MAX as u64 >> (64 - bits) } else { u64::MAX >> (64 - bits) };
             if param.hi != top {
                 wrong.push(format!("core->params.{name} > {}", self.literal(param.hi, &param.ty)));
             }
             if !wrong.is_empty() && param.ty != Ty::Bool {
                 self.w.line(format!("if ({})", wrong.join(" || ")));
-                self.w.line("    return 0;");
+                self.w.line("    return false;");
             }
         }
+        self.w.line("return true;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// What the program requires of its parameters, of a core and for the program table.
+    fn requirements(&mut self) {
+        if self.p.requirements.is_empty() {
+            return;
+        }
+        let (core, first) = (self.names.own("core"), self.names.own("first_unmet"));
+        self.w.line("/* The first requirement that the parameters do not meet, NULL if they meet all. */");
+        self.w.open(format!("static const char *{first}(const struct {core} *core) {{"));
+        self.w.line("(void)core;");
+        for required in &self.p.requirements {
+            self.w.line(format!("if (!{})", self.expr(&required.cond)));
+            self.w.line(format!("    return {:?};", required.text));
+        }
+        self.w.line("return NULL;");
+        self.w.close("}");
+        self.w.blank();
+        self.w.open(format!(
+            "static const char *{}(const struct carrick_config *config) {{",
+            self.names.own("unmet")
+        ));
+        self.w.line(format!("struct {core} core = {{0}};"));
+        if self.p.params.is_empty() {
+            self.w.line("(void)config;");
+            self.w.line(format!("return {first}(&core);"));
+        } else {
+            let take = self.names.own("take_params");
+            self.w.line(format!("return {take}(&core, config) ? {first}(&core) : NULL;"));
+        }
+        self.w.close("}");
+        self.w.blank();
     }
 
     fn context_layout(&mut self, ctx: &ContextDef) {
@@ -351,10 +403,11 @@ impl Emitter<'_> {
             "identify",
         ];
         let network: &[&str] = if p.in_network.is_some() { &["rx_on", "tx_interface"] } else { &[] };
+        let required: &[&str] = if p.requirements.is_empty() { &[] } else { &["unmet"] };
         let lines: Vec<String> = members
             .iter()
             .map(|(name, value)| format!(".{name} = {value},"))
-            .chain(functions.iter().chain(network).map(|f| format!(".{f} = {},", own(f))))
+            .chain(functions.iter().chain(network).chain(required).map(|f| format!(".{f} = {},", own(f))))
             .collect();
         self.w.open(format!("const struct carrick_program {}_program = {{", p.name));
         for line in lines {

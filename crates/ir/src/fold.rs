@@ -1,6 +1,14 @@
 //! The values of expressions that are known before the program runs.
 
-use crate::{Builtin, Expr, ExprKind, ParamId, Program, arith};
+use crate::{Builtin, Expr, ExprKind, ParamId, Program, Requirement, arith};
+
+impl Program {
+    /// Returns the first requirement that these values, one for each of [`Program::params`], do not meet.
+    pub fn unmet(&self, params: &[u64]) -> Option<&Requirement> {
+        let given = |id: ParamId| params.get(id.index()).copied();
+        self.requirements.iter().find(|r| fold(self, &r.cond, &given) != Some(1))
+    }
+}
 
 /// The value of a constant expression; `param` says what is known of a parameter. `None` if it is not constant.
 pub fn fold(program: &Program, expr: &Expr, param: &dyn Fn(ParamId) -> Option<u64>) -> Option<u64> {

@@ -21,6 +21,8 @@ pub struct Program {
     pub features: Vec<String>,
     pub consts: Vec<ConstDef>,
     pub params: Vec<ParamDef>,
+    /// what the values of the parameters must meet together, in the order of the file
+    pub requirements: Vec<Requirement>,
     pub enums: Vec<EnumDef>,
     pub structs: Vec<StructDef>,
     pub ids: Vec<IdDef>,
@@ -138,6 +140,16 @@ pub struct ParamDef {
     pub default: u64,
     pub lo: u64,
     pub hi: u64,
+}
+
+/// A condition on the values of parameters: `require cond;`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Requirement {
+    /// over constants and parameters, of type `Bool`
+    pub cond: Expr,
+    /// as written
+    pub text: String,
+    pub loc: Loc,
 }
 
 #[derive(Debug, Clone, PartialEq)]

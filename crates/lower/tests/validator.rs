@@ -118,6 +118,10 @@ finds! {
     a_default_out_of_range: "the default is out of range", |p| p.params.push(ParamDef {
         name: "x".into(), doc: String::new(), ty: Ty::Duration, default: 0, lo: 1, hi: 2,
     });
+    a_requirement_that_defaults_do_not_meet: "the defaults do not meet it", |p| {
+        let cond = Expr { kind: ExprKind::Lit(0), ty: Ty::Bool, loc: Loc::default() };
+        p.requirements.push(Requirement { cond, text: "false".into(), loc: Loc::default() });
+    };
     a_type_out_of_range: "there is no type Struct(StructId(9))", |p| {
         p.scratchpads[0].fields[0].ty = Ty::Struct(StructId(9));
     };

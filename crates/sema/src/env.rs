@@ -166,7 +166,10 @@ impl Checker<'_> {
                 ItemKind::Dispatch { name, .. } => (name, Def::Dispatch),
                 ItemKind::Interface { name, .. } => (name, Def::Interface),
                 // There is no feature any more when a program is checked.
-                ItemKind::Deploy { .. } | ItemKind::Layout { .. } | ItemKind::Feature(_) => continue,
+                ItemKind::Require { .. }
+                | ItemKind::Deploy { .. }
+                | ItemKind::Layout { .. }
+                | ItemKind::Feature(_) => continue,
             };
             self.declare(name, def);
         }

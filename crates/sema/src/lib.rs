@@ -30,6 +30,7 @@ mod network;
 mod options;
 mod parts;
 pub mod probe;
+mod require;
 mod role;
 mod room;
 mod sched;
@@ -117,6 +118,7 @@ impl<'a> Checker<'a> {
         self.check_constants();
         self.declare_enums();
         self.declare_params();
+        self.check_requirements();
         self.declare_records();
         self.declare_headers();
         self.check_layouts();
@@ -162,6 +164,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         features: Vec::new(),
         consts: Vec::new(),
         params: Vec::new(),
+        requirements: Vec::new(),
         enums: Vec::new(),
         structs: Vec::new(),
         ids: Vec::new(),

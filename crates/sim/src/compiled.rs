@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 7;
+const ABI: u32 = 8;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;

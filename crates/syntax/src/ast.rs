@@ -36,6 +36,8 @@ pub enum ItemKind {
     Const { ty: Type, name: Ident, value: Expr },
     /// `param T name = e in lo..hi;`
     Param { ty: Type, name: Ident, value: Expr, lo: Expr, hi: Expr },
+    /// `require cond;`
+    Require { cond: Expr },
     /// `enum E : uint8 { A, B = 4 }`
     Enum { name: Ident, repr: Type, variants: Vec<Variant> },
     /// `struct S { fields }`

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI   7u
+#define CARRICK_ABI   8u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -190,6 +190,9 @@ struct carrick_program {
     uint32_t (*tx_interface)(const struct carrick_core *core);
     /* The most octets of a request's data; 0: as many as there are. */
     uint32_t request_most;
+    /* The first condition on parameters (as written) that this configuration does not meet; NULL if it meets all or if
+     * a parameter is outside its range. The function is NULL if the program requires nothing. */
+    const char *(*unmet)(const struct carrick_config *config);
 };
 
 /* The symbol that a shared library of a compiled program exports. */

@@ -114,5 +114,9 @@ bool carrick_params_apply(const struct carrick_program *program, const char *con
     for (; settings && *settings; settings++)
         if (!param_set(program, *settings, values, error))
             return false;
-    return true;
+    const char *unmet = program->unmet ? program->unmet(&(struct carrick_config){.params = values}) : NULL;
+    if (unmet)
+        snprintf(error->text, sizeof error->text, "The settings do not meet what the program requires: `%.120s`.",
+                 unmet);
+    return !unmet;
 }

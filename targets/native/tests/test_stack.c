@@ -168,6 +168,11 @@ static void settings_are_checked(void) {
     CHECK(carrick_param_parse("-5", &value) && value == UINT64_MAX - 4);
     CHECK(carrick_param_parse("true", &value) && value == 1);
     CHECK(!carrick_param_parse("99999999999999999999", &value) && !carrick_param_parse("9999999h", &value));
+    const char *unmet[] = {"taken=7", "tick=7", NULL};
+    uint64_t values[2];
+    CHECK(!carrick_params_apply(&toy_program, unmet, values, &error) && strstr(error.text, "`taken != tick`"));
+    unmet[1] = "tick=8";
+    CHECK(carrick_params_apply(&toy_program, unmet, values, &error) && values[0] == 7 && values[1] == 8);
     CHECK(carrick_loop_open(500, 4, ends, &error)); /* a program that refuses its configuration */
     CHECK(!open_stack(ends[0], SERVER, NULL) && strstr(error.text, "refuses"));
     carrick_port_close(ends[1]);

@@ -178,6 +178,10 @@ static bool toy_identify(struct carrick_core *core, uint64_t handle, struct carr
     return core->peer != 0 && handle == 1;
 }
 
+static const char *toy_unmet(const struct carrick_config *config) {
+    return config->params[0] == 7 && config->params[1] == 7 ? "taken != tick" : NULL;
+}
+
 static const struct carrick_param_info toy_params[] = {{"taken", 0, 0, 1000, false, ""},
                                                        {"tick", 0, 0, 1000000000, true, "ns"}};
 static const struct carrick_field_info toy_listen_fields[] = {
@@ -215,4 +219,5 @@ const struct carrick_program toy_program = {.abi = CARRICK_ABI,
                                             .next_completion = toy_completion,
                                             .counters = toy_counters,
                                             .open_contexts = toy_open,
-                                            .identify = toy_identify};
+                                            .identify = toy_identify,
+                                            .unmet = toy_unmet};

@@ -285,7 +285,10 @@ fn parameters(program: &Program, config: &Config) -> Result<Vec<u64>, String> {
             return Err(format!("parameter `{}` is outside its range", def.name));
         }
     }
-    Ok(config.params.clone())
+    match program.unmet(&config.params) {
+        Some(unmet) => Err(format!("the parameters do not meet `{}`", unmet.text)),
+        None => Ok(config.params.clone()),
+    }
 }
 
 /// Everything but the end, which only the functions tell; `frames` moves up with the scratchpads.

@@ -103,6 +103,9 @@ impl<'p> Printer<'p> {
             let [default, lo, hi] = [def.default, def.lo, def.hi].map(|v| literal(p, &def.ty, v));
             self.line(&format!("param {}: {} = {default} in {lo}..{hi}", def.name, self.ty(&def.ty)));
         }
+        for def in &p.requirements {
+            self.line(&format!("require {}", self.expr(&def.cond)));
+        }
         for def in &p.enums {
             let variants: Vec<String> = def.variants.iter().map(|(n, v)| format!("{n} = {v}")).collect();
             self.line(&format!("enum {}: {} {{ {} }}", def.name, self.ty(&def.repr), variants.join(", ")));

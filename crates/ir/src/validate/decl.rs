@@ -60,6 +60,14 @@ impl<'p> Check<'p> {
             let below = arith::less(&def.ty, def.default, def.lo);
             self.must(!below && !arith::less(&def.ty, def.hi, def.default), "the default is out of range");
         }
+        for def in &p.requirements {
+            self.at("require", &def.text);
+            self.scoped(Scope::Constant, &def.cond, &Ty::Bool, "the condition");
+        }
+        let defaults: Vec<u64> = p.params.iter().map(|d| d.default).collect();
+        if self.errors.is_empty() {
+            self.must(p.unmet(&defaults).is_none(), "the defaults do not meet it");
+        }
         for def in &p.enums {
             self.at("enum", &def.name);
             self.must(matches!(def.repr, Ty::Int { signed: false, .. }), "not over an unsigned integer");

@@ -240,7 +240,10 @@ fn named(item: &ItemKind) -> Option<(&Ident, Kind)> {
         ItemKind::Machine { name, .. } => (name, Kind::Machine),
         ItemKind::Dispatch { name, .. } => (name, Kind::Dispatch),
         ItemKind::Interface { name, .. } => (name, Kind::Interface),
-        ItemKind::Deploy { .. } | ItemKind::Layout { .. } | ItemKind::Feature(_) => return None,
+        ItemKind::Require { .. }
+        | ItemKind::Deploy { .. }
+        | ItemKind::Layout { .. }
+        | ItemKind::Feature(_) => return None,
     })
 }
 

@@ -81,6 +81,7 @@ impl Resolver<'_> {
                 self.ty(ty);
                 self.exprs([value, lo, hi]);
             }
+            ItemKind::Require { cond } => self.exprs([cond]),
             ItemKind::Enum { repr, variants, .. } => {
                 self.ty(repr);
                 self.exprs(variants.iter().filter_map(|v| v.value.as_ref()));

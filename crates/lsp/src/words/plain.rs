@@ -10,6 +10,11 @@ pub const DECLARATIONS: &[Word] = &[
     ),
     word("const", "const T NAME = value;", "A constant, known when the program is compiled."),
     word("param", "param T name = value in lo..hi;", "A value that is fixed when the stack starts."),
+    word(
+        "require",
+        "require low <= high;",
+        "A condition over parameters and constants; a stack starts only with values that meet it.",
+    ),
     word("enum", "enum E : uint8 { A, B = 4 }", "Named constants, in scope everywhere."),
     word("struct", "struct S { T field; }", "A record; assignment copies it."),
     word("id", "id K(T part, ...);", "What tells the instances of a context apart."),

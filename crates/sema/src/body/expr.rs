@@ -57,7 +57,7 @@ impl Body<'_, '_> {
         )
     }
 
-    pub(super) fn condition(&mut self, e: &ast::Expr) -> Option<ir::Expr> {
+    pub(crate) fn condition(&mut self, e: &ast::Expr) -> Option<ir::Expr> {
         match self.val(e, Some(&Ty::Bool))? {
             Val::Typed(value) if value.ty == Ty::Bool => Some(value),
             other => {

@@ -34,7 +34,7 @@ impl Formatter<'_> {
             let right = self.expr(at + 1, to);
             return Doc::Concat(vec![left, Doc::Space, operator, Doc::Space, right]);
         }
-        if self.is(from, "return") || self.is(from, "raise") {
+        if self.is(from, "return") || self.is(from, "raise") || self.required == Some(from) {
             let word = self.token(from);
             let value = self.expr(from + 1, to);
             return Doc::Concat(vec![word, Doc::Space, value]);
@@ -147,7 +147,9 @@ impl Formatter<'_> {
         }
         let Some(before) = at.checked_sub(1).map(|i| &self.pieces[i]) else { return true };
         match before.kind {
-            TokenKind::Ident => matches!(before.text, "return" | "in" | "raise"),
+            TokenKind::Ident => {
+                matches!(before.text, "return" | "in" | "raise") || self.required == Some(at - 1)
+            }
             TokenKind::Int(_) | TokenKind::Unit(..) => false,
             _ => !matches!(before.text, ")" | "]"),
         }
@@ -174,6 +176,7 @@ impl Formatter<'_> {
             let callable = self.pieces[left].kind == TokenKind::Ident || matches!(before, ")" | "]");
             return !callable
                 || matches!(before, "if" | "for" | "return" | "in" | "raise")
+                || self.required == Some(left)
                 || (after == "[" && self.begins_rule(left));
         }
         true

@@ -41,6 +41,8 @@ struct Formatter<'a> {
     angles: HashSet<usize>,
     /// the token whose leading comments are already printed
     led: Option<usize>,
+    /// the `require` of the declaration that is being printed
+    required: Option<usize>,
     /// what is to stand right behind a token, before its comments
     suffix: Option<(usize, Doc)>,
 }
@@ -50,7 +52,7 @@ impl<'a> Formatter<'a> {
         let pieces = pieces(text);
         let closer_of = match_brackets(&pieces);
         let angles = type_brackets(&pieces);
-        Formatter { text, pieces, closer_of, angles, led: None, suffix: None }
+        Formatter { text, pieces, closer_of, angles, led: None, required: None, suffix: None }
     }
 
     fn is(&self, at: usize, text: &str) -> bool {

@@ -55,6 +55,7 @@ impl Formatter<'_> {
         let stop =
             self.top_level_or_brace(at, end).find(|i| self.is(*i, "{") || self.is(*i, ";")).unwrap_or(end);
         if !self.is(stop, "{") {
+            self.required = Some(at).filter(|at| self.is(*at, "require"));
             return self.simple_with_semicolon(at, end);
         }
         let header = self.inline(at, stop);

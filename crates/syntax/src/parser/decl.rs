@@ -9,10 +9,11 @@ use crate::lexer::TokenKind;
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
-const KEYWORDS: [&str; 26] = [
+const KEYWORDS: [&str; 27] = [
     "import",
     "const",
     "param",
+    "require",
     "enum",
     "struct",
     "id",
@@ -159,6 +160,7 @@ impl Parser<'_> {
         match word.as_str() {
             "const" => self.const_decl(),
             "param" => self.param_decl(),
+            "require" => self.require_decl(),
             "enum" => self.enum_decl(),
             "id" => self.id_decl(),
             "event" => self.event_decl(),
@@ -202,7 +204,7 @@ impl Parser<'_> {
         let word = self.text_of(here).to_owned();
         diagnostic = match nearest(&word, KEYWORDS) {
             Some(near) => diagnostic.fix(format!("did you mean `{near}`?"), here, near),
-            None => diagnostic.mend("begin with import, const, param, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, machine, dispatch, interface, deploy, layout, feature, or the type of a function"),
+            None => diagnostic.mend("begin with import, const, param, require, enum, struct, id, event, context, scratchpad, net_header, pkt_bp, opt_t, seg_rule, machine, dispatch, interface, deploy, layout, feature, or the type of a function"),
         };
         self.report(diagnostic)
     }
@@ -307,6 +309,13 @@ impl Parser<'_> {
         let (lo, hi) = self.range()?;
         self.semicolon()?;
         Ok(ItemKind::Param { ty, name, value, lo, hi })
+    }
+
+    fn require_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let cond = self.expr()?;
+        self.semicolon()?;
+        Ok(ItemKind::Require { cond })
     }
 
     /// `lo..hi`, behind which `=` may stand

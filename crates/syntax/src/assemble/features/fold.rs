@@ -27,6 +27,7 @@ impl Folder<'_> {
         match item {
             K::Const { value, .. } => self.value(value),
             K::Param { value, lo, hi, .. } => [value, lo, hi].into_iter().for_each(|e| self.value(e)),
+            K::Require { cond } => self.value(cond),
             K::Enum { variants, .. } => self.values(variants.iter_mut().filter_map(|v| v.value.as_mut())),
             K::Struct { fields, .. }
             | K::Event { fields, .. }
