@@ -14,6 +14,8 @@ struct carrick_application {
     /* NULL: `error` says why. `argument` is what follows the name and a colon, "" if nothing does. */
     void *(*start)(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error);
     void (*finish)(void *state);
+    bool files;   /* opens files while it runs */
+    bool removes; /* removes a file that it made, when it finishes */
 };
 
 extern const struct carrick_application carrick_echo_application;

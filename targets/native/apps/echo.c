@@ -95,4 +95,5 @@ static void *echo_start(struct carrick_stack *stack, const char *argument, struc
     return NULL;
 }
 
-const struct carrick_application carrick_echo_application = {"echo", "echo[:PORT]", echo_start, echo_finish};
+const struct carrick_application carrick_echo_application = {
+    .name = "echo", .usage = "echo[:PORT]", .start = echo_start, .finish = echo_finish};

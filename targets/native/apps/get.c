@@ -345,5 +345,5 @@ static void *get_start(struct carrick_stack *stack, const char *argument, struct
     return NULL;
 }
 
-const struct carrick_application carrick_get_application = {"get", "get:http://IP[:PORT]/PATH:FILE[,/PATH:FILE...]",
-                                                            get_start, get_finish};
+const struct carrick_application carrick_get_application = {
+    .name = "get", .usage = "get:http://IP[:PORT]/PATH:FILE[,/PATH:FILE...]", .start = get_start, .finish = get_finish};

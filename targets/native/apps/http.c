@@ -332,4 +332,5 @@ static void *http_start(struct carrick_stack *stack, const char *argument, struc
     return NULL;
 }
 
-const struct carrick_application carrick_http_application = {"http", "http:DIR", http_start, http_finish};
+const struct carrick_application carrick_http_application = {
+    .name = "http", .usage = "http:DIR", .start = http_start, .finish = http_finish, .files = true};

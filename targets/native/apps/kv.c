@@ -108,4 +108,5 @@ static void *kv_start(struct carrick_stack *stack, const char *argument, struct 
     return NULL;
 }
 
-const struct carrick_application carrick_kv_application = {"kv", "kv:PORT[:KEYS]", kv_start, kv_finish};
+const struct carrick_application carrick_kv_application = {
+    .name = "kv", .usage = "kv:PORT[:KEYS]", .start = kv_start, .finish = kv_finish};

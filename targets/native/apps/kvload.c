@@ -173,5 +173,7 @@ static void *kvload_start(struct carrick_stack *stack, const char *argument, str
     return load;
 }
 
-const struct carrick_application carrick_kvload_application = {"kvload", "kvload:IP:PORT:CONNECTIONS:ATONCE:KEYS:COUNT",
-                                                               kvload_start, kvload_finish};
+const struct carrick_application carrick_kvload_application = {.name = "kvload",
+                                                               .usage = "kvload:IP:PORT:CONNECTIONS:ATONCE:KEYS:COUNT",
+                                                               .start = kvload_start,
+                                                               .finish = kvload_finish};

@@ -250,4 +250,7 @@ static void *load_start(struct carrick_stack *stack, const char *argument, struc
 }
 
 const struct carrick_application carrick_load_application = {
-    "load", "load:IP:PORT:CONNECTIONS:ATONCE:OCTETS:MESSAGES:COUNT", load_start, load_finish};
+    .name = "load",
+    .usage = "load:IP:PORT:CONNECTIONS:ATONCE:OCTETS:MESSAGES:COUNT",
+    .start = load_start,
+    .finish = load_finish};

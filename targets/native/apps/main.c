@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "apps/confine.h"
 #include "apps/options.h"
 
 #define LOOP_MTU   1500u
@@ -137,8 +138,21 @@ static void end_asked(void *user) {
         carrick_stack_stop(end->stack, CARRICK_EXIT_OK);
 }
 
+/* All is open by now: nothing that is needed from here on takes a privilege. */
+static bool confine(const struct carrick_options *options, struct carrick_port_error *error) {
+    struct carrick_confinement needs = {.removes = strncmp(options->port, "unix:", 5) == 0,
+                                        .kernel = options->here->kind != NULL,
+                                        .has_user = options->has_user,
+                                        .user = options->user};
+    for (uint32_t i = 0; i < options->app_count; i++) {
+        needs.files |= options->applications[i]->files;
+        needs.removes |= options->applications[i]->removes;
+    }
+    return carrick_confine(&needs, error);
+}
+
 /* Runs until an application, or a signal, ends it. */
-static int run_until_end(struct run *run) {
+static int run_until_end(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
@@ -149,6 +163,8 @@ static int run_until_end(struct run *run) {
         return CARRICK_EXIT_FAILED;
     /* Timers to the microsecond: the kernel's slack of 50 us is for those who save power. */
     (void)prctl(PR_SET_TIMERSLACK, 1);
+    if (!confine(options, error))
+        return fail(error, CARRICK_EXIT_MISSING);
     int code = carrick_stack_run(run->stacks, run->count);
     close(end.fd);
     return code;
@@ -186,7 +202,7 @@ int main(int argc, char **argv) {
     else if (!start_applications(&run, &options, &error))
         code = fail(&error, CARRICK_EXIT_USAGE);
     else
-        code = run_until_end(&run);
+        code = run_until_end(&run, &options, &error);
     close_run(&run, run.states[0] != NULL);
     return code;
 }

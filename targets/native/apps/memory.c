@@ -151,4 +151,5 @@ static void *memory_start(struct carrick_stack *stack, const char *argument, str
     return NULL;
 }
 
-const struct carrick_application carrick_memory_application = {"memory", "memory:PEERIP", memory_start, free};
+const struct carrick_application carrick_memory_application = {
+    .name = "memory", .usage = "memory:PEERIP", .start = memory_start, .finish = free};

@@ -111,6 +111,11 @@ static bool read_more_option(struct carrick_options *options, const char *name, 
         options->requests = (uint32_t)number;
         return fits || wrong(error, name, value, "a power of two, at most 4194304");
     }
+    if (strcmp(name, "--user") == 0) {
+        options->has_user = read_number(value, &number) && number < UINT32_MAX;
+        options->user = (uint32_t)number;
+        return options->has_user || wrong(error, name, value, "a user's number, as in 65534");
+    }
     if (strcmp(name, "--set") == 0 && options->setting_count < CARRICK_SETTINGS) {
         options->settings[options->setting_count++] = value;
         return true;
@@ -203,6 +208,7 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
            "  --records FILE    what the program does, for `carrick run --trace` (which builds it so that it tells)\n"
            "  --set NAME=VALUE  a parameter of the program; may be given again\n"
            "  --seed N          of all that is random (else taken from the system)\n"
+           "  --user UID        user to become once all is open (default: as started, without capabilities)\n"
            "  --requests N      most open requests (four a connection)\n"
            "  --spin            never wait in the kernel\n\n"
            "Exit codes: 0 ok, 1 failed, 2 usage, 3 a device or a privilege is missing.\n");

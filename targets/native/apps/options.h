@@ -19,10 +19,10 @@ struct carrick_options {
     const char *records; /* NULL: none */
     const char *settings[CARRICK_SETTINGS + 1];
     uint32_t setting_count;
-    uint32_t address, peer, prefix, gateway, requests;
+    uint32_t address, peer, prefix, gateway, requests, user;
     struct carrick_fault_config fault;
     uint64_t seed;
-    bool loop, faulty, seeded, spin;
+    bool loop, faulty, seeded, spin, has_user;
 };
 
 enum carrick_options_result { CARRICK_OPTIONS_RUN, CARRICK_OPTIONS_HELP, CARRICK_OPTIONS_WRONG };

@@ -226,5 +226,5 @@ static void *perf_start(struct carrick_stack *stack, const char *argument, struc
     return NULL;
 }
 
-const struct carrick_application carrick_perf_application = {"perf", "perf:PEERIP:KIND:OCTETS:COUNT", perf_start,
-                                                             perf_finish};
+const struct carrick_application carrick_perf_application = {
+    .name = "perf", .usage = "perf:PEERIP:KIND:OCTETS:COUNT", .start = perf_start, .finish = perf_finish};

@@ -197,4 +197,5 @@ static void script_finish(void *state) {
     free(script);
 }
 
-const struct carrick_application carrick_script_application = {"script", "script:-", script_start, script_finish};
+const struct carrick_application carrick_script_application = {
+    .name = "script", .usage = "script:-", .start = script_start, .finish = script_finish};

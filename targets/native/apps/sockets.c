@@ -313,4 +313,8 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
 }
 
 const struct carrick_application carrick_sockets_application = {
-    "sockets", "sockets:PATH[,UID:PORT[-PORT]][,UID#CONNECTIONS][,UID=NUMBER]...", sockets_start, sockets_finish};
+    .name = "sockets",
+    .usage = "sockets:PATH[,UID:PORT[-PORT]][,UID#CONNECTIONS][,UID=NUMBER]...",
+    .start = sockets_start,
+    .finish = sockets_finish,
+    .removes = true};

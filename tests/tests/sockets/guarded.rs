@@ -3,8 +3,8 @@
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::saying;
 
-use super::connected;
 use super::setting::{Stack, version};
+use super::{behaves, connected};
 
 /// Gives a socket of its own to the stack with each kind of request, as a service's socket that takes the writer of what
 /// arrives for the sender. For a connection it asks in vain that the socket be one end.
@@ -151,4 +151,25 @@ fn a_user_has_all_of_its_share_however_many_may_wait() {
     let said = peer.args(["-u", "-c", LIMITED_PEER, Net::OURS]).args(LIMITS).output().expect("it starts");
     let expected: String = LIMITS.iter().map(|limit| limit.replace('#', " ") + "\n").collect();
     assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
+}
+
+/// What a process may still do, as its status says.
+fn may(pid: u32) -> String {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let wanted = ["Uid:", "CapPrm:", "CapEff:", "NoNewPrivs:", "Seccomp:"];
+    let lines = status.lines().filter(|line| wanted.iter().any(|name| line.starts_with(name)));
+    lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
+}
+
+#[test]
+fn a_stack_that_serves_has_no_privileges() {
+    for (user, uid) in [(&[][..], "0"), (&["--user", "65534"][..], "65534")] {
+        let Some((net, stack, _peer)) = connected(user) else { return };
+        behaves(stack.command(&net, "python3"));
+        let expected = format!(
+            "Uid: {uid} {uid} {uid} {uid}\nCapPrm: 0000000000000000\nCapEff: 0000000000000000\nNoNewPrivs: 1\nSeccomp: 2\n"
+        );
+        assert_eq!(may(stack.id()), expected);
+        stack.end();
+    }
 }

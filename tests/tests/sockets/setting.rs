@@ -76,6 +76,11 @@ impl Stack {
         Some(Stack { running, said, dir })
     }
 
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.running.id()
+    }
+
     /// Where its programs come to.
     pub fn door(&self) -> PathBuf {
         self.dir.path().join("door")
