@@ -50,6 +50,9 @@ struct carrick_kernel {
  * (`carrick_cores=5,egress=9,...`), which are closed with it. NULL: `error` says why. */
 struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port_error *error);
 
+/* Finds out what of its device the program has to know. */
+void carrick_kernel_look_at_device(struct carrick_kernel *kernel);
+
 /* Reads what all processors have; element n of so many octets belongs to processor n. False: the kernel refuses. */
 bool carrick_kernel_read_cores(struct carrick_kernel *kernel);
 

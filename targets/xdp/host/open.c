@@ -62,6 +62,7 @@ static void kernel_close(struct carrick_port *port) {
     if (kernel->shared.memory) {
         __atomic_store_n(&kernel_shared(kernel)->watched, 0, __ATOMIC_SEQ_CST); /* nobody is to be called */
         __atomic_store_n(&kernel_shared(kernel)->awake, 0, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&kernel_shared(kernel)->one_way, 0, __ATOMIC_SEQ_CST); /* nor sends for the program */
     }
     gate_close(&kernel->gate);
     map_close(&kernel->cores);
@@ -249,6 +250,7 @@ struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port
            open_places(kernel, spec, error) && open_contexts(kernel, spec, error) && open_raw(kernel, error) &&
            open_gate(kernel, error);
     if (open) {
+        carrick_kernel_look_at_device(kernel);
         kernel->port.fd = kernel->reports.fd;
         return kernel;
     }

@@ -6,9 +6,11 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <linux/ethtool.h>
 #include <linux/genetlink.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -50,6 +52,17 @@ static bool ask_device(uint32_t device) {
         return true;
     memcpy(&features, found, sizeof features);
     return features & NETDEV_XDP_XMIT;
+}
+
+/* Whether frames that a program sends back (XDP_TX) are sure to arrive. A pair of devices drops them where nothing
+ * takes frames in batches at the other end. Where that end has no program (but GRO), it even leaves them in their ring
+ * until something else comes: veth_xdp_flush of drivers/net/veth.c in the kernel's source. */
+void carrick_kernel_look_at_device(struct carrick_kernel *kernel) {
+    struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
+    struct ifreq request = {.ifr_data = (char *)&driver};
+    bool known = if_indextoname(kernel->device, request.ifr_name) && ioctl(kernel->raw, SIOCETHTOOL, &request) == 0;
+    bool pair = known && strcmp(driver.driver, "veth") == 0;
+    __atomic_store_n(&kernel_shared(kernel)->one_way, pair, __ATOMIC_RELEASE);
 }
 
 static uint64_t kernel_now(void) {

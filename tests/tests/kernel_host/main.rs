@@ -7,6 +7,7 @@ mod pacing;
 mod rates;
 mod rpcs;
 mod streams;
+mod veth;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;

@@ -14,7 +14,7 @@ const OCTETS: usize = 3_000_000;
 const WIRES: [u32; 2] = [0, 50];
 
 /// A wire with the kernel's stack at both ends, and what is fetched over it.
-fn place() -> Option<(Net, TempDir)> {
+pub(crate) fn place() -> Option<(Net, TempDir)> {
     let missing = ["clang", "curl", "python3"].iter().any(|program| lacks(program));
     let net = if missing { None } else { Net::kernel_on_both() }?;
     let dir = tempfile::tempdir().expect("a folder");
@@ -30,7 +30,7 @@ fn application(net: &Net, app: &str, features: &[&str]) -> std::process::Command
 }
 
 /// Starts a server; `None`, said aloud, where this machine does not take programs.
-fn server(net: &Net, app: &str, features: &[&str]) -> Option<Running> {
+pub(crate) fn server(net: &Net, app: &str, features: &[&str]) -> Option<Running> {
     let (running, mut lines) = started(&mut application(net, app, features));
     let first = lines.next().unwrap_or_default();
     if !first.starts_with("tcp is on") {

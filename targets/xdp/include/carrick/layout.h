@@ -35,6 +35,7 @@ struct carrick_shared {
     uint64_t earliest;                 /* no timer that runs is due before; 0: none runs */
     uint64_t watched;                  /* when the host looks at timers by itself; 0: there is none */
     uint64_t called;                   /* 1: it was called since it looked */
+    uint64_t one_way; /* 1: frames that go back by the device (XDP_TX) may be lost; answers take a way as others do */
     /* Of the queue (`carrick_queue`): which entry is the oldest, and how many there ever were. Packets wait as long as
      * these differ: they leave in empty frames (CARRICK_REQUEST_PACKET). */
     uint64_t queue_head __attribute__((aligned(64)));
