@@ -31,8 +31,8 @@ experiments: ## make figures of papers again, beside the papers' numbers (QUICK=
 fuzz: ## fuzz the front end and generated code for SECONDS (60)
 	@fuzz/run $(SECONDS)
 
-soak: ## TCP in the kernel while everything about it dies, for MINUTES (60)
-	@scripts/soak --minutes $(MINUTES)
+soak: ## TCP, in the kernel or with TARGET=native, while everything about it dies, for MINUTES (60)
+	@scripts/soak --minutes $(MINUTES) --target $(or $(TARGET),xdp)
 
 book: ## tutorial, reference and diagnostics as a website, in target/book (needs mdbook)
 	@command -v mdbook >/dev/null || { echo "make book: mdbook is missing; cargo install --locked mdbook" >&2; exit 3; }

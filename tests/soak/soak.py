@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Connections to and from a program in the kernel, for as long as is asked: they open, transfer, close, are reset, fall
-silent; frames are lost; applications, the daemon and the process of the sockets are killed. What is held after each round
-has to be what was held before, and each transfer has to be whole."""
+"""Connections to and from a stack, in the kernel or in a process, for as long as is asked: they open, transfer, close, are
+reset, fall silent; frames are lost; applications, the daemon and the process of the sockets are killed. What is held after
+each round has to be what was held before, each transfer has to be whole, and no application that survives others may
+wait for longer than a retransmission timeout."""
 import argparse
 import collections
 import itertools
-import os
 import signal
 import subprocess
 import sys
 import time
 
 import counts
-from world import CONNECTIONS, OURS, PEER, PORT, World
+from in_kernel import InKernel
+from native import Native
+from world import CONNECTIONS, OURS, PEER, PORT, SETTLED
 
-SETTLED = 40  # s that what was lost, or fell silent, may take to be given up
-MEMORY = 4096  # KiB by which a process may grow from its first rounds to the last
+WORLDS = {"xdp": InKernel, "native": Native}
+SURVIVORS = 3  # connections of each application that survives others
+DEATHS = 3  # of applications beside it
+STALL = 1.0  # s: a retransmission timeout is no longer (rto_max of SETTINGS; the peer's first one)
 
 
 def differs(name, before, now):
@@ -27,7 +31,7 @@ class Soak:
     def __init__(self, world, quick):
         self.world, self.quick, self.lost = world, quick, []
         self.transfers, self.memory, self.first_memory, self.grown = collections.Counter(), {}, {}, {}
-        self.began, self.seed = time.monotonic(), 0
+        self.began, self.seed, self.worst = time.monotonic(), 0, 0.0
         self.theirs = world.talk(world.peer, "serve", PEER, PORT, says="serving")
         self.serve()
 
@@ -67,9 +71,7 @@ class Soak:
         """All the connections that there may be, but those that take a moment to go, and all their requests."""
         self.seed += 100
         caller = self.world.talk(self.world.peer, "hold", OURS, PORT, self.seed, CONNECTIONS - 2, says="hold")
-        caller.child.stdin.write("\n")
-        caller.child.stdin.close()
-        caller.child.stdin = None
+        caller.tell("")
         if not caller.ended():
             self.wrong("a caller that holds all connections hangs")
             caller.kill()
@@ -86,6 +88,28 @@ class Soak:
         for victim in victims:
             victim.wait_for("ok")
             victim.kill()
+
+    def applications_die_beside_others(self):
+        """What is in flight when an application dies must stop nobody else."""
+        ends = [(self.world.ours, PEER), (self.world.peer, OURS)]
+        survivors = [self.world.talk(ns, "survive", to, PORT, self.seed + n, SURVIVORS, says="surviving")
+                     for n, (ns, to) in enumerate(ends)]
+        for death in range(DEATHS):
+            victims = [self.world.talk(ns, "survive", to, PORT, death, SURVIVORS, says="surviving") for ns, to in ends]
+            for victim in victims:
+                victim.kill()
+        for survivor, where in zip(survivors, ("ours", "the peer")):
+            survivor.tell("")
+            if not survivor.ended():
+                self.wrong(f"a survivor at {where} hangs")
+                survivor.kill()
+            for line in survivor.lines[1:]:
+                kind, what, *rest = line.split()
+                if what == "ok" and float(rest[0]) <= STALL:
+                    self.transfers[kind] += 1
+                    self.worst = max(self.worst, float(rest[0]))
+                else:
+                    self.wrong(f"at {where}: {line}")
 
     def server_dies(self):
         self.ours.kill()
@@ -106,12 +130,11 @@ class Soak:
         subprocess.run(["ip", "netns", "del", self.world.far], check=True)
 
     def sockets_die(self):
-        pid = self.host()
-        os.kill(pid, signal.SIGKILL)
-        self.ours.kill()
         # What loading takes, the daemon does not give back; it is not more the next time.
-        self.first_memory.pop(self.world.daemon.child.pid, None)
-        self.until(lambda: self.host() not in (None, pid), "another process of sockets")
+        for pid in self.world.held_by().values():
+            self.first_memory.pop(pid, None)
+        self.world.restart_host()
+        self.ours.kill()
         # The file of the dead one is there until the new one takes its place.
         for _ in range(100):
             try:
@@ -122,28 +145,10 @@ class Soak:
 
     # What is held.
 
-    def host(self):
-        return self.world.status()["programs"][0]["applications"][0]["process"]
-
-    def until(self, holds, what):
-        end = time.monotonic() + SETTLED
-        while not holds():
-            if time.monotonic() > end:
-                raise RuntimeError(f"there never is {what}")
-            time.sleep(0.1)
-
     def held(self):
         """All that is to be as it was, by name."""
-        status, pins = self.world.status()["programs"][0], self.world.pins
-        there = {f"{of['context']} open": of["open"] for of in status["instances"]}
-        there |= counts.indexed(pins)
-        there["pins"] = counts.pinned(pins)
-        there["programs at the device"] = int(self.world.attached())
-        there["devices"] = self.world.devices()
-        processes = {"carrickd": self.world.daemon.child.pid}
-        if host := status["applications"][0]["process"]:
-            processes["the sockets' process"] = host
-        for name, pid in processes.items():
+        there = self.world.held()
+        for name, pid in self.world.held_by().items():
             there[f"descriptors of {name}"], self.memory[name] = counts.of_process(pid)
             self.first_memory.setdefault(pid, self.memory[name])
             self.grown[name] = self.memory[name] - self.first_memory[pid]
@@ -177,27 +182,32 @@ class Soak:
         self.fill()
         self.settle(before)
         for name, grown in self.grown.items():
-            if grown > MEMORY:
+            if grown > self.world.MEMORY:
                 self.wrong(f"{name} has grown by {grown} KiB")
         if len(self.lost) > lost:
-            counted = self.world.status()["programs"][0]["counters"]
-            print(f"  counted by then: {({name: count for name, count in counted.items() if count})}", flush=True)
+            counted = {name: count for name, count in self.world.counters().items() if count}
+            print(f"  counted by then: {counted}", flush=True)
         done = sum(self.transfers.values()) - self.transfers["octets"]
         print(f"{time.monotonic() - self.began:7.1f} s  round {number}: {'; '.join(what) or 'nothing'}; {done} transfers; "
               f"{', '.join(f'{name} {kib} KiB' for name, kib in self.memory.items())}", flush=True)
 
     # What happens in a round, one frame in how many is lost, and in each of how many turns: what ends processes comes seldom,
     # so that others live long enough to be seen growing.
-    HAPPENS = [([], 0, 1), (["applications_die"], 100, 1), (["server_dies"], 0, 1), (["peer_falls_silent"], 50, 1),
-               (["daemon_dies"], 0, 4), (["daemon_goes"], 100, 4), (["sockets_die"], 100, 4)]
+    HAPPENS = [([], 0, 1), (["applications_die"], 100, 1), (["applications_die_beside_others"], 0, 1), (["server_dies"], 0, 1),
+               (["peer_falls_silent"], 50, 1), (["daemon_dies"], 0, 4), (["daemon_goes"], 100, 4), (["sockets_die"], 100, 4)]
+
+    def happens(self):
+        """Without a daemon none dies."""
+        daemon = hasattr(self.world, "daemon")
+        return [row for row in self.HAPPENS if daemon or not any(name.startswith("daemon") for name in row[0])]
 
     def rounds(self, minutes):
         """Until the time is over; in each something else happens, in turn. Gives what was held before, and after."""
         self.fill()
         before, number = self.settle(None), 0
-        free, _ = counts.free(self.world.pins)
+        free, _ = self.world.free()
         for cycle in itertools.count():
-            for happens, loss, every in self.HAPPENS:
+            for happens, loss, every in self.happens():
                 if cycle and time.monotonic() >= self.began + 60 * minutes:
                     break
                 if cycle % every == 0:
@@ -207,25 +217,13 @@ class Soak:
                 continue
             break
         after = self.settle(before)
-        free_after, wrong = counts.free(self.world.pins)
+        free_after, wrong = self.world.free()
         for what in wrong:
             self.wrong(what)
         for name in free:
             if free[name] != free_after[name]:
                 self.wrong(f"{name}: {free[name]} before, {free_after[name]} after")
         return before | free, after | free_after
-
-
-def ended(world, soak):
-    """Nothing is left when the daemon has ended."""
-    host = soak.host()
-    soak.ours.kill()
-    if world.daemon.kill(signal.SIGTERM) != 0:
-        soak.wrong(f"carrickd did not end in order: {world.daemon.lines[-3:]}")
-    left = {"pins": world.pins.exists(), "a program at the device": world.attached(),
-            "what was built": (world.folder / "state").exists(), "the sockets' process": os.path.exists(f"/proc/{host}")}
-    for what in (what for what, there in left.items() if there):
-        soak.wrong(f"{what} is left when carrickd has ended")
 
 
 def table(soak, before, after, counters):
@@ -235,6 +233,7 @@ def table(soak, before, after, counters):
     print(f"\n{'transfers that were whole':<40}")
     for name, count in sorted(soak.transfers.items()):
         print(f"{name:<40} {count:>10}")
+    print(f"{'the longest wait of a survivor (s)':<40} {soak.worst:>10.3f}")
     print(f"\n{'counted since the sockets began':<40}")
     for name, count in counters.items():
         if count:
@@ -244,14 +243,17 @@ def table(soak, before, after, counters):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=60, help="how long (default: 60)")
+    parser.add_argument("--target", choices=WORLDS, default="xdp", help="where the stack is (default: xdp)")
     parser.add_argument("--quick", action="store_true", help="each round once, with fewer transfers")
     args = parser.parse_args()
-    with World() as world:
+    with WORLDS[args.target]() as world:
         soak = Soak(world, args.quick)
         before, after = soak.rounds(0 if args.quick else args.minutes)
-        counters = world.status()["programs"][0]["counters"]
-        ended(world, soak)
-        table(soak, before, after, counters)
+        counters = world.counters()
+        soak.ours.kill()
+        for what in world.end():
+            soak.wrong(what)
+        table(soak, before, after, counters or world.counters())
     print(f"\n{len(soak.lost)} lost" if soak.lost else "\nnothing is lost")
     for what in soak.lost:
         print(f"  {what}")

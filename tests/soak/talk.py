@@ -4,6 +4,7 @@
     talk.py serve ADDRESS PORT               until it is killed
     talk.py call ADDRESS PORT SEED THREADS TIMES   prints a line for each transfer: KIND ok OCTETS, or KIND and what was lost
     talk.py hold ADDRESS PORT SEED COUNT     opens so many, has all of them send, and reads none until a line comes
+    talk.py survive ADDRESS PORT SEED COUNT  echoes on so many until a line comes; prints the longest wait of each (s)
 """
 import errno
 import hashlib
@@ -196,6 +197,46 @@ def hold(to, seed, count):
         print("hold", f"ok {size}" if got == octets(seed + n, size) else f"WRONG {len(got)} of {size}", flush=True)
 
 
+def survivor(s, data, ended, waits):
+    """Echoes the same again and again."""
+    try:
+        with s:
+            while not ended.is_set():
+                writer = threading.Thread(target=s.sendall, args=(data,))
+                writer.start()
+                got, last = b"", time.monotonic()
+                while len(got) < len(data):
+                    piece = s.recv(PIECE)
+                    now = time.monotonic()
+                    waits.append(max(waits.pop(), now - last))
+                    if not piece:
+                        raise EOFError
+                    got, last = got + piece, now
+                writer.join()
+                if got != data:
+                    raise ValueError("other octets")
+    except (OSError, EOFError, ValueError) as e:
+        waits.insert(0, e)
+
+
+def survive(to, seed, count):
+    ended, waits = threading.Event(), [[0.0] for _ in range(count)]
+    echoed = [ask(to, "echo", 0, 0) for _ in range(count)]
+    threads = [threading.Thread(target=survivor, args=(s, octets(seed, 60_000), ended, wait))
+               for s, wait in zip(echoed, waits)]
+    for thread in threads:
+        thread.start()
+    while not all(wait[-1] for wait in waits):
+        time.sleep(0.001)
+    print("surviving", flush=True)
+    sys.stdin.readline()
+    ended.set()
+    for thread in threads:
+        thread.join()
+    for failed, wait in (([None] + wait)[-2:] for wait in waits):
+        print("survive", f"failed {failed!r}" if failed else f"ok {wait:.3f}", flush=True)
+
+
 def main():
     verb, address, *numbers = sys.argv[1:]
     port, *numbers = map(int, numbers)
@@ -203,6 +244,8 @@ def main():
         serve(address, port)
     elif verb == "call":
         call((address, port), *numbers)
+    elif verb == "survive":
+        survive((address, port), *numbers)
     else:
         hold((address, port), *numbers)
 
