@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "apps/apps.h"
+#include "apps/descriptors.h"
 #include "apps/http_files.h"
 #include "apps/http_parse.h"
 #include "apps/server.h"
@@ -79,6 +80,7 @@ static const char *reason(int status) {
                    {500, "Internal Server Error"},
                    {501, "Not Implemented"},
                    {505, "HTTP Version Not Supported"},
+                   {503, "Service Unavailable"},
                    {507, "Insufficient Storage"}};
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (reasons[i].status == status)
@@ -321,6 +323,7 @@ static void *http_start(struct carrick_stack *stack, const char *argument, struc
     }
     http->places = carrick_stack_capacity(stack);
     http->connections = carrick_reserve(http->places, sizeof *http->connections);
+    (void)carrick_descriptors_for("http", http->places);
     http->root = open(argument, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (!http->connections)
         snprintf(error->text, sizeof error->text, "There is not enough memory for %u connections.", http->places);

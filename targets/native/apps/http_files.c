@@ -23,6 +23,9 @@ static int status_of(int why) {
     case ENOSPC:
     case EDQUOT:
         return -507;
+    case EMFILE:
+    case ENFILE:
+        return -503;
     default:
         return -500;
     }

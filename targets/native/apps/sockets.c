@@ -3,17 +3,20 @@
 #define _GNU_SOURCE
 #include "apps/sockets.h"
 
+#include "apps/descriptors.h"
+#include "carrick/reserve.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE 64
+#define RELAY_BYTES    ((size_t)2 * RELAY_OCTETS) /* of a link, both ways */
 
 bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
@@ -33,7 +36,7 @@ int relay_error(enum carrick_status status) {
 uint64_t relay_id(uint32_t place) {
     uint64_t random = 0;
     (void)getrandom(&random, sizeof random, 0); /* of so few octets it always gives all */
-    return random << 16 | place;
+    return random << RELAY_PLACE_BITS | place;
 }
 
 uint32_t relay_uid(const struct relay *relay, uint64_t asker) {
@@ -249,7 +252,7 @@ static void sockets_finish(void *state) {
     if (relay->path[0])
         unlink(relay->path);
     free(relay->free_links);
-    free(relay->buffers);
+    carrick_unreserve(relay->buffers, relay->places, RELAY_BYTES);
     free(relay->links);
     free(relay);
 }
@@ -267,7 +270,7 @@ static struct relay *relay_make(uint32_t places) {
     relay->left[RELAY_LISTENERS] = RELAY_BOUND;
     relay->links = calloc(places, sizeof *relay->links);
     relay->free_links = calloc(places, sizeof *relay->free_links);
-    relay->buffers = calloc(places, (size_t)2 * RELAY_OCTETS);
+    relay->buffers = carrick_reserve(places, RELAY_BYTES);
     if (!relay->links || !relay->free_links || !relay->buffers) {
         sockets_finish(relay);
         return NULL;
@@ -279,17 +282,8 @@ static struct relay *relay_make(uint32_t places) {
     return relay;
 }
 
-/* As many descriptors as the system lets a process have. */
-static void more_descriptors(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit); /* who has too few is told when one is missing */
-    }
-}
-
 static void *sockets_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
-    uint32_t places = carrick_stack_capacity(stack);
+    uint32_t places = carrick_descriptors_for("sockets", carrick_stack_capacity(stack));
     places = places < RELAY_LINKS ? places : RELAY_LINKS;
     struct relay *relay = relay_make(places ? places : 1);
     if (!relay) {
@@ -297,7 +291,6 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
         return NULL;
     }
     relay->stack = stack;
-    more_descriptors();
     relay->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (relay->epoll < 0)
         snprintf(error->text, sizeof error->text, "The system gives no epoll set: %s.", strerror(errno));

@@ -10,13 +10,14 @@
 #include "apps/apps.h"
 #include "carrick/sockets.h"
 
-#define RELAY_LINKS  16384u /* at most: their places are part of the ids, 16 bits of them */
-#define RELAY_BOUND  64u
-#define RELAY_ASKERS 64u
-#define RELAY_OCTETS 65536u /* read at once, each way */
-#define RELAY_NOBODY 0u
-#define RELAY_RULES  64u
-#define RELAY_USERS  1024u /* who have any of it */
+#define RELAY_BOUND      64u
+#define RELAY_PLACE_BITS 24u                      /* of an id; the others are random */
+#define RELAY_LINKS      (1u << RELAY_PLACE_BITS) /* at most */
+#define RELAY_ASKERS     64u
+#define RELAY_OCTETS     65536u /* read at once, each way */
+#define RELAY_NOBODY     0u
+#define RELAY_RULES      64u
+#define RELAY_USERS      1024u /* who have any of it */
 /* What may wait for one who listens at most is this part of the places that are left. */
 #define RELAY_BACKLOG_PART 16u
 #define RELAY_ENDS         1024u /* of failed connections, which their programs have not asked for yet */
@@ -101,7 +102,7 @@ struct relay_owner {
 
 struct relay {
     struct carrick_stack *stack;
-    uint32_t places; /* as many connections as the program can have, RELAY_LINKS at most */
+    uint32_t places; /* as many connections as the program and the descriptors allow */
     uint32_t used;   /* no place from here on was ever used */
     struct relay_link *links;
     uint8_t *buffers;     /* of the links */
@@ -145,6 +146,10 @@ void relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick
 int relay_pair(int type, const struct carrick_socket_name *name, int *ours);
 /* An id with this place, which nobody can guess: names are made of ids, and who had a name first would keep it. */
 uint64_t relay_id(uint32_t place);
+/* The place in an id. */
+static inline uint32_t relay_place(uint64_t id) {
+    return (uint32_t)id & (RELAY_LINKS - 1);
+}
 
 /* A place for one more of a user's. NULL: `*error` says why there is none. */
 struct relay_link *relay_link_begin(struct relay *relay, uint32_t uid, int *error);

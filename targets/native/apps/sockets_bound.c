@@ -152,7 +152,7 @@ static int bound_reserve(struct relay_bound *bound, uint32_t wanted) {
 }
 
 void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
-    uint32_t place = ask->id & 0xffff;
+    uint32_t place = relay_place(ask->id);
     struct relay_bound *bound = place < RELAY_BOUND ? &relay->bound[place] : NULL;
     struct carrick_answer answer = {.id = ask->id};
     bool there = bound && bound->used && bound->id == ask->id && bound->fd >= 0;

@@ -29,7 +29,7 @@ struct relay_link *relay_link_begin(struct relay *relay, uint32_t uid, int *erro
 }
 
 struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
-    uint32_t place = id & 0xffff;
+    uint32_t place = relay_place(id);
     return place < relay->places && relay->links[place].used && relay->links[place].id == id ? &relay->links[place]
                                                                                              : NULL;
 }

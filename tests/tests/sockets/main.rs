@@ -1,6 +1,7 @@
 //! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded.
 
 mod cases;
+mod descriptors;
 mod guarded;
 mod programs;
 mod setting;

@@ -48,6 +48,21 @@ impl Stack {
         Stack::serving(command, users).expect("it needs nothing")
     }
 
+    /// As [`Stack::start`], as a process that may have so many descriptors and not raise their limit.
+    pub fn start_with_descriptors(net: &Net, most: u32) -> Stack {
+        let mut command = net.command(End::Ours, "setpriv");
+        command.args([
+            "--bounding-set",
+            "-sys_resource",
+            "sh",
+            "-c",
+            &format!("ulimit -n {most}; exec \"$@\""),
+        ]);
+        command.arg("sh").arg(host(PROGRAM)).args(["--port", &net.port()]);
+        command.args(["--addr", &format!("{}/24", Net::OURS)]);
+        Stack::serving(command, "").expect("it needs nothing")
+    }
+
     /// Starts one whose core is in the kernel; `None`, said aloud, where this machine does not take programs.
     pub fn start_in_kernel(net: &Net) -> Option<Stack> {
         Stack::start_in_kernel_for(net, "")
@@ -67,12 +82,15 @@ impl Stack {
         if line == format!("tcp is on {DEVICE}") {
             line = lines.next().expect("its application speaks");
         }
+        let few = line
+            .starts_with("sockets: the descriptors")
+            .then(|| std::mem::replace(&mut line, lines.next().expect("it goes on")));
         if !line.starts_with("serving sockets") {
             assert_eq!(running.ended().code(), Some(MISSING), "{line}");
             skip(&line);
             return None;
         }
-        let said = std::thread::spawn(move || lines.collect::<Vec<_>>().join("\n"));
+        let said = std::thread::spawn(move || few.into_iter().chain(lines).collect::<Vec<_>>().join("\n"));
         Some(Stack { running, said, dir })
     }
 
