@@ -12,3 +12,4 @@ pub mod pattern;
 pub mod running;
 pub mod scripted;
 pub mod simulated;
+pub mod tcp_segment;

@@ -17,10 +17,10 @@
 //! peer 5001                   # the peer's port from here on (5000 at first)
 //! ```
 
+mod listeners;
 mod network;
 mod run;
 mod script;
-mod segment;
 
 use std::path::PathBuf;
 

@@ -8,23 +8,23 @@ use carrick_ir::{Program, counter};
 use carrick_sim::ip::mend_checksum;
 use carrick_tests::build::root;
 
-use crate::segment::{CORE, PEER, Segment};
+use carrick_tests::tcp_segment::{CORE, PEER, Segment};
 
 const SECOND: u64 = 1_000_000_000;
 
-fn program() -> Arc<Program> {
+pub fn program() -> Arc<Program> {
     let path = root().join("protocols/tcp/tcp.mtp");
     compile_file(&path).expect("readable").program.expect("without errors")
 }
 
-fn core(seed: u64, setting: &[String]) -> Core {
+pub fn core(seed: u64, setting: &[String]) -> Core {
     let program = program();
     let params = params::values(&program, setting).expect("right settings");
     Core::new(program, &Config { seed, address: CORE, params, ..Config::default() })
         .expect("the defaults are valid")
 }
 
-fn call(core: &mut Core, name: &str, handle: u64, args: &[u64], data: Data<'_>, now: u64) {
+pub fn call(core: &mut Core, name: &str, handle: u64, args: &[u64], data: Data<'_>, now: u64) {
     let calls = &core.program().interface.as_ref().expect("an interface").calls;
     let number = calls.iter().position(|c| c.name == name).expect("the call is there");
     core.call(number, &Request { handle, token: 9, args, data }, now).expect("it is taken");

@@ -8,7 +8,7 @@ use carrick_interp::{Completion, Config, Core, Data, Request};
 use carrick_ir::{Program, STATUS_NAMES, Ty};
 
 use crate::script::{Action, Line};
-use crate::segment::{CORE, PEER, Segment};
+use carrick_tests::tcp_segment::{CORE, PEER, Segment};
 
 /// Where the core listens, and where it connects from.
 const OWN_PORT: u16 = 80;

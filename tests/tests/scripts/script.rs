@@ -2,7 +2,7 @@
 
 use carrick_driver::Choice;
 
-use crate::segment::Segment;
+use carrick_tests::tcp_segment::Segment;
 
 /// A line, and its number.
 pub struct Line {

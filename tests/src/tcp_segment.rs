@@ -4,7 +4,9 @@ use std::fmt;
 
 use carrick_sim::ip::checksum;
 
+/// The peer's address.
 pub const PEER: u32 = 0x0a00_0002;
+/// The core's address.
 pub const CORE: u32 = 0x0a00_0001;
 /// A multicast address.
 const MANY: u32 = 0xe000_0005;
@@ -13,12 +15,16 @@ const TCP_HEADER: usize = 20;
 /// The flags by letter, from the lowest bit.
 const LETTERS: &[u8; 8] = b"FSRP.UEC";
 
+/// An option of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opt {
+    /// maximum segment size
     Mss(u16),
+    /// window scale
     Scale(u8),
-    /// `None`: any
+    /// timestamps, value and echo; `None`: any
     Stamps(Option<u32>, Option<u32>),
+    /// SACK permitted
     SackPermitted,
     /// blocks of octets, from the beginnings of their numbers on, and how many there are
     Sack([(u32, u32); 4], usize),
@@ -31,14 +37,21 @@ pub enum Opt {
 /// A segment; what is `None` is not looked at in one that is sent, and has an ordinary value in one that comes in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
+    /// the bits of the header, FIN lowest
     pub flags: u8,
+    /// sequence number
     pub seq: u32,
+    /// bytes of payload
     pub len: u32,
+    /// acknowledgement number
     pub ack: Option<u32>,
+    /// window as it is in the header
     pub window: Option<u16>,
+    /// urgent pointer
     pub urgent: Option<u16>,
     /// the DiffServ and ECN octet
     pub tos: Option<u8>,
+    /// options, without padding
     pub options: Option<Vec<Opt>>,
     /// a bit of the segment is flipped on its way
     pub damaged: bool,
@@ -119,7 +132,10 @@ impl Segment {
         ip
     }
 
-    /// A packet that the core made, with the peer's port; its numbers are not relative yet. The checksums must be right.
+    /// A packet that the core made, with the peer's port; its numbers are not relative yet.
+    ///
+    /// # Errors
+    /// If it is too short, has a wrong checksum or options that nobody can read.
     pub fn of_packet(packet: &[u8]) -> Result<(Segment, u16), String> {
         let tcp =
             packet.get(IP_HEADER..).filter(|tcp| tcp.len() >= TCP_HEADER).ok_or("a packet too short")?;
@@ -179,10 +195,12 @@ impl Segment {
         }
     }
 
+    /// Whether SYN is set.
     pub fn is_syn(&self) -> bool {
         self.flags & 2 != 0
     }
 
+    /// Whether ACK is set.
     pub fn has_ack(&self) -> bool {
         self.flags & 16 != 0
     }
