@@ -4,10 +4,10 @@
 #include "carrick/base.h"
 #include "carrick/neighbour.h"
 
-/* Shorter than RFC 4861's 1 s, 30 s and 5 s: a lost question costs little on a local wire, and what moves to another
- * hardware address shall be found before a transport gives up. The price is a question each two seconds to a neighbour
- * that only receives. */
-#define ASK_AGAIN_NS UINT64_C(250000000)
+/* Shorter than RFC 4861's 1 s, 30 s and 5 s: there are transports that give a peer up after 100 ms, and a neighbour
+ * with another hardware address shall be found before the others do. The price is a question every two seconds to a
+ * neighbour that only receives. */
+#define ASK_AGAIN_NS UINT64_C(50000000) /* after the first question, and doubled after each further one */
 #define REACHABLE_NS UINT64_C(1000000000)
 #define DELAY_NS     UINT64_C(1000000000)
 #define ASKS_IT      2u /* questions to the hardware address that we know, before everybody is asked */
@@ -112,8 +112,10 @@ static enum neighbour_step step(struct carrick_neighbour *n, uint64_t now) {
         become(n, CARRICK_NEIGHBOUR_FAILED, UINT64_MAX);
         return NEIGHBOUR_GIVE_UP;
     }
-    n->at = now + ASK_AGAIN_NS;
-    return n->asked++ < asks_it ? NEIGHBOUR_ASK_IT : NEIGHBOUR_ASK;
+    bool everybody = n->asked >= asks_it;
+    n->at = now + (ASK_AGAIN_NS << (n->asked - (everybody ? asks_it : 0)));
+    n->asked++;
+    return everybody ? NEIGHBOUR_ASK : NEIGHBOUR_ASK_IT;
 }
 
 enum neighbour_step neighbour_advance(struct carrick_neighbours *cache, uint64_t now,

@@ -185,6 +185,17 @@ static void strangers_displace_nobody(void) {
     carrick_net_close(&net);
 }
 
+/* A transport that gives a peer up after 100 ms must not do so because one question was lost. */
+static void a_lost_question_is_soon_repeated(void) {
+    struct carrick_net net;
+    uint8_t memory[1514];
+    open_net(&net, US, our_mac);
+    CHECK(send_packet(&net, 0, PEER, memory) == 0 && owes(&net, 0, memory));
+    CHECK(carrick_net_deadline(&net) <= 60 * MS);
+    CHECK(owes(&net, carrick_net_deadline(&net), memory) && is_question(memory, PEER));
+    carrick_net_close(&net);
+}
+
 /* All slots are taken by those for whom packets wait: a packet to one more is lost, and counted. */
 static void more_questions_than_slots(void) {
     struct carrick_net net;
@@ -258,6 +269,7 @@ int main(void) {
     who_says_that_it_moved_is_believed_and_asked();
     who_falls_silent_is_given_up();
     strangers_displace_nobody();
+    a_lost_question_is_soon_repeated();
     more_questions_than_slots();
     faults_of_a_wire_reach_questions_and_end_with_it();
     puts("neighbour: ok");

@@ -3,7 +3,6 @@
  * The neighbour cache: hardware addresses of next hops, and the states of RFC 4861 section 7.3. Knows no packet format:
  * ARP and neighbour discovery report what they hear, and send what it asks for.
  *
- *
  *     state        event                                     next state
  *     -----------  ----------------------------------------  -----------
  *     (none)       a packet is to be sent                    INCOMPLETE
