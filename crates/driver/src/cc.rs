@@ -88,6 +88,8 @@ fn kernel_compiler() -> String {
 pub fn kernel(dir: &Path, name: &str, tracing: Tracing) -> Result<(), Failure> {
     let mut command = Command::new(kernel_compiler());
     command.current_dir(dir).args(["-target", "bpf", "-mcpu=v3", "-std=gnu11", "-O2", "-g"]);
+    // An object is the same in every folder.
+    command.arg("-ffile-compilation-dir=.");
     // Frames of functions share places.
     command.arg("-fno-strict-aliasing");
     command.args(["-ffreestanding", "-nostdlibinc", "-fno-builtin", "-Wall", "-Wextra", "-Wconversion"]);

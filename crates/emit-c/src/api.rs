@@ -489,7 +489,8 @@ pub fn makefile(p: &Program) -> String {
 
 CARRICK_RUNTIME ?= runtime/include
 CFLAGS ?= -O2 -g
-CARRICK_FLAGS = -std=c11 -Wall -Wextra -Wconversion -Werror -I$(CARRICK_RUNTIME) -I.
+# The prefix map: a build gives the same bytes in every folder.
+CARRICK_FLAGS = -std=c11 -Wall -Wextra -Wconversion -Werror -ffile-prefix-map=$(CURDIR)=. -I$(CARRICK_RUNTIME) -I.
 HEADERS = {name}.h $(wildcard $(CARRICK_RUNTIME)/carrick/*.h)
 
 lib: lib{name}.a lib{name}.so
