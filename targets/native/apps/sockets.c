@@ -59,31 +59,6 @@ void relay_answer(struct relay *relay, uint64_t asker, const struct carrick_answ
     relay_answer_with(relay, asker, answer, -1);
 }
 
-/* Whoever has not the program's end learns nothing, not even that there is something to learn. */
-static void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
-    struct carrick_answer answer = {.id = id};
-    uint64_t cookie = fd < 0 ? 0 : carrick_socket_cookie(fd);
-    for (uint32_t i = 0; i < RELAY_ENDS && id != 0; i++) {
-        if (relay->ends[i].id != id)
-            continue;
-        bool has = cookie != 0 && cookie == relay->ends[i].cookie;
-        answer.error = has ? relay->ends[i].error : 0;
-        relay->refused[RELAY_REFUSED_OWNER] += !has;
-    }
-    relay_answer(relay, asker, &answer);
-}
-
-/* Ids are names, which everybody can read: who has the program's end has the connection. */
-static void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
-    struct relay_link *link = relay_link_find(relay, ask->id);
-    uint64_t cookie = fd < 0 ? 0 : carrick_socket_cookie(fd);
-    bool has = link && cookie != 0 && cookie == link->cookie;
-    relay->refused[RELAY_REFUSED_OWNER] += link && !has;
-    if (has)
-        relay_link_set(link, ask->options, ask->value != 0);
-    relay_answer(relay, asker, &(struct carrick_answer){.id = ask->id, .error = has ? 0 : link ? EACCES : EINVAL});
-}
-
 static void relay_asked(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     switch (ask->version == CARRICK_SOCKETS_VERSION ? ask->kind : 0) {
     case CARRICK_ASK_BIND:
@@ -100,6 +75,9 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
         break;
     case CARRICK_ASK_SET:
         relay_set(relay, asker, ask, fd);
+        break;
+    case CARRICK_ASK_GET:
+        relay_get(relay, asker, ask, fd);
         break;
     default:
         relay_answer(relay, asker, &(struct carrick_answer){.error = EPROTO});

@@ -37,6 +37,7 @@ struct relay_link {
     uint32_t owner;    /* for whom they are */
     uint32_t padding;  /* octets that were only to keep the socket from being writable */
     uint32_t options;
+    uint8_t tos;
     bool used, connecting, cancelled, connected, six;
     bool readable, writable; /* as far as the descriptor has told */
     bool hung_up;            /* the program has closed its end */
@@ -60,6 +61,7 @@ struct relay_bound {
     uint32_t backlog; /* places to keep for connections that wait; 0: they are not counted */
     uint32_t kept;    /* those that are kept now: one that is accepted takes its place along */
     uint16_t port;
+    uint8_t tos; /* of connections that are accepted */
     bool used, six, listening, accepting;
     int parked; /* a program's end for which there is no room there now; -1: none */
     struct carrick_answer parked_ends;
@@ -70,6 +72,13 @@ struct relay_asker {
     int fd;          /* -1: free */
     uint32_t uid;    /* who asks */
     uint64_t ticket; /* its place among the askers is what remains of RELAY_ASKERS */
+};
+
+/* A question to the program that is open. */
+struct relay_question {
+    struct relay *relay;
+    uint64_t asker;
+    bool open;
 };
 
 /* A user may have these ports. */
@@ -110,6 +119,7 @@ struct relay {
     uint32_t free_count;
     struct relay_bound bound[RELAY_BOUND];
     struct relay_asker askers[RELAY_ASKERS];
+    struct relay_question questions[RELAY_ASKERS]; /* of the askers */
     struct {
         uint64_t id, cookie;
         int error;
@@ -166,7 +176,7 @@ void relay_link_release(struct relay_link *link);
 /* It has failed: the program shall learn why. */
 void relay_link_fail(struct relay_link *link, int error);
 void relay_link_event(struct relay_link *link, uint32_t events);
-void relay_link_set(struct relay_link *link, uint32_t options, bool on);
+void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value);
 /* Goes on where nothing but a free request was missing. */
 void relay_resume(struct relay *relay);
 void relay_link_resume(struct relay_link *link);
@@ -192,11 +202,18 @@ uint32_t relay_owner(const struct relay *relay, uint32_t uid);
 /* Who is at the other end of a socket; false: nobody can tell. */
 bool relay_who(int fd, uint32_t *uid);
 
+/* What ended a connection, its options, and what the program tells of it; `fd`: the program's end. */
+void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd);
+void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
+void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
+
 /* Who an asker is. */
 uint32_t relay_uid(const struct relay *relay, uint64_t asker);
 
 /* Whether a bound socket of this asker's user has the port. */
 bool relay_has(const struct relay *relay, uint64_t asker, uint16_t port);
+/* The bound socket with this id; NULL: there is none. */
+struct relay_bound *relay_bound_find(struct relay *relay, uint64_t id);
 void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
 /* `fd`: the program's end, which only its owners have. */
 void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);

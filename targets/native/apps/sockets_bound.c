@@ -11,6 +11,12 @@
 
 #define PORT_TRIES 64u
 
+struct relay_bound *relay_bound_find(struct relay *relay, uint64_t id) {
+    uint32_t place = relay_place(id);
+    struct relay_bound *bound = place < RELAY_BOUND ? &relay->bound[place] : NULL;
+    return bound && bound->used && bound->id == id && bound->fd >= 0 ? bound : NULL;
+}
+
 static struct relay_bound *bound_on(struct relay *relay, uint16_t port) {
     for (uint32_t i = 0; i < RELAY_BOUND; i++)
         if (relay->bound[i].used && relay->bound[i].port == port)
@@ -117,6 +123,7 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
     bound->address = answer.local_address;
     bound->port = answer.local_port;
     bound->options = ask->options;
+    bound->tos = (uint8_t)ask->tos;
     bound->six = ask->six != 0;
     answer.id = bound->id;
     int program = bound_open(bound);
@@ -152,10 +159,9 @@ static int bound_reserve(struct relay_bound *bound, uint32_t wanted) {
 }
 
 void relay_listen(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
-    uint32_t place = relay_place(ask->id);
-    struct relay_bound *bound = place < RELAY_BOUND ? &relay->bound[place] : NULL;
+    struct relay_bound *bound = relay_bound_find(relay, ask->id);
     struct carrick_answer answer = {.id = ask->id};
-    bool there = bound && bound->used && bound->id == ask->id && bound->fd >= 0;
+    bool there = bound != NULL;
     bool has = there && fd >= 0 && bound->cookie != 0 && carrick_socket_cookie(fd) == bound->cookie;
     relay->refused[RELAY_REFUSED_OWNER] += there && !has;
     if (!has)
@@ -220,6 +226,7 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
     if (link && bound->fd >= 0) {
         link->six = bound->six;
         link->options = bound->options;
+        link->tos = bound->tos;
         link->owner = relay_owner(relay, bound->uid);
         program = relay_link_open(link);
     }

@@ -245,15 +245,20 @@ static void link_set_done(void *user, enum carrick_status status, uint64_t value
     relay_link_release(link);
 }
 
-void relay_link_set(struct relay_link *link, uint32_t options, bool on) {
+void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value) {
     struct carrick_stack *stack = link_stack(link);
+    bool on = value != 0 || options == CARRICK_OPTION_TOS;
     link->options = on ? link->options | options : link->options & ~options;
+    if (options & CARRICK_OPTION_TOS)
+        link->tos = (uint8_t)value;
     if (!link->connected)
         return;
     if (options & CARRICK_OPTION_NODELAY)
         link->requests += carrick_set_nodelay(stack, link->handle, on, link_set_done, link) == 0;
     if (options & CARRICK_OPTION_KEEPALIVE)
         link->requests += carrick_set_keepalive(stack, link->handle, on, link_set_done, link) == 0;
+    if (options & CARRICK_OPTION_TOS)
+        link->requests += carrick_set_tos(stack, link->handle, link->tos, link_set_done, link) == 0;
 }
 
 void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends) {
@@ -277,8 +282,9 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
     (void)bind(link->fd, (const struct sockaddr *)&address, len);
     link->handle = handle;
     link->connected = link->readable = link->writable = true;
-    if (link->options)
-        relay_link_set(link, link->options, true);
+    for (uint32_t option = CARRICK_OPTION_NODELAY; option <= CARRICK_OPTION_TOS; option <<= 1)
+        if (link->options & option)
+            relay_link_set(link, option, option == CARRICK_OPTION_TOS ? link->tos : 1);
     if (link->hung_up)
         link_end(link, true); /* nobody knows that it was connected */
     link_pump(link);

@@ -201,23 +201,33 @@ int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done
     return on_handle(stack, CALL_ABORT, connection, NULL, 0, done, user);
 }
 
-static int set_on(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t connection, bool on,
-                  carrick_done_fn done, void *user) {
+/* A call on a connection with one argument. */
+static int with_value(struct carrick_stack *stack, enum carrick_call_kind kind, uint64_t connection,
+                      enum carrick_call_field field, uint64_t value, carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
     int refused = carrick_stack_begin(stack, kind, done, user, &slot);
     if (refused)
         return refused;
-    carrick_requests_set(&stack->requests, slot, FIELD_ON, on);
+    carrick_requests_set(&stack->requests, slot, field, value);
     carrick_stack_give(stack, slot, connection, NULL, 0);
     return 0;
 }
 
 int carrick_set_nodelay(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user) {
-    return set_on(stack, CALL_SET_NODELAY, connection, on, done, user);
+    return with_value(stack, CALL_SET_NODELAY, connection, FIELD_ON, on, done, user);
 }
 
 int carrick_set_keepalive(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user) {
-    return set_on(stack, CALL_SET_KEEPALIVE, connection, on, done, user);
+    return with_value(stack, CALL_SET_KEEPALIVE, connection, FIELD_ON, on, done, user);
+}
+
+int carrick_set_tos(struct carrick_stack *stack, uint64_t connection, uint8_t tos, carrick_done_fn done, void *user) {
+    return with_value(stack, CALL_SET_TOS, connection, FIELD_TOS, tos, done, user);
+}
+
+int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_info item, carrick_done_fn done,
+                 void *user) {
+    return with_value(stack, CALL_INFO, connection, FIELD_ITEM, item, done, user);
 }
 
 bool carrick_connection_ends(const struct carrick_stack *stack, uint64_t connection, struct carrick_ends *ends) {

@@ -35,6 +35,8 @@ enum carrick_call_kind {
     CALL_SET_NODELAY,
     CALL_SET_KEEPALIVE,
     CALL_CANCEL_CONNECT,
+    CALL_SET_TOS,
+    CALL_INFO,
     CALL_KINDS
 };
 
@@ -58,6 +60,8 @@ enum carrick_call_field {
     FIELD_IMM,
     FIELD_ON,
     FIELD_REQUEST,
+    FIELD_TOS,
+    FIELD_ITEM,
     FIELDS
 };
 

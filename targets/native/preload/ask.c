@@ -9,10 +9,20 @@
 
 #include "preload/preload.h"
 
+/* The path as of the start: some programs clear their environment. */
+static char path_at_start[sizeof((struct sockaddr_un *)0)->sun_path];
+
+__attribute__((constructor(102))) static void keep_path(void) {
+    const char *path = getenv(CARRICK_SOCKETS_VARIABLE);
+    if (path && strlen(path) < sizeof path_at_start)
+        strcpy(path_at_start, path);
+}
+
 static int door(void) {
     const char *path = getenv(CARRICK_SOCKETS_VARIABLE);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (!path || !*path || strlen(path) >= sizeof address.sun_path) {
+    path = path ? path : path_at_start;
+    if (!*path || strlen(path) >= sizeof address.sun_path) {
         errno = ENOENT;
         return -1;
     }
@@ -63,6 +73,19 @@ int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *an
     close(connection);
     errno = ENETDOWN;
     return -1;
+}
+
+int preload_get(int fd, uint64_t id, uint32_t item, uint64_t *value) {
+    struct carrick_answer answer;
+    int got, connection = preload_ask(&(struct carrick_ask){.kind = CARRICK_ASK_GET, .id = id, .value = item}, fd,
+                                      &answer, &got);
+    if (connection < 0)
+        return ENETDOWN;
+    if (got >= 0)
+        close(got);
+    close(connection);
+    *value = answer.id;
+    return answer.error;
 }
 
 int preload_tell(const struct carrick_ask *ask, int fd) {

@@ -9,6 +9,12 @@
 
 #include "preload/preload.h"
 
+#ifndef SO_BUF_LOCK /* Linux 5.14 */
+#define SO_BUF_LOCK 72
+#endif
+#define SOCK_SNDBUF_LOCK 1
+#define SOCK_RCVBUF_LOCK 2
+
 typedef int (*name_fn)(int fd, struct sockaddr *address, socklen_t *len);
 
 static bool name_of(int fd, name_fn get, struct carrick_socket_name *name) {
@@ -91,21 +97,55 @@ void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to
     *len = size;
 }
 
-uint32_t preload_options(int fd) {
+uint32_t preload_option(int level, int option) {
+    if (level == IPPROTO_TCP && option == TCP_NODELAY)
+        return CARRICK_OPTION_NODELAY;
+    if (level == SOL_SOCKET && option == SO_KEEPALIVE)
+        return CARRICK_OPTION_KEEPALIVE;
+    if ((level == IPPROTO_IP && option == IP_TOS) || (level == IPPROTO_IPV6 && option == IPV6_TCLASS))
+        return CARRICK_OPTION_TOS;
+    return 0;
+}
+
+void preload_options(int fd, struct carrick_ask *ask) {
     struct linger linger = {0};
     socklen_t len = sizeof linger;
-    uint32_t options = 0;
+    int tos = option_of(fd, IPPROTO_IP, IP_TOS);
+    ask->options = 0;
     if (option_of(fd, IPPROTO_TCP, TCP_NODELAY))
-        options |= CARRICK_OPTION_NODELAY;
+        ask->options |= CARRICK_OPTION_NODELAY;
     if (option_of(fd, SOL_SOCKET, SO_KEEPALIVE))
-        options |= CARRICK_OPTION_KEEPALIVE;
+        ask->options |= CARRICK_OPTION_KEEPALIVE;
     if (preload_libc.getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &len) == 0 && linger.l_onoff && !linger.l_linger)
-        options |= CARRICK_OPTION_RESET;
-    return options;
+        ask->options |= CARRICK_OPTION_RESET;
+    if (tos)
+        ask->options |= CARRICK_OPTION_TOS;
+    ask->tos = (uint32_t)tos;
+}
+
+/* A buffer's size, if the program chose it: the kernel tells twice what was asked for. */
+static void copy_size(int fd, int from, int option, int lock) {
+    int size = option_of(fd, SOL_SOCKET, option) / 2;
+    if (option_of(fd, SOL_SOCKET, SO_BUF_LOCK) & lock)
+        (void)preload_libc.setsockopt(from, SOL_SOCKET, option, &size, sizeof size);
+}
+
+/* What a program set of its socket before it became one of ours, and what the kernel does for ours, too. */
+static void copy_options(int fd, int from) {
+    static const int options[] = {SO_RCVTIMEO, SO_SNDTIMEO, SO_LINGER, SO_KEEPALIVE, SO_REUSEADDR, SO_RCVLOWAT};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        char value[32];
+        socklen_t len = sizeof value;
+        if (preload_libc.getsockopt(fd, SOL_SOCKET, options[i], value, &len) == 0)
+            (void)preload_libc.setsockopt(from, SOL_SOCKET, options[i], value, len);
+    }
+    copy_size(fd, from, SO_SNDBUF, SOCK_SNDBUF_LOCK);
+    copy_size(fd, from, SO_RCVBUF, SOCK_RCVBUF_LOCK);
 }
 
 int preload_replace(int fd, int from) {
     int status = fcntl(fd, F_GETFL), closed_by_exec = fcntl(fd, F_GETFD);
+    copy_options(fd, from);
     int put = status < 0 || closed_by_exec < 0 || (status & O_NONBLOCK && fcntl(from, F_SETFL, O_NONBLOCK) != 0)
                   ? -1
                   : dup3(from, fd, closed_by_exec & FD_CLOEXEC ? O_CLOEXEC : 0);

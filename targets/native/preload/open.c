@@ -20,7 +20,7 @@ PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
     if (!preload_is_stream(fd, &six) || !preload_address(address, len, &ask.address, &ask.port))
         return preload_libc.bind(fd, address, len);
     ask.six = six;
-    ask.options = preload_options(fd);
+    preload_options(fd, &ask);
     int own, connection = preload_ask(&ask, -1, &answer, &own);
     if (connection < 0)
         return -1;
@@ -92,6 +92,14 @@ static int again(int fd) {
     return fail(preload_ends(fd, &name) ? EISCONN : EALREADY);
 }
 
+/* The options that a bound socket has at the stack. */
+static void bound_options(int fd, uint64_t id, struct carrick_ask *ask) {
+    uint64_t value = 0;
+    (void)preload_get(fd, id, CARRICK_VALUE_OPTIONS, &value);
+    ask->options = value & 0xff;
+    ask->tos = (uint32_t)(value >> 8);
+}
+
 PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {
     struct carrick_ask ask = {.kind = CARRICK_ASK_CONNECT};
     struct carrick_socket_name name;
@@ -103,7 +111,10 @@ PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {
         return preload_libc.connect(fd, address, len);
     ask.six = bound ? name.six : six;
     ask.local_port = bound ? name.local_port : 0;
-    ask.options = bound ? 0 : preload_options(fd);
+    if (bound)
+        bound_options(fd, name.id, &ask);
+    else
+        preload_options(fd, &ask);
     bool waits = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
     ask.value = !waits;
     int own, connection = preload_ask(&ask, -1, &answer, &own);

@@ -30,13 +30,22 @@ PRELOADED int getpeername(int fd, struct sockaddr *address, socklen_t *len) {
     return 0;
 }
 
-static int give(int value, void *to, socklen_t *len) {
-    memcpy(to, &value, *len < sizeof value ? *len : sizeof value);
-    *len = *len < sizeof value ? *len : sizeof value;
+static int fail(int error) {
+    errno = error;
+    return -1;
+}
+
+static int give_octets(const void *from, size_t size, void *to, socklen_t *len) {
+    *len = *len < size ? *len : (socklen_t)size;
+    memcpy(to, from, *len);
     return 0;
 }
 
-/* SO_ERROR: what the kernel noted of the pair's end says less than the stack knows. */
+static int give(int value, void *to, socklen_t *len) {
+    return give_octets(&value, sizeof value, to, len);
+}
+
+/* SO_ERROR: what the kernel noted of the pair's end says less than the stack knows. Who reads it clears it. */
 static int why(int fd, const struct carrick_socket_name *name, void *to, socklen_t *len) {
     struct pollfd look = {.fd = fd};
     int noted = 0;
@@ -49,53 +58,116 @@ static int why(int fd, const struct carrick_socket_name *name, void *to, socklen
     return give(noted, to, len);
 }
 
-PRELOADED int getsockopt(int fd, int level, int option, void *restrict value, socklen_t *restrict len) {
-    struct carrick_socket_name name;
-    if (!value || !len ||
-        (level != SOL_SOCKET && level != IPPROTO_TCP && level != IPPROTO_IP && level != IPPROTO_IPV6) ||
-        !preload_name(fd, &name))
-        return preload_libc.getsockopt(fd, level, option, value, len);
-    if (level == SOL_SOCKET && option == SO_ERROR)
-        return why(fd, &name, value, len);
-    if (level == SOL_SOCKET && option == SO_TYPE)
-        return give(SOCK_STREAM, value, len);
-    if (level == SOL_SOCKET && option == SO_DOMAIN)
-        return give(name.six ? AF_INET6 : AF_INET, value, len);
-    if (level == SOL_SOCKET && option == SO_PROTOCOL)
-        return give(IPPROTO_TCP, value, len);
-    if (level == SOL_SOCKET && option == SO_ACCEPTCONN)
-        return give(name.kind == CARRICK_SOCKET_BOUND, value, len);
-    if (level == SOL_SOCKET)
-        return preload_libc.getsockopt(fd, level, option, value, len);
-    if (level == IPPROTO_TCP && option == TCP_INFO && name.kind == CARRICK_SOCKET_CONNECTION) {
-        memset(value, 0, *len); /* who asks wants to print it; of all this the stack tells nothing */
-        return 0;
-    }
-    errno = ENOPROTOOPT;
-    return -1;
+/* What the program tells of a connection (enum carrick_info). */
+enum { STATE, SEGMENT, ROUND_TRIP, VARIATION, TIMEOUT, WINDOW, THRESHOLD, IN_FLIGHT, RETRIES, ITEMS };
+
+static uint32_t microseconds(uint64_t nanoseconds) {
+    return (uint32_t)(nanoseconds / 1000);
 }
 
-static void tell(int fd, uint64_t id, uint32_t option, bool on) {
-    (void)preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_SET, .id = id, .options = option, .value = on}, fd);
+static int tell_info(int fd, uint64_t id, void *to, socklen_t *len) {
+    static const uint8_t states[] = {7, 2, 3, 1, 4, 5, 8, 11, 9, 6}; /* as the system numbers them */
+    uint64_t told[ITEMS];
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        int error = preload_get(fd, id, CARRICK_VALUE_INFO + item, &told[item]);
+        if (error)
+            return fail(error);
+    }
+    uint32_t segment = told[SEGMENT] ? (uint32_t)told[SEGMENT] : 1;
+    struct tcp_info info = {
+        .tcpi_state = told[STATE] < sizeof states ? states[told[STATE]] : 0,
+        .tcpi_retransmits = (uint8_t)told[RETRIES],
+        .tcpi_rto = microseconds(told[TIMEOUT]),
+        .tcpi_snd_mss = segment,
+        .tcpi_unacked = ((uint32_t)told[IN_FLIGHT] + segment - 1) / segment,
+        .tcpi_rtt = microseconds(told[ROUND_TRIP]),
+        .tcpi_rttvar = microseconds(told[VARIATION]),
+        .tcpi_snd_ssthresh = (uint32_t)told[THRESHOLD] / segment,
+        .tcpi_snd_cwnd = (uint32_t)told[WINDOW] / segment,
+    };
+    /* What follows is not known, and left out, as by a kernel that does not have it. */
+    return give_octets(&info, offsetof(struct tcp_info, tcpi_advmss), to, len);
+}
+
+static int get_socket(int fd, const struct carrick_socket_name *name, int option, void *value, socklen_t *len) {
+    switch (option) {
+    case SO_ERROR:
+        return why(fd, name, value, len);
+    case SO_TYPE:
+        return give(SOCK_STREAM, value, len);
+    case SO_DOMAIN:
+        return give(name->six ? AF_INET6 : AF_INET, value, len);
+    case SO_PROTOCOL:
+        return give(IPPROTO_TCP, value, len);
+    case SO_ACCEPTCONN:
+        return give(name->kind == CARRICK_SOCKET_BOUND, value, len);
+    default:
+        return preload_libc.getsockopt(fd, SOL_SOCKET, option, value, len);
+    }
+}
+
+static int get_transport(int fd, const struct carrick_socket_name *name, int level, int option, void *value,
+                         socklen_t *len) {
+    uint64_t told;
+    uint32_t known = preload_option(level, option);
+    int error = ENOPROTOOPT;
+    if (level == IPPROTO_TCP && option == TCP_INFO)
+        return name->kind == CARRICK_SOCKET_CONNECTION ? tell_info(fd, name->id, value, len) : fail(ENOPROTOOPT);
+    if (level == IPPROTO_TCP && option == TCP_MAXSEG)
+        error = preload_get(fd, name->id, CARRICK_VALUE_INFO + SEGMENT, &told);
+    else if (known)
+        error = preload_get(fd, name->id, CARRICK_VALUE_OPTIONS, &told);
+    if (error)
+        return fail(error);
+    if (known)
+        told = known == CARRICK_OPTION_TOS ? told >> 8 : (told & known) != 0;
+    return give((int)told, value, len);
+}
+
+static bool is_level(int level) {
+    return level == SOL_SOCKET || level == IPPROTO_TCP || level == IPPROTO_IP || level == IPPROTO_IPV6;
+}
+
+PRELOADED int getsockopt(int fd, int level, int option, void *restrict value, socklen_t *restrict len) {
+    struct carrick_socket_name name;
+    if (!value || !len || !is_level(level) || !preload_name(fd, &name))
+        return preload_libc.getsockopt(fd, level, option, value, len);
+    return level == SOL_SOCKET ? get_socket(fd, &name, option, value, len)
+                               : get_transport(fd, &name, level, option, value, len);
+}
+
+static int set(int fd, uint64_t id, uint32_t option, uint32_t value) {
+    int error =
+        preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_SET, .id = id, .options = option, .value = value}, fd);
+    return error ? fail(error) : 0;
+}
+
+/* Closing resets at once, or does not wait: nobody waits for a time until all has arrived. */
+static int set_linger(int fd, uint64_t id, const void *value, socklen_t len) {
+    struct linger linger;
+    if (len < sizeof linger)
+        return fail(EINVAL);
+    memcpy(&linger, value, sizeof linger);
+    if (linger.l_onoff && linger.l_linger)
+        return fail(ENOPROTOOPT);
+    if (set(fd, id, CARRICK_OPTION_RESET, linger.l_onoff != 0) != 0)
+        return -1;
+    return preload_libc.setsockopt(fd, SOL_SOCKET, SO_LINGER, value, len);
 }
 
 PRELOADED int setsockopt(int fd, int level, int option, const void *value, socklen_t len) {
     struct carrick_socket_name name;
-    if ((level != SOL_SOCKET && level != IPPROTO_TCP && level != IPPROTO_IP && level != IPPROTO_IPV6) ||
-        !preload_name(fd, &name))
+    if (!value || !is_level(level) || !preload_name(fd, &name))
         return preload_libc.setsockopt(fd, level, option, value, len);
-    int on = 0;
-    struct linger linger = {0};
-    memcpy(&on, value, len < sizeof on ? len : sizeof on);
-    bool connection = name.kind == CARRICK_SOCKET_CONNECTION;
-    if (level == IPPROTO_TCP && option == TCP_NODELAY && connection)
-        tell(fd, name.id, CARRICK_OPTION_NODELAY, on != 0);
-    if (level == SOL_SOCKET && option == SO_KEEPALIVE && connection)
-        tell(fd, name.id, CARRICK_OPTION_KEEPALIVE, on != 0);
-    if (level == SOL_SOCKET && option == SO_LINGER && connection && len >= sizeof linger) {
-        memcpy(&linger, value, sizeof linger);
-        tell(fd, name.id, CARRICK_OPTION_RESET, linger.l_onoff && !linger.l_linger);
-    }
-    /* Other wishes for the transport are hints that the stack does not take. */
-    return level == SOL_SOCKET ? preload_libc.setsockopt(fd, level, option, value, len) : 0;
+    if (level == SOL_SOCKET && option == SO_LINGER)
+        return set_linger(fd, name.id, value, len);
+    uint32_t known = preload_option(level, option);
+    int wanted = 0;
+    memcpy(&wanted, value, len < sizeof wanted ? len : sizeof wanted);
+    uint32_t told = known == CARRICK_OPTION_TOS ? (uint32_t)wanted & 0xff : wanted != 0;
+    if (known && set(fd, name.id, known, told) != 0)
+        return -1;
+    if (level == SOL_SOCKET)
+        return preload_libc.setsockopt(fd, level, option, value, len);
+    return known ? 0 : fail(ENOPROTOOPT);
 }

@@ -32,6 +32,9 @@ struct preload_libc {
     ssize_t (*recv)(int fd, void *data, size_t len, int flags);
     ssize_t (*recvfrom)(int fd, void *data, size_t len, int flags, struct sockaddr *address, socklen_t *address_len);
     ssize_t (*recvmsg)(int fd, struct msghdr *message, int flags);
+    ssize_t (*sendto)(int fd, const void *data, size_t len, int flags, const struct sockaddr *address,
+                      socklen_t address_len);
+    ssize_t (*sendmsg)(int fd, const struct msghdr *message, int flags);
 };
 extern struct preload_libc preload_libc;
 
@@ -47,6 +50,8 @@ bool preload_ends(int fd, struct carrick_socket_name *name);
  * *got (-1: none). The connection, on which more may come and which the caller closes; -1: there is no stack, with
  * errno. */
 int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer, int *got);
+/* Reads a value of a socket (enum carrick_socket_value). Returns an errno. */
+int preload_get(int fd, uint64_t id, uint32_t item, uint64_t *value);
 /* Waits for a further answer. False: the stack is gone. */
 bool preload_answer(int connection, struct carrick_answer *answer);
 /* Asks what has one answer, with a descriptor if `fd` is not negative. Returns its error, ENETDOWN if there is no
@@ -60,9 +65,12 @@ bool preload_address(const struct sockaddr *from, socklen_t len, uint32_t *addre
 /* Writes an address as the kernel would: what fits into *len, and its length. */
 void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to, socklen_t *len);
 
-/* What of a kernel's socket's options the stack is to know. */
-uint32_t preload_options(int fd);
-/* Puts `from` in the place of `fd`, with its flags, and closes `from`. */
+/* What of a kernel's socket's options the stack is to know, into the request. */
+void preload_options(int fd, struct carrick_ask *ask);
+/* The option's number as the stack names it, with its value; 0: the stack does not have it. */
+uint32_t preload_option(int level, int option);
+/* Puts `from` in the place of `fd`, with its flags and those of its options that are the kernel's own, and closes
+ * `from`. */
 int preload_replace(int fd, int from);
 
 #endif

@@ -153,6 +153,31 @@ fn a_user_has_all_of_its_share_however_many_may_wait() {
     assert_eq!(String::from_utf8_lossy(&said.stdout), expected, "{}", String::from_utf8_lossy(&said.stderr));
 }
 
+/// What the stack does not have is refused, and not taken in silence.
+const REFUSED: &str = "
+import errno, socket, struct, sys
+s = socket.create_connection((sys.argv[1], 1000))
+for option in (socket.TCP_CORK, socket.TCP_LINGER2, socket.TCP_USER_TIMEOUT, socket.TCP_CONGESTION, socket.TCP_KEEPIDLE):
+    for ask in (lambda: s.setsockopt(socket.IPPROTO_TCP, option, 1), lambda: s.getsockopt(socket.IPPROTO_TCP, option)):
+        try:
+            ask()
+            print(option, 'is taken')
+        except OSError as e:
+            assert e.errno == errno.ENOPROTOOPT, e
+try:
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 5))
+    print('a time is taken')
+except OSError as e:
+    assert e.errno == errno.ENOPROTOOPT, e
+";
+
+#[test]
+fn options_that_the_stack_does_not_have_are_refused() {
+    let Some((net, stack, _peer)) = connected(&[]) else { return };
+    let said = stack.command(&net, "python3").args(["-c", REFUSED, Net::PEER]).output().expect("it starts");
+    assert!(said.status.success() && said.stdout.is_empty(), "{said:?}");
+}
+
 /// What a process may still do, as its status says.
 fn may(pid: u32) -> String {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");

@@ -154,6 +154,113 @@ def a_reset_is_an_error_and_no_end():
 
 
 @case
+def an_error_is_told_once():
+    s = ask("reset 1000")
+    assert len(s.recv(1000, socket.MSG_WAITALL)) == 1000
+    s.sendall(b"!")
+    wait(s, select.POLLIN)
+    fails(errno.ECONNRESET, s.recv, 1)
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
+    assert s.recv(1) == b""
+
+
+@case
+def a_read_that_waits_learns_of_a_refusal():
+    s = socket.socket()
+    s.setblocking(False)
+    assert s.connect_ex((PEER, 9)) == errno.EINPROGRESS
+    s.setblocking(True)
+    fails(errno.ECONNREFUSED, s.recv, 1)
+    assert s.recv(1) == b""
+
+
+@case
+def an_address_is_ignored_once_connected():
+    s = ask("echo")
+    assert s.sendto(b"one", (PEER, PORT)) == 3
+    assert s.sendmsg([b"tw", b"o"], [], 0, (PEER, PORT)) == 3
+    assert s.recv(6, socket.MSG_WAITALL) == b"onetwo"
+
+
+@case
+def options_are_read_back():
+    s = ask("echo")
+    for level, option, value in [
+        (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+        (socket.IPPROTO_IP, socket.IP_TOS, 0x10),
+        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    ]:
+        assert s.getsockopt(level, option) == 0
+        s.setsockopt(level, option, value)
+        assert s.getsockopt(level, option) == value
+        s.setsockopt(level, option, 0)
+        assert s.getsockopt(level, option) == 0
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8) == struct.pack("ii", 1, 0)
+
+
+@case
+def a_program_may_clear_its_environment():
+    s, before = ask("echo"), dict(os.environ)
+    os.environ.clear()
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    assert s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+    ask("echo")
+    os.environ.update(before)
+
+
+@case
+def options_outlive_connecting_and_listening():
+    timeout = struct.pack("ll", 5, 0)
+    for reach in [lambda s: s.connect((PEER, PORT)), lambda s: (s.bind((OURS, 2002)), s.listen())]:
+        s = socket.socket()
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0x10)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 50_000)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 60_000)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
+        reach(s)
+        assert s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+        assert s.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 0x10
+        assert s.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) == 100_000
+        assert s.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == 120_000
+        assert s.getsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, 16) == timeout
+    accepting = s
+    called = ask("call 2002 hello")
+    accepted, _ = accepting.accept()
+    assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+    assert accepted.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 0x10
+    accepted.close()
+    all_of(called)
+
+
+@case
+def the_inside_is_told():
+    s = ask("echo")
+    for _ in range(5):
+        s.sendall(b"x")
+        assert s.recv(1) == b"x"
+    segment = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+    assert 500 < segment <= 1460
+    info = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    (timeout,) = struct.unpack_from("I", info, 8)
+    sent_segment = struct.unpack_from("I", info, 16)[0]
+    round_trip, variation, threshold, window = struct.unpack_from("IIII", info, 68)
+    assert info[0] == 1, "it is established"
+    assert sent_segment == segment
+    assert 0 < round_trip <= timeout < 60_000_000 and 0 < variation < 60_000_000
+    assert 1 <= window < threshold
+
+
+@case
+def one_direction_can_be_given_up():
+    s = ask("count")
+    s.shutdown(socket.SHUT_RD)
+    assert s.recv(1) == b""
+    assert s.send(b"still sent") == 10
+
+
+@case
 def a_listener_accepts():
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -152,6 +152,28 @@ int carrick_set_nodelay(struct carrick_stack *stack, uint64_t connection, bool o
 /* A silent peer is asked whether it lives (SO_KEEPALIVE). Of programs that have the call `set_keepalive`. */
 int carrick_set_keepalive(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user);
 
+/* The DiffServ field of its packets, as it is in the header. Of programs that have the call `set_tos`. */
+int carrick_set_tos(struct carrick_stack *stack, uint64_t connection, uint8_t tos, carrick_done_fn done, void *user);
+
+/* What a program tells of a connection: times in nanoseconds, amounts in octets. */
+enum carrick_info {
+    CARRICK_INFO_STATE = 0, /* 0: closed; 1, 2: opened by us, by the peer; 3: open; 4, 5: ended by us, and the peer
+                               knows it; 6: ended by the peer; 7, 8: by both, at once, or first by the peer; 9: over */
+    CARRICK_INFO_SEGMENT,   /* the most data in a packet */
+    CARRICK_INFO_RTT,       /* the round-trip time, smoothed */
+    CARRICK_INFO_RTT_VARIATION,
+    CARRICK_INFO_TIMEOUT,
+    CARRICK_INFO_WINDOW, /* of congestion */
+    CARRICK_INFO_THRESHOLD,
+    CARRICK_INFO_IN_FLIGHT,
+    CARRICK_INFO_RETRIES, /* timeouts in a row */
+    CARRICK_INFOS
+};
+
+/* Value: what is asked. CARRICK_INVALID: the program does not tell that. Of programs that have the call `info`. */
+int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_info item, carrick_done_fn done,
+                 void *user);
+
 /* Shape `multistream`. A connection is listened for, accepted, connected to and closed as above; octets go over its
  * streams, with carrick_send, carrick_recv and carrick_shutdown. A stream is over when both directions are: the peer's
  * end has been received, and what was sent before carrick_shutdown has arrived; nobody closes it. */

@@ -32,9 +32,10 @@ enum carrick_ask_kind {
     CARRICK_ASK_LISTEN,   /* id, value: the backlog; with the program's end */
     CARRICK_ASK_CONNECT,  /* address, port, local_port, options, six, value: 1: poll reports the socket as writable only
                              once it is connected; answers id, and the program's end of the connection */
-    CARRICK_ASK_WHY, /* id: of a connection, with the program's end; answers with the error that ended it, 0 if none
-                        did */
-    CARRICK_ASK_SET, /* id, options, value: on and off; with the program's end, which only its owners have */
+    CARRICK_ASK_WHY, /* id: of a connection, with the program's end; answers with the error that ended it, once; 0: none
+                        did, or somebody knows it already */
+    CARRICK_ASK_SET, /* id, options, value; with the program's end, which only its owners have */
+    CARRICK_ASK_GET, /* id, value: of enum carrick_socket_value; with the program's end; answers value */
 };
 
 /* What of a socket's options the stack is told; bits. */
@@ -42,6 +43,13 @@ enum carrick_socket_option {
     CARRICK_OPTION_NODELAY = 1,   /* what is small is sent at once */
     CARRICK_OPTION_KEEPALIVE = 2, /* SO_KEEPALIVE */
     CARRICK_OPTION_RESET = 4,     /* SO_LINGER of no time: closing resets */
+    CARRICK_OPTION_TOS = 8,       /* the value is the DiffServ field; of the others it is 1 or 0 */
+};
+
+/* What can be asked of a socket. */
+enum carrick_socket_value {
+    CARRICK_VALUE_OPTIONS = 0, /* those that are on, and from bit 8 the DiffServ field */
+    CARRICK_VALUE_INFO = 1,    /* and the next ones: what the program tells, as enum carrick_info numbers it */
 };
 
 struct carrick_ask {
@@ -53,14 +61,14 @@ struct carrick_ask {
     uint32_t options; /* of enum carrick_socket_option */
     uint32_t value;
     uint32_t six; /* 1: of the family AF_INET6, which an IPv4 address is mapped into */
-    uint32_t reserved;
+    uint32_t tos; /* the DiffServ field, with CARRICK_OPTION_TOS in the options */
 };
 
 struct carrick_answer {
     int32_t error; /* an errno; 0: none; CARRICK_NOT_OURS */
     uint32_t local_address, remote_address;
     uint16_t local_port, remote_port;
-    uint64_t id;
+    uint64_t id; /* of GET: the value */
 };
 
 /* The kernel shall do it. */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program asks of a socket and sets. Ids are names, which everybody can read: only a process that shows the
+ * program's end has the socket, and nobody else learns even that there is something to learn.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+
+#include "apps/sockets.h"
+
+static bool shows(struct relay *relay, uint64_t cookie, int fd) {
+    uint64_t shown = fd < 0 ? 0 : carrick_socket_cookie(fd);
+    bool has = shown != 0 && shown == cookie;
+    relay->refused[RELAY_REFUSED_OWNER] += !has;
+    return has;
+}
+
+void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
+    struct carrick_answer answer = {.id = id};
+    for (uint32_t i = 0; i < RELAY_ENDS && id != 0; i++) {
+        if (relay->ends[i].id != id || !shows(relay, relay->ends[i].cookie, fd))
+            continue;
+        answer.error = relay->ends[i].error;
+        relay->ends[i].id = 0;
+    }
+    relay_answer(relay, asker, &answer);
+}
+
+static void bound_set(struct relay_bound *bound, uint32_t options, uint32_t value) {
+    bound->options = value || options == CARRICK_OPTION_TOS ? bound->options | options : bound->options & ~options;
+    if (options & CARRICK_OPTION_TOS)
+        bound->tos = (uint8_t)value;
+}
+
+void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
+    struct relay_link *link = relay_link_find(relay, ask->id);
+    struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
+    struct carrick_answer answer = {.id = ask->id, .error = link || bound ? EACCES : EINVAL};
+    if ((link && shows(relay, link->cookie, fd)) || (bound && shows(relay, bound->cookie, fd))) {
+        answer.error = 0;
+        if (link)
+            relay_link_set(link, ask->options, ask->value);
+        else
+            bound_set(bound, ask->options, ask->value);
+    }
+    relay_answer(relay, asker, &answer);
+}
+
+static void get_told(void *user, enum carrick_status status, uint64_t value) {
+    struct relay_question *question = user;
+    question->open = false;
+    struct carrick_answer answer = {.error = status == CARRICK_OK ? 0 : ENOPROTOOPT, .id = value};
+    relay_answer(question->relay, question->asker, &answer);
+}
+
+/* The program tells it. Returns an errno, 0 if it will. */
+static int get_info(struct relay_link *link, uint64_t asker, uint32_t item) {
+    struct relay *relay = link->relay;
+    struct relay_question *question = &relay->questions[asker % RELAY_ASKERS];
+    if (!link->connected || link->ending)
+        return ENOTCONN;
+    if (question->open) /* of one who was here before, and did not wait */
+        return EAGAIN;
+    *question = (struct relay_question){.relay = relay, .asker = asker};
+    carrick_stack_act_for(relay->stack, link->owner);
+    int refused = carrick_info(relay->stack, link->handle, (enum carrick_info)item, get_told, question);
+    question->open = refused == 0;
+    return !refused ? 0 : refused == CARRICK_AGAIN ? EAGAIN : ENOPROTOOPT;
+}
+
+void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
+    struct relay_link *link = relay_link_find(relay, ask->id);
+    const struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
+    struct carrick_answer answer = {.error = EINVAL};
+    if ((link && shows(relay, link->cookie, fd)) || (bound && shows(relay, bound->cookie, fd))) {
+        bool told = link && ask->value >= CARRICK_VALUE_INFO;
+        answer.error = told                                  ? get_info(link, asker, ask->value - CARRICK_VALUE_INFO)
+                       : ask->value == CARRICK_VALUE_OPTIONS ? 0
+                                                             : ENOTCONN;
+        if (told && !answer.error)
+            return; /* the answer comes when the program tells */
+        uint32_t options = link ? link->options : bound->options, tos = link ? link->tos : bound->tos;
+        answer.id = answer.error ? 0 : options | tos << 8;
+    }
+    relay_answer(relay, asker, &answer);
+}
