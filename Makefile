@@ -4,7 +4,7 @@ CARGO ?= cargo
 export SECONDS ?= 60
 MINUTES ?= 60
 
-.PHONY: help demo test fmt lint bench experiments fuzz soak docs book
+.PHONY: help demo test fmt lint bench experiments fuzz soak conformance docs book
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -33,6 +33,9 @@ fuzz: ## fuzz the front end and generated code for SECONDS (60)
 
 soak: ## TCP, in the kernel or with TARGET=native, while everything about it dies, for MINUTES (60)
 	@scripts/soak --minutes $(MINUTES) --target $(or $(TARGET),xdp)
+
+conformance: ## play a public suite of packetdrill scripts (SUITE=DIR) against TCP, and print a table
+	@CARRICK_SUITE=$(if $(SUITE),$(abspath $(SUITE))) $(CARGO) test -q -p carrick-tests --test conformance -- --nocapture suite
 
 book: ## tutorial, reference and diagnostics as a website, in target/book (needs mdbook)
 	@command -v mdbook >/dev/null || { echo "make book: mdbook is missing; cargo install --locked mdbook" >&2; exit 3; }

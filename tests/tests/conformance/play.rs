@@ -1,0 +1,189 @@
+//! Playing a script against the interpreter, in virtual time.
+
+use carrick_driver::{compile_choice, params};
+use carrick_tests::build::root;
+use carrick_tests::tcp_segment::{Opt, Segment};
+
+use crate::calls::{Not, Sockets};
+use crate::parse::{Event, Line, When, parse};
+use crate::settings::Settings;
+use crate::stack::{Sent, Stack};
+
+/// How a script went.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// with so many lines left out that change nothing
+    Passed { left_out: usize },
+    /// at this line, and why
+    Failed(usize, String),
+    /// for this line
+    Unsupported(usize, String),
+}
+
+/// Packetdrill's own tolerance, and how late a timer of ours may be besides.
+const TOLERANCE: u64 = 10_000_000;
+const TICK: u64 = 1_000_000;
+/// PSH: when it is set is the sender's affair.
+const PSH: u8 = 8;
+
+/// Plays the text of a script.
+pub fn play(text: &str) -> Outcome {
+    let script = parse(text);
+    let option = |name: &str| script.options.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str());
+    if option("ip_version").is_some_and(|version| version != "ipv4") {
+        return Outcome::Unsupported(0, "IPv6".to_owned());
+    }
+    let tolerance = option("tolerance_usecs").and_then(|t| t.parse::<u64>().ok());
+    let lines: Vec<Line> = match script.lines.into_iter().collect() {
+        Ok(lines) => lines,
+        Err((number, why)) => return Outcome::Unsupported(number, why),
+    };
+    let stack = match Settings::of(&lines) {
+        Ok(settings) => stack(&settings),
+        Err((number, why)) => return Outcome::Unsupported(number, why),
+    };
+    let mut player = match stack {
+        Ok(stack) => Player {
+            stack,
+            sockets: Sockets::default(),
+            last: 0,
+            tolerance: tolerance.map_or(TOLERANCE, |t| t * 1000) + TICK,
+        },
+        Err(why) => return Outcome::Unsupported(0, why),
+    };
+    let mut left_out = 0;
+    for line in &lines {
+        match player.line(line) {
+            Ok(()) => {}
+            Err(Not::Needed) => left_out += 1,
+            Err(Not::Supported(what)) => return Outcome::Unsupported(line.number, what),
+            Err(Not::Possible(what)) => return Outcome::Failed(line.number, what),
+        }
+    }
+    match player.stack.failed_claim() {
+        Some(claim) => Outcome::Failed(0, claim),
+        None => Outcome::Passed { left_out },
+    }
+}
+
+fn stack(settings: &Settings) -> Result<Stack, String> {
+    let path = root().join("protocols/tcp/tcp.mtp");
+    let compiled = compile_choice(&path, &settings.choice).map_err(|e| e.to_string())?;
+    let program = compiled.program.ok_or("the program has errors")?;
+    let values = params::values(&program, &settings.params).map_err(|e| e.to_string())?;
+    Stack::new(&program, values)
+}
+
+struct Player {
+    stack: Stack,
+    sockets: Sockets,
+    /// when the line before happened, as the script says
+    last: u64,
+    tolerance: u64,
+}
+
+impl Player {
+    fn line(&mut self, line: &Line) -> Result<(), Not> {
+        let (from, to) = match line.when {
+            When::After(time) => (self.last + time, self.last + time),
+            When::At(time) => (time, time),
+            When::Between(from, to) => (self.last + from, self.last + to),
+            When::Any => (self.last, u64::MAX / 4),
+        };
+        match &line.event {
+            Event::Out(wanted) => {
+                let at = self.expect(from, to, wanted)?;
+                self.last = if from == to { from } else { at };
+                return Ok(());
+            }
+            Event::Assertion => return Err(Not::Needed),
+            Event::Shell(_) | Event::In(_) | Event::Call { .. } => {}
+        }
+        self.last = from;
+        self.stack.pass(from)?;
+        match &line.event {
+            Event::In(segment) => Ok(self.stack.arrive(segment)?),
+            Event::Call { name, args, result, error } => {
+                let (value, why) = self.sockets.call(&mut self.stack, name, args, *result)?;
+                let error = match error.as_deref() {
+                    Some("EWOULDBLOCK") => "EAGAIN",
+                    other => other.unwrap_or(""),
+                };
+                let why = why.unwrap_or("");
+                let same = value == *result && (value >= 0 || why == error);
+                if same {
+                    Ok(())
+                } else {
+                    Err(Not::Possible(format!("`{name}` returns {value} {why}, not {result} {error}")))
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Expects a segment in this time, and returns when it was sent.
+    fn expect(&mut self, from: u64, to: u64, wanted: &Segment) -> Result<u64, Not> {
+        let limit = to.saturating_add(self.tolerance);
+        self.stack.pass_until_sent(limit)?;
+        let shown = show(wanted);
+        let Some(Sent { at, mut segment }) = self.stack.sent.pop_front() else {
+            return Err(Not::Possible(format!("{shown} is not sent; nothing is")));
+        };
+        // What a script expects as one may be sent as several.
+        while segment.len < wanted.len && segment.seq == wanted.seq {
+            let end = segment.seq.wrapping_add(segment.len);
+            let Some(next) = self.stack.sent.front().filter(|n| n.segment.seq == end && n.segment.len > 0)
+            else {
+                break;
+            };
+            segment.len += next.segment.len;
+            segment.flags |= next.segment.flags;
+            self.stack.sent.pop_front();
+        }
+        if let Some(what) = differs(&segment, wanted) {
+            return Err(Not::Possible(format!("{what}: {shown} is expected, {} is sent", show(&segment))));
+        }
+        if at + self.tolerance < from || at > limit {
+            let (at, from) = (at as f64 / 1e9, from as f64 / 1e9);
+            return Err(Not::Possible(format!("{shown} is sent at {at:.3} s, not at {from:.3} s")));
+        }
+        self.stack.name_stamp(&segment, wanted);
+        Ok(at)
+    }
+}
+
+/// A segment without what is not compared.
+fn show(segment: &Segment) -> String {
+    segment.to_string().replace(" win 0", "")
+}
+
+/// What of a segment that was sent is not as wanted. How long a window is, but whether there is one, the order of options
+/// and their padding are not compared: they are the sender's affair.
+fn differs(found: &Segment, wanted: &Segment) -> Option<&'static str> {
+    let shut = |segment: &Segment| segment.window.map(|w| w == 0);
+    if (found.flags | PSH) != (wanted.flags | PSH) {
+        Some("other flags")
+    } else if (found.seq, found.len) != (wanted.seq, wanted.len) {
+        Some("other sequence numbers")
+    } else if wanted.has_ack() && found.ack != wanted.ack {
+        Some("another acknowledgement")
+    } else if wanted.window.is_some() && shut(found) != shut(wanted) {
+        Some("another window")
+    } else if wanted.urgent.is_some() && found.urgent != wanted.urgent {
+        Some("another urgent pointer")
+    } else if wanted.options.as_ref().is_some_and(|w| !same_options(found.options.as_deref(), w)) {
+        Some("other options")
+    } else {
+        None
+    }
+}
+
+fn same_options(found: Option<&[Opt]>, wanted: &[Opt]) -> bool {
+    let found = found.unwrap_or_default();
+    let same = |found: &Opt, wanted: &Opt| match (found, wanted) {
+        (Opt::Stamps(_, found), Opt::Stamps(_, wanted)) => found == wanted,
+        (Opt::Scale(_), Opt::Scale(_)) => true,
+        _ => found == wanted,
+    };
+    found.len() == wanted.len() && wanted.iter().all(|w| found.iter().any(|f| same(f, w)))
+}

@@ -1,0 +1,109 @@
+//! What a script asks of the stack before it begins: features and parameters of the program.
+
+use carrick_driver::Choice;
+use carrick_tests::tcp_segment::{Opt, Segment};
+
+use crate::parse::{Event, Line};
+
+/// How the stack is built and set.
+#[derive(Default)]
+pub struct Settings {
+    pub choice: Choice,
+    pub params: Vec<String>,
+}
+
+/// Settings of another system that are as ours are, or of which nothing is seen. Without a value any will do.
+const AS_OURS: [(&str, &str); 18] = [
+    ("kern.ipc.maxsockbuf", ""),
+    ("net.inet.tcp.hostcache.purgenow", ""),
+    ("net.inet.tcp.rexmit_slop", ""),
+    ("net.inet.tcp.rfc1323", "1"),
+    ("net.inet.tcp.sack.enable", "1"),
+    ("net.inet.tcp.ecn.enable", "0"),
+    ("net.inet.tcp.ecn.enable", "2"),
+    ("net.inet.tcp.blackhole", "0"),
+    ("net.inet.tcp.insecure_rst", "0"),
+    ("net.inet.tcp.insecure_syn", "0"),
+    ("net.inet.tcp.syncookies", "1"),
+    ("net.inet.tcp.syncookies_only", "0"),
+    ("net.inet.tcp.drop_synfin", "0"),
+    ("net.inet.tcp.rexmit_drop_options", "0"),
+    ("net.inet.tcp.rexmit_initial", "1000"),
+    ("net.inet.tcp.fastopen.client_enable", "0"),
+    ("net.inet.tcp.fastopen.server_enable", "0"),
+    ("net.inet.tcp.udp_tunneling_port", "0"),
+];
+
+impl Settings {
+    /// The settings of a script, or its line that asks for what there is not.
+    pub fn of(lines: &[Line]) -> Result<Settings, (usize, String)> {
+        let (mut settings, mut begun) = (Settings::default(), false);
+        let segments =
+            || lines.iter().filter_map(|l| if let Event::Out(s) = &l.event { Some(s) } else { None });
+        for line in lines {
+            match &line.event {
+                Event::Shell(command) => {
+                    settings.command(command, begun).map_err(|why| (line.number, why))?;
+                }
+                Event::Call { .. } => begun = true,
+                _ => {}
+            }
+        }
+        if segments().any(|s| s.flags & 0xc0 != 0) {
+            settings.choice.add("ecn");
+        }
+        let offered = lines.iter().find_map(|l| match &l.event {
+            Event::In(s) if s.is_syn() && !s.has_ack() => Some(s),
+            _ => None,
+        });
+        settings.offers(segments().find(|s| s.is_syn()), offered);
+        Ok(settings)
+    }
+
+    fn command(&mut self, command: &str, begun: bool) -> Result<(), String> {
+        if command.contains("common/defaults.sh") || command.starts_with("sockstat") {
+            return Ok(());
+        }
+        let setting = command.strip_prefix("sysctl -w ").and_then(|rest| rest.trim().split_once('='));
+        let (name, value) = setting.ok_or_else(|| format!("the command `{}`", first_words(command)))?;
+        let param = match name {
+            "net.inet.tcp.recvspace" => format!("rcv_buf={value}"),
+            "net.inet.tcp.sendspace" => format!("snd_buf={value}"),
+            "net.inet.tcp.delacktime" => format!("delack_time={value}ms"),
+            "net.inet.tcp.rfc1323" | "net.inet.tcp.sack.enable" if value == "0" => return Ok(()),
+            "net.inet.tcp.ecn.enable" if value == "1" => return Ok(()),
+            _ if AS_OURS.iter().any(|(n, v)| *n == name && (v.is_empty() || *v == value)) => return Ok(()),
+            _ => return Err(format!("the setting `{name}={value}`")),
+        };
+        if !begun {
+            self.params.push(param);
+        }
+        Ok(())
+    }
+
+    /// Options that the stack offers, or agrees to, are those of its first SYN.
+    fn offers(&mut self, own: Option<&Segment>, offered: Option<&Segment>) {
+        let active = own.is_some_and(|s| !s.has_ack());
+        let Some(options) = own.and_then(|s| s.options.as_ref()) else {
+            return self.choice.add("sack");
+        };
+        let has = |options: &[Opt], kind: fn(&Opt) -> bool| options.iter().any(kind);
+        let off = |kind: fn(&Opt) -> bool| {
+            let asked = active || offered.and_then(|s| s.options.as_ref()).is_some_and(|o| has(o, kind));
+            asked && !has(options, kind)
+        };
+        if !off(|o| matches!(o, Opt::SackPermitted)) {
+            self.choice.add("sack");
+        }
+        if off(|o| matches!(o, Opt::Scale(_))) {
+            self.params.push("use_scaling=false".to_owned());
+        }
+        if off(|o| matches!(o, Opt::Stamps(..))) {
+            self.params.push("use_timestamps=false".to_owned());
+        }
+    }
+}
+
+fn first_words(command: &str) -> String {
+    command.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+}
