@@ -20,8 +20,15 @@ const ALSO_ENGLISH: [&str; 2] = ["native", "sim"];
 
 /// Where the system's sockets are spoken, and the names in which it does so: they are asked of whatever stack answers.
 const SOCKETS: &str = "targets/native/preload/";
-const NAMES_OF_SOCKETS: [&str; 6] =
-    ["IPPROTO_TCP", "TCP_NODELAY", "TCP_MAXSEG", "TCP_INFO", "struct tcp_info", "<netinet/tcp.h>"];
+const NAMES_OF_SOCKETS: [&str; 7] = [
+    "IPPROTO_TCP",
+    "TCP_NODELAY",
+    "TCP_CORK",
+    "TCP_MAXSEG",
+    "TCP_INFO",
+    "struct tcp_info",
+    "<netinet/tcp.h>",
+];
 
 #[test]
 fn no_protocol_is_named_outside_its_folder() {

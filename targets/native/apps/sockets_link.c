@@ -245,6 +245,10 @@ static void link_set_done(void *user, enum carrick_status status, uint64_t value
     relay_link_release(link);
 }
 
+static void link_nodelay(struct relay_link *link, bool on) {
+    link->requests += carrick_set_nodelay(link_stack(link), link->handle, on, link_set_done, link) == 0;
+}
+
 void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value) {
     struct carrick_stack *stack = link_stack(link);
     bool on = value != 0 || options == CARRICK_OPTION_TOS;
@@ -253,8 +257,10 @@ void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value) {
         link->tos = (uint8_t)value;
     if (!link->connected)
         return;
-    if (options & CARRICK_OPTION_NODELAY)
-        link->requests += carrick_set_nodelay(stack, link->handle, on, link_set_done, link) == 0;
+    if (options & CARRICK_OPTION_CORK && !on)
+        link_nodelay(link, true); /* for what waited */
+    if (options & (CARRICK_OPTION_NODELAY | CARRICK_OPTION_CORK))
+        link_nodelay(link, (link->options & CARRICK_OPTION_NODELAY) && !(link->options & CARRICK_OPTION_CORK));
     if (options & CARRICK_OPTION_KEEPALIVE)
         link->requests += carrick_set_keepalive(stack, link->handle, on, link_set_done, link) == 0;
     if (options & CARRICK_OPTION_TOS)
@@ -282,7 +288,7 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
     (void)bind(link->fd, (const struct sockaddr *)&address, len);
     link->handle = handle;
     link->connected = link->readable = link->writable = true;
-    for (uint32_t option = CARRICK_OPTION_NODELAY; option <= CARRICK_OPTION_TOS; option <<= 1)
+    for (uint32_t option = CARRICK_OPTION_NODELAY; option <= CARRICK_OPTION_CORK; option <<= 1)
         if (link->options & option)
             relay_link_set(link, option, option == CARRICK_OPTION_TOS ? link->tos : 1);
     if (link->hung_up)

@@ -100,6 +100,8 @@ void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to
 uint32_t preload_option(int level, int option) {
     if (level == IPPROTO_TCP && option == TCP_NODELAY)
         return CARRICK_OPTION_NODELAY;
+    if (level == IPPROTO_TCP && option == TCP_CORK)
+        return CARRICK_OPTION_CORK;
     if (level == SOL_SOCKET && option == SO_KEEPALIVE)
         return CARRICK_OPTION_KEEPALIVE;
     if ((level == IPPROTO_IP && option == IP_TOS) || (level == IPPROTO_IPV6 && option == IPV6_TCLASS))
@@ -114,6 +116,8 @@ void preload_options(int fd, struct carrick_ask *ask) {
     ask->options = 0;
     if (option_of(fd, IPPROTO_TCP, TCP_NODELAY))
         ask->options |= CARRICK_OPTION_NODELAY;
+    if (option_of(fd, IPPROTO_TCP, TCP_CORK))
+        ask->options |= CARRICK_OPTION_CORK;
     if (option_of(fd, SOL_SOCKET, SO_KEEPALIVE))
         ask->options |= CARRICK_OPTION_KEEPALIVE;
     if (preload_libc.getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &len) == 0 && linger.l_onoff && !linger.l_linger)

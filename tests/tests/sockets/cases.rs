@@ -49,7 +49,7 @@ fn nginx(place: &Place, server: End, octets: usize) -> Running {
     let conf = format!(
         "daemon off; pid {dir}/pid; user root; error_log stderr notice; worker_processes 2;\n\
          events {{ worker_connections 256; }}\n\
-         http {{ access_log off; sendfile on; {temporary} server {{ listen 80; root {dir}; }} }}\n"
+         http {{ access_log off; sendfile on; tcp_nopush on; {temporary} server {{ listen 80; root {dir}; }} }}\n"
     );
     std::fs::write(place.path().join("conf"), conf).expect("writable");
     let mut command = place.command(server, "nginx");

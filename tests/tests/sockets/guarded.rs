@@ -157,7 +157,7 @@ fn a_user_has_all_of_its_share_however_many_may_wait() {
 const REFUSED: &str = "
 import errno, socket, struct, sys
 s = socket.create_connection((sys.argv[1], 1000))
-for option in (socket.TCP_CORK, socket.TCP_LINGER2, socket.TCP_USER_TIMEOUT, socket.TCP_CONGESTION, socket.TCP_KEEPIDLE):
+for option in (socket.TCP_LINGER2, socket.TCP_USER_TIMEOUT, socket.TCP_CONGESTION, socket.TCP_KEEPIDLE):
     for ask in (lambda: s.setsockopt(socket.IPPROTO_TCP, option, 1), lambda: s.getsockopt(socket.IPPROTO_TCP, option)):
         try:
             ask()

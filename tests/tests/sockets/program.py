@@ -187,6 +187,7 @@ def options_are_read_back():
     s = ask("echo")
     for level, option, value in [
         (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+        (socket.IPPROTO_TCP, socket.TCP_CORK, 1),
         (socket.IPPROTO_IP, socket.IP_TOS, 0x10),
         (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
     ]:

@@ -44,6 +44,7 @@ enum carrick_socket_option {
     CARRICK_OPTION_KEEPALIVE = 2, /* SO_KEEPALIVE */
     CARRICK_OPTION_RESET = 4,     /* SO_LINGER of no time: closing resets */
     CARRICK_OPTION_TOS = 8,       /* the value is the DiffServ field; of the others it is 1 or 0 */
+    CARRICK_OPTION_CORK = 16,     /* what is small waits, whatever NODELAY says; what waited is sent when it ends */
 };
 
 /* What can be asked of a socket. */
