@@ -19,6 +19,8 @@ fn all_connections_of_the_program_are_served_and_the_next_refused() {
     let Some(net) = Net::tun() else { return };
     let sources = [Net::PEER, "10.77.0.4"];
     net.ip(End::Peer, &format!("addr add {}/24 dev wire0", sources[1])).expect("an address");
+    // What the device drops would be sent again a second later.
+    net.ip(End::Peer, "link set wire0 txqueuelen 10000").expect("a longer queue");
     let mut command = net.command(End::Ours, &host(PROGRAM).to_string_lossy());
     command.args(["--port", &net.port(), "--addr", &format!("{}/24", Net::OURS), "--app", "echo"]);
     command.args(["--set", &format!("max_conns={}", 2 * EACH)]);
