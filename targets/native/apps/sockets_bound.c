@@ -56,6 +56,7 @@ static void bound_release(struct relay_bound *bound) {
     bound->used = false;
     relay_give(bound->relay, RELAY_CONNECTIONS, bound->uid, bound->kept);
     relay_give(bound->relay, RELAY_LISTENERS, bound->uid, 1);
+    relay_accept(bound->relay); /* the user's other sockets may have waited for these places */
 }
 
 static void bound_unlistened(void *user, enum carrick_status status, uint64_t value) {
