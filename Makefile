@@ -28,7 +28,7 @@ bench: ## measure, side by side with peers, and write docs/benchmarks.md
 experiments: ## make figures of papers again, beside the papers' numbers (QUICK=1: smaller ones; EXPERIMENTS=experiments/NAME: some)
 	@for e in $(or $(EXPERIMENTS),experiments/*); do echo "== $$e"; "$$e" $(if $(QUICK),--quick) || exit 1; done
 
-fuzz: ## fuzz the front end and generated code for SECONDS (60)
+fuzz: ## fuzz the front end, generated code and what surrounds it for SECONDS (60)
 	@fuzz/run $(SECONDS)
 
 soak: ## TCP, in the kernel or with TARGET=native, while everything about it dies, for MINUTES (60)

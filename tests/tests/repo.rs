@@ -19,7 +19,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const ALSO_ENGLISH: [&str; 2] = ["native", "sim"];
 
 /// Where the system's sockets are spoken, and the names in which it does so: they are asked of whatever stack answers.
-const SOCKETS: &str = "targets/native/preload/";
+const SOCKETS: [&str; 2] = ["targets/native/preload/", "targets/native/tests/os/"];
 const NAMES_OF_SOCKETS: [&str; 7] = [
     "IPPROTO_TCP",
     "TCP_NODELAY",
@@ -131,7 +131,7 @@ fn is_text(path: &Path) -> io::Result<bool> {
 fn mentions(file: &Path, names: &BTreeSet<String>) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let shown = file.strip_prefix(root()).unwrap_or(file).display().to_string();
-    let text = match shown.starts_with(SOCKETS) {
+    let text = match SOCKETS.iter().any(|place| shown.starts_with(place)) {
         true => NAMES_OF_SOCKETS.iter().fold(text, |text, name| text.replace(name, "")),
         false => text,
     };

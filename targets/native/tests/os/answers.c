@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What each call answers in each state of a socket (POSIX, and Linux where POSIX leaves it open). */
+#define _GNU_SOURCE
+#include "tests/os/answers.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "tests/os/library.h"
+#include "tests/os/os.h"
+
+static void expect(const char *call, int64_t result, int wanted_error) {
+    int error = errno;
+    if (wanted_error ? result >= 0 || error != wanted_error : result < 0)
+        os_broken("%s gives %s, and not %s", call, result < 0 ? strerror(error) : "success",
+                  wanted_error ? strerror(wanted_error) : "success");
+}
+
+static struct sockaddr_in somewhere(void) {
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(0x0a000001u + os_random(2))};
+}
+
+static int option(int fd, int level, int name) {
+    int value = -1;
+    socklen_t len = sizeof value;
+    expect("getsockopt", app_getsockopt(fd, level, name, &value, &len), 0);
+    return value;
+}
+
+static void of_options(int fd) {
+    int on = (int)os_random(2);
+    if (option(fd, SOL_SOCKET, SO_TYPE) != SOCK_STREAM || option(fd, SOL_SOCKET, SO_DOMAIN) != AF_INET ||
+        option(fd, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
+        os_broken("a socket is not of the kind that it was made of");
+    expect("setsockopt of TCP_NODELAY", app_setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), 0);
+    if ((option(fd, IPPROTO_TCP, TCP_NODELAY) != 0) != on)
+        os_broken("TCP_NODELAY is not what was set");
+    expect("setsockopt of SO_KEEPALIVE", app_setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on), 0);
+    if ((option(fd, SOL_SOCKET, SO_KEEPALIVE) != 0) != on)
+        os_broken("SO_KEEPALIVE is not what was set");
+}
+
+void answers_connected(int fd) {
+    struct sockaddr_in to = somewhere();
+    switch (os_random(6)) {
+    case 0:
+        expect("connect of a connected socket", app_connect(fd, (const struct sockaddr *)&to, sizeof to), EISCONN);
+        break;
+    case 1:
+        expect("accept of a connected socket", app_accept4(fd, NULL, NULL, 0), EINVAL);
+        break;
+    case 2:
+        expect("bind of a connected socket", app_bind(fd, (const struct sockaddr *)&to, sizeof to), EINVAL);
+        break;
+    case 3:
+        if (option(fd, SOL_SOCKET, SO_ACCEPTCONN) != 0)
+            os_broken("a connected socket listens");
+        break;
+    case 4:
+        of_options(fd);
+        break;
+    default: {
+        int second = app_dup(fd);
+        if (second >= 0)
+            app_close(second);
+    }
+    }
+}
+
+void answers_listening(int fd) {
+    struct sockaddr_in to = somewhere();
+    socklen_t len = sizeof to;
+    switch (os_random(3)) {
+    case 0:
+        expect("getpeername of a listening socket", app_getpeername(fd, (struct sockaddr *)&to, &len), ENOTCONN);
+        break;
+    case 1:
+        expect("bind of a listening socket", app_bind(fd, (const struct sockaddr *)&to, sizeof to), EINVAL);
+        break;
+    default:
+        if (option(fd, SOL_SOCKET, SO_ACCEPTCONN) != 1)
+            os_broken("a listening socket does not say so");
+    }
+}
+
+void answers_ended(int fd) {
+    char octet = 0;
+    ssize_t put = app_send(fd, &octet, 1, MSG_NOSIGNAL);
+    if (put >= 0 || (errno != EPIPE && errno != ECONNRESET))
+        os_broken("send behind shutdown: %s", put < 0 ? strerror(errno) : "success");
+    /* A peer that closed before it had read all may have reset the connection since. */
+    ssize_t got = app_recv(fd, &octet, 1, 0);
+    if (got > 0 || (got < 0 && errno != ECONNRESET))
+        os_broken("recv behind the end of a stream: %s", got < 0 ? strerror(errno) : "octets");
+}
