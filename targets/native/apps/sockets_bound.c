@@ -96,6 +96,7 @@ static int bound_open(struct relay_bound *bound) {
     if (program < 0)
         return -1;
     bound->cookie = carrick_socket_cookie(program);
+    (void)shutdown(bound->fd, SHUT_RD); /* the program has nothing to send there: EPIPE */
     if (relay_watch(bound->relay, bound->fd, RELAY_BOUND_SOCKET, (uint32_t)(bound - bound->relay->bound)))
         return program;
     close(program);

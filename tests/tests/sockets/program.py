@@ -272,6 +272,7 @@ def a_listener_accepts():
     fails(errno.EADDRINUSE, socket.socket().bind, (OURS, 2000))
     listener.setblocking(False)
     fails(errno.EAGAIN, listener.accept)
+    fails(errno.EPIPE, listener.send, b"nobody")
     s = ask("call 2000 hello")
     wait(listener, select.POLLIN)
     accepted, (address, port) = listener.accept()
