@@ -7,7 +7,7 @@
 
 #define OTHER_DESCRIPTORS 256u /* of ports, listeners, those that ask, and pairs whose other end is passed on */
 
-uint32_t carrick_descriptors_for(const char *who, uint32_t count) {
+uint32_t carrick_descriptors_for(const char *who, const char *what, uint32_t count) {
     struct rlimit limit;
     rlim_t wanted = (rlim_t)count + OTHER_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
@@ -21,10 +21,9 @@ uint32_t carrick_descriptors_for(const char *who, uint32_t count) {
     if (limit.rlim_cur == wanted)
         return count;
     uint32_t enough = limit.rlim_cur > OTHER_DESCRIPTORS ? (uint32_t)limit.rlim_cur - OTHER_DESCRIPTORS : 1;
-    fprintf(
-        stderr,
-        "%s: the descriptors of this process are enough for %u of %u connections, and more are refused. Raise their "
-        "limit (ulimit -n, LimitNOFILE=) to %llu.\n",
-        who, enough, count, (unsigned long long)wanted);
+    fprintf(stderr,
+            "%s: the descriptors of this process are enough for %u of %u %s, and more are refused. Raise their "
+            "limit (ulimit -n, LimitNOFILE=) to %llu.\n",
+            who, enough, count, what, (unsigned long long)wanted);
     return enough;
 }

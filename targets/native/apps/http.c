@@ -323,7 +323,7 @@ static void *http_start(struct carrick_stack *stack, const char *argument, struc
     }
     http->places = carrick_stack_capacity(stack);
     http->connections = carrick_reserve(http->places, sizeof *http->connections);
-    (void)carrick_descriptors_for("http", http->places);
+    (void)carrick_descriptors_for("http", "files at once", http->places);
     http->root = open(argument, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (!http->connections)
         snprintf(error->text, sizeof error->text, "There is not enough memory for %u connections.", http->places);

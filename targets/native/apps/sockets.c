@@ -261,7 +261,7 @@ static struct relay *relay_make(uint32_t places) {
 }
 
 static void *sockets_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
-    uint32_t places = carrick_descriptors_for("sockets", carrick_stack_capacity(stack));
+    uint32_t places = carrick_descriptors_for("sockets", "connections", carrick_stack_capacity(stack));
     places = places < RELAY_LINKS ? places : RELAY_LINKS;
     struct relay *relay = relay_make(places ? places : 1);
     if (!relay) {
