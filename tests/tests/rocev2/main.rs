@@ -37,6 +37,22 @@ fn every_octet_and_every_completion_through_every_fault() {
     }
 }
 
+/// A link that loses or reorders far more than any that works: neither end takes the other for dead. The last message but one is
+/// a READ, which its peer answers again as long as an answer is missing.
+#[test]
+fn a_live_peer_is_not_given_up() {
+    for faults in [&["--loss", "5%"][..], &["--reorder", "10%"], &["--loss", "1%", "--reorder", "1%"]] {
+        for seed in 1..=20 {
+            let seed = seed.to_string();
+            let args = [&["--bytes", "150KB", "--fast", "--seed", &seed], faults].concat();
+            let Some(result) = simulate(&args) else { return };
+            for end in ["client", "server"] {
+                assert_eq!(result[end][0]["end"], "closed", "{args:?}: {result}");
+            }
+        }
+    }
+}
+
 #[test]
 fn compiled_it_does_the_same() {
     let args = [&["--bytes", "2MB", "--seed", "5", "--message", "9999"][..], &BAD].concat();

@@ -321,6 +321,48 @@ fn memory_is_taken_back_while_it_is_read() {
     assert_eq!(end.counted("payload_cut"), 2, "the middle and the last packet");
 }
 
+/// A timer runs out before each answer, and before a long wait: the peer is there all the same.
+#[test]
+fn a_peer_that_answers_is_not_given_up() {
+    for syndrome in [RNR | 14, OUT_OF_SEQUENCE] {
+        let mut end = End::new();
+        let send = end.call("post_send", &[5, 0, 0], Data::Send(&[1; 5]));
+        end.out();
+        for _ in 0..20 {
+            for _ in 0..2 {
+                end.now = end.core.next_deadline().expect("a timer runs");
+                end.core.advance(end.now).expect("it is taken");
+                assert_eq!(end.out().len(), 1, "sent again");
+            }
+            end.rx(&packet(ACKNOWLEDGE, 5, vec![syndrome, 0, 0, 0], vec![])).expect("it is taken");
+            end.out();
+        }
+        assert_eq!(end.completion(send), None, "it is still tried");
+        end.rx(&packet(ACKNOWLEDGE, 5, vec![ACK, 0, 0, 0], vec![])).expect("it is taken");
+        assert_eq!(end.completion(send).expect("done").status, OK);
+    }
+}
+
+/// The answers to a READ were lost, and its memory is not registered any more: the requester is told so, of that READ.
+#[test]
+fn a_read_that_comes_again_too_late_is_refused_by_its_own_number() {
+    let mut end = End::new();
+    end.call("post_recv", &[3000], Data::Recv(3000));
+    let read = packet(READ_REQUEST, PSN, reth(ADDR, KEY, 8), vec![]);
+    end.rx(&read).expect("it is taken");
+    let send = packet(SEND_ONLY, PSN + 1, vec![], vec![1]);
+    assert_eq!(end.says(&send).last(), Some(&(ACKNOWLEDGE, PSN + 1, ACK)));
+    end.memory_now();
+    assert_eq!(end.says(&read), [(ACKNOWLEDGE, PSN, REMOTE_ACCESS)]);
+
+    let mut end = End::new();
+    let read = end.call("post_read", &[8, KEY.into(), ADDR], Data::Recv(8));
+    end.call("post_send", &[5, 0, 0], Data::Send(&[1; 5]));
+    end.out();
+    end.rx(&packet(ACKNOWLEDGE, 5, vec![REMOTE_ACCESS, 0, 0, 0], vec![])).expect("it is taken");
+    assert_eq!(end.completion(read).expect("it has failed").status, 2, "refused");
+}
+
 /// A peer that stops: so many tries, then the work request fails and all others are flushed.
 #[test]
 fn a_peer_that_stops() {

@@ -290,7 +290,7 @@ impl App {
         let (len, count) = self.messages(conn, me);
         while self.conns[conn].may_post && !self.conns[conn].over && self.conns[conn].posted.len() < WINDOW {
             let number = self.conns[conn].next;
-            if number > count {
+            if number > count || (number == count && self.reads(conn, count)) {
                 return;
             }
             let c = &mut self.conns[conn];
@@ -314,6 +314,12 @@ impl App {
             };
             self.desk.ask(call, handle, args, data, Waiting::Work { conn, number });
         }
+    }
+
+    /// A READ is not complete. The peer may take its memory back once it has the last message, so that message waits: an answer
+    /// that is lost is read again (a fence, as verbs have it).
+    fn reads(&self, conn: usize, count: u64) -> bool {
+        self.conns[conn].posted.iter().any(|number| App::kind(*number, count).0 == Kind::Read)
     }
 
     /// A work request is complete: the oldest one, or something is wrong.
