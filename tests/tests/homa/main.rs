@@ -52,6 +52,15 @@ fn what_is_lost_doubled_or_late_is_made_good_and_executed_once() {
     }
 }
 
+/// A queue that drops, and nothing else: the server took its client for dead, and was asked for its response after that.
+#[test]
+fn a_request_is_not_executed_again_when_its_server_has_given_up() {
+    let result = simulated::simulate(PROGRAM, &["--app", "random", "--seed", "197"]).expect("no compiler");
+    let servers = result["server"].as_array().expect("connections");
+    let again = servers.iter().map(|s| s["messages"]["again"].as_u64());
+    assert_eq!(again.collect::<Vec<_>>(), [Some(0); 3], "{result}");
+}
+
 #[test]
 fn the_compiled_core_does_the_same() {
     let more = [&FAULTS[..], &["--seed", "7", "--outstanding", "6"]].concat();

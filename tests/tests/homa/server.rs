@@ -215,6 +215,59 @@ fn a_client_that_is_gone_is_forgotten() {
     assert_eq!(end.open_contexts(), 1, "the endpoint");
 }
 
+/// That a request, sent before or not, is not begun.
+#[track_caller]
+fn is_over(end: &mut End, number: u64, sent_before: bool) {
+    let contexts = end.open_contexts();
+    let mut again = request(PEER, number, 100, 0, 100);
+    let Body::Data { retransmit, .. } = &mut again.body else { unreachable!() };
+    *retransmit = u8::from(sent_before);
+    end.give(&again).expect("it is late");
+    assert_eq!(end.open_contexts(), contexts, "{number} is not executed again");
+}
+
+/// The client is there, but nothing of what it says arrives for a while: the server gives up, and its client asks once more.
+#[test]
+fn a_request_is_over_when_its_server_has_given_up() {
+    for ends in ["silence", "unknown"] {
+        let (mut end, endpoint) = server(&["timeout_resends=4"]);
+        end.give(&request(PEER, 2, 100, 0, 100)).expect("it is taken");
+        let rpc = take(&mut end, endpoint, &(0..100).collect::<Vec<u8>>());
+        if ends == "silence" {
+            respond(&mut end, rpc, b"answer");
+            end.sent_within(1000 * MILLISECOND);
+        } else {
+            end.give(&control(2, Body::Unknown)).expect("it is taken");
+        }
+        assert_eq!(end.open_contexts(), 2, "the endpoint and the peer");
+        is_over(&mut end, 2, true);
+        is_over(&mut end, 2, false);
+        // It is remembered until no packet can be on its way.
+        end.sent_within(25_000 * MILLISECOND);
+        is_over(&mut end, 2, true);
+    }
+}
+
+/// Of numbers that are too old to be remembered, what is sent again is over, and what is sent for the first time has waited.
+#[test]
+fn old_requests_are_executed_only_if_they_are_new() {
+    let (mut end, endpoint) = server(&[]);
+    for number in [20_000, 2, 30_000] {
+        end.give(&request(PEER, number, 100, 0, 100)).expect("it is taken");
+        take(&mut end, endpoint, &(0..100).collect::<Vec<u8>>());
+        end.give(&control(number, Body::Unknown)).expect("it is taken");
+    }
+    is_over(&mut end, 2, true);
+    is_over(&mut end, 20_000, true);
+    is_over(&mut end, 30_000, false);
+    // A client that has begun anew, far behind: its numbers are remembered as any.
+    let anew = 0xffff_0000;
+    end.give(&request(PEER, anew, 100, 0, 100)).expect("it is taken");
+    take(&mut end, endpoint, &(0..100).collect::<Vec<u8>>());
+    end.give(&control(anew, Body::Unknown)).expect("it is taken");
+    is_over(&mut end, anew, false);
+}
+
 #[test]
 fn a_client_that_knows_nothing_of_the_rpc_ends_it() {
     let (mut end, _) = server(&[]);
