@@ -235,6 +235,38 @@ fn what_cannot_be_simulated_is_said() {
     assert!(run(&frames, &engine, &setup("pair", Kind::Permutation, 100), None).is_err());
 }
 
+/// What no machine could simulate is refused before anything is made of it, with the limit.
+#[test]
+fn too_much_is_refused_at_once() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("writable");
+    let shape = |hosts: &str, switches: &str, ends: &str| {
+        format!(
+            "hosts = {hosts}\nswitches = {switches}\n[[links]]\nends = {ends}\nrate = \"1Gbps\"\ndelay = \"1us\"\n"
+        )
+    };
+    write("hosts.toml", &shape("4000000000", "1", "[\"h0..h3999999999\", \"s0\"]"));
+    write("switches.toml", &shape("2", "4294967295", "[\"h0..h1\", \"s0..s4000000000\"]"));
+    write("links.toml", &shape("60000", "60000", "[\"h0..h59999\", \"s0..s59999\"]"));
+    write("flows.csv", &format!("0,0,1,{}\n", u64::MAX));
+    for (args, limit) in [
+        (&["--topology", "hosts.toml"][..], "65000"),
+        (&["--topology", "switches.toml"], "65000"),
+        (&["--topology", "links.toml"], "1000000"),
+        (&["--topology", "leaf-spine:60000,60000,1"], "1000000"),
+        (&["--topology", "pair", "--workload", "trace:flows.csv"], "17592186044416"),
+        (&["--topology", "pair", "--bytes", "18446744073709551615B"], "17592186044416"),
+        (&["--topology", "pair", "--delay", "18446744073s"], "3600000000000"),
+        (&["--topology", "star:4", "--workload", "closed:4000000000"], "10000000"),
+        (&["--bytes", "18446744073709551615B"], "17592186044416"),
+        (&["--app", "idle", "--count", "4000000000"], "10000000"),
+        (&["--app", "request-response", "--count", "4000000000000", "--bytes", "1GB"], "17592186044416"),
+    ] {
+        let (well, _, said) = sim(args, dir.path());
+        assert!(!well && said.contains(limit) && !said.contains("panicked"), "{args:?}: {said}");
+    }
+}
+
 fn sim(args: &[&str], dir: &Path) -> (bool, Vec<u8>, String) {
     let mut command = Command::new(carrick());
     let program = root().join("protocols/tcp/tcp.mtp");

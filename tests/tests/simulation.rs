@@ -9,13 +9,14 @@ use carrick_driver::cc::{SharedLibrary, Tracing, shared_library};
 use carrick_driver::{compile_file, params};
 use carrick_interp::Config;
 use carrick_ir::Program;
+use carrick_sim::app::Messages;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::diff;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Nobody;
 use carrick_sim::scenario::Engine;
 use carrick_sim::trace::JsonLines;
-use carrick_sim::{Report, Scenario, run};
+use carrick_sim::{Faults, Report, Scenario, run};
 use carrick_tests::build::root;
 use serde_json::Value;
 
@@ -102,28 +103,60 @@ fn interpreter_and_compiled_core_agree_event_by_event() {
     }
 }
 
-#[test]
-fn in_a_thousand_bad_networks_every_octet_arrives_once_or_an_error_is_told() {
-    for (file, program) in programs() {
-        let (_library, compiled) = load(&program, Tracing::Off);
-        let engine = Engine::Compiled(compiled);
-        for seed in 1..=1000 {
-            let mut scenario = Scenario::random(seed);
-            // Every fault, in every run.
-            let link = &mut scenario.link;
-            for ppm in
-                [&mut link.loss_ppm, &mut link.duplicate_ppm, &mut link.reorder_ppm, &mut link.corrupt_ppm]
-            {
-                *ppm = (*ppm).max(5_000);
+const FAULTS: [(&str, Faults); 4] =
+    [("drawn", Faults::Drawn), ("every", Faults::Every), ("queues", Faults::Queues), ("cut", Faults::Cut)];
+
+/// What a protocol for messages promises, in its folder; other interfaces promise the same for all programs.
+fn delivers_exactly_once(file: &str) -> bool {
+    let requirements = root().join(file).with_file_name("requirements.toml");
+    let Ok(text) = std::fs::read_to_string(requirements) else { return false };
+    let table: toml::Table = text.parse().expect("well-formed TOML");
+    match table.get("promise").and_then(|promise| promise.as_str()) {
+        Some("exactly once") => true,
+        Some(other) => panic!("{file}: {other:?} is no promise that is known here"),
+        None => false,
+    }
+}
+
+/// Each message whose `send` completed arrived, once; one whose `send` failed may have.
+fn not_once(report: &Report) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (from, to, name) in [(0, 1, "server"), (1, 0, "client")] {
+        for sender in &report.connections[from] {
+            let (n, Messages { sent, failed, .. }) = (sender.number, sender.messages);
+            let peer = report.connections[to].iter().find(|record| record.number == n);
+            let Messages { received, again, .. } = peer.map(|record| record.messages).unwrap_or_default();
+            if again > 0 || !(sent..=sent + failed).contains(&received) {
+                wrong.push(format!(
+                    "connection {n}: the {name} received {received} messages of {sent}, {again} again"
+                ));
             }
-            let report = simulate(&program, &engine, &scenario);
-            assert!(
-                report.failures.is_empty(),
-                "{file}, seed {seed} with every fault: {:?}",
-                report.failures
-            );
         }
     }
+    wrong
+}
+
+/// Streams and verbs: every byte once, or an error. RPCs: no request executed twice, each completed. Messages: as the protocol says.
+/// `CARRICK_SEEDS` is how many seeds there are of each kind of faults.
+#[test]
+fn in_hundreds_of_bad_networks_promises_are_kept_or_an_error_is_told() {
+    let seeds = std::env::var("CARRICK_SEEDS").map_or(200, |text| text.parse().expect("a number"));
+    let mut wrong = Vec::new();
+    for (file, program) in programs() {
+        let once = delivers_exactly_once(&file);
+        let (_library, compiled) = load(&program, Tracing::Off);
+        let engine = Engine::Compiled(compiled);
+        for ((name, faults), seed) in FAULTS.iter().flat_map(|of| (1..=seeds).map(move |seed| (of, seed))) {
+            let scenario = Scenario::with_faults(seed, *faults, &program);
+            let mut report = simulate(&program, &engine, &scenario);
+            if once && report.damage.is_empty() {
+                report.failures.append(&mut not_once(&report));
+            }
+            let again = format!("carrick sim {file} --app random --faults {name} --seed {seed}");
+            wrong.extend(report.failures.iter().map(|failure| format!("{again}: {failure}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The command, the interpreter and the compiled core agree on which parameters a program accepts.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{EventKind, Instr, Program, SchedInput, SchedInputs, Schedule, StmtKind, walk};
+use crate::{
+    BlueprintDef, BpFieldKind, CrcPart, EventKind, Instr, Program, SchedInput, SchedInputs, Schedule,
+    StmtKind, walk,
+};
 
 /// The name of an instruction in the language.
 pub fn instruction_name(instr: &Instr) -> &'static str {
@@ -83,4 +86,17 @@ pub fn blocks(schedule: &Schedule) -> BTreeSet<&'static str> {
         };
     }
     found
+}
+
+/// The name of a packet that carries a payload without a checksum over it: what the network changes of that, nobody sees.
+pub fn without_checksum(program: &Program) -> Option<&str> {
+    let covered = |bp: &BlueprintDef| {
+        bp.fields.iter().any(|field| match &field.kind {
+            BpFieldKind::Checksum { payload, .. } => *payload,
+            BpFieldKind::Crc(crc) => crc.over.contains(&CrcPart::Payload),
+            BpFieldKind::Plain { .. } | BpFieldKind::Computed(_) => false,
+        })
+    };
+    let mut packets = program.blueprints.iter().filter(|bp| !bp.frame && bp.payload_name.is_some());
+    packets.find(|bp| !covered(bp)).map(|bp| bp.name.as_str())
 }

@@ -10,15 +10,15 @@ use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES};
 use crate::app::{self, App, End, Place, Plan, Record, Side};
 use crate::between::Between;
 use crate::compiled::{Compiled, CompiledProgram};
-use crate::core::{Core, FailedClaim};
+use crate::core::Core;
 use crate::interface::{Call, Interface, Shape};
 use crate::interpreted::Interpreted;
+use crate::judge::{self, Verdict};
 use crate::link::{Link, LinkConfig, LinkCounters};
 use crate::net::{Host, Net};
 use crate::observe::Observer;
-use crate::rng::Rng;
 
-const SECOND: u64 = 1_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000;
 const CLIENT: u32 = 0x0a00_0001;
 const SERVER: u32 = 0x0a00_0002;
 
@@ -26,7 +26,7 @@ const SERVER: u32 = 0x0a00_0002;
 /// reads a capture takes the octets for one.
 const PORT: u16 = 5001;
 /// Where nobody listens.
-const DEAF_PORT: u16 = 4999;
+pub(crate) const DEAF_PORT: u16 = 4999;
 /// Octets of a request or response, where nothing else is said.
 const RPC_LONGEST: u32 = 65_536;
 
@@ -89,7 +89,7 @@ fn side(to_send: u64) -> Side {
     Side { to_send, send_chunk: 65_536, recv_chunk: 65_536, pause_first: 0, pause: 0, abort_at: None }
 }
 
-fn plan(number: u64, client: Side, server: Side) -> Plan {
+pub(crate) fn plan(number: u64, client: Side, server: Side) -> Plan {
     Plan {
         number,
         connection: number,
@@ -149,61 +149,6 @@ impl Scenario {
             .collect();
         Scenario { plans, ..Scenario::bulk(seed, link, 8) }
     }
-
-    /// A random network with random applications, from the seed alone.
-    pub fn random(seed: u64) -> Scenario {
-        let mut rng = Rng::new(seed, 1);
-        let fault = |rng: &mut Rng| if rng.chance(500_000) { rng.below(50_000) as u32 } else { 0 };
-        let link = LinkConfig {
-            rate_bps: [1_000_000, 10_000_000, 100_000_000, 1_000_000_000][rng.below(4) as usize],
-            delay_ns: rng.between(10_000, 50_000_000),
-            queue_packets: rng.between(4, 200) as usize,
-            ecn_threshold: None,
-            loss_ppm: fault(&mut rng),
-            duplicate_ppm: fault(&mut rng),
-            reorder_ppm: fault(&mut rng),
-            corrupt_ppm: fault(&mut rng),
-            cut_at_ns: None,
-        };
-        let plans = (1..=rng.between(1, 4)).map(|number| random_plan(number, &mut rng)).collect();
-        Scenario {
-            mtu: [576, 1280, 1500, 9000][rng.below(4) as usize],
-            plans,
-            limit: 4 * 3600 * SECOND,
-            drain: 300 * SECOND,
-            ..Scenario::bulk(seed, link, 8)
-        }
-    }
-}
-
-fn random_side(rng: &mut Rng, lo: u64) -> Side {
-    let size = [200, 5_000, 100_000, 400_000][rng.below(4) as usize];
-    let pause = |rng: &mut Rng, ppm, most| if rng.chance(ppm) { rng.below(most) } else { 0 };
-    Side {
-        to_send: if lo == 0 && rng.chance(300_000) { 0 } else { rng.between(8, size) },
-        send_chunk: rng.between(1, 40_000) as u32,
-        recv_chunk: rng.between(1, 40_000) as u32,
-        pause_first: pause(rng, 300_000, 3 * SECOND),
-        pause: pause(rng, 200_000, SECOND / 50),
-        abort_at: rng.chance(80_000).then(|| rng.below(size)),
-    }
-}
-
-fn random_plan(number: u64, rng: &mut Rng) -> Plan {
-    let mut plan = plan(number, random_side(rng, 8), random_side(rng, 0));
-    plan.start = rng.below(SECOND);
-    plan.outstanding = 1 << ((number + plan.start) % 4);
-    plan.connection = number.div_ceil(2);
-    if plan.client.send_chunk < 200 || plan.server.send_chunk < 200 || plan.client.recv_chunk < 200 {
-        // Many small requests: keep the run short.
-        plan.client.to_send = plan.client.to_send.min(20_000);
-        plan.server.to_send = plan.server.to_send.min(20_000);
-    }
-    // Nobody listens there.
-    if rng.chance(30_000) {
-        plan.port = DEAF_PORT;
-    }
-    plan
 }
 
 /// What came of a run.
@@ -223,6 +168,8 @@ pub struct Report {
     pub between: Option<BetweenReport>,
     /// sentences about what should not have happened
     pub failures: Vec<String>,
+    /// sentences about damaged data that applications were given: the program has no checksum that would tell
+    pub damage: Vec<String>,
 }
 
 /// What came of the core between client and server.
@@ -375,16 +322,13 @@ pub fn run_through(
     net.run(scenario.limit, drain);
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
     let records = [client, server].map(|h| h.app.records());
-    let mut failures = match shape {
-        Shape::Stream | Shape::Multistream => judge(&records[0], &records[1], scenario),
-        Shape::Message | Shape::Rpc => judge_messages(&records, scenario),
-        Shape::Verbs => judge_verbs(&records),
-    };
+    let Verdict { mut failures, damage } = judge::records(program, shape, &records, scenario);
     for (name, host) in [("client", client), ("server", server)] {
-        failures.extend(host.core.failed_claims().iter().map(|failed| claim_words(program, name, failed)));
+        failures
+            .extend(host.core.failed_claims().iter().map(|failed| judge::claim_words(program, name, failed)));
     }
     if let Some((node, way)) = net.between.as_ref().zip(way) {
-        failures.extend(node.core.failed_claims().iter().map(|f| claim_words(way.program, "way", f)));
+        failures.extend(node.core.failed_claims().iter().map(|f| judge::claim_words(way.program, "way", f)));
     }
     Ok(Report {
         between: net.between.as_ref().map(|node| BetweenReport {
@@ -399,6 +343,7 @@ pub fn run_through(
         packets: net.packets_made,
         connections: records,
         failures,
+        damage,
     })
 }
 
@@ -410,108 +355,6 @@ fn feasible(plan: &Plan, interface: &Interface) -> Plan {
         plan.server.abort_at = None;
     }
     plan
-}
-
-/// A failed claim in a line.
-fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
-    let chain = failed.event.and_then(|e| program.events.get(e as usize));
-    let place = chain.map_or_else(|| "the parser".to_owned(), |e| format!("the chain of `{}`", e.name));
-    let at = failed.at as f64 / 1e9;
-    let Some(claim) = program.claims.get(failed.claim as usize) else {
-        return format!("a claim failed in {place}");
-    };
-    let (file, line, col) = (program.file_of(claim.loc), claim.loc.line, claim.loc.col);
-    format!("{file}:{line}:{col}: `{}` does not hold, in {place}, on the {host} at {at:.9} s", claim.text)
-}
-
-/// Every octet arrives once and in order, or both applications are told of an error.
-fn judge(clients: &[Record], servers: &[Record], scenario: &Scenario) -> Vec<String> {
-    let mut failures = Vec::new();
-    for client in clients {
-        let plan = scenario.plans.iter().find(|p| p.number == client.number);
-        if plan.is_some_and(|p| p.hold) {
-            if client.established.is_none() {
-                failures.push(format!("connection {}: was not established", client.number));
-            }
-            continue;
-        }
-        let server = servers.iter().find(|s| s.number == client.number && s.received >= 8);
-        judge_pair(client, server, &mut failures);
-    }
-    failures
-}
-
-/// What arrives was sent, but where the network changes it: not every protocol looks for that. Every connection comes to
-/// an end.
-fn judge_messages(records: &[Vec<Record>; 2], scenario: &Scenario) -> Vec<String> {
-    let mut failures = Vec::new();
-    for (name, records) in ["client", "server"].iter().zip(records) {
-        for record in records {
-            let n = record.number;
-            if let Some(at) = record.wrong_at.filter(|_| scenario.link.corrupt_ppm == 0) {
-                failures.push(format!(
-                    "connection {n}: behind {at} octets, the {name} received what nobody sent"
-                ));
-            }
-            if record.end == End::Open {
-                failures.push(format!("connection {n}: the {name} waits for a request that never completes"));
-            }
-        }
-    }
-    failures
-}
-
-/// Every octet is where it belongs, every completion is in order, and every connection comes to an end.
-fn judge_verbs(records: &[Vec<Record>; 2]) -> Vec<String> {
-    let mut failures = Vec::new();
-    for (name, record) in
-        records.iter().zip(["client", "server"]).flat_map(|(r, n)| r.iter().map(move |r| (n, r)))
-    {
-        let n = record.number;
-        if let Some(at) = record.wrong_at {
-            failures.push(format!("connection {n}: behind {at} octets, the {name} was told what is not so"));
-        }
-        if record.end == End::Open {
-            failures.push(format!("connection {n}: the {name} never came to an end"));
-        }
-    }
-    failures
-}
-
-fn judge_pair(client: &Record, server: Option<&Record>, failures: &mut Vec<String>) {
-    let n = client.number;
-    let mut fail = |what: String| failures.push(format!("connection {n}: {what}"));
-    let ends = [("client", Some(client)), ("server", server)];
-    for (name, end) in ends {
-        let Some(end) = end else { continue };
-        if let Some(at) = end.wrong_at {
-            fail(format!("the {name} received a wrong octet at {at}"));
-        }
-        if end.end == End::Open {
-            fail(format!(
-                "the {name} never came to an end ({} octets sent, {} received)",
-                end.sent, end.received
-            ));
-        }
-    }
-    let Some(server) = server else {
-        if client.end == End::Clean && client.sent > 0 {
-            fail("the client ended well, but the server never saw it".into());
-        }
-        return;
-    };
-    for (from, to, name) in [(client, server, "server"), (server, client, "client")] {
-        if to.received > from.sent && from.end == End::Clean {
-            fail(format!("the {name} received {} octets of {}", to.received, from.sent));
-        }
-        if to.end_of_stream && to.received != from.sent && from.end == End::Clean {
-            fail(format!("the {name} saw the end after {} octets of {}", to.received, from.sent));
-        }
-        let told = |r: &Record| matches!(r.end, End::Error(_) | End::Aborted);
-        if from.end == End::Clean && to.received < from.sent && !told(to) {
-            fail(format!("the {name} lacks octets and was told no error"));
-        }
-    }
 }
 
 /// A word for how a connection ended.

@@ -9,7 +9,7 @@ mod wire;
 
 use carrick_tests::build::root;
 use carrick_tests::capture::packets;
-use carrick_tests::command::done;
+use carrick_tests::command::{self, done};
 use carrick_tests::simulated::{self, all_answered};
 use serde_json::Value;
 use wire::{Body, CUTOFFS, DATA, GRANT, RESEND, decode};
@@ -50,6 +50,17 @@ fn what_is_lost_doubled_or_late_is_made_good_and_executed_once() {
             all_answered(&result, count);
         }
     }
+}
+
+/// Homa has no checksum: where links corrupt packets, the run says what applications were given, and fails.
+#[test]
+fn damage_is_told() {
+    let run = ["sim", PROGRAM, "--format", "json", "--app", "request-response", "--bytes", "10KB"];
+    let said = command::run(&root(), &[&run[..], &["--corrupt", "5%", "--count", "40"]].concat());
+    let result: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    assert_eq!((said.status.code(), &result["failures"]), (Some(1), &Value::Array(vec![])), "{result}");
+    let damage = result["damage"].as_array().expect("a list");
+    assert!(damage.iter().any(|what| what.as_str().is_some_and(|t| t.contains("`homa_pkt`"))), "{result}");
 }
 
 /// A queue that drops, and nothing else: the server took its client for dead, and was asked for its response after that.

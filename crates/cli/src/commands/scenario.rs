@@ -8,9 +8,10 @@ use carrick_driver::cc::{self, SharedLibrary, Tracing};
 use carrick_driver::{Choice, Failure, params, quantity};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::limits::{self, at_most};
 use carrick_sim::link::LinkConfig;
 use carrick_sim::scenario::Engine;
-use carrick_sim::{Scenario, Way};
+use carrick_sim::{Faults, Scenario, Way};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -23,6 +24,30 @@ pub enum AppKind {
     Idle,
     /// Random applications on a random network, both drawn from the seed
     Random,
+}
+
+/// What goes wrong in a random network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FaultKind {
+    /// Each fault in half of the networks, as the seed draws it
+    Drawn,
+    /// Every fault at once; corruption only where the program has a checksum over its payload
+    Every,
+    /// Queues of 1 to 12 packets that drop the rest, and no other fault
+    Queues,
+    /// As `every`, and from some time on all packets are lost
+    Cut,
+}
+
+impl From<FaultKind> for Faults {
+    fn from(kind: FaultKind) -> Faults {
+        match kind {
+            FaultKind::Drawn => Faults::Drawn,
+            FaultKind::Every => Faults::Every,
+            FaultKind::Queues => Faults::Queues,
+            FaultKind::Cut => Faults::Cut,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -63,6 +88,9 @@ pub struct ScenarioArgs {
     /// Application at the two hosts
     #[arg(long, value_enum, default_value = "bulk")]
     pub app: AppKind,
+    /// Faults of the random network of `--app random`
+    #[arg(long, value_enum, default_value = "drawn")]
+    pub faults: FaultKind,
     /// Size of the transfer (bulk), or of each request
     #[arg(long, default_value = "1MB")]
     pub bytes: String,
@@ -160,6 +188,7 @@ impl ScenarioArgs {
         let answer = quantity::bytes(&self.answer)?;
         let streams: Vec<u64> =
             self.streams.iter().map(|text| quantity::bytes(text)).collect::<Result<_, _>>()?;
+        self.within_limits(&link, octets.max(answer), &streams).map_err(Failure::Usage)?;
         let mut scenario = match self.app {
             AppKind::Bulk if !streams.is_empty() => Scenario::streams(self.seed, link, &streams),
             AppKind::Bulk => Scenario::bulk(self.seed, link, octets),
@@ -167,7 +196,7 @@ impl ScenarioArgs {
                 Scenario::request_response(self.seed, link, octets, answer, self.count)
             }
             AppKind::Idle => Scenario::idle(self.seed, link, self.count),
-            AppKind::Random => Scenario::random(self.seed),
+            AppKind::Random => Scenario::with_faults(self.seed, self.faults.into(), program),
         };
         if self.app != AppKind::Random {
             scenario.mtu = self.mtu;
@@ -180,6 +209,21 @@ impl ScenarioArgs {
             scenario.params = params::values(program, settings)?;
         }
         Ok(scenario)
+    }
+
+    /// Refuses what no machine can simulate; `octets` is the longer of a request and its answer.
+    fn within_limits(&self, link: &LinkConfig, octets: u64, streams: &[u64]) -> Result<(), String> {
+        at_most("nanoseconds of --delay", link.delay_ns, limits::DELAY_NS)?;
+        let in_all = |octets: u64| octets.saturating_mul(self.count);
+        match self.app {
+            AppKind::Bulk => {
+                let longest = streams.iter().copied().max().unwrap_or(octets);
+                at_most("bytes of a transfer", longest, limits::BYTES)
+            }
+            AppKind::RequestResponse => at_most("bytes of all requests", in_all(octets), limits::BYTES),
+            AppKind::Idle => at_most("idle connections", self.count, limits::CONNECTIONS),
+            AppKind::Random => Ok(()),
+        }
     }
 }
 

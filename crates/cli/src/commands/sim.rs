@@ -94,7 +94,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
         Format::Json => output::json(&as_json(&report, metrics, took, &manifest)),
         Format::Pretty => pretty(&report, metrics, took, args),
     }
-    Ok(ExitCode::from(u8::from(!report.failures.is_empty())))
+    Ok(ExitCode::from(u8::from(!report.failures.is_empty() || !report.damage.is_empty())))
 }
 
 /// The programs that a run is of.
@@ -116,27 +116,7 @@ fn goodput_bps(report: &Report) -> Option<f64> {
 }
 
 fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &SimArgs) {
-    for (name, records) in ["client", "server"].iter().zip(&report.connections) {
-        for r in records.iter().take(8) {
-            println!(
-                "{name} connection {}: {} octets sent, {} received, {}",
-                r.number,
-                r.sent,
-                r.received,
-                end_name(r.end)
-            );
-            let m = r.messages;
-            if m != Messages::default() {
-                println!(
-                    "  messages: {} sent, {} received ({} late, {} again), {} damaged, {} failed",
-                    m.sent, m.received, m.late, m.again, m.damaged, m.failed
-                );
-            }
-        }
-        if records.len() > 8 {
-            println!("{name}: {} more connections", records.len() - 8);
-        }
-    }
+    connections(report);
     if !args.scenario.streams.is_empty() {
         arrivals(report);
     }
@@ -179,8 +159,36 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
         took.as_secs_f64(),
         report.packets as f64 / took.as_secs_f64()
     );
+    for damage in &report.damage {
+        println!("DAMAGED: {damage}");
+    }
     for failure in &report.failures {
         println!("FAILED: {failure} (seed {})", args.scenario.seed);
+    }
+}
+
+/// What each connection saw, of the first few.
+fn connections(report: &Report) {
+    for (name, records) in ["client", "server"].iter().zip(&report.connections) {
+        for r in records.iter().take(8) {
+            println!(
+                "{name} connection {}: {} octets sent, {} received, {}",
+                r.number,
+                r.sent,
+                r.received,
+                end_name(r.end)
+            );
+            let m = r.messages;
+            if m != Messages::default() {
+                println!(
+                    "  messages: {} sent, {} received ({} late, {} again), {} damaged, {} failed",
+                    m.sent, m.received, m.late, m.again, m.damaged, m.failed
+                );
+            }
+        }
+        if records.len() > 8 {
+            println!("{name}: {} more connections", records.len() - 8);
+        }
     }
 }
 
@@ -246,6 +254,7 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, manifest:
         })),
         "wall_seconds": took.as_secs_f64(),
         "failures": report.failures,
+        "damage": report.damage,
     });
     if let (Value::Object(all), Value::Object(result)) = (&mut all, result) {
         all.extend(result);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::limits::{self, at_most};
+
 /// When a flow begins, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
@@ -70,7 +72,7 @@ impl Flows {
     /// `all` in any order; those that begin at a time are told of in [`Flows::by_start`].
     ///
     /// # Errors
-    /// A sentence, if a flow has an end that is no host, goes to its own host, or follows one that is not there.
+    /// A sentence, if a flow has an end that is no host, goes to its own host, is too long, or follows one that is not there.
     pub fn new(all: Vec<Flow>, hosts: u32) -> Result<Flows, String> {
         let mut followers = vec![Vec::new(); all.len()];
         for (number, flow) in (0_u32..).zip(&all) {
@@ -80,6 +82,7 @@ impl Flows {
                     flow.source, flow.destination
                 ));
             }
+            at_most("bytes of a flow", flow.octets, limits::BYTES)?;
             if let Start::After { flow, pause } = flow.start {
                 let of = followers.get_mut(flow as usize).filter(|_| flow < number);
                 of.ok_or_else(|| format!("flow {number} follows one that is not before it"))?

@@ -1,5 +1,7 @@
 //! Who is connected to whom, as plain data.
 
+use crate::limits::{self, at_most};
+
 /// A host or a switch: hosts have the numbers from 0, switches those behind them.
 pub type Node = u32;
 
@@ -34,7 +36,7 @@ pub struct Topology {
     pub wires: Vec<Wire>,
 }
 
-/// Hosts at most: what fits into the addresses that they get.
+/// Hosts at most: what fits into the addresses that they get. Switches at most, too.
 const HOSTS_MAX: u32 = 65_000;
 
 /// The shapes that have a name, as they are written.
@@ -64,7 +66,7 @@ impl Topology {
             ("star", [n]) => star(hosts(u64::from(*n)).ok_or_else(too_many)?, links),
             ("leaf-spine", [leaves, spines, per_leaf]) if *spines > 0 => {
                 hosts(u64::from(*leaves) * u64::from(*per_leaf)).ok_or_else(too_many)?;
-                hosts(u64::from(*spines)).ok_or_else(too_many)?;
+                at_most("links", u64::from(*leaves) * u64::from(*spines), limits::LINKS)?;
                 leaf_spine(*leaves, *spines, *per_leaf, links)
             }
             ("fat-tree", [k]) if k % 2 == 0 => {
@@ -84,9 +86,7 @@ impl Topology {
     /// # Errors
     /// A sentence about what is wrong: an end that is no node, a host that has not one link, a link without a rate.
     pub fn check(&self) -> Result<(), String> {
-        if self.hosts == 0 || self.hosts > HOSTS_MAX {
-            return Err(format!("a topology has 1 to {HOSTS_MAX} hosts, not {}", self.hosts));
-        }
+        self.check_size()?;
         let mut links = vec![0; self.hosts as usize];
         for wire in &self.wires {
             let [a, b] = wire.ends;
@@ -96,12 +96,28 @@ impl Topology {
             if wire.rate_bps == 0 {
                 return Err("a link has a rate".into());
             }
+            at_most(
+                "nanoseconds of a link's delay",
+                wire.delay_ns[0].max(wire.delay_ns[1]),
+                limits::DELAY_NS,
+            )?;
             wire.ends.iter().filter(|end| **end < self.hosts).for_each(|end| links[*end as usize] += 1);
         }
         match links.iter().position(|n| *n != 1) {
             Some(host) => Err(format!("host {host} has {} links: a host has one", links[host])),
             None => Ok(()),
         }
+    }
+
+    /// Whether it has a number of nodes that can be simulated.
+    ///
+    /// # Errors
+    /// A sentence with the limit.
+    pub fn check_size(&self) -> Result<(), String> {
+        if self.hosts == 0 || self.hosts > HOSTS_MAX {
+            return Err(format!("a topology has 1 to {HOSTS_MAX} hosts, not {}", self.hosts));
+        }
+        at_most("switches", self.switches.into(), HOSTS_MAX.into())
     }
 
     fn wire(&mut self, a: Node, b: Node, rate_bps: u64, links: &Links) {
@@ -199,11 +215,20 @@ mod tests {
             "fat-tree:0",
             "leaf-spine:2,0,2",
             "star:99999999",
+            "leaf-spine:60000,60000,1",
         ] {
             assert!(named(name).is_err(), "{name}");
         }
         let mut two = named("pair").expect("a pair");
         two.wires.push(two.wires[0].clone());
         assert!(two.check().is_err());
+        two.wires.truncate(1);
+        two.wires[0].delay_ns = [1, u64::MAX];
+        assert!(two.check().is_err_and(|e| e.contains("3600000000000")));
+        let many = Topology { hosts: 4_000_000_000, switches: 1, wires: Vec::new() };
+        assert!(many.check().is_err_and(|e| e.contains("65000")));
+        assert!(
+            Topology { hosts: 2, switches: u32::MAX, ..many }.check().is_err_and(|e| e.contains("65000"))
+        );
     }
 }

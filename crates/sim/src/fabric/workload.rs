@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::flows::{Flow, OCTETS_MIN, Start};
 use super::real::{ln, unit};
 use super::sizes::Sizes;
+use crate::limits::{self, at_most};
 use crate::rng::Rng;
 
 /// A pattern of flows.
@@ -62,6 +63,7 @@ impl Workload {
             return Err("flows need two hosts".into());
         }
         let between = self.among(hosts)?;
+        at_most("flows", self.how_many(hosts, &between), limits::FLOWS)?;
         let links = between.from.clone().count().min(between.to.clone().count()) as u32;
         let mut makes = Maker {
             hosts,
@@ -90,6 +92,21 @@ impl Workload {
             }
         }
         Ok(makes.flows)
+    }
+
+    /// Flows that it has, or lanes of a closed loop, if those are more.
+    fn how_many(&self, hosts: u32, between: &Between) -> u64 {
+        let [senders, receivers] =
+            [&between.from, &between.to].map(|of| u64::from(of.end() - of.start()) + 1);
+        let count = u64::from(self.count);
+        match &self.kind {
+            Kind::Incast(senders) => count.saturating_mul(u64::from(*senders)),
+            Kind::Permutation => count.saturating_mul(u64::from(hosts)),
+            Kind::AllToAll => count.saturating_mul(senders * receivers),
+            Kind::Closed(under_way) => count.max(u64::from(*under_way).saturating_mul(senders)),
+            Kind::Poisson(_) => count,
+            Kind::Given(flows) => flows.len() as u64,
+        }
     }
 
     /// Who sends, and who receives.
@@ -237,6 +254,21 @@ mod tests {
         assert!(flows.iter().all(|f| f.source != f.destination));
         to.sort_unstable();
         assert_eq!(to, (0..16).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn flows_are_not_more_than_fit() {
+        for (kind, count) in [
+            (Kind::Closed(u32::MAX), 1),
+            (Kind::Closed(1), u32::MAX),
+            (Kind::Poisson(1), u32::MAX),
+            (Kind::Permutation, u32::MAX),
+            (Kind::AllToAll, 1_000_000),
+            (Kind::Incast(15), 1_000_000),
+        ] {
+            let workload = Workload { kind, between: None, sizes: Sizes::Fixed(8), count };
+            assert!(workload.flows(16, 1_000_000, 4).is_err_and(|e| e.contains("limit of 10000000")));
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::path::Path;
 
 use carrick_driver::{Failure, quantity};
 use carrick_sim::fabric::topology::{Node, Topology, Wire};
+use carrick_sim::limits::{self, at_most};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -52,13 +53,17 @@ pub fn topology(path: &Path) -> Result<Topology, Failure> {
     let wrong = |e: String| Failure::Usage(format!("{}: {e}", path.display()));
     let shape: Shape = toml::from_str(&read(path)?).map_err(|e| wrong(e.to_string()))?;
     let mut topology = Topology { hosts: shape.hosts, switches: shape.switches, wires: Vec::new() };
+    topology.check_size().map_err(wrong)?;
     for link in &shape.links {
         let delay = quantity::duration(&link.delay)?;
         let back = link.back.as_deref().map_or(Ok(delay), quantity::duration)?;
         let loss_ppm = link.loss.as_deref().map_or(Ok(0), quantity::share)?;
         let rate_bps = quantity::rate(&link.rate)?;
         let [a, b] = [&link.ends[0], &link.ends[1]].map(|end| nodes(end, &topology).map_err(wrong));
-        for (a, b) in a?.flat_map(|a| b.clone().into_iter().flatten().map(move |b| (a, b))) {
+        let (a, b) = (a?, b?);
+        let links = topology.wires.len() as u64 + a.clone().count() as u64 * b.clone().count() as u64;
+        at_most("links", links, limits::LINKS).map_err(wrong)?;
+        for (a, b) in a.flat_map(|a| b.clone().map(move |b| (a, b))) {
             topology.wires.push(Wire { ends: [a, b], rate_bps, delay_ns: [delay, back], loss_ppm });
         }
     }

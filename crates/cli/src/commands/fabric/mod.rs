@@ -6,6 +6,7 @@ mod runs;
 mod show;
 
 use std::io::Write;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -137,7 +138,7 @@ impl Work<'_> {
             };
             let jobs = self.args.fabric.jobs.clamp(1, count.clamp(1, 1024) as usize);
             let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
-            workers.into_iter().flat_map(|w| w.join().unwrap_or_default()).collect()
+            workers.into_iter().flat_map(|w| w.join().unwrap_or_else(|e| resume_unwind(e))).collect()
         });
         bar.finish_and_clear();
         done.sort_by_key(|(number, _)| *number);

@@ -1,0 +1,172 @@
+//! What of a run should not have happened, by what interfaces promise.
+
+use carrick_ir::{Program, uses};
+
+use crate::app::{End, Messages, Plan, Record, Side};
+use crate::core::FailedClaim;
+use crate::interface::Shape;
+use crate::scenario::Scenario;
+
+/// Sentences about a run.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict {
+    /// about broken promises
+    pub failures: Vec<String>,
+    /// about damaged data that the program could not tell from others
+    pub damage: Vec<String>,
+}
+
+/// Compares what the applications of the client and the server saw with what the interface promises.
+pub(crate) fn records(
+    program: &Program,
+    shape: Shape,
+    records: &[Vec<Record>; 2],
+    scenario: &Scenario,
+) -> Verdict {
+    let failures = match shape {
+        Shape::Stream | Shape::Multistream => judge_streams(shape, &records[0], &records[1], scenario),
+        Shape::Verbs => judge_verbs(records),
+        Shape::Message | Shape::Rpc => return judge_messages(program, shape, records, scenario),
+    };
+    Verdict { failures, ..Verdict::default() }
+}
+
+/// A failed claim in a line.
+pub(crate) fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
+    let chain = failed.event.and_then(|e| program.events.get(e as usize));
+    let place = chain.map_or_else(|| "the parser".to_owned(), |e| format!("the chain of `{}`", e.name));
+    let at = failed.at as f64 / 1e9;
+    let Some(claim) = program.claims.get(failed.claim as usize) else {
+        return format!("a claim failed in {place}");
+    };
+    let (file, line, col) = (program.file_of(claim.loc), claim.loc.line, claim.loc.col);
+    format!("{file}:{line}:{col}: `{}` does not hold, in {place}, on the {host} at {at:.9} s", claim.text)
+}
+
+/// Every octet arrives once and in order, or both applications are told of an error.
+fn judge_streams(shape: Shape, clients: &[Record], servers: &[Record], scenario: &Scenario) -> Vec<String> {
+    let mut failures = Vec::new();
+    for client in clients {
+        let plan = scenario.plans.iter().find(|p| p.number == client.number);
+        if plan.is_some_and(|p| p.hold) {
+            if client.established.is_none() {
+                failures.push(format!("connection {}: was not established", client.number));
+            }
+            continue;
+        }
+        let server = servers.iter().find(|s| s.number == client.number && s.received >= 8);
+        let waits = |end: &Record, peer: Option<&Record>, side: fn(&Plan) -> &Side| {
+            shape == Shape::Stream
+                && plan.is_some_and(|plan| end.sent >= side(plan).to_send)
+                && waits_for_a_lost_peer(end, peer, scenario)
+        };
+        let may_wait = [
+            waits(client, server, |plan| &plan.client),
+            server.is_some_and(|server| waits(server, Some(client), |plan| &plan.server)),
+        ];
+        judge_pair(client, server, may_wait, &mut failures);
+    }
+    failures
+}
+
+/// Whether a stream's end is open because its peer is gone and could not say so: without keep-alives, an end that has sent
+/// everything never asks.
+fn waits_for_a_lost_peer(end: &Record, peer: Option<&Record>, scenario: &Scenario) -> bool {
+    let gone = peer.is_some_and(|peer| matches!(peer.end, End::Aborted | End::Error(_)));
+    end.end == End::Open && (gone || scenario.link.cut_at_ns.is_some())
+}
+
+/// What arrives was sent so, no server executes a request twice, and every connection comes to an end. Where the network changes
+/// packets and the program cannot tell, what it gives to applications is damage, and no failure of what it promises.
+fn judge_messages(
+    program: &Program,
+    shape: Shape,
+    records: &[Vec<Record>; 2],
+    scenario: &Scenario,
+) -> Verdict {
+    let mut verdict = Verdict::default();
+    let blind = uses::without_checksum(program).filter(|_| scenario.link.corrupt_ppm > 0);
+    let ends =
+        records.iter().zip(["client", "server"]).flat_map(|(r, name)| r.iter().map(move |r| (name, r)));
+    for (name, record) in ends {
+        let (n, Messages { again, damaged, .. }) = (record.number, record.messages);
+        if record.end == End::Open {
+            let what = format!("connection {n}: the {name} waits for a request that never completes");
+            verdict.failures.push(what);
+        }
+        let mut wrong = Vec::new();
+        if let Some(at) = record.wrong_at {
+            wrong.push(format!(
+                "connection {n}: the {name} received {damaged} messages that nobody sent so, the first after {at} octets"
+            ));
+        }
+        if shape == Shape::Rpc && again > 0 {
+            wrong.push(format!(
+                "connection {n}: the {name} received {again} requests that it had received before"
+            ));
+        }
+        match blind {
+            Some(packet) => verdict.damage.extend(wrong.iter().map(|what| {
+                format!("{what}: the link corrupts packets, and `{packet}` has no checksum over its payload")
+            })),
+            None => verdict.failures.append(&mut wrong),
+        }
+    }
+    verdict
+}
+
+/// Every octet is where it belongs, every completion is in order, and every connection comes to an end.
+fn judge_verbs(records: &[Vec<Record>; 2]) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (name, record) in
+        records.iter().zip(["client", "server"]).flat_map(|(r, n)| r.iter().map(move |r| (n, r)))
+    {
+        let n = record.number;
+        if let Some(at) = record.wrong_at {
+            failures.push(format!("connection {n}: behind {at} octets, the {name} was told what is not so"));
+        }
+        if record.end == End::Open {
+            failures.push(format!("connection {n}: the {name} never came to an end"));
+        }
+    }
+    failures
+}
+
+/// `may_wait`: the client, and the server, may stay open.
+fn judge_pair(client: &Record, server: Option<&Record>, may_wait: [bool; 2], failures: &mut Vec<String>) {
+    let n = client.number;
+    let mut fail = |what: String| failures.push(format!("connection {n}: {what}"));
+    let ends = [("client", Some(client), may_wait[0]), ("server", server, may_wait[1])];
+    for (name, end, may_wait) in ends {
+        let Some(end) = end else { continue };
+        if let Some(at) = end.wrong_at {
+            fail(format!("the {name} received a wrong octet at {at}"));
+        }
+        if end.end == End::Open && !may_wait {
+            fail(format!(
+                "the {name} never came to an end ({} octets sent, {} received)",
+                end.sent, end.received
+            ));
+        }
+    }
+    let Some(server) = server else {
+        if client.end == End::Clean && client.sent > 0 {
+            fail("the client ended well, but the server never saw it".into());
+        }
+        return;
+    };
+    for (from, to, name, may_wait) in
+        [(client, server, "server", may_wait[1]), (server, client, "client", may_wait[0])]
+    {
+        if to.received > from.sent && from.end == End::Clean {
+            fail(format!("the {name} received {} octets of {}", to.received, from.sent));
+        }
+        if to.end_of_stream && to.received != from.sent && from.end == End::Clean {
+            fail(format!("the {name} saw the end after {} octets of {}", to.received, from.sent));
+        }
+        let told = |r: &Record| matches!(r.end, End::Error(_) | End::Aborted);
+        if from.end == End::Clean && to.received < from.sent && !told(to) && !may_wait {
+            fail(format!("the {name} lacks octets and was told no error"));
+        }
+    }
+}
