@@ -143,6 +143,19 @@ fn kill(daemon: Running, signal: &str) {
 }
 
 #[test]
+fn an_application_that_cannot_work_with_its_program_is_refused_at_the_start() {
+    let Some(house) = House::new() else { return };
+    let calls = root().join("tests/tests/kernel_host/asking.mtp");
+    let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
+    let text = text.replace("least.mtp", &calls.display().to_string());
+    let config = house.configured(&format!("{text}app = \"echo:7\"\n"));
+    let (code, said) = refusal(house.carrickd("run").arg(&config));
+    assert_eq!(code, 2, "{said}");
+    assert!(said.starts_with("asking cannot begin with the application echo:7"), "{said}");
+    house.is_as_before();
+}
+
+#[test]
 fn a_daemon_goes_on_with_the_connections_of_a_dead_one() {
     let Some(house) = House::new() else { return };
     let config = house.on(DEVICE);

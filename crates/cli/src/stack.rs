@@ -13,7 +13,7 @@ use carrick_driver::cc::Tracing;
 use carrick_driver::hosts::{self, Host};
 use carrick_ir::Program;
 use carrick_sim::records::Records;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
@@ -21,6 +21,9 @@ use rustix::process::{
 use signal_hook::consts::SIGINT;
 
 use crate::output;
+
+/// How often what is waited for is looked at.
+pub const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// A stack that runs. It ends when this is dropped.
 pub struct Stack {
@@ -61,25 +64,26 @@ impl Stack {
         Ok((stack, records))
     }
 
-    /// Compiles what stands between applications and a program in the kernel; `start` starts it.
+    /// Compiles the process between applications and a program in the kernel, for [`Stack::of`].
     ///
     /// # Errors
     /// As [`Stack::start`].
-    pub fn start_in_kernel(
-        program: &Program,
-        start: impl FnOnce(&mut Command) -> io::Result<Child>,
-    ) -> Result<Stack, Failure> {
-        Stack::make(|| hosts::in_kernel(program), start)
+    pub fn in_kernel(program: &Program) -> Result<Host, Failure> {
+        compiled(|| hosts::in_kernel(program))
     }
 
     fn make(
         host: impl FnOnce() -> Result<Host, Failure>,
         start: impl FnOnce(&mut Command) -> io::Result<Child>,
     ) -> Result<Stack, Failure> {
-        let progress = output::progress("compiling the generated C and the host");
-        let host = host();
-        progress.finish_and_clear();
-        let host = host?;
+        Stack::of(compiled(host)?, start)
+    }
+
+    /// Starts what was compiled, as `start` says.
+    ///
+    /// # Errors
+    /// [`Failure::Missing`] if it does not start.
+    pub fn of(host: Host, start: impl FnOnce(&mut Command) -> io::Result<Child>) -> Result<Stack, Failure> {
         let mut command = Command::new(&host.path);
         let this = getpid();
         // SAFETY: two system calls, and nothing that another thread may hold.
@@ -101,17 +105,20 @@ impl Stack {
         ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 
-    /// As [`Stack::wait`]; once there is something to read from `end`, it is told to end.
+    /// As [`Stack::wait`]; once there is something to read from `end`, it is told to end. Meanwhile `look` is called each second.
     ///
     /// # Errors
     /// [`Failure::Missing`] if this process cannot wait for both.
-    pub fn wait_or_end(mut self, end: &UnixStream) -> Result<ExitCode, Failure> {
+    pub fn wait_or_end(mut self, end: &UnixStream, mut look: impl FnMut()) -> Result<ExitCode, Failure> {
         let cannot = |e: rustix::io::Errno| Failure::Missing(format!("cannot wait for the application: {e}"));
         let process = pidfd_open(Pid::from_child(&self.process), PidfdFlags::empty()).map_err(cannot)?;
         let mut both = [PollFd::new(&process, PollFlags::IN), PollFd::new(end, PollFlags::IN)];
-        while let Err(e) = poll(&mut both, None) {
-            if e != rustix::io::Errno::INTR {
-                return Err(cannot(e));
+        loop {
+            match poll(&mut both, Some(&LOOK)) {
+                Ok(0) => look(),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(cannot(e)),
+                Ok(_) => break,
             }
         }
         if both[1].revents().is_empty() {
@@ -122,6 +129,14 @@ impl Stack {
         let code = self.process.wait().ok().and_then(|status| status.code()).unwrap_or(0);
         Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
     }
+}
+
+/// Shows meanwhile that it takes a while.
+fn compiled(host: impl FnOnce() -> Result<Host, Failure>) -> Result<Host, Failure> {
+    let progress = output::progress("compiling the generated C and the host");
+    let host = host();
+    progress.finish_and_clear();
+    host
 }
 
 impl Drop for Stack {

@@ -128,16 +128,10 @@ impl Wanted {
     /// The address alone.
     ///
     /// # Errors
-    /// It is none.
+    /// It is none, or no host can have it.
     pub fn ip(&self) -> Result<Ipv4Addr, Failure> {
-        let (address, len) = self.address.split_once('/').unwrap_or((&self.address, "24"));
-        let right = len.parse::<u8>().is_ok_and(|len| len <= 32);
-        address.parse().ok().filter(|_| right).ok_or_else(|| {
-            let (name, address) = (&self.name, &self.address);
-            Failure::Usage(format!(
-                "address {address:?} of {name} is no IPv4 address; write it like 10.7.0.2/24"
-            ))
-        })
+        carrick_driver::address::of_host(&self.address)
+            .map_err(|why| Failure::Usage(format!("the address of {}: {why}", self.name)))
     }
 }
 
@@ -246,7 +240,9 @@ mod tests {
         assert!(wrong("[[program]]\nfile = \"a.mtp\"\n").contains("missing field `device`"));
         assert!(wrong(&format!("{ONE}{ONE}")).contains("two programs are called stream"));
         assert!(wrong(&format!("{ONE}name = \"../a\"\n")).contains("names no program"));
-        for address in ["10.7.0", "10.7.0.2/33", "fe80::1", ""] {
+        for address in
+            ["10.7.0", "10.7.0.2/33", "fe80::1", "", "0.0.0.0/0", "10.7.0.2/0", "224.0.0.1", "127.0.0.1/8"]
+        {
             let text = ONE.replace("10.7.0.2/16", address);
             let config = parse(&text, Path::new("/etc")).expect("it can be read");
             assert!(config.programs[0].ip().is_err(), "{address}");

@@ -1,7 +1,10 @@
 //! The host process of a program, in which its application is: started, watched, started again, ended. It outlives a daemon
 //! that dies, and the next one finds it.
 
+use std::fs;
 use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,7 +72,7 @@ fn find(built: &Path) -> Result<Option<(Process, Vec<String>)>, Failure> {
     })
 }
 
-/// Ends what a dead daemon left there.
+/// Ends what a dead daemon left there, and takes away the file of its sockets' door, which a killed process leaves.
 ///
 /// # Errors
 /// What the system says.
@@ -77,7 +80,19 @@ pub fn end(built: &Path) -> Result<(), Failure> {
     if let Some((process, _)) = find(built)? {
         process.handle().end();
     }
+    let words = Process::words(&held(built));
+    let doors = words.iter().filter_map(|word| word.strip_prefix("sockets:")?.split(',').next());
+    for door in doors.filter(|door| nobody_listens(Path::new(door))) {
+        fs::remove_file(door).map_err(|e| Failure::Failed(format!("cannot remove {door}: {e}")))?;
+    }
     Ok(())
+}
+
+/// Whether this is the file of a socket whose process is gone.
+fn nobody_listens(path: &Path) -> bool {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+    let refused = |e: io::Error| e.kind() == io::ErrorKind::ConnectionRefused;
+    is_socket && UnixStream::connect(path).err().is_some_and(refused)
 }
 
 fn args(app: &str, wanted: &Wanted, pins: &Path) -> Vec<String> {
@@ -110,6 +125,9 @@ pub fn running(
 
 impl Host {
     /// Starts the host process of a program that is pinned, or goes on with one; `None` where no application is wanted.
+    ///
+    /// # Errors
+    /// The application cannot begin: as it is written, or with this program.
     pub fn of(
         program: &Program,
         wanted: &Wanted,
@@ -117,18 +135,20 @@ impl Host {
         pins: &Path,
         found: Option<Process>,
         renew: Renew,
-    ) -> Option<Host> {
-        let app = wanted.app.clone()?;
+    ) -> Result<Option<Host>, Failure> {
+        let Some(app) = wanted.app.clone() else { return Ok(None) };
         let args = args(&app, wanted, pins);
         let executable = executable(program, built);
         let plan = Plan { name: wanted.name.clone(), executable, args, held: held(built), renew };
-        Some(Host::start(plan, app, found))
+        let starts = u64::from(found.is_none());
+        let process = found.map_or_else(|| first(&plan, &app), Ok)?;
+        Ok(Some(Host::start(plan, app, Some(process), starts)))
     }
 
-    fn start(plan: Plan, app: String, found: Option<Process>) -> Host {
+    fn start(plan: Plan, app: String, found: Option<Process>, starts: u64) -> Host {
         let (stop, stopped) = mpsc::channel();
         let process = found.as_ref().map(|process| process.handle().clone());
-        let state = Arc::new(Mutex::new(State { process, starts: 0 }));
+        let state = Arc::new(Mutex::new(State { process, starts }));
         let shared = state.clone();
         let thread = thread::spawn(move || keep(&plan, &shared, &stopped, found));
         Host { app, state, stop: Mutex::new(Some(stop)), thread: Mutex::new(Some(thread)) }
@@ -153,6 +173,21 @@ impl Host {
             let _ = thread.join();
         }
     }
+}
+
+/// The first process of a plan, once its application has begun. One that does not begin now never will.
+fn first(plan: &Plan, app: &str) -> Result<Process, Failure> {
+    let started = Process::start(&plan.executable, &plan.args, &plan.held);
+    let mut process =
+        started.map_err(|e| Failure::Failed(format!("{app} of {} does not start: {e}", plan.name)))?;
+    if process.begins() {
+        return Ok(process);
+    }
+    Err(Failure::Usage(format!(
+        "{} cannot begin with the application {app}, and says why above; its process {}",
+        plan.name,
+        process.ended()
+    )))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -244,7 +279,7 @@ mod tests {
     fn who_dies_is_started_again_and_who_is_stopped_is_not() {
         let dir = tempfile::tempdir().expect("a folder");
         let (plan, listener) = plan(dir.path());
-        let host = Host::start(plan, "echo".into(), None);
+        let host = Host::start(plan, "echo".into(), None, 0);
         let (first, _) = listener.accept().expect("it came");
         let process = host.status().process.expect("it is there");
         assert_eq!(host.status().starts, 1);
@@ -265,7 +300,7 @@ mod tests {
         let mut before = Process::start(&plan.executable, &plan.args, &plan.held).expect("it starts");
         let (there, _) = listener.accept().expect("it came");
         let (found, _) = find(dir.path()).expect("no trouble").expect("it is there");
-        let host = Host::start(plan, "echo".into(), Some(found));
+        let host = Host::start(plan, "echo".into(), Some(found), 0);
         let status = host.status();
         assert_eq!((status.starts, status.process), (0, Some(before.handle().pid())));
         drop(there);
@@ -288,9 +323,36 @@ mod tests {
             args,
             held,
         };
-        let host = Host::start(plan, "echo".into(), None);
+        let host = Host::start(plan, "echo".into(), None, 0);
         assert_eq!(host.status().starts, 0);
         host.stop();
+    }
+
+    #[test]
+    fn what_cannot_begin_is_refused_and_leaves_no_process() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (mut plan, listener) = plan(dir.path());
+        plan.args[1] = "import sys; sys.exit(2)".into();
+        let said = first(&plan, "echo").expect_err("it ends at once").to_string();
+        assert!(said.starts_with("test cannot begin with the application echo"), "{said}");
+        assert!(said.ends_with("its process ended (exit status: 2)"), "{said}");
+        plan.args[1] = "import os; os.write(int(os.environ['CARRICK_READY']), b'1')".into();
+        assert_eq!(first(&plan, "echo").expect("it begins").ended(), "ended (exit status: 0)");
+        drop(listener);
+    }
+
+    #[test]
+    fn the_file_of_a_door_goes_with_what_is_ended() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (dead, lives) = (dir.path().join("dead"), dir.path().join("lives"));
+        drop(UnixListener::bind(&dead).expect("bound"));
+        let _listener = UnixListener::bind(&lives).expect("bound");
+        for (door, left) in [(&dead, false), (&lives, true)] {
+            let words = format!("0000000001\n--app\nsockets:{},33:80-80", door.display());
+            fs::write(held(dir.path()), words).expect("writable");
+            end(dir.path()).expect("nobody is there");
+            assert_eq!(door.exists(), left, "{}", door.display());
+        }
     }
 
     #[test]

@@ -1,21 +1,24 @@
 //! Counters for Prometheus, on the loopback device alone: the text format, version 0.0.4.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use carrick_driver::Failure;
 
 use crate::log;
 use crate::status::{OfProgram, Status};
 
-/// Who asks has so long.
+/// A reader has so long to say what it wants, and then to take it.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Octets of the longest request that is read.
-const LONGEST: u64 = 8192;
+/// Bytes of the longest request that is read.
+const LONGEST: usize = 8192;
+/// Readers at once; the connections of further ones are closed.
+const READERS: usize = 32;
 
 /// What is told, or why nothing can be.
 pub type Source = Arc<dyn Fn() -> Result<Status, String> + Send + Sync>;
@@ -32,27 +35,49 @@ pub fn listen(port: u16, source: Source) -> Result<u16, Failure> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(cannot)?;
     let port = listener.local_addr().map_err(cannot)?.port();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            if let Err(e) = stream.and_then(|stream| serve(stream, &source)) {
-                log::line(log::Level::Debug, &format!("who read metrics is gone: {e}"));
-            }
-        }
-    });
+    thread::spawn(move || accept(&listener, &source));
     Ok(port)
 }
 
-fn serve(mut stream: TcpStream, source: &Source) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let mut request = String::new();
-    let mut lines = BufReader::new((&stream).take(LONGEST));
-    lines.read_line(&mut request)?;
-    let mut header = String::from(" ");
-    while !header.trim_end().is_empty() {
-        header.clear();
-        lines.read_line(&mut header)?;
+/// Gives each reader a thread of its own, so that none waits for a slow one.
+fn accept(listener: &TcpListener, source: &Source) {
+    let readers = Arc::new(AtomicUsize::new(0));
+    for stream in listener.incoming() {
+        let Ok(stream) = stream else { continue };
+        if readers.fetch_add(1, Ordering::Relaxed) >= READERS {
+            readers.fetch_sub(1, Ordering::Relaxed);
+            continue;
+        }
+        let (source, readers) = (source.clone(), readers.clone());
+        thread::spawn(move || {
+            if let Err(e) = serve(stream, &source) {
+                log::line(log::Level::Debug, &format!("a reader of metrics is gone: {e}"));
+            }
+            readers.fetch_sub(1, Ordering::Relaxed);
+        });
     }
+}
+
+/// The request up to its empty line, if all of it is there in time.
+fn request(stream: &mut TcpStream) -> io::Result<String> {
+    let (end, mut read, mut piece) = (Instant::now() + PATIENCE, Vec::new(), [0; 1024]);
+    while !read.windows(4).any(|w| w == b"\r\n\r\n") && read.len() < LONGEST {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut piece)? {
+            0 => break,
+            n => read.extend_from_slice(&piece[..n]),
+        }
+    }
+    Ok(String::from_utf8_lossy(&read).into_owned())
+}
+
+fn serve(mut stream: TcpStream, source: &Source) -> io::Result<()> {
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let request = request(&mut stream)?;
     let (code, body) = match request.split(' ').take(2).collect::<Vec<_>>()[..] {
         ["GET", "/metrics"] => {
             source().map_or_else(|e| ("500 Internal Server Error", e), |s| ("200 OK", text(&s)))
@@ -149,6 +174,18 @@ mod tests {
         }
         assert!(get(port, "/").starts_with("HTTP/1.1 404 "));
         assert_eq!(label("a", "x\"\\\n"), ",a=\"x\\\"\\\\\\n\"");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_slow_reader() {
+        let port = listen(0, Arc::new(|| Ok(example()))).expect("there is a port");
+        let silent: Vec<_> = (0..READERS - 1)
+            .map(|_| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("it listens"))
+            .collect();
+        let begun = Instant::now();
+        assert!(get(port, "/metrics").starts_with("HTTP/1.1 200 OK"));
+        assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+        drop(silent);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A process that outlives who started it, and is found again: it holds a file locked, in which its number stands.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, PipeReader, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -18,12 +18,16 @@ use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_si
 const DIGITS: usize = 10;
 /// How long a process may take to end when it is told to.
 const END: Duration = Duration::from_secs(5);
+/// The variable with the descriptor to which a process writes once its application has begun.
+const READY: &str = "CARRICK_READY";
 
 /// A process, which may be somebody else's child by now.
 #[derive(Debug)]
 pub struct Process {
     handle: Handle,
     child: Option<Child>,
+    /// what it writes once its application has begun; none if this process has not started it
+    ready: Option<PipeReader>,
 }
 
 /// By which a process can be told something: it is never another one.
@@ -94,18 +98,32 @@ impl Process {
         file.set_len(0)?;
         file.seek(SeekFrom::Start(DIGITS as u64))?;
         file.write_all(format!("\n{}", args.join("\n")).as_bytes())?;
-        let fd = file.as_raw_fd();
+        let (ready, begun) = io::pipe()?;
+        let (fd, told) = (file.as_raw_fd(), begun.as_raw_fd());
         let mut command = Command::new(executable);
-        // SAFETY: `file` is open until the process is started. Three system calls, and nothing that another thread may hold.
+        command.env(READY, told.to_string());
+        // SAFETY: both are open until the process is started. Four system calls, and nothing that another thread may hold.
         unsafe {
             command.args(args).pre_exec(move || {
+                fcntl_setfd(BorrowedFd::borrow_raw(told), FdFlags::empty())?;
                 let fd = BorrowedFd::borrow_raw(fd);
                 pwrite(fd, &digits(getpid().as_raw_nonzero().get().unsigned_abs()), 0)?;
                 Ok(fcntl_setfd(fd, FdFlags::empty())?)
             });
         }
         let child = command.spawn()?;
-        Ok(Process { handle: Handle::open(child.id())?, child: Some(child) })
+        Ok(Process { handle: Handle::open(child.id())?, child: Some(child), ready: Some(ready) })
+    }
+
+    /// Waits until its application has begun. False: it has ended, or closed what it should say that by.
+    pub fn begins(&mut self) -> bool {
+        self.ready.take().is_none_or(|mut ready| matches!(ready.read(&mut [0]), Ok(1)))
+    }
+
+    /// The words with which the process was started that holds the file, or held it last.
+    pub fn words(held: &Path) -> Vec<String> {
+        let text = fs::read_to_string(held).unwrap_or_default();
+        text.lines().skip(1).map(str::to_owned).collect()
     }
 
     /// The process that holds the file, and the words that it was started with; `None`: nobody does.
@@ -133,7 +151,7 @@ impl Process {
         if is_free(&file)? {
             return Ok(None);
         }
-        Ok(Some((Process { handle, child: None }, lines.map(str::to_owned).collect())))
+        Ok(Some((Process { handle, child: None, ready: None }, lines.map(str::to_owned).collect())))
     }
 
     /// By which it can be told something.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use carrick_driver::Failure;
 use carrick_kernel::{machine, pins};
@@ -15,6 +17,9 @@ use crate::place::{Place, refused};
 use crate::service::{Prepared, Service};
 use crate::status::Status;
 use crate::{Run, control, log, metrics, notify};
+
+/// How often programs are looked at.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Brings all programs into the kernel and keeps them there until a signal comes.
 pub fn run(args: &Run, place: &Place) -> Result<(), Failure> {
@@ -80,9 +85,26 @@ fn tell(services: &Arc<Vec<Service>>, config: &Config, place: &Place) -> Result<
             "{name} is pinned and not wanted; stop carrickd and `carrickd clean {name}` takes it away"
         ));
     }
+    let watched = services.clone();
+    thread::spawn(move || watch(&watched));
     log::info("ready");
     notify::say("READY=1");
     Ok(())
+}
+
+/// Says of each program once what a person should hear.
+fn watch(services: &[Service]) {
+    let mut silent: Vec<&Service> = services.iter().collect();
+    while !silent.is_empty() {
+        thread::sleep(LOOK);
+        silent.retain(|service| match service.advice() {
+            Some(advice) => {
+                log::warn(&advice);
+                false
+            }
+            None => true,
+        });
+    }
 }
 
 /// Takes all back; or nothing, for the next daemon.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use carrick_driver::{Failure, build, cc, compile_for, params, rates, render, targets};
 use carrick_ir::{COUNTERS, Program};
-use carrick_kernel::{Device, Entry, Link, Object, pins};
+use carrick_kernel::{Device, Entry, Link, Object, advice, pins};
 use carrick_sim::show;
 
 use crate::about::About;
@@ -142,7 +142,10 @@ impl Prepared {
         log::info(&format!("{} is on {}{how}", self.wanted.name, self.device.name));
         let core = Mutex::new(core);
         let kernel = Arc::new(InKernel { prepared: self, about, built, pins, verbose, core });
-        let host = InKernel::host(&kernel, running);
+        let host = InKernel::host(&kernel, running).map_err(|failure| match found {
+            true => failure,
+            false => undone(failure, place, &kernel.prepared.wanted.name),
+        })?;
         Ok(Service { kernel, found, host })
     }
 
@@ -196,7 +199,7 @@ impl InKernel {
     }
 
     /// The process of its application: this one, or a new one.
-    fn host(kernel: &Arc<InKernel>, running: Option<Process>) -> Option<Host> {
+    fn host(kernel: &Arc<InKernel>, running: Option<Process>) -> Result<Option<Host>, Failure> {
         let of = kernel.clone();
         let Prepared { program, wanted, .. } = &kernel.prepared;
         let renew = Box::new(move || of.renew());
@@ -239,6 +242,12 @@ impl Service {
         place.forget(self.name());
         log::info(&format!("{} is off {}", self.name(), self.kernel.about.device));
         Ok(())
+    }
+
+    /// What a person should hear of it now.
+    pub fn advice(&self) -> Option<String> {
+        let counters = self.kernel.core().0.counters().ok()?;
+        advice::on_checksums(&counters, &self.kernel.about.device)
     }
 
     /// How it is now, with each connection if that is asked for.

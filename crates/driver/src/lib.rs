@@ -3,6 +3,7 @@
 //! *Architecture invariant:* the crates that this one calls are pure; reading, writing and starting
 //! processes happen here (and in `carrick_sim`'s loader of compiled cores).
 
+pub mod address;
 pub mod build;
 pub mod cc;
 pub mod compile;

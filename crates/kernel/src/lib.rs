@@ -3,6 +3,7 @@
 //! It takes objects as `clang -target bpf` makes them of what `carrick_emit_c::emit_bpf` writes; names of maps and layouts are
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
+pub mod advice;
 mod core;
 mod dispatch;
 mod identities;

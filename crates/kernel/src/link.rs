@@ -1,6 +1,5 @@
 //! A program at its device.
 
-use std::fs;
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -40,16 +39,37 @@ impl Device {
     /// # Errors
     /// There is none.
     pub fn find(name: &str) -> Result<Device, Refusal> {
-        let there = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
-        let number = |what: &str| -> Option<u32> {
-            fs::read_to_string(format!("/sys/class/net/{name}/{what}")).ok()?.trim().parse().ok()
-        };
-        let device = there.then(|| Some((number("ifindex")?, number("mtu")?))).flatten();
-        let (index, mtu) = device.ok_or_else(|| {
+        let (index, mtu) = look_up(name).ok_or_else(|| {
             Refusal::Missing(format!("there is no device {name}; `ip link` lists those that there are"))
         })?;
         Ok(Device { name: name.to_owned(), index, mtu })
     }
+}
+
+/// Number and MTU of a device in this thread's network namespace. (`/sys` shows those of the namespace in which it was mounted.)
+fn look_up(name: &str) -> Option<(u32, u32)> {
+    // SAFETY: all zeros are such a request: numbers and octets.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    // With the zero behind it.
+    if name.is_empty() || name.len() >= request.ifr_name.len() || name.contains('\0') {
+        return None;
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from.cast_signed();
+    }
+    // SAFETY: the name ends with a zero.
+    let index = unsafe { libc::if_nametoindex(request.ifr_name.as_ptr()) };
+    // SAFETY: no pointers; the descriptor is this function's.
+    let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    let socket = (socket >= 0).then(|| owned(socket))?;
+    if index == 0 {
+        return None;
+    }
+    // SAFETY: the request lives until the call returns; the kernel writes the MTU into it.
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &mut request) };
+    // SAFETY: this is the member that the kernel wrote.
+    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
+    Some((index, u32::try_from(mtu).ok().filter(|_| done == 0)?))
 }
 
 /// Where a program stands on a device.
@@ -264,7 +284,7 @@ mod tests {
 
     #[test]
     fn no_device_has_a_name_that_is_a_path() {
-        for name in ["", ".", "..", "../net/lo", "nothing-of-that-name"] {
+        for name in ["", ".", "..", "../net/lo", "lo\0", "no-such-device", "nothing-of-that-name"] {
             assert!(Device::find(name).is_err(), "{name:?}");
         }
         assert_eq!(Device::find("lo").expect("every machine has it").name, "lo");

@@ -126,6 +126,16 @@ static bool start_applications(struct run *run, const struct carrick_options *op
     return true;
 }
 
+/* Whoever started this process may wait for its applications to have begun: it names a descriptor for that. */
+static void tell_ready(void) {
+    const char *text = getenv("CARRICK_READY");
+    int fd = text ? atoi(text) : -1;
+    if (fd <= STDERR_FILENO)
+        return;
+    (void)!write(fd, "1", 1);
+    close(fd);
+}
+
 struct end {
     struct carrick_stack *stack;
     int fd;
@@ -165,6 +175,7 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
     (void)prctl(PR_SET_TIMERSLACK, 1);
     if (!confine(options, error))
         return fail(error, CARRICK_EXIT_MISSING);
+    tell_ready();
     int code = carrick_stack_run(run->stacks, run->count);
     close(end.fd);
     return code;

@@ -6,6 +6,7 @@ mod multistream;
 mod pacing;
 mod rates;
 mod rpcs;
+mod starting;
 mod streams;
 mod veth;
 

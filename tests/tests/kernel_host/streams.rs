@@ -23,7 +23,7 @@ pub(crate) fn place() -> Option<(Net, TempDir)> {
     Some((net, dir))
 }
 
-fn application(net: &Net, app: &str, features: &[&str]) -> std::process::Command {
+pub(crate) fn application(net: &Net, app: &str, features: &[&str]) -> std::process::Command {
     let mut command = run_in_kernel_with(net, &root().join("protocols/tcp/tcp.mtp"), features);
     command.args(["--app", app]);
     command

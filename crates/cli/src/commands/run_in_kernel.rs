@@ -8,16 +8,18 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 use carrick_driver::cc::{self, Tracing};
+use carrick_driver::hosts::Host;
 use carrick_driver::rates::Rates;
 use carrick_driver::{Failure, params, rates, targets};
-use carrick_ir::{COUNTERS, Program};
-use carrick_kernel::{Device, Entry, Object};
-use rustix::io::{FdFlags, fcntl_setfd};
+use carrick_ir::COUNTERS;
+use carrick_kernel::{Device, Entry, Object, advice};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
 use crate::args::Run;
-use crate::stack::Stack;
+use crate::stack::{LOOK, Stack};
 
 /// What stands behind the program's name.
 #[derive(Default)]
@@ -45,10 +47,7 @@ fn words(args: &[String]) -> Result<Words, Failure> {
         match word.as_str() {
             "--port" => words.device = value.clone(),
             "--addr" => {
-                let address = value.split('/').next().unwrap_or_default();
-                let address: std::net::Ipv4Addr = address
-                    .parse()
-                    .map_err(|_| Failure::Usage(format!("{value} is no IPv4 address; {USAGE}")))?;
+                let address = carrick_driver::address::of_host(value).map_err(Failure::Usage)?;
                 words.address = address.into();
                 words.host.extend([word.clone(), value.clone()]);
             }
@@ -98,7 +97,9 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let device = Device::find(&words.device).map_err(|refusal| super::refused(refusal, args.verbose))?;
     let limited = rates::limited(&program, &words.rates.limits)?;
     let compiled = cc::kernel_object(&limited, Tracing::Off)?;
-    let mut end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
+    // Before anything is at the device: packets that come while a compiler works would find nobody.
+    let host = if words.host.is_empty() { None } else { Some(Stack::in_kernel(&program)?) };
+    let end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
     let object = Object::load(&compiled.path, &limited, seed()?, words.address, device.mtu, &params)
         .map_err(|refusal| super::refused(refusal, args.verbose))?;
     let who = format!("{} (process {})", program.name, std::process::id());
@@ -106,15 +107,18 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     let link = object.attach(&device, entry).map_err(|refusal| super::refused(refusal, args.verbose))?;
     // Standard output is the application's.
     eprintln!("{} is on {}", program.name, device.name);
-    if !words.host.is_empty() {
-        let code = applied(&program, &object, &words.host, &end);
+    let mut watch = Watch { object: &object, device: &device.name, said: false };
+    if let Some(host) = host {
+        let code = applied(host, &mut watch, &words.host, &end);
         let used = object.owned().map_err(Failure::Failed)?;
         words.rates.used(&used).iter().for_each(|of| eprintln!("{of}"));
         link.detach().map_err(Failure::Failed)?;
         return code;
     }
-    // An error ends the wait as a signal does.
-    let _ = end.read(&mut [0]);
+    // An error ends the wait as a signal does, but for one that only interrupts it.
+    while matches!(poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&LOOK)), Ok(0) | Err(Errno::INTR)) {
+        watch.look();
+    }
     link.detach().map_err(Failure::Failed)?;
     let counters = object.counters().map_err(Failure::Failed)?;
     for (name, count) in COUNTERS.iter().zip(counters).filter(|(_, count)| *count > 0) {
@@ -123,22 +127,40 @@ pub fn run(args: &Run) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a person should hear while the program is at its device, not at its end.
+struct Watch<'a> {
+    object: &'a Object,
+    device: &'a str,
+    said: bool,
+}
+
+impl Watch<'_> {
+    fn look(&mut self) {
+        let counters = if self.said { Vec::new() } else { self.object.counters().unwrap_or_default() };
+        if let Some(advice) = advice::on_checksums(&counters, self.device) {
+            eprintln!("{advice}");
+            self.said = true;
+        }
+    }
+}
+
 /// Runs an application that uses the program, until it ends or is told to.
 fn applied(
-    program: &Program,
-    object: &Object,
+    host: Host,
+    watch: &mut Watch<'_>,
     args: &[String],
     end: &UnixStream,
 ) -> Result<ExitCode, Failure> {
+    let object = watch.object;
     let maps: Vec<String> =
         object.descriptors().map(|(name, fd)| format!("{name}={}", fd.as_raw_fd())).collect();
-    let stack = Stack::start_in_kernel(program, |command| {
+    let stack = Stack::of(host, |command| {
         for (_, fd) in object.descriptors() {
             fcntl_setfd(fd, FdFlags::empty())?;
         }
         command.arg("--port").arg(format!("kernel:{}", maps.join(","))).args(args).spawn()
     })?;
-    stack.wait_or_end(end)
+    stack.wait_or_end(end, || watch.look())
 }
 
 /// Has something to read once a signal comes that ends programs.
