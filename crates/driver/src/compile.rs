@@ -1,13 +1,15 @@
 //! From a file to a checked program.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use carrick_ir as ir;
 use carrick_syntax::Sources;
 use carrick_syntax::assemble::features::{self, Choice, Chosen};
-use carrick_syntax::assemble::{Assembled, assemble};
+use carrick_syntax::assemble::{Assembled, TEXT_MAX, assemble};
 use carrick_syntax::diag::{Diagnostic, Severity};
+use carrick_syntax::diagnostics::Diagnostics;
 
 use crate::Failure;
 use crate::targets::{Target, lacks, unbuilt};
@@ -28,12 +30,16 @@ pub struct Compiled {
 impl Compiled {
     /// How many of the diagnostics are errors.
     pub fn errors(&self) -> usize {
-        self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
+        self.count(Severity::Error)
     }
 
     /// How many of the diagnostics are warnings.
     pub fn warnings(&self) -> usize {
-        self.diagnostics.len() - self.errors()
+        self.count(Severity::Warning)
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|d| d.severity == severity).map(|d| d.count).sum()
     }
 }
 
@@ -91,13 +97,9 @@ pub fn combinations_of(path: &Path) -> Result<(Assembled, Vec<Choice>), Failure>
 /// [`Failure::Usage`] if the file cannot be read as text.
 pub fn read(path: &Path) -> Result<String, Failure> {
     let file = path.display().to_string();
-    let octets = std::fs::read(path).map_err(|e| {
-        Failure::Usage(format!("cannot read {file}: {e}; name a transport program, a file that ends in .mtp"))
-    })?;
-    String::from_utf8(octets).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
+    read_text(path).map_err(|why| {
         Failure::Usage(format!(
-            "{file} is not UTF-8 text: the octet at offset {at} is invalid; save it as UTF-8"
+            "cannot read {file}: {why}; name a transport program, a file that ends in .mtp"
         ))
     })
 }
@@ -107,27 +109,33 @@ pub fn compile_text(file: &str, text: impl AsRef<str>) -> Compiled {
     compile_texts(file, text.as_ref(), &mut read_import)
 }
 
-/// More octets than any program has.
-const IMPORT_MAX: u64 = 16 << 20;
-
 /// The text of an imported file.
 ///
 /// # Errors
 /// Why there is none.
 pub fn read_import(name: &str) -> Result<String, String> {
+    read_text(Path::new(name))
+}
+
+/// The text of a file: no device, no pipe, nothing endless, whoever wrote the program that names it.
+fn read_text(path: &Path) -> Result<String, String> {
     let failed = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => e.to_string(),
     };
-    // Whoever writes a program for others to look at decides what is read here: no device, no pipe, nothing endless.
-    let found = std::fs::metadata(name).map_err(failed)?;
-    if !found.is_file() {
-        return Err("it is no file".into());
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err("it is no regular file".into());
     }
-    if found.len() > IMPORT_MAX {
-        return Err(format!("it has more than {IMPORT_MAX} octets"));
+    let mut octets = Vec::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(TEXT_MAX as u64 + 1).read_to_end(&mut octets).map_err(failed)?;
+    if octets.len() > TEXT_MAX {
+        return Err(format!("it has more than {TEXT_MAX} bytes"));
     }
-    String::from_utf8(std::fs::read(name).map_err(failed)?).map_err(|_| "it is not UTF-8 text".into())
+    String::from_utf8(octets).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        format!("it is not UTF-8 text: the byte at offset {at} is invalid")
+    })
 }
 
 /// As [`compile_text`], with imported files from wherever `read` has them; it says why where it has none.
@@ -147,28 +155,27 @@ pub fn compile_assembled(
     target: Option<&Target>,
 ) -> Compiled {
     let Assembled { tree, sources, diagnostics } = assembled;
-    let mut diagnostics = diagnostics.clone();
-    let right = |d: &[Diagnostic]| d.iter().all(|d| d.severity != Severity::Error);
+    let mut found = Diagnostics::default();
+    found.extend(diagnostics.iter().cloned());
     let mut program = None;
-    if right(&diagnostics) {
+    if !found.has_errors() {
         let configured = features::configure(tree, choice);
-        diagnostics.extend(configured.diagnostics);
-        if right(&diagnostics) {
+        found.extend(configured.diagnostics);
+        if !found.has_errors() {
             let (checked, more) = carrick_sema::check_sources(&configured.tree, &program_name(file), sources);
-            diagnostics.extend(more);
+            found.extend(more);
             program = checked.map(|checked| Arc::new(lower(checked, &configured.chosen)));
         }
         if let (Some(target), Some(checked)) = (target, &program) {
-            diagnostics.extend(lacks::of(target, checked, &configured.tree, sources));
-            if right(&diagnostics) {
-                diagnostics.extend(unbuilt::of(target, checked, &configured.tree, sources));
+            found.extend(lacks::of(target, checked, &configured.tree, sources));
+            if !found.has_errors() {
+                found.extend(unbuilt::of(target, checked, &configured.tree, sources));
             }
-            program = program.filter(|_| right(&diagnostics));
+            program = program.filter(|_| !found.has_errors());
         }
         debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));
     }
-    diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
-    Compiled { file: file.to_owned(), sources: sources.clone(), diagnostics, program }
+    Compiled { file: file.to_owned(), sources: sources.clone(), diagnostics: found.into_vec(), program }
 }
 
 fn lower(mut checked: ir::Program, chosen: &[Chosen]) -> ir::Program {

@@ -51,10 +51,11 @@ fn groups<'a>(compiled: &'a Compiled, d: &'a Diagnostic) -> Vec<Group<'a>> {
     let sources = &compiled.sources;
     // A mend changes one file.
     let file = mend.edits.first().map_or(0, |edit| sources.file_of(edit.span.start));
+    let window = Window::around(compiled, file, mend.edits.iter().map(|edit| edit.span));
     let patches =
-        mend.edits.iter().map(|edit| Patch::new(range(compiled, edit.span), edit.replacement.as_str()));
+        mend.edits.iter().map(|edit| Patch::new(window.range(edit.span), edit.replacement.as_str()));
     let suggestion = Level::HELP.secondary_title(mend.text.as_str()).element(
-        Snippet::source(&sources.text()[sources.range(file)]).path(sources.name(file)).patches(patches),
+        Snippet::source(window.text).line_start(window.line).path(sources.name(file)).patches(patches),
     );
     vec![first, suggestion]
 }
@@ -77,21 +78,52 @@ fn snippet<'a>(
     d: &'a Diagnostic,
     file: usize,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let sources = &compiled.sources;
-    let mut snippet = Snippet::source(&sources.text()[sources.range(file)]).path(sources.name(file));
     let causes = d.causes.iter().map(|cause| (AnnotationKind::Context, cause));
-    for (kind, label) in std::iter::once((AnnotationKind::Primary, &d.primary)).chain(causes) {
-        if sources.file_of(label.span.start) == file {
-            snippet = snippet.annotation(kind.span(range(compiled, label.span)).label(label.text.as_str()));
-        }
-    }
-    snippet
+    let labels: Vec<_> = std::iter::once((AnnotationKind::Primary, &d.primary))
+        .chain(causes)
+        .filter(|(_, label)| compiled.sources.file_of(label.span.start) == file)
+        .collect();
+    let window = Window::around(compiled, file, labels.iter().map(|(_, label)| label.span));
+    let snippet = Snippet::source(window.text).line_start(window.line).path(compiled.sources.name(file));
+    labels.into_iter().fold(snippet, |snippet, (kind, label)| {
+        snippet.annotation(kind.span(window.range(label.span)).label(label.text.as_str()))
+    })
 }
 
-/// The span within the text of its file.
-fn range(compiled: &Compiled, span: Span) -> Range<usize> {
-    let span = compiled.sources.within(span);
-    span.start as usize..span.end as usize
+/// The lines of a file that a message is about, and no others: a file may be long.
+struct Window<'a> {
+    compiled: &'a Compiled,
+    text: &'a str,
+    /// where it begins in its file, and in which line
+    start: usize,
+    line: usize,
+}
+
+impl<'a> Window<'a> {
+    /// All lines of these spans, and one more on either side.
+    fn around(compiled: &'a Compiled, file: usize, spans: impl Iterator<Item = Span>) -> Self {
+        let whole = &compiled.sources.text()[compiled.sources.range(file)];
+        let (mut first, mut last) = (whole.len(), 0);
+        for span in spans.map(|span| compiled.sources.within(span)) {
+            first = first.min(span.start as usize);
+            last = last.max(span.end as usize);
+        }
+        let (before, after) = (&whole.as_bytes()[..first.min(last)], &whole.as_bytes()[last..]);
+        let ends = |text: &'a [u8]| text.iter().enumerate().filter(|(_, c)| **c == b'\n').map(|(at, _)| at);
+        let start = before
+            .iter()
+            .rposition(|c| *c == b'\n')
+            .map_or(0, |end| before[..end].iter().rposition(|c| *c == b'\n').map_or(0, |end| end + 1));
+        let end = ends(after).nth(1).map_or(whole.len(), |at| last + at);
+        let line = 1 + ends(&whole.as_bytes()[..start]).count();
+        Window { compiled, text: &whole[start..end], start, line }
+    }
+
+    /// The span within the window.
+    fn range(&self, span: Span) -> Range<usize> {
+        let span = self.compiled.sources.within(span);
+        span.start as usize - self.start..span.end as usize - self.start
+    }
 }
 
 /// `MTP0123`.
@@ -119,6 +151,7 @@ pub fn json(compiled: &Compiled) -> Value {
                 "code": code_name(d.code),
                 "severity": match d.severity { Severity::Error => "error", Severity::Warning => "warning" },
                 "message": d.message,
+                "count": d.count,
                 "span": place(d.primary.span),
                 "label": d.primary.text,
                 "causes": d.causes.iter()

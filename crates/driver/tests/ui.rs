@@ -1,7 +1,8 @@
 //! Every diagnostic has a program in `tests/ui` that provokes it, and its exact rendering beside it.
 //!
 //! The first line of `NAME.mtp` is `// MTP0123: what is wrong here`; `NAME.txt` is what a person sees. The second may be
-//! `// --with feature`, or `// --target sim`, or `// --target targets/small.toml`, a file beside the programs.
+//! `// --with feature`, or `// --target sim`, or `// --target targets/small.toml`, a file beside the programs, or
+//! `// --repeat 120`, which repeats the last line.
 //! `UPDATE_UI=1 cargo test -p carrick-driver --test ui` writes the renderings and the index of the book anew: read the diff.
 
 use std::collections::BTreeSet;
@@ -22,6 +23,15 @@ fn programs() -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// The text of a program, whose last line may be repeated.
+fn text_of(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("UTF-8");
+    let times = text.lines().nth(1).and_then(|line| line.strip_prefix("// --repeat "));
+    let Some(times) = times.map(|n| n.parse::<usize>().expect("a number")) else { return text };
+    let last = text.lines().last().unwrap_or_default();
+    format!("{text}{}", format!("{last}\n").repeat(times - 1))
 }
 
 /// The code that the first line promises.
@@ -50,7 +60,7 @@ fn each_program_provokes_its_diagnostic_as_rendered() {
     let update = std::env::var_os("UPDATE_UI").is_some();
     let mut wrong = Vec::new();
     for path in programs() {
-        let text = fs::read_to_string(&path).expect("UTF-8");
+        let text = text_of(&path);
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         let code = promised(&text).to_owned();
         let folder = path.parent().expect("a folder");

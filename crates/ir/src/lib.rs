@@ -22,6 +22,7 @@ pub mod crc;
 pub mod effects;
 mod fixed;
 pub mod fold;
+pub mod graph;
 mod limits;
 pub mod part;
 pub mod print;

@@ -1,6 +1,6 @@
 //! Renumbers functions so that callees come before callers.
 
-use carrick_ir::{Block, FuncId, Program, StmtKind, walk};
+use carrick_ir::{Block, FuncId, Program, StmtKind, graph, walk};
 
 /// Orders `functions` and rewrites every reference to one.
 pub fn callees_first(program: &mut Program) {
@@ -17,11 +17,7 @@ pub fn callees_first(program: &mut Program) {
             found
         })
         .collect();
-    let mut order = Vec::new();
-    let mut placed = vec![false; calls.len()];
-    for start in 0..calls.len() {
-        place(start, &calls, &mut placed, &mut order);
-    }
+    let order = graph::postorder(&calls);
     let mut new_number = vec![FuncId(0); calls.len()];
     for (new, old) in order.iter().enumerate() {
         new_number[*old] = FuncId(new as u32);
@@ -37,16 +33,6 @@ pub fn callees_first(program: &mut Program) {
         let all = chain.present.iter_mut().chain(chain.absent.iter_mut().flatten());
         all.for_each(|f| *f = new_number[f.index()]);
     }
-}
-
-fn place(node: usize, calls: &[Vec<usize>], placed: &mut [bool], order: &mut Vec<usize>) {
-    if std::mem::replace(&mut placed[node], true) {
-        return;
-    }
-    for callee in &calls[node] {
-        place(*callee, calls, placed, order);
-    }
-    order.push(node);
 }
 
 fn renumber(block: &mut Block, new_number: &[FuncId]) {

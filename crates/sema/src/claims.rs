@@ -45,7 +45,7 @@ impl Checker<'_> {
 
     /// Invariants must leave everything as it is: targets leave them out.
     pub(crate) fn check_invariants(&mut self) {
-        if self.diagnostics.iter().any(|d| d.code == codes::RECURSION) {
+        if self.diagnostics.has(codes::RECURSION) {
             return;
         }
         let file = self.file;

@@ -265,4 +265,6 @@ code_table! {
     MANY_BLUEPRINTS = 479, "an event that needs room for very many packets", "0479";
     REQUIRE_SCOPE = 480, "a requirement on more than parameters", "0480";
     REQUIRE_DEFAULTS = 481, "defaults that do not meet a requirement", "0481";
+    STRUCT_TOO_LARGE = 482, "a struct that is too large", "0482";
+    CALLS_TOO_DEEP = 483, "functions that call each other too deeply", "0483";
 }

@@ -1,17 +1,18 @@
 //! Constants and constant expressions.
 
 use carrick_ir::{self as ir, Ty};
-use carrick_syntax::ast::{Expr, ItemKind};
+use carrick_syntax::ast::{Expr, ExprKind, ItemKind};
 use carrick_syntax::diag::Diagnostic;
+use carrick_syntax::walk;
 
 use crate::body::Body;
+use crate::env::Def;
 use crate::{Checker, codes};
 
 /// What is known of a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Unknown,
-    Computing,
     Known,
     Wrong,
 }
@@ -20,7 +21,7 @@ impl Checker<'_> {
     pub(crate) fn check_constants(&mut self) {
         let file = self.file;
         for item in &file.items {
-            if let ItemKind::Const { name, .. } = &item.kind {
+            if let ItemKind::Const { name, ty, value } = &item.kind {
                 let doc = item.doc.clone();
                 self.program.consts.push(ir::ConstDef {
                     name: name.name.clone(),
@@ -28,35 +29,60 @@ impl Checker<'_> {
                     ty: Ty::U32,
                     value: 0,
                 });
-                self.const_states.push(State::Unknown);
+                self.constants.push((State::Unknown, ty, name, value));
             }
         }
-        for index in 0..self.program.consts.len() {
-            self.const_value(ir::ConstId(index as u32));
+        let edges: Vec<Vec<usize>> =
+            self.constants.iter().map(|(_, _, _, value)| self.constants_in(value)).collect();
+        for circle in ir::graph::circles(&edges) {
+            self.report_circle(&circle);
+        }
+        // Each after those that it needs: none is computed within another, however many there are.
+        for index in ir::graph::postorder(&edges) {
+            if self.constants[index].0 == State::Unknown {
+                self.compute_constant(index);
+            }
         }
     }
 
-    /// Type and value of a constant, computed when first asked for.
-    pub(crate) fn const_value(&mut self, id: ir::ConstId) -> Option<(Ty, u64)> {
-        match self.const_states[id.index()] {
-            State::Known => {
-                let def = &self.program.consts[id.index()];
-                return Some((def.ty.clone(), def.value));
+    /// The numbers of the constants that an expression names.
+    fn constants_in(&self, value: &Expr) -> Vec<usize> {
+        let mut found = Vec::new();
+        walk::expr(value, &mut |node| {
+            if let walk::Node::Expr(Expr { kind: ExprKind::Name(name), .. }) = node
+                && let Some(Def::Const(id)) = self.env.get(name)
+            {
+                found.push(id.index());
             }
-            State::Wrong => return None,
-            State::Computing => {
-                self.const_states[id.index()] = State::Wrong;
-                return None;
-            }
-            State::Unknown => {}
-        }
-        let file = self.file;
-        let declared = file.items.iter().filter_map(|i| match &i.kind {
-            ItemKind::Const { ty, name, value } => Some((ty, name, value)),
-            _ => None,
         });
-        let (ty, name, value) = declared.clone().nth(id.index())?;
-        self.const_states[id.index()] = State::Computing;
+        found
+    }
+
+    fn report_circle(&mut self, circle: &[usize]) {
+        for index in circle {
+            let (state, _, name, _) = &mut self.constants[*index];
+            *state = State::Wrong;
+            self.usage.mark(&name.name);
+        }
+        let (_, _, name, _) = self.constants[circle[0]];
+        let diagnostic = Diagnostic::error(
+            codes::CONST_CYCLE,
+            format!("the constant `{}` depends on itself", name.name),
+            name.span,
+            "its value needs its value",
+        );
+        self.report(diagnostic.mend("break the circle"));
+    }
+
+    /// Type and value of a constant, if it is right.
+    pub(crate) fn const_value(&mut self, id: ir::ConstId) -> Option<(Ty, u64)> {
+        let known = self.constants.get(id.index()).is_some_and(|c| c.0 == State::Known);
+        let def = self.program.consts.get(id.index()).filter(|_| known)?;
+        Some((def.ty.clone(), def.value))
+    }
+
+    fn compute_constant(&mut self, index: usize) {
+        let (_, ty, _, value) = self.constants[index];
         let result = self.resolve(ty).and_then(|t| {
             if !t.is_scalar() {
                 self.report(
@@ -72,23 +98,11 @@ impl Checker<'_> {
             }
             Some((t.clone(), self.constant(value, &t)?))
         });
-        if result.is_none() && self.const_states[id.index()] == State::Wrong {
-            self.report(
-                Diagnostic::error(
-                    codes::CONST_CYCLE,
-                    format!("the constant `{}` depends on itself", name.name),
-                    name.span,
-                    "its value needs its value",
-                )
-                .mend("break the circle"),
-            );
-        }
         if let Some((ty, value)) = &result {
-            let def = &mut self.program.consts[id.index()];
+            let def = &mut self.program.consts[index];
             (def.ty, def.value) = (ty.clone(), *value);
         }
-        self.const_states[id.index()] = if result.is_some() { State::Known } else { State::Wrong };
-        result
+        self.constants[index].0 = if result.is_some() { State::Known } else { State::Wrong };
     }
 
     /// The value of a constant expression of this type.

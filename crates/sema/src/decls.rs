@@ -1,5 +1,7 @@
 //! Everything made of fields: structs, ids, events, contexts, scratchpads.
 
+use std::collections::HashMap;
+
 use carrick_ir::{self as ir, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{Field, Ident, ItemKind, Param, Timer};
@@ -9,6 +11,21 @@ use crate::body::Body;
 use crate::env::Def;
 use crate::types::is_int;
 use crate::{Checker, codes};
+
+/// How many bytes a struct has at most.
+const STRUCT_MAX: u64 = 1 << 20;
+
+/// How many structs may be within each other.
+const STRUCT_DEPTH_MAX: usize = 64;
+
+/// The struct of which a value of this type has one or more.
+fn struct_in(ty: &Ty) -> Option<usize> {
+    match ty {
+        Ty::Array(element, _) | Ty::List(element, _, _) => struct_in(element),
+        Ty::Struct(id) => Some(id.index()),
+        _ => None,
+    }
+}
 
 impl Checker<'_> {
     pub(crate) fn declare_records(&mut self) {
@@ -43,9 +60,9 @@ impl Checker<'_> {
     /// Fields without their initialisers, which need all names first.
     fn fields(&mut self, fields: &[Field], of: &str) -> Vec<ir::FieldDef> {
         let mut defs: Vec<ir::FieldDef> = Vec::new();
+        self.check_twins(fields.iter().map(|f| &f.name));
         for field in fields {
             let ty = self.field_type(field, of).unwrap_or(Ty::Void);
-            self.check_twin(fields, field);
             if let Some(bits) = &field.bits {
                 self.report(
                     Diagnostic::error(
@@ -62,25 +79,23 @@ impl Checker<'_> {
         defs
     }
 
-    /// Reports a field that has the name of one before it.
-    pub(crate) fn check_twin(&mut self, fields: &[Field], field: &Field) {
-        self.check_twin_name(fields.iter().map(|f| &f.name), &field.name);
-    }
-
-    /// Reports a name that one of `names` has which stands before it.
-    pub(crate) fn check_twin_name<'n>(&mut self, mut names: impl Iterator<Item = &'n Ident>, name: &Ident) {
-        let first = names.find(|n| n.name == name.name);
-        if let Some(first) = first.filter(|n| n.span != name.span) {
-            self.report(
-                Diagnostic::error(
-                    codes::FIELD_TWICE,
-                    format!("`{}` is declared twice", name.name),
-                    name.span,
-                    "again here",
-                )
-                .cause(first.span, "declared first here")
-                .mend("give one of them another name"),
-            );
+    /// Reports the names that others before them have.
+    pub(crate) fn check_twins<'n>(&mut self, names: impl IntoIterator<Item = &'n Ident>) {
+        let mut first: HashMap<&str, Span> = HashMap::new();
+        for name in names {
+            let first = *first.entry(&name.name).or_insert(name.span);
+            if first != name.span {
+                self.report(
+                    Diagnostic::error(
+                        codes::FIELD_TWICE,
+                        format!("`{}` is declared twice", name.name),
+                        name.span,
+                        "again here",
+                    )
+                    .cause(first, "declared first here")
+                    .mend("give one of them another name"),
+                );
+            }
         }
     }
 
@@ -143,6 +158,7 @@ impl Checker<'_> {
     }
 
     fn id_parts(&mut self, parts: &[Param]) -> Vec<ir::FieldDef> {
+        self.check_twins(parts.iter().map(|p| &p.name));
         let mut defs = Vec::new();
         for part in parts {
             let ty = self.resolve(&part.ty);
@@ -157,7 +173,6 @@ impl Checker<'_> {
                     .mend("use an integer type"),
                 );
             }
-            self.check_twin_name(parts.iter().map(|p| &p.name), &part.name);
             let ty = ty.filter(Ty::is_scalar).unwrap_or(Ty::U64);
             defs.push(ir::FieldDef { name: part.name.name.clone(), doc: String::new(), ty, init: None });
         }
@@ -282,7 +297,7 @@ impl Checker<'_> {
         let names = || fields.iter().map(|f| &f.name).chain(timers.iter().map(|t| &t.name));
         names().for_each(|n| self.check_reserved(n, "id", "context"));
         let taken: Vec<&Ident> = names().collect();
-        timers.iter().for_each(|t| self.check_twin_name(names(), &t.name));
+        self.check_twins(names());
         let mut fields = self.fields(fields, "context");
         fields.extend(self.state_fields(name, &taken));
         let timers = timers.iter().map(|t| self.timer(t)).collect();
@@ -338,36 +353,59 @@ impl Checker<'_> {
             .iter()
             .filter_map(|i| if let ItemKind::Struct { name, .. } = &i.kind { Some(name) } else { None })
             .collect();
-        for (index, name) in names.into_iter().enumerate() {
-            if self.contains(&Ty::Struct(ir::StructId(index as u32)), index, 0) {
-                self.report(
-                    Diagnostic::error(
-                        codes::RECURSIVE_TYPE,
-                        format!("`{}` contains itself", name.name),
-                        name.span,
-                        "would have no size",
-                    )
-                    .mend("keep an index instead"),
-                );
-                for field in &mut self.program.structs[index].fields {
-                    field.ty = Ty::Void;
-                }
+        let circular = ir::graph::in_circles(&self.struct_edges());
+        for (index, name) in names.iter().enumerate().filter(|(index, _)| circular[*index]) {
+            self.report(
+                Diagnostic::error(
+                    codes::RECURSIVE_TYPE,
+                    format!("`{}` contains itself", name.name),
+                    name.span,
+                    "would have no size",
+                )
+                .mend("keep an index instead"),
+            );
+            for field in &mut self.program.structs[index].fields {
+                field.ty = Ty::Void;
             }
         }
+        self.check_struct_sizes(&names, &self.struct_edges());
     }
 
-    fn contains(&self, ty: &Ty, wanted: usize, depth: usize) -> bool {
-        match ty {
-            Ty::Array(element, _) | Ty::List(element, _, _) => self.contains(element, wanted, depth),
-            Ty::Struct(id) => {
-                (id.index() == wanted && depth > 0)
-                    || depth <= self.program.structs.len()
-                        && self.program.structs[id.index()]
-                            .fields
-                            .iter()
-                            .any(|f| self.contains(&f.ty, wanted, depth + 1))
+    /// For each struct those that it has parts of.
+    fn struct_edges(&self) -> Vec<Vec<usize>> {
+        let edges = self.program.structs.iter().map(|s| s.fields.iter().filter_map(|f| struct_in(&f.ty)));
+        edges.map(Iterator::collect).collect()
+    }
+
+    /// Of structs within each other, only the innermost that is too large is reported.
+    fn check_struct_sizes(&mut self, names: &[&Ident], edges: &[Vec<usize>]) {
+        let depths = ir::graph::depths(edges);
+        let mut sizes = ir::size::Sizes::new(&self.program);
+        let mut large = vec![false; edges.len()];
+        let mut found = Vec::new();
+        for index in ir::graph::postorder(edges) {
+            let within = edges[index].iter().any(|part| large[*part]);
+            let own = depths[index] > STRUCT_DEPTH_MAX
+                || !within && sizes.value(&Ty::Struct(ir::StructId(index as u32))) > STRUCT_MAX;
+            large[index] = within || own;
+            if own && !within {
+                found.push(names[index]);
             }
-            _ => false,
+        }
+        for name in found {
+            self.report(
+                Diagnostic::error(
+                    codes::STRUCT_TOO_LARGE,
+                    format!("`{}` is too large", name.name),
+                    name.span,
+                    format!(
+                        "more than {} KiB, or more than {STRUCT_DEPTH_MAX} structs within each other",
+                        STRUCT_MAX >> 10
+                    ),
+                )
+                .note("targets copy a value as a whole, and keep variables on a stack")
+                .mend("make its arrays and lists shorter"),
+            );
         }
     }
 

@@ -163,7 +163,7 @@ impl Checker<'_> {
     fn check_registered(&mut self, registered: &[String], span: Span, last: Option<&Expr>) {
         self.check_queues(span, registered.iter().any(|r| r == "register_pkt_sched"));
         let mut missing = Vec::new();
-        let no_parser = self.diagnostics.iter().any(|d| d.code == codes::PARSER);
+        let no_parser = self.diagnostics.has(codes::PARSER);
         for what in ["register_ep_chains", "register_ev_parser"] {
             if what == "register_ev_parser" && no_parser {
                 continue; // there is none to register

@@ -205,6 +205,11 @@ impl Checker<'_> {
         self.env.names.insert(name.name.clone(), (def, name.span));
     }
 
+    /// All declared names, for a mend; none where mistakes are only counted.
+    pub(crate) fn names_to_suggest(&self) -> impl Iterator<Item = &str> {
+        self.env.names().take(if self.diagnostics.is_full() { 0 } else { usize::MAX })
+    }
+
     /// Reports an unknown name, with the nearest of what could have been meant.
     pub(crate) fn unknown(&mut self, code: u16, what: &str, name: &Ident, candidates: &[&str]) {
         let mut diagnostic =
@@ -231,8 +236,7 @@ impl Checker<'_> {
             return None;
         }
         let candidates: Vec<String> = self
-            .env
-            .names()
+            .names_to_suggest()
             .filter(|n| self.env.get(n).and_then(&pick).is_some())
             .map(str::to_owned)
             .collect();

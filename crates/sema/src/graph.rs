@@ -6,6 +6,9 @@ use carrick_syntax::diag::Diagnostic;
 
 use crate::{Checker, codes};
 
+/// How many functions may call each other, one within the other.
+const CALLS_MAX: usize = 128;
+
 impl Checker<'_> {
     pub(crate) fn check_graphs(&mut self) {
         let calls: Vec<Vec<usize>> = self.program.functions.iter().map(callees).collect();
@@ -15,7 +18,7 @@ impl Checker<'_> {
             .iter()
             .filter_map(|i| if let ItemKind::Function { name, .. } = &i.kind { Some(name) } else { None })
             .collect();
-        let recursive = in_circles(&calls);
+        let recursive = ir::graph::in_circles(&calls);
         for (name, _) in functions.iter().zip(&recursive).filter(|(_, r)| **r) {
             self.report(
                 Diagnostic::error(codes::RECURSION, format!("`{}` calls itself, directly or not", name.name), name.span, "recursive")
@@ -23,10 +26,27 @@ impl Checker<'_> {
                     .mend("use a loop with a bound"),
             );
         }
-        if recursive.contains(&true) {
+        if recursive.contains(&true) || self.calls_too_deep(&functions, &calls) {
             return;
         }
         self.check_raises(&calls);
+    }
+
+    /// Whether functions call each other too deeply; only the innermost of them is reported.
+    fn calls_too_deep(&mut self, functions: &[&Ident], calls: &[Vec<usize>]) -> bool {
+        let depths = ir::graph::depths(calls);
+        for (name, _) in functions.iter().zip(&depths).filter(|(_, depth)| **depth == CALLS_MAX + 1) {
+            self.report(
+                Diagnostic::error(
+                    codes::CALLS_TOO_DEEP,
+                    format!("`{}` calls a function that calls a function, and so on", name.name),
+                    name.span,
+                    format!("more than {CALLS_MAX} deep"),
+                )
+                .mend("call fewer functions within each other"),
+            );
+        }
+        depths.iter().any(|depth| *depth > CALLS_MAX)
     }
 
     fn check_raises(&mut self, calls: &[Vec<usize>]) {
@@ -47,7 +67,7 @@ impl Checker<'_> {
             .items
             .iter()
             .filter_map(|i| if let ItemKind::Event { name, .. } = &i.kind { Some(name) } else { None });
-        let circles = in_circles(&events);
+        let circles = ir::graph::in_circles(&events);
         for (name, _) in names.zip(&circles).filter(|(_, r)| **r) {
             self.report(
                 Diagnostic::error(
@@ -99,23 +119,4 @@ fn raised_by(
     found.dedup();
     known[function] = Some(found.clone());
     found
-}
-
-/// For each node whether it can reach itself.
-fn in_circles(edges: &[Vec<usize>]) -> Vec<bool> {
-    (0..edges.len())
-        .map(|start| {
-            let mut seen = vec![false; edges.len()];
-            let mut stack = edges[start].clone();
-            while let Some(node) = stack.pop() {
-                if node == start {
-                    return true;
-                }
-                if !std::mem::replace(&mut seen[node], true) {
-                    stack.extend(&edges[node]);
-                }
-            }
-            false
-        })
-        .collect()
 }

@@ -74,8 +74,8 @@ impl<'a> Checker<'a> {
             payload_name: None,
         };
         let mut place = Placing::default();
+        self.check_twins(fields.iter().map(|f| &f.name));
         for field in fields {
-            self.check_twin(fields, field);
             self.check_reserved(&field.name, "net", "blueprint");
         }
         let (slots, groups) = self.arranged(name, fields);

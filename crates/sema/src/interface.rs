@@ -88,9 +88,7 @@ impl Checker<'_> {
                 );
                 continue;
             }
-            for call in calls {
-                self.check_twin_name(calls.iter().map(|c| &c.name), &call.name);
-            }
+            self.check_twins(calls.iter().map(|c| &c.name));
             let lowered = calls.iter().filter_map(|c| self.interface_call(name, c)).collect();
             self.program.interface = Some(ir::Interface { name: name.name.clone(), calls: lowered });
         }

@@ -144,9 +144,12 @@ impl<'a> Checker<'a> {
     /// The groups with their fields, each field once.
     fn wanted(&mut self, fields: &'a [Field], entries: &'a [LayoutEntry]) -> Vec<Wanted<'a>> {
         let mut groups: Vec<Wanted<'a>> = Vec::new();
+        self.check_twins(entries.iter().filter_map(|entry| match entry {
+            LayoutEntry::Group { name, .. } => Some(name),
+            _ => None,
+        }));
         for entry in entries {
             let LayoutEntry::Group { doc, name, packed, shape, fields: names } = entry else { continue };
-            self.check_twin_name(groups.iter().map(|g| g.name).chain([name]), name);
             let mut group = Wanted { name, doc, packed: *packed, shape: shape.as_ref(), fields: Vec::new() };
             for name in names {
                 let Some(field) = self.laid_out(fields, name) else { continue };

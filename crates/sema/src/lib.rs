@@ -41,9 +41,13 @@ mod unknown;
 mod usage;
 mod values;
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
 use carrick_ir as ir;
 use carrick_syntax::ast;
-use carrick_syntax::diag::{Diagnostic, Severity};
+use carrick_syntax::diag::Diagnostic;
+use carrick_syntax::diagnostics::Diagnostics;
 use carrick_syntax::{Places, Sources, Span};
 
 use env::Env;
@@ -64,7 +68,7 @@ pub fn check_sources(
     let mut checker = Checker::new(file, name, sources);
     checker.run();
     let ok = !checker.has_errors();
-    (ok.then_some(checker.program), checker.diagnostics)
+    (ok.then_some(checker.program), checker.diagnostics.into_vec())
 }
 
 /// The state of one check: the program as far as it is known, and what is wrong.
@@ -82,12 +86,14 @@ struct Checker<'a> {
     machines: Vec<machines::Known>,
     /// the members of the frame unions, by the union's number
     frame_unions: Vec<Vec<ir::BpId>>,
-    /// what the values of constants are, or that one is being computed
-    const_states: Vec<consts::State>,
+    /// the constants as they are written, and what is known of each
+    constants: Vec<(consts::State, &'a ast::Type, &'a ast::Ident, &'a ast::Expr)>,
     /// which queues the instructions name
     queue_uses: Vec<sched::QueueUse>,
     usage: usage::Usage,
-    diagnostics: Vec<Diagnostic>,
+    /// the words of what a choice of features has left out
+    left_out: OnceCell<HashSet<&'a str>>,
+    diagnostics: Diagnostics,
     /// warnings that a mistake elsewhere would explain: said only of a program without errors
     advice: Vec<Diagnostic>,
 }
@@ -104,10 +110,11 @@ impl<'a> Checker<'a> {
             unions: Vec::new(),
             machines: Vec::new(),
             frame_unions: Vec::new(),
-            const_states: Vec::new(),
+            constants: Vec::new(),
             queue_uses: Vec::new(),
             usage: usage::Usage::default(),
-            diagnostics: Vec::new(),
+            left_out: OnceCell::new(),
+            diagnostics: Diagnostics::default(),
             advice: Vec::new(),
         }
     }
@@ -120,6 +127,9 @@ impl<'a> Checker<'a> {
         self.declare_params();
         self.check_requirements();
         self.declare_records();
+        if self.diagnostics.has(codes::STRUCT_TOO_LARGE) {
+            return; // what follows walks through all parts of a value
+        }
         self.declare_headers();
         self.check_layouts();
         self.declare_functions();
@@ -129,6 +139,9 @@ impl<'a> Checker<'a> {
         self.check_bodies();
         self.check_machines();
         self.check_graphs();
+        if self.diagnostics.has(codes::CALLS_TOO_DEEP) {
+            return; // what follows walks down the calls
+        }
         self.check_shared_contexts();
         self.check_invariants();
         self.check_interface();
@@ -137,8 +150,6 @@ impl<'a> Checker<'a> {
         self.check_room();
         self.report_unused();
         self.give_advice();
-        self.diagnostics.sort_by_key(|d| (d.primary.span.start, d.code));
-        self.diagnostics.dedup();
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
@@ -146,7 +157,7 @@ impl<'a> Checker<'a> {
     }
 
     fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+        self.diagnostics.has_errors()
     }
 
     fn loc(&self, span: Span) -> ir::Loc {

@@ -29,8 +29,8 @@ impl Checker<'_> {
         }
         let mut defs = Vec::new();
         let mut protocol = None;
+        self.check_twins(fields.iter().map(|f| &f.name));
         for field in fields {
-            self.check_twin(fields, field);
             let Some((known, kind, ty)) = IPV4.iter().find(|(n, ..)| *n == field.name.name) else {
                 self.unknown(codes::NET_FIELD, "field of ipv4", &field.name, &IPV4.map(|(n, ..)| n));
                 continue;

@@ -16,8 +16,8 @@ impl Checker<'_> {
         }
         let mut values = Vec::new();
         let mut octets = 0;
+        self.check_twins(fields.iter().map(|f| &f.name));
         for field in fields {
-            self.check_twin(fields, field);
             let ty = self.resolve(&field.ty).unwrap_or(Ty::U8);
             if !(is_int(&ty) || ty == Ty::Seq32) {
                 self.report(

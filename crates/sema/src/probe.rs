@@ -3,7 +3,8 @@
 use carrick_ir as ir;
 use carrick_syntax::Sources;
 use carrick_syntax::ast;
-use carrick_syntax::diag::{Diagnostic, Severity};
+use carrick_syntax::diag::Diagnostic;
+use carrick_syntax::diagnostics::Diagnostics;
 
 use crate::Checker;
 use crate::body::{Body, Scope};
@@ -44,14 +45,14 @@ pub fn check_probe(
 ) -> Result<ir::Program, Vec<Diagnostic>> {
     let mut checker = Checker::new(file, name, sources);
     checker.run();
-    checker.diagnostics.clear();
+    checker.diagnostics = Diagnostics::default();
     let function = Body::new(&mut checker, Scope::Function).probe(scope, ask);
-    let wrong = checker.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let wrong = checker.has_errors();
     match function {
         Some(function) if !wrong => {
             checker.program.functions.push(function);
             Ok(checker.program)
         }
-        _ => Err(checker.diagnostics),
+        _ => Err(checker.diagnostics.into_vec()),
     }
 }

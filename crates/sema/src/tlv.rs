@@ -38,8 +38,8 @@ impl Checker<'_> {
             return def;
         };
         def.wide = Some(kind);
+        self.check_twins(fields.iter().map(|f| &f.name));
         for field in &fields[2..] {
-            self.check_twin(fields, field);
             let varint = is_varint(field);
             let ty = if varint { Ty::U64 } else { self.resolve(&field.ty).unwrap_or(Ty::U8) };
             if !(is_int(&ty) || ty == Ty::Seq32) {

@@ -149,7 +149,7 @@ impl Checker<'_> {
             _ => {
                 let mut candidates: Vec<String> =
                     BUILT_IN_TYPES.iter().map(|(n, _)| (*n).to_owned()).collect();
-                candidates.extend(self.env.names().map(str::to_owned));
+                candidates.extend(self.names_to_suggest().map(str::to_owned));
                 let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
                 let ident = Ident { name: name.to_owned(), span };
                 self.unknown(codes::UNKNOWN_TYPE, "type", &ident, &candidates);

@@ -28,9 +28,13 @@ impl Usage {
 impl Checker<'_> {
     /// Whether a feature that this build does not have mentions the name.
     pub(crate) fn is_left_out(&self, name: &str) -> bool {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let texts = self.file.left_out.iter().filter_map(|s| self.text.get(s.start as usize..s.end as usize));
-        texts.into_iter().any(|text| text.split(|c| !is_part(c)).any(|word| word == name))
+        let words = self.left_out.get_or_init(|| {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let texts =
+                self.file.left_out.iter().filter_map(|s| self.text.get(s.start as usize..s.end as usize));
+            texts.flat_map(|text| text.split(move |c| !is_part(c))).collect()
+        });
+        words.contains(name)
     }
 
     pub(crate) fn report_unused(&mut self) {

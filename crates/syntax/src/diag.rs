@@ -44,6 +44,8 @@ pub struct Diagnostic {
     /// why it is so
     pub note: Option<String>,
     pub mend: Option<Mend>,
+    /// how many this stands for: 1, but where the rest of many are only counted
+    pub count: usize,
 }
 
 impl Diagnostic {
@@ -57,6 +59,7 @@ impl Diagnostic {
             causes: Vec::new(),
             note: None,
             mend: None,
+            count: 1,
         }
     }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::Span;
 use crate::codes;
 use crate::diag::Diagnostic;
+use crate::diagnostics::Diagnostics;
 
 /// What a token is; its text is found by its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,27 +55,44 @@ pub(crate) fn punctuation(text: &str) -> Option<&'static str> {
     PUNCTUATION.iter().copied().find(|p| *p == text)
 }
 
+/// Whether nothing but white space stands in the last line of what was read before.
+pub(crate) fn begins_line(before: &str) -> bool {
+    before.chars().rev().find(|c| *c == '\n' || !c.is_whitespace()).is_none_or(|c| c == '\n')
+}
+
 /// All tokens, the last of which is [`TokenKind::Eof`], and what was wrong with the text.
 pub fn lex(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
-    lex_part(text, 0..text.len())
+    let lexed = lex_part(text, 0..text.len());
+    (lexed.tokens, lexed.diagnostics.into_vec())
+}
+
+/// What became of a text.
+pub(crate) struct Lexed {
+    pub tokens: Vec<Token>,
+    pub diagnostics: Diagnostics,
+    /// the runs of characters that are not part of the language, ascending
+    pub strange: Vec<Span>,
 }
 
 /// As [`lex`], of a part of a text; spans count in the whole.
-pub fn lex_part(text: &str, part: Range<usize>) -> (Vec<Token>, Vec<Diagnostic>) {
+pub(crate) fn lex_part(text: &str, part: Range<usize>) -> Lexed {
     let text = &text[..part.end];
-    let mut lexer = Lexer { text, at: part.start, tokens: Vec::new(), diagnostics: Vec::new() };
+    // Some editors begin a file with a byte order mark.
+    let mark = if text[part.start..].starts_with('\u{feff}') { 3 } else { 0 };
+    let lexed = Lexed { tokens: Vec::new(), diagnostics: Diagnostics::default(), strange: Vec::new() };
+    let mut lexer = Lexer { text, at: part.start + mark, lexed };
     while lexer.at < text.len() {
         lexer.next();
     }
     lexer.push(TokenKind::Eof, text.len());
-    (lexer.tokens, lexer.diagnostics)
+    lexer.report_strange();
+    lexer.lexed
 }
 
 struct Lexer<'a> {
     text: &'a str,
     at: usize,
-    tokens: Vec<Token>,
-    diagnostics: Vec<Diagnostic>,
+    lexed: Lexed,
 }
 
 impl Lexer<'_> {
@@ -83,7 +101,7 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, kind: TokenKind, start: usize) {
-        self.tokens.push(Token { kind, span: span(start, self.at) });
+        self.lexed.tokens.push(Token { kind, span: span(start, self.at) });
     }
 
     /// Advances while the characters satisfy `wanted`.
@@ -114,26 +132,25 @@ impl Lexer<'_> {
             }
             self.at += p.len();
             if matches!(*p, "@" | "#" | "$") {
-                self.unexpected(start, c);
+                self.unexpected(start);
             } else {
                 self.push(TokenKind::Punct(p), start);
             }
         } else {
             self.at += c.len_utf8();
-            self.unexpected(start, c);
+            self.unexpected(start);
         }
     }
 
-    /// Whether nothing but spaces stands before this in its line.
     fn begins_line(&self) -> bool {
-        self.text[..self.at].rsplit('\n').next().is_some_and(|line| line.trim().is_empty())
+        begins_line(&self.text[..self.at])
     }
 
     /// `#include`, `#define`: the line is not read.
     fn preprocessor(&mut self) {
         let start = self.at;
         self.skip(|c| c != '\n');
-        self.diagnostics.push(
+        self.lexed.diagnostics.push(
             Diagnostic::error(
                 codes::PREPROCESSOR,
                 "there is no preprocessor",
@@ -144,24 +161,27 @@ impl Lexer<'_> {
         );
     }
 
-    fn unexpected(&mut self, start: usize, c: char) {
-        // A run of strange characters is one mistake.
-        if let Some(last) = self.diagnostics.last_mut()
-            && last.code == codes::STRANGE_CHARACTER
-            && last.primary.span.end as usize == start
-        {
-            last.primary.span.end = self.at as u32;
-            return;
+    /// A run of strange characters is one mistake.
+    fn unexpected(&mut self, start: usize) {
+        match self.lexed.strange.last_mut() {
+            Some(last) if last.end as usize == start => last.end = self.at as u32,
+            _ => self.lexed.strange.push(span(start, self.at)),
         }
-        self.diagnostics.push(
-            Diagnostic::error(
-                codes::STRANGE_CHARACTER,
-                format!("the character {c:?} is not part of the language"),
-                span(start, self.at),
-                "not expected anywhere but in a comment",
-            )
-            .mend("remove it"),
-        );
+    }
+
+    fn report_strange(&mut self) {
+        for &here in &self.lexed.strange {
+            let first = self.text[here.start as usize..].chars().next().unwrap_or_default();
+            self.lexed.diagnostics.push(
+                Diagnostic::error(
+                    codes::STRANGE_CHARACTER,
+                    format!("the character {first:?} is not part of the language"),
+                    here,
+                    "not expected anywhere but in a comment",
+                )
+                .mend("remove it"),
+            );
+        }
     }
 
     fn line_comment(&mut self) {
@@ -179,7 +199,7 @@ impl Lexer<'_> {
                 Some(end) => self.at += 2 + end + 2,
                 None => {
                     self.at = self.text.len();
-                    self.diagnostics.push(
+                    self.lexed.diagnostics.push(
                         Diagnostic::error(
                             codes::UNTERMINATED_COMMENT,
                             "this comment has no end",
@@ -206,7 +226,7 @@ impl Lexer<'_> {
             self.push(TokenKind::Path, start);
             return;
         }
-        self.diagnostics.push(
+        self.lexed.diagnostics.push(
             Diagnostic::error(
                 codes::STRING,
                 "there are no strings or character literals",
@@ -222,7 +242,7 @@ impl Lexer<'_> {
 
     /// Whether the word `import` stands before what is read now.
     fn behind_import(&self) -> bool {
-        let last = self.tokens.iter().rev().find(|t| !t.kind.is_comment());
+        let last = self.lexed.tokens.iter().rev().find(|t| !t.kind.is_comment());
         last.is_some_and(|t| &self.text[t.span.start as usize..t.span.end as usize] == "import")
     }
 
@@ -285,13 +305,13 @@ impl Lexer<'_> {
         } else {
             diagnostic = diagnostic.mend("use one of the units, or separate the number from the name");
         }
-        self.diagnostics.push(diagnostic);
+        self.lexed.diagnostics.push(diagnostic);
     }
 
     fn fraction(&mut self, start: usize) {
         self.at += 1;
         self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
-        self.diagnostics.push(
+        self.lexed.diagnostics.push(
             Diagnostic::error(
                 codes::FLOATING_POINT,
                 "there is no floating point",
@@ -314,14 +334,14 @@ impl Lexer<'_> {
         let here = span(start, self.at);
         if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
             let what = if radix == 16 { "hexadecimal (0-9, a-f)" } else { "binary (0, 1)" };
-            self.diagnostics.push(
+            self.lexed.diagnostics.push(
                 Diagnostic::error(codes::MALFORMED_NUMBER, "this number is malformed", here, "here")
                     .mend(format!("after the prefix come {what} digits only")),
             );
             return 0;
         }
         u64::from_str_radix(&digits, radix).unwrap_or_else(|_| {
-            self.diagnostics.push(
+            self.lexed.diagnostics.push(
                 Diagnostic::error(
                     codes::NUMBER_TOO_LARGE,
                     "this number does not fit 64 bits",
@@ -381,5 +401,6 @@ mod tests {
         assert_eq!(codes("0x"), [codes::MALFORMED_NUMBER]);
         assert_eq!(codes("1.5"), [codes::FLOATING_POINT]);
         assert_eq!(codes("\"a\""), [codes::STRING]);
+        assert_eq!(codes("\u{feff}a"), []);
     }
 }

@@ -7,6 +7,7 @@ pub mod assemble;
 pub mod ast;
 pub mod codes;
 pub mod diag;
+pub mod diagnostics;
 mod format;
 pub mod lexer;
 pub mod lines;

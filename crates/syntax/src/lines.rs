@@ -12,21 +12,29 @@ pub struct LineCol {
 pub struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<u32>,
+    /// where bytes are that begin no character
+    inner: Vec<u32>,
 }
 
 impl<'a> LineIndex<'a> {
     pub fn new(text: &'a str) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
         let starts = std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect();
-        LineIndex { text, starts }
+        let inner = text.bytes().enumerate().filter(|(_, b)| b & 0xc0 == 0x80).map(|(i, _)| i as u32);
+        LineIndex { text, starts, inner: inner.collect() }
     }
 
     /// The line and column of a byte offset; an offset past the end counts as the end.
     pub fn line_col(&self, offset: u32) -> LineCol {
         let offset = (offset as usize).min(self.text.len());
         let line = self.starts.partition_point(|s| *s as usize <= offset) - 1;
-        let before = self.text.get(self.starts[line] as usize..offset).unwrap_or_default();
-        LineCol { line: line as u32 + 1, col: before.chars().count() as u32 + 1 }
+        if !self.text.is_char_boundary(offset) {
+            return LineCol { line: line as u32 + 1, col: 1 };
+        }
+        let start = self.starts[line] as usize;
+        let inner_before = |at: usize| self.inner.partition_point(|i| (*i as usize) < at);
+        let chars = offset - start - (inner_before(offset) - inner_before(start));
+        LineCol { line: line as u32 + 1, col: chars as u32 + 1 }
     }
 
     /// The byte offset of a line and column; past the end of the text counts as the end.

@@ -1,5 +1,6 @@
 //! The texts of a program that is spread over several files, laid end to end: an offset says the file too.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::{LineCol, LineIndex, Span};
@@ -17,6 +18,8 @@ struct Part {
 pub struct Sources {
     text: String,
     parts: Vec<Part>,
+    /// the number of each file
+    numbers: BTreeMap<String, usize>,
 }
 
 impl Sources {
@@ -24,7 +27,8 @@ impl Sources {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let range = 0..text.len();
-        Sources { text, parts: vec![Part { name: name.into(), range }] }
+        let name = name.into();
+        Sources { text, numbers: BTreeMap::from([(name.clone(), 0)]), parts: vec![Part { name, range }] }
     }
 
     /// Adds a file; returns its number.
@@ -33,8 +37,10 @@ impl Sources {
         self.text.push('\n');
         let start = self.text.len();
         self.text.push_str(text);
-        self.parts.push(Part { name: name.into(), range: start..self.text.len() });
-        self.parts.len() - 1
+        let (name, file) = (name.into(), self.parts.len());
+        self.numbers.entry(name.clone()).or_insert(file);
+        self.parts.push(Part { name, range: start..self.text.len() });
+        file
     }
 
     /// What spans count in.
@@ -65,7 +71,7 @@ impl Sources {
 
     /// The file with this name.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.parts.iter().position(|p| p.name == name)
+        self.numbers.get(name).copied()
     }
 
     /// The file that an offset lies in; an offset past the end counts as in the last.

@@ -1,35 +1,46 @@
 //! "Did you mean": the nearest of some names.
 
+/// Nobody writes longer names by hand: of these no slip is looked for.
+const LONGEST: usize = 64;
+
 /// The name nearest to `word` by edit distance, if it is near enough to be a slip.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST {
+        return None;
+    }
     let limit = (word.len() / 3).max(1);
     names
         .into_iter()
-        .filter(|n| *n != word)
-        .map(|n| (distance(word, n), n))
-        .filter(|(d, _)| *d <= limit)
+        .filter(|n| *n != word && n.len().abs_diff(word.len()) <= limit)
+        .filter_map(|n| Some((distance(word, n, limit)?, n)))
         .min()
         .map(|(_, n)| n)
 }
 
-/// Levenshtein distance with adjacent transposition (optimal string alignment), over bytes.
-fn distance(a: &str, b: &str) -> usize {
+/// Levenshtein distance with adjacent transposition (optimal string alignment), over bytes; `None` above the limit.
+fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut before: Vec<usize> = Vec::new();
+    let mut before = vec![0; b.len() + 1];
     let mut previous: Vec<usize> = (0..=b.len()).collect();
+    let mut row = previous.clone();
     for i in 1..=a.len() {
-        let mut row = vec![i];
+        row[0] = i;
         for j in 1..=b.len() {
             let substitute = previous[j - 1] + usize::from(!a[i - 1].eq_ignore_ascii_case(&b[j - 1]));
             let mut best = substitute.min(previous[j] + 1).min(row[j - 1] + 1);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 best = best.min(before[j - 2] + 1);
             }
-            row.push(best);
+            row[j] = best;
         }
-        before = std::mem::replace(&mut previous, row);
+        // A transposition reaches one row further back.
+        if row.iter().chain(&previous).all(|d| *d > limit) {
+            return None;
+        }
+        std::mem::swap(&mut before, &mut previous);
+        std::mem::swap(&mut previous, &mut row);
     }
-    previous[b.len()]
+    Some(previous[b.len()]).filter(|d| *d <= limit)
 }
 
 /// Whether the name is that of a type to which values are converted, so that `(T) x` means `T(x)`.

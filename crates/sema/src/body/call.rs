@@ -159,8 +159,9 @@ impl Body<'_, '_> {
         wants_value: bool,
     ) -> Option<Option<ir::Expr>> {
         self.cx.usage.mark(&name.name);
-        let def = self.cx.program.functions[func.index()].clone();
+        let def = &self.cx.program.functions[func.index()];
         let params: Vec<Ty> = def.locals[..def.params as usize].iter().map(|l| l.ty.clone()).collect();
+        let ret = def.ret.clone();
         self.count(args, params.len(), span)?;
         if params.contains(&Ty::Packet) {
             return self.report(
@@ -189,7 +190,7 @@ impl Body<'_, '_> {
             }
             values.push(value);
         }
-        let dest = (wants_value && def.ret != Ty::Void).then(|| self.temporary(def.ret.clone()));
+        let dest = (wants_value && ret != Ty::Void).then(|| self.temporary(ret));
         self.emit(StmtKind::Call { dest, func, args: values });
         Some(dest.map(|d| self.load(d, span)))
     }
@@ -264,8 +265,7 @@ impl Body<'_, '_> {
             _ => {
                 let functions: Vec<String> = self
                     .cx
-                    .env
-                    .names()
+                    .names_to_suggest()
                     .filter(|n| matches!(self.cx.env.get(n), Some(Def::Function(_) | Def::Id(_))))
                     .map(str::to_owned)
                     .collect();

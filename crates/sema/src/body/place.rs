@@ -158,7 +158,8 @@ impl Body<'_, '_> {
             );
         }
         let locals = self.names.iter().flat_map(|scope| scope.keys().map(String::as_str));
-        let candidates: Vec<&str> = locals.chain(self.cx.env.names()).chain(ir::STATUS_NAMES).collect();
+        let candidates: Vec<&str> =
+            locals.chain(self.cx.names_to_suggest()).chain(ir::STATUS_NAMES).collect();
         let near = nearest(name, candidates).map(str::to_owned);
         let mut diagnostic = Diagnostic::error(
             codes::UNKNOWN_NAME,

@@ -16,4 +16,7 @@ code_table! {
     PLACE_CYCLE = 510, "processors that wait for each other's place", "0510";
     FEATURE_TEST = 511, "a test of no feature", "0511";
     FEATURE_OF_ITSELF = 512, "a feature that requires or excludes itself", "0512";
+    IMPORT_NO_PROGRAM = 513, "an import of something that is no program", "0513";
+    MORE = 514, "more mistakes than are shown", "0514";
+    TOO_LONG = 515, "a program that is too long", "0515";
 }

@@ -1,8 +1,10 @@
 //! `import "file.mtp";`
 
 use super::{Assembled, codes};
+use crate::Span;
 use crate::ast::{File, Ident};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Severity};
+use crate::diagnostics::Diagnostics;
 use crate::parse_part;
 use crate::sources::Sources;
 
@@ -13,9 +15,14 @@ pub(super) fn follow(
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Assembled {
     let sources = Sources::new(name, text);
-    let assembled = Assembled { tree: File::default(), sources, diagnostics: Vec::new() };
-    let mut follower = Follower { assembled, read, open: Vec::new() };
-    follower.open(0);
+    let mut follower = Follower {
+        tree: File::default(),
+        sources,
+        diagnostics: Diagnostics::default(),
+        read,
+        open: Vec::new(),
+    };
+    follower.open(0, None);
     while let Some(last) = follower.open.last_mut() {
         match last.imports.next() {
             Some(path) => {
@@ -25,8 +32,15 @@ pub(super) fn follow(
             None => drop(follower.open.pop()),
         }
     }
-    follower.assembled
+    let Follower { tree, sources, diagnostics, .. } = follower;
+    Assembled { tree, sources, diagnostics: diagnostics.into_vec() }
 }
+
+/// How many bytes a program has at most, with all that it imports.
+pub const TEXT_MAX: usize = 4 << 20;
+
+/// How many files of a circle of imports a message names.
+const NAMED_MAX: usize = 8;
 
 /// A file whose imports are being followed.
 struct Open {
@@ -35,36 +49,48 @@ struct Open {
 }
 
 struct Follower<'a> {
-    assembled: Assembled,
+    tree: File,
+    sources: Sources,
+    diagnostics: Diagnostics,
     read: &'a mut dyn FnMut(&str) -> Result<String, String>,
     /// each imported by the one before it; a list of its own, as a chain of files may be longer than the stack is deep
     open: Vec<Open>,
 }
 
 impl Follower<'_> {
-    fn open(&mut self, file: usize) {
-        let range = self.assembled.sources.range(file);
-        let (tree, diagnostics) = parse_part(self.assembled.sources.text(), range);
-        self.assembled.diagnostics.extend(diagnostics);
-        self.assembled.tree.items.extend(tree.items);
-        self.assembled.tree.imports.extend(tree.imports.iter().cloned());
+    /// Parses a file; `path` is where it is imported.
+    fn open(&mut self, file: usize, path: Option<&Ident>) {
+        let range = self.sources.range(file);
+        if range.end > TEXT_MAX {
+            return self.too_long(Span::new(0, 0));
+        }
+        let (tree, mut diagnostics) = parse_part(self.sources.text(), range);
+        if let Some(path) = path.filter(|_| tree.items.is_empty() && tree.imports.is_empty())
+            && diagnostics.iter().any(|d| d.severity == Severity::Error)
+        {
+            diagnostics = vec![no_program(path)];
+        }
+        self.diagnostics.extend(diagnostics);
+        self.tree.items.extend(tree.items);
+        self.tree.imports.extend(tree.imports.iter().cloned());
         self.open.push(Open { file, imports: tree.imports.into_iter() });
     }
 
     fn import(&mut self, from: usize, path: &Ident) {
-        let name = resolve(self.assembled.sources.name(from), &path.name);
-        if let Some(file) = self.assembled.sources.find(&name) {
+        let name = resolve(self.sources.name(from), &path.name);
+        if let Some(file) = self.sources.find(&name) {
             if let Some(first) = self.open.iter().position(|open| open.file == file) {
                 self.cycle(first, path);
             }
             return;
         }
         match (self.read)(&name) {
+            Ok(text) if self.sources.text().len() + text.len() >= TEXT_MAX => self.too_long(path.span),
             Ok(text) => {
-                let file = self.assembled.sources.add(name, &text);
-                self.open(file);
+                let file = self.sources.add(name, &text);
+                self.open(file, Some(path));
             }
-            Err(why) => self.assembled.diagnostics.push(
+            Err(why) => self.diagnostics.push(
                 Diagnostic::error(
                     codes::IMPORT_MISSING,
                     format!("cannot import `{}`: {why}", if name.is_empty() { &path.name } else { &name }),
@@ -77,10 +103,25 @@ impl Follower<'_> {
         }
     }
 
+    /// Reads nothing more.
+    fn too_long(&mut self, here: Span) {
+        self.open.clear();
+        let message = format!("a program has at most {} MiB", TEXT_MAX >> 20);
+        self.diagnostics.push(
+            Diagnostic::error(codes::TOO_LONG, message, here, "this is longer")
+                .note("all files count together")
+                .mend("leave something out"),
+        );
+    }
+
     fn cycle(&mut self, first: usize, path: &Ident) {
         let names = self.open[first..].iter().chain([&self.open[first]]);
-        let names: Vec<&str> = names.map(|open| self.assembled.sources.name(open.file)).collect();
-        self.assembled.diagnostics.push(
+        let mut names: Vec<&str> =
+            names.map(|open| self.sources.name(open.file)).take(NAMED_MAX + 1).collect();
+        if names.len() > NAMED_MAX {
+            names[NAMED_MAX] = "and so on";
+        }
+        self.diagnostics.push(
             Diagnostic::error(
                 codes::IMPORT_CYCLE,
                 "this import leads back to its own file",
@@ -91,6 +132,17 @@ impl Follower<'_> {
             .mend("remove it: a program sees the declarations of all its files"),
         );
     }
+}
+
+/// Of a file that is something else, nothing is shown.
+fn no_program(path: &Ident) -> Diagnostic {
+    Diagnostic::error(
+        codes::IMPORT_NO_PROGRAM,
+        format!("`{}` is no transport program", path.name),
+        path.span,
+        "nothing in this file is a declaration",
+    )
+    .mend("name a file that ends in .mtp")
 }
 
 /// The name of what `from` imports as `path`, without `.` and without `..` where that can be.

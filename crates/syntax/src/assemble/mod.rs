@@ -4,6 +4,8 @@ pub mod codes;
 pub mod features;
 mod imports;
 
+pub use imports::TEXT_MAX;
+
 use crate::ast::File;
 use crate::diag::Diagnostic;
 use crate::sources::Sources;

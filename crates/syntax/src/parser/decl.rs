@@ -5,7 +5,7 @@ use crate::Span;
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;
-use crate::lexer::TokenKind;
+use crate::lexer::{TokenKind, begins_line};
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
@@ -129,8 +129,7 @@ impl Parser<'_> {
     }
 
     fn begins_line(&self) -> bool {
-        let before = &self.text[..self.span().start as usize];
-        before.rsplit('\n').next().is_some_and(|line| line.trim().is_empty())
+        begins_line(&self.text[..self.span().start as usize])
     }
 
     pub(super) fn doc(&mut self) -> String {

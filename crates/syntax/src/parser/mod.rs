@@ -18,7 +18,8 @@ use crate::Span;
 use crate::ast::{File, Ident};
 use crate::codes;
 use crate::diag::Diagnostic;
-use crate::lexer::{Token, TokenKind, lex_part};
+use crate::diagnostics::Diagnostics;
+use crate::lexer::{Lexed, Token, TokenKind, lex_part};
 pub use snippet::{parse_exprs, parse_stmt};
 
 /// A mistake was found and has been reported.
@@ -43,9 +44,7 @@ pub fn parse(text: &str) -> (File, Vec<Diagnostic>) {
 pub fn parse_part(text: &str, part: Range<usize>) -> (File, Vec<Diagnostic>) {
     let mut parser = Parser::new(text, part);
     let file = parser.file();
-    let mut diagnostics = parser.diagnostics;
-    diagnostics.sort_by_key(|d| d.primary.span.start);
-    (file, diagnostics)
+    (file, parser.diagnostics.into_vec())
 }
 
 struct Parser<'a> {
@@ -55,7 +54,9 @@ struct Parser<'a> {
     /// without comments; documentation stays
     tokens: Vec<Token>,
     at: usize,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Diagnostics,
+    /// the runs of characters that are not part of the language, ascending
+    strange: Vec<Span>,
     depth: u32,
     /// operators and postfixes so far in this statement: each may make its tree one level higher
     links: u32,
@@ -66,9 +67,9 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(text: &'a str, part: Range<usize>) -> Parser<'a> {
         let start = part.start as u32;
-        let (tokens, diagnostics) = lex_part(text, part);
+        let Lexed { tokens, diagnostics, strange } = lex_part(text, part);
         let tokens = tokens.into_iter().filter(|t| !t.kind.is_comment()).collect();
-        Parser { text, start, tokens, at: 0, diagnostics, depth: 0, links: 0, unclosed_at: None }
+        Parser { text, start, tokens, at: 0, diagnostics, strange, depth: 0, links: 0, unclosed_at: None }
     }
 }
 
@@ -154,16 +155,11 @@ impl Parser<'_> {
     /// Whether a mistake already reported explains this one: it is at the same place, or the text right before it
     /// could not be made a token, or a comment has taken the rest of the file.
     fn follows_from_another(&self, diagnostic: &Diagnostic) -> bool {
-        let here = diagnostic.primary.span.start;
         let at_end = self.token().kind == TokenKind::Eof;
-        self.diagnostics.iter().any(|d| {
-            let span = d.primary.span;
-            span.start == here
-                || (d.code == codes::STRANGE_CHARACTER
-                    && span.start >= self.previous_end()
-                    && span.end <= self.span().start)
-                || (d.code == codes::UNTERMINATED_COMMENT && at_end)
-        })
+        let next = self.strange.partition_point(|s| s.start < self.previous_end());
+        self.diagnostics.is_at(diagnostic.primary.span.start)
+            || self.strange.get(next).is_some_and(|s| s.end <= self.span().start)
+            || at_end && self.diagnostics.has(codes::UNTERMINATED_COMMENT)
     }
 
     /// What stands here, for a message.
@@ -357,9 +353,7 @@ impl Parser<'_> {
 
     fn unclosed(&mut self, open: Span) -> Reported {
         // The braces around this one are open for the same reason.
-        if self.unclosed_at.replace(self.at) == Some(self.at)
-            || self.diagnostics.iter().any(|d| d.code == codes::TOO_DEEP)
-        {
+        if self.unclosed_at.replace(self.at) == Some(self.at) || self.diagnostics.has(codes::TOO_DEEP) {
             return Reported;
         }
         self.report(

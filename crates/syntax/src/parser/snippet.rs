@@ -35,7 +35,7 @@ fn whole<T: Default>(
     if read.is_ok() && parser.token().kind != TokenKind::Eof {
         parser.expected("the end");
     }
-    (read.unwrap_or_default(), parser.diagnostics)
+    (read.unwrap_or_default(), parser.diagnostics.into_vec())
 }
 
 #[cfg(test)]
