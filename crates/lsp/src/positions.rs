@@ -7,12 +7,26 @@ use lsp_types::{Position, Range};
 #[derive(Debug)]
 pub struct Lines {
     starts: Vec<u32>,
+    /// where each character ends that has more bytes than code units, and how many more these and those before it have
+    extra: Vec<(u32, u32)>,
 }
 
 impl Lines {
     pub fn new(text: &str) -> Self {
         let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-        Lines { starts: std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect() }
+        let starts = std::iter::once(0).chain(newlines.map(|(i, _)| i as u32 + 1)).collect();
+        let wide = text.char_indices().filter(|(_, c)| c.len_utf8() > c.len_utf16());
+        let extra = wide.scan(0, |sum, (at, c)| {
+            *sum += (c.len_utf8() - c.len_utf16()) as u32;
+            Some(((at + c.len_utf8()) as u32, *sum))
+        });
+        Lines { starts, extra: extra.collect() }
+    }
+
+    /// How many more bytes than code units there are before an offset.
+    fn extra_before(&self, offset: u32) -> u32 {
+        let count = self.extra.partition_point(|(end, _)| *end <= offset);
+        count.checked_sub(1).map_or(0, |last| self.extra[last].1)
     }
 
     /// The position of an offset; one past the end counts as the end, one inside a character as its beginning.
@@ -22,8 +36,9 @@ impl Lines {
             offset -= 1;
         }
         let line = self.starts.partition_point(|s| *s as usize <= offset) - 1;
-        let before = &text[self.starts[line] as usize..offset];
-        Position::new(line as u32, before.encode_utf16().count() as u32)
+        let (start, offset) = (self.starts[line], offset as u32);
+        let extra = self.extra_before(offset) - self.extra_before(start);
+        Position::new(line as u32, offset - start - extra)
     }
 
     pub fn range(&self, text: &str, span: Span) -> Range {
