@@ -141,9 +141,12 @@ fn long_lists_of_everything() {
     }
 }
 
+/// Gives the text of an imported file.
+type Reader = fn(&str) -> String;
+
 #[test]
 fn imports_are_bounded() {
-    let cases: [(&str, String, fn(&str) -> String); 3] = [
+    let cases: [(&str, String, Reader); 3] = [
         ("a circle", "import \"0.mtp\";".into(), |name| {
             let number: usize = name.trim_end_matches(".mtp").parse().unwrap_or_default();
             format!("import \"{}.mtp\"; import \"{}.mtp\";", (number + 1) % 10_000, number / 2)
