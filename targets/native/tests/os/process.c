@@ -302,16 +302,19 @@ enum os_woken os_wait(bool (*ready)(void *), void *argument, uint64_t deadline) 
     bool interrupted = os_chance(os.pressure.interrupts);
     if (interrupted && deadline > os.now + 1000000)
         deadline = os.now + os_random(1000000);
-    self->waits = true;
-    self->ready = ready;
-    self->ready_argument = argument;
-    self->deadline = deadline;
-    self->found_ready = false;
-    leave(self, false);
-    self->waits = false;
-    self->woken_at = os.now;
-    if (ready && ready(argument))
-        return OS_READY;
+    /* What it was woken for may be gone when it runs. */
+    do {
+        self->waits = true;
+        self->ready = ready;
+        self->ready_argument = argument;
+        self->deadline = deadline;
+        self->found_ready = false;
+        leave(self, false);
+        self->waits = false;
+        self->woken_at = os.now;
+        if (ready && ready(argument))
+            return OS_READY;
+    } while (os.now < deadline);
     if (interrupted)
         self->pressures++;
     return interrupted ? OS_INTERRUPTED : OS_TIMEOUT;
