@@ -204,11 +204,14 @@ static bool link_write(struct relay_link *link) {
         link->down_written += (uint32_t)put;
     } else if (errno == EAGAIN) {
         link->writable = false;
-    } else if (errno != EINTR) {
+    } else if (errno == EPIPE || errno == ECONNRESET) {
         link->deaf = true;
         link->down_written = link->down_held;
+    } else if (errno != EINTR) {
+        relay_link_fail(link, errno); /* no memory: the program must not take what is missing for the end */
+        return false;
     }
-    return put >= 0 || errno != EAGAIN;
+    return link->writable;
 }
 
 static void link_pump_down(struct relay_link *link) {
