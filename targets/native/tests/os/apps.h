@@ -45,7 +45,8 @@ struct listener {
 enum { PORT_FIRST = 80, PORTS = 3, PORT_NOBODY = 7 };
 
 struct world {
-    bool calm; /* nothing is lost and nothing is missing: answers are due in time */
+    bool calm;   /* nothing is lost and nothing is missing: answers are due in time */
+    bool scarce; /* hosts miss memory and descriptors */
     uint64_t patience;
     struct limit limits[2][2]; /* of users of a stack */
     struct listener listeners[2][PORTS];

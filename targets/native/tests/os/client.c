@@ -193,6 +193,12 @@ static void check_refused(const struct target *to, int error) {
 static struct conn *connected(struct app *app, int fd, const struct target *to) {
     if (never(to))
         os_broken("a connection to nobody");
+    struct sockaddr_in in;
+    socklen_t len = sizeof in;
+    if (world.scarce && app_getpeername(fd, (struct sockaddr *)&in, &len) != 0) {
+        app_close(fd); /* there was no memory for its name */
+        return NULL;
+    }
     struct model_name remote = name_of(fd, app_getpeername), local = name_of(fd, app_getsockname);
     if (remote.port != to->port || remote.address != node_address(to->node) || local.address != node_address(app->node))
         os_broken("a connection with the names of another");

@@ -31,6 +31,8 @@ void hosts_begin(void) {
 static struct carrick_core *checked_init(void *memory, const struct carrick_config *config) {
     struct carrick_core *core = program->init(memory, config);
     uint32_t node = config->address == node_address(1);
+    if (cores[!node].core == core) /* the other host has ended, and its memory is used again */
+        cores[!node].core = NULL;
     cores[node].core = core;
     cores[node].base = config->base;
     return core;

@@ -28,7 +28,7 @@ static struct {
     uint64_t first, last, seconds, patience, linger;
     const char *settings[SETTINGS + 1];
     uint32_t setting_count;
-    bool verbose, keep_going, scarce;
+    bool verbose, keep_going;
     char **words;
 } options = {.first = 1, .last = 100, .patience = 200, .linger = 5000};
 
@@ -58,7 +58,7 @@ static struct os_pressure pressure_choose(struct carrick_pcg *rng, bool calm) {
                                    .late_most = 2 * MS,
                                    .preemptions = rates[carrick_pcg_next(rng) % 4],
                                    .buffer = buffers[carrick_pcg_next(rng) % 3]};
-    if (!calm && carrick_pcg_next(rng) % 2 && options.scarce)
+    if (!calm && carrick_pcg_next(rng) % 2)
         pressure.no_files = pressure.no_memory = 300;
     return pressure;
 }
@@ -92,6 +92,7 @@ static const char *rules_choose(struct carrick_pcg *rng, struct limit limits[2])
 static void begin(struct carrick_pcg *rng) {
     world = (struct world){.calm = carrick_pcg_next(rng) % 3 != 0};
     struct os_pressure pressure = pressure_choose(rng, world.calm);
+    world.scarce = pressure.no_memory != 0;
     world.patience = world.calm ? options.patience : OS_NEVER;
     os_begin(seed, &pressure);
     os_verbose(options.verbose);
@@ -109,7 +110,7 @@ static void begin(struct carrick_pcg *rng) {
         /* A server that answers with cookies resets a connection whose data overtook the handshake's last segment. */
         if (fault.reorder > 0)
             model_excuse();
-        if (pressure.no_files) {
+        if (world.scarce) {
             os_press(hosts[i].process);
             model_excuse();
         }
@@ -230,8 +231,6 @@ static bool read_options(int argc, char **argv) {
             options.verbose = true;
         else if (strcmp(name, "--keep-going") == 0)
             options.keep_going = true;
-        else if (strcmp(name, "--scarce") == 0)
-            options.scarce = true;
         else
             alone = false;
         if (alone)

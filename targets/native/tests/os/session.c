@@ -19,7 +19,9 @@ static enum outcome failed(struct conn *conn, const char *call) {
     int error = errno;
     if (error == EAGAIN || error == EINTR)
         return NOTHING_NOW;
-    if (error != ECONNRESET && error != EPIPE && error != ETIMEDOUT && error != ECONNABORTED && error != ENOTCONN)
+    bool lack = error == ENOBUFS || error == ENOMEM || error == ENETDOWN;
+    if (!(lack && world.scarce) && error != ECONNRESET && error != EPIPE && error != ETIMEDOUT &&
+        error != ECONNABORTED && error != ENOTCONN)
         os_broken("%s of a connection gives %s", call, strerror(error));
     model_broken(conn->end, error, call);
     return BROKEN;
@@ -166,7 +168,7 @@ static bool drain(struct conn *conn) {
 void session(struct app *app, struct conn *conn) {
     uint64_t shared = model_shared(conn->end);
     bool asks = app->listener < 0 && app->port == 0, whole;
-    if (os_random(4) == 0)
+    if (os_random(4) == 0 && !world.scarce)
         answers_connected(conn->fd);
     whole = shared % 3 == 0 ? both_ways(conn) : requests(conn, asks, shared >> 2);
     uint32_t manner = os_random(8);
@@ -175,7 +177,7 @@ void session(struct app *app, struct conn *conn) {
         conn->reset = app_setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger) == 0;
     } else if (whole && manner > 2) {
         finish(conn);
-        if (drain(conn) && os_random(4) == 0)
+        if (drain(conn) && os_random(4) == 0 && !world.scarce)
             answers_ended(conn->fd);
     }
     conn_close(app, conn);
