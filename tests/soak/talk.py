@@ -101,6 +101,18 @@ def ask(to, kind, count, seed):
     return s
 
 
+def ask_until_taken(to, kind, count, seed):
+    """Connections that have just ended hold their places for a moment, and so long the stack refuses others."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return ask(to, kind, count, seed)
+        except ConnectionRefusedError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
+
+
 def put(s, data):
     try:
         s.sendall(data)
@@ -185,7 +197,7 @@ def call(to, seed, threads, times):
 def hold(to, seed, count):
     size = 800_000  # more than the stack, the relay and sockets between have room for
     try:
-        held = [ask(to, "give", size, seed + n) for n in range(count)]
+        held = [ask_until_taken(to, "give", size, seed + n) for n in range(count)]
     except OSError as e:
         print("hold error", e, flush=True)
         return
