@@ -161,6 +161,8 @@ impl Process {
 
     /// Waits for its end; how that was.
     pub fn ended(mut self) -> String {
+        // The pipe is closed only when it has written: a process that finds nobody to read would die of that.
+        let _ = self.begins();
         self.handle.has_ended(None);
         match self.child.as_mut().map(Child::wait) {
             Some(Ok(status)) => format!("ended ({status})"),
