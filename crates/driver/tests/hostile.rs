@@ -182,3 +182,26 @@ fn only_files_are_read() {
     let right: Compiled = compile_file(&at("mark.mtp")).expect("readable");
     assert!(!pretty(&right, Colour::No).contains("MTP0001"), "{}", pretty(&right, Colour::No));
 }
+
+#[test]
+fn a_long_program_without_mistakes() {
+    const LONG: usize = 20_000;
+    let fields = lines(LONG, |n| format!("uint32 field{n};"));
+    let used = lines(LONG, |n| format!("c.field{n} += e.n; c.count -= c.field{n};"));
+    let text = format!(
+        "net_header ipv4 {{ uint32 src_ip; uint32 dst_ip; uint8 protocol = 253; }}
+         id flow(uint32 remote_ip, uint32 local_ip);
+         event segment : net_event {{ uint32 n; }}
+         context conn by flow {{ uint32 count; {fields} }}
+         pkt_bp hdr over ipv4 {{ uint32 n; }}
+         void parse(pkt_t p, ipv4 ip) {{
+             hdr h; p.extract(h); segment e; e.n = h.n; set_flow_id(e, flow(ip.src_ip, ip.dst_ip)); raise e;
+         }}
+         void receive(segment e, conn c) {{ {used} }}
+         void made(segment e) {{ conn v; new_ctx(v, get_flow_id(e)); }}
+         dispatch stack {{ segment -> {{ receive }} absent {{ made }}; }}
+         deploy {{ register_ep_chains(stack); register_ctx_spec(conn, 16); register_ev_parser(parse); }}"
+    );
+    let (errors, _, said) = answered("many fields and statements", text);
+    assert_eq!(errors, 0, "{said}");
+}

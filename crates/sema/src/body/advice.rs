@@ -179,12 +179,12 @@ impl Body<'_, '_> {
     /// What does not fit to what stands before it in its block; the new statements begin at `before`.
     pub(super) fn advise_sequence(&mut self, before: usize, span: Span) {
         let (earlier, new) = self.out.split_at(before.min(self.out.len()));
-        let instr = |s: &ir::Stmt| if let StmtKind::Instr(i) = &s.kind { Some(i.clone()) } else { None };
-        let earlier_instrs: Vec<Instr> = earlier.iter().filter_map(instr).collect();
+        let is =
+            |wanted: Instr| earlier.iter().any(|s| matches!(&s.kind, StmtKind::Instr(i) if *i == wanted));
         let mut found: Option<(u16, &str, &str, &str)> = None;
         for stmt in new {
-            let raised = |event: LocalId| earlier_instrs.contains(&Instr::Raise { event });
-            let deleted = |ctx: LocalId| earlier_instrs.contains(&Instr::DelCtx { ctx });
+            let raised = |event: LocalId| is(Instr::Raise { event });
+            let deleted = |ctx: LocalId| is(Instr::DelCtx { ctx });
             found = found.or(match &stmt.kind {
                 StmtKind::SetFlowId { event, .. } if raised(*event) => Some((
                     codes::ID_AFTER_RAISE,
@@ -204,14 +204,12 @@ impl Body<'_, '_> {
                     "gone with it",
                     "remove this, or the `del_ctx` before it",
                 )),
-                StmtKind::Instr(Instr::Notify { token, .. }) if completes_again(&earlier_instrs, token) => {
-                    Some((
-                        codes::NOTIFIED_TWICE,
-                        "this request is complete already",
-                        "completed again",
-                        "keep one of the two, or put them into the branches of an `if`",
-                    ))
-                }
+                StmtKind::Instr(Instr::Notify { token, .. }) if completes_again(earlier, token) => Some((
+                    codes::NOTIFIED_TWICE,
+                    "this request is complete already",
+                    "completed again",
+                    "keep one of the two, or put them into the branches of an `if`",
+                )),
                 _ => None,
             });
         }
@@ -318,7 +316,7 @@ impl Seen {
 }
 
 /// Whether an instruction before completes the request that the same field or variable names.
-fn completes_again(earlier: &[Instr], token: &ir::Expr) -> bool {
+fn completes_again(earlier: &[ir::Stmt], token: &ir::Expr) -> bool {
     let place = |e: &ir::Expr| match &e.kind {
         ExprKind::Load(place) if place.path.iter().all(|p| matches!(p, Proj::Field(_) | Proj::Token)) => {
             Some(place.clone())
@@ -326,7 +324,9 @@ fn completes_again(earlier: &[Instr], token: &ir::Expr) -> bool {
         _ => None,
     };
     let Some(wanted) = place(token).filter(|p| p.path == [Proj::Token]) else { return false };
-    earlier.iter().any(|i| matches!(i, Instr::Notify { token, .. } if place(token).as_ref() == Some(&wanted)))
+    earlier.iter().any(|s| {
+        matches!(&s.kind, StmtKind::Instr(Instr::Notify { token, .. }) if place(token).as_ref() == Some(&wanted))
+    })
 }
 
 fn mirrored(op: BinOp) -> BinOp {

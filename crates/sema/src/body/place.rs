@@ -243,12 +243,12 @@ impl Body<'_, '_> {
 
     fn place_field(&mut self, place: ir::Place, field: &Ident, why: Option<&'static str>) -> Option<Node> {
         let p = &self.cx.program;
-        let fields: Vec<(String, Ty)> = match &place.ty {
-            Ty::Struct(id) => named(&p.structs[id.index()].fields),
-            Ty::Scratch(id) => named(&p.scratchpads[id.index()].fields),
-            Ty::Id(id) => named(&p.ids[id.index()].parts),
-            Ty::Event(id) => named(&p.events[id.index()].fields),
-            Ty::Context(id) => named(&p.contexts[id.index()].fields),
+        let fields: &[ir::FieldDef] = match &place.ty {
+            Ty::Struct(id) => &p.structs[id.index()].fields,
+            Ty::Scratch(id) => &p.scratchpads[id.index()].fields,
+            Ty::Id(id) => &p.ids[id.index()].parts,
+            Ty::Event(id) => &p.events[id.index()].fields,
+            Ty::Context(id) => &p.contexts[id.index()].fields,
             Ty::Blueprint(id) => return self.blueprint_field(place.root, *id, field),
             Ty::NetHeader => return self.net_field(place.root, field, true),
             Ty::List(..) | Ty::Wnd { .. } if ASKED.contains(&field.name.as_str()) => {
@@ -276,8 +276,8 @@ impl Body<'_, '_> {
                 );
             }
         };
-        if let Some(at) = fields.iter().position(|(n, _)| *n == field.name) {
-            let ty = fields[at].1.clone();
+        if let Some(at) = fields.iter().position(|f| f.name == field.name) {
+            let ty = fields[at].ty.clone();
             if ty == Ty::Void {
                 return None; // reported where it is declared
             }
@@ -289,6 +289,7 @@ impl Body<'_, '_> {
                 None => Node::Place(place),
             });
         }
+        let fields = named(fields);
         self.special_field(place, field, &fields)
     }
 
