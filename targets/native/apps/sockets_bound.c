@@ -233,6 +233,8 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
         program = relay_link_open(link);
     }
     if (program >= 0) {
+        /* accept() reads it. An end that is closed with it unread was never accepted: its connection is reset. */
+        (void)send(link->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
         relay_link_connected(link, handle, &bound->parked_ends);
         if (!bound_pass(bound, program, &bound->parked_ends))
             bound->parked = program;

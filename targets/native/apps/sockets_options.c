@@ -35,7 +35,8 @@ static void bound_set(struct relay_bound *bound, uint32_t options, uint32_t valu
 void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_link *link = relay_link_find(relay, ask->id);
     struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
-    struct carrick_answer answer = {.id = ask->id, .error = link || bound ? EACCES : EINVAL};
+    /* An option of a connection that is over changes nothing. */
+    struct carrick_answer answer = {.id = ask->id, .error = link || bound ? EACCES : 0};
     if ((link && shows(relay, link->cookie, fd)) || (bound && shows(relay, bound->cookie, fd))) {
         answer.error = 0;
         if (link)

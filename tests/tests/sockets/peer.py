@@ -41,12 +41,13 @@ def serve(s, address):
         s.sendall(b"x" * int(what[1]))
         s.recv(1)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    elif what[0] == "call":  # connects back, says what it is told, tells what it hears and how it ended
+    elif what[0] == "call":  # connects back, says what it is told, if anything, tells what it hears and how it ended
         back = socket.create_connection((address, int(what[1])))
         port = back.getsockname()[1]
         try:
-            back.sendall(what[2].encode())
-            back.shutdown(socket.SHUT_WR)
+            if len(what) > 2:
+                back.sendall(what[2].encode())
+                back.shutdown(socket.SHUT_WR)
             heard = all_of(back)
         except OSError:  # it was reset, perhaps before all was said
             heard = b"reset"

@@ -293,6 +293,15 @@ def a_listener_accepts():
 
 
 @case
+def a_closed_listener_resets_what_it_did_not_accept():
+    listener = socket.create_server((OURS, 2003))
+    s = ask("call 2003")
+    wait(listener, select.POLLIN)
+    listener.close()
+    assert all_of(s).startswith(b"reset")
+
+
+@case
 def a_listening_process_forks():
     listener = socket.create_server(("", 2001))
     child = os.fork()
