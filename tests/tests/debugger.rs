@@ -26,6 +26,9 @@ fn gdb_stops_on_a_line_of_the_program() {
     let line = line_of("uint32 n = min(c.send_len, room);");
     let said = Command::new("gdb")
         .args(["-nx", "-batch", "-ex", "set breakpoint pending off", "-ex", &format!("break tcp.mtp:{line}")])
+        // Debug information names files from the folder that was built, so that it is the same in every folder.
+        .arg("-d")
+        .arg(bench.parent().expect("a folder"))
         .args(["-ex", "run", "-ex", "print c->state", "-ex", "next", "-ex", "frame", "-ex", "kill"])
         .arg("--args")
         .arg(&bench)
