@@ -83,7 +83,8 @@ fn action(line: &str) -> Option<Action> {
         "wait" => Action::Wait(duration(rest)?),
         "quiet" => Action::Quiet(duration(rest)?),
         "listen" | "accept" | "connect" | "send" | "recv" | "shutdown" | "close" | "abort" | "unlisten"
-        | "send_urgent" | "urgent" | "set_nodelay" | "set_keepalive" | "set_retries" | "set_tos" => {
+        | "send_urgent" | "urgent" | "set_nodelay" | "set_keepalive" | "set_retries" | "set_user_timeout"
+        | "set_linger" | "drain" | "orphan" | "set_tos" => {
             let argument = if rest.is_empty() { None } else { Some(rest.parse().ok()?) };
             Action::Call { name: word.to_owned(), argument }
         }
