@@ -20,12 +20,14 @@ const ALSO_ENGLISH: [&str; 2] = ["native", "sim"];
 
 /// Where the system's sockets are spoken, and the names in which it does so: they are asked of whatever stack answers.
 const SOCKETS: [&str; 2] = ["targets/native/preload/", "targets/native/tests/os/"];
-const NAMES_OF_SOCKETS: [&str; 7] = [
+const NAMES_OF_SOCKETS: [&str; 9] = [
     "IPPROTO_TCP",
     "TCP_NODELAY",
     "TCP_CORK",
     "TCP_MAXSEG",
     "TCP_INFO",
+    "TCP_USER_TIMEOUT",
+    "TCP_LINGER2",
     "struct tcp_info",
     "<netinet/tcp.h>",
 ];

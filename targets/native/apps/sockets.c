@@ -79,6 +79,12 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
     case CARRICK_ASK_GET:
         relay_get(relay, asker, ask, fd);
         break;
+    case CARRICK_ASK_LINGER:
+        relay_linger(relay, asker, ask->id, fd);
+        break;
+    case CARRICK_ASK_CLOSED:
+        relay_closed(relay, asker, ask->id);
+        break;
     default:
         relay_answer(relay, asker, &(struct carrick_answer){.error = EPROTO});
     }

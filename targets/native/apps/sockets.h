@@ -36,8 +36,11 @@ struct relay_link {
     uint32_t connect;  /* the one that connects, while `connecting` */
     uint32_t owner;    /* for whom they are */
     uint32_t padding;  /* octets that were only to keep the socket from being writable */
-    uint32_t options;
+    uint64_t closer;   /* who has closed it and waits until the peer has all, or RELAY_NOBODY */
+    uint32_t options, patience;
+    int32_t linger;
     uint8_t tos;
+    bool left; /* the stack knows that the program is gone */
     bool used, connecting, cancelled, connected, six;
     bool readable, writable; /* as far as the descriptor has told */
     bool hung_up;            /* the program has closed its end */
@@ -56,7 +59,8 @@ struct relay_bound {
     uint64_t cookie; /* of the program's end */
     int fd;          /* accepted connections go there; -1: closed */
     uint64_t asker;  /* who waits for it to listen, or RELAY_NOBODY */
-    uint32_t address, options, requests;
+    uint32_t address, options, patience, requests;
+    int32_t linger;
     uint32_t uid;     /* whose it is */
     uint32_t backlog; /* places to keep for connections that wait; 0: they are not counted */
     uint32_t kept;    /* those that are kept now: one that is accepted takes its place along */
@@ -206,6 +210,9 @@ bool relay_who(int fd, uint32_t *uid);
 void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd);
 void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
+/* An asker is about to close the program's end, or has. */
+void relay_linger(struct relay *relay, uint64_t asker, uint64_t id, int fd);
+void relay_closed(struct relay *relay, uint64_t asker, uint64_t id);
 
 /* Who an asker is. */
 uint32_t relay_uid(const struct relay *relay, uint64_t asker);

@@ -126,6 +126,7 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
     bound->port = answer.local_port;
     bound->options = ask->options;
     bound->tos = (uint8_t)ask->tos;
+    bound->patience = ask->patience;
     bound->six = ask->six != 0;
     answer.id = bound->id;
     int program = bound_open(bound);
@@ -229,6 +230,8 @@ static void bound_accepted(void *user, enum carrick_status status, uint64_t hand
         link->six = bound->six;
         link->options = bound->options;
         link->tos = bound->tos;
+        link->patience = bound->patience;
+        link->linger = bound->linger;
         link->owner = relay_owner(relay, bound->uid);
         program = relay_link_open(link);
     }

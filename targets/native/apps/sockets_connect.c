@@ -96,6 +96,7 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
     link->six = ask->six != 0;
     link->options = ask->options;
     link->tos = (uint8_t)ask->tos;
+    link->patience = ask->patience;
     link->owner = relay_owner(relay, uid);
     answer->id = link->id;
     *program = relay_link_open(link);

@@ -22,6 +22,7 @@ struct relay_link *relay_link_begin(struct relay *relay, uint32_t uid, int *erro
                                 .uid = uid,
                                 .fd = -1,
                                 .asker = RELAY_NOBODY,
+                                .closer = RELAY_NOBODY,
                                 .used = true,
                                 .up = buffers,
                                 .down = buffers + RELAY_OCTETS};
@@ -56,6 +57,7 @@ static struct carrick_stack *link_stack(const struct relay_link *link) {
 void relay_link_release(struct relay_link *link) {
     if (link->ending && link->requests == 0 && link->used) {
         link->used = false;
+        relay_answer(link->relay, link->closer, &(struct carrick_answer){.error = 0});
         relay_give(link->relay, RELAY_CONNECTIONS, link->uid, 1);
         link->relay->free_links[link->relay->free_count++] = (uint32_t)(link - link->relay->links);
         relay_accept(link->relay);
@@ -89,6 +91,9 @@ static void link_end(struct relay_link *link, bool at_once) {
     }
     link->ending = true;
     link->requests += refused == 0;
+    if (!at_once &&
+        link->closer != RELAY_NOBODY) /* the place is kept until the peer has all, which who closed awaits */
+        link->requests += carrick_drain(stack, link->handle, link_ended, link) == 0;
     link_shut(link);
     relay_link_release(link);
 }
@@ -230,6 +235,21 @@ static void link_pump_down(struct relay_link *link) {
     }
 }
 
+static void link_set_done(void *user, enum carrick_status status, uint64_t value) {
+    (void)status, (void)value; /* a program without the option goes on without it */
+    struct relay_link *link = user;
+    link->requests--;
+    relay_link_release(link);
+}
+
+/* The program is gone, but what it wrote is not all taken: the peer may not hold that for ever. */
+static void link_leave(struct relay_link *link) {
+    int refused = carrick_orphan(link_stack(link), link->handle, link_set_done, link);
+    link->relay->stuck |= refused == CARRICK_AGAIN;
+    link->left = refused != CARRICK_AGAIN;
+    link->requests += refused == 0;
+}
+
 static void link_pump(struct relay_link *link) {
     if (link->hung_up)
         relay_connect_cancel(link);
@@ -239,17 +259,17 @@ static void link_pump(struct relay_link *link) {
     link_pump_down(link);
     if (link->hung_up && link->up_ended && !link->ending)
         link_end(link, link->options & CARRICK_OPTION_RESET);
-}
-
-static void link_set_done(void *user, enum carrick_status status, uint64_t value) {
-    (void)status, (void)value; /* a program without the option goes on without it */
-    struct relay_link *link = user;
-    link->requests--;
-    relay_link_release(link);
+    if (link->hung_up && !link->ending && !link->left)
+        link_leave(link);
 }
 
 static void link_nodelay(struct relay_link *link, bool on) {
     link->requests += carrick_set_nodelay(link_stack(link), link->handle, on, link_set_done, link) == 0;
+}
+
+/* As the stack takes it: 0 is its own time, so that none is the shortest. */
+static uint32_t linger_milliseconds(int32_t seconds) {
+    return seconds < 0 ? 1 : (uint32_t)seconds * 1000;
 }
 
 void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value) {
@@ -258,6 +278,10 @@ void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value) {
     link->options = on ? link->options | options : link->options & ~options;
     if (options & CARRICK_OPTION_TOS)
         link->tos = (uint8_t)value;
+    if (options & CARRICK_OPTION_PATIENCE)
+        link->patience = value;
+    if (options & CARRICK_OPTION_LINGER)
+        link->linger = (int32_t)value;
     if (!link->connected)
         return;
     if (options & CARRICK_OPTION_CORK && !on)
@@ -268,6 +292,23 @@ void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value) {
         link->requests += carrick_set_keepalive(stack, link->handle, on, link_set_done, link) == 0;
     if (options & CARRICK_OPTION_TOS)
         link->requests += carrick_set_tos(stack, link->handle, link->tos, link_set_done, link) == 0;
+    if (options & CARRICK_OPTION_PATIENCE)
+        link->requests += carrick_set_user_timeout(stack, link->handle, link->patience, link_set_done, link) == 0;
+    if (options & CARRICK_OPTION_LINGER)
+        link->requests +=
+            carrick_set_linger(stack, link->handle, linger_milliseconds(link->linger), link_set_done, link) == 0;
+}
+
+/* What a connection had before it was connected, or its listening socket. */
+static void link_set_all(struct relay_link *link) {
+    uint32_t options = link->options;
+    for (uint32_t option = 1; option <= options; option <<= 1)
+        if (options & option)
+            relay_link_set(link, option,
+                           option == CARRICK_OPTION_TOS        ? link->tos
+                           : option == CARRICK_OPTION_PATIENCE ? link->patience
+                           : option == CARRICK_OPTION_LINGER   ? (uint32_t)link->linger
+                                                               : 1);
 }
 
 void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends) {
@@ -291,9 +332,7 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
     (void)bind(link->fd, (const struct sockaddr *)&address, len);
     link->handle = handle;
     link->connected = link->readable = link->writable = true;
-    for (uint32_t option = CARRICK_OPTION_NODELAY; option <= CARRICK_OPTION_CORK; option <<= 1)
-        if (link->options & option)
-            relay_link_set(link, option, option == CARRICK_OPTION_TOS ? link->tos : 1);
+    link_set_all(link);
     if (link->hung_up)
         link_end(link, true); /* nobody knows that it was connected */
     link_pump(link);

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 
 #include "apps/sockets.h"
 
@@ -30,6 +31,10 @@ static void bound_set(struct relay_bound *bound, uint32_t options, uint32_t valu
     bound->options = value || options == CARRICK_OPTION_TOS ? bound->options | options : bound->options & ~options;
     if (options & CARRICK_OPTION_TOS)
         bound->tos = (uint8_t)value;
+    if (options & CARRICK_OPTION_PATIENCE)
+        bound->patience = value;
+    if (options & CARRICK_OPTION_LINGER)
+        bound->linger = (int32_t)value;
 }
 
 void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
@@ -69,19 +74,52 @@ static int get_info(struct relay_link *link, uint64_t asker, uint32_t item) {
     return !refused ? 0 : refused == CARRICK_AGAIN ? EAGAIN : ENOPROTOOPT;
 }
 
+/* What the relay keeps of a socket. False: that is not for it to say. */
+static bool kept(const struct relay_link *link, const struct relay_bound *bound, uint32_t item, uint64_t *value) {
+    int32_t linger = link ? link->linger : bound->linger;
+    uint32_t options = link ? link->options : bound->options, tos = link ? link->tos : bound->tos;
+    if (item == CARRICK_VALUE_OPTIONS)
+        *value = options | tos << 8;
+    else if (item == CARRICK_VALUE_PATIENCE)
+        *value = link ? link->patience : bound->patience;
+    else if (item == CARRICK_VALUE_LINGER && linger)
+        *value = (uint32_t)linger;
+    else
+        return false;
+    return true;
+}
+
 void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_link *link = relay_link_find(relay, ask->id);
     const struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
     struct carrick_answer answer = {.error = EINVAL};
-    if ((link && shows(relay, link->cookie, fd)) || (bound && shows(relay, bound->cookie, fd))) {
-        bool told = link && ask->value >= CARRICK_VALUE_INFO;
-        answer.error = told                                  ? get_info(link, asker, ask->value - CARRICK_VALUE_INFO)
-                       : ask->value == CARRICK_VALUE_OPTIONS ? 0
-                                                             : ENOTCONN;
-        if (told && !answer.error)
+    if (((link && shows(relay, link->cookie, fd)) || (bound && shows(relay, bound->cookie, fd)))) {
+        bool has = kept(link, bound, ask->value, &answer.id);
+        answer.error = has                               ? 0
+                       : !link                           ? ENOTCONN
+                       : ask->value < CARRICK_VALUE_INFO ? ENOPROTOOPT
+                                                         : get_info(link, asker, ask->value - CARRICK_VALUE_INFO);
+        if (!has && !answer.error)
             return; /* the answer comes when the program tells */
-        uint32_t options = link ? link->options : bound->options, tos = link ? link->tos : bound->tos;
-        answer.id = answer.error ? 0 : options | tos << 8;
     }
     relay_answer(relay, asker, &answer);
+}
+
+void relay_linger(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
+    struct relay_link *link = relay_link_find(relay, id);
+    struct carrick_answer answer = {.error = link && shows(relay, link->cookie, fd) ? 0 : EINVAL};
+    if (!answer.error)
+        link->closer = asker;
+    relay_answer(relay, asker, &answer);
+}
+
+void relay_closed(struct relay *relay, uint64_t asker, uint64_t id) {
+    struct relay_link *link = relay_link_find(relay, id);
+    bool waits = link && link->closer == asker;
+    struct pollfd look = {.fd = waits ? link->fd : -1};
+    if (waits && (link->ending || (poll(&look, 1, 0) == 1 && look.revents & POLLHUP)))
+        return; /* the answer comes when the connection has ended */
+    if (waits)
+        link->closer = RELAY_NOBODY;
+    relay_answer(relay, asker, &(struct carrick_answer){.error = 0});
 }

@@ -225,6 +225,24 @@ int carrick_set_tos(struct carrick_stack *stack, uint64_t connection, uint8_t to
     return with_value(stack, CALL_SET_TOS, connection, FIELD_TOS, tos, done, user);
 }
 
+int carrick_set_user_timeout(struct carrick_stack *stack, uint64_t connection, uint32_t milliseconds,
+                             carrick_done_fn done, void *user) {
+    return with_value(stack, CALL_SET_USER_TIMEOUT, connection, FIELD_MILLISECONDS, milliseconds, done, user);
+}
+
+int carrick_set_linger(struct carrick_stack *stack, uint64_t connection, uint32_t milliseconds, carrick_done_fn done,
+                       void *user) {
+    return with_value(stack, CALL_SET_LINGER, connection, FIELD_MILLISECONDS, milliseconds, done, user);
+}
+
+int carrick_orphan(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_ORPHAN, connection, NULL, 0, done, user);
+}
+
+int carrick_drain(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user) {
+    return on_handle(stack, CALL_DRAIN, connection, NULL, 0, done, user);
+}
+
 int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_info item, carrick_done_fn done,
                  void *user) {
     return with_value(stack, CALL_INFO, connection, FIELD_ITEM, item, done, user);

@@ -9,11 +9,12 @@ static const char *const call_names[CALL_KINDS] = {
     "shutdown",    "close",         "abort",          "open",        "request",       "recv_request",
     "respond",     "recv_response", "cancel",         "open_stream", "accept_stream", "reset",
     "register",    "deregister",    "post_recv",      "post_send",   "post_write",    "post_read",
-    "set_nodelay", "set_keepalive", "cancel_connect", "set_tos",     "info"};
-static const char *const field_names[FIELDS] = {"local_ip", "local_port", "remote_ip", "remote_port", "backlog",
-                                                "len",      "local_qp",   "remote_qp", "send_psn",    "recv_psn",
-                                                "key",      "addr",       "may_read",  "may_write",   "with_imm",
-                                                "imm",      "on",         "request",   "tos",         "item"};
+    "set_nodelay", "set_keepalive", "cancel_connect", "set_tos",     "info",          "set_user_timeout",
+    "set_linger",  "orphan",        "drain"};
+static const char *const field_names[FIELDS] = {
+    "local_ip",  "local_port", "remote_ip", "remote_port", "backlog", "len",      "local_qp",
+    "remote_qp", "send_psn",   "recv_psn",  "key",         "addr",    "may_read", "may_write",
+    "with_imm",  "imm",        "on",        "request",     "tos",     "item",     "milliseconds"};
 
 static struct carrick_call_map map_call(const struct carrick_program *program, const char *name) {
     struct carrick_call_map map = {.number = -1};

@@ -37,6 +37,10 @@ enum carrick_call_kind {
     CALL_CANCEL_CONNECT,
     CALL_SET_TOS,
     CALL_INFO,
+    CALL_SET_USER_TIMEOUT,
+    CALL_SET_LINGER,
+    CALL_ORPHAN,
+    CALL_DRAIN,
     CALL_KINDS
 };
 
@@ -62,6 +66,7 @@ enum carrick_call_field {
     FIELD_REQUEST,
     FIELD_TOS,
     FIELD_ITEM,
+    FIELD_MILLISECONDS,
     FIELDS
 };
 

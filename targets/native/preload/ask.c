@@ -64,6 +64,10 @@ bool preload_answer(int connection, struct carrick_answer *answer) {
     return taken;
 }
 
+bool preload_ask_on(int connection, const struct carrick_ask *ask) {
+    return say(connection, ask, -1);
+}
+
 int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer, int *got) {
     int connection = door();
     if (connection < 0)

@@ -102,6 +102,10 @@ uint32_t preload_option(int level, int option) {
         return CARRICK_OPTION_NODELAY;
     if (level == IPPROTO_TCP && option == TCP_CORK)
         return CARRICK_OPTION_CORK;
+    if (level == IPPROTO_TCP && option == TCP_USER_TIMEOUT)
+        return CARRICK_OPTION_PATIENCE;
+    if (level == IPPROTO_TCP && option == TCP_LINGER2)
+        return CARRICK_OPTION_LINGER;
     if (level == SOL_SOCKET && option == SO_KEEPALIVE)
         return CARRICK_OPTION_KEEPALIVE;
     if ((level == IPPROTO_IP && option == IP_TOS) || (level == IPPROTO_IPV6 && option == IPV6_TCLASS))
@@ -125,6 +129,9 @@ void preload_options(int fd, struct carrick_ask *ask) {
     if (tos)
         ask->options |= CARRICK_OPTION_TOS;
     ask->tos = (uint32_t)tos;
+    ask->patience = (uint32_t)option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT);
+    if (ask->patience)
+        ask->options |= CARRICK_OPTION_PATIENCE;
 }
 
 /* A buffer's size, if the program chose it: the kernel tells twice what was asked for. */

@@ -64,6 +64,7 @@ PRELOADED int accept4(int fd, struct sockaddr *address, socklen_t *len, int flag
         (void)fcntl(accepted, F_SETFD, 0);
     if (flags & SOCK_NONBLOCK)
         (void)fcntl(accepted, F_SETFL, O_NONBLOCK);
+    preload_linger_as(fd, accepted);
     preload_give(name.six, ends.remote_address, ends.remote_port, address, len);
     return accepted;
 }
@@ -99,8 +100,12 @@ static int again(int fd) {
 static void bound_options(int fd, uint64_t id, struct carrick_ask *ask) {
     uint64_t value = 0;
     (void)preload_get(fd, id, CARRICK_VALUE_OPTIONS, &value);
-    ask->options = value & 0xff;
+    ask->options = value & 0xff & ~(uint32_t)CARRICK_OPTION_LINGER; /* that is of accepted connections alone */
     ask->tos = (uint32_t)(value >> 8);
+    value = 0;
+    if (ask->options & CARRICK_OPTION_PATIENCE)
+        (void)preload_get(fd, id, CARRICK_VALUE_PATIENCE, &value);
+    ask->patience = (uint32_t)value;
 }
 
 PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {

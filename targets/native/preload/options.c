@@ -8,6 +8,8 @@
 
 #include "preload/preload.h"
 
+#define LINGER_MOST 120 /* s, as the kernel has it */
+
 PRELOADED int getsockname(int fd, struct sockaddr *address, socklen_t *len) {
     struct carrick_socket_name name, ends;
     if (!preload_name(fd, &name))
@@ -59,7 +61,7 @@ static int why(int fd, const struct carrick_socket_name *name, void *to, socklen
 }
 
 /* What the program tells of a connection (enum carrick_info). */
-enum { STATE, SEGMENT, ROUND_TRIP, VARIATION, TIMEOUT, WINDOW, THRESHOLD, IN_FLIGHT, RETRIES, ITEMS };
+enum { STATE, SEGMENT, ROUND_TRIP, VARIATION, TIMEOUT, WINDOW, THRESHOLD, IN_FLIGHT, RETRIES, ITEMS, LINGER = ITEMS };
 
 static uint32_t microseconds(uint64_t nanoseconds) {
     return (uint32_t)(nanoseconds / 1000);
@@ -106,6 +108,16 @@ static int get_socket(int fd, const struct carrick_socket_name *name, int option
     }
 }
 
+/* In seconds: what was set, else what the program has. Returns an errno. */
+static int get_linger(int fd, uint64_t id, uint64_t *told) {
+    int error = preload_get(fd, id, CARRICK_VALUE_LINGER, told);
+    if (!error)
+        return 0;
+    error = preload_get(fd, id, CARRICK_VALUE_INFO + LINGER, told);
+    *told /= 1000000000;
+    return error;
+}
+
 static int get_transport(int fd, const struct carrick_socket_name *name, int level, int option, void *value,
                          socklen_t *len) {
     uint64_t told;
@@ -115,11 +127,15 @@ static int get_transport(int fd, const struct carrick_socket_name *name, int lev
         return name->kind == CARRICK_SOCKET_CONNECTION ? tell_info(fd, name->id, value, len) : fail(ENOPROTOOPT);
     if (level == IPPROTO_TCP && option == TCP_MAXSEG)
         error = preload_get(fd, name->id, CARRICK_VALUE_INFO + SEGMENT, &told);
+    else if (known == CARRICK_OPTION_PATIENCE)
+        error = preload_get(fd, name->id, CARRICK_VALUE_PATIENCE, &told);
+    else if (known == CARRICK_OPTION_LINGER)
+        error = get_linger(fd, name->id, &told);
     else if (known)
         error = preload_get(fd, name->id, CARRICK_VALUE_OPTIONS, &told);
     if (error)
         return fail(error);
-    if (known)
+    if (known && known != CARRICK_OPTION_PATIENCE && known != CARRICK_OPTION_LINGER)
         told = known == CARRICK_OPTION_TOS ? told >> 8 : (told & known) != 0;
     return give((int)told, value, len);
 }
@@ -142,21 +158,21 @@ static int set(int fd, uint64_t id, uint32_t option, uint32_t value) {
     return error ? fail(error) : 0;
 }
 
-/* Closing resets at once, or does not wait: nobody waits for a time until all has arrived. */
+/* Closing resets at once, or waits for a time until all has arrived, or does neither. */
 static int set_linger(int fd, uint64_t id, const void *value, socklen_t len) {
     struct linger linger;
     if (len < sizeof linger)
         return fail(EINVAL);
     memcpy(&linger, value, sizeof linger);
-    if (linger.l_onoff && linger.l_linger)
-        return fail(ENOPROTOOPT);
-    if (set(fd, id, CARRICK_OPTION_RESET, linger.l_onoff != 0) != 0)
+    if (set(fd, id, CARRICK_OPTION_RESET, linger.l_onoff && !linger.l_linger) != 0)
         return -1;
     return preload_libc.setsockopt(fd, SOL_SOCKET, SO_LINGER, value, len);
 }
 
 PRELOADED int setsockopt(int fd, int level, int option, const void *value, socklen_t len) {
     struct carrick_socket_name name;
+    if (level == SOL_SOCKET && option == SO_LINGER)
+        preload_lingers();
     if (!value || !is_level(level) || !preload_name(fd, &name))
         return preload_libc.setsockopt(fd, level, option, value, len);
     if (level == SOL_SOCKET && option == SO_LINGER)
@@ -164,7 +180,15 @@ PRELOADED int setsockopt(int fd, int level, int option, const void *value, sockl
     uint32_t known = preload_option(level, option);
     int wanted = 0;
     memcpy(&wanted, value, len < sizeof wanted ? len : sizeof wanted);
-    uint32_t told = known == CARRICK_OPTION_TOS ? (uint32_t)wanted & 0xff : wanted != 0;
+    uint32_t told = wanted != 0;
+    if (known == CARRICK_OPTION_TOS)
+        told = (uint32_t)wanted & 0xff;
+    else if (known == CARRICK_OPTION_PATIENCE && wanted < 0)
+        return fail(EINVAL);
+    else if (known == CARRICK_OPTION_PATIENCE)
+        told = (uint32_t)wanted;
+    else if (known == CARRICK_OPTION_LINGER)
+        told = (uint32_t)(wanted < 0 ? -1 : wanted < LINGER_MOST ? wanted : LINGER_MOST);
     if (known && set(fd, name.id, known, told) != 0)
         return -1;
     if (level == SOL_SOCKET)

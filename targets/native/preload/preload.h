@@ -35,6 +35,7 @@ struct preload_libc {
     ssize_t (*sendto)(int fd, const void *data, size_t len, int flags, const struct sockaddr *address,
                       socklen_t address_len);
     ssize_t (*sendmsg)(int fd, const struct msghdr *message, int flags);
+    int (*close)(int fd);
 };
 extern struct preload_libc preload_libc;
 
@@ -52,6 +53,8 @@ bool preload_ends(int fd, struct carrick_socket_name *name);
 int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer, int *got);
 /* Reads a value of a socket (enum carrick_socket_value). Returns an errno. */
 int preload_get(int fd, uint64_t id, uint32_t item, uint64_t *value);
+/* Asks more on the same connection. False: the stack is gone. */
+bool preload_ask_on(int connection, const struct carrick_ask *ask);
 /* Waits for a further answer. False: the stack is gone. */
 bool preload_answer(int connection, struct carrick_answer *answer);
 /* Asks what has one answer, with a descriptor if `fd` is not negative. Returns its error, ENETDOWN if there is no
@@ -69,6 +72,11 @@ void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to
 void preload_options(int fd, struct carrick_ask *ask);
 /* The option's number as the stack names it, with its value; 0: the stack does not have it. */
 uint32_t preload_option(int level, int option);
+/* The program has set that closing waits: from now on close() looks whether it does for the socket that it closes. */
+void preload_lingers(void);
+/* An accepted socket waits as its listening socket does. */
+void preload_linger_as(int listening, int accepted);
+
 /* Puts `from` in the place of `fd`, with its flags and those of its options that are the kernel's own, and closes
  * `from`. */
 int preload_replace(int fd, int from);

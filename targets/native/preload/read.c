@@ -32,6 +32,7 @@ __attribute__((constructor(101))) static void find_all(void) {
     FIND(recvmsg);
     FIND(sendto);
     FIND(sendmsg);
+    FIND(close);
 }
 
 /* The stack closes its end only of what has failed, or when both have said all. Where it had not read everything, the

@@ -137,7 +137,7 @@ print(*[bind(port) for port in (80, 79, 8000, 8099, 8100, 0, 81)])
 def connect(local_port):
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     door.connect(os.environ['CARRICK_SOCKETS'])
-    ask = struct.pack('=IIQIHHIIII', int(sys.argv[2]), 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0)
+    ask = struct.pack('=IIQIHHIIIIII', int(sys.argv[2]), 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0, 0, 0)
     door.send(ask)
     return errno.errorcode.get(struct.unpack('=i', door.recv(64)[:4])[0], 'ok')
 print(connect(81), connect(8100), connect(0))

@@ -5,6 +5,7 @@ import sys
 import threading
 
 PORT = 1000
+go = threading.Event()
 
 
 def line(s):
@@ -37,6 +38,13 @@ def serve(s, address):
         s.recv(1)
     elif what[0] == "count":  # what comes until the end, told in digits
         s.sendall(str(len(all_of(s))).encode())
+    elif what[0] == "hold":  # reads nothing until somebody says `go`
+        go.clear()
+        s.sendall(b"!")
+        go.wait()
+        all_of(s)
+    elif what[0] == "go":
+        go.set()
     elif what[0] == "reset":  # octets, then a reset once the first answer has come
         s.sendall(b"x" * int(what[1]))
         s.recv(1)

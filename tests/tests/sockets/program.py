@@ -10,6 +10,7 @@ import struct
 import sys
 import tempfile
 import termios
+import time
 
 OURS, PEER, PORT = sys.argv[1], sys.argv[2], 1000
 PATIENCE = 20_000  # ms
@@ -198,6 +199,73 @@ def options_are_read_back():
         assert s.getsockopt(level, option) == 0
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     assert s.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8) == struct.pack("ii", 1, 0)
+
+
+@case
+def times_are_read_back():
+    s = ask("echo")
+    for option, values in [
+        (socket.TCP_USER_TIMEOUT, [(5000, 5000), (1, 1), (0, 0)]),
+        (socket.TCP_LINGER2, [(5, 5), (200, 120), (-7, -1), (0, 60)]),
+    ]:
+        assert s.getsockopt(socket.IPPROTO_TCP, option) == values[-1][1]
+        for value, told in values:
+            s.setsockopt(socket.IPPROTO_TCP, option, value)
+            assert s.getsockopt(socket.IPPROTO_TCP, option) == told
+    fails(errno.EINVAL, s.setsockopt, socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, -1)
+    s = socket.socket()
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 7000)
+    s.connect((PEER, PORT))
+    assert s.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 7000
+    s.sendall(b"echo\nx")
+    assert s.recv(1) == b"x"
+
+
+def filled():
+    """A connection whose peer reads nothing, and takes no more."""
+    s = ask("hold")
+    assert s.recv(1) == b"!"
+    s.setblocking(False)
+    while select.select([], [s], [], 0.5)[1]:
+        s.send(b"h" * 65536)
+    return s
+
+
+@case
+def data_waits_no_longer_than_the_user_timeout():
+    s = filled()
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 300)
+    wait(s, select.POLLIN)
+    fails(errno.ETIMEDOUT, s.recv, 1)
+    ask("go")
+
+
+def seconds_to_close(s, seconds):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, seconds))
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8) == struct.pack("ii", 1, seconds)
+    begin = time.monotonic()
+    s.close()
+    return time.monotonic() - begin
+
+
+@case
+def closing_waits_until_the_peer_has_all():
+    s = filled()
+    other = s.dup()
+    assert seconds_to_close(s, PATIENCE) < 10, "another owner has it"
+    assert seconds_to_close(other, 1) >= 0.9, "nobody reads"
+    ask("go")
+    s = ask("count")
+    s.sendall(b"c" * 100_000)
+    assert seconds_to_close(s, PATIENCE) < 10, "all is read"
+    with socket.create_server((OURS, 2003)) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3))
+        called = ask("call 2003 hello")
+        accepted, _ = listener.accept()
+        assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8) == struct.pack("ii", 1, 3)
+        assert all_of(accepted) == b"hello"
+        accepted.close()
+    assert all_of(called).startswith(b" at")
 
 
 @case

@@ -155,6 +155,24 @@ int carrick_set_keepalive(struct carrick_stack *stack, uint64_t connection, bool
 /* The DiffServ field of its packets, as it is in the header. Of programs that have the call `set_tos`. */
 int carrick_set_tos(struct carrick_stack *stack, uint64_t connection, uint8_t tos, carrick_done_fn done, void *user);
 
+/* How long what was sent may wait for the peer before the connection ends with CARRICK_TIMED_OUT; 0: as the program has
+ * it. Of programs that have the call `set_user_timeout`. */
+int carrick_set_user_timeout(struct carrick_stack *stack, uint64_t connection, uint32_t milliseconds,
+                             carrick_done_fn done, void *user);
+
+/* How long the peer has to end its side too, once the connection was closed; 0: as the program has it. Of programs that
+ * have the call `set_linger`. */
+int carrick_set_linger(struct carrick_stack *stack, uint64_t connection, uint32_t milliseconds, carrick_done_fn done,
+                       void *user);
+
+/* Whoever had the connection is gone: what it has left is sent, but the connection waits for the peer no longer than
+ * after carrick_close. Of programs that have the call `orphan`. */
+int carrick_orphan(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+
+/* Completes once the peer has acknowledged all that was sent, also after carrick_close. Of programs that have the call
+ * `drain`. */
+int carrick_drain(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
+
 /* What a program tells of a connection: times in nanoseconds, amounts in octets. */
 enum carrick_info {
     CARRICK_INFO_STATE = 0, /* 0: closed; 1, 2: opened by us, by the peer; 3: open; 4, 5: ended by us, and the peer
@@ -167,6 +185,7 @@ enum carrick_info {
     CARRICK_INFO_THRESHOLD,
     CARRICK_INFO_IN_FLIGHT,
     CARRICK_INFO_RETRIES, /* timeouts in a row */
+    CARRICK_INFO_LINGER,  /* how long the peer has to end its side too, after carrick_close */
     CARRICK_INFOS
 };
 

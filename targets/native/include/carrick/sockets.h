@@ -23,7 +23,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define CARRICK_SOCKETS_VERSION  3u
+#define CARRICK_SOCKETS_VERSION  4u
 #define CARRICK_SOCKETS_VARIABLE "CARRICK_SOCKETS" /* of the environment: the path */
 
 enum carrick_ask_kind {
@@ -36,6 +36,9 @@ enum carrick_ask_kind {
                         did, or somebody knows it already */
     CARRICK_ASK_SET, /* id, options, value; with the program's end, which only its owners have */
     CARRICK_ASK_GET, /* id, value: of enum carrick_socket_value; with the program's end; answers value */
+    CARRICK_ASK_LINGER, /* id; with the program's end: who asks is about to close it */
+    CARRICK_ASK_CLOSED, /* id, on the same connection: answers when the peer has all, or at once if the socket has other
+                           owners */
 };
 
 /* What of a socket's options the stack is told; bits. */
@@ -44,13 +47,18 @@ enum carrick_socket_option {
     CARRICK_OPTION_KEEPALIVE = 2, /* SO_KEEPALIVE */
     CARRICK_OPTION_RESET = 4,     /* SO_LINGER of no time: closing resets */
     CARRICK_OPTION_TOS = 8,       /* the value is the DiffServ field; of the others it is 1 or 0 */
+    CARRICK_OPTION_PATIENCE = 32, /* the value is how long what waits for the peer may wait, in ms; 0: any time */
+    CARRICK_OPTION_LINGER = 64,   /* the value is how long the peer has to end its side after close, in s, as an int; 0:
+                                     as the program has it, negative: no time */
     CARRICK_OPTION_CORK = 16,     /* what is small waits, whatever NODELAY says; what waited is sent when it ends */
 };
 
 /* What can be asked of a socket. */
 enum carrick_socket_value {
     CARRICK_VALUE_OPTIONS = 0, /* those that are on, and from bit 8 the DiffServ field */
-    CARRICK_VALUE_INFO = 1,    /* and the next ones: what the program tells, as enum carrick_info numbers it */
+    CARRICK_VALUE_PATIENCE = 1,
+    CARRICK_VALUE_LINGER = 2,
+    CARRICK_VALUE_INFO = 3, /* and the next ones: what the program tells, as enum carrick_info numbers it */
 };
 
 struct carrick_ask {
@@ -61,8 +69,10 @@ struct carrick_ask {
     uint16_t port, local_port;
     uint32_t options; /* of enum carrick_socket_option */
     uint32_t value;
-    uint32_t six; /* 1: of the family AF_INET6, which an IPv4 address is mapped into */
-    uint32_t tos; /* the DiffServ field, with CARRICK_OPTION_TOS in the options */
+    uint32_t six;      /* 1: of the family AF_INET6, which an IPv4 address is mapped into */
+    uint32_t tos;      /* the DiffServ field, with CARRICK_OPTION_TOS in the options */
+    uint32_t patience; /* with CARRICK_OPTION_PATIENCE */
+    uint32_t reserved;
 };
 
 struct carrick_answer {
