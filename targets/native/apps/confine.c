@@ -28,7 +28,7 @@
 #endif
 
 /* Which of the needs allows a system call. */
-enum confine_need { NEED_NOTHING, NEED_FILES, NEED_REMOVES, NEED_KERNEL };
+enum confine_need { NEED_NOTHING, NEED_FILES, NEED_REMOVES, NEED_CONNECTS, NEED_KERNEL };
 
 #define CONFINE_VALUES 5
 
@@ -117,6 +117,7 @@ static const struct confine_rule confine_rules[] = {
     {.number = SYS_unlink, .need = NEED_REMOVES},
 #endif
     {.number = SYS_unlinkat, .need = NEED_REMOVES},
+    {.number = SYS_connect, .need = NEED_CONNECTS},
     {.number = SYS_socket, .need = NEED_KERNEL, .count = 3, .values = {AF_NETLINK, AF_UNIX, AF_INET}},
     {.number = SYS_bpf,
      .need = NEED_KERNEL,
@@ -181,7 +182,7 @@ static size_t rule_code(const struct confine_rule *rule, struct sock_filter *cod
 
 static bool allow_calls(const struct carrick_confinement *needs, struct carrick_port_error *error) {
     static struct sock_filter code[FILTER_CODE];
-    const bool given[] = {true, needs->files, needs->removes, needs->kernel};
+    const bool given[] = {true, needs->files, needs->removes, needs->connects, needs->kernel};
     size_t n = 0;
     code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
     code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CONFINE_ARCH, 1, 0);

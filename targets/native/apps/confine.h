@@ -13,6 +13,7 @@
 struct carrick_confinement {
     bool files;    /* opens, makes and renames files below a folder that is open */
     bool removes;  /* removes its own socket file when it ends */
+    bool connects; /* connects its port again whenever the peer comes back */
     bool kernel;   /* the core is in the kernel: asks for routes and neighbours, and changes maps of BPF */
     bool has_user; /* becomes `user`, with the group of the same number */
     uint32_t user;

@@ -150,7 +150,9 @@ static void end_asked(void *user) {
 
 /* All is open by now: nothing that is needed from here on takes a privilege. */
 static bool confine(const struct carrick_options *options, struct carrick_port_error *error) {
-    struct carrick_confinement needs = {.removes = strncmp(options->port, "unix:", 5) == 0,
+    bool local = strncmp(options->port, "unix:", 5) == 0;
+    struct carrick_confinement needs = {.removes = local,
+                                        .connects = local,
                                         .kernel = options->here->kind != NULL,
                                         .has_user = options->has_user,
                                         .user = options->user};
