@@ -4,13 +4,13 @@ import encodings.idna  # names are looked up by it, when its folder may be close
 import errno
 import os
 import socket
-import struct
 import sys
+
+from door import LISTEN, SET, WHY, asked
 
 OURS, PEER, PORT = sys.argv[1], sys.argv[2], 1000
 # The id of a connection that was another's, and has failed.
 FAILED = int(sys.argv[3], 16)
-LISTEN, WHY, SET = 2, 4, 5
 
 
 def names():
@@ -22,10 +22,7 @@ def names():
 
 def ask(kind, id, end):
     """What the relay answers to one who shows this as the program's end."""
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    door.connect(os.environ["CARRICK_SOCKETS"])
-    socket.send_fds(door, [struct.pack("=IIQIHHIIII", 2, kind, id, 0, 0, 0, 4, 1, 0, 0)], [end.fileno()])
-    error = struct.unpack("=i", door.recv(64)[:4])[0]
+    error = asked(kind, id, end)
     return errno.errorcode[error] if error else "ok"
 
 

@@ -100,12 +100,15 @@ def forged(honest, wire):
 
 
 def flood(honest, wire):
-    """More connections begun than there is room for, from addresses that nobody has."""
+    """More connections begun than there is room for, from addresses that nobody has. A new one is served all the same."""
     for n in range(200):
         source = address(f"10.77.1.{n}")
         wire.send(wire.packet(wire.segment((6000 + n, 1000), n, 0, SYN, source=source), source=source))
         if n % 25 == 24:
             honest.echoes()
+    late = Honest()
+    late.echoes()
+    late.s.close()
     print("begun 200")
 
 

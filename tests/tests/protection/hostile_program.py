@@ -8,8 +8,9 @@ import os
 import platform
 import random
 import socket
-import struct
 import sys
+
+from door import SET, asked
 
 OURS, PEER, PORT = sys.argv[1], sys.argv[2], 1000
 HOST = int(sys.argv[3])
@@ -62,10 +63,7 @@ def names():
 
 def reset(id, end):
     """Asks that a connection be reset when it closes, which only those may ask who have the program's end."""
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    door.connect(os.environ["CARRICK_SOCKETS"])
-    socket.send_fds(door, [struct.pack("=IIQIHHIIII", 2, 5, id, 0, 0, 0, 4, 1, 0, 0)], [end.fileno()])
-    error = struct.unpack("=i", door.recv(64)[:4])[0]
+    error = asked(SET, id, end)
     if error:
         raise OSError(error, "refused")
 

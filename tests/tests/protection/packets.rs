@@ -33,5 +33,6 @@ fn a_hostile_peer_is_counted_and_harms_no_connection() {
         assert!(told[kind] > 50, "{kind}: {said}");
         assert_eq!(counted.get(kind), Some(&told[kind]), "{kind}: {counted:?}");
     }
-    assert!(counted["ctx_refused"] >= 100, "{counted:?}");
+    // Connections that were begun take no place from others.
+    assert_eq!(counted.get("ctx_refused"), None, "{counted:?}");
 }
