@@ -2,40 +2,32 @@
 //! that dies, and the next one finds it.
 
 use std::fs;
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use carrick_driver::Failure;
 use carrick_ir::Program;
 
 use crate::config::Wanted;
 use crate::log;
-use crate::process::{Handle, Process};
+use crate::process::{Process, wait};
 use crate::status::OfHost;
-
-/// How long a host process that died is waited with, at first and at most: the wait doubles each time that it did not live
-/// even so long.
-const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+use crate::supervise::{Action, Event, Supervisor};
 
 /// A process that is there until it is told to stop.
 pub struct Host {
     app: String,
-    state: Arc<Mutex<State>>,
-    /// dropping it is what ends the waits
-    stop: Mutex<Option<Sender<()>>>,
+    supervisor: Arc<Mutex<Supervisor>>,
+    /// the file by which the process is found
+    held: PathBuf,
+    /// dropping it wakes the thread
+    wake: Mutex<Option<PipeWriter>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    process: Option<Handle>,
-    starts: u64,
 }
 
 /// What is started, each time.
@@ -80,7 +72,12 @@ pub fn end(built: &Path) -> Result<(), Failure> {
     if let Some((process, _)) = find(built)? {
         process.handle().end();
     }
-    let words = Process::words(&held(built));
+    remove_doors(&held(built))
+}
+
+/// Removes the files of the sockets' doors of the process that held this file last.
+fn remove_doors(held: &Path) -> Result<(), Failure> {
+    let words = Process::words(held);
     let doors = words.iter().filter_map(|word| word.strip_prefix("sockets:")?.split(',').next());
     for door in doors.filter(|door| nobody_listens(Path::new(door))) {
         fs::remove_file(door).map_err(|e| Failure::Failed(format!("cannot remove {door}: {e}")))?;
@@ -141,37 +138,44 @@ impl Host {
         let executable = executable(program, built);
         let plan = Plan { name: wanted.name.clone(), executable, args, held: held(built), renew };
         let starts = u64::from(found.is_none());
+        let wake = io::pipe().map_err(|e| Failure::Failed(format!("cannot watch {app}: {e}")))?;
         let process = found.map_or_else(|| first(&plan, &app), Ok)?;
-        Ok(Some(Host::start(plan, app, Some(process), starts)))
+        Ok(Some(Host::start(plan, app, Some(process), starts, wake)))
     }
 
-    fn start(plan: Plan, app: String, found: Option<Process>, starts: u64) -> Host {
-        let (stop, stopped) = mpsc::channel();
-        let process = found.as_ref().map(|process| process.handle().clone());
-        let state = Arc::new(Mutex::new(State { process, starts }));
-        let shared = state.clone();
-        let thread = thread::spawn(move || keep(&plan, &shared, &stopped, found));
-        Host { app, state, stop: Mutex::new(Some(stop)), thread: Mutex::new(Some(thread)) }
+    fn start(
+        plan: Plan,
+        app: String,
+        process: Option<Process>,
+        starts: u64,
+        (woken, wake): (PipeReader, PipeWriter),
+    ) -> Host {
+        let pid = process.as_ref().map(|process| process.handle().pid());
+        let supervisor = Arc::new(Mutex::new(Supervisor::new(pid, starts)));
+        let (shared, held) = (supervisor.clone(), plan.held.clone());
+        let keeper = Keeper { plan, process, woken: Some(woken), clock: Instant::now() };
+        let thread = thread::spawn(move || keeper.keep(&shared));
+        Host { app, supervisor, held, wake: Mutex::new(Some(wake)), thread: Mutex::new(Some(thread)) }
     }
 
     /// How it is now.
     pub fn status(&self) -> OfHost {
-        let state = lock(&self.state);
-        let process = state.process.as_ref().map(Handle::pid);
-        OfHost { app: self.app.clone(), process, starts: state.starts }
+        let (process, starts) = lock(&self.supervisor).status();
+        OfHost { app: self.app.clone(), process, starts }
     }
 
     /// Ends the process, and does not start it again.
-    pub fn stop(&self) {
-        drop(lock(&self.stop).take());
-        let process = lock(&self.state).process.clone();
-        if let Some(process) = process {
-            process.end();
-        }
+    ///
+    /// # Errors
+    /// What the process left and cannot be removed.
+    pub fn stop(&self) -> Result<(), Failure> {
+        lock(&self.supervisor).stop();
+        drop(lock(&self.wake).take());
         if let Some(thread) = lock(&self.thread).take() {
             // A panic of it was told when it came.
             let _ = thread.join();
         }
+        remove_doors(&self.held)
     }
 }
 
@@ -194,60 +198,72 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How long is waited with a process that lived so long, after this wait with the one before it; and after it, if the next
-/// one dies at once.
-fn wait_after(wait: Duration, lived: Duration) -> (Duration, Duration) {
-    let now = if lived < AGAIN.1 { wait } else { AGAIN.0 };
-    (now, (now * 2).min(AGAIN.1))
+/// What a supervisor acts on.
+struct Keeper {
+    plan: Plan,
+    process: Option<Process>,
+    /// until it was woken
+    woken: Option<PipeReader>,
+    clock: Instant,
 }
 
-/// Starts the process as often as it ends, until it is told to stop.
-fn keep(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>, mut found: Option<Process>) {
-    let (mut next, mut had) = (AGAIN.0, false);
-    loop {
-        let begun = Instant::now();
-        let renewed = if had { (plan.renew)().map_err(|e| e.to_string()) } else { Ok(()) };
-        had = had && renewed.is_err();
-        let process = match found.take() {
-            Some(process) => Ok(process),
-            None => renewed.and_then(|()| begin(plan, state, stopped).map_err(|e| e.to_string())),
-        };
-        let why = match process {
-            Ok(process) => {
-                had = true;
-                process.ended()
+impl Keeper {
+    /// Does what the supervisor says until it leaves.
+    fn keep(mut self, supervisor: &Mutex<Supervisor>) {
+        let mut event = Event::Time;
+        loop {
+            let mut held = lock(supervisor);
+            if self.woken.is_none() && self.process.is_none() {
+                // Nobody is left who could stop it.
+                held.stop();
             }
-            Err(e) => format!("does not start ({e})"),
-        };
-        lock(state).process = None;
-        // It is told to stop when nobody is left to tell it.
-        if stopped.try_recv() != Err(TryRecvError::Empty) {
-            return;
-        }
-        let (wait, after) = wait_after(next, begun.elapsed());
-        next = after;
-        log::warn(&format!(
-            "the host process of {} {why}; it is started again in {} ms",
-            plan.name,
-            wait.as_millis()
-        ));
-        match stopped.recv_timeout(wait) {
-            Err(RecvTimeoutError::Timeout) => {}
-            _ => return,
+            let mut action = held.next(self.clock.elapsed(), event);
+            // It starts behind the lock: nobody stops between the decision and the start, and the status knows the process.
+            if action == Action::Start {
+                let started = self.start();
+                action = held.next(self.clock.elapsed(), started);
+            }
+            drop(held);
+            if action == Action::Leave {
+                return;
+            }
+            event = self.act(action);
         }
     }
-}
 
-fn begin(plan: &Plan, state: &Mutex<State>, stopped: &Receiver<()>) -> io::Result<Process> {
-    // Whoever stops looks for the process behind this lock.
-    let mut state = lock(state);
-    if stopped.try_recv() != Err(TryRecvError::Empty) {
-        return Err(io::ErrorKind::Interrupted.into());
+    fn start(&mut self) -> Event {
+        let started = Process::start(&self.plan.executable, &self.plan.args, &self.plan.held);
+        Event::Started(started.map_err(|e| e.to_string()).map(|process| {
+            let pid = process.handle().pid();
+            self.process = Some(process);
+            pid
+        }))
     }
-    let process = Process::start(&plan.executable, &plan.args, &plan.held)?;
-    state.process = Some(process.handle().clone());
-    state.starts += 1;
-    Ok(process)
+
+    fn act(&mut self, action: Action) -> Event {
+        match action {
+            Action::Renew => return Event::Renewed((self.plan.renew)().map_err(|e| e.to_string())),
+            Action::Start | Action::Leave => {}
+            Action::Tell(signal) => {
+                if let Some(process) = &self.process {
+                    process.handle().tell(signal);
+                }
+            }
+            Action::Report(why, wait) => log::warn(&format!(
+                "the host process of {} {why}; it is started again in {} ms",
+                self.plan.name,
+                wait.as_millis()
+            )),
+            Action::Wait(until) => {
+                let time = until.map(|until| until.saturating_sub(self.clock.elapsed()));
+                if let Some(how) = wait(self.process.as_mut(), &mut self.woken, time) {
+                    self.process = None;
+                    return Event::Ended(how);
+                }
+            }
+        }
+        Event::Time
+    }
 }
 
 #[cfg(test)]
@@ -279,7 +295,7 @@ mod tests {
     fn who_dies_is_started_again_and_who_is_stopped_is_not() {
         let dir = tempfile::tempdir().expect("a folder");
         let (plan, listener) = plan(dir.path());
-        let host = Host::start(plan, "echo".into(), None, 0);
+        let host = Host::start(plan, "echo".into(), None, 0, io::pipe().expect("a pipe"));
         let (first, _) = listener.accept().expect("it came");
         let process = host.status().process.expect("it is there");
         assert_eq!(host.status().starts, 1);
@@ -287,7 +303,7 @@ mod tests {
         let (mut second, _) = listener.accept().expect("it came again");
         let status = host.status();
         assert_eq!((status.starts, status.process.is_some_and(|p| p != process)), (2, true));
-        host.stop();
+        host.stop().expect("nothing is left");
         assert_eq!(host.status().process, None);
         assert_eq!(second.read(&mut [0]).expect("it closed"), 0);
         assert!(!fs::exists(format!("/proc/{}", status.process.unwrap_or_default())).unwrap_or(true));
@@ -300,7 +316,7 @@ mod tests {
         let mut before = Process::start(&plan.executable, &plan.args, &plan.held).expect("it starts");
         let (there, _) = listener.accept().expect("it came");
         let (found, _) = find(dir.path()).expect("no trouble").expect("it is there");
-        let host = Host::start(plan, "echo".into(), Some(found), 0);
+        let host = Host::start(plan, "echo".into(), Some(found), 0, io::pipe().expect("a pipe"));
         let status = host.status();
         assert_eq!((status.starts, status.process), (0, Some(before.handle().pid())));
         drop(there);
@@ -308,7 +324,7 @@ mod tests {
         assert_eq!(host.status().starts, 1);
         before = Process::find(&held(dir.path())).expect("no trouble").expect("it is there").0;
         assert_eq!(host.status().process, Some(before.handle().pid()));
-        host.stop();
+        host.stop().expect("nothing is left");
         end(dir.path()).expect("nobody is there");
     }
 
@@ -323,9 +339,9 @@ mod tests {
             args,
             held,
         };
-        let host = Host::start(plan, "echo".into(), None, 0);
+        let host = Host::start(plan, "echo".into(), None, 0, io::pipe().expect("a pipe"));
         assert_eq!(host.status().starts, 0);
-        host.stop();
+        host.stop().expect("nothing is left");
     }
 
     #[test]
@@ -356,13 +372,17 @@ mod tests {
     }
 
     #[test]
-    fn who_dies_soon_is_waited_with_longer_each_time() {
-        let (mut next, mut waits) = (AGAIN.0, Vec::new());
-        for lived in [0, 0, 9, 0, 0, 0, 0, 0, 0, 10, 0] {
-            let (wait, after) = wait_after(next, Duration::from_secs(lived));
-            waits.push(wait.as_millis());
-            next = after;
-        }
-        assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 100, 200]);
+    fn the_file_of_a_door_goes_with_the_host() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (mut plan, listener) = plan(dir.path());
+        let door = dir.path().join("door");
+        plan.args[1] =
+            plan.args[1].replace("s=", "d=socket.socket(socket.AF_UNIX); d.bind(sys.argv[2][8:]); s=");
+        plan.args.push(format!("sockets:{}", door.display()));
+        let host = Host::start(plan, "sockets".into(), None, 0, io::pipe().expect("a pipe"));
+        let (_there, _) = listener.accept().expect("it came");
+        assert!(door.exists());
+        host.stop().expect("nothing is left");
+        assert!(!door.exists(), "it was ended before it could remove its door");
     }
 }

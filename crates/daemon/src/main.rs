@@ -15,7 +15,10 @@ mod place;
 mod process;
 mod run;
 mod service;
+#[cfg(test)]
+mod simulated;
 mod status;
+mod supervise;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

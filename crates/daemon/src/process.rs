@@ -14,10 +14,10 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::{Errno, FdFlags, fcntl_setfd, pwrite};
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 
+use crate::supervise::{self, END};
+
 /// Letters of a process's number in the file; behind them stand the words that it was started with, a line each.
 const DIGITS: usize = 10;
-/// How long a process may take to end when it is told to.
-const END: Duration = Duration::from_secs(5);
 /// The variable with the descriptor to which a process writes once its application has begun.
 const READY: &str = "CARRICK_READY";
 
@@ -48,11 +48,20 @@ impl Handle {
         self.pid
     }
 
+    /// Sends a signal.
+    pub fn tell(&self, signal: supervise::Signal) {
+        let signal = match signal {
+            supervise::Signal::Term => Signal::TERM,
+            supervise::Signal::Kill => Signal::KILL,
+        };
+        // Whoever has ended need not be told.
+        let _ = pidfd_send_signal(&*self.fd, signal);
+    }
+
     /// Tells the process to end, and sees that it has; it is killed if it takes too long.
     pub fn end(&self) {
-        for signal in [Signal::TERM, Signal::KILL] {
-            // Whoever has ended need not be told.
-            let _ = pidfd_send_signal(&*self.fd, signal);
+        for signal in [supervise::Signal::Term, supervise::Signal::Kill] {
+            self.tell(signal);
             if self.has_ended(Some(END)) {
                 return;
             }
@@ -164,11 +173,46 @@ impl Process {
         // The pipe is closed only when it has written: a process that finds nobody to read would die of that.
         let _ = self.begins();
         self.handle.has_ended(None);
+        self.how()
+    }
+
+    /// How it has ended.
+    fn how(&mut self) -> String {
         match self.child.as_mut().map(Child::wait) {
             Some(Ok(status)) => format!("ended ({status})"),
             _ => "ended".into(),
         }
     }
+}
+
+/// Waits until a process has ended and returns how; `None` when the time is over, when the other end of `wake` is closed
+/// (`wake` is then taken), or early.
+pub fn wait(
+    process: Option<&mut Process>,
+    wake: &mut Option<PipeReader>,
+    time: Option<Duration>,
+) -> Option<String> {
+    let time = time.and_then(|time| Timespec::try_from(time).ok());
+    let ready = process.as_ref().and_then(|process| process.ready.as_ref());
+    let sources = [
+        process.as_ref().map(|process| process.handle.fd.as_fd()),
+        ready.map(AsFd::as_fd),
+        wake.as_ref().map(AsFd::as_fd),
+    ];
+    let mut fds: Vec<_> =
+        sources.iter().flatten().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+    // A signal interrupts it, and the caller waits again.
+    poll(&mut fds, time.as_ref()).ok()?;
+    let mut fired = fds.iter().map(|fd| !fd.revents().is_empty());
+    let [ended, ready, woken] = sources.map(|source| source.is_some() && fired.next().unwrap_or(false));
+    if woken {
+        *wake = None;
+    }
+    let process = process?;
+    if ready {
+        process.ready = None;
+    }
+    ended.then(|| process.how())
 }
 
 #[cfg(test)]

@@ -235,11 +235,10 @@ impl Service {
     /// # Errors
     /// What stays there, and why.
     pub fn stop(&self, place: &Place) -> Result<(), Failure> {
-        if let Some(host) = &self.host {
-            host.stop();
-        }
+        let stopped = self.host.as_ref().map_or(Ok(()), Host::stop);
         pins::remove(&self.kernel.pins).map_err(Failure::Failed)?;
         place.forget(self.name());
+        stopped?;
         log::info(&format!("{} is off {}", self.name(), self.kernel.about.device));
         Ok(())
     }
