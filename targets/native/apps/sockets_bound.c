@@ -219,25 +219,31 @@ static void bound_keep(struct relay_bound *bound) {
         bound->kept++;
 }
 
+/* The program's end of a link, or -1: the system has none. accept() reads its first octet: an end that is closed with
+ * that unread was never accepted, and its connection is reset. */
+static int bound_link(const struct relay_bound *bound, struct relay_link *link) {
+    link->six = bound->six;
+    link->options = bound->options;
+    link->tos = bound->tos;
+    link->patience = bound->patience;
+    link->linger = bound->linger;
+    link->owner = relay_owner(bound->relay, bound->uid);
+    int program = relay_link_open(link);
+    if (program >= 0 && send(link->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1) {
+        close(program);
+        return -1;
+    }
+    return program;
+}
+
 static void bound_accepted(void *user, enum carrick_status status, uint64_t handle) {
     struct relay_bound *bound = user;
     struct relay *relay = bound->relay;
     bound->requests--;
     bound->accepting = false;
-    int program = -1;
     struct relay_link *link = status == CARRICK_OK ? bound_take(bound) : NULL;
-    if (link && bound->fd >= 0) {
-        link->six = bound->six;
-        link->options = bound->options;
-        link->tos = bound->tos;
-        link->patience = bound->patience;
-        link->linger = bound->linger;
-        link->owner = relay_owner(relay, bound->uid);
-        program = relay_link_open(link);
-    }
+    int program = link && bound->fd >= 0 ? bound_link(bound, link) : -1;
     if (program >= 0) {
-        /* accept() reads it. An end that is closed with it unread was never accepted: its connection is reset. */
-        (void)send(link->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
         relay_link_connected(link, handle, &bound->parked_ends);
         if (!bound_pass(bound, program, &bound->parked_ends))
             bound->parked = program;

@@ -17,7 +17,8 @@ static bool shows(struct relay *relay, uint64_t cookie, int fd) {
 }
 
 void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
-    struct carrick_answer answer = {.id = id};
+    /* Where its descriptor found no place here, nothing is told: that would be taken for an end without an error. */
+    struct carrick_answer answer = {.id = id, .error = fd < 0 ? ENOBUFS : 0};
     for (uint32_t i = 0; i < RELAY_ENDS && id != 0; i++) {
         if (relay->ends[i].id != id || !shows(relay, relay->ends[i].cookie, fd))
             continue;
@@ -92,7 +93,8 @@ static bool kept(const struct relay_link *link, const struct relay_bound *bound,
 void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_link *link = relay_link_find(relay, ask->id);
     const struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
-    struct carrick_answer answer = {.error = EINVAL};
+    /* A connection that is over has no options set. */
+    struct carrick_answer answer = {.error = link || bound || ask->value != CARRICK_VALUE_OPTIONS ? EINVAL : 0};
     if (((link && shows(relay, link->cookie, fd)) || (bound && shows(relay, bound->cookie, fd)))) {
         bool has = kept(link, bound, ask->value, &answer.id);
         answer.error = has                               ? 0

@@ -27,8 +27,13 @@ static int door(void) {
         return -1;
     }
     strcpy(address.sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && preload_libc.connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+    int reached, fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    do /* the door may be crowded: nothing has begun where the wait for a place was interrupted */
+        reached = preload_libc.connect(fd, (const struct sockaddr *)&address, sizeof address);
+    while (reached != 0 && errno == EINTR);
+    if (reached != 0) {
         int why = errno;
         close(fd);
         errno = why;

@@ -45,10 +45,12 @@ static int accept_next(int fd, struct carrick_answer *ends) {
     int accepted;
     ssize_t got = carrick_socket_take(fd, ends, sizeof *ends, &accepted, 0);
     char mark; /* tells the stack that the connection is accepted */
-    if (got >= 0 && accepted >= 0)
-        (void)preload_libc.recv(accepted, &mark, sizeof mark, 0);
-    if (got < 0 || accepted >= 0)
+    if (got < 0)
+        return -1;
+    if (accepted >= 0 && preload_libc.recv(accepted, &mark, sizeof mark, MSG_DONTWAIT) == 1)
         return accepted;
+    if (accepted >= 0)
+        close(accepted);
     return fail(got == 0 ? ENETDOWN : ECONNABORTED);
 }
 

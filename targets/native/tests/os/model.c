@@ -35,12 +35,12 @@ struct flow {
 static struct flow flows[FLOWS];
 static uint32_t flow_count;
 static uint64_t patience;
-static bool excused;
+static bool excused, replays;
 
 void model_begin(uint64_t most) {
     flow_count = 0;
     patience = most;
-    excused = false;
+    excused = replays = false;
 }
 
 static bool same(struct model_name a, struct model_name b) {
@@ -110,6 +110,8 @@ void model_sent(struct model_end *end, uint32_t len) {
 void model_received(struct model_end *end, const uint8_t *octets, uint32_t len) {
     struct model_end *from = peer_of(end);
     uint64_t number = number_of(from);
+    if (replays && !from->claimed)
+        return;
     if (end->received + len > from->offered)
         os_broken("%u octets arrived, and %llu were never sent", len,
                   (unsigned long long)(end->received + len - from->offered));
@@ -140,6 +142,10 @@ void model_close(struct model_end *end, bool reset) {
     /* What the peer sends to one that is gone is answered with a reset. */
     if (reset || !end->peer_over)
         end->flow->may_break = true;
+}
+
+void model_resets(struct model_end *end) {
+    end->flow->may_break = true;
 }
 
 void model_over(struct model_end *end) {
@@ -174,6 +180,10 @@ void model_excuse(void) {
     excused = true;
 }
 
+void model_replays(void) {
+    replays = true;
+}
+
 void model_accepted(struct model_end *end) {
     end->accepted = true;
 }
@@ -192,12 +202,20 @@ static bool too_long(uint64_t since, uint64_t there) {
     return os_now() > from && os_now() - from > patience;
 }
 
+/* What found the accept queue full comes again, after pauses that double: the next is as long as all before, and one
+ * more round. */
+static bool accept_too_long(uint64_t since, uint64_t began) {
+    uint64_t from = since > began ? since : began;
+    return os_now() > from && os_now() - from > patience + (from - began);
+}
+
 void model_check_accept(struct model_name listener, uint64_t since) {
     if (patience == OS_NEVER || excused || since == OS_NEVER)
         return;
     for (uint32_t i = 0; i < flow_count; i++)
         for (int e = 0; e < 2 && !flows[i].may_break; e++)
-            if (same(flows[i].ends[e].name, listener) && !flows[i].ends[e].accepted && too_long(since, flows[i].began))
+            if (same(flows[i].ends[e].name, listener) && !flows[i].ends[e].accepted &&
+                accept_too_long(since, flows[i].began))
                 os_broken("a server waits for a connection, and there is one");
 }
 

@@ -36,6 +36,8 @@ void model_received(struct model_end *end, const uint8_t *octets, uint32_t len);
 void model_finish(struct model_end *end);
 /* The last descriptor is about to be closed, or the process to be killed. `reset`: it asked for that. */
 void model_close(struct model_end *end, bool reset);
+/* It asks for a reset at its close. Where both ends have said all, the relay cannot tell that from now. */
+void model_resets(struct model_end *end);
 /* The peer has said its last, as a call told. */
 void model_over(struct model_end *end);
 /* A call told that the connection has broken off. */
@@ -43,6 +45,9 @@ void model_broken(struct model_end *end, int error, const char *call);
 void model_wants(struct model_end *end, enum model_want want);
 /* From now on connections may break off: something is missing that they need. */
 void model_excuse(void);
+/* The wire repeats packets. One that brings a SYN cookie back opens its connection once more where the first has been
+ * reset: a connection that no program of the peer has. */
+void model_replays(void);
 /* The server has it. */
 void model_accepted(struct model_end *end);
 /* The server waits for a connection, since `since`; OS_NEVER: it does not. */

@@ -174,6 +174,7 @@ void session(struct app *app, struct conn *conn) {
     uint32_t manner = os_random(8);
     if (manner == 0) {
         struct linger linger = {1, 0};
+        model_resets(conn->end);
         conn->reset = app_setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger) == 0;
     } else if (whole && manner > 2) {
         finish(conn);
