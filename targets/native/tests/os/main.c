@@ -110,8 +110,6 @@ static void begin(struct carrick_pcg *rng) {
         /* A server that answers with cookies resets a connection whose data overtook the handshake's last segment. */
         if (fault.reorder > 0)
             model_excuse();
-        if (fault.duplicate > 0)
-            model_replays();
         if (world.scarce) {
             os_press(hosts[i].process);
             model_excuse();

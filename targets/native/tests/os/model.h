@@ -45,9 +45,6 @@ void model_broken(struct model_end *end, int error, const char *call);
 void model_wants(struct model_end *end, enum model_want want);
 /* From now on connections may break off: something is missing that they need. */
 void model_excuse(void);
-/* The wire repeats packets. One that brings a SYN cookie back opens its connection once more where the first has been
- * reset: a connection that no program of the peer has. */
-void model_replays(void);
 /* The server has it. */
 void model_accepted(struct model_end *end);
 /* The server waits for a connection, since `since`; OS_NEVER: it does not. */
