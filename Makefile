@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The few commands there are. `make help` lists them.
 
 CARGO ?= cargo
@@ -17,6 +18,7 @@ test: ## all tests (as root also those in network namespaces)
 
 fmt: ## bring Rust, C and .mtp into the one layout
 	$(CARGO) fmt --all
+	rustfmt --edition 2024 targets/*/mod.rs
 	$(CARGO) run -q --bin carrick -- fmt $$(git ls-files 'protocols/*.mtp')
 
 lint: ## formatting and warnings, as CI sees them

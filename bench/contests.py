@@ -153,28 +153,28 @@ def fail(error):
 
 
 def veth_send():
-    return veth("Over veth at MTU 1500, bulk, sending", "a ratio to look at", "Gbit/s", "more",
+    return veth("Over veth at MTU 1500, bulk, sending", "none; the ratio is information", "Gbit/s", "more",
                 f"blast {BULK_OCTETS}", bulk)
 
 
 def veth_receive():
-    return veth("Over veth at MTU 1500, bulk, receiving", "a ratio to look at", "Gbit/s", "more",
+    return veth("Over veth at MTU 1500, bulk, receiving", "none; the ratio is information", "Gbit/s", "more",
                 f"timed_recv {BULK_OCTETS}", lambda left, right: bulk(right, left))
 
 
-def veth_ping(of=0, what="half of them at most"):
+def veth_ping(of=0, what="median"):
     def sample(left, right):
         if not getattr(left, "echoes", False):
             left.tell("echo")
             left.echoes = True
         return right.ask("ping 20000 64")[of] / 1000
 
-    return veth(f"Over veth, 64-byte request and response, {what}", "a ratio to look at", "us", "less",
+    return veth(f"Over veth, 64-byte request and response, {what}", "none; the ratio is information", "us", "less",
                 "echo; the peer: ping 20000 64", sample)
 
 
 def veth_ping_tail():
-    return veth_ping(1, "99 % of them at most")
+    return veth_ping(1, "99th percentile")
 
 
 def simulated_row(name, command, packets):
@@ -223,7 +223,7 @@ def fat_tree():
     rows += [fat_tree_row(f"protocols/{name}/{name}.mtp", ["--compiled"], trace) for name in LOOPBACK if name not in ("tcp", "netblocks")]
     # netblocks is over links: switches have no address to go by.
     title = f"Simulated fat tree of {TREE_HOSTS} hosts, packets on links"
-    return Contest(title, "a ratio to look at", [*rows, peer], [peer])
+    return Contest(title, "none; the ratio is information", [*rows, peer], [peer])
 
 
 def loopback_row(name, unit, key, better):
@@ -235,12 +235,12 @@ def loopback_row(name, unit, key, better):
 
 def protocols_octets():
     rows = [loopback_row(name, "Gbit/s", "payload_gbps", "more") for name in LOOPBACK]
-    return Contest("Each protocol, both ends in one process over the memory port, MTU 1500: payload", "figures to look at", rows, [])
+    return Contest("Each protocol, both ends in one process over the memory port, MTU 1500: payload", "none; the figures are information", rows, [])
 
 
 def protocols_packets():
     rows = [loopback_row(name, "ns/packet", "ns_per_packet", "less") for name in LOOPBACK]
-    return Contest("Each protocol, the same, time of a sender's packet with all that answers it", "figures to look at", rows, [])
+    return Contest("Each protocol, the same, time of a sender's packet with all that answers it", "none; the figures are information", rows, [])
 
 
 def check_time():
@@ -264,8 +264,8 @@ def keystroke():
 
 def memory():
     command = [native() / "tcp-bench", "idle", "100000", "max_conns=131072"]
-    row = json_row("an idle connection beside its data buffers", "octets", command, "octets_per_connection", "less")
-    return Contest("Memory", "at most 1024 octets", [row], aims=[Aim(row.name, most=1024)])
+    row = json_row("an idle connection without its data buffers", "bytes", command, "octets_per_connection", "less")
+    return Contest("Memory", "at most 1024 bytes", [row], aims=[Aim(row.name, most=1024)])
 
 
 IN_KERNEL = Setting(carrick, PROGRAM, str(PEER), wire, TARGET, lambda: native() / "libcarrick-sockets.so")

@@ -18,7 +18,7 @@ FEW, MANY, SMALL, SPARE = 256, 4096, "16KiB", 256
 OURS_SPINNING, UDP_SPINNING, NO_OFFLOADS = "ours, in the kernel, spinning", "Linux UDP, spinning", "Linux TCP, no GSO or GRO"
 CHANGE_ECHO = ("fewer frames of the host's for a request, since to send it and to wait for its answer are calls of their own where a "
                "datagram of Linux's is one; and fewer copies, since application, host, program and packet have each their own.")
-CHANGE_REQUESTS = ("fewer copies of a request's octets (by the host to where the program sees them, from there to the unit, and into the "
+CHANGE_REQUESTS = ("fewer copies of a request's bytes (by the host to where the program sees them, from there to the unit, and into the "
                    "packet), fewer frames of the host's for a request, and chains that look into maps less often.")
 CHANGE_SHORT = ("fewer frames of the host's for a connection: it is accepted, opened and closed by calls, which go the way that requests "
                 "go; and fewer copies.")
@@ -59,17 +59,17 @@ def echo_contest(setting, octets, rows):
         rows.append(ours_row(setting, octets, spin, f"ours, in the kernel, {how}"))
         for name, ways in (("UDP", udp_ways), ("TCP", tcp_ways)):
             rows.append(linux_row(setting, octets, spin, f"Linux {name}, {how}", ways))
-    return echoes(octets, "half of them at most", rows)
+    return echoes(octets, "median", rows)
 
 
 def echo_tail(octets, medians):
-    return echoes(octets, "99 % of them at most", tails_of(medians, f"kernel-echo-{octets}"))
+    return echoes(octets, "99th percentile", tails_of(medians, f"kernel-echo-{octets}"))
 
 
 def echoes(octets, what, rows):
     peers = [row for row in rows if row.name.startswith("Linux")]
     wanted = "spinning, at most Linux UDP's"
-    return Contest(f"In the kernel, over veth, {octets} octets there and back, {what}", wanted, rows, peers,
+    return Contest(f"In the kernel, over veth, {octets} bytes there and back, {what}", wanted, rows, peers,
                    [Aim(OURS_SPINNING, 1, UDP_SPINNING)], "kernel-layers-echo", CHANGE_ECHO)
 
 
@@ -193,26 +193,26 @@ def layers_of_echo(setting, octets):
     made = [(OURS_SPINNING, lambda: ours_row(setting, octets, True, OURS_SPINNING), PINGS)]
     for name, how in ((UDP_SPINNING, udp_ways), ("Linux TCP, spinning", tcp_ways)):
         made.append((name, lambda name=name, how=how: linux_row(setting, octets, True, name, how), PINGS))
-    return Layers(f"In the kernel, over veth, what a request costs: {octets} octets there and back, spinning", made)
+    return Layers(f"In the kernel, over veth, what a request costs: {octets} bytes there and back, spinning", made)
 
 
 def size_contest(setting, octets):
     aims = [Aim("ours, in the kernel", 2.4, NO_OFFLOADS)] if octets == LAYERED else []
-    wanted = "at least 2.4 times Linux TCP" if aims else "a ratio to look at"
-    title = f"{octets} octets there and back, {CONNECTIONS} connections, {AT_ONCE} requests at a time"
+    wanted = "at least 2.4 times Linux TCP" if aims else "none; the ratio is information"
+    title = f"{octets} bytes there and back, {CONNECTIONS} connections, {AT_ONCE} requests at a time"
     return load_contest(setting, title, wanted, CONNECTIONS, octets, 0, REQUESTS, aims=aims, layers="kernel-layers-requests", change=CHANGE_REQUESTS)
 
 
 def short_contest(setting, messages):
     aims = [Aim("ours, in the kernel", 5, NO_OFFLOADS)] if messages == 16 else []
-    wanted = "at least 5 times Linux TCP" if aims else "a ratio to look at"
-    return load_contest(setting, f"connections of {messages} requests of 64 octets, 16 at a time", wanted, 16, 64, messages,
+    wanted = "at least 5 times Linux TCP" if aims else "none; the ratio is information"
+    return load_contest(setting, f"connections of {messages} requests of 64 bytes, 16 at a time", wanted, 16, 64, messages,
                         1000 * min(messages, 100), aims=aims, layers="kernel-layers-short", change=CHANGE_SHORT)
 
 
 def connections_contest(setting, connections):
     requests = REQUESTS // 5 if connections == 1 else REQUESTS
-    return load_contest(setting, f"64 octets there and back, {connections} connections", "a ratio to look at", connections, 64, 0, requests)
+    return load_contest(setting, f"64 bytes there and back, {connections} connections", "none; the ratio is information", connections, 64, 0, requests)
 
 
 def contests(setting):
@@ -224,6 +224,6 @@ def contests(setting):
             named[f"kernel-{prefix}-{number}"] = lambda contest=contest, number=number: contest(setting, number)
     named["kernel-layers-echo"] = lambda: layers_of_echo(setting, ECHOED[-1])
     named["kernel-layers-requests"] = lambda: layers_of_load(
-        setting, f"{LAYERED} octets there and back, {CONNECTIONS} connections", CONNECTIONS, LAYERED, 0, REQUESTS)
-    named["kernel-layers-short"] = lambda: layers_of_load(setting, "connections of 16 requests of 64 octets", 16, 64, 16, REQUESTS)
+        setting, f"{LAYERED} bytes there and back, {CONNECTIONS} connections", CONNECTIONS, LAYERED, 0, REQUESTS)
+    named["kernel-layers-short"] = lambda: layers_of_load(setting, "connections of 16 requests of 64 bytes", 16, 64, 16, REQUESTS)
     return named

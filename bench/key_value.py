@@ -93,7 +93,7 @@ def shown(given):
 
 def contest(title, rows):
     """What is not Linux's is ours."""
-    return Contest(title, "a ratio to look at", rows, [row for row in rows if row.name.startswith("Linux")])
+    return Contest(title, "none; the ratio is information", rows, [row for row in rows if row.name.startswith("Linux")])
 
 
 def loaded(setting):
@@ -113,11 +113,11 @@ def light_row(name, store):
 
 def light(setting, rows):
     rows += [light_row(name, store) for name, store in stores(setting)]
-    return contest(f"{TITLE}, {LIGHT[0]} connections, one request at a time on each, half of them at most", rows)
+    return contest(f"{TITLE}, {LIGHT[0]} connections, one request at a time on each, median", rows)
 
 
 def light_tail(rows):
-    title = f"{TITLE}, {LIGHT[0]} connections, one request at a time on each, 99 % of them at most"
+    title = f"{TITLE}, {LIGHT[0]} connections, one request at a time on each, 99th percentile"
     return contest(title, tails_of(rows, "kernel-kv-light"))
 
 

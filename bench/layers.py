@@ -120,7 +120,7 @@ class Layers:
     """Rows of other contests, and what a request of theirs costs. `ways`: a name, what gives a row, and how many requests
     a sample of it is."""
 
-    rows, peers, aims, wanted = [], [], (), "figures to look at"
+    rows, peers, aims, wanted = [], [], (), "none; the figures are information"
     how = ("The time of all processors that a request takes, both ends together, by where they were when they were looked at "
            f"({HERTZ} times a second, perf's cpu-clock); what holds interrupts off is seen where it lets them on again. The transport is its "
            "programs, or Linux's TCP, UDP and IP; its maps and helpers stand apart. Scheduling is with interrupts and clocks.")

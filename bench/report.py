@@ -25,13 +25,13 @@ def spread(row):
 
 
 def compared(contest, row):
-    return ", ".join(f"{name}: {ratio:.2f} times" for name, ratio in contest.ratios(row))
+    return ", ".join(f"{name}: {ratio:.2f}x" for name, ratio in contest.ratios(row))
 
 
 def table(contests):
     lines = []
     for contest in contests.values():
-        lines.append(f"\n{contest.title} (wanted: {contest.wanted})")
+        lines.append(f"\n{contest.title} (target: {contest.wanted})")
         for row in contest.rows:
             lines.append(f"  {row.name:<44} {figure(row.median):>14} {row.unit:<16} {compared(contest, row)}".rstrip())
         if isinstance(contest, Layers):
@@ -41,7 +41,7 @@ def table(contests):
 
 
 def layered(contest):
-    """The cells of a table: layers, and what each way takes in them."""
+    """The cells of a table: layers, and what each path takes in them."""
     columns = contest.columns()
     yield ["layer", *columns]
     for layer in LAYERS:
@@ -50,7 +50,7 @@ def layered(contest):
 
 
 def judged(contest, contests):
-    """Which aims are met, and of one that is not: by how much, where the time goes, what would change it."""
+    """Which targets are met. Of a missed one: by which factor, where the time is spent, and what may improve it."""
     lines, missed = [], False
     for aim in contest.aims:
         reached = aim.reached(contest.rows)
@@ -58,25 +58,24 @@ def judged(contest, contests):
             continue
         short = aim.times / reached
         missed = missed or short > 1
-        wanted = f"wanted is {aim.most or aim.times:g}"
-        what = (f"{aim.row} takes {figure(aim.most / reached)} {contest.rows[0].unit}" if aim.most is not None
-                else f"{aim.row} is {reached:.2f} times as good as {aim.than}")
-        lines.append(f"Missed: {what}, {wanted}: by a factor of {short:.1f}." if short > 1 else f"Met: {what}, {wanted}.")
+        what = (f"{aim.row}: {figure(aim.most / reached)} {contest.rows[0].unit}. Target at most {aim.most:g}" if aim.most is not None
+                else f"{aim.row}: {reached:.2f}x {aim.than}. Target {aim.times:g}x")
+        lines.append(f"{what}: missed by {short:.1f}x." if short > 1 else f"{what}: met.")
     if missed:
-        lines += goes(contests.get(contest.layers))
-        lines += [f"What would change it: {contest.change}"] if contest.change else []
+        lines += time_spent(contests.get(contest.layers))
+        lines += [f"Possible improvement: {contest.change}"] if contest.change else []
     return lines
 
 
-def goes(layers):
-    """In a sentence, where the time goes."""
+def time_spent(layers):
+    """In a sentence, the layers in which processors spend the time."""
     columns = layers.columns() if layers else {}
     said = []
     for name, column in columns.items():
         most = sorted(column, key=column.get, reverse=True)[:LARGEST]
         parts = ", ".join(f"{layer} {figure(column[layer])}" for layer in most)
-        said.append(f"{figure(sum(column.values()))} ns with {name} ({parts})")
-    return [f"Where the time goes: a request takes of the processors {'; '.join(said)}. All layers are below."] if said else []
+        said.append(f"{name} {figure(sum(column.values()))} ns ({parts})")
+    return [f"Processor time of a request: {'; '.join(said)}. A table below has all layers."] if said else []
 
 
 def machine():
@@ -111,17 +110,17 @@ def page(contests, left_out, runs):
     today = datetime.date.today().isoformat()
     lines = ["# Benchmarks", "",
              "Written by `make bench`; do not edit. Each figure is the median of "
-             f"{runs} runs, the contestants taking turns; beside it the smallest and the largest.", "",
+             f"{runs} runs; programs run alternately. The spread is the smallest and the largest figure.", "",
              f"{today}, commit {commit()}, {machine()}."]
     for contest in contests.values():
-        lines += ["", f"## {contest.title}", "", f"Wanted: {contest.wanted}.", ""]
+        lines += ["", f"## {contest.title}", "", f"Target: {contest.wanted}.", ""]
         for line in judged(contest, contests):
             lines += [line, ""]
         if isinstance(contest, Layers):
             lines += [contest.how, "", *rows_of(*layered(contest))]
             lines += [line for failed in contest.failures() for line in ("", f"Not measured: {' '.join(failed.split())}")]
         else:
-            head = ["what", "median", "spread", "against it", "command"]
+            head = ["what", "median", "spread", "ratio", "command"]
             lines += rows_of(head, *(cells_of(contest, row) for row in contest.rows))
     if left_out:
         lines += ["", "## What was not measured", "", *(f"- {' '.join(line.split())}" for line in left_out)]

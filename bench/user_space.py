@@ -41,16 +41,16 @@ def echo(setting, host):
         how = "spinning" if spin else "blocking"
         rows += [kernel_target.ours_row(one, ECHOED, spin, f"{name}, {how}") for name, one in settings(setting, host)]
         rows.append(kernel_target.linux_row(setting, ECHOED, spin, f"Linux UDP, {how}", kernel_target.udp_ways))
-    title = f"In user space and in the kernel, over veth, {ECHOED} octets there and back, half of them at most"
-    return Contest(title, "a ratio to look at", rows, [row for row in rows if row.name.startswith("Linux")])
+    title = f"In user space and in the kernel, over veth, {ECHOED} bytes there and back, median"
+    return Contest(title, "none; the ratio is information", rows, [row for row in rows if row.name.startswith("Linux")])
 
 
 def requests(setting, host):
     given = (CONNECTIONS, ASKED, 0, REQUESTS)
     rows = [kernel_target.load_row(one, name, kernel_target.ours_ends(), *given) for name, one in settings(setting, host)]
     rows.append(kernel_target.load_row(setting, NO_OFFLOADS, kernel_target.linux_ends(False), *given))
-    title = f"In user space and in the kernel, over veth, {ASKED} octets there and back, {CONNECTIONS} connections, {AT_ONCE} requests at a time"
-    return Contest(title, "a ratio to look at", rows, rows[-1:])
+    title = f"In user space and in the kernel, over veth, {ASKED} bytes there and back, {CONNECTIONS} connections, {AT_ONCE} requests at a time"
+    return Contest(title, "none; the ratio is information", rows, rows[-1:])
 
 
 def contests(setting, host):

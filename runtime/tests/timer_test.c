@@ -40,6 +40,19 @@ static void advance(uint64_t now) {
     }
 }
 
+/* Waits as wake_by says: it is never late, and the first timer fires after one look for each level at most. */
+static uint64_t wait_for_first(uint64_t now) {
+    int first = earliest();
+    CHECK((first < 0) == (carrick_wheel_wake_by(&wheel) == CARRICK_NEVER));
+    for (uint32_t looks = 0; first >= 0 && models[first].armed; looks++) {
+        uint64_t at = carrick_wheel_wake_by(&wheel);
+        CHECK(at <= models[first].deadline && looks <= CARRICK_LEVELS);
+        now = at > now ? at : now;
+        advance(now);
+    }
+    return now;
+}
+
 /* Delays from nanoseconds to days, so that every level of the wheel is used. */
 static int64_t random_delay(struct carrick_pcg *rng) {
     uint32_t bits = check_below(rng, 48);
@@ -73,8 +86,12 @@ static void random_operations(uint64_t seed) {
             CHECK((first < 0) == (t == NULL));
             if (t)
                 CHECK(t->deadline == models[first].deadline);
-            /* To the deadline, just before it, or anywhere. */
-            uint32_t how = check_below(&rng, 3);
+            /* By wake_by, to the deadline, just before it, or anywhere. */
+            uint32_t how = check_below(&rng, 4);
+            if (how == 3) {
+                now = wait_for_first(now);
+                break;
+            }
             uint64_t to = now + (uint64_t)(check_below(&rng, 5000000));
             if (t && how == 0)
                 to = t->deadline;

@@ -83,7 +83,7 @@ static uint32_t runs_of(const bool *have, uint64_t base, uint64_t ready) {
     return runs;
 }
 
-/* Segments in any order, overlapping, beyond the room; the first octet that came stays. */
+/* Segments in any order, empty, overlapping, beyond the room; the first octet that came stays. */
 static void rx(uint64_t seed) {
     struct carrick_pcg rng = carrick_pcg_make(seed, 3);
     static bool have[STREAM + 1];
@@ -95,7 +95,7 @@ static void rx(uint64_t seed) {
     for (int step = 0; step < 3000; step++) {
         if (check_below(&rng, 4)) {
             uint8_t segment[64];
-            uint32_t len = check_below(&rng, sizeof segment) + 1;
+            uint32_t len = check_below(&rng, sizeof segment + 1);
             uint64_t offset = base + check_below(&rng, CAPACITY + 80);
             offset = offset > 40 ? offset - 40 : 0;
             for (uint32_t i = 0; i < len; i++)

@@ -61,7 +61,7 @@ static void both(uint64_t seed) {
         } else {
             uint32_t by = check_below(&rng, 2) ? model_first_unset() : check_below(&rng, SIZE / 2);
             CHECK(carrick_wnd_first_unset(&w, runs) == head + model_first_unset());
-            carrick_wnd_slide(&w, runs, head + by);
+            carrick_wnd_slide(&w, runs, RUNS, head + by);
             carrick_bits_slide(&bits_head, bits, WORDS, SIZE, head + by);
             model_slide(by);
             head += by;
@@ -71,7 +71,7 @@ static void both(uint64_t seed) {
         CHECK(carrick_wnd_first_set(&w, runs, SIZE) == head + model_first_set());
         CHECK(carrick_bits_first_set(bits_head, bits, WORDS, SIZE) == head + model_first_set());
         for (uint32_t i = 0; i < SIZE; i++) {
-            CHECK(carrick_wnd_test(&w, runs, head + i) == flags[i]);
+            CHECK(carrick_wnd_test(&w, runs, RUNS, head + i) == flags[i]);
             CHECK(carrick_bits_test(bits_head, bits, WORDS, SIZE, head + i) == flags[i]);
         }
         CHECK(!carrick_bits_test(bits_head, bits, WORDS, SIZE, head + SIZE));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pages of `carrick report`, made by tests/tests/report.rs, in a browser without a network.
 "use strict";
 const assert = require("node:assert");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the things under test come from.
 
 use std::collections::BTreeMap;

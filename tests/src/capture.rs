@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Captures, as the simulator and stacks write them.
 
 use std::process::Command;

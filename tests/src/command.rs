@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The `carrick` command, as a person calls it.
 
 use std::path::Path;

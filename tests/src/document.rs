@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Documents that show commands: what they show is what is said.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in the kernel at our end of a [`Net`], and what is asked of them from the other one.
 
 use std::fs;

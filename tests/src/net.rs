@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two network namespaces joined by a veth pair, or one with a TUN device.
 
 use std::process::Command;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The octets that both ends of a transfer expect: a function of a seed and of the offset in the stream.
 
 /// Fills `out` with the octets at `offset..offset + out.len()` of the stream with this seed.

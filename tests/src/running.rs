@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Processes that run beside a test.
 
 use std::io::{BufRead, BufReader};
@@ -15,6 +16,16 @@ impl Running {
     /// The process's id.
     pub fn id(&self) -> u32 {
         self.0.id()
+    }
+
+    /// Returns the id of the first process that it has started and that still runs; `None` if there is none.
+    ///
+    /// # Panics
+    /// If it has ended and was waited for.
+    pub fn child(&self) -> Option<u32> {
+        let id = self.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("it runs");
+        children.split_whitespace().next().and_then(|child| child.parse().ok())
     }
 
     /// Ends it as a person would, and gives how it ended.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A process that obeys one line at a time and answers each with a line.
 
 use std::io::{BufRead, BufReader, Write};

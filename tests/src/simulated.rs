@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs of `carrick sim`, as programs read them.
 
 use serde_json::Value;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! TCP segments as scripts write them and as the wire has them.
 
 use std::fmt;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The port of AF_XDP: what is not the stack's stays the kernel's, and the device is as it was whenever the stack ends.
 
 use std::process::Command;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The example applications, each with a program that everybody has at the other end.
 
 use std::process::Command;

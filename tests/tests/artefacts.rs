@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the simulator leaves tells what made it, is made again to the octet, and is the same in parts and as a whole.
 
 use std::path::Path;
@@ -187,7 +188,7 @@ fn drawings_are_made_again() {
         let missing = wanted.iter().find(|part| !text.contains(*part));
         assert!(missing.is_none(), "{name} lacks {missing:?}: {text}");
     };
-    said("slowdown.svg", &[">one, P99<", ">other, window=8000, P50<", ">octets of a flow<"]);
+    said("slowdown.svg", &[">one, P99<", ">other, window=8000, P50<", ">bytes of a flow<"]);
     said("completion.svg", &[">one<", ">100 %<", "</metadata>"]);
     said("queues.svg", &[">one time, to a host<", ">other time, window=8000, to a host<"]);
     said("page.html", &["Slowdown by length", "Longest queues", "Goodput of all hosts", "id=\"manifest\""]);
@@ -222,7 +223,7 @@ fn the_first_difference_is_shown() {
     let last = capture.len() - 6;
     capture[last] ^= 1;
     std::fs::write(dir.join("b.pcapng"), capture).expect("writable");
-    assert!(differs("b.pcapng").contains(&format!("octet {last} is the first")));
+    assert!(differs("b.pcapng").contains(&format!("byte {last} is the first")));
     let program = read(dir, "parcel/parcel.mtp");
     std::fs::write(dir.join("parcel/parcel.mtp"), format!("{program}\n")).expect("writable");
     assert!(differs("a.csv").contains("\n- # program parcel/parcel.mtp "));

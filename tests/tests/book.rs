@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The book: its chapters are all there, its links lead somewhere, its programs check and its commands do what is shown.
 
 use std::collections::BTreeSet;
@@ -6,8 +7,9 @@ use std::process::Command;
 
 use carrick_driver::compile_text;
 use carrick_driver::render::{Colour, pretty};
-use carrick_driver::targets::{self, Target};
+use carrick_driver::targets::TargetFile;
 use carrick_ir::{COUNTERS, REFUSALS};
+use carrick_targets::ALL;
 use carrick_tests::build::root;
 use carrick_tests::document::{Link, anchors, blocks, links, replay, run, tables};
 use carrick_tests::net::skip;
@@ -24,8 +26,8 @@ const LISTS: [&str; 7] = [
 ];
 
 /// What blocks are: programs, parts of programs and the grammar (which `carrick-syntax` parses), commands, a host for them,
-/// and what is only shown.
-const KINDS: [&str; 6] = ["mtp", "mtp,part", "ebnf", "console", "c", "text"];
+/// a target (which the tests of what a new thing touches build), and what is only shown.
+const KINDS: [&str; 8] = ["mtp", "mtp,part", "ebnf", "console", "c", "rust", "toml", "text"];
 
 /// Pages whose commands need a setting of their own, which the tests beside make.
 const RUN_ELSEWHERE: [&str; 2] = ["tutorial.md", "reference/debugging.md"];
@@ -165,7 +167,7 @@ fn commands_say_what_is_shown() {
 }
 
 /// What a target says that it has of what a table lists.
-fn has<'a>(target: &'a Target, what: &str) -> Option<&'a [String]> {
+fn has<'a>(target: &'a TargetFile, what: &str) -> Option<&'a [String]> {
     Some(match what {
         "instruction" => &target.instructions,
         "event kind" => &target.event_kinds,
@@ -180,7 +182,7 @@ fn has<'a>(target: &'a Target, what: &str) -> Option<&'a [String]> {
 
 #[test]
 fn tables_say_which_target_has_what() {
-    let mut all = targets::all();
+    let mut all = ALL.files();
     all.sort_by(|a, b| a.name.cmp(&b.name));
     let names: Vec<&str> = all.iter().map(|t| t.name.as_str()).collect();
     let mut listed: BTreeSet<(String, String)> = BTreeSet::new();

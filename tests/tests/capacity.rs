@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How many connections the applications of a stack serve: as many as the program has, and the next one is refused.
 
 use carrick_tests::build::{host, root};

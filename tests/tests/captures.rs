@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Captures of the simulator, read by a program that nobody here wrote.
 
 use carrick_tests::build::root;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The command itself: help, completions, manual pages, and what goes wrong.
 
 use std::process::{Command, Output};
@@ -30,6 +31,19 @@ fn help_begins_with_an_example() {
         assert!(help.starts_with(&format!("Example: carrick {name}")), "{name}: {help}");
     }
     assert!(said(&run(&["--help"])).starts_with("Example: carrick "));
+}
+
+#[test]
+fn the_version_names_the_commit_of_a_checkout() {
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).current_dir(root()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let is_checkout = git(&["rev-parse", "--show-prefix"]).is_some_and(|prefix| prefix.is_empty());
+    let commit = is_checkout.then(|| git(&["rev-parse", "HEAD"]).expect("a commit"));
+    let shown = commit.map_or_else(String::new, |commit| format!(" ({})", &commit[..12]));
+    let wanted = format!("carrick {}{shown}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(said(&run(&["--version"])), wanted);
 }
 
 #[test]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Congestion control in the simulator: windows follow their formulas, marks are answered, and files can be exchanged.
 
 use carrick_tests::build::root;

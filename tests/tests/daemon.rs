@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrickd`: programs that stay in the kernel when their daemon dies, go when it is told to end, and are not there at all
 //! where something is missing.
 //!
@@ -9,11 +10,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
-use carrick_kernel::machine;
 use carrick_tests::build::{carrickd, root};
 use carrick_tests::in_kernel::{ASK, Pins, answering, let_frames_back};
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::{Running, saying, started};
+use carrick_xdp_loader::machine;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::Value;
@@ -416,6 +417,69 @@ fn two_programs_are_on_one_device() {
     assert_eq!(house.asked("1"), "15 refused");
     assert!(daemon.end().success());
     house.is_as_before();
+}
+
+/// A configuration is brought in as a whole, and programs that are in both run on.
+#[test]
+fn a_changed_configuration_is_read_again_or_left_alone() {
+    let Some(house) = House::new() else { return };
+    let_frames_back(&house.net);
+    let text = fs::read_to_string(house.file()).expect("readable");
+    let other = text.replace("protocol = 253", "protocol = 254");
+    assert_ne!(other, text);
+    fs::write(house.dir.path().join("other.mtp"), other).expect("writable");
+    let one = fs::read_to_string(house.on(DEVICE)).expect("readable");
+    let two = format!("{one}{}", one.replace("least", "other"));
+    let (daemon, mut lines) = started(house.carrickd("run").arg(house.configured(&one)));
+    assert!(lines.any(|line| line == "info: ready"), "it is ready");
+    assert_eq!(house.asked("0 7"), "7 refused");
+    let mut reload = |text: &str, says: &str, names: &[&str]| {
+        house.configured(text);
+        told(&daemon.id().into(), "-HUP");
+        let line = lines.find(|line| line.contains("configuration")).expect("it says how that ended");
+        assert!(line.contains(says), "{line}");
+        let programs = house.status()["programs"].clone();
+        let there: Vec<_> = programs.as_array().expect("a list").iter().map(|one| &one["name"]).collect();
+        assert_eq!(there, names);
+    };
+    let stays = "the configuration stays as it was: ";
+    reload(&format!("{two}rate = \"fast\"\n"), stays, &["least"]);
+    reload(&one.replace(Net::OURS, "10.77.0.9"), "least has changed", &["least"]);
+    // The second one is for the same packets, and is refused only when it is attached.
+    reload(&format!("{one}{one}name = \"same\"\n"), "are for least of carrickd", &["least"]);
+    reload(&two, "info: another configuration", &["least", "other"]);
+    reload(&one.replace("least", "other"), "info: another configuration", &["other"]);
+    assert!(!house.pinned().join("least").exists() && house.is_attached(), "one is gone, and one is there");
+    reload(&two, "info: another configuration", &["other", "least"]);
+    assert_eq!(house.asked("0 7"), "7 refused", "it began anew");
+    reload(&one, "info: another configuration", &["least"]);
+    assert_eq!(house.asked("5"), "12 refused", "it went on");
+    assert!(daemon.end().success());
+    house.is_as_before();
+}
+
+#[test]
+fn a_daemon_that_cannot_tell_metrics_leaves_nothing() {
+    let Some(house) = House::new() else { return };
+    let taken = "import socket; s = socket.create_server(('127.0.0.1', 9464)); print('bound'); s.accept()";
+    let mut other = house.net.command(End::Ours, "python3");
+    let (_other, _lines) = saying(other.args(["-u", "-c", taken]), "bound");
+    let config = format!("metrics = 9464\n{}", fs::read_to_string(house.on(DEVICE)).expect("readable"));
+    let said = house.missing(house.carrickd("run").arg(house.configured(&config)));
+    assert!(said.contains("choose another port for `metrics`"), "{said}");
+    house.is_as_before();
+}
+
+#[test]
+fn a_daemon_that_is_ended_while_it_starts_leaves_nothing() {
+    let Some(house) = House::new() else { return };
+    let config = house.on(DEVICE);
+    for signal in ["-TERM", "-USR1"] {
+        let mut command = house.carrickd("run");
+        let (daemon, _lines) = saying(command.arg(&config).args(["--log", "debug"]), "least will have");
+        kill(daemon, signal);
+        house.is_as_before();
+    }
 }
 
 #[test]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A debugger stops in the program, not in the C that was made of it.
 
 use std::process::Command;
@@ -6,10 +7,12 @@ use carrick_tests::build::{host, root};
 use carrick_tests::net::{lacks, skip};
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
+/// A file that it imports, in which the debugger stops.
+const FILE: &str = "protocols/tcp/sending.mtp";
 
-/// The line of the program with this statement, which must be there once.
+/// The line of the file with this statement, which must be there once.
 fn line_of(statement: &str) -> usize {
-    let text = std::fs::read_to_string(root().join(PROGRAM)).expect("readable");
+    let text = std::fs::read_to_string(root().join(FILE)).expect("readable");
     let mut lines = text.lines().zip(1..).filter(|(line, _)| line.trim() == statement);
     let (_, number) = lines.next().expect("the statement is there");
     assert!(lines.next().is_none(), "`{statement}` is there twice");
@@ -23,9 +26,16 @@ fn gdb_stops_on_a_line_of_the_program() {
     }
     // Both ends in one process, beside the host.
     let bench = host(PROGRAM).with_file_name("tcp-bench");
-    let line = line_of("uint32 n = min(c.send_len, room);");
+    let line = line_of("if (n == 0) return;");
     let said = Command::new("gdb")
-        .args(["-nx", "-batch", "-ex", "set breakpoint pending off", "-ex", &format!("break tcp.mtp:{line}")])
+        .args([
+            "-nx",
+            "-batch",
+            "-ex",
+            "set breakpoint pending off",
+            "-ex",
+            &format!("break sending.mtp:{line}"),
+        ])
         // Debug information names files from the folder that was built, so that it is the same in every folder.
         .arg("-d")
         .arg(bench.parent().expect("a folder"))
@@ -40,12 +50,9 @@ fn gdb_stops_on_a_line_of_the_program() {
     if said.contains("ptrace: Operation not permitted") {
         return skip("this machine lets nobody trace a process");
     }
-    assert!(
-        said.contains(&format!("{PROGRAM}:{line}\n{line}\t    uint32 n = min(c.send_len, room);")),
-        "{said}"
-    );
+    assert!(said.contains(&format!("{FILE}:{line}\n{line}\t    if (n == 0) return;")), "{said}");
     assert!(said.contains("$1 = tcp_ESTABLISHED") || said.contains("$1 = 3"), "{said}");
-    let after = said.rsplit(&format!("{PROGRAM}:")).next().and_then(|at| at.split_once('\n'));
+    let after = said.rsplit(&format!("{FILE}:")).next().and_then(|at| at.split_once('\n'));
     let stepped = after.and_then(|(number, _)| number.parse::<usize>().ok());
     assert!(stepped.is_some_and(|at| at > line && at < line + 30), "it steps on in the program: {said}");
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interpreter against generated C: random operations on two ends of each program, and what they must have led to.
 
 use std::collections::BTreeSet;
@@ -8,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use carrick_driver::Choice;
-use carrick_driver::cc::{self, Tracing};
+use carrick_driver::cc::Tracing;
 use carrick_driver::compile::{combinations_of, compile_file};
+use carrick_driver::compiled;
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::diff_operations;
@@ -30,7 +32,7 @@ fn hold(path: &Path) -> Option<u64> {
 
 /// As [`hold`]: the program in the interpreter against this one compiled.
 fn hold_against(path: &Path, program: &Program) -> Option<u64> {
-    let library = match cc::shared_library(program, Tracing::On) {
+    let library = match compiled::shared_library(program, Tracing::On) {
         Ok(library) => library,
         Err(carrick_driver::Failure::Missing(what)) => {
             skip(&what);
@@ -96,6 +98,26 @@ fn state_machines() {
     }
 }
 
+/// And they do what is written without them.
+#[test]
+fn records() {
+    let (records, unfolded) = (own("tests/programs/records.mtp"), own("tests/programs/records_unfolded.mtp"));
+    if let Some(packets) = hold(&records) {
+        assert!(packets > 1000, "only {packets} packets were made");
+        hold_against(&records, &checked(&unfolded));
+    }
+}
+
+/// Extensions run where their points are.
+#[test]
+fn points() {
+    let (points, unfolded) = (own("tests/programs/points.mtp"), own("tests/programs/points_unfolded.mtp"));
+    if let Some(packets) = hold(&points) {
+        assert!(packets > 1000, "only {packets} packets were made");
+        hold_against(&points, &checked(&unfolded));
+    }
+}
+
 #[test]
 fn packets_that_go_through() {
     if let Some(packets) = hold(&own("tests/programs/in_network.mtp")) {
@@ -111,6 +133,14 @@ fn fractions() {
 #[test]
 fn sorted_lists_and_the_middle_of_lists() {
     hold(&own("tests/programs/sorted.mtp"));
+}
+
+/// Constants are called as a compiler could call fields where it does not know them yet.
+#[test]
+fn names_of_any_kind() {
+    if let Some(packets) = hold(&own("tests/programs/names.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
 }
 
 #[test]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The extensions of editors, by their own tests: `editors/*/package.json` with `npm test`.
 
 use std::process::Command;

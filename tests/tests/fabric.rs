@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Networks of many hosts: flows arrive whole over every topology, interpreter and compiled core give the same results, and
 //! nothing depends on how many runs go on at once.
 
@@ -5,8 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use carrick_driver::cc::{Tracing, shared_library};
+use carrick_driver::cc::Tracing;
 use carrick_driver::compile_file;
+use carrick_driver::compiled::shared_library;
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::fabric::port::PortCounters;

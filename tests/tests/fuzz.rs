@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A brief attack on the compiled core of each protocol; `make fuzz` goes on for longer.
 
 use std::process::Command;

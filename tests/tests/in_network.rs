@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in the network, between two ends that know nothing of them.
 
 use std::fs;
@@ -5,7 +6,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use carrick_driver::cc::{self, SharedLibrary, Tracing};
+use carrick_driver::cc::Tracing;
+use carrick_driver::compiled::{self, SharedLibrary};
 use carrick_driver::{Failure, compile_file, compile_text};
 use carrick_interp::{Config, Core};
 use carrick_ir::Program;
@@ -13,6 +15,7 @@ use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{Via, diff_through};
 use carrick_sim::ip::mend_checksum;
+use carrick_sim::scenario::Engine;
 use carrick_tests::build::root;
 use carrick_tests::command::{done, run};
 use carrick_tests::net::skip;
@@ -74,9 +77,10 @@ fn every_octet_arrives_through_a_bad_network() {
 fn a_comparison_is_of_what_is_between_too() {
     let ends = compiled_to(&root().join(TCP));
     let proxy = compiled_to(&root().join(PROXY));
-    let (Some((program, compiled, _ends)), Some((between, made, _proxy))) = (ends, proxy) else { return };
+    let (Some((program, ends, _ends)), Some((between, made, _proxy))) = (ends, proxy) else { return };
+    let engine = Engine::Compiled(ends);
     let agree = |via: Option<&Via<'_>>| {
-        let found = diff_through(&program, &compiled, via, &Scenario::random(3)).expect("it runs");
+        let found = diff_through(&program, &engine, via, &Scenario::random(3)).expect("it runs");
         assert_eq!((found.difference, found.failures), (None, vec![]));
         found.compared
     };
@@ -88,7 +92,7 @@ fn a_comparison_is_of_what_is_between_too() {
     let other = text.replace("own_mss = 1460", "own_mss = 1400");
     assert_ne!(other, text);
     let other = compile_text(PROXY, &other).program.expect("right");
-    let found = diff_through(&program, &compiled, Some(&via(&other)), &Scenario::random(3)).expect("it runs");
+    let found = diff_through(&program, &engine, Some(&via(&other)), &Scenario::random(3)).expect("it runs");
     let difference = found.difference.expect("what is between differs");
     assert!(difference.contains("between the hosts"), "{difference}");
 }
@@ -96,7 +100,7 @@ fn a_comparison_is_of_what_is_between_too() {
 /// A program, itself compiled, and the library that must stay; `None` if there is no C compiler.
 fn compiled_to(path: &Path) -> Option<(Arc<Program>, Rc<CompiledProgram>, SharedLibrary)> {
     let program = compile_file(path).expect("readable").program.expect("right");
-    match cc::shared_library(&program, Tracing::On) {
+    match compiled::shared_library(&program, Tracing::On) {
         Ok(library) => {
             let compiled = CompiledProgram::load(&library.path, &program).expect("it loads");
             Some((program, compiled, library))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in the kernel of this machine: that it takes them, that they do what the interpreter does, and real packets.
 //!
 //! Each test that cannot run here says so: without clang, or without the privilege.
@@ -10,19 +11,20 @@ use std::sync::Arc;
 use std::thread;
 
 use carrick_driver::cc::{self, Tracing};
-use carrick_driver::{Choice, Failure, build, compile_choice, compile_file};
+use carrick_driver::{Choice, Failure, compile_choice, compile_file};
 use carrick_interp::Config;
 use carrick_ir::Program;
-use carrick_kernel::{KernelCore, Object, Refusal, needs};
 use carrick_sim::Scenario;
 use carrick_sim::core::Core;
 use carrick_sim::diff::{Comparison, Pace, diff_cores, diff_engine};
 use carrick_sim::ip::mend_checksum;
 use carrick_sim::scenario::Engine;
+use carrick_targets::xdp::build;
 use carrick_tests::build::{carrick, root};
 use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::saying;
+use carrick_xdp_loader::{KernelCore, Object, Refusal, needs};
 
 /// Seeds, and operations of each: more than enough for every path of programs this small.
 const SEEDS: u64 = 3;
@@ -47,8 +49,8 @@ fn programs() -> Vec<(PathBuf, Arc<Program>)> {
 }
 
 /// The object of a program; `None`, said aloud, where nothing compiles it.
-fn object(program: &Program, tracing: Tracing) -> Option<cc::KernelObject> {
-    match cc::kernel_object(program, tracing) {
+fn object(program: &Program, tracing: Tracing) -> Option<build::Object> {
+    match build::temporary(program, tracing) {
         Ok(object) => Some(object),
         Err(Failure::Missing(what)) => {
             skip(&what);
@@ -95,11 +97,11 @@ fn what_each_program_needs_of_linux_is_known() {
     let streams = fits(&root().join("protocols/tcp/tcp.mtp")).expect("it fits");
     let Some(object) = object(&streams, Tracing::Off) else { return };
     let lacking = needs::lacking(&needs::of(&object.path).expect("it is known"), old).expect("it has loops");
-    let begin = "this kernel is Linux 6.1.0-28-amd64, and it takes 6.9 for its loops (tcp.mtp:";
+    let begin = "this kernel is Linux 6.1.0-28-amd64, and it takes 6.9 for its loops (opening.mtp:";
     assert!(lacking.starts_with(begin), "{lacking}");
 }
 
-fn compared(object: &cc::KernelObject, program: &Arc<Program>, seed: u64) -> Comparison {
+fn compared(object: &build::Object, program: &Arc<Program>, seed: u64) -> Comparison {
     let pace = if seed % 2 == 1 { Pace::AtOnce } else { Pace::Asked };
     let mut make = |config: &Config| {
         let core = KernelCore::new(&object.path, program.clone(), config, pace);
@@ -235,16 +237,16 @@ fn what_follows_from_an_event_comes_before_anything_else() {
 fn a_rejection_names_the_line_of_the_program() {
     let program = fits(&root().join("tests/programs/least.mtp")).expect("it fits");
     let dir = tempfile::tempdir().expect("a folder");
-    match build::kernel(&program, dir.path(), Tracing::Off) {
+    match build::object(&program, dir.path(), Tracing::Off) {
         Err(Failure::Missing(what)) => return skip(&what),
         result => result.expect("it compiles"),
     }
     let file = dir.path().join("least.bpf.c");
     let text = fs::read_to_string(&file).expect("it is there");
-    let wrong = text.replace("c->count = (c->count + e->n);", "c->count = (&c->count)[e->n];");
+    let wrong = text.replace("c->count = c->count + e->n;", "c->count = (&c->count)[e->n];");
     assert_ne!(text, wrong, "the statement is there:\n{text}");
     fs::write(&file, wrong).expect("writable");
-    cc::kernel(dir.path(), &program.name, Tracing::Off).expect("it compiles");
+    build::compile(dir.path(), &program.name, Tracing::Off).expect("it compiles");
     match Object::load(&dir.path().join("least.bpf.o"), &program, 1, 1, 1500, &[]) {
         Err(Refusal::Missing(what)) => skip(&what),
         Err(refusal @ Refusal::Rejected { .. }) => {
@@ -317,7 +319,7 @@ int main(void) {
 
 #[test]
 fn the_layouts_are_those_of_the_header() {
-    use carrick_kernel::layout::{self, head, kind, place};
+    use carrick_xdp_loader::layout::{self, head, kind, place};
     let dir = tempfile::tempdir().expect("a folder");
     let (source, program) = (dir.path().join("layout.c"), dir.path().join("layout"));
     let header = root().join("targets/xdp/include/carrick/layout.h");

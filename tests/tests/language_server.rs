@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick lsp`, the process, in a recorded conversation.
 //!
 //! `tests/lsp/*.jsonl` has one message a line, `{"editor": ...}` or `{"server": ...}`. The editor's are sent; what the server
@@ -122,17 +123,25 @@ fn play(path: &Path) -> Vec<Value> {
         server.send(&said.to_string());
         went.push(json!({"editor": said}));
         if is_answered(said) {
-            went.push(json!({"server": without_version(server.next())}));
+            went.push(json!({"server": without_texts(server.next(), said)}));
         }
     }
     assert_eq!(server.code(), Some(0), "{}", path.display());
     went
 }
 
-/// The version of the server is no matter of the record.
-fn without_version(mut message: Value) -> Value {
+/// The server's version and the text of a diagnostic's page do not belong to the record. The page must be that of the code
+/// that the editor asked for.
+fn without_texts(mut message: Value, asked: &Value) -> Value {
     if let Some(info) = message.pointer_mut("/result/serverInfo") {
         info["version"] = json!("any");
+    }
+    if let Some(page) = message.pointer_mut("/result/page") {
+        let code = asked["params"]["code"].as_str().expect("a code was asked for");
+        let file = format!("docs/errors/{code}.md");
+        let text = std::fs::read_to_string(root().join(&file)).expect("each code has a page");
+        assert_eq!(*page, text, "{file}");
+        *page = json!(file);
     }
     message
 }

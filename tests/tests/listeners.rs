@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Several listeners under one endpoint: a keyed hash says whose a peer is.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `make bench` asks of every protocol: payload over the memory port, both ends in one process.
 
 use std::process::Command;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A peer that dies, one that is not there and one that gives up: in each protocol, who goes on is told of an error, and
 //! nothing that it asked for waits for ever.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Connections of several streams: what arrives, and that no stream waits for another.
 
 use std::fmt::Write;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One program, seven protocols: the sizes that its README shows, what each promises in the simulator, and each on real
 //! devices: as Ethernet frames between two namespaces, as messages between two processes, and one of them with the
 //! kernel's UDP.
@@ -52,7 +53,7 @@ fn json(command: &str, protocol: &Protocol, more: &[&str]) -> Value {
 #[test]
 fn the_readme_shows_the_sizes() {
     let mut table = String::from(
-        "| protocol | built with | octets of header | in the paper |\n| --- | --- | --- | --- |\n",
+        "| protocol | built with | bytes of header | in the paper |\n| --- | --- | --- | --- |\n",
     );
     for protocol in &PROTOCOLS {
         let layout = json("layout", protocol, &[]);

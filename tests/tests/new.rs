@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick new`: what it makes is right, works under every fault, and is nobody's loss.
 
 use std::path::Path;

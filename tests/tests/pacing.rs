@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Data that leaves at a rate: pacing spreads a window, and BBR (draft-cardwell-iccrg-bbr-congestion-control-00) finds what a path
 //! carries and how long it is, whatever is lost on it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use carrick_driver::cc::{Tracing, shared_library};
+use carrick_driver::cc::Tracing;
 use carrick_driver::compile::compile_choice;
+use carrick_driver::compiled::shared_library;
 use carrick_driver::{Choice, Failure, params};
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::link::LinkConfig;

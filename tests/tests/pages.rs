@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick doc`: the pages of all programs in the tree.
 
 use std::collections::BTreeSet;
@@ -79,7 +80,7 @@ fn all_that_a_program_declares_is_there() {
     }
     for field in program.blueprints.iter().flat_map(|b| &b.fields) {
         let bits = format!("<title>{}: {} bit", field.name, field.bits);
-        assert!(html.contains(&bits) || html.contains(&format!("{} (1 to 8 octets)", field.name)), "{bits}");
+        assert!(html.contains(&bits) || html.contains(&format!("{} (1 to 8 bytes)", field.name)), "{bits}");
     }
     assert!(html.contains("if bp.longer &amp;&amp; (bp.lo != 100)"), "conditions stand at what they are for");
 }

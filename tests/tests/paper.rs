@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The programs of the papers: they check, and do what the text says.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where chains run on a target with several sites: decided by the compiler, for every program there is.
 //!
 //! `tests/placement/NAME.txt` is what people see of `tests/programs/NAME.mtp`; `CARRICK_RECORD=1` writes it anew.
@@ -7,8 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use carrick_driver::explain_placement::Explained;
-use carrick_driver::{Choice, compile_choice, targets};
+use carrick_driver::targets::TargetFile;
+use carrick_driver::{Choice, compile_choice};
 use carrick_ir::Program;
+use carrick_targets::ALL;
 use carrick_tests::build::root;
 use serde_json::Value;
 
@@ -32,8 +35,12 @@ fn programs() -> Vec<PathBuf> {
     protocols.chain(small).collect()
 }
 
+fn target() -> TargetFile {
+    ALL.named("xdp").expect("there is one").file
+}
+
 fn explained(path: &Path) -> Value {
-    Explained::new(&program(path), &targets::find("xdp").expect("there is one")).json()
+    Explained::new(&program(path), &target()).json()
 }
 
 /// Where the chain of an event runs, `absent` or not; a flow event's at each site that raises it.
@@ -46,7 +53,7 @@ fn sites<'v>(explained: &'v Value, event: &str, case: &str) -> Vec<&'v str> {
 #[test]
 fn an_explanation_is_what_people_see() {
     let record = std::env::var_os("CARRICK_RECORD").is_some();
-    let target = targets::find("xdp").expect("there is one");
+    let target = target();
     for name in SHOWN {
         // Named as seen from the root, wherever the test runs.
         let file = format!("tests/programs/{name}.mtp");
@@ -113,7 +120,7 @@ fn a_site_that_is_not_well_described_is_refused() {
     let wrong = |from: &str, to: &str| {
         let changed = text.replacen(from, to, 1);
         assert_ne!(changed, text, "{from} is not there");
-        targets::Target::parse(&changed).expect_err("it is wrong")
+        TargetFile::parse(&changed).expect_err("it is wrong")
     };
     let kind = wrong("event_kinds = [\"net_event\"]", "event_kinds = [\"flow_event\"]");
     assert_eq!(kind, "at site \"ingress\" no event arises of the kind \"flow_event\"");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A page of the book for each protocol: what its program is made of, and what its README tells. `CARRICK_RECORD=1` writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use carrick_driver::Choice;
 use carrick_driver::compile::compile_for;
-use carrick_driver::targets;
 use carrick_ir::{EventKind, NetLayer, Program, uses};
+use carrick_targets::ALL;
 use carrick_tests::build::root;
 
 /// The folders of protocols, by name.
@@ -72,10 +73,11 @@ fn facts(name: &str, folder: &Path) -> Facts {
     let code = all.iter().filter(|line| !line.is_empty() && !line.starts_with("//")).count();
     let scheduled = uses::blocks(&program.schedule);
     let events = program.events.iter().filter(|event| event.kind != EventKind::Flow).count();
-    let able = targets::all()
-        .into_iter()
+    let able = ALL
+        .iter()
+        .map(|target| ALL.against(target))
         .filter(|target| compile_for(&file, &Choice::default(), Some(target)).is_ok_and(|c| c.errors() == 0));
-    let able: BTreeSet<String> = able.map(|target| target.name).collect();
+    let able: BTreeSet<String> = able.map(|target| target.file.name).collect();
     let interface = program.interface.as_ref().map(|interface| interface.name.as_str());
     let rows = vec![
         ("program", format!("{code} lines, {} with comments, in {} files", all.len(), texts.len())),

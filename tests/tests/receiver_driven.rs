@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! NDP over switches that cut packets: the figures of its paper, on the compiled core, and what its ends do when packets are lost or come back.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use carrick_driver::cc::{SharedLibrary, Tracing, shared_library};
+use carrick_driver::cc::Tracing;
+use carrick_driver::compiled::{SharedLibrary, shared_library};
 use carrick_driver::{compile_file, params};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is missing is told in one sentence that says what to do: a device, a privilege, a file, a compiler.
 
 use std::net::UdpSocket;

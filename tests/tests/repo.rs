@@ -1,4 +1,5 @@
-//! The rules of the house that a program can check.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The rules of this repository that a program can check.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,10 +7,25 @@ use std::{fs, io};
 
 use carrick_tests::build::root;
 
-/// Crates, in the order in which data flows: each may use only those before it.
-const ORDER: [&str; 16] = [
-    "syntax", "ir", "sema", "lower", "interp", "sim", "kernel", "emit-c", "doc", "dissect", "report",
-    "verify", "driver", "lsp", "daemon", "cli",
+/// Packages, in the order in which data flows: each may use only those before it. All but those under `targets/` are crates.
+const ORDER: [&str; 17] = [
+    "syntax",
+    "ir",
+    "sema",
+    "lower",
+    "interp",
+    "sim",
+    "emit-c",
+    "doc",
+    "dissect",
+    "report",
+    "verify",
+    "driver",
+    "lsp",
+    "xdp-loader",
+    "targets",
+    "daemon",
+    "cli",
 ];
 
 /// Lines of the longest function there may be.
@@ -20,7 +36,7 @@ const ALSO_ENGLISH: [&str; 2] = ["native", "sim"];
 
 /// Where the system's sockets are spoken, and the names in which it does so: they are asked of whatever stack answers.
 const SOCKETS: [&str; 2] = ["targets/native/preload/", "targets/native/tests/os/"];
-const NAMES_OF_SOCKETS: [&str; 9] = [
+const NAMES_OF_SOCKETS: [&str; 10] = [
     "IPPROTO_TCP",
     "TCP_NODELAY",
     "TCP_CORK",
@@ -28,6 +44,7 @@ const NAMES_OF_SOCKETS: [&str; 9] = [
     "TCP_INFO",
     "TCP_USER_TIMEOUT",
     "TCP_LINGER2",
+    "TCP_KEEPIDLE",
     "struct tcp_info",
     "<netinet/tcp.h>",
 ];
@@ -60,10 +77,11 @@ fn no_target_is_named_in_a_program() {
 #[test]
 fn crates_depend_in_one_direction() {
     let mut wrong = Vec::new();
-    for name in folders("crates") {
+    for manifest in manifests() {
+        let name = name(&manifest);
         let place = ORDER.iter().position(|&n| n == name);
-        let place = place.unwrap_or_else(|| panic!("say where crates/{name} stands in ORDER"));
-        for dependency in dependencies(&name) {
+        let place = place.unwrap_or_else(|| panic!("say where {name} stands in ORDER"));
+        for dependency in dependencies(&manifest) {
             if !ORDER[..place].contains(&dependency.as_str()) {
                 wrong.push(format!("{name} uses {dependency}"));
             }
@@ -98,6 +116,22 @@ fn the_checks_find_what_they_look_for() {
     assert_eq!(function_lengths(&format!("fn long() {{\n{body}}}\n")), [(1, FUNCTION_LINES_MAX + 2)]);
     assert_eq!(function_lengths(&format!("int\nf(void)\n{{\n{body}}}\n")), [(3, FUNCTION_LINES_MAX + 2)]);
     assert_eq!(function_lengths("fn f() {\n    let s = \"{\";\n    // }\n}\nfn g() {}\n"), [(1, 4), (5, 1)]);
+    let before = [
+        "pub ",
+        "pub(crate) ",
+        "pub(super) ",
+        "pub(in crate::a) ",
+        "pub(crate) const ",
+        "pub(super) async ",
+        "pub(crate) unsafe ",
+        "unsafe extern \"C\" ",
+        "pub(crate) unsafe extern \"C\" ",
+        "const unsafe ",
+    ];
+    for before in before {
+        let text = format!("{before}fn long<T>() {{\n{body}}}\n");
+        assert_eq!(function_lengths(&text), [(1, FUNCTION_LINES_MAX + 2)], "{before}");
+    }
     assert_eq!(function_lengths("mod a {\n    fn f() {\n    }\n}\n"), [(2, 2)]);
 }
 
@@ -159,11 +193,25 @@ fn names_in<'a>(line: &str, names: &'a BTreeSet<String>) -> impl Iterator<Item =
     })
 }
 
-/// The crates of this house that a crate uses, tests included.
-fn dependencies(name: &str) -> Vec<String> {
-    let file = root().join("crates").join(name).join("Cargo.toml");
-    let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let manifest: toml::Table = text.parse().unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+/// The manifests of all packages under `crates/` and `targets/`.
+fn manifests() -> Vec<toml::Table> {
+    let files = ["crates", "targets"].into_iter().flat_map(|place| text_files(&root().join(place)));
+    let files = files.filter(|file| file.file_name().is_some_and(|name| name == "Cargo.toml"));
+    let read = |file: PathBuf| {
+        let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        text.parse().unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+    };
+    files.map(read).collect()
+}
+
+/// What a package of this house is called, without the name of the house.
+fn name(manifest: &toml::Table) -> String {
+    let name = manifest["package"]["name"].as_str().expect("a package has a name");
+    name.trim_start_matches("carrick-").to_owned()
+}
+
+/// The packages of this house that a package uses, tests included.
+fn dependencies(manifest: &toml::Table) -> Vec<String> {
     let tables = ["dependencies", "dev-dependencies", "build-dependencies"];
     let keys = tables.iter().filter_map(|t| manifest.get(*t)?.as_table()).flat_map(toml::Table::keys);
     keys.filter_map(|k| k.strip_prefix("carrick-")).map(str::to_owned).collect()
@@ -207,14 +255,20 @@ fn function_lengths(text: &str) -> Vec<(usize, usize)> {
 /// A Rust `fn`, or a line at the left margin that opens a C function.
 fn begins_function(line: &str) -> bool {
     let code = line.trim_start();
-    let rust = code.split(['(', '<']).next().unwrap_or("").split(' ').any(|word| word == "fn");
+    let rust =
+        without_visibility(code).split(['(', '<']).next().unwrap_or("").split(' ').any(|word| word == "fn");
     let c = !line.starts_with(char::is_whitespace)
         && (line == "{" || (line.ends_with('{') && line.contains('(') && !line.contains(" = ")));
     let comment = code.starts_with("//") || code.starts_with('*');
     !comment && (rust || (c && !line.starts_with("extern")))
 }
 
-/// Each requirement that is met names a declaration that is there.
+/// A line without the `pub`, `pub(crate)` or `pub(in path)` with which it begins.
+fn without_visibility(code: &str) -> &str {
+    let Some(rest) = code.strip_prefix("pub") else { return code };
+    rest.strip_prefix('(').and_then(|places| places.split_once(')')).map_or(rest, |(_, rest)| rest)
+}
+
 /// Whether the name stands in the text, as a whole word.
 fn has_word(text: &str, name: &str) -> bool {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| word == name)
@@ -268,4 +322,23 @@ fn requirements_name_what_meets_them() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_source_file_names_its_licence() {
+    let mut without = Vec::new();
+    for place in ["crates", "runtime", "targets", "tests", "bench", "fuzz", "demo", "scripts"] {
+        for file in text_files(&root().join(place)) {
+            let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
+            if !["rs", "c", "h", "cc", "py"].contains(&extension) {
+                continue;
+            }
+            let text = fs::read_to_string(&file).unwrap_or_default();
+            let mut head = text.lines().take(3);
+            if !head.any(|line| line.contains("SPDX-License-Identifier: ")) {
+                without.push(file.strip_prefix(root()).unwrap_or(&file).display().to_string());
+            }
+        }
+    }
+    assert!(without.is_empty(), "these files name no licence:\n{}", without.join("\n"));
 }

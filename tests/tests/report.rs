@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick report`: from a recorded run to a page, and the page in a browser.
 
 use std::path::{Path, PathBuf};

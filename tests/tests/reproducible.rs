@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `carrick build` makes is the same in every folder, byte for byte.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scheduling blocks under a stream of octets: the stream's program with each of them, on the interpreter and the
 //! compiled core, and what flows get of a rate.
 
@@ -8,8 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use carrick_driver::Failure;
-use carrick_driver::cc::{Tracing, shared_library};
+use carrick_driver::cc::Tracing;
 use carrick_driver::compile::compile_text;
+use carrick_driver::compiled::shared_library;
 use carrick_driver::params;
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The host, the relay of sockets and the preloaded library on a simulated operating system (`targets/native/tests/os`): random
 //! applications from a seed, and a model of stream sockets as the oracle.
 

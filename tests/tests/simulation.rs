@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every program in the simulator: the compiled core against the interpreter, sweeps over random networks, many idle
 //! connections. A failing seed prints the command that replays it.
 
@@ -5,7 +6,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use carrick_driver::cc::{SharedLibrary, Tracing, shared_library};
+use carrick_driver::cc::Tracing;
+use carrick_driver::compiled::{SharedLibrary, shared_library};
 use carrick_driver::{compile_file, params};
 use carrick_interp::Config;
 use carrick_ir::Program;

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Soaks of TCP in the kernel and in a process, as short as they can be: `scripts/soak --quick`.
 
 use std::process::Command;
 
-use carrick_kernel::machine;
 use carrick_tests::build::{carrick, carrickd, root};
 use carrick_tests::net::{Net, lacks, skip};
+use carrick_xdp_loader::machine;
 
 /// Whether there can be namespaces, and what else a soak takes.
 fn fits() -> bool {

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What dependencies may be: `deny.toml` says it, for `cargo deny` and for this test, which needs no tool and no network.
 
-use std::process::Command;
-
 use carrick_tests::build::root;
+use carrick_tests::cargo::metadata;
 use serde_json::Value;
 
 /// The strings of a list in `deny.toml`.
@@ -15,18 +15,7 @@ fn allowed(section: &str, list: &str) -> Vec<String> {
 
 /// All packages of the workspace on this platform, as cargo knows them.
 fn packages() -> Vec<Value> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root()).args(["metadata", "--locked", "--offline", "--format-version", "1"]);
-    let done = cargo.args(["--filter-platform", &host()]).output().expect("cargo runs");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let metadata: Value = serde_json::from_slice(&done.stdout).expect("JSON");
-    metadata["packages"].as_array().expect("a list").clone()
-}
-
-fn host() -> String {
-    let done = Command::new("rustc").arg("-vV").output().expect("rustc runs");
-    let text = String::from_utf8_lossy(&done.stdout).into_owned();
-    text.lines().find_map(|line| line.strip_prefix("host: ")).expect("it says its host").to_owned()
+    metadata()["packages"].as_array().expect("a list").clone()
 }
 
 /// Whether an SPDX expression can be met with these licences. Older packages write `/` for `OR`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick trace`: what it shows of contexts, that both engines show the same, and what it refuses.
 
 use std::io::Write;
@@ -240,8 +241,8 @@ fn what_is_asked_wrongly_is_pointed_at() {
         (&["--when", "cwnd < 10, cwnd > 2"], "join them with `&&`"),
         (&["--sample", "cwnd, snd_una +", "--every", "1ms"], "--> --sample:1:15"),
         (&["--sample", "cwnd", "--every", "0ms"], "--every 1ms"),
-        (&["--when", "tx_room(tcb.id) > 0"], "no trace tells"),
-        (&["--on", "tcp_send", "--show", "tcp_send.token"], "asks for a token, which no trace tells"),
+        (&["--when", "tx_room(tcb.id) > 0"], "traces do not contain"),
+        (&["--on", "tcp_send", "--show", "tcp_send.token"], "uses a token, which traces do not contain"),
         (&["--on", "segmet"], "did you mean segment?"),
         (&["--on", "segment", "--show", "id", "--context", "tcbs"], "did you mean tcb?"),
         (&["--at", "1ms", "--set", "tcb.cwnd = true"], "--> --set:1:12"),

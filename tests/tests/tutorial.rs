@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The tutorial: its commands are run, its patches applied, and what it shows of the output is what is said.
 
 use std::process::Command;

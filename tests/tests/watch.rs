@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `--watch`: what changes in a program is seen, and only that.
 
 use std::fs;

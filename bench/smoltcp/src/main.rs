@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A bulk transfer between two sockets of smoltcp over its loopback device, in one thread: the yardstick for
 //! the memory port. Prints one JSON line.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be said on the command line.
 
 use std::fmt;
@@ -10,11 +11,14 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::output::Format;
 
+/// The target of commands that name none.
+pub const TARGET: &str = "native";
+
 /// Transport protocols as programs: check, simulate, build and run them.
 #[derive(Debug, Parser)]
 #[command(
     name = "carrick",
-    version,
+    version = env!("CARRICK_VERSION"),
     before_help = "Example: carrick sim stream.mtp --loss 1% --delay 10ms --rate 100Mbps --bytes 10MB --seed 7",
     max_term_width = 100
 )]
@@ -307,7 +311,7 @@ pub struct Build {
     #[command(flatten)]
     pub source: Source,
     /// Target to build for (`carrick targets` lists them)
-    #[arg(long, default_value = "native")]
+    #[arg(long, default_value = TARGET)]
     pub target: String,
     /// Folder to write
     #[arg(short, long, required_unless_present = "explain_placement")]
@@ -327,14 +331,13 @@ pub struct Run {
     /// Trace file (JSON lines), as of `carrick sim`; `carrick report` draws it
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Place where the program runs: a process, or the kernel (--port DEVICE --addr A/LEN, and --app APP for an application)
-    #[arg(long, value_enum, default_value = "native")]
-    pub target: crate::commands::diff::Where,
-    /// Print also the kernel verifier's log when it rejects the program
+    /// Target to run on
+    #[arg(long, default_value = TARGET)]
+    pub target: String,
+    /// Print also all that a tool says when it rejects the program
     #[arg(long)]
     pub verbose: bool,
-    /// Options of the stack: --port tun:NAME|packet:DEV|xdp:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN,
-    /// --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:OCTETS:COUNT, --fault ..., --pcap FILE, --set PARAM=VALUE; `--port help` lists all
+    /// Options of the stack
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     pub stack: Vec<String>,
 }

@@ -1,47 +1,8 @@
-//! The `carrick` command: arguments in, the driver's work, text out.
-//!
-//! Results go to standard output, diagnostics and progress to standard error. Exit codes: 0 done,
-//! 1 diagnostics or a failed check, 2 usage, 3 something is missing and nothing ran, 101 our own bug.
-
-mod args;
-mod commands;
-mod manifest;
-mod output;
-mod stack;
-mod watch;
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The `carrick` command, with the targets of this repository.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-/// Whoever reads has seen enough: that is the end of it, and no bug of ours.
-fn end_with_the_reader() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        let text = panic.payload().downcast_ref::<String>();
-        if text.is_some_and(|text| text.starts_with("failed printing to stdout: Broken pipe")) {
-            std::process::exit(0);
-        }
-        usual(panic);
-    }));
-}
-
 fn main() -> ExitCode {
-    end_with_the_reader();
-    let args = match args::Args::try_parse() {
-        Ok(args) => args,
-        Err(error) => {
-            let code = if error.use_stderr() { 2 } else { 0 };
-            // Nothing is left to report to if the terminal is gone.
-            let _ = error.print();
-            return ExitCode::from(code);
-        }
-    };
-    match commands::run(&args) {
-        Ok(code) => code,
-        Err(failure) => {
-            output::failure(&failure);
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    carrick_cli::main(carrick_targets::ALL)
 }

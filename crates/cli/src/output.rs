@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What people and programs see.
 
 use std::io::IsTerminal;
@@ -54,6 +55,22 @@ pub fn progress(what: &str) -> ProgressBar {
     let bar = ProgressBar::new_spinner().with_message(what.to_owned());
     bar.enable_steady_tick(Duration::from_millis(100));
     bar
+}
+
+/// A sign of life, until it is dropped.
+pub struct Busy(ProgressBar);
+
+impl Busy {
+    /// As [`progress`].
+    pub fn new(what: &str) -> Busy {
+        Busy(progress(what))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }
 
 /// A bar for `count` steps.

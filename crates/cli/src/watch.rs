@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `--watch`: the work is done again whenever a file of the program changes.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Checksums.
 
 use carrick_ir::{BlueprintDef, BpFieldKind, Crc, CrcPart};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The events that a parser raises, as what is shown of them.
 
 use carrick_ir::{FieldDef, Ty};

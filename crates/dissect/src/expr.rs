@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions. What is written is whole: it can stand anywhere without parentheses of its own.
 
 use carrick_ir::print::without_parentheses;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints as functions that read them.
 
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, BpPart, Expr, ExprKind, print, walk};

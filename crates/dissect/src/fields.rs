@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What Wireshark has to know beforehand: the protocol, its fields, what can be odd.
 
 use std::collections::BTreeSet;

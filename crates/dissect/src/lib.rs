@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A Wireshark dissector, in Lua, for the packets of a transport program.
 //!
 //! The script needs nothing else. What it shows of a packet is what the program makes of it: the blueprints that its

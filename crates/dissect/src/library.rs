@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What scripts have in common, in Lua; a script gets what it uses of it.
 
 /// What stands before what is written for the program, and what stands behind it.

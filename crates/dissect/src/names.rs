@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names and literals as Lua has them.
 
 const KEYWORDS: [&str; 22] = [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Operators on two operands, as the table of the reference has them.
 
 use carrick_ir::{BinOp, Expr, ExprKind, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lists of options.
 
 use carrick_ir::{BlueprintDef, ExprKind, OptDef, OptListDef, arith, print};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Places: what can be read, and mostly written.
 
 use carrick_ir::{ExprKind, NetField, OptId, Place, Proj, Ty};

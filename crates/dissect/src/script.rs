@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The script as a whole, and what its parts share.
 
 use std::cell::RefCell;

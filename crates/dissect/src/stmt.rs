@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The parser, and the functions that it calls.
 
 use carrick_ir::print::without_parentheses;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How values of a type are held in Lua.
 
 use carrick_ir::{Program, Ty, arith};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Values as they are at first.
 
 use carrick_ir::{BlueprintDef, BpFieldKind, FieldDef, OptDef, Ty};

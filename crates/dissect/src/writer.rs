@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines with indentation.
 
 /// Columns that a line of tables takes at most, if its parts let it.

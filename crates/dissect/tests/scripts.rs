@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What programs become in Lua. `INSTA_UPDATE=always cargo test -p carrick-dissect` writes the scripts anew: read the
 //! diff.
 

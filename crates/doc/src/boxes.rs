@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Headers as RFCs draw them, in characters, 32 bits a row.
 
 use std::fmt::Write;
@@ -20,7 +21,7 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
     } else {
         String::new()
     };
-    let _ = writeln!(out, "{} ({kind}): a header of {} octets{more}\n", bp.name, bp.fixed_len);
+    let _ = writeln!(out, "{} ({kind}): a header of {} bytes{more}\n", bp.name, bp.fixed_len);
     let mut keys = Keys::default();
     out.push_str(&picture(bp.fixed_fields(), &mut keys));
     for (key, name) in keys.0.iter().enumerate().map(|(at, name)| (letter(at), name)) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which processors run for which event, as a picture, and what they can do.
 
 use std::collections::BTreeSet;

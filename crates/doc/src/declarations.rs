@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program declares, in tables.
 
 use carrick_ir::uses::event_kind_name;
@@ -36,7 +37,7 @@ pub fn contexts(program: &Program) -> String {
         let units = [("to send", &c.tx_capacity), ("received", &c.rx_capacity)];
         let units: Vec<String> = units
             .iter()
-            .filter_map(|(what, octets)| octets.as_ref().map(|o| format!("{} octets {what}", show(o))))
+            .filter_map(|(what, octets)| octets.as_ref().map(|o| format!("{} bytes {what}", show(o))))
             .collect();
         let units =
             if units.is_empty() { String::new() } else { format!("<p>Data: {}.</p>\n", units.join(", ")) };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Headers as RFCs draw them, 32 bits a row, as pictures.
 
 use carrick_ir::BpField;

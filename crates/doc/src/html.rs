@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pieces of HTML.
 
 /// Text in which nothing is taken for a tag, a reference or the end of an attribute.

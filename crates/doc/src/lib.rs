@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program as a page: what its packets look like, what happens for each event, what it remembers.
 //!
 //! The page is one file of HTML that needs no other and no network. It says what the IR says; the same program always

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! State machines as pictures: the states in a column, and at the right of each the ways that lead out of it.
 
 use carrick_ir::{Machine, Program};

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What each function can do, with all that it calls.
 
 use std::collections::BTreeSet;
 
-use carrick_ir::uses::instruction_name;
 use carrick_ir::{EventId, FuncId, Instr, Program, StmtKind, Ty, walk};
 
 /// Of one function, or of a chain.
@@ -44,7 +44,7 @@ pub fn reach(program: &Program) -> Vec<Reach> {
         walk::statements(&function.body, &mut |stmt| match &stmt.kind {
             StmtKind::Call { func, .. } => called.push(*func),
             StmtKind::Instr(instr) => {
-                own.instructions.insert(instruction_name(instr));
+                own.instructions.insert(instr.opcode().name());
                 let of = |local: carrick_ir::LocalId| &function.locals[local.index()].ty;
                 match instr {
                     Instr::Raise { event } => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The scheduling blocks of a program, as the trees that they are.
 
 use carrick_ir::{EventSchedule, Program, SchedInput, SchedInputs, Schedule, print};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands in packets.
 
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetLayer, OptDef, Program, print};
@@ -26,7 +27,7 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> String {
             .map(|e| print::without_parentheses(&print::expression(program, e, &names)).to_owned());
         match bp.part_fields(part) {
             [field] if part.varint => {
-                picture.open(&format!("{} (1 to 8 octets)", field.name), when.as_deref());
+                picture.open(&format!("{} (1 to 8 bytes)", field.name), when.as_deref());
             }
             fields => picture.fields(fields, when.as_deref()),
         }
@@ -102,7 +103,7 @@ fn options(program: &Program) -> String {
             opt.fields.iter().map(|f| format!("{}: {}", f.name, of_option(program, f))).collect();
         vec![code(&opt.name), kind(opt), len(opt), code(&fields.join(", ")), inline(&opt.doc)]
     });
-    let table = table(&["option", "kind", "octets", "fields", ""], rows);
+    let table = table(&["option", "kind", "bytes", "fields", ""], rows);
     if table.is_empty() { table } else { format!("<h3>Options</h3>\n{table}") }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The address of a stack, as people write it.
 
 use std::net::Ipv4Addr;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From a file to a checked program.
 
 use std::io::Read;
@@ -12,7 +13,7 @@ use carrick_syntax::diag::{Diagnostic, Severity};
 use carrick_syntax::diagnostics::Diagnostics;
 
 use crate::Failure;
-use crate::targets::{Target, lacks, unbuilt};
+use crate::targets::{Against, lacks, unbuilt};
 
 /// What became of one file.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ pub fn compile_choice(path: &Path, choice: &Choice) -> Result<Compiled, Failure>
 ///
 /// # Errors
 /// As there.
-pub fn compile_for(path: &Path, choice: &Choice, target: Option<&Target>) -> Result<Compiled, Failure> {
+pub fn compile_for(path: &Path, choice: &Choice, target: Option<&Against>) -> Result<Compiled, Failure> {
     let assembled = open_choice(path, choice)?;
     Ok(compile_assembled(&path.display().to_string(), &assembled, choice, target))
 }
@@ -152,7 +153,7 @@ pub fn compile_assembled(
     file: &str,
     assembled: &Assembled,
     choice: &Choice,
-    target: Option<&Target>,
+    target: Option<&Against>,
 ) -> Compiled {
     let Assembled { tree, sources, diagnostics } = assembled;
     let mut found = Diagnostics::default();

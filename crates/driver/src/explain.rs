@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The pages behind `carrick explain`.
 
 use carrick_syntax::diag::Code;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the chains of a program run on a target, and why, as people and programs read it.
 
 use std::fmt::Write;
@@ -7,19 +8,19 @@ use carrick_ir::{self as ir, Loc};
 use carrick_lower::placement::{Held, Made, Placed, Placement, Site, Why, place};
 use serde_json::{Value, json};
 
-use crate::targets::{Target, sites};
+use crate::targets::{TargetFile, sites};
 
 /// A program, and where its chains run on a target.
 pub struct Explained<'p> {
     program: &'p ir::Program,
-    target: &'p Target,
+    target: &'p TargetFile,
     sites: Vec<Site>,
     placement: Placement,
 }
 
 impl<'p> Explained<'p> {
     /// Decides it.
-    pub fn new(program: &'p ir::Program, target: &'p Target) -> Self {
+    pub fn new(program: &'p ir::Program, target: &'p TargetFile) -> Self {
         let sites = sites::of(target);
         let placement = place(program, &sites);
         Explained { program, target, sites, placement }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why a command ended without its result, and the exit code that says so.
 
 use std::fmt;

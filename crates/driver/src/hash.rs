@@ -1,26 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hashes that are the same everywhere and always, as those of the standard library need not be.
 
 /// FNV-1a, of 64 bits.
-pub(crate) struct Hash(u64);
+pub struct Hash(u64);
 
 impl Hash {
-    pub(crate) fn new() -> Hash {
+    /// A hash of nothing.
+    #[expect(clippy::new_without_default, reason = "a hash is always begun by name")]
+    pub fn new() -> Hash {
         Hash(0xcbf2_9ce4_8422_2325)
     }
 
-    pub(crate) fn add(&mut self, octets: &[u8]) {
+    /// Appends bytes.
+    pub fn add(&mut self, octets: &[u8]) {
         for octet in octets {
             self.0 = (self.0 ^ u64::from(*octet)).wrapping_mul(0x0100_0000_01b3);
         }
     }
 
     /// Of a text, but for where its lines come from.
-    pub(crate) fn add_code(&mut self, code: &[u8]) {
+    pub fn add_code(&mut self, code: &[u8]) {
         let lines = code.split(|octet| *octet == b'\n');
         lines.filter(|line| !line.starts_with(b"#line ")).for_each(|line| self.add(line));
     }
 
-    pub(crate) fn value(&self) -> u64 {
+    /// The hash of all that was appended.
+    pub fn value(&self) -> u64 {
         self.0
     }
 }

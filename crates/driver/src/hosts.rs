@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Hosts for `carrick run`, compiled once: they are kept in `$XDG_CACHE_HOME/carrick/hosts` (`~/.cache/carrick/hosts`), by a
 //! hash of all that they are made of.
 
@@ -11,9 +12,8 @@ use std::time::SystemTime;
 use carrick_ir::Program;
 use tempfile::TempDir;
 
-use crate::cc::{self, Tracing};
 use crate::hash::Hash;
-use crate::{Failure, build};
+use crate::{Failure, cc, compiled};
 
 /// Hosts that are kept; those go that were not used for longest.
 const KEPT: usize = 32;
@@ -28,32 +28,17 @@ pub struct Host {
     _dir: Option<TempDir>,
 }
 
-/// The host with the program's core within it.
+/// The host `NAME-host` that `made` builds of what `files` writes; `kind` is one word for how it is built.
 ///
 /// # Errors
-/// As [`build::native`].
-pub fn native(program: &Program, tracing: Tracing) -> Result<Host, Failure> {
-    let kind = if tracing == Tracing::On { "telling" } else { "native" };
-    let files = |dir: &Path| build::native_files(program, dir);
-    host(program, kind, files, |dir| build::native_made(dir, tracing))
-}
-
-/// The host of a program that is in the kernel.
-///
-/// # Errors
-/// As [`build::kernel_host`].
-pub fn in_kernel(program: &Program) -> Result<Host, Failure> {
-    let files = |dir: &Path| build::kernel_host_files(program, dir);
-    host(program, "kernel", files, |dir| build::kernel_host_made(program, dir, Tracing::Off))
-}
-
-fn host(
+/// Those of `files` and `made`; [`Failure::Missing`] if there is no place for files.
+pub fn host(
     program: &Program,
     kind: &str,
     files: impl Fn(&Path) -> Result<(), Failure>,
     made: impl Fn(&Path) -> Result<(), Failure>,
 ) -> Result<Host, Failure> {
-    let dir = cc::temporary()?;
+    let dir = compiled::temporary()?;
     files(dir.path())?;
     let name = format!("{}-host", program.name);
     let place = key(kind, dir.path()).and_then(|key| Some(folder()?.join(key)));

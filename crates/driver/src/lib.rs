@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The pipeline and all I/O around it: files, target files, diagnostics as text, the C compiler.
 //!
 //! *Architecture invariant:* the crates that this one calls are pure; reading, writing and starting
@@ -7,17 +8,19 @@ pub mod address;
 pub mod build;
 pub mod cc;
 pub mod compile;
+pub mod compiled;
+pub mod cores;
 pub mod explain;
 pub mod explain_placement;
 pub mod failure;
-mod hash;
+pub mod hash;
 pub mod hosts;
 pub mod params;
 pub mod probe;
 pub mod quantity;
-pub mod rates;
 pub mod render;
 pub mod snapshot;
+pub mod stack;
 pub mod targets;
 
 pub use carrick_syntax::assemble::features::Choice;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Parameters of a program, set by name.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Questions about a running program, in its own language: from text to a function that answers.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Quantities as people write them on a command line: `10ms`, `100Mbps`, `10MB`, `1%`.
 
 use crate::Failure;
@@ -48,7 +49,7 @@ pub fn duration(text: &str) -> Result<u64, Failure> {
 /// # Errors
 /// [`Failure::Usage`] with an example.
 pub fn bytes(text: &str) -> Result<u64, Failure> {
-    scaled(text, &BYTES).ok_or_else(|| wrong(text, "a number of octets", "10MB, 64KiB or 1500"))
+    scaled(text, &BYTES).ok_or_else(|| wrong(text, "a number of bytes", "10MB, 64KiB or 1500"))
 }
 
 /// Bits per second.

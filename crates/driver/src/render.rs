@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Diagnostics as people and programs read them.
 
 use std::ops::Range;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands in the files of programs at some moment, so that it can be told later whether that has changed.
 
 use std::collections::{BTreeMap, BTreeSet};

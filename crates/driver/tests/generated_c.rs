@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Generated C compiles without a warning, whatever a program has and has not.
 
 use std::path::Path;

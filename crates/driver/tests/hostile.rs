@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs that are written to hurt the compiler: each is answered in time that its length explains.
 //!
 //! The bound is generous. What grows with the square of these lengths, or faster, takes minutes.

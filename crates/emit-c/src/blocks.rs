@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scheduling blocks beyond queues of which one goes before the other: the runtime's `sched.h` does their work.
 
 use std::ops::RangeInclusive;
 
 use carrick_ir::{
-    CtxId, EVENT_QUANTUM, Expr, Policy, Program, QUANTUM, SchedBlock, SchedInput, SchedInputs, Schedule, uses,
+    CtxId, EVENT_QUANTUM, Expr, Opcode, Policy, Program, QUANTUM, SchedBlock, SchedInput, SchedInputs,
+    Schedule, uses,
 };
 
 use crate::Emitter;
@@ -88,8 +90,8 @@ impl<'p> Emitter<'p> {
         self.w.close("}");
         self.w.close("}");
         self.w.blank();
-        self.set_function(15, "rate", |p| matches!(p, Policy::RateLimiter(_)));
-        self.set_function(16, "prio", |p| matches!(p, Policy::StrictPriority));
+        self.set_function(Opcode::SetQueueRate, "rate", |p| matches!(p, Policy::RateLimiter(_)));
+        self.set_function(Opcode::SetQueuePrio, "prio", |p| matches!(p, Policy::StrictPriority));
     }
 
     /// Which queue is whose.
@@ -116,7 +118,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// `set_queue_rate` or `set_queue_prio`.
-    fn set_function(&mut self, instr: u32, what: &str, wanted: impl Fn(&Policy) -> bool) {
+    fn set_function(&mut self, op: Opcode, what: &str, wanted: impl Fn(&Policy) -> bool) {
         if !uses::instructions(self.p).contains(format!("set_queue_{what}").as_str()) {
             return;
         }
@@ -125,7 +127,7 @@ impl<'p> Emitter<'p> {
             "CARRICK_UNUSED static inline void {}({core}, CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value) {{",
             self.names.own(&format!("set_{what}"))
         ));
-        self.trace_instr(instr, &["number".into(), "value".into()]);
+        self.trace_instr(op, &["number".into(), "value".into()]);
         let now = if what == "rate" { ", core->now" } else { "" };
         self.w.open("switch (number) {");
         for number in 0..self.p.schedule.queues {
@@ -148,7 +150,7 @@ impl<'p> Emitter<'p> {
             "{}(core, {chain}, {}, {});",
             self.names.own(&format!("set_{what}")),
             self.queue_number(queue),
-            self.expr(value)
+            self.value(value)
         );
         self.w.line(text);
     }
@@ -246,7 +248,7 @@ impl<'p> Emitter<'p> {
 
     /// What a block gives an input, within what it can.
     fn share(&self, tree: &Tree<'_>, policy: &Policy, input: usize) -> String {
-        let given = policy.shares().get(input).map_or("0".into(), |s| self.expr(s));
+        let given = policy.shares().get(input).map_or("0".into(), |s| self.value(s));
         match policy {
             Policy::StrictPriority => "0".into(),
             Policy::Drr(_) => {

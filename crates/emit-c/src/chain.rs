@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events: running their chains, and what comes in from outside.
 
 use carrick_ir::{self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, MOST_WAITING, NetLayer, Ty};
@@ -437,7 +438,7 @@ impl Emitter<'_> {
         }
         let context = self.p.chains[call.event.index()].as_ref().and_then(|chain| chain.context);
         if let (CallTarget::At { id, parts }, Some(_)) = (&call.target, context) {
-            let parts: Vec<String> = parts.iter().map(|p| self.call_expr(p, event)).collect();
+            let parts: Vec<String> = parts.iter().map(|p| self.call_value(p, event, "e.")).collect();
             let id = self.names.id(*id);
             self.w.line(format!("e.flow__ = (struct {id}){{{}}};", parts.join(", ")));
         }
@@ -468,14 +469,6 @@ impl Emitter<'_> {
         self.w.line(format!("{own}_run(core, c, &{e});"));
     }
 
-    fn call_expr(&self, e: &ir::Expr, event: &EventDef) -> String {
-        let mut text = self.expr(e);
-        for (at, field) in event.fields.iter().enumerate().rev() {
-            text = text.replace(&format!("ARG__{at}"), &format!("e.{}", safe(&field.name)));
-        }
-        text
-    }
-
     fn advance_function(&mut self) {
         let core = self.names.own("core");
         self.fire_function();
@@ -494,8 +487,7 @@ impl Emitter<'_> {
         self.w.open("for (;;) {");
         if let Some(full) = self.queue_full() {
             self.w.open(format!("if ({full}) {{"));
-            self.w.line("const struct carrick_timer *first = carrick_wheel_first(&core->wheel);");
-            self.w.line("return first && first->deadline <= core->now ? CARRICK_AGAIN : 0;");
+            self.w.line("return carrick_wheel_peek(&core->wheel, core->now) ? CARRICK_AGAIN : 0;");
             self.w.close("}");
         }
         self.w.line("struct carrick_timer *t = carrick_wheel_due(&core->wheel, core->now);");

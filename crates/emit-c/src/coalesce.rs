@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Coalescing rules: a blueprint takes the place of one that waits, or is taken up by it.
 
 use carrick_ir::BlueprintDef;
-use carrick_ir::print::without_parentheses;
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
@@ -85,15 +85,14 @@ impl Emitter<'_> {
         for rule in rules {
             let when = self.header_expr(&rule.when, bp, "bp->");
             let free = if rule.takes.is_empty() { "!prev->payload__.len" } else { "!payload.len" };
-            self.w.open(format!("if ({free} && ({})) {{", without_parentheses(&when)));
+            self.w.open(format!("if ({free} && {when}) {{"));
             self.w.line("core->counters[CARRICK_COUNT_TX_COALESCED]++;");
             if rule.takes.is_empty() {
                 self.w.line("*prev = *bp;");
                 self.w.line("prev->payload__ = payload;");
                 self.w.line("old->rules = rules;");
                 self.w.line("if (payload.len)");
-                let queued = if self.kernel { "carrick_tx_waits" } else { "carrick_tx_queued" };
-                self.w.line(format!("    prev->payload__.round = {queued}(unit, payload.offset);"));
+                self.w.line("    prev->payload__.round = carrick_tx_queued(unit, payload.offset);");
             }
             for take in &rule.takes {
                 let field = safe(&bp.fields[*take as usize].name);

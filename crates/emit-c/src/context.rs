@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Context tables, and the instructions on one context: specialised to its type.
 
-use carrick_ir::{self as ir, ContextDef, CtxId, Ty};
+use carrick_ir::{self as ir, ContextDef, CtxId, Opcode, Ty};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -27,9 +28,8 @@ impl Emitter<'_> {
                 self.free_functions(ctx);
                 self.rebind_function(ctx);
             }
-            self.timer_functions(ctx);
-            self.tx_functions_of(ctx);
-            self.rx_functions_of(ctx);
+            self.timer_instructions(ctx);
+            self.ring_functions(ctx);
         }
     }
 
@@ -93,17 +93,32 @@ impl Emitter<'_> {
     fn notify_function(&mut self) {
         self.claim_function();
         self.refuse_function();
-        let core = self.core_param();
-        let name = self.names.own("notify");
-        self.w.line("/* Completes a request; nothing for none. */");
-        self.w.open(format!("CARRICK_UNUSED static inline void {name}({core}, uint64_t token, uint8_t status, uint64_t value) {{"));
-        self.trace_instr(12, &["token".into(), "status".into(), "value".into()]);
+        let (core, complete) = (self.core_param(), self.names.own("complete"));
+        self.w.open(format!(
+            "CARRICK_INLINE void {complete}({core}, uint64_t token, uint8_t status, uint64_t value) {{"
+        ));
         self.memory_forget("token");
-        self.w.line("if (token && !carrick_cq_put(&core->completions, token, status, value))");
+        self.w.line("if (!carrick_cq_put(&core->completions, token, status, value))");
         self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
         self.w.close("}");
         self.w.blank();
+        self.notify_instruction();
         self.put_data_function();
+    }
+
+    /// `notify`, over the target's function that completes a request.
+    pub(crate) fn notify_instruction(&mut self) {
+        let (core, complete, name) =
+            (self.core_param(), self.names.own("complete"), self.names.own("notify"));
+        self.w.line("/* Completes a request; nothing for none. */");
+        self.w.open(format!(
+            "CARRICK_INLINE void {name}({core}, uint64_t token, uint8_t status, uint64_t value) {{"
+        ));
+        self.trace_instr(Opcode::Notify, &["token".into(), "status".into(), "value".into()]);
+        self.w.line("if (token)");
+        self.w.line(format!("    {complete}(core, token, status, value);"));
+        self.w.close("}");
+        self.w.blank();
     }
 
     /// The function that makes the initial value of a record.
@@ -130,7 +145,7 @@ impl Emitter<'_> {
         for field in fields {
             let place = format!("{at}.{}", safe(&field.name));
             if let Some(init) = &field.init {
-                let text = format!("{place} = {};", self.expr(init));
+                let text = format!("{place} = {};", self.value(init));
                 self.w.line(text);
             } else {
                 self.initial_parts(&place, &field.ty);
@@ -217,7 +232,7 @@ impl Emitter<'_> {
         self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
         let refused: Vec<String> =
             [format!("{index}u"), "0u".into()].into_iter().chain(id_words.clone()).collect();
-        self.trace_instr(0, &refused);
+        self.trace_instr(Opcode::NewCtx, &refused);
         self.w.line("return;");
         self.w.close("}");
         self.w.line(format!(
@@ -239,7 +254,7 @@ impl Emitter<'_> {
         self.begin_flow(CtxId(index as u32));
         let made: Vec<String> =
             [format!("{index}u"), format!("{name}_handle(c)")].into_iter().chain(id_words).collect();
-        self.trace_instr(0, &made);
+        self.trace_instr(Opcode::NewCtx, &made);
         self.w.line("#ifdef CARRICK_TRACE");
         self.w.line(format!("{name}_trace(core, {name}_handle(c), c);"));
         self.w.line("#endif");
@@ -279,7 +294,7 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline void {name}_delete({core}, CARRICK_UNUSED struct {} *chain, CARRICK_UNUSED struct {ty} *c) {{",
             self.names.own("chain")
         ));
-        self.trace_instr(1, &[format!("{name}_handle(c)")]);
+        self.trace_instr(Opcode::DelCtx, &[format!("{name}_handle(c)")]);
         self.w.line("chain->deleted = true;");
         self.w.close("}");
         self.w.blank();
@@ -325,7 +340,7 @@ impl Emitter<'_> {
         ));
         let parts = id.parts.iter().map(|p| format!("id.{}", safe(&p.name)));
         let words: Vec<String> = std::iter::once(format!("{name}_handle(c)")).chain(parts).collect();
-        self.trace_instr(14, &words);
+        self.trace_instr(Opcode::RebindCtx, &words);
         self.w.line(format!("const struct {ty} *other = {name}_find(core, &id);"));
         self.w.open("if (other && other != c) {");
         self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
@@ -339,125 +354,42 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    fn timer_functions(&mut self, ctx: &ContextDef) {
-        if ctx.timers.is_empty() {
-            return;
-        }
-        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        let core = self.core_param();
-        for (what, code) in [("start", 9), ("restart", 10), ("stop", 11)] {
-            let after = if what == "stop" { "" } else { ", int64_t after" };
-            self.w.open(format!(
-                "CARRICK_UNUSED static inline void {name}_timer_{what}({core}, struct {ty} *c, uint32_t timer{after}) {{"
-            ));
-            let mut words = vec![format!("{name}_handle(c)"), "timer".into()];
-            if what != "stop" {
-                words.push("(uint64_t)after".into());
-            }
-            self.trace_instr(code, &words);
-            match what {
-                "stop" => self.w.line("carrick_timer_stop(&core->wheel, &c->timers__[timer]);"),
-                "start" => {
-                    self.w.line("if (!carrick_timer_armed(&c->timers__[timer]))");
-                    self.w.line(
-                        "    carrick_timer_restart(&core->wheel, &c->timers__[timer], core->now, after);",
-                    );
-                }
-                _ => {
-                    self.w.line("carrick_timer_restart(&core->wheel, &c->timers__[timer], core->now, after);")
-                }
-            }
-            self.w.close("}");
-            self.w.blank();
-        }
-    }
-
-    /// Opens an instruction on a unit: traces and counts where there is none.
-    fn unit_function(&mut self, ctx: &ContextDef, what: &str, params: &str, code: u32, none: &[&str]) {
-        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        let core = self.core_param();
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}_{what}({core}, struct {ty} *c{params}) {{"
-        ));
-        let unit = if what.starts_with("tx") { "tx__" } else { "rx__" };
-        self.w.open(format!("if (!c->{unit}.open) {{"));
-        self.w.line("core->counters[CARRICK_COUNT_NO_UNIT]++;");
-        let words: Vec<String> = std::iter::once(format!("{name}_handle(c)"))
-            .chain(none.iter().map(|w| (*w).to_owned()))
-            .collect();
-        self.trace_instr(code, &words);
-        self.w.line("return;");
-        self.w.close("}");
-    }
-
-    fn open_function(&mut self, ctx: &ContextDef, direction: &str, code: u32) {
-        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        let core = self.core_param();
-        self.w.open(format!("CARRICK_UNUSED static inline void {name}_{direction}_open({core}, struct {ty} *c, uint64_t size) {{"));
-        self.trace_instr(code, &[format!("{name}_handle(c)"), "size".into()]);
-        self.w.line(format!("carrick_{direction}_open(&c->{direction}__, size);"));
-        self.w.close("}");
-        self.w.blank();
-    }
-
     fn ring(ctx: &ContextDef, direction: &str) -> (String, String) {
         let field = &ctx.name;
         let mask = format!("core->{field}_{direction}_mask");
         (format!("core->{field}_{direction}_rings + c->slot__ * ({mask} + 1)"), mask)
     }
 
-    fn tx_functions_of(&mut self, ctx: &ContextDef) {
-        if ctx.tx_capacity.is_none() {
-            return;
+    /// What instructions on a unit do with its ring.
+    fn ring_functions(&mut self, ctx: &ContextDef) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let core = self.core_param();
+        if ctx.tx_capacity.is_some() {
+            let (ring, mask) = Self::ring(ctx, "tx");
+            self.w.open(format!(
+                "CARRICK_INLINE uint64_t {name}_tx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len) {{"
+            ));
+            self.w.line(format!("return carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
+            self.w.close("}");
+            self.w.blank();
+            self.sending_instructions(ctx);
         }
-        let name = self.names.own(&ctx.name);
-        let (ring, mask) = Self::ring(ctx, "tx");
-        self.open_function(ctx, "tx", 2);
-        self.unit_function(ctx, "tx_add", ", struct carrick_addr from, uint64_t len", 4, &["0u"]);
-        self.w.line(format!("uint64_t taken = carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
-        self.w.line("if (taken < len)");
-        self.w.line("    core->counters[CARRICK_COUNT_TX_CUT]++;");
-        self.trace_instr(4, &[format!("{name}_handle(c)"), "taken".into()]);
-        self.w.close("}");
-        self.w.blank();
-        self.unit_function(ctx, "tx_flush", ", uint64_t len", 5, &["0u"]);
-        self.w.line("uint64_t taken = carrick_tx_flush(&c->tx__, len);");
-        self.trace_instr(5, &[format!("{name}_handle(c)"), "taken".into()]);
-        self.w.line("(void)taken;");
-        self.w.close("}");
-        self.w.blank();
-    }
-
-    fn rx_functions_of(&mut self, ctx: &ContextDef) {
-        if ctx.rx_capacity.is_none() {
-            return;
+        if ctx.rx_capacity.is_some() {
+            let (ring, mask) = Self::ring(ctx, "rx");
+            self.w.open(format!(
+                "CARRICK_INLINE enum carrick_rx_result {name}_rx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len, uint64_t offset) {{"
+            ));
+            self.w.line(format!("return carrick_rx_add(&c->rx__, {ring}, {mask}, from, len, offset);"));
+            self.w.close("}");
+            self.w.blank();
+            self.w.open(format!(
+                "CARRICK_INLINE uint64_t {name}_rx_take({core}, struct {ty} *c, uint64_t len, struct carrick_addr to) {{"
+            ));
+            self.w.line(format!("return carrick_rx_flush(&c->rx__, {ring}, {mask}, len, to);"));
+            self.w.close("}");
+            self.w.blank();
+            self.receiving_instructions(ctx);
         }
-        let name = self.names.own(&ctx.name);
-        let (ring, mask) = Self::ring(ctx, "rx");
-        self.open_function(ctx, "rx", 3);
-        self.unit_function(
-            ctx,
-            "rx_add",
-            ", struct carrick_addr from, uint64_t len, uint64_t offset",
-            6,
-            &["len", "offset"],
-        );
-        self.trace_instr(6, &[format!("{name}_handle(c)"), "len".into(), "offset".into()]);
-        self.w.open(format!("switch (carrick_rx_add(&c->rx__, {ring}, {mask}, from, len, offset)) {{"));
-        self.w.line("case CARRICK_RX_ALL:\n    break;");
-        self.w.line("case CARRICK_RX_CUT:\n    core->counters[CARRICK_COUNT_RX_CUT]++;\n    break;");
-        self.w.line("case CARRICK_RX_FULL:\n    core->counters[CARRICK_COUNT_RX_RUNS_FULL]++;\n    break;");
-        self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
-        self.unit_function(ctx, "rx_flush", ", uint64_t len, struct carrick_addr to", 7, &["0u"]);
-        self.w.line(format!("uint64_t taken = carrick_rx_flush(&c->rx__, {ring}, {mask}, len, to);"));
-        self.trace_instr(7, &[format!("{name}_handle(c)"), "taken".into()]);
-        self.memory_forget("to.token");
-        self.w.line("if (to.token && !carrick_cq_put(&core->completions, to.token, CARRICK_OK, taken))");
-        self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
-        self.w.close("}");
-        self.w.blank();
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The structs that only generated code knows: payloads, blueprints, contexts, the queue, the core.
 
 use carrick_ir::{self as ir, EventKind, NetLayer};

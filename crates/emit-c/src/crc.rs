@@ -1,12 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! CRC-32 fields: one function that computes what should stand in a packet, for packets made and received.
 
 use carrick_ir::crc::NET_OCTETS;
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, Crc, CrcPart, NetLayer};
 
 use crate::Emitter;
-use crate::frame::packet_len;
+use crate::blueprint::{packet_len, sums_payload, tail};
 use crate::names::safe;
-use crate::queue::sums_payload;
 
 /// The CRC-32 field of a blueprint.
 fn field(bp: &BlueprintDef) -> Option<(&BpField, &Crc)> {
@@ -14,16 +14,6 @@ fn field(bp: &BlueprintDef) -> Option<(&BpField, &Crc)> {
         BpFieldKind::Crc(crc) => Some((f, crc)),
         _ => None,
     })
-}
-
-/// What is added to the length of a header for what follows the payload.
-pub fn tail(bp: &BlueprintDef) -> String {
-    if bp.trailer { format!(" + {}u", bp.trailer_len()) } else { String::new() }
-}
-
-/// What is taken from the length of a packet for that.
-pub fn less_tail(bp: &BlueprintDef) -> String {
-    if bp.trailer { format!(" - {}u", bp.trailer_len()) } else { String::new() }
 }
 
 /// C for where the field stands, with the header at `p`.

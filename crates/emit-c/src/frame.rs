@@ -1,14 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Frames: blueprints in the payload of another one.
 
 use carrick_ir::BlueprintDef;
 
 use crate::Emitter;
-use crate::crc::less_tail;
-
-/// In an extract function: how many octets there are from `p` on.
-pub fn packet_len(bp: &BlueprintDef) -> &'static str {
-    if bp.frame || bp.payload_len.is_some() { "len" } else { "packet->len" }
-}
+use crate::blueprint::{less_tail, packet_len};
 
 impl Emitter<'_> {
     /// Whether extracts follow each other through a packet.
@@ -40,7 +36,7 @@ impl Emitter<'_> {
     pub(crate) fn cut_packet(&mut self, bp: &BlueprintDef) {
         let Some(len) = &bp.payload_len else { return };
         let around = bp.fixed_len + bp.trailer_len();
-        let len = self.header_expr(len, bp, "h->");
+        let len = self.header_value(len, bp, "h->");
         self.w.open("{");
         self.w.line(format!(
             "CARRICK_UNUSED uint64_t header_len = {}u, payload_len = len - {around}u;",
@@ -60,7 +56,7 @@ impl Emitter<'_> {
         if bp.frame {
             self.w.line("CARRICK_UNUSED uint64_t payload_len = len - header_len;");
             octets = match (&bp.payload_len, &bp.payload_name) {
-                (Some(len), _) => self.header_expr(len, bp, "h->"),
+                (Some(len), _) => self.header_value(len, bp, "h->"),
                 (None, Some(_)) => "payload_len".into(),
                 (None, None) => "0".into(),
             };

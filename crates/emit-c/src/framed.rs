@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets whose payload is frames: queueing them, and putting as many frames into a packet as fit.
 
-use carrick_ir::{BlueprintDef, BpId, Frames, LocalId, Stmt, Ty};
+use carrick_ir::{BlueprintDef, BpId, Frames, LocalId, Opcode, Stmt, Ty};
 
 use crate::Emitter;
-use crate::crc::tail;
-use crate::queue::sums_payload;
+use crate::blueprint::{sums_payload, tail};
 
 impl Emitter<'_> {
     /// Whether any packet is made of frames.
@@ -167,7 +167,7 @@ impl Emitter<'_> {
         self.w.line(format!("struct {ty} copy = *bp;"));
         self.w.line(format!("CARRICK_UNUSED uint64_t octets = {name}_cut(core, &copy);"));
         self.trace_instr(
-            8,
+            Opcode::PktGen,
             &[format!("{index}u"), "0".into(), "octets".into(), "copy.frames__.count".into()],
         );
         self.queue_entry(index);

@@ -1,13 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints on the wire: reading them from a packet and writing them into one.
 
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, NetLayer, Ty, arith};
 
 use crate::Emitter;
-use crate::crc::less_tail;
-use crate::expr::net_member;
-use crate::frame::packet_len;
+use crate::blueprint::{less_tail, packet_len};
 use crate::names::safe;
 use crate::options::width_suffix;
+use crate::place::net_member;
 
 /// Fields that are loaded and stored together: whole octets, 1, 2, 4 or 8 of them, or fields that are done bit by bit.
 pub struct Group<'a> {
@@ -110,7 +110,7 @@ impl Emitter<'_> {
         let v = if self.kernel { "h->" } else { "v." };
         for field in &bp.fields {
             if let BpFieldKind::Plain { init: Some(init) } = &field.kind {
-                let text = format!("{v}{} = {};", safe(&field.name), self.expr(init));
+                let text = format!("{v}{} = {};", safe(&field.name), self.value(init));
                 self.w.line(text);
             }
         }
@@ -135,7 +135,7 @@ impl Emitter<'_> {
         self.w.line(format!("{v}net__.protocol = {};", header.protocol));
         for field in header.fields.iter().filter(|f| f.field != NetField::Protocol) {
             if let Some(init) = &field.init {
-                let text = format!("{v}net__.{} = {};", net_member(field.field), self.expr(init));
+                let text = format!("{v}net__.{} = {};", net_member(field.field), self.value(init));
                 self.w.line(text);
             }
         }
@@ -175,7 +175,7 @@ impl Emitter<'_> {
         self.read_parts(bp);
         if let Some(list) = bp.options {
             let list = &self.p.opt_lists[list.index()];
-            let text = self.header_expr(&list.len, bp, "h->");
+            let text = self.header_value(&list.len, bp, "h->");
             self.w.line(format!("uint64_t options = {text};"));
             self.w.line(format!("h->opts__ = (struct {}){{0}};", self.names.declared(&list.name)));
             self.w.line(format!("if (options > {} - header_len{})", packet_len(bp), less_tail(bp)));

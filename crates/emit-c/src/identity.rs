@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! By what an application's handle is known to the program: the id of its instance.
 
 use carrick_ir::ContextDef;

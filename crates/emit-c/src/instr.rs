@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instructions: a call of what `context.rs` and `queue.rs` generate for each type.
 
-use carrick_ir::{self as ir, Expr, Instr, Ty};
+use carrick_ir::{self as ir, Expr, Instr, Opcode, Ty};
 
 use crate::Emitter;
 
@@ -14,7 +15,7 @@ impl Emitter<'_> {
     }
 
     fn on_context(&mut self, ctx: ir::LocalId, what: &str, args: &[&Expr]) {
-        let args: String = args.iter().map(|e| format!(", {}", self.expr(e))).collect();
+        let args: String = args.iter().map(|e| format!(", {}", self.value(e))).collect();
         let text = format!("{}_{what}(core, {}{args});", self.context_name(ctx), self.local(ctx));
         self.w.line(text);
     }
@@ -23,7 +24,7 @@ impl Emitter<'_> {
         match instr {
             Instr::NewCtx { ctx, value, id } => {
                 let name = self.names.own(&self.p.contexts[ctx.index()].name);
-                let text = format!("{name}_new(core, {}, &{});", self.expr(id), self.local(*value));
+                let text = format!("{name}_new(core, {}, &{});", self.value(id), self.local(*value));
                 self.w.line(text);
             }
             Instr::DelCtx { ctx } => {
@@ -44,12 +45,12 @@ impl Emitter<'_> {
             Instr::TimerRestart { ctx, timer, after } => self.timer("restart", *ctx, *timer, Some(after)),
             Instr::TimerStop { ctx, timer } => self.timer("stop", *ctx, *timer, None),
             Instr::Notify { token, status, value } => {
-                let value = value.as_ref().map_or_else(|| "0".into(), |v| self.expr(v));
+                let value = value.as_ref().map_or_else(|| "0".into(), |v| self.word(v));
                 let text = format!(
                     "{}(core, {}, {}, {value});",
                     self.names.own("notify"),
-                    self.expr(token),
-                    self.expr(status)
+                    self.value(token),
+                    self.value(status)
                 );
                 self.w.line(text);
             }
@@ -57,9 +58,9 @@ impl Emitter<'_> {
                 let text = format!(
                     "{}(core, {}, {}, {});",
                     self.names.own("put_data"),
-                    self.expr(from),
-                    self.expr(len),
-                    self.expr(to)
+                    self.value(from),
+                    self.value(len),
+                    self.value(to)
                 );
                 self.w.line(text);
             }
@@ -75,7 +76,7 @@ impl Emitter<'_> {
     }
 
     fn timer(&mut self, what: &str, ctx: ir::LocalId, timer: ir::TimerId, after: Option<&Expr>) {
-        let after = after.map_or_else(String::new, |e| format!(", {}", self.expr(e)));
+        let after = after.map_or_else(String::new, |e| format!(", {}", self.value(e)));
         let text = format!(
             "{}_timer_{what}(core, {}, {}{after});",
             self.context_name(ctx),
@@ -123,7 +124,7 @@ impl Emitter<'_> {
         let Ty::Event(kind) = *self.local_type(event) else { return };
         let name = self.p.events[kind.index()].name.clone();
         let local = self.local(event);
-        self.trace_instr(13, &[format!("{}u", kind.0)]);
+        self.trace_instr(Opcode::Raise, &[format!("{}u", kind.0)]);
         if self.kernel {
             return self.raise_in_kernel(kind, &name, &local);
         }

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statements on lists.
 
-use carrick_ir::{self as ir, Expr, Order, Place, Stmt, StmtKind, Ty};
+use carrick_ir::{self as ir, Expr, Order, Place, Stmt, StmtKind, Ty, walk};
 
 use crate::Emitter;
-use crate::expr::{CPlace, list_bound};
 use crate::names::safe;
+use crate::place::{CPlace, list_bound};
+use crate::term::{Binds, CType, Term};
 
 impl Emitter<'_> {
     /// What holds for the list to be there and for `condition`.
@@ -20,18 +22,10 @@ impl Emitter<'_> {
             StmtKind::ListAdd { list, value } => self.list_add(stmt, list, value),
             StmtKind::ListInsert { list, index, value } => self.list_insert(stmt, list, index, value),
             StmtKind::ListRemove { list, index } => {
-                let i = self.expr(index);
+                let i = self.index(index).anywhere();
                 let (l, there) = self.on_list(list, |l| format!("{i} < {l}.len"));
                 self.open_at(stmt, format!("if ({there}) {{"));
-                let close = if self.kernel {
-                    self.gap_call("close", list, &l, &i)
-                } else {
-                    format!(
-                        "memmove(&{l}.items[{i}], &{l}.items[{i} + 1], ({l}.len - {i} - 1) * sizeof {l}.items[0]);"
-                    )
-                };
-                self.line(stmt, close);
-                self.line(stmt, format!("{l}.len--;"));
+                self.list_call(stmt, "remove", list, &l, &i);
                 self.w.close("}");
             }
             StmtKind::ListPop { dest, list } => self.list_pop(stmt, *dest, list),
@@ -45,24 +39,16 @@ impl Emitter<'_> {
     }
 
     fn list_add(&mut self, stmt: &Stmt, list: &Place, value: &Expr) {
-        let v = self.expr(value);
+        let v = self.value(value);
         let (l, room) = self.on_list(list, |l| format!("{l}.len < {}u", list_bound(&list.ty)));
         self.open_at(stmt, format!("if ({room}) {{"));
         match &list.ty {
             Ty::List(element, _, order) if self.p.sort_key(element, *order).is_some() => {
                 let (key, ty) = (self.key_of(element, *order), self.names.ctype(element));
                 self.line(stmt, format!("const {ty} item__ = {v};"));
-                self.line(stmt, format!("uint32_t at__ = {l}.len++;"));
-                let n = list_bound(&list.ty);
-                let (at, before) = (self.bounded("at__".into(), n), self.bounded("at__ - 1".into(), n));
-                let greater = format!("item__{key} < {l}.items[{before}]{key}");
-                let more = if self.kernel { " && CARRICK_GOES_ON" } else { "" };
-                self.open_at(stmt, format!("for (; at__ > 0 && {greater}{more}; at__--) {{"));
-                if self.kernel {
-                    self.line(stmt, format!("at__ = CARRICK_FORGOTTEN(at__, {l}.len);"));
-                }
-                self.line(stmt, format!("{l}.items[{at}] = {l}.items[{before}];"));
-                self.w.close("}");
+                let open = self.sorted_name("open", &list.ty);
+                self.line(stmt, format!("const uint32_t at__ = {open}(&{l}, item__{key});"));
+                let at = self.bounded("at__".into(), list_bound(&list.ty));
                 self.line(stmt, format!("{l}.items[{at}] = item__;"));
             }
             _ => {
@@ -80,19 +66,12 @@ impl Emitter<'_> {
 
     fn list_insert(&mut self, stmt: &Stmt, list: &Place, index: &Expr, value: &Expr) {
         let Ty::List(element, n, _) = &list.ty else { return };
-        let (i, v, ty) = (self.expr(index), self.expr(value), self.names.ctype(element));
+        let (i, v, ty) = (self.value(index), self.value(value), self.names.ctype(element));
         let (l, room) = self.on_list(list, |l| format!("{l}.len < {n}u"));
         self.open_at(stmt, format!("if ({room}) {{"));
         self.line(stmt, format!("const {ty} item__ = {v};"));
         self.line(stmt, format!("const uint64_t at__ = carrick_min64({i}, {l}.len);"));
-        if self.kernel {
-            let open = self.gap_call("open", list, &l, "at__");
-            self.line(stmt, open);
-            self.line(stmt, format!("{l}.len++;"));
-        } else {
-            let after = format!("({l}.len++ - at__) * sizeof {l}.items[0]");
-            self.line(stmt, format!("memmove(&{l}.items[at__ + 1], &{l}.items[at__], {after});"));
-        }
+        self.list_call(stmt, "open", list, &l, "at__");
         let at = self.bounded("at__".into(), *n);
         self.line(stmt, format!("{l}.items[{at}] = item__;"));
         self.w.close("}");
@@ -108,50 +87,99 @@ impl Emitter<'_> {
         }
     }
 
-    /// The name of the function that finds a key in a sorted list of this type.
-    pub(crate) fn find_name(&self, list: &Ty) -> String {
-        let Ty::List(element, n, order) = list else { return String::new() };
-        let by = self.key_of(element, *order).replace('.', "_by_");
-        format!("{}_find{by}", self.names.list(element, *n))
+    /// Calls the function that makes room for an element in a list, whose C this is, or takes one out.
+    fn list_call(&mut self, stmt: &Stmt, what: &str, list: &Place, l: &str, index: &str) {
+        let name = self.names.ctype(&list.ty).replace("struct ", "");
+        self.line(stmt, format!("{name}_{what}(&{l}, {index});"));
     }
 
-    /// Halves what may still hold the first element that is not less.
-    pub(crate) fn search_function(&mut self, list: &Ty) {
+    /// The functions that the program needs of lists that are this struct, of which all elements are behind `len`.
+    pub(crate) fn list_functions(&mut self, list: &str, n: u32) {
+        let is_it = |place: &Place| match &place.ty {
+            Ty::List(element, n, _) => self.names.list(element, *n) == list,
+            _ => false,
+        };
+        let (mut opens, mut removes) = (false, false);
+        for function in &self.p.functions {
+            walk::statements(&function.body, &mut |stmt| match &stmt.kind {
+                StmtKind::ListInsert { list, .. } => opens |= is_it(list),
+                StmtKind::ListRemove { list, .. } | StmtKind::ListPop { list, .. } => removes |= is_it(list),
+                _ => {}
+            });
+        }
+        if opens {
+            self.gap_function(list, n, "open", "OPEN", "++");
+        }
+        if removes {
+            self.gap_function(list, n, "remove", "CLOSE", "--");
+        }
+    }
+
+    fn gap_function(&mut self, list: &str, n: u32, what: &str, gap: &str, counted: &str) {
+        self.w.open(format!("CARRICK_APART int {list}_{what}(struct {list} *l, uint64_t index) {{"));
+        self.w.line("CARRICK_GIVEN(l);");
+        self.w.line(format!("CARRICK_{gap}_GAP(l->items, {n}u, l->len, index);"));
+        self.w.line(format!("l->len{counted};"));
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The name of a function of sorted lists of this type.
+    pub(crate) fn sorted_name(&self, what: &str, list: &Ty) -> String {
+        let Ty::List(element, n, order) = list else { return String::new() };
+        let by = self.key_of(element, *order).replace('.', "_by_");
+        format!("{}_{what}{by}", self.names.list(element, *n))
+    }
+
+    /// The functions of a sorted list.
+    pub(crate) fn sorted_functions(&mut self, list: &Ty) {
         let Ty::List(element, n, order) = list else { return };
         let Some(key) = self.p.sort_key(element, *order) else { return };
         let (list_type, key_type) = (self.names.ctype(list), self.names.ctype(&key));
-        self.w.line("/* How many elements have a lesser key. */");
-        let kind = if self.kernel { "CARRICK_APART" } else { "CARRICK_UNUSED static inline" };
-        self.w.open(format!(
-            "{kind} uint32_t {}(const {list_type} *l, {key_type} key) {{",
-            self.find_name(list)
-        ));
-        if self.kernel {
-            self.w.line("if (!l)");
-            self.w.line("    return 0;");
-        }
+        let key = self.key_of(element, *order);
+        self.w.line(
+            "/* How many elements have a lesser key: halves what may still hold the first that has none. */",
+        );
+        let find = self.sorted_name("find", list);
+        self.w.open(format!("CARRICK_APART uint32_t {find}(const {list_type} *l, {key_type} key) {{"));
+        self.w.line("CARRICK_GIVEN(l);");
         self.w.line("uint32_t from = 0, to = l->len;");
-        if self.kernel {
-            self.w.open("while (from < to && CARRICK_GOES_ON) {");
-            self.w.line("from = CARRICK_FORGOTTEN(from, l->len);");
-            self.w.line("to = CARRICK_FORGOTTEN(to, l->len);");
-        } else {
-            self.w.open("while (from < to) {");
-        }
+        self.w.open("while (from < to && CARRICK_GOES_ON) {");
+        self.w.line("from = CARRICK_FORGOTTEN(from, l->len);");
+        self.w.line("to = CARRICK_FORGOTTEN(to, l->len);");
         self.w.line("uint32_t middle = (from + to) / 2;");
-        let middle = self.bounded("middle".into(), *n);
-        self.w.line(format!("if (l->items[{middle}]{} < key)", self.key_of(element, *order)));
+        self.w.line(format!("if (l->items[carrick_at(middle, {n}u)]{key} < key)"));
         self.w.line("    from = middle + 1;\nelse\n    to = middle;");
         self.w.close("}");
         self.w.line("return from;");
         self.w.close("}");
         self.w.blank();
+        self.w.line("/* Makes room for an element behind those that are not greater. Its index. */");
+        let open = self.sorted_name("open", list);
+        self.w.open(format!("CARRICK_APART uint32_t {open}({list_type} *l, {key_type} key) {{"));
+        self.w.line("CARRICK_GIVEN(l);");
+        self.w.line("uint32_t at = l->len++;");
+        self.w.open(format!(
+            "while (at > 0 && key < l->items[carrick_at(at - 1, {n}u)]{key} && CARRICK_GOES_ON) {{"
+        ));
+        self.w.line("at = CARRICK_FORGOTTEN(at, l->len);");
+        self.w.line(format!("l->items[carrick_at(at, {n}u)] = l->items[carrick_at(at - 1, {n}u)];"));
+        self.w.line("at--;");
+        self.w.close("}");
+        self.w.line("return at;");
+        self.w.close("}");
+        self.w.blank();
     }
 
-    pub(crate) fn list_find(&self, list: &Place, key: &Expr) -> String {
-        let (CPlace { text, guard }, key) = (self.place(list), self.expr(key));
-        let found = format!("{}(&{text}, {key})", self.find_name(&list.ty));
-        guard.map_or_else(|| found.clone(), |guard| format!("({guard} ? {found} : 0u)"))
+    pub(crate) fn list_find(&self, list: &Place, key: &Expr) -> Term {
+        let (CPlace { text, guard }, key) = (self.place(list), self.value(key));
+        let (found, c) =
+            (format!("{}(&{text}, {key})", self.sorted_name("find", &list.ty)), CType::Unsigned(32));
+        match guard {
+            None => Term::primary(found, c),
+            Some(guard) => Term { text: format!("{guard} ? {found} : 0u"), binds: Binds::Choice, c },
+        }
     }
 
     fn list_pop(&mut self, stmt: &Stmt, dest: Option<ir::LocalId>, list: &Place) {
@@ -166,13 +194,7 @@ impl Emitter<'_> {
             self.line(stmt, format!("{declaration} = {there} ? {l}.items[0] : {zero};"));
         }
         self.open_at(stmt, format!("if ({there}) {{"));
-        if self.kernel {
-            let close = self.gap_call("close", list, &l, "0");
-            self.line(stmt, close);
-            self.line(stmt, format!("{l}.len--;"));
-        } else {
-            self.line(stmt, format!("memmove({l}.items, {l}.items + 1, --{l}.len * sizeof {l}.items[0]);"));
-        }
+        self.list_call(stmt, "remove", list, &l, "0");
         self.w.close("}");
     }
 }

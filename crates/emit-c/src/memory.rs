@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory of requests: payloads that are read from it, and what is put there.
 
-use carrick_ir::{self as ir, BlueprintDef, Stmt};
+use carrick_ir::{self as ir, BlueprintDef, Opcode, Stmt};
 
 use crate::Emitter;
 
@@ -55,7 +56,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t put = carrick_memory_put(&core->memory, from, len, to);");
         self.w.line("if (put < len)");
         self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
-        self.trace_instr(22, &["to.token".into(), "put".into()]);
+        self.trace_instr(Opcode::PutData, &["to.token".into(), "put".into()]);
         self.w.close("}");
         self.w.blank();
     }
@@ -68,8 +69,8 @@ impl Emitter<'_> {
         len: &ir::Expr,
         mss: Option<&ir::Expr>,
     ) {
-        let mss = mss.map_or_else(|| "UINT64_MAX".into(), |e| self.expr(e));
-        let (addr, len) = (self.expr(addr), self.expr(len));
+        let mss = mss.map_or_else(|| "UINT64_MAX".into(), |e| self.value(e));
+        let (addr, len) = (self.value(addr), self.value(len));
         self.line(stmt, "{");
         self.line(stmt, format!("    struct carrick_addr at__ = {addr};"));
         let payload = self.names.own("payload");

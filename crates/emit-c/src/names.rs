@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! C names for what a program declares.
 
 use carrick_ir::{self as ir, Program, Ty};
@@ -121,4 +122,9 @@ pub fn doc_comment(doc: &str) -> Option<String> {
     let text = doc.trim().replace("*/", "* /").replace('\n', "\n * ");
     (!text.is_empty())
         .then(|| if text.contains('\n') { format!("/* {text}\n */") } else { format!("/* {text} */") })
+}
+
+/// The last part of a path: generated files name no folder of the machine they were made on.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -1,11 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the network: what becomes of packets that are not its own.
 
-use carrick_ir::{BlueprintDef, Expr, Instr, LocalId, Stmt, Ty};
+use carrick_ir::{BlueprintDef, Expr, Instr, LocalId, Opcode, Stmt, Ty};
 
 use crate::Emitter;
-use crate::crc::tail;
-use crate::expr::net_member;
-use crate::queue::sums_payload;
+use crate::blueprint::{sums_payload, tail};
+use crate::place::net_member;
 
 /// An interface: the last one for all that is above.
 fn interface(e: &str) -> String {
@@ -16,8 +16,8 @@ impl Emitter<'_> {
     pub(crate) fn packet_instr(&mut self, instr: &Instr) {
         match instr {
             Instr::Forward { interface: to, header } => {
-                let to = interface(&self.expr(to));
-                self.trace_instr(17, std::slice::from_ref(&to));
+                let to = interface(&self.value(to));
+                self.trace_instr(Opcode::Forward, std::slice::from_ref(&to));
                 let text = match header.map(|h| (self.local(h), self.local_type(h))) {
                     Some((header, Ty::Blueprint(bp))) => {
                         let name = self.names.own(&self.p.blueprints[bp.index()].name);
@@ -28,26 +28,26 @@ impl Emitter<'_> {
                 self.w.line(text);
             }
             Instr::Drop => {
-                self.trace_instr(18, &[]);
+                self.trace_instr(Opcode::Drop, &[]);
                 self.w.line("(void)carrick_store_decide(&core->store, core->counters);");
             }
             Instr::PktStore { key } => {
-                let key = self.expr(key);
-                self.trace_instr(19, std::slice::from_ref(&key));
+                let key = self.value(key);
+                self.trace_instr(Opcode::PktStore, std::slice::from_ref(&key));
                 self.w.line(format!("carrick_store_put(&core->store, {key}, core->counters);"));
             }
             Instr::PktRelease { key, interface: to } => {
-                let to = interface(&self.expr(to));
-                self.take(20, key, Some(to));
+                let to = interface(&self.value(to));
+                self.take(Opcode::PktRelease, key, Some(to));
             }
-            Instr::PktDiscard { key } => self.take(21, key, None),
+            Instr::PktDiscard { key } => self.take(Opcode::PktDiscard, key, None),
             _ => {}
         }
     }
 
     /// Takes what is kept under a key: it leaves by an interface, or is forgotten.
-    fn take(&mut self, number: u32, key: &Expr, to: Option<String>) {
-        let key = self.expr(key);
+    fn take(&mut self, op: Opcode, key: &Expr, to: Option<String>) {
+        let key = self.value(key);
         self.w.open("{");
         self.w.line(format!("uint64_t key__ = {key};"));
         if let Some(to) = &to {
@@ -58,7 +58,7 @@ impl Emitter<'_> {
             "CARRICK_UNUSED uint32_t count__ = carrick_store_take(&core->store, key__, {way});"
         ));
         let words = ["key__", "to__", "count__"].into_iter().filter(|w| to.is_some() || *w != "to__");
-        self.trace_instr(number, &words.map(str::to_owned).collect::<Vec<_>>());
+        self.trace_instr(op, &words.map(str::to_owned).collect::<Vec<_>>());
         self.w.close("}");
     }
 
@@ -174,7 +174,7 @@ impl Emitter<'_> {
     /// In the function that lays out the core's memory.
     pub(crate) fn store_layout(&mut self) {
         let Some(packets) = &self.p.in_network else { return };
-        let packets = self.expr(packets);
+        let packets = self.value(packets);
         self.w.line(format!("uint64_t packets = {packets};"));
         self.w.line("if (packets > 65536)");
         self.w.line("    return 0;");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Option lists: how long they are, writing and reading them.
 
 use carrick_ir::{self as ir, OptListDef, Ty, arith};
@@ -92,6 +93,32 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
+    /// In a function that reads options, the one at `p`: of those that are one byte long, each is noted, and then this is done.
+    pub(crate) fn single_options(&mut self, list: &OptListDef, then: &str) {
+        let options = list.members.iter().map(|m| &self.p.opts[m.index()]);
+        for opt in options.filter(|o| o.len == 1 && o.kind != 0) {
+            self.w.open(format!("if (*p == {}) {{", opt.kind));
+            self.w.line(format!("o->has_{} = true;", opt.name));
+            self.w.line(then);
+            self.w.close("}");
+        }
+    }
+
+    /// In the same function: all others, by their kind.
+    pub(crate) fn long_options(&mut self, list: &OptListDef) {
+        let options = list.members.iter().map(|m| &self.p.opts[m.index()]);
+        let long: Vec<&ir::OptDef> = options.filter(|o| o.len != 1).collect();
+        self.w.open("switch (*p) {");
+        for (at, opt) in long.iter().enumerate() {
+            let same: Vec<&ir::OptDef> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
+            if long[..at].iter().all(|o| o.kind != opt.kind) {
+                self.known_options(&same);
+            }
+        }
+        self.w.line("default:\n    break;");
+        self.w.close("}");
+    }
+
     fn reading(&mut self, list: &OptListDef) {
         if self.kernel {
             return self.reading_at(list);
@@ -102,26 +129,10 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline bool {name}_read(CARRICK_UNUSED struct {ty} *o, const uint8_t *p, const uint8_t *end) {{"
         ));
         self.w.open("while (p < end && *p != 0) {");
-        let (single, long): (Vec<_>, Vec<_>) =
-            list.members.iter().map(|m| &self.p.opts[m.index()]).partition(|o| o.len == 1);
-        for opt in single.iter().filter(|o| o.kind != 0) {
-            self.w.open(format!("if (*p == {}) {{", opt.kind));
-            self.w.line(format!("o->has_{} = true;", opt.name));
-            self.w.line("p++;");
-            self.w.line("continue;");
-            self.w.close("}");
-        }
+        self.single_options(list, "p++;\ncontinue;");
         self.w.line("if (end - p < 2 || p[1] < 2 || p[1] > end - p)");
         self.w.line("    return false;");
-        self.w.open("switch (*p) {");
-        for (at, opt) in long.iter().enumerate() {
-            let same: Vec<&ir::OptDef> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
-            if long[..at].iter().all(|o| o.kind != opt.kind) {
-                self.known_options(&same);
-            }
-        }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
+        self.long_options(list);
         self.w.line("p += p[1];");
         self.w.close("}");
         self.w.line("return true;");

@@ -1,11 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fields that are not in every packet, or not always at the same place: read and written one after the other.
 
-use carrick_ir::print::without_parentheses;
 use carrick_ir::{BlueprintDef, BpFieldKind, BpPart};
 
 use crate::Emitter;
-use crate::crc::less_tail;
-use crate::frame::packet_len;
+use crate::blueprint::{less_tail, packet_len};
 use crate::header::groups;
 use crate::names::safe;
 
@@ -22,7 +21,7 @@ impl Emitter<'_> {
     pub(crate) fn varint_value(&self, bp: &BlueprintDef, part: &BpPart) -> String {
         let field = &bp.part_fields(part)[0];
         match &field.kind {
-            BpFieldKind::Computed(e) => self.header_expr(e, bp, "h->"),
+            BpFieldKind::Computed(e) => self.header_value(e, bp, "h->"),
             _ => format!("h->{}", safe(&field.name)),
         }
     }
@@ -30,8 +29,8 @@ impl Emitter<'_> {
     fn open_part(&mut self, bp: &BlueprintDef, part: &BpPart) {
         match &part.when {
             Some(when) => {
-                let when = self.header_expr(when, bp, "h->");
-                self.w.open(format!("if ({}) {{", without_parentheses(&when)));
+                let when = self.header_value(when, bp, "h->");
+                self.w.open(format!("if ({}) {{", when));
             }
             None => self.w.open("{"),
         }
@@ -146,8 +145,8 @@ impl Emitter<'_> {
                 format!("{}u", bp.part_len(part))
             };
             if let Some(when) = &part.when {
-                let when = self.header_expr(when, bp, "h->");
-                self.w.line(format!("if ({})", without_parentheses(&when)));
+                let when = self.header_value(when, bp, "h->");
+                self.w.line(format!("if ({})", when));
                 self.w.line(format!("    octets += {octets};"));
             } else {
                 self.w.line(format!("octets += {octets};"));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events that wait, of programs that schedule them: entries of one pool, linked as those of blueprints are, and the
 //! packets that they are of.
 

@@ -1,17 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The blueprint queue: filling it, and making packets of it.
 
-use carrick_ir::{BlueprintDef, BpFieldKind, EventKind, NetLayer};
+use carrick_ir::{BlueprintDef, BpFieldKind, EventKind, NetLayer, Opcode};
 
 use crate::Emitter;
+use crate::blueprint::{sums_payload, tail};
 use crate::core_struct::QUEUE;
-use crate::crc::tail;
 use crate::header::{outside, sum_of_fields};
 use crate::names::safe;
-
-/// Whether a checksum covers the payload.
-pub fn sums_payload(bp: &BlueprintDef) -> bool {
-    bp.fields.iter().any(|f| matches!(f.kind, BpFieldKind::Checksum { payload: true, .. }))
-}
 
 impl Emitter<'_> {
     pub(crate) fn queue_functions(&mut self) {
@@ -107,7 +103,7 @@ impl Emitter<'_> {
         self.w.line(format!("if ({memory} || !payload.len)"));
         self.w.line(format!("    payload = (struct {payload}){{0}};"));
         self.trace_instr(
-            8,
+            Opcode::PktGen,
             &[format!("{index}u"), "payload.offset".into(), "payload.len".into(), "payload.mss".into()],
         );
         self.coalesce(index, bp);

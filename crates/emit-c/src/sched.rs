@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Several blueprint queues: entries of one pool, linked.
 
 use carrick_ir::Expr;
@@ -33,7 +34,7 @@ impl Emitter<'_> {
 
     /// C for the number of a queue, the last if there are not as many.
     pub(crate) fn queue_number(&self, queue: &Expr) -> String {
-        format!("(uint32_t)carrick_min64({}, {}u)", self.expr(queue), self.p.schedule.own_queues() - 1)
+        format!("(uint32_t)carrick_min64({}, {}u)", self.value(queue), self.p.schedule.own_queues() - 1)
     }
 
     /// C for how many blueprints wait.

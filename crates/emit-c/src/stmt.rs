@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions and statements.
 
-use carrick_ir::print::without_parentheses;
 use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
-use crate::expr::CPlace;
 use crate::names::{doc_comment, safe};
+use crate::place::CPlace;
+use crate::term::Binds;
 
 impl<'p> Emitter<'p> {
     pub(crate) fn functions(&mut self) {
@@ -93,7 +94,7 @@ impl<'p> Emitter<'p> {
             StmtKind::Return(Some(value)) if self.return_at(stmt, value) => {}
             StmtKind::Return(value) => {
                 let nothing = if self.kernel { "return 0;" } else { "return;" };
-                let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.expr(v)));
+                let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.value(v)));
                 self.line(stmt, text);
             }
             StmtKind::Stop => {
@@ -102,12 +103,12 @@ impl<'p> Emitter<'p> {
                 self.line(stmt, text);
             }
             StmtKind::Assert { claim, cond } => {
-                let (cond, failed) = (self.expr(cond), self.names.own("claim_failed"));
+                let (cond, failed) = (self.condition(cond), self.names.own("claim_failed"));
                 let chain = if self.kernel { "" } else { "chain, " };
                 self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core, {chain}{claim}));"));
             }
             StmtKind::SetFlowId { event, id } => {
-                let text = format!("{}.flow__ = {};", self.local(*event), self.expr(id));
+                let text = format!("{}.flow__ = {};", self.local(*event), self.value(id));
                 self.line(stmt, text);
             }
             StmtKind::Extract { bp } => self.extract(stmt, *bp),
@@ -153,7 +154,7 @@ impl<'p> Emitter<'p> {
             return self.line(stmt, text);
         }
         if let Some(value) = init {
-            let text = format!("{} = {};", self.names.declaration(&ty, &name), self.expr(value));
+            let text = format!("{} = {};", self.names.declaration(&ty, &name), self.value(value));
             return self.line(stmt, text);
         }
         if ty.is_scalar() {
@@ -190,7 +191,7 @@ impl<'p> Emitter<'p> {
         } else if matches!(place.ty, Ty::Array(..)) {
             format!("memcpy({0}, {1}, sizeof {0});", target.text, self.expr(value))
         } else {
-            format!("{} = {};", target.text, self.expr(value))
+            format!("{} = {};", target.text, self.value(value))
         };
         match target.guard {
             None => self.line(stmt, text),
@@ -208,7 +209,7 @@ impl<'p> Emitter<'p> {
             .iter()
             .map(|a| match a {
                 Arg::Value(e) if self.kernel => format!(", {}", self.argument_at(e)),
-                Arg::Value(e) => format!(", {}", self.expr(e)),
+                Arg::Value(e) => format!(", {}", self.value(e)),
                 Arg::Ref(local) => format!(", {}", self.address(*local)),
             })
             .collect();
@@ -233,10 +234,10 @@ impl<'p> Emitter<'p> {
     fn window(&mut self, stmt: &Stmt) {
         let text = match &stmt.kind {
             StmtKind::WndReset { wnd, at } => {
-                format!("{};", self.window_call(wnd, "reset", &[self.expr(at)]))
+                format!("{};", self.window_call(wnd, "reset", &[self.value(at)]))
             }
             StmtKind::WndSet { dest, wnd, value, from, to } => {
-                let args = [self.expr(from), self.expr(to)];
+                let args = [self.value(from), self.value(to)];
                 let call = self.window_call(wnd, if *value { "set" } else { "unset" }, &args);
                 match dest {
                     Some(dest) => format!("{} = {call};", self.declared_local(*dest)),
@@ -245,7 +246,7 @@ impl<'p> Emitter<'p> {
             }
             StmtKind::WndSlide { wnd, to } => {
                 let to =
-                    to.as_ref().map_or_else(|| self.window_call(wnd, "first_unset", &[]), |e| self.expr(e));
+                    to.as_ref().map_or_else(|| self.window_call(wnd, "first_unset", &[]), |e| self.value(e));
                 format!("{};", self.window_call(wnd, "slide", &[to]))
             }
             _ => return,
@@ -254,13 +255,13 @@ impl<'p> Emitter<'p> {
     }
 
     fn if_stmt(&mut self, stmt: &Stmt, cond: &ir::Expr, then: &Block, otherwise: &Block) {
-        let cond = without_parentheses(&self.expr(cond)).to_owned();
+        let cond = self.condition(cond);
         self.open_at(stmt, format!("if ({cond}) {{"));
         self.stmts(then);
         let mut otherwise = otherwise;
         // A chain of `else if` stays one.
         while let [Stmt { kind: StmtKind::If { cond, then, otherwise: next }, .. }] = &otherwise.stmts[..] {
-            let cond = without_parentheses(&self.expr(cond)).to_owned();
+            let cond = self.condition(cond);
             self.w.close(format!("}} else if ({cond}) {{"));
             self.w.open_again();
             self.stmts(then);
@@ -287,7 +288,10 @@ impl<'p> Emitter<'p> {
                     (Ty::Array(_, n), Some(guard)) => {
                         (format!("({guard} ? {n}u : 0u)"), format!("{place}[{name}__at]"))
                     }
-                    _ => (self.list_len(list), format!("{place}.items[{name}__at]")),
+                    _ => (
+                        self.list_len(list).beside(Binds::Order, false),
+                        format!("{place}.items[{name}__at]"),
+                    ),
                 };
                 self.open_at(
                     stmt,
@@ -327,10 +331,11 @@ impl<'p> Emitter<'p> {
             (ExprKind::Lit(a), ExprKind::Lit(b)) => Some(b.wrapping_sub(*a)),
             _ => None,
         };
-        let (from, to) = (self.expr(from), self.expr(to));
+        let limit = self.expr(to);
+        let (from, to) = (self.value(from), self.value(to));
         let more = self.goes_on(stmt);
         if turns.is_some_and(|turns| turns <= max) {
-            self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {to}{more}; {name}++) {{"));
+            self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {limit}{more}; {name}++) {{"));
             if self.kernel {
                 self.forget_count(stmt, &[(&c, &name)]);
                 self.forget_numbers(stmt, body);
@@ -393,7 +398,7 @@ impl<'p> Emitter<'p> {
         let def = &self.p.contexts[ctx.index()];
         let find = format!("{}_find", self.names.own(&def.name));
         let (ty, id_ty) = (self.names.declared(&def.name), self.names.id(def.id));
-        let (bp, id) = (self.local(bp), self.expr(id));
+        let (bp, id) = (self.local(bp), self.value(id));
         let payload = self.payload_of_unit(ctx, "of__", values);
         self.line(stmt, "{");
         self.line(stmt, format!("    const struct {id_ty} id__ = {id};"));
@@ -409,7 +414,7 @@ impl<'p> Emitter<'p> {
 
     /// C for octets of the TX unit of the instance at `at`: offset, length, at most so many a packet.
     pub(crate) fn payload_of_unit(&self, ctx: ir::CtxId, at: &str, values: [Option<&ir::Expr>; 3]) -> String {
-        let [offset, len, mss] = values.map(|v| v.map(|e| self.expr(e)));
+        let [offset, len, mss] = values.map(|v| v.map(|e| self.value(e)));
         let (offset, len) = (offset.unwrap_or_default(), len.unwrap_or_default());
         let mss = mss.unwrap_or_else(|| "UINT64_MAX".into());
         format!(
@@ -426,7 +431,7 @@ impl<'p> Emitter<'p> {
         self.line(stmt, format!("{bp}.opts__.has_{} = true;", def.name));
         let given = def.fields.iter().filter(|f| f.fixed.is_none());
         for (field, value) in given.zip(args) {
-            let text = format!("{bp}.opts__.{name}.{} = {};", safe(&field.name), self.expr(value));
+            let text = format!("{bp}.opts__.{name}.{} = {};", safe(&field.name), self.value(value));
             self.line(stmt, text);
         }
     }

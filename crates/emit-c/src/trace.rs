@@ -1,22 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Trace records, between `#ifdef CARRICK_TRACE` and `#endif`.
 
-use carrick_ir::{self as ir, Ty};
+use carrick_ir::{self as ir, Opcode, Ty};
 
 use crate::Emitter;
 use crate::names::{safe, window_words};
 
 impl Emitter<'_> {
     /// An instruction record with these words.
-    pub(crate) fn trace_instr(&mut self, number: u32, words: &[String]) {
-        self.trace_words("CARRICK_TRACE_INSTR", number, words);
-    }
-
-    pub(crate) fn trace_words(&mut self, kind: &str, number: u32, words: &[String]) {
+    pub(crate) fn trace_instr(&mut self, op: Opcode, words: &[String]) {
+        let (kind, number) = ("CARRICK_TRACE_INSTR", op.c_name());
         let words: Vec<String> = words.iter().map(|w| format!("(uint64_t)({w})")).collect();
         let n = words.len();
         self.w.line("#ifdef CARRICK_TRACE");
         if self.kernel {
-            self.report(kind, &number.to_string(), &words);
+            self.report(kind, &number, &words);
             return self.w.line("#endif");
         }
         self.w.line("if (core->trace)");
@@ -133,8 +131,7 @@ impl Emitter<'_> {
                 self.w.close("}");
             }
             Ty::Wnd { runs: Some(max), .. } => {
-                let max = if self.kernel { format!(", {max}u") } else { String::new() };
-                self.w.line(format!("carrick_words_wnd({r}, &{at}.wnd, {at}.runs{max});"))
+                self.w.line(format!("carrick_words_wnd({r}, &{at}.wnd, {at}.runs, {max}u);"))
             }
             Ty::Wnd { size, runs: None } => {
                 let words = window_words(*size);

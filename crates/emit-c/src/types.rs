@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations of the program's types.
 
 use std::collections::BTreeSet;
@@ -85,21 +86,17 @@ impl Emitter<'_> {
                     self.w.line(format!("{items};"));
                     self.w.close("};");
                     self.w.blank();
-                    if self.kernel {
-                        self.gap_functions(&name, *n);
-                    }
+                    self.list_functions(&name, *n);
                 }
-                if self.p.sort_key(element, *order).is_some() && done.insert(self.find_name(ty)) {
-                    self.search_function(ty);
+                if self.p.sort_key(element, *order).is_some() && done.insert(self.sorted_name("find", ty)) {
+                    self.sorted_functions(ty);
                 }
             }
             Ty::Wnd { size, runs } => {
                 let name = self.names.window(*size, *runs);
                 if done.insert(name.clone()) {
                     self.window_struct(&name, *size, *runs);
-                    if self.kernel {
-                        self.window_functions(&name, *size, *runs);
-                    }
+                    self.window_functions(&name, *size, *runs);
                 }
             }
             _ => {}

@@ -1,42 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lines with indentation, and where they come from.
 
-use std::fmt::Write;
-
 use carrick_ir::Loc;
+
+use crate::layout::{folded, mark_unused};
 
 /// Collects the text of one file.
 #[derive(Debug)]
 pub struct Writer {
-    text: String,
+    lines: Vec<String>,
+    /// the lines at which the generated file goes on as its own: their numbers are known when all others are there
+    own: Vec<usize>,
+    /// the lines that come from the program's text: they stay as they are, so that each has its number
+    from_program: Vec<usize>,
     depth: usize,
     /// the generated file's own name, for `#line`
     own_name: String,
-    /// the number of the next line of the generated file
-    next_line: u32,
     /// what the compiler believes of the next line: the file and line of the program, if it believes that
     believed: Option<(u32, u32)>,
 }
 
 impl Writer {
     pub fn new(own_name: String) -> Self {
-        Writer { text: String::new(), depth: 0, own_name, next_line: 1, believed: None }
+        Writer {
+            lines: Vec::new(),
+            own: Vec::new(),
+            from_program: Vec::new(),
+            depth: 0,
+            own_name,
+            believed: None,
+        }
     }
 
     pub fn line(&mut self, line: impl AsRef<str>) {
         let line = line.as_ref();
         for part in line.split('\n') {
-            if !part.is_empty() {
-                let indent = if part.starts_with('#') { 0 } else { self.depth };
-                let _ = write!(self.text, "{:width$}{part}", "", width = indent * 4);
+            let indent = if part.is_empty() || part.starts_with('#') { 0 } else { self.depth };
+            if self.believed.is_some() {
+                self.from_program.push(self.lines.len());
             }
-            self.text.push('\n');
-            self.next_line += 1;
+            self.lines.push(format!("{:width$}{part}", "", width = indent * 4));
             self.believed = self.believed.map(|(file, line)| (file, line + 1));
         }
     }
 
     pub fn blank(&mut self) {
-        if !self.text.ends_with("\n\n") {
+        if self.lines.last().is_none_or(|line| !line.is_empty()) {
             self.line("");
         }
     }
@@ -75,15 +84,27 @@ impl Writer {
     /// The lines from here on are the generated file's own.
     pub fn own(&mut self) {
         if self.believed.is_some() {
-            let line = self.next_line + 1;
-            let name = self.own_name.clone();
-            self.line(format!("#line {line} \"{name}\""));
             self.believed = None;
+            self.own.push(self.lines.len());
+            self.line("#line");
         }
     }
 
-    pub fn finish(self) -> String {
-        self.text
+    pub fn finish(mut self) -> String {
+        mark_unused(&mut self.lines);
+        let (mut own, mut from_program) = (self.own.iter().peekable(), self.from_program.iter().peekable());
+        let mut all: Vec<String> = Vec::with_capacity(self.lines.len());
+        for (at, line) in self.lines.iter().enumerate() {
+            if own.next_if_eq(&&at).is_some() {
+                all.push(format!("#line {} \"{}\"", all.len() + 2, self.own_name));
+            } else if from_program.next_if_eq(&&at).is_some() {
+                all.push(line.clone());
+            } else {
+                all.extend(folded(line));
+            }
+        }
+        all.push(String::new());
+        all.join("\n")
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! No loop turns more often than its `max`, whatever its bounds are.
 
 /// The C of a processor with this loop over `i`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What programs become in C: the source and the generated functions side by side.
 //! `INSTA_UPDATE=always cargo test -p carrick-emit-c` writes them anew: read the diff.
 
@@ -16,14 +17,23 @@ fn emitted(text: &str) -> String {
 fn definitions(c: &str, names: &[&str]) -> String {
     let mut text = String::new();
     for name in names {
-        let line = c.lines().find(|l| l.contains(name) && l.ends_with('{')).expect("a definition");
-        let from = c.find(&format!("{line}\n")).expect("its place");
+        // A long head takes several lines; a declaration ends otherwise.
+        let begins = c.match_indices(name).map(|(at, _)| c[..at].rfind('\n').map_or(0, |end| end + 1));
+        let is_head =
+            |from: &usize| !c[*from..].starts_with([' ', '#']) && head_ends(&c[*from..]).ends_with('{');
+        let from = begins.into_iter().find(is_head).expect("a definition");
         let to = from + c[from..].find("\n}").expect("its end") + 2;
         text += &c[from..to];
         text += "\n\n";
     }
     // Where the lines lie in the generated file changes with everything before them.
     text.lines().filter(|l| !l.ends_with(" \"t.c\"")).fold(String::new(), |text, l| text + l + "\n")
+}
+
+/// As far as the line that ends with `{` or `;`.
+fn head_ends(text: &str) -> &str {
+    let ends = ["{\n", ";\n"].into_iter().filter_map(|end| text.find(end)).min();
+    &text[..ends.map_or(text.len(), |at| at + 1)]
 }
 
 /// A processor with this body, and what it becomes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a host (a simulator, a test) exchanges with a core.
 
 use carrick_ir::Loc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Questions that are asked of a core, or of what a trace tells of one: functions that are not the program's own.
 
 use carrick_ir::{Function, Loc, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events and their chains.
 
 use carrick_ir::EventKind;

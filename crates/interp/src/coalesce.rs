@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints that take the place of one that waits, or are taken up by it.
 
 use crate::code::Ex;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The executable form of a program: names resolved to cells, types to sizes.
 //!
 //! Every value lies in cells of 64 bits in one memory. A function's locals lie in its frame; what it has by
@@ -276,75 +277,47 @@ pub(crate) struct SetPayloadAt {
     pub mss: Option<Ex>,
 }
 
-/// An instruction.
-#[derive(Debug, Clone)]
-pub(crate) enum In {
-    NewCtx {
-        ctx: usize,
-        value: Place,
-        id: Value,
-    },
-    DelCtx(Place),
-    NewTx(Place, Ex),
-    NewRx(Place, Ex),
-    AddTx {
-        ctx: Place,
-        addr: Value,
-        len: Ex,
-    },
-    TxFlush(Place, Ex),
-    AddRx {
-        ctx: Place,
-        addr: Value,
-        len: Ex,
-        offset: Ex,
-    },
-    RxFlush {
-        ctx: Place,
-        len: Ex,
-        addr: Value,
-    },
-    PktGen {
-        bp: usize,
-        cell: u32,
-        rules: usize,
-        queue: Option<Ex>,
-        sent: Option<(usize, Place)>,
-    },
-    TimerStart {
-        ctx: Place,
-        timer: u32,
-        after: Ex,
-        restart: bool,
-    },
-    RebindCtx(Place, Value),
-    PutData {
-        from: Value,
-        len: Ex,
-        to: Value,
-    },
-    TimerStop(Place, u32),
-    Notify {
-        token: Ex,
-        status: Ex,
-        value: Option<Ex>,
-    },
-    Raise {
-        event: usize,
-        place: Place,
-    },
-    SetRate(Ex, Ex),
-    SetPriority(Ex, Ex),
-    /// with the blueprint and where its cells are, if it leaves with another header
-    Forward(Ex, Option<(usize, u32)>),
-    Drop,
-    PktStore(Ex),
-    PktRelease {
-        key: Ex,
-        interface: Ex,
-    },
-    PktDiscard(Ex),
+/// What an operand of each kind is when it is linked.
+pub(crate) mod operand {
+    use crate::code::{Ex, Place, Value};
+
+    pub(crate) type ContextType = usize;
+    pub(crate) type Initial = Place;
+    pub(crate) type Context = Place;
+    pub(crate) type OwnContext = Place;
+    pub(crate) type Timer = u32;
+    pub(crate) type Id = Value;
+    pub(crate) type Addr = Value;
+    pub(crate) type Bytes = Ex;
+    pub(crate) type U32 = Ex;
+    pub(crate) type U64 = Ex;
+    pub(crate) type Rate = Ex;
+    pub(crate) type Duration = Ex;
+    pub(crate) type Token = Ex;
+    pub(crate) type Status = Ex;
+    pub(crate) type Answer = Option<Ex>;
+    pub(crate) type Queue = Option<Ex>;
+    /// the blueprint, and the frame's cell at which it is
+    pub(crate) type Packet = (usize, u32);
+    pub(crate) type Header = Option<Packet>;
+    /// an index into [`Linked::rule_lists`](crate::link::Linked::rule_lists)
+    pub(crate) type Rules = usize;
+    /// the event, and where it is
+    pub(crate) type Event = (usize, Place);
+    pub(crate) type Sent = Option<Event>;
 }
+
+macro_rules! linked {
+    ($($Name:ident = $number:literal $({ $($operand:ident: $Kind:ident),* })? => $declaration:expr,)*) => {
+        /// An instruction.
+        #[derive(Debug, Clone)]
+        pub(crate) enum In {
+            $($Name $({ $($operand: operand::$Kind),* })?,)*
+        }
+    };
+}
+
+carrick_ir::for_each_instruction!(linked);
 
 /// A function.
 #[derive(Debug, Clone)]

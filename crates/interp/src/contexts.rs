@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The instances of a context type: slots, generations, and the index by id.
 
 use crate::layout::CTX_ID;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A core: one instance of a program.
 
 use std::ops::RangeInclusive;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The numbers of the counters that the interpreter counts.
 
 use carrick_ir::COUNTERS;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! CRC-32 fields: computed over a packet that is made, held against one that is received.
 
 use carrick_ir::crc::NET_OCTETS;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What statements do.
 
 use carrick_ir::{Loc, arith};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets whose payload is frames: as many of them in a packet as fit.
 
 use crate::code::FrameAdd;

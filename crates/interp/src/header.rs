@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints to and from octets: bit fields, options, checksums.
 
 use carrick_ir::arith;

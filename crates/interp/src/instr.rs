@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What instructions do.
 
-use carrick_ir::Ty;
+use carrick_ir::{Opcode, Ty};
 
 use crate::api::TraceKind;
 use crate::code::*;
@@ -13,34 +14,6 @@ use crate::queue::{Payload, Source};
 use crate::requests::Requests;
 use crate::timers::TimerRef;
 use crate::units::Added;
-
-/// The numbers of the instructions in traces.
-#[derive(Clone, Copy)]
-pub(crate) enum Number {
-    NewCtx = 0,
-    DelCtx,
-    NewTx,
-    NewRx,
-    AddTx,
-    TxFlush,
-    AddRx,
-    RxFlush,
-    PktGen,
-    TimerStart,
-    TimerRestart,
-    TimerStop,
-    Notify,
-    Raise,
-    RebindCtx,
-    SetRate,
-    SetPriority,
-    Forward,
-    Drop,
-    PktStore,
-    PktRelease,
-    PktDiscard,
-    PutData,
-}
 
 /// The regions of addresses: none, the packet that is received, and from here on the requests.
 const PACKET_REGION: u64 = 1;
@@ -85,111 +58,105 @@ pub(crate) fn octets<'a>(
 impl Machine {
     pub(crate) fn issue(&mut self, p: &Linked, instr: &In, fp: usize) {
         let base = |m: &Machine, ctx: &Place| m.resolve(ctx, fp).unwrap_or(0);
+        let handle = |m: &Machine, ctx: &Place| m.mem[base(m, ctx)];
         match instr {
             In::NewCtx { ctx, value, id } => self.new_ctx(p, *ctx, value, id, fp),
-            In::DelCtx(ctx) => {
-                let handle = self.mem[base(self, ctx)];
-                self.instr(Number::DelCtx, &[handle]);
-                self.doomed.push(handle);
-            }
+            In::DelCtx { ctx } => self.del_ctx(handle(self, ctx)),
             In::PutData { from, len, to } => {
                 let (from, to) = (self.cells(from, fp), self.cells(to, fp));
-                let len = self.eval(len, fp);
-                self.put_data(from, len, to);
+                self.put_data(from, self.eval(len, fp), to);
             }
-            In::RebindCtx(ctx, id) => self.rebind_ctx(p, base(self, ctx), id, fp),
-            In::NewTx(ctx, size) => {
-                let (handle, size) = (self.mem[base(self, ctx)], self.eval(size, fp));
-                self.new_unit(Number::NewTx, handle, size);
+            In::RebindCtx { ctx, id } => self.rebind_ctx(p, base(self, ctx), id, fp),
+            In::NewTxOrderedData { ctx, size } => {
+                self.new_unit(Opcode::NewTxOrderedData, handle(self, ctx), self.eval(size, fp))
             }
-            In::NewRx(ctx, size) => {
-                let (handle, size) = (self.mem[base(self, ctx)], self.eval(size, fp));
-                self.new_unit(Number::NewRx, handle, size);
+            In::NewRxOrderedData { ctx, size } => {
+                self.new_unit(Opcode::NewRxOrderedData, handle(self, ctx), self.eval(size, fp))
             }
-            In::AddTx { ctx, addr, len } => {
-                let (handle, addr) = (self.mem[base(self, ctx)], self.cells(addr, fp));
-                let len = self.eval(len, fp);
-                self.add_tx(handle, addr, len);
+            In::AddTxData { ctx, addr, len } => {
+                self.add_tx(handle(self, ctx), self.cells(addr, fp), self.eval(len, fp));
             }
-            In::TxFlush(ctx, len) => {
-                let (handle, len) = (self.mem[base(self, ctx)], self.eval(len, fp));
-                self.tx_flush(handle, len);
-            }
-            In::AddRx { ctx, addr, len, offset } => {
-                let (handle, addr) = (self.mem[base(self, ctx)], self.cells(addr, fp));
+            In::TxFlushAndNotify { ctx, len } => self.tx_flush(handle(self, ctx), self.eval(len, fp)),
+            In::AddRxDataSeg { ctx, addr, len, offset } => {
                 let (len, offset) = (self.eval(len, fp), self.eval(offset, fp));
-                self.add_rx(handle, addr, len, offset);
+                self.add_rx(handle(self, ctx), self.cells(addr, fp), len, offset);
             }
-            In::RxFlush { ctx, len, addr } => {
-                let (handle, addr) = (self.mem[base(self, ctx)], self.cells(addr, fp));
-                let len = self.eval(len, fp);
-                self.rx_flush(handle, len, addr);
+            In::RxFlushAndNotify { ctx, len, addr } => {
+                self.rx_flush(handle(self, ctx), self.eval(len, fp), self.cells(addr, fp));
             }
-            In::PktGen { bp, cell, rules, queue, sent } => {
+            In::PktGen { bp: (bp, cell), rules, queue, sent } => {
                 let sent = sent.as_ref().map(|(event, place)| (*event, base(self, place)));
                 let queue = queue.as_ref().map_or(0, |e| self.eval(e, fp));
                 let number = self.queue.sched.number(queue);
                 let queue = self.queue.sched.queue(number, self.flow(p, self.current));
                 self.pkt_gen(p, (*bp, fp + *cell as usize), *rules, queue, sent);
             }
-            In::TimerStart { ctx, timer, after, restart } => {
-                let (at, after) = (base(self, ctx), self.eval(after, fp));
-                self.start_timer(p, at, *timer, after, *restart);
+            In::TimerStart { ctx, timer, after } => {
+                self.start_timer(p, base(self, ctx), *timer, self.eval(after, fp), false);
             }
-            In::TimerStop(ctx, timer) => {
-                let at = base(self, ctx);
-                let handle = self.mem[at];
-                self.instr(Number::TimerStop, &[handle, u64::from(*timer)]);
-                if let Some(cell) = self.timer_cell(p, at, *timer) {
-                    self.stop_timer(cell);
-                }
+            In::TimerRestart { ctx, timer, after } => {
+                self.start_timer(p, base(self, ctx), *timer, self.eval(after, fp), true);
             }
+            In::TimerStop { ctx, timer } => self.timer_stop(p, base(self, ctx), *timer),
             In::Notify { token, status, value } => {
-                let (token, status) = (self.eval(token, fp), self.eval(status, fp));
                 let value = value.as_ref().map_or(0, |v| self.eval(v, fp));
-                self.notify(token, status, value);
+                self.notify(self.eval(token, fp), self.eval(status, fp), value);
             }
-            In::SetRate(queue, rate) => {
-                let (queue, rate) = (self.eval(queue, fp), self.eval(rate, fp));
-                let number = self.queue.sched.number(queue);
-                self.instr(Number::SetRate, &[number as u64, rate]);
-                let flow = self.flow(p, self.current);
-                self.queue.sched.set_rate(number, flow, rate, self.now);
+            In::SetQueueRate { queue, rate } => self.set_rate(p, self.eval(queue, fp), self.eval(rate, fp)),
+            In::SetQueuePrio { queue, prio } => {
+                self.set_priority(p, self.eval(queue, fp), self.eval(prio, fp));
             }
-            In::SetPriority(queue, priority) => {
-                let (queue, priority) = (self.eval(queue, fp), self.eval(priority, fp));
-                let number = self.queue.sched.number(queue);
-                self.instr(Number::SetPriority, &[number as u64, priority]);
-                let flow = self.flow(p, self.current);
-                self.queue.sched.set_priority(number, flow, priority);
-            }
-            In::Forward(interface, header) => {
+            In::Forward { interface, header } => {
                 let interface = self.eval(interface, fp);
                 self.forward(p, interface, header.map(|(bp, cell)| (bp, fp + cell as usize)));
             }
             In::Drop => self.drop_current(),
-            In::PktStore(key) => {
-                let key = self.eval(key, fp);
-                self.store(p, key);
-            }
+            In::PktStore { key } => self.store(p, self.eval(key, fp)),
             In::PktRelease { key, interface } => {
-                let (key, interface) = (self.eval(key, fp), self.eval(interface, fp));
-                self.release(key, interface);
+                self.release(self.eval(key, fp), self.eval(interface, fp));
             }
-            In::PktDiscard(key) => {
-                let key = self.eval(key, fp);
-                self.discard(key);
-            }
-            In::Raise { event, place } => {
+            In::PktDiscard { key } => self.discard(self.eval(key, fp)),
+            In::Raise { event: (event, place) } => {
                 let at = base(self, place);
-                self.instr(Number::Raise, &[*event as u64]);
+                self.instr(Opcode::Raise, &[*event as u64]);
                 self.raise(p, *event, at);
             }
         }
     }
 
-    pub(crate) fn instr(&mut self, number: Number, words: &[u64]) {
-        self.record(TraceKind::Instr, number as usize, |_, out| out.extend_from_slice(words));
+    /// Deletes the instance after the chain.
+    fn del_ctx(&mut self, handle: u64) {
+        self.instr(Opcode::DelCtx, &[handle]);
+        self.doomed.push(handle);
+    }
+
+    /// Stops the timer of the context at `at`.
+    fn timer_stop(&mut self, p: &Linked, at: usize, timer: u32) {
+        let handle = self.mem[at];
+        self.instr(Opcode::TimerStop, &[handle, u64::from(timer)]);
+        if let Some(cell) = self.timer_cell(p, at, timer) {
+            self.stop_timer(cell);
+        }
+    }
+
+    /// Sets the rate of a queue, in bits a second.
+    fn set_rate(&mut self, p: &Linked, queue: u64, rate: u64) {
+        let number = self.queue.sched.number(queue);
+        self.instr(Opcode::SetQueueRate, &[number as u64, rate]);
+        let flow = self.flow(p, self.current);
+        self.queue.sched.set_rate(number, flow, rate, self.now);
+    }
+
+    /// Sets the priority of a queue.
+    fn set_priority(&mut self, p: &Linked, queue: u64, priority: u64) {
+        let number = self.queue.sched.number(queue);
+        self.instr(Opcode::SetQueuePrio, &[number as u64, priority]);
+        let flow = self.flow(p, self.current);
+        self.queue.sched.set_priority(number, flow, priority);
+    }
+
+    pub(crate) fn instr(&mut self, op: Opcode, words: &[u64]) {
+        self.record(TraceKind::Instr, op.number() as usize, |_, out| out.extend_from_slice(words));
     }
 
     /// Which of the queues for all flows is that of a context: the first is for what belongs to none.
@@ -199,7 +166,7 @@ impl Machine {
     }
 
     pub(crate) fn notify(&mut self, token: u64, status: u64, value: u64) {
-        self.instr(Number::Notify, &[token, status, value]);
+        self.instr(Opcode::Notify, &[token, status, value]);
         self.complete(token, status, value, None);
     }
 
@@ -216,7 +183,7 @@ impl Machine {
         let taken = self.instances[ctx].find(&self.mem, id).is_some();
         let handle = if taken { None } else { self.instances[ctx].take() };
         let word = handle.map_or(0, Handle::word);
-        self.record(TraceKind::Instr, Number::NewCtx as usize, |_, out| {
+        self.record(TraceKind::Instr, Opcode::NewCtx.number() as usize, |_, out| {
             out.extend([ctx as u64, word]);
             out.extend_from_slice(id);
         });
@@ -243,7 +210,7 @@ impl Machine {
         let ids = p.layout.size(&Ty::Id(p.program.contexts[ctx].id)) as usize;
         let cells: [u64; MAX_PARTS] = self.cells_up_to(id, ids, fp);
         let id = &cells[..ids];
-        self.record(TraceKind::Instr, Number::RebindCtx as usize, |_, out| {
+        self.record(TraceKind::Instr, Opcode::RebindCtx.number() as usize, |_, out| {
             out.push(handle);
             out.extend_from_slice(id);
         });
@@ -278,15 +245,15 @@ impl Machine {
         }
     }
 
-    fn new_unit(&mut self, number: Number, handle: u64, size: u64) {
-        self.instr(number, &[handle, size]);
+    fn new_unit(&mut self, op: Opcode, handle: u64, size: u64) {
+        self.instr(op, &[handle, size]);
         let Some((ctx, slot)) = self.slot_of(handle) else {
             self.count(NO_UNIT);
             return;
         };
         let instances = &mut self.instances[ctx];
-        match number {
-            Number::NewTx => {
+        match op {
+            Opcode::NewTxOrderedData => {
                 let capacity = instances.tx_capacity;
                 instances.slot(slot).tx.start(size, capacity);
             }
@@ -335,7 +302,7 @@ impl Machine {
                 self.count(TX_CUT);
             }
         }
-        self.instr(Number::AddTx, &[handle, taken]);
+        self.instr(Opcode::AddTxData, &[handle, taken]);
     }
 
     fn tx_flush(&mut self, handle: u64, len: u64) {
@@ -343,11 +310,11 @@ impl Machine {
             Some((ctx, slot)) => self.instances[ctx].slot(slot).tx.flush(len),
             None => 0,
         };
-        self.instr(Number::TxFlush, &[handle, taken]);
+        self.instr(Opcode::TxFlushAndNotify, &[handle, taken]);
     }
 
     fn add_rx(&mut self, handle: u64, addr: Addr, len: u64, offset: u64) {
-        self.instr(Number::AddRx, &[handle, len, offset]);
+        self.instr(Opcode::AddRxDataSeg, &[handle, len, offset]);
         let Some((ctx, slot)) = self.rx_of(handle) else { return };
         let from = octets(&self.packet, self.packet_number, &self.requests, addr, len);
         match self.instances[ctx].slot(slot).rx.add(offset, from) {
@@ -360,7 +327,7 @@ impl Machine {
     fn rx_flush(&mut self, handle: u64, len: u64, addr: Addr) {
         let [region, _, left, token] = addr;
         let Some((ctx, slot)) = self.rx_of(handle) else {
-            self.instr(Number::RxFlush, &[handle, 0]);
+            self.instr(Opcode::RxFlushAndNotify, &[handle, 0]);
             return;
         };
         let len = if region == 0 { len } else { len.min(left) };
@@ -368,7 +335,7 @@ impl Machine {
         let mut data = Vec::new();
         let wanted = to_request && self.requests.receives(region - REQUEST_REGIONS, token);
         let taken = self.instances[ctx].slot(slot).rx.flush(len, wanted.then_some(&mut data));
-        self.instr(Number::RxFlush, &[handle, taken]);
+        self.instr(Opcode::RxFlushAndNotify, &[handle, taken]);
         if to_request {
             self.complete(token, 0, taken, wanted.then_some(data));
         }
@@ -393,7 +360,7 @@ impl Machine {
             (None, Some(_)) => [0, frames.iter().flatten().map(|f| f.len).sum(), frames.len() as u64],
             (None, None) => [0; 3],
         };
-        self.instr(Number::PktGen, &[bp as u64, words[0], words[1], words[2]]);
+        self.instr(Opcode::PktGen, &[bp as u64, words[0], words[1], words[2]]);
         let sent = sent.map(|(event, from)| (event, from..from + p.layout.events[event].size as usize));
         if let Some(number) = self.coalesce(p, (bp, at), payload, rules, queue) {
             self.queue.entry(number).set_sent(&self.mem, sent);
@@ -470,7 +437,7 @@ impl Machine {
         if put < len {
             self.count(RX_CUT);
         }
-        self.instr(Number::PutData, &[token, put]);
+        self.instr(Opcode::PutData, &[token, put]);
     }
 
     /// Where the cells of a timer of the instance at `at` lie, if that is one.
@@ -481,9 +448,9 @@ impl Machine {
     }
 
     fn start_timer(&mut self, p: &Linked, at: usize, timer: u32, after: u64, restart: bool) {
-        let number = if restart { Number::TimerRestart } else { Number::TimerStart };
+        let op = if restart { Opcode::TimerRestart } else { Opcode::TimerStart };
         let handle = self.mem[at];
-        self.instr(number, &[handle, u64::from(timer), after]);
+        self.instr(op, &[handle, u64::from(timer), after]);
         let Some(cell) = self.timer_cell(p, at, timer) else { return };
         if self.mem[cell + 1] != 0 && !restart {
             return;

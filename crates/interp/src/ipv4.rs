@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! IPv4 headers and the Internet checksum (RFC 791, RFC 1071).
 
 use crate::counters::*;

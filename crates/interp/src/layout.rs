@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How many cells each type takes, and which cell each field is.
 
 use carrick_ir::{BlueprintDef, FieldDef, OptId, Program, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The reference semantics: the IR, executed.
 //!
 //! A [`Core`] links a program to an executable form (`link`), keeps every value in one memory of 64-bit cells (`machine`),

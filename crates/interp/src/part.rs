@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fields that are not in every packet, or not always at the same place: read and written one after the other.
 
 use carrick_ir::arith;

@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A core in the network: packets that go on, wait under a key, or go nowhere.
 
 use std::collections::VecDeque;
 
+use carrick_ir::Opcode;
+
 use crate::counters::*;
 use crate::exec::Flow;
 use crate::header::write_options;
-use crate::instr::{self, Number};
+use crate::instr;
 use crate::ipv4;
 use crate::layout::{ADDR_CELLS, PAYLOAD_ADDR, PAYLOAD_CTX, PAYLOAD_LEN};
 use crate::link::{Blueprint, Linked, PAYLOAD_LEN_CELL, WORK};
@@ -86,7 +89,7 @@ impl Machine {
     /// `header`: the blueprint and its cells, if the packet leaves with that header instead of its own.
     pub(crate) fn forward(&mut self, p: &Linked, interface: u64, header: Option<(usize, usize)>) {
         let interface = interface.min(LAST);
-        self.instr(Number::Forward, &[interface]);
+        self.instr(Opcode::Forward, &[interface]);
         if !self.decide() {
             return;
         }
@@ -157,12 +160,12 @@ impl Machine {
     }
 
     pub(crate) fn drop_current(&mut self) {
-        self.instr(Number::Drop, &[]);
+        self.instr(Opcode::Drop, &[]);
         self.decide();
     }
 
     pub(crate) fn store(&mut self, p: &Linked, key: u64) {
-        self.instr(Number::PktStore, &[key]);
+        self.instr(Opcode::PktStore, &[key]);
         if !self.decide() || !self.fits(p) {
             return;
         }
@@ -176,13 +179,13 @@ impl Machine {
     pub(crate) fn release(&mut self, key: u64, interface: u64) {
         let interface = interface.min(LAST);
         let found = self.take_stored(key);
-        self.instr(Number::PktRelease, &[key, interface, found.len() as u64]);
+        self.instr(Opcode::PktRelease, &[key, interface, found.len() as u64]);
         self.passing.leaving.extend(found.into_iter().map(|packet| (interface, packet)));
     }
 
     pub(crate) fn discard(&mut self, key: u64) {
         let found = self.take_stored(key).len() as u64;
-        self.instr(Number::PktDiscard, &[key, found]);
+        self.instr(Opcode::PktDiscard, &[key, found]);
     }
 
     fn take_stored(&mut self, key: u64) -> Vec<Vec<u8>> {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events that wait for being handled, and the packets that they are of.
 
 use carrick_ir::{EventSchedule, MOST_WAITING};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The blueprint queue: packets that are to be made.
 
 use rustc_hash::FxHashMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random numbers and the keyed hash: PCG32 (O'Neill) and SipHash-2-4 (Aumasson, Bernstein).
 
 /// The stream of `random()`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Open requests with the octets they brought, and finished ones.
 
 use std::borrow::Cow;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A ring of octets that a 64-bit offset runs around; its length is a power of two.
 
 /// Room for `capacity` octets, made when it is first used.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sets of numbers as a few runs `[first, end)`: in order, disjoint, not touching.
 
 /// Adds `[lo, hi)` to the first `count` runs of `runs` (two cells each). Returns how many there are then,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scheduling blocks: which queue sends next.
 
 use std::collections::{BTreeSet, VecDeque};

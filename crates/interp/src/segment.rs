@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints to packets.
 
 use carrick_ir::arith;

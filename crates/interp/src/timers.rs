@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Running timers, by deadline and then order of starting.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Options whose kind and length are variable-length integers.
 
 use carrick_ir::arith;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Values as the words of trace records.
 
 use carrick_ir::{FieldDef, Ty};

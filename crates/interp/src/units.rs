@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Data units: what is sent and what is received, in order.
 
 use crate::ring::Ring;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sliding windows over serial numbers. Cells: head, number of runs, then each run's first and end, counted
 //! from the head. A run that begins at the head is one beside those that the window can tell apart: what comes in order
 //! always has room.

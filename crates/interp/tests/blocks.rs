@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scheduling blocks: rates, shares and order, in virtual time.
 
 mod common;

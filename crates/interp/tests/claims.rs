@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Claims that do not hold are counted and told, and nothing else happens.
 
 mod common;

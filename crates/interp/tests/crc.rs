@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! CRC-32 fields against packets that someone else's code made, and against every single bit that can be damaged.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Stopping at statements: where, how deep, and that it changes nothing.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Contexts, events and timers: what happens, and in which order.
 
 mod common;

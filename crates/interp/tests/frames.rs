@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets of frames: what is put into which packet, and what is read back.
 
 mod common;

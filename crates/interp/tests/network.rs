@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the network: what becomes of the packets that it looks at.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Frames of one packet with the data of several contexts.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Questions about what a trace tells: every value is understood as it was told.
 
 mod common;

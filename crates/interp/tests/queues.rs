@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Queues of blueprints, one before the other.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two cores talk to each other, without loss and with it.
 
 mod common;

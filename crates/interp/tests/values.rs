@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What expressions and statements give.
 
 mod common;
@@ -90,6 +91,13 @@ fn serial_numbers_and_units() {
         ("notify(e.token, OK, seq32(e.b) - seq32(e.a));", 0xffff_fff0, 5, 21),
         ("notify(e.token, OK, uint64(seq_max(seq32(e.a), seq32(e.b))));", 0xffff_fff0, 5, 5),
         ("seq32 s = seq32(e.a) + uint32(e.b); notify(e.token, OK, uint64(s));", 0xffff_ffff, 3, 2),
+        ("notify(e.token, OK, sat_sub(seq32(e.a), seq32(e.b)));", 5, 0xffff_fff0, 21),
+        ("notify(e.token, OK, sat_sub(seq32(e.a), seq32(e.b)));", 0xffff_fff0, 5, 0),
+        ("notify(e.token, OK, sat_sub(e.a, e.b));", 7, 8, 0),
+        ("notify(e.token, OK, sat_add(e.a, 1));", u64::MAX, 0, u64::MAX),
+        ("notify(e.token, OK, sat_add(uint8(e.a), uint8(e.b)));", 200, 55, 255),
+        ("notify(e.token, OK, sat_add(uint8(e.a), uint8(e.b)));", 200, 56, 255),
+        ("notify(e.token, OK, sat_sub(bytes(e.a), 3B));", 2, 0, 0),
         ("notify(e.token, OK, uint64(bytes(e.a) / rate(e.b)));", 1500, 12_000, 1_000_000_000),
         ("notify(e.token, OK, uint64(bytes(e.a) / rate(e.b)));", 1500, 0, 0),
         ("notify(e.token, OK, uint64(bytes(e.a) / duration(e.b)));", 1500, 1_000_000, 12_000_000),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The arithmetic of the language, case by case as the reference's table has it. Constant folding and
 //! the interpreter share it; generated C is compared against it.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much one event can cause at most.
 //!
 //! Targets allocate by these numbers, and refuse an input while they have less room; so there are limits.

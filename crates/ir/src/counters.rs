@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The counters of every core, by number; see docs/reference/execution.md.
 
 /// Names in the order of their numbers (a `DROP` trace record carries the number).

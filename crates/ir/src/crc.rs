@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! CRC-32 fields: what they cover, and what of it counts as ones.
 
 use std::ops::Range;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which statements have no effect but the results of their function.
 
 use crate::{FuncId, Function, Place, Stmt, StmtKind};

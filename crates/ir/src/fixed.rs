@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fixed-point numbers: 32 bits before and 32 behind the point, two's complement.
 
 const POINT: u32 = 32;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The values of expressions that are known before the program runs.
 
 use crate::{Builtin, Expr, ExprKind, ParamId, Program, Requirement, arith};

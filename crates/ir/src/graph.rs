@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Graphs given as lists of edges: node `n` leads to all of `edges[n]`. Everything here is linear, and nothing recurses.
 
 /// Returns all nodes, each behind those that it leads to; where a circle makes that impossible, in the order of the search.

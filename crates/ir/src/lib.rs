@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The intermediate representation: a checked program as plain data.
 //!
 //! Everything below the front end meets here: the interpreter gives it meaning, the emitters
@@ -20,10 +21,13 @@ pub mod bounds;
 pub mod counters;
 pub mod crc;
 pub mod effects;
+pub mod expr;
 mod fixed;
 pub mod fold;
 pub mod graph;
+pub mod instructions;
 mod limits;
+pub mod operand;
 pub mod part;
 pub mod print;
 pub mod program;
@@ -37,7 +41,10 @@ pub mod walk;
 
 pub use counters::{COUNTERS, REFUSALS, counter};
 pub use crc::{CRC_OCTETS, Crc, CrcMask, CrcPart};
+pub use expr::*;
+pub use instructions::{Instr, Needs, Opcode};
 pub use limits::{CREDIT, Limit, Limits};
+pub use operand::Operand;
 pub use part::BpPart;
 pub use program::*;
 pub use sched::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rates that users of a program may send at. No program says anything of them: they are blocks around its own schedule.
 
 use crate::{

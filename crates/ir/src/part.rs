@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The parts of a header whose place or presence depends on the packet.
 
 use crate::crc::CRC_OCTETS;
+use crate::expr::Expr;
 use crate::program::{BlueprintDef, BpField, BpFieldKind, Program};
-use crate::stmt::Expr;
 
 /// The most octets of a variable-length integer (RFC 9000 §16), and the largest that there is.
 pub const VARINT_OCTETS: u32 = 8;

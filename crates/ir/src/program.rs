@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations.
 
 use crate::crc::Crc;
+use crate::expr::Expr;
 use crate::part::BpPart;
 use crate::sched::{EventSchedule, Schedule};
-use crate::stmt::{Block, Expr};
+use crate::stmt::Block;
 use crate::ty::*;
 
 /// A whole checked program.

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packet scheduling: blocks of queues, composed to a tree.
 
-use crate::stmt::Expr;
+use crate::expr::Expr;
 
 /// Events that an input of deficit round robin may have handled a turn, at least and at most.
 pub const EVENT_QUANTUM: std::ops::RangeInclusive<u64> = 1..=1 << 16;

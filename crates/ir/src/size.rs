@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much room values take, in octets: each as wide as its type, without what a target puts between and around them.
 
 use crate::{BlueprintDef, CtxId, EventId, FieldDef, Function, Program, StmtKind, Ty, walk};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Types and the numbered names of declarations.
 
 /// File, and line and column in it, both from 1. Line 0: nowhere in particular.

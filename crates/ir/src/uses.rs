@@ -1,40 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program uses of a target.
 
 use std::collections::BTreeSet;
 
 use crate::{
-    BlueprintDef, BpFieldKind, CrcPart, EventKind, Instr, Program, SchedInput, SchedInputs, Schedule,
+    BlueprintDef, BpFieldKind, CrcPart, EventKind, Needs, Program, SchedInput, SchedInputs, Schedule, Stmt,
     StmtKind, walk,
 };
-
-/// The name of an instruction in the language.
-pub fn instruction_name(instr: &Instr) -> &'static str {
-    match instr {
-        Instr::NewCtx { .. } => "new_ctx",
-        Instr::DelCtx { .. } => "del_ctx",
-        Instr::RebindCtx { .. } => "rebind_ctx",
-        Instr::NewTxOrderedData { .. } => "new_tx_ordered_data",
-        Instr::NewRxOrderedData { .. } => "new_rx_ordered_data",
-        Instr::AddTxData { .. } => "add_tx_data",
-        Instr::TxFlushAndNotify { .. } => "tx_flush_and_notify",
-        Instr::AddRxDataSeg { .. } => "add_rx_data_seg",
-        Instr::RxFlushAndNotify { .. } => "rx_flush_and_notify",
-        Instr::PutData { .. } => "put_data",
-        Instr::PktGen { .. } => "pkt_gen",
-        Instr::TimerStart { .. } => "timer_start",
-        Instr::TimerRestart { .. } => "timer_restart",
-        Instr::TimerStop { .. } => "timer_stop",
-        Instr::Notify { .. } => "notify",
-        Instr::Raise { .. } => "raise",
-        Instr::SetQueueRate { .. } => "set_queue_rate",
-        Instr::SetQueuePrio { .. } => "set_queue_prio",
-        Instr::Forward { .. } => "forward",
-        Instr::Drop => "drop",
-        Instr::PktStore { .. } => "pkt_store",
-        Instr::PktRelease { .. } => "pkt_release",
-        Instr::PktDiscard { .. } => "pkt_discard",
-    }
-}
 
 /// The name of an event kind in the language.
 pub fn event_kind_name(kind: EventKind) -> &'static str {
@@ -51,12 +23,18 @@ pub fn event_kind_name(kind: EventKind) -> &'static str {
 pub fn memory(program: &Program) -> bool {
     let mut found = false;
     for function in &program.functions {
-        walk::statements(&function.body, &mut |stmt| {
-            found |=
-                matches!(stmt.kind, StmtKind::SetPayloadAt { .. } | StmtKind::Instr(Instr::PutData { .. }));
-        });
+        walk::statements(&function.body, &mut |stmt| found |= is_on_memory(stmt));
     }
     found
+}
+
+/// Whether a statement reads or writes it.
+pub fn is_on_memory(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::SetPayloadAt { .. } => true,
+        StmtKind::Instr(instr) => instr.opcode().declaration().needs == Needs::Memory,
+        _ => false,
+    }
 }
 
 /// The instructions that the program can issue, by name, in alphabetical order.
@@ -65,7 +43,7 @@ pub fn instructions(program: &Program) -> BTreeSet<&'static str> {
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
             if let StmtKind::Instr(instr) = &stmt.kind {
-                found.insert(instruction_name(instr));
+                found.insert(instr.opcode().name());
             }
         });
     }

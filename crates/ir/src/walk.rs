@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Walking over statements and expressions.
 
-use crate::{Arg, Block, Expr, ExprKind, Instr, Place, Proj, Stmt, StmtKind};
+use crate::{Arg, Block, Expr, ExprKind, Place, Proj, Stmt, StmtKind};
 
 /// The blocks that a statement holds.
 pub fn children(stmt: &Stmt) -> impl Iterator<Item = &Block> {
@@ -67,31 +68,6 @@ pub fn of_statement<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
         _ => {}
     }
     all.into_iter().for_each(|e| expressions(e, visit));
-}
-
-/// The expressions that an instruction takes, in the order of its arguments.
-pub fn of_instr(instr: &Instr) -> Vec<&Expr> {
-    match instr {
-        Instr::NewCtx { id: e, .. }
-        | Instr::RebindCtx { id: e, .. }
-        | Instr::NewTxOrderedData { size: e, .. }
-        | Instr::NewRxOrderedData { size: e, .. }
-        | Instr::TxFlushAndNotify { len: e, .. }
-        | Instr::TimerStart { after: e, .. }
-        | Instr::TimerRestart { after: e, .. }
-        | Instr::Forward { interface: e, .. }
-        | Instr::PktStore { key: e }
-        | Instr::PktDiscard { key: e } => vec![e],
-        Instr::AddTxData { addr, len, .. } => vec![addr, len],
-        Instr::RxFlushAndNotify { len, addr, .. } => vec![len, addr],
-        Instr::AddRxDataSeg { addr, len, offset, .. } => vec![addr, len, offset],
-        Instr::PutData { from, len, to } => vec![from, len, to],
-        Instr::SetQueueRate { queue, rate: e } | Instr::SetQueuePrio { queue, prio: e } => vec![queue, e],
-        Instr::PktRelease { key, interface } => vec![key, interface],
-        Instr::Notify { token, status, value } => [token, status].into_iter().chain(value).collect(),
-        Instr::PktGen { queue, .. } => queue.iter().collect(),
-        Instr::DelCtx { .. } | Instr::Drop | Instr::TimerStop { .. } | Instr::Raise { .. } => Vec::new(),
-    }
 }
 
 /// Calls `visit` for an expression and all that are in it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Notes in the program how much one event can cause at most.
 
 use carrick_ir::{EventKind, Program, bounds};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which functions can stop a chain, and which have no effect but their result.
 
 use carrick_ir::effects::is_pure;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Finishes what the checker elaborated: what depends on the whole program.
 //!
 //! Functions come in an order in which callees are before callers, and every bound that a target needs to

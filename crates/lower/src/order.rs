@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Renumbers functions so that callees come before callers.
 
 use carrick_ir::{Block, FuncId, Program, StmtKind, graph, walk};

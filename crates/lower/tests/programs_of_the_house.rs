@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The protocols that come with the house are right, and so is what becomes of them.
 
 use std::path::{Path, PathBuf};

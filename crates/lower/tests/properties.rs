@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whatever the checker accepts becomes valid IR, also if nobody would write it.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What programs become: the source and the printed IR side by side. Every one of them is valid.
 
 mod common;
@@ -61,6 +62,9 @@ bodies! {
     requests_are_completed:
         "notify(c.token, OK, c.count); notify(none, RESET); notify(c.token, NO_ROOM, c.peer);
          if (c.token == none || c.peer != none) { c.token = none; } c.peer = handle(c);";
+    records_are_filled_in_order:
+        "sample q = { ..c.one, n = bump(c) }; c.one = { ..q, at = now() }; c.samples.add({ n = sat_sub(m.n, c.count) });
+         packet bp = { ..m, net = { dst_ip = c.id.remote_ip }, last = true, payload = data(c.id, c.long, m.n) }; pkt_gen(bp);";
     data_units_are_worked_on:
         "new_tx_ordered_data(INF, c.id); new_rx_ordered_data(64KiB, get_flow_id(m)); add_tx_data(m.payload + 4, m.n, c.id);
          tx_flush_and_notify(c.id, m.n); add_rx_data_seg(m.payload, 5, c.id, c.long); rx_flush_and_notify(c.id, 8, m.payload);

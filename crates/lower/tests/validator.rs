@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The validator finds each kind of mistake that a pass could make: a right program, damaged in one place.
 
 mod common;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Suggested mends and the one layout, as edits.
 
 use std::collections::HashMap;

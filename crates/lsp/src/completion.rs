@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What may stand at the cursor.
 //!
 //! A half-written line seldom parses: the text is read as if a name stood at the cursor, and the line were ended.
@@ -27,7 +28,8 @@ pub fn completion(written: &Analysis, at: u32) -> Vec<CompletionItem> {
     if let Some(shape) = analysis.index.in_front_of(cursor) {
         return members(&analysis, shape);
     }
-    if before[..start as usize].trim_end().ends_with('.') {
+    let front = before[..start as usize].trim_end();
+    if front.ends_with('.') && !front.ends_with("..") {
         return Vec::new(); // of something unknown
     }
     names(&analysis, start)
@@ -131,7 +133,7 @@ fn features(analysis: &Analysis, wanted: Wanted<'_>, at: u32) -> Vec<CompletionI
 fn fits(around: Option<&ItemKind>, kind: Kind) -> bool {
     match around {
         None => is_type(kind),
-        Some(ItemKind::Function { .. } | ItemKind::Machine { .. }) => {
+        Some(ItemKind::Function { .. } | ItemKind::Machine { .. } | ItemKind::Extension { .. }) => {
             !matches!(kind, Kind::Dispatch | Kind::Interface)
         }
         Some(ItemKind::Dispatch { .. }) => matches!(kind, Kind::Event | Kind::Function | Kind::Machine),
@@ -169,7 +171,7 @@ fn word_lists(around: Option<&ItemKind>) -> &'static [&'static [Word]] {
         None => &[words::DECLARATIONS, words::TYPES],
         Some(ItemKind::Dispatch { .. } | ItemKind::Interface { .. }) => &[words::STATEMENTS],
         Some(ItemKind::Deploy { .. }) => &[words::REGISTRATIONS],
-        Some(ItemKind::Function { .. } | ItemKind::Machine { .. }) => &[
+        Some(ItemKind::Function { .. } | ItemKind::Machine { .. } | ItemKind::Extension { .. }) => &[
             words::STATEMENTS,
             words::TYPES,
             words::INSTRUCTIONS,
@@ -226,9 +228,12 @@ fn symbol_kind(kind: Kind) -> CompletionItemKind {
         Kind::Function => CompletionItemKind::FUNCTION,
         Kind::Field | Kind::Timer => CompletionItemKind::FIELD,
         Kind::Parameter | Kind::Variable => CompletionItemKind::VARIABLE,
-        Kind::Interface | Kind::Call | Kind::Dispatch | Kind::SegRule | Kind::CoalescingRule => {
-            CompletionItemKind::REFERENCE
-        }
+        Kind::Interface
+        | Kind::Call
+        | Kind::Point
+        | Kind::Dispatch
+        | Kind::SegRule
+        | Kind::CoalescingRule => CompletionItemKind::REFERENCE,
         _ => CompletionItemKind::STRUCT,
     }
 }
@@ -245,6 +250,19 @@ mod tests {
         let at = text.find('$').expect("a place");
         let analysis = Analysis::new("p.mtp", &text.replace('$', ""), &Texts::default());
         completion(&analysis, at as u32).into_iter().map(|item| item.label).collect()
+    }
+
+    #[test]
+    fn points_are_offered_and_what_they_pass() {
+        let function = "context c by k { uint32 n; }\n\
+                        void f(c x) { uint32 a = 1; uint32 b = 2; point p(x, a); point q(x); }\n";
+        for text in ["extend f.$", "extend f.$ { x.n = 1; }"] {
+            assert_eq!(offered(&format!("{function}{text}")), ["p", "q"], "{text}");
+        }
+        let inside = offered(&format!("{function}extend f.p {{ a = $ }}"));
+        assert!(["x", "a", "f"].iter().all(|name| inside.iter().any(|n| n == name)), "{inside:?}");
+        assert!(!inside.iter().any(|name| name == "b"), "{inside:?}");
+        assert_eq!(offered(&format!("{function}extend f.p {{ x.$ }}"))[0], "n");
     }
 
     #[test]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The compiler's diagnostics as the editor shows them.
 
 use carrick_driver::render::code_name;

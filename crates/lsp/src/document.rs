@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One open file: its text, and what is known of it as long as the text stays.
 
 use std::cell::OnceCell;

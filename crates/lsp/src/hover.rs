@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the editor shows for the name under the pointer.
 
 use carrick_syntax::Span;
@@ -92,6 +93,7 @@ pub fn noun(kind: Kind) -> &'static str {
         Kind::SegRule => "segmentation rule",
         Kind::CoalescingRule => "coalescing rule",
         Kind::Function => "function",
+        Kind::Point => "point",
         Kind::Machine => "state machine",
         Kind::State => "state",
         Kind::Dispatch => "dispatch",

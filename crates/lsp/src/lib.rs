@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The language server: what the compiler knows of a program, asked by an editor over standard input and output.
 //!
 //! One thread reads a message, carries it out and answers it. Changes only replace the text; what is known of it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The declarations of a file, with their parts.
 
 use lsp_types::{DocumentSymbol, SymbolKind};
@@ -50,7 +51,7 @@ fn symbol_kind(kind: Kind) -> SymbolKind {
         Kind::SegRule | Kind::CoalescingRule | Kind::Dispatch => SymbolKind::NAMESPACE,
         Kind::Function => SymbolKind::FUNCTION,
         Kind::Interface => SymbolKind::INTERFACE,
-        Kind::Call => SymbolKind::METHOD,
+        Kind::Call | Kind::Point => SymbolKind::METHOD,
         Kind::Field | Kind::Timer => SymbolKind::FIELD,
         Kind::Parameter | Kind::Variable => SymbolKind::VARIABLE,
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Paths of files in URIs, where all but a few octets are written as `%` and two digits (RFC 3986 §2.1).
 
 use lsp_types::Uri;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Offsets in octets to positions in UTF-16 code units, as the protocol counts, and back.
 
 use carrick_syntax::Span;

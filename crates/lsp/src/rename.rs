@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where a name is used, and giving it another.
 
 use carrick_syntax::Span;
@@ -47,6 +48,9 @@ fn fixed(index: &Index, reference: Reference) -> Option<String> {
         || matches!(owner, Some(Kind::NetHeader | Kind::OptList))
         || symbol.owner.is_some_and(|owner| index.is_app_event(owner)) // applications give it
         || owner == Some(Kind::Opt) && ["kind", "len"].contains(&symbol.name.as_str());
+    if index.spread.contains(&reference.symbol) {
+        return Some(format!("a spread takes the field `{}` over by its name", symbol.name));
+    }
     known_outside
         .then(|| format!("the {} `{}` is known by this name outside", hover::noun(symbol.kind), symbol.name))
 }
@@ -97,7 +101,9 @@ fn keeps_meaning(analysis: &Analysis, found: Reference, name: &str) -> bool {
     let (tree, _) = carrick_syntax::parse(&text);
     let renamed = Index::new(&tree, &text);
     let meanings = |index: &Index| index.references.iter().map(|r| r.symbol).collect::<Vec<_>>();
-    meanings(index) == meanings(&renamed) && !has_twin(&renamed, found.symbol)
+    meanings(index) == meanings(&renamed)
+        && index.spread == renamed.spread
+        && !has_twin(&renamed, found.symbol)
 }
 
 /// Whether something beside the symbol has its name: another part of the same whole, or, of what needs no `.`,

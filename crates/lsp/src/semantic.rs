@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What each word is, for colours that a grammar cannot know.
 
 use carrick_syntax::Span;
@@ -88,7 +89,7 @@ fn declared(analysis: &Analysis, reference: &Reference) -> (&'static str, u32) {
         | Kind::Group => ("type", 0),
         Kind::Interface => ("interface", 0),
         Kind::SegRule | Kind::CoalescingRule | Kind::Dispatch | Kind::Function => ("function", 0),
-        Kind::Call => ("method", 0),
+        Kind::Call | Kind::Point => ("method", 0),
         Kind::Field | Kind::Timer => ("property", 0),
         Kind::Parameter => ("parameter", 0),
         Kind::Variable => ("variable", 0),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The conversation: its beginning, its end, and the texts in between.
 
 use std::collections::BTreeMap;

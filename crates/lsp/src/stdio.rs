@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages over standard input and output, as the base protocol frames them.
 //!
 //! A message that is none is answered, as JSON-RPC 2.0 §5 has it, and the conversation goes on: only what breaks the

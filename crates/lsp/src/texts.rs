@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The texts of open documents: what an editor shows counts, not what is on disk.
 
 use std::cell::RefCell;

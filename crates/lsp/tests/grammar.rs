@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The grammar by which editors colour a program before the server has spoken, and the colours of the book: they are made of
 //! the words that the server knows.
 //!

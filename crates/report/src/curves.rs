@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fields of contexts over time: which there are, which are worth a curve.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instances of contexts, and what became of the octets that they were given to send.
 
 use std::collections::{BTreeMap, VecDeque};

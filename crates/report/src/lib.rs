@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A recorded run as a page: who did what when, how the numbers moved, and which line of the program reacted.
 //!
 //! A [`Reader`] takes a trace line by line and gives a [`Run`], which is plain data; [`page`] makes one file of HTML of it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A run as plain data: what the page draws. Times are virtual nanoseconds; tables are columns of equal length.
 
 use serde::{Serialize, Serializer};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets between hosts, and how many wait and are on their way.
 
 use std::collections::BTreeMap;

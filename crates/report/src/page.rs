@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The page: data, the program's text, and the scripts that draw.
 
 use carrick_doc::{document, escape};

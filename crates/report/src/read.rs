@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From the lines of a trace to a run.
 
 use std::collections::HashMap;

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The program's text as lines that can be pointed at.
 
 use carrick_doc::escape;
-use carrick_sim::trace::INSTRUCTIONS;
+use carrick_ir::Opcode;
 use carrick_syntax::lexer::{TokenKind, lex};
 
 use crate::model::Source;
@@ -30,7 +31,7 @@ fn coloured(text: &str) -> String {
         let class = match token.kind {
             TokenKind::LineComment | TokenKind::DocComment | TokenKind::BlockComment => "comment",
             TokenKind::Int(_) | TokenKind::Unit(..) => "number",
-            TokenKind::Ident if INSTRUCTIONS.contains(&shown) => "instruction",
+            TokenKind::Ident if Opcode::named(shown).is_some() => "instruction",
             _ => {
                 out.push_str(&escape(shown));
                 continue;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The numbers of a run as tables.
 
 use carrick_doc::escape;

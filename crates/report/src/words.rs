@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instructions in words.
 
 use carrick_ir::{Program, STATUS_NAMES};
@@ -15,8 +16,8 @@ pub fn instruction(program: &Program, name: &str, words: &[u64]) -> String {
         "pkt_gen" => packet(program, words),
         "timer_start" | "timer_restart" => format!("{}, {}", timer(program, words), span(word(2))),
         "timer_stop" => timer(program, words),
-        "add_tx_data" | "tx_flush_and_notify" | "rx_flush_and_notify" => format!("{} octets", word(1)),
-        "add_rx_data_seg" => format!("{} octets at {}", word(1), word(2)),
+        "add_tx_data" | "tx_flush_and_notify" | "rx_flush_and_notify" => format!("{} bytes", word(1)),
+        "add_rx_data_seg" => format!("{} bytes at {}", word(1), word(2)),
         "notify" => notify(word(1), word(2)),
         "raise" => program.events.get(word(0) as usize).map_or("?".into(), |e| e.name.clone()),
         _ => context_of(word(0)).map_or(String::new(), |ctx| context(program, ctx)),
@@ -33,7 +34,7 @@ fn packet(program: &Program, words: &[u64]) -> String {
     let blueprint = program.blueprints.get(word(0) as usize).map_or("?", |b| b.name.as_str());
     match word(2) {
         0 => blueprint.to_owned(),
-        len => format!("{blueprint}, {len} octets at {}", word(1)),
+        len => format!("{blueprint}, {len} bytes at {}", word(1)),
     }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fields of blueprints hold as many bits as they have in a packet: a sender must not decide by what no receiver sees.
 
 use carrick_ir::part::VARINT_MAX;

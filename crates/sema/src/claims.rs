@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program claims of itself: `assert` and invariants.
 
 use carrick_ir::{self as ir, FuncId, Ty, effects, walk};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Coalescing rules: when a blueprint takes the place of one that waits, or is taken up by it.
 
 use carrick_ir::{self as ir, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Constants and constant expressions.
 
 use carrick_ir::{self as ir, Ty};
@@ -6,16 +7,9 @@ use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::walk;
 
 use crate::body::Body;
+use crate::checker::ConstState;
 use crate::env::Def;
 use crate::{Checker, codes};
-
-/// What is known of a constant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    Unknown,
-    Known,
-    Wrong,
-}
 
 impl Checker<'_> {
     pub(crate) fn check_constants(&mut self) {
@@ -29,7 +23,7 @@ impl Checker<'_> {
                     ty: Ty::U32,
                     value: 0,
                 });
-                self.constants.push((State::Unknown, ty, name, value));
+                self.constants.push((ConstState::Unknown, ty, name, value));
             }
         }
         let edges: Vec<Vec<usize>> =
@@ -39,7 +33,7 @@ impl Checker<'_> {
         }
         // Each after those that it needs: none is computed within another, however many there are.
         for index in ir::graph::postorder(&edges) {
-            if self.constants[index].0 == State::Unknown {
+            if self.constants[index].0 == ConstState::Unknown {
                 self.compute_constant(index);
             }
         }
@@ -61,7 +55,7 @@ impl Checker<'_> {
     fn report_circle(&mut self, circle: &[usize]) {
         for index in circle {
             let (state, _, name, _) = &mut self.constants[*index];
-            *state = State::Wrong;
+            *state = ConstState::Wrong;
             self.usage.mark(&name.name);
         }
         let (_, _, name, _) = self.constants[circle[0]];
@@ -76,7 +70,7 @@ impl Checker<'_> {
 
     /// Type and value of a constant, if it is right.
     pub(crate) fn const_value(&mut self, id: ir::ConstId) -> Option<(Ty, u64)> {
-        let known = self.constants.get(id.index()).is_some_and(|c| c.0 == State::Known);
+        let known = self.constants.get(id.index()).is_some_and(|c| c.0 == ConstState::Known);
         let def = self.program.consts.get(id.index()).filter(|_| known)?;
         Some((def.ty.clone(), def.value))
     }
@@ -102,7 +96,7 @@ impl Checker<'_> {
             let def = &mut self.program.consts[index];
             (def.ty, def.value) = (ty.clone(), *value);
         }
-        self.constants[index].0 = if result.is_some() { State::Known } else { State::Wrong };
+        self.constants[index].0 = if result.is_some() { ConstState::Known } else { ConstState::Wrong };
     }
 
     /// The value of a constant expression of this type.

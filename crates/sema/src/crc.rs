@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! CRC-32 fields: what they cover, and what of it is masked.
 
 use carrick_ir::{self as ir, CrcMask, CrcPart};
@@ -78,7 +79,7 @@ impl Checker<'_> {
                     return self.not_covered(
                         codes::CRC_ONES,
                         count.span,
-                        "1 to 64 octets of ones can stand before something",
+                        "1 to 64 bytes of ones can stand before something",
                     );
                 }
                 Some(CrcPart::Ones(count_value as u32))
@@ -93,7 +94,7 @@ impl Checker<'_> {
                     return self.not_covered(
                         codes::CRC_FIELDS,
                         part.span,
-                        "these fields are not a range of whole octets",
+                        "these fields are not a range of whole bytes",
                     );
                 }
                 Some(CrcPart::Fields { first: a, last: b })

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Everything made of fields: structs, ids, events, contexts, scratchpads.
 
 use std::collections::HashMap;
@@ -199,7 +200,7 @@ impl Checker<'_> {
                     codes::TIMER_FIELDS,
                     "a timer event has no fields",
                     fields[0].span,
-                    "nobody would set it",
+                    "no statement can set it",
                 )
                 .note("a timer only says that it fired; what it means is in its context")
                 .mend("keep the value in the context"),
@@ -234,7 +235,7 @@ impl Checker<'_> {
         });
     }
 
-    /// By what a context's instances are told apart; nothing for a global one.
+    /// The id by which an instance of a context is found; nothing for a global one.
     fn id_of_context(&mut self, name: &Ident, global: Option<Span>, by: Option<&Ident>) -> Option<ir::IdId> {
         match by {
             Some(by) if global.is_some() => {
@@ -249,7 +250,7 @@ impl Checker<'_> {
                         codes::CONTEXT_ID,
                         format!("the context `{}` has no id", name.name),
                         name.span,
-                        "how are its instances told apart?",
+                        "no id identifies its instances",
                     )
                     .mend("declare an id and write `context C by id_name { }`, or `global context C { }` for a single one"),
                 );
@@ -437,7 +438,7 @@ impl Checker<'_> {
                                 codes::EVENT_INITIAL,
                                 "a field of an event has no initial value",
                                 field.span,
-                                "set by whoever raises the event",
+                                "set by the statement that raises the event",
                             )
                             .mend("set it where the event is raised"),
                         );

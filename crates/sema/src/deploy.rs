@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `deploy`: what is registered, how many instances there may be, how much data they hold.
 
 use carrick_ir::{self as ir, Instr, LocalId, StmtKind, Ty};

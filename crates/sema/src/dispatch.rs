@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Signatures of functions, the parser, and which processors react to which event.
 
 use carrick_ir::{self as ir, EventId, EventKind, FuncId, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Event scheduling: where events wait, and which goes first.
 
 use carrick_ir::{self as ir, EventKind, Policy, SchedBlock, SchedInput, SchedInputs};
@@ -24,7 +25,7 @@ impl Checker<'_> {
     /// `register_ev_sched(block);`
     pub(crate) fn event_schedule(&mut self, args: &[Expr], span: Span) {
         if self.has_role() {
-            let message = "a packet in the network goes on at once: its events do not wait".into();
+            let message = "a packet in the network is handled at once: its events are not queued".into();
             return self.misshapen(Scheduled::Events, message, span, "leave this out").unwrap_or_default();
         }
         let mut waiting = Waiting {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Frames: blueprints that stand in the payload of another one.
 
 use carrick_ir::{self as ir, Ty};
@@ -129,8 +130,8 @@ impl Checker<'_> {
             match self.length(align) {
                 Some(n) if n <= ALIGN_MAX => self.program.blueprints[bp.index()].payload_align = n,
                 Some(n) => {
-                    let mend = "choose a number of octets from 1 to 8";
-                    self.report(error(format!("a payload is not aligned to {n} octets"), "too large", mend));
+                    let mend = "choose 1 to 8 bytes";
+                    self.report(error(format!("a payload is not aligned to {n} bytes"), "too large", mend));
                 }
                 None => {}
             }

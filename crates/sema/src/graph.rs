@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who calls whom and who raises what: neither may go round in a circle.
 
 use carrick_ir::{self as ir, Instr, StmtKind, Ty};
@@ -22,7 +23,7 @@ impl Checker<'_> {
         for (name, _) in functions.iter().zip(&recursive).filter(|(_, r)| **r) {
             self.report(
                 Diagnostic::error(codes::RECURSION, format!("`{}` calls itself, directly or not", name.name), name.span, "recursive")
-                    .note("a chain of event processors is one bounded step, and targets in a kernel have 512 octets of stack")
+                    .note("a chain of event processors is one bounded step, and targets in a kernel have 512 bytes of stack")
                     .mend("use a loop with a bound"),
             );
         }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is on the wire: network headers, blueprints, segmentation rules.
 
 use carrick_ir::{self as ir, Ty};
@@ -213,10 +214,14 @@ impl<'a> Checker<'a> {
             (
                 "CRC-32",
                 32,
-                "a CRC-32 is computed over whole octets, once all other fields but the checksum are there",
+                "a CRC-32 is computed over whole bytes, when all other fields but the checksum have their values",
             )
         } else {
-            ("checksum", 16, "the Internet checksum is a sum over pairs of octets, of which it is one itself")
+            (
+                "checksum",
+                16,
+                "the Internet checksum is a sum over pairs of bytes; it is one of these pairs itself",
+            )
         };
         let twin = bp.fields.iter().any(|f| match f.kind {
             ir::BpFieldKind::Checksum { .. } => !crc,
@@ -228,15 +233,15 @@ impl<'a> Checker<'a> {
         } else if bits != width {
             (codes::BIT_WIDTH, format!("a {what} has {width} bits"))
         } else if !offset.is_multiple_of(if crc { 8 } else { 16 }) {
-            let octet = if crc { "octet" } else { "even octet" };
-            (codes::BIT_ALIGNMENT, format!("a {what} begins on an {octet}"))
+            let octet = if crc { "a byte boundary" } else { "an even byte" };
+            (codes::BIT_ALIGNMENT, format!("a {what} begins at {octet}"))
         } else {
             return;
         };
         let mend = if crc {
             "keep one `crc32_t`, without a width"
         } else {
-            "keep one `checksum16_t`, without a width, behind an even number of octets"
+            "keep one `checksum16_t`, without a width, behind an even number of bytes"
         };
         self.report(
             Diagnostic::error(code, message, field.span, format!("this {what}")).note(note).mend(mend),
@@ -294,7 +299,7 @@ impl<'a> Checker<'a> {
         self.report(
             Diagnostic::error(
                 codes::BIT_ALIGNMENT,
-                "the bit fields before this do not end on an octet",
+                "the bit fields before this do not end at a byte boundary",
                 span,
                 "here",
             )
@@ -431,12 +436,12 @@ impl<'a> Checker<'a> {
             self.report(
                 Diagnostic::error(
                     codes::SUM_RANGE,
-                    "this is not a range of octets that a checksum can cover",
+                    "this is not a range of bytes that a checksum can cover",
                     span,
                     "covers these fields",
                 )
-                .note("the sum runs over pairs of octets from the first field on, and the checksum is one of the pairs")
-                .mend("name fields around the checksum, the first of which begins an even number of octets before it"),
+                .note("the sum covers pairs of bytes from the first field on, and the checksum is one of the pairs")
+                .mend("name fields around the checksum, the first of which begins an even number of bytes before it"),
             );
             return;
         }

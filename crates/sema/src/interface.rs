@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The application's side: which call is which event, on which context.
 
 use carrick_ir::{self as ir, EventKind, Ty};

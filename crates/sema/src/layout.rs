@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `layout`: in which order the fields of a blueprint stand, and in how few bits.
 
 use carrick_ir::{self as ir, Ty};
@@ -17,7 +18,7 @@ const SHAPES: [(&str, &str, &[u32]); 3] = [
     ),
     (
         "ipv4",
-        "RFC 791 §3.1: 20 octets, from the version to the destination",
+        "RFC 791 §3.1: 20 bytes, from the version to the destination",
         &[4, 4, 8, 16, 16, 16, 8, 8, 16, 32, 32],
     ),
     ("udp", "RFC 768: ports, length and checksum, of 16 bits each", &[16, 16, 16, 16]),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names, types, units and bounds; all diagnostics of a program that parses.
 //!
 //! The checker elaborates: it turns the syntax tree into the typed tree of `carrick-ir` as it goes, so
@@ -9,6 +10,7 @@
 mod advice;
 mod bits;
 mod body;
+mod checker;
 mod claims;
 mod coalesce;
 pub mod codes;
@@ -26,6 +28,7 @@ mod interface;
 mod layout;
 mod limits;
 mod machines;
+mod names;
 mod network;
 mod options;
 mod parts;
@@ -41,16 +44,12 @@ mod unknown;
 mod usage;
 mod values;
 
-use std::cell::OnceCell;
-use std::collections::HashSet;
-
 use carrick_ir as ir;
+use carrick_syntax::Sources;
 use carrick_syntax::ast;
 use carrick_syntax::diag::Diagnostic;
-use carrick_syntax::diagnostics::Diagnostics;
-use carrick_syntax::{Places, Sources, Span};
 
-use env::Env;
+use checker::Checker;
 
 /// Checks a file that parsed without an error. The program is there iff no diagnostic is an error.
 ///
@@ -71,54 +70,7 @@ pub fn check_sources(
     (ok.then_some(checker.program), checker.diagnostics.into_vec())
 }
 
-/// The state of one check: the program as far as it is known, and what is wrong.
-struct Checker<'a> {
-    file: &'a ast::File,
-    text: &'a str,
-    places: Places<'a>,
-    env: Env,
-    program: ir::Program,
-    /// what the chains take, by event
-    event_context: Vec<Option<ir::CtxId>>,
-    /// the members of the option unions, by the union's number
-    unions: Vec<Vec<ir::OptId>>,
-    /// what else is known of the program's state machines, by number
-    machines: Vec<machines::Known>,
-    /// the members of the frame unions, by the union's number
-    frame_unions: Vec<Vec<ir::BpId>>,
-    /// the constants as they are written, and what is known of each
-    constants: Vec<(consts::State, &'a ast::Type, &'a ast::Ident, &'a ast::Expr)>,
-    /// which queues the instructions name
-    queue_uses: Vec<sched::QueueUse>,
-    usage: usage::Usage,
-    /// the words of what a choice of features has left out
-    left_out: OnceCell<HashSet<&'a str>>,
-    diagnostics: Diagnostics,
-    /// warnings that a mistake elsewhere would explain: said only of a program without errors
-    advice: Vec<Diagnostic>,
-}
-
-impl<'a> Checker<'a> {
-    fn new(file: &'a ast::File, name: &str, sources: &'a Sources) -> Self {
-        Checker {
-            file,
-            text: sources.text(),
-            places: Places::new(sources),
-            env: Env::default(),
-            program: empty_program(name, sources),
-            event_context: Vec::new(),
-            unions: Vec::new(),
-            machines: Vec::new(),
-            frame_unions: Vec::new(),
-            constants: Vec::new(),
-            queue_uses: Vec::new(),
-            usage: usage::Usage::default(),
-            left_out: OnceCell::new(),
-            diagnostics: Diagnostics::default(),
-            advice: Vec::new(),
-        }
-    }
-
+impl Checker<'_> {
     /// The phases; each needs only what those before it found.
     fn run(&mut self) {
         self.collect_names();
@@ -151,66 +103,4 @@ impl<'a> Checker<'a> {
         self.report_unused();
         self.give_advice();
     }
-
-    fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn has_errors(&self) -> bool {
-        self.diagnostics.has_errors()
-    }
-
-    fn loc(&self, span: Span) -> ir::Loc {
-        let (file, at) = self.places.at(span.start);
-        ir::Loc { file: file as u32, line: at.line, col: at.col }
-    }
-}
-
-fn empty_program(name: &str, sources: &Sources) -> ir::Program {
-    ir::Program {
-        name: name.to_owned(),
-        file: sources.name(0).to_owned(),
-        imports: (1..sources.count()).map(|file| sources.name(file).to_owned()).collect(),
-        source_hash: fnv1a(sources.text().as_bytes()),
-        features: Vec::new(),
-        consts: Vec::new(),
-        params: Vec::new(),
-        requirements: Vec::new(),
-        enums: Vec::new(),
-        structs: Vec::new(),
-        ids: Vec::new(),
-        events: Vec::new(),
-        contexts: Vec::new(),
-        scratchpads: Vec::new(),
-        net_header: ir::NetHeaderDef {
-            name: String::new(),
-            layer: ir::NetLayer::Ipv4,
-            fields: Vec::new(),
-            protocol: 0,
-        },
-        opts: Vec::new(),
-        opt_lists: Vec::new(),
-        blueprints: Vec::new(),
-        seg_rules: Vec::new(),
-        schedule: ir::Schedule::fifo(),
-        in_network: None,
-        event_schedule: None,
-        coalescing: Vec::new(),
-        functions: Vec::new(),
-        parser: ir::FuncId(0),
-        max_parsed: 0,
-        chains: Vec::new(),
-        machines: Vec::new(),
-        interface: None,
-        claims: Vec::new(),
-        invariants: Vec::new(),
-        max_blueprints: 0,
-    }
-}
-
-/// FNV-1a, 64 bits.
-fn fnv1a(octets: &[u8]) -> u64 {
-    octets.iter().fold(0xcbf2_9ce4_8422_2325, |hash, octet| {
-        (hash ^ u64::from(*octet)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }

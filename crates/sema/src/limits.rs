@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much one event may cause: whatever it is, a target has room for it.
 
 use carrick_ir::bounds::{BLUEPRINTS_MANY, BLUEPRINTS_MAX, RAISED_MAX, costs};
@@ -88,7 +89,9 @@ impl Checker<'_> {
                     span,
                     format!("more than {most}"),
                 )
-                .note("loops count with all their turns, calls and raised events with all that they cause")
+                .note(
+                    "loops count with all their iterations, calls and raised events with all that they cause",
+                )
                 .mend("lower the bounds of the loops, or go on in a timer event"),
             );
         }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! State machines: a field of their context that says in which state they are, and for each event to which
 //! they react a function that stands in its chain.
 
@@ -6,24 +7,9 @@ use carrick_syntax::Span;
 use carrick_syntax::ast::{Ident, ItemKind, Param, Reaction, State, Step, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
+use crate::checker::KnownMachine;
 use crate::env::Def;
 use crate::{Checker, codes};
-
-/// What the checker finds out of a machine.
-#[derive(Debug, Clone)]
-pub struct Known {
-    /// the type of its state
-    pub states: EnumId,
-    /// its context, and the field that holds the state; `None` if the context is wrong
-    pub place: Option<(CtxId, u32)>,
-    /// what stands for it in the chain of each event to which it reacts
-    pub functions: Vec<(EventId, FuncId)>,
-    pub transitions: Vec<ir::Transition>,
-    /// the states in which a context is made, beside the first
-    pub entered: Vec<u32>,
-    /// a context is made in a state that is not known here
-    pub entered_anywhere: bool,
-}
 
 /// A machine's declaration.
 #[derive(Clone, Copy)]
@@ -105,7 +91,14 @@ impl<'a> Checker<'a> {
                 None => Vec::new(),
             };
             let entered_anywhere = false;
-            self.machines.push(Known { states, place, functions, transitions, entered, entered_anywhere });
+            self.machines.push(KnownMachine {
+                states,
+                place,
+                functions,
+                transitions,
+                entered,
+                entered_anywhere,
+            });
         }
     }
 
@@ -240,7 +233,7 @@ impl<'a> Checker<'a> {
         let diagnostic = match arm.map(|arm| (arm, arm.chain.last())) {
             Some((arm, Some(last))) => {
                 let behind = Span::new(last.name.span.end, last.name.span.end);
-                diagnostic.cause(arm.event.span, "goes elsewhere").fix(
+                diagnostic.cause(arm.event.span, "goes to another state").fix(
                     "let it run last",
                     behind,
                     format!(", {}", machine.name),
@@ -288,7 +281,7 @@ impl<'a> Checker<'a> {
                     "another one comes before it",
                 )
                 .cause(before.head, format!("runs {label}"))
-                .note("of the reactions of a state to an event the first whose condition holds runs, and no other")
+                .note("only the first reaction of a state to an event whose condition holds runs")
                 .mend("make one reaction of the two, or put the one without a condition last"),
             );
         }
@@ -326,7 +319,7 @@ impl<'a> Checker<'a> {
                         state.name.span,
                         "reacts to nothing",
                     )
-                    .note("whoever is in this state stays there, for nothing deletes the context either")
+                    .note("a machine in this state stays there, and nothing deletes the context")
                     .mend("issue `del_ctx` instead of going there, or react to an event"),
                 );
             }
@@ -334,7 +327,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether something else than the machine deletes contexts of its kind.
-    fn deleted_elsewhere(&self, ctx: CtxId, known: &Known) -> bool {
+    fn deleted_elsewhere(&self, ctx: CtxId, known: &KnownMachine) -> bool {
         let own = |n: usize| known.functions.iter().any(|(_, func)| func.index() == n);
         self.program.functions.iter().enumerate().filter(|(n, _)| !own(*n)).any(|(_, function)| {
             let mut found = false;

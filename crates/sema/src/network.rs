@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands in front of a program's own headers.
 
 use carrick_ir::{self as ir, NetField, NetLayer, Ty};
@@ -76,7 +77,7 @@ impl Checker<'_> {
                     name.span,
                     "which packets are this program's?",
                 )
-                .note("the number goes into every packet, and packets with another one are not given to the parser")
+                .note("every packet carries the number, and the parser receives only packets with this number")
                 .mend("add `uint8 protocol = N;` with a constant N (IANA protocol numbers; 253 and 254 are for experiments)"),
             );
         }

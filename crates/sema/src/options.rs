@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Options: TLVs, which of them a list can hold, and the list itself.
 
 use carrick_ir::{self as ir, Ty};
@@ -14,26 +15,7 @@ impl Checker<'_> {
         if fields.first().is_some_and(is_varint) {
             return self.wide_option(doc, name, fields);
         }
-        let mut values = Vec::new();
-        let mut octets = 0;
-        self.check_twins(fields.iter().map(|f| &f.name));
-        for field in fields {
-            let ty = self.resolve(&field.ty).unwrap_or(Ty::U8);
-            if !(is_int(&ty) || ty == Ty::Seq32) {
-                self.report(
-                    Diagnostic::error(
-                        codes::OPTION_SHAPE,
-                        "an option's fields are integers",
-                        field.ty.span,
-                        "not an integer",
-                    )
-                    .mend("use uint8, uint16, uint32, uint64 or seq32"),
-                );
-            }
-            octets += u64::from(ir::arith::shape(&ty).0 / 8);
-            let fixed = field.init.as_ref().and_then(|e| self.constant(e, &ty));
-            values.push(ir::OptField { name: field.name.name.clone(), ty, varint: false, fixed });
-        }
+        let (values, octets) = self.option_fields(fields);
         let fixed_octet = |at: usize, name: &str| {
             values.get(at).filter(|f: &&ir::OptField| f.name == name && f.ty == Ty::U8).and_then(|f| f.fixed)
         };
@@ -42,8 +24,8 @@ impl Checker<'_> {
         let (Some(kind), Some(len)) = (kind, len) else {
             self.report(
                 Diagnostic::error(codes::OPTION_SHAPE, "an option begins with its kind and length", name.span, "this option")
-                    .note("receivers skip options that they do not know by the length octet")
-                    .mend("begin with `uint8 kind = K; uint8 len = L;`, or with `uint8 kind = K;` alone for a single octet"),
+                    .note("receivers use the length byte to skip options that they do not know")
+                    .mend("begin with `uint8 kind = K; uint8 len = L;`, or with `uint8 kind = K;` alone for a single byte"),
             );
             return ir::OptDef {
                 name: name.name.clone(),
@@ -69,10 +51,7 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::error(
                     codes::OPTION_LENGTH,
-                    format!(
-                        "`{}` says that it is {len} octets long, but its fields take {octets}",
-                        name.name
-                    ),
+                    format!("the length of `{}` is {len} bytes, but its fields have {octets}", name.name),
                     name.span,
                     "this option",
                 )
@@ -82,6 +61,33 @@ impl Checker<'_> {
         let skip = if len == 1 { 1 } else { 2 };
         let fields = values.into_iter().skip(skip).collect();
         ir::OptDef { name: name.name.clone(), doc, kind: kind as u8, len: len as u8, wide: None, fields }
+    }
+
+    /// The fields of an option, and the octets that they take.
+    fn option_fields(&mut self, fields: &[Field]) -> (Vec<ir::OptField>, u64) {
+        let mut values = Vec::new();
+        let mut octets = 0;
+        self.check_twins(fields.iter().map(|f| &f.name));
+        for field in fields {
+            let ty = self.option_field_type(field, "uint8, uint16, uint32, uint64 or seq32");
+            octets += u64::from(ir::arith::shape(&ty).0 / 8);
+            let fixed = field.init.as_ref().and_then(|e| self.constant(e, &ty));
+            values.push(ir::OptField { name: field.name.name.clone(), ty, varint: false, fixed });
+        }
+        (values, octets)
+    }
+
+    /// Returns the type of an option's field, and reports one that is no integer; `types` are those it may have.
+    pub(crate) fn option_field_type(&mut self, field: &Field, types: &str) -> Ty {
+        let ty = self.resolve(&field.ty).unwrap_or(Ty::U8);
+        if !(is_int(&ty) || ty == Ty::Seq32) {
+            let message = "an option's fields are integers";
+            self.report(
+                Diagnostic::error(codes::OPTION_SHAPE, message, field.ty.span, "not an integer")
+                    .mend(format!("use {types}")),
+            );
+        }
+        ty
     }
 
     pub(crate) fn option_unions(&mut self) {
@@ -112,7 +118,7 @@ impl Checker<'_> {
                 let message = format!("`{}` is of kind {kind} as well", self.program.opts[twin.index()].name);
                 self.report(
                     Diagnostic::error(codes::OPTION_KIND_TWICE, message, name.span, "of the same kind")
-                        .note("a receiver tells options apart by their kind, and those of one kind by their length octet")
+                        .note("a receiver distinguishes options by their kind, and options of one kind by their length byte")
                         .mend("give each option a kind of its own, or a length"),
                 );
                 continue;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fields that are not in every packet, or not always at the same place.
 
 use carrick_ir::{self as ir, BpFieldKind, Expr, ExprKind, Ty};
@@ -131,11 +132,11 @@ impl Checker<'_> {
         self.report(
             Diagnostic::error(
                 codes::PRESENCE,
-                "whether these fields are there cannot be told from this",
+                "this does not tell a receiver whether these fields are present",
                 presence.cond.span,
                 why,
             )
-            .note("who writes and who reads a packet tell it from the fields in front of the group")
+            .note("sender and receiver decide it from the fields in front of the group")
             .mend("use fields that stand before the group and are assigned"),
         );
         None

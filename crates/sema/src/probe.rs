@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is asked of a program from outside of it, in its own language: by a debugger, of a context that lives.
 
 use carrick_ir as ir;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `require cond;`: what the values of parameters must meet together.
 
 use carrick_ir::{self as ir, ExprKind};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where a program runs: at an end, which is said by nothing, or in the network.
 
 use carrick_ir::{self as ir, Ty};
@@ -51,7 +52,7 @@ impl Checker<'_> {
                     span,
                     "over `link`",
                 )
-                .note("the network header says where a packet ends, and whose it is")
+                .note("the network header says where a packet ends, and which protocol it has")
                 .mend("use `net_header ipv4`, or leave this out"),
             );
         }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long the packets of a blueprint can be, and whether there is a link that carries them.
 
 use carrick_ir::{BlueprintDef, Program};
@@ -34,12 +35,12 @@ impl Checker<'_> {
                     codes::HEADER_TOO_LONG,
                     format!("no packet holds the header of `{}`", bp.name),
                     at,
-                    format!("at least {least} octets, and a packet has {PACKET_MAX} at most"),
+                    format!("at least {least} bytes, and a packet has {PACKET_MAX} at most"),
                 )
             } else if most > sure {
                 Diagnostic::warning(
                     codes::HEADER_TOO_LONG,
-                    format!("a packet of `{}` can need {most} octets", bp.name),
+                    format!("a packet of `{}` can need {most} bytes", bp.name),
                     at,
                     format!("longer than {sure}, {who}"),
                 )
@@ -107,7 +108,7 @@ fn told(shares: Vec<Share>, most: u32) -> String {
     if rest > 0 {
         parts.push(format!("{rest} of what is shorter"));
     }
-    format!("octets, at most: {}; together {most}", parts.join(", "))
+    format!("at most {most} bytes: {}", parts.join(", "))
 }
 
 #[cfg(test)]
@@ -134,7 +135,7 @@ mod tests {
         let [(_, severity, note)] = &said(69, "data_t payload; ")[..] else { panic!("said once") };
         assert_eq!(*severity, Severity::Warning);
         let parts = "20 of the network header, 556 of the fixed fields, 1 of `payload`";
-        assert_eq!(*note, format!("octets, at most: {parts}; together 577"));
+        assert_eq!(*note, format!("at most 577 bytes: {parts}"));
     }
 
     #[test]

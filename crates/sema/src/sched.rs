@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packet scheduling: the blocks of queues in which blueprints wait.
 
 use carrick_ir::{
@@ -9,6 +10,7 @@ use carrick_syntax::ast::{Expr, ExprKind as E};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::body::Body;
+use crate::checker::{QueueUse, Wanted};
 use crate::{Checker, codes};
 
 const BLOCKS: [&str; 4] = ["fifo", "strict_priority", "drr", "rate_limiter"];
@@ -23,21 +25,6 @@ const EVENT_FORMS: &str = "blocks are `fifo(events)`, `strict_priority(inputs)` 
 pub(crate) enum Scheduled {
     Packets,
     Events,
-}
-
-/// An instruction that names a queue.
-pub(crate) struct QueueUse {
-    pub what: Wanted,
-    /// if it is a constant
-    pub number: Option<u64>,
-    pub span: Span,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    Any,
-    Rate,
-    Priority,
 }
 
 impl Wanted {
@@ -236,7 +223,7 @@ impl Checker<'_> {
                     of,
                     message,
                     span,
-                    "the first input goes before the second, and so on",
+                    "the first input has priority over the second, and so on",
                 );
             }
             "drr" if of == Scheduled::Events => ("quantum", Ty::U64, EVENT_QUANTUM),
@@ -252,13 +239,13 @@ impl Checker<'_> {
             let share = Body::for_declaration(self).value_of_type(arg, &ty)?;
             if self.fold(&share).is_some_and(|n| !range.contains(&n)) {
                 let mend = match of {
-                    Scheduled::Packets => "a quantum is 64 B to 1 GiB, best the octets of a packet or more",
+                    Scheduled::Packets => "a quantum is 64 B to 1 GiB, at best the size of a packet or more",
                     Scheduled::Events => "a quantum is 1 to 65536 events",
                 };
                 return self.misscheduled(
                     codes::QUANTUM,
                     of,
-                    "a quantum that is no turn".into(),
+                    "this quantum is out of range".into(),
                     arg.span,
                     mend,
                 );
@@ -280,7 +267,7 @@ impl Checker<'_> {
         let note = match used.what {
             Wanted::Any => "a `pkt_gen` says in which queue its packets wait",
             Wanted::Rate => "a `set_queue_rate` says how fast a queue sends",
-            Wanted::Priority => "a `set_queue_prio` says before which others a queue goes",
+            Wanted::Priority => "a `set_queue_prio` sets the priority of a queue",
         };
         self.report(
             Diagnostic::error(

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a chain cannot do to a context that it shares with other flows.
 
-use carrick_ir::{self as ir, Arg, Expr, ExprKind, FuncId, Instr, LocalId, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{self as ir, Arg, Expr, ExprKind, FuncId, LocalId, Operand, Stmt, StmtKind, Ty, walk};
 use carrick_syntax::ast::{ItemKind, Step};
 use carrick_syntax::diag::Diagnostic;
 
@@ -70,16 +71,10 @@ impl Checker<'_> {
 
 fn done_here(stmt: &Stmt, param: LocalId) -> bool {
     let instr = match &stmt.kind {
-        StmtKind::Instr(
-            Instr::DelCtx { ctx }
-            | Instr::RebindCtx { ctx, .. }
-            | Instr::NewTxOrderedData { ctx, .. }
-            | Instr::NewRxOrderedData { ctx, .. }
-            | Instr::AddTxData { ctx, .. }
-            | Instr::TxFlushAndNotify { ctx, .. }
-            | Instr::AddRxDataSeg { ctx, .. }
-            | Instr::RxFlushAndNotify { ctx, .. },
-        ) => *ctx == param,
+        StmtKind::Instr(instr) => {
+            let own = |operand| matches!(operand, Operand::OwnContext(ctx) if *ctx == param);
+            instr.operands().into_iter().any(|(_, operand)| own(operand))
+        }
         _ => false,
     };
     let mut room = false;

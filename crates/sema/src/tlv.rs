@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Options whose kind and length are variable-length integers.
 
 use carrick_ir::part::{VARINT_MAX, VARINT_OCTETS};
@@ -5,7 +6,6 @@ use carrick_ir::{self as ir, Ty};
 use carrick_syntax::ast::{Field, Ident, TypeKind};
 use carrick_syntax::diag::Diagnostic;
 
-use crate::types::is_int;
 use crate::{Checker, codes};
 
 pub(crate) fn is_varint(field: &Field) -> bool {
@@ -41,18 +41,10 @@ impl Checker<'_> {
         self.check_twins(fields.iter().map(|f| &f.name));
         for field in &fields[2..] {
             let varint = is_varint(field);
-            let ty = if varint { Ty::U64 } else { self.resolve(&field.ty).unwrap_or(Ty::U8) };
-            if !(is_int(&ty) || ty == Ty::Seq32) {
-                self.report(
-                    Diagnostic::error(
-                        codes::OPTION_SHAPE,
-                        "an option's fields are integers",
-                        field.ty.span,
-                        "not an integer",
-                    )
-                    .mend("use uint8, uint16, uint32, uint64, seq32 or varint_t"),
-                );
-            }
+            let ty = match varint {
+                true => Ty::U64,
+                false => self.option_field_type(field, "uint8, uint16, uint32, uint64, seq32 or varint_t"),
+            };
             let fixed = field.init.as_ref().and_then(|e| self.constant(e, &ty));
             def.fields.push(ir::OptField { name: field.name.name.clone(), ty, varint, fixed });
         }
@@ -64,9 +56,9 @@ impl Checker<'_> {
         let wide = |m: &ir::OptId| self.program.opts[m.index()].wide.is_some();
         let count = members.iter().filter(|m| wide(m)).count();
         let message = if count != 0 && count != members.len() {
-            "options of octets and of variable-length integers do not go together"
+            "a list cannot mix options with fixed-size heads and options with variable-length heads"
         } else if count != 0 && align != 1 {
-            "options of variable-length integers are not aligned"
+            "options with variable-length heads cannot be aligned"
         } else {
             return;
         };

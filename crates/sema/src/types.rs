@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From written types to types.
 
 use carrick_ir::{self as ir, Order, Ty};
@@ -196,7 +197,7 @@ impl Checker<'_> {
     fn window(&mut self, span: Span, size: Option<&Expr>, runs: Option<&Expr>) -> Option<Ty> {
         let impossible = |label: &str| {
             Diagnostic::error(codes::WINDOW_SIZE, "this sliding window has an impossible size", span, label.to_owned())
-                .note("a window tells apart 1 to 2^31 numbers, and 1 to 64 runs of them; without a number of runs, at most 65536 numbers")
+                .note("a window has 1 to 2^31 numbers and 1 to 64 ranges; without a number of ranges, at most 65536 numbers")
                 .mend("write `sliding_wnd(N)`, or `sliding_wnd(N, R)` for many numbers in few runs")
         };
         let Some(size) = size else {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Names that do not stand for what is wanted.
 
 use carrick_syntax::ast::Ident;

@@ -1,29 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is declared and never used: warnings.
-
-use std::collections::BTreeSet;
 
 use carrick_syntax::ast::{Ident, ItemKind};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::{Checker, codes};
-
-/// The top-level names that something refers to.
-#[derive(Debug, Default)]
-pub struct Usage {
-    names: BTreeSet<String>,
-}
-
-impl Usage {
-    pub fn has(&self, name: &str) -> bool {
-        self.names.contains(name)
-    }
-
-    pub fn mark(&mut self, name: &str) {
-        if !self.names.contains(name) {
-            self.names.insert(name.to_owned());
-        }
-    }
-}
 
 impl Checker<'_> {
     /// Whether a feature that this build does not have mentions the name.
@@ -54,7 +35,7 @@ impl Checker<'_> {
                 ItemKind::Blueprint { name, .. } => ("blueprint", name),
                 _ => continue,
             };
-            if !self.usage.names.contains(&name.name) && !self.is_left_out(&name.name) {
+            if !self.usage.has(&name.name) && !self.is_left_out(&name.name) {
                 self.report(
                     Diagnostic::warning(
                         codes::UNUSED,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Enums and parameters.
 
 use carrick_ir::{self as ir, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What depends on a mistake is silent.
 
 use carrick_sema::check;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations that contradict themselves or each other.
 
 use carrick_sema::{check, codes};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs that are nearly right never make the checker panic.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which types go together, and which conversions happen by themselves.
 
 use carrick_sema::{check, codes::*};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is to happen, in the order of time: a wheel of buckets for what comes soon, a heap for the rest.
 //!
 //! Whatever is planned for the same nanosecond happens in the order in which it was planned, so that a run depends on nothing

@@ -1,15 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the network: a core between client and server, on the way of every packet.
 
-use crate::core::{Core, Refused};
-use crate::link::{Fate, Link, LinkCounters};
-use crate::net::{Happening, Net};
+use crate::core::Core;
+use crate::link::{Link, LinkCounters};
 
 /// The core with its links: 0 leads to the client, 1 to the server, as its interfaces do.
 pub struct Between {
     pub core: Box<dyn Core>,
     pub links: [Link; 2],
     /// the earliest time for which a timer is planned
-    timer_at: u64,
+    pub(crate) timer_at: u64,
 }
 
 impl Between {
@@ -21,85 +21,5 @@ impl Between {
     /// What became of the packets that it sent to client and server.
     pub fn link_counters(&self) -> [LinkCounters; 2] {
         [self.links[0].counters, self.links[1].counters]
-    }
-}
-
-impl Net<'_> {
-    /// A packet comes by an interface: that of the host that sent it.
-    pub(crate) fn passes(&mut self, interface: u32, packet: u32) {
-        let octets = self.packets.lend(packet);
-        let Some(mut between) = self.between.take() else { return };
-        while between.core.rx_on(interface, &octets, self.now()) == Err(Refused::Again) {
-            self.send_on(&mut between);
-        }
-        self.packets.end_with(packet, octets);
-        self.after(between);
-    }
-
-    pub(crate) fn timer_between(&mut self) {
-        let Some(mut between) = self.between.take() else { return };
-        between.timer_at = u64::MAX;
-        while between.core.advance(self.now()) == Err(Refused::Again) {
-            self.send_on(&mut between);
-        }
-        self.after(between);
-    }
-
-    /// Lets out what there is, and plans the next timer.
-    fn after(&mut self, mut between: Between) {
-        self.watch.trace_between(&mut *between.core, self.now);
-        self.send_on(&mut between);
-        while between.core.next_completion().is_some() {}
-        if let Some(deadline) = between.core.next_deadline() {
-            let deadline = deadline.max(self.now());
-            if deadline < between.timer_at {
-                between.timer_at = deadline;
-                self.plan(deadline, Happening::TimerBetween);
-            }
-        }
-        self.between = Some(between);
-    }
-
-    fn send_on(&mut self, between: &mut Between) {
-        loop {
-            let (slot, mut octets) = self.packets.begin();
-            if !between.core.tx(&mut octets, self.now()) {
-                return self.packets.end_with(slot, octets);
-            }
-            let to = between.core.tx_interface().min(1) as usize;
-            self.watch.trace_between(&mut *between.core, self.now);
-            self.watch.observer.passed(self.now(), to, &octets);
-            let fate = between.links[to].send(&mut octets, self.now());
-            self.packets_made += 1;
-            let number = self.packets_made;
-            self.carry(slot, octets, fate, |packet| Happening::Arrival { host: to, number, packet });
-        }
-    }
-
-    /// Plans what becomes of a packet on a link.
-    pub(crate) fn carry(
-        &mut self,
-        slot: u32,
-        mut octets: Vec<u8>,
-        fate: Fate,
-        happening: impl Fn(u32) -> Happening,
-    ) {
-        let Fate { arrival, copy, flipped_bit, .. } = fate;
-        if let Some(at) = copy {
-            let (packet, mut again) = self.packets.begin();
-            again.clone_from(&octets);
-            self.packets.put(packet, again);
-            self.plan(at, happening(packet));
-        }
-        if let Some(bit) = flipped_bit {
-            octets[(bit / 8) as usize] ^= 1 << (bit % 8);
-        }
-        match arrival {
-            Some(at) => {
-                self.packets.put(slot, octets);
-                self.plan(at, happening(slot));
-            }
-            None => self.packets.end_with(slot, octets),
-        }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests on their way to a core, and completions on their way back.
 
 use crate::app::Ask;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A core that was compiled to a shared library: the C twin of the interpreter.
 //!
 //! The structs mirror runtime/include/carrick/program.h.
@@ -16,7 +17,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 8;
+const ABI: u32 = 9;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -87,6 +88,7 @@ struct CProgram {
     call: unsafe extern "C" fn(*mut c_void, u32, *const CRequest, u64) -> i32,
     advance: unsafe extern "C" fn(*mut c_void, u64) -> i32,
     next_deadline: unsafe extern "C" fn(*const c_void) -> u64,
+    wake_by: *const c_void,
     next_completion: unsafe extern "C" fn(*mut c_void, *mut CCompletion) -> bool,
     counters: unsafe extern "C" fn(*const c_void) -> *const u64,
     open_contexts: unsafe extern "C" fn(*const c_void) -> u32,
@@ -144,7 +146,8 @@ impl CompiledProgram {
 /// The octets of an open request: what it sends, or the room for what it receives.
 struct Buffer {
     octets: Vec<u8>,
-    receives: bool,
+    /// how many octets the core may write, if it may
+    room: Option<usize>,
 }
 
 /// A core of a compiled program.
@@ -228,7 +231,7 @@ impl Compiled {
         let memory = unsafe { alloc_zeroed(layout) };
         if memory.is_null() {
             return Err(format!(
-                "no memory for a core of {size} octets; lower the buffers or the connections"
+                "no memory for a core of {size} bytes; lower the buffers or the connections"
             ));
         }
         // SAFETY: within the allocation, since it has 64 octets more than the footprint.
@@ -311,7 +314,7 @@ impl Core for Compiled {
                 let mut octets = self.room(sent.len());
                 octets.extend_from_slice(sent);
                 (data.ptr, data.len) = (octets.as_mut_ptr(), octets.len() as u64);
-                Some(Buffer { octets, receives: false })
+                Some(Buffer { octets, room: None })
             }
             Data::Recv(len) => {
                 let mut octets = self.room(len as usize);
@@ -319,13 +322,13 @@ impl Core for Compiled {
                     octets.resize(len as usize, 0);
                 }
                 (data.ptr, data.len) = (octets.as_mut_ptr(), len);
-                Some(Buffer { octets, receives: true })
+                Some(Buffer { octets, room: Some(len as usize) })
             }
             Data::Shared(given) => {
                 let mut octets = self.room(given.len());
                 octets.extend_from_slice(given);
                 (data.ptr, data.len) = (octets.as_mut_ptr(), octets.len() as u64);
-                Some(Buffer { octets, receives: true })
+                Some(Buffer { octets, room: Some(given.len()) })
             }
         };
         let writable = matches!(request.data, Data::Recv(_) | Data::Shared(_));
@@ -372,12 +375,12 @@ impl Core for Compiled {
             return None;
         }
         let buffer = self.buffers.remove(&done.token);
-        let data = buffer.and_then(|Buffer { mut octets, receives }| {
-            if receives && done.status == 0 {
-                let got = usize::try_from(done.value).unwrap_or(usize::MAX);
+        let data = buffer.and_then(|Buffer { mut octets, room }| {
+            if let (Some(room), 0) = (room, done.status) {
+                let got = usize::try_from(done.value).unwrap_or(usize::MAX).min(room);
                 if octets.is_empty() {
                     // SAFETY: the room that the request asked for; a core delivers from its beginning as many octets as it says.
-                    unsafe { octets.set_len(got.min(octets.capacity())) };
+                    unsafe { octets.set_len(got) };
                 } else {
                     octets.truncate(got);
                 }

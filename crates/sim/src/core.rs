@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the simulator knows of a core; see docs/reference/execution.md.
 
 pub use carrick_interp::{Completion, Data, FailedClaim, Record, Refused, Request};

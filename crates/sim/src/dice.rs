@@ -1,32 +1,11 @@
-//! Random operations and packets, the same for the same seed.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Random numbers and damaged packets, the same for the same seed.
 
-use carrick_ir::{FieldDef, InterfaceCall, Program, Ty};
-
-use crate::core::Data;
 use crate::ip::mend_checksum;
 use crate::rng::Rng;
 
 /// The stream of random numbers that operations are drawn from.
 const STREAM: u64 = 2;
-
-/// What a request of some call brings.
-pub struct Drawn {
-    /// for each field of the event but its `addr_t`
-    pub args: Vec<u64>,
-    octets: Option<Vec<u8>>,
-    room: Option<u64>,
-}
-
-impl Drawn {
-    /// What it sends, or the room for what it receives.
-    pub fn data(&self) -> Data<'_> {
-        match (&self.octets, self.room) {
-            (Some(octets), _) => Data::Send(octets),
-            (None, Some(room)) => Data::Recv(room),
-            (None, None) => Data::None,
-        }
-    }
-}
 
 /// A seed replays exactly.
 pub struct Dice(Rng);
@@ -57,37 +36,6 @@ impl Dice {
             4 => self.roll(4).wrapping_neg(),
             _ => self.roll(1 << 53) << self.roll(12),
         }
-    }
-
-    /// For a field of a call at one of two ends: mostly what leads them to each other.
-    fn argument(&mut self, end: usize, field: &FieldDef) -> u64 {
-        let own = end as u64 + 1;
-        match field.name.as_str() {
-            name if name.ends_with("local_ip") => own,
-            name if name.ends_with("remote_ip") => 3 - own,
-            name if name.ends_with("port") => 7 + self.roll(2),
-            name if name.ends_with("_qp") => 7 + self.roll(2),
-            "key" | "send_psn" | "recv_psn" => self.roll(3),
-            "addr" => self.roll(2000),
-            "k" => self.roll(4),
-            _ => self.number(),
-        }
-    }
-
-    /// A call at one of two ends, that sends or wants at most so many octets.
-    pub fn request(&mut self, program: &Program, call: &InterfaceCall, end: usize, most: u64) -> Drawn {
-        let mut drawn = Drawn { args: Vec::new(), octets: None, room: None };
-        for field in &program.events[call.event.index()].fields {
-            match (&field.ty, field.name.as_str()) {
-                (Ty::Addr, "data") => {
-                    drawn.octets = Some(vec![self.roll(256) as u8; self.roll(most) as usize]);
-                }
-                (Ty::Addr, _) => drawn.room = Some(self.roll(most)),
-                (ty, _) if ty.is_scalar() => drawn.args.push(self.argument(end, field)),
-                _ => {}
-            }
-        }
-        drawn
     }
 
     /// One bit, or what the network layer does not notice: behind its header a packet is cut off or overwritten, or one

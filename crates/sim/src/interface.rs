@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interface of a program: which call is which, and where its arguments go.
 
 use carrick_ir::{CallTarget, Program, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A core that the interpreter runs.
 
 use std::sync::Arc;

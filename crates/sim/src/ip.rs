@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is done to IPv4 packets from outside of any core.
 
 /// The Internet checksum (RFC 1071); every part but the last has an even length.

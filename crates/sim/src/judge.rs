@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What of a run should not have happened, by what interfaces promise.
 
 use carrick_ir::{Program, uses};
@@ -97,7 +98,7 @@ fn judge_messages(
         let mut wrong = Vec::new();
         if let Some(at) = record.wrong_at {
             wrong.push(format!(
-                "connection {n}: the {name} received {damaged} messages that nobody sent so, the first after {at} octets"
+                "connection {n}: the {name} received {damaged} messages that differ from those sent, the first after {at} bytes"
             ));
         }
         if shape == Shape::Rpc && again > 0 {
@@ -123,10 +124,10 @@ fn judge_verbs(records: &[Vec<Record>; 2]) -> Vec<String> {
     {
         let n = record.number;
         if let Some(at) = record.wrong_at {
-            failures.push(format!("connection {n}: behind {at} octets, the {name} was told what is not so"));
+            failures.push(format!("connection {n}: behind {at} bytes, the {name} got a wrong status"));
         }
         if record.end == End::Open {
-            failures.push(format!("connection {n}: the {name} never came to an end"));
+            failures.push(format!("connection {n}: the {name} never finished"));
         }
     }
     failures
@@ -140,13 +141,10 @@ fn judge_pair(client: &Record, server: Option<&Record>, may_wait: [bool; 2], fai
     for (name, end, may_wait) in ends {
         let Some(end) = end else { continue };
         if let Some(at) = end.wrong_at {
-            fail(format!("the {name} received a wrong octet at {at}"));
+            fail(format!("the {name} received a wrong byte at {at}"));
         }
         if end.end == End::Open && !may_wait {
-            fail(format!(
-                "the {name} never came to an end ({} octets sent, {} received)",
-                end.sent, end.received
-            ));
+            fail(format!("the {name} never finished ({} bytes sent, {} received)", end.sent, end.received));
         }
     }
     let Some(server) = server else {
@@ -159,14 +157,14 @@ fn judge_pair(client: &Record, server: Option<&Record>, may_wait: [bool; 2], fai
         [(client, server, "server", may_wait[1]), (server, client, "client", may_wait[0])]
     {
         if to.received > from.sent && from.end == End::Clean {
-            fail(format!("the {name} received {} octets of {}", to.received, from.sent));
+            fail(format!("the {name} received {} bytes of {}", to.received, from.sent));
         }
         if to.end_of_stream && to.received != from.sent && from.end == End::Clean {
-            fail(format!("the {name} saw the end after {} octets of {}", to.received, from.sent));
+            fail(format!("the {name} saw the end after {} bytes of {}", to.received, from.sent));
         }
         let told = |r: &Record| matches!(r.end, End::Error(_) | End::Aborted);
         if from.end == End::Clean && to.received < from.sent && !told(to) && !may_wait {
-            fail(format!("the {name} lacks octets and was told no error"));
+            fail(format!("the {name} lacks bytes and got no error"));
         }
     }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A deterministic network simulator: hosts with one core each, links with faults, applications, virtual time.
 //!
 //! A run is a pure function of program, scenario and seed. Cores are the interpreter or a compiled
@@ -15,7 +16,9 @@ pub mod compiled;
 pub mod core;
 pub mod dice;
 pub mod diff;
+pub mod edges;
 pub mod fabric;
+mod forge;
 pub mod interface;
 pub mod interpreted;
 pub mod ip;
@@ -28,12 +31,14 @@ pub mod observe;
 pub mod pattern;
 pub mod pcapng;
 mod random;
+mod random_ops;
 pub mod records;
 pub mod rng;
 pub mod scenario;
 pub mod show;
 mod status;
 pub mod trace;
+mod transit;
 pub mod watch;
 
 pub use random::Faults;

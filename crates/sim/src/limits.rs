@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Limits of what a run is asked to do. More would take more memory or time than machines have, so it is refused at once.
 
 /// Bytes of a flow, a transfer, or all requests of a connection: 16 TiB.

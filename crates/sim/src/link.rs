@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One direction of a link: rate, delay, a drop-tail queue that may mark, and faults.
 
 use std::collections::VecDeque;

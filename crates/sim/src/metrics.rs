@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers that are read off the trace without knowing any protocol.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The event loop: hosts, links between them, virtual time.
 
 use carrick_ir::NetLayer;

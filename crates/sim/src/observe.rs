@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whoever looks on: traces, captures, metrics, comparison.
 
 use crate::core::{Completion, Core, Record};

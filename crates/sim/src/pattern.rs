@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The octets that applications send: each stream begins with its number, the rest is a function of seed and offset.
 //!
 //! Simulations spend their time on packets, not on this: the octets are a window into one table of random octets whose length

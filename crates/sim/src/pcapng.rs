@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A pcapng file of what the hosts sent and received: nanoseconds, raw IP or frames, tool and seed in the section header.
 
 use std::io::{self, Write};

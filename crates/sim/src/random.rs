@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random scenarios: networks, applications and faults from a seed alone.
 
 use carrick_ir::{Program, uses};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The stream in which a native stack tells what it does (targets/native/include/carrick/records.h), for observers.
 
 use std::io::{self, Read};
@@ -143,11 +144,11 @@ impl<R: Read> Records<R> {
         match self.from.read_exact(to) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            Err(error) => Err(format!("cannot read what the stack tells: {error}")),
+            Err(error) => Err(format!("cannot read the records of the stack: {error}")),
         }
     }
 }
 
 fn no_stream() -> String {
-    "what the stack tells is not understood: build it with this version of carrick".into()
+    "unknown record of the stack: build it with this version of carrick".into()
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! PCG32 (O'Neill, XSH-RR 64/32): one stream for each purpose, so that changing one fault moves no other.
 
 /// A stream of random numbers.

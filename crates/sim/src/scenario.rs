@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a run is: a plain description, and what came of it.
 
 use std::rc::Rc;
@@ -51,7 +52,10 @@ pub type Make = Rc<dyn Fn(&Arc<Program>, &Config) -> Result<Box<dyn Core>, Strin
 
 impl Engine {
     /// A core of a program; the number is that of its host.
-    pub(crate) fn core(
+    ///
+    /// # Errors
+    /// If the configuration allows no core, and what an engine says that makes none.
+    pub fn core(
         &self,
         program: &Arc<Program>,
         config: &Config,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Values as people read them: units, names of enums, addresses.
 
 use std::fmt::Write;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What requests complete with, as far as applications tell it apart: numbers of [`carrick_ir::STATUS_NAMES`].
 
 pub(crate) const OK: u8 = 0;

@@ -1,41 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The trace as JSON lines: a header, then one record a line, names and keys in a fixed order, integer nanoseconds.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use carrick_ir::{BlueprintDef, COUNTERS, FieldDef, Loc, Program, STATUS_NAMES, Ty};
+use carrick_ir::{BlueprintDef, COUNTERS, FieldDef, Loc, Opcode, Program, STATUS_NAMES, Ty};
 use serde_json::{Value, json};
 
 use crate::core::{Completion, Record};
 use crate::link::Fate;
 use crate::observe::Observer;
-
-/// The instructions by their number in trace records.
-pub const INSTRUCTIONS: [&str; 23] = [
-    "new_ctx",
-    "del_ctx",
-    "new_tx_ordered_data",
-    "new_rx_ordered_data",
-    "add_tx_data",
-    "tx_flush_and_notify",
-    "add_rx_data_seg",
-    "rx_flush_and_notify",
-    "pkt_gen",
-    "timer_start",
-    "timer_restart",
-    "timer_stop",
-    "notify",
-    "raise",
-    "rebind_ctx",
-    "set_queue_rate",
-    "set_queue_prio",
-    "forward",
-    "drop",
-    "pkt_store",
-    "pkt_release",
-    "pkt_discard",
-    "put_data",
-];
 
 /// Writes a trace; the first error is kept and ends the writing.
 pub struct JsonLines<W: Write> {
@@ -132,7 +106,7 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
             ("event", json!({"name": event.name, "context": handle, "fields": fields}))
         }
         1 => {
-            let name = INSTRUCTIONS.get(number).copied().unwrap_or("?");
+            let name = Opcode::numbered(record.number).map_or("?", Opcode::name);
             let mut detail = json!({"name": name, "words": record.words});
             if record.at != Loc::default() {
                 detail["file"] = json!(program.file_of(record.at));
@@ -178,9 +152,8 @@ pub fn record_of(what: &str, detail: &Value) -> Option<Record> {
     let number = |value: &Value| value.as_u64();
     let (kind, number, words) = match what {
         "instruction" => {
-            let name = detail["name"].as_str()?;
-            let place = INSTRUCTIONS.iter().position(|n| *n == name)?;
-            (1, place as u32, detail["words"].as_array()?.iter().map(number).collect::<Option<_>>()?)
+            let op = Opcode::named(detail["name"].as_str()?)?;
+            (1, op.number(), detail["words"].as_array()?.iter().map(number).collect::<Option<_>>()?)
         }
         "segment" => {
             let words = SEGMENT.iter().map(|key| number(&detail[*key]));

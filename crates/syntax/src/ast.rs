@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The syntax tree: what was written, before any name or type is known.
 //!
 //! Plain data. Every node that a diagnostic may point at has a [`Span`]. Comments are not in the
 //! tree: the formatter takes them from the token stream, by position.
 
-use crate::Span;
+use crate::span::Span;
 
 /// A name as written, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -89,6 +90,40 @@ pub enum ItemKind {
     Layout { blueprint: Ident, entries: Vec<LayoutEntry> },
     /// `feature F(option, ...) default { requires G; excludes H; declarations }`, or `feature F = option { ... }`
     Feature(Feature),
+    /// `extend f.p { body }`: what runs at the point `p` of the function `f`
+    Extension { function: Ident, point: Ident, body: Block },
+}
+
+/// A pattern for each kind of declaration that has fields.
+macro_rules! with_fields {
+    ($fields:ident) => {
+        ItemKind::Struct { $fields, .. }
+            | ItemKind::Event { $fields, .. }
+            | ItemKind::Context { $fields, .. }
+            | ItemKind::Scratchpad { $fields, .. }
+            | ItemKind::NetHeader { $fields, .. }
+            | ItemKind::Opt { $fields, .. }
+            | ItemKind::OptList { $fields, .. }
+            | ItemKind::Blueprint { $fields, .. }
+    };
+}
+
+impl ItemKind {
+    /// Returns the fields of a declaration; none for a kind that has no fields.
+    pub fn fields(&self) -> &[Field] {
+        match self {
+            with_fields!(fields) => fields,
+            _ => &[],
+        }
+    }
+
+    /// Returns the fields of a declaration, to change them; `None` for a kind that has no fields.
+    pub fn fields_mut(&mut self) -> Option<&mut Vec<Field>> {
+        match self {
+            with_fields!(fields) => Some(fields),
+            _ => None,
+        }
+    }
 }
 
 /// What a build may choose.
@@ -148,6 +183,8 @@ pub struct Field {
     pub init: Option<Expr>,
     /// in a blueprint: what must hold for the field to be there, the outermost first
     pub presence: Vec<Presence>,
+    /// `..name;`: the fields of the declaration of this name
+    pub spread: bool,
     pub span: Span,
 }
 
@@ -322,9 +359,19 @@ pub enum StmtKind {
     Continue,
     Return(Option<Expr>),
     Stop,
-    Raise(Expr),
+    /// `raise e;`, `raise e at id;`, or `raise E at id { record };` (id and record optional): the record is an `ExprKind::Record`
+    Raise {
+        event: Expr,
+        at: Option<Expr>,
+        record: Option<Expr>,
+    },
     /// `goto S;`: in a machine, its next state
     Goto(Ident),
+    /// `point p(x, ...);`: where extensions of the function run, which see these variables
+    Point {
+        name: Ident,
+        passed: Vec<Ident>,
+    },
     /// what could not be parsed; already reported
     Error,
 }
@@ -370,8 +417,19 @@ pub enum ExprKind {
     Binary(BinOp, Box<Expr>, Box<Expr>),
     Cond(Box<Expr>, Box<Expr>, Box<Expr>),
     Paren(Box<Expr>),
+    /// `{ ..e, f = x }`: of the type that its surroundings want
+    Record(Vec<Entry>),
     /// what could not be parsed; already reported
     Error,
+}
+
+/// An entry of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    /// `f = value`
+    Field { name: Ident, value: Expr },
+    /// `..value`: the fields that it has in common with the record
+    Spread(Expr),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

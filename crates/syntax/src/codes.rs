@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The codes of the lexer and the parser: 1 to 199. A number is never used again for something else.
 
 use crate::diag::{Code, code_table};
@@ -37,7 +38,7 @@ code_table! {
     FUNCTION_WITHOUT_BODY = 34, "a function without a body", "0034";
     KEYWORD_BEFORE_TYPE = 35, "a keyword before the type of a variable", "0035";
     PREPROCESSOR = 36, "a line for a preprocessor", "0036";
-    ARRAY_BEHIND_TYPE = 37, "an array whose length stands behind its type", "0037";
+    ARRAY_BEHIND_TYPE = 37, "an array whose length is behind its type", "0037";
     LOOP_WITHOUT_TYPE = 38, "a loop whose variable has no type", "0038";
     TIMER_OUTSIDE_CONTEXT = 39, "a timer outside of a context", "0039";
     FUNCTION_WITHOUT_TYPE = 40, "a function without a type", "0040";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The diagnostics of a phase: all are counted, the first are kept.
 
 use std::collections::{BTreeSet, HashSet};
@@ -98,8 +99,8 @@ fn more(first: &Diagnostic, count: usize) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::{Diagnostics, KEPT_MAX};
-    use crate::Span;
     use crate::diag::Diagnostic;
+    use crate::span::Span;
 
     fn numbered(number: u32) -> Diagnostic {
         Diagnostic::error(1, number.to_string(), Span::new(number, number + 1), "here")

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Text to tokens. Comments are tokens too: the formatter needs them, the parser skips them.
 
 use std::ops::Range;
 
-use crate::Span;
 use crate::codes;
 use crate::diag::Diagnostic;
 use crate::diagnostics::Diagnostics;
+use crate::span::Span;
 
 /// What a token is; its text is found by its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

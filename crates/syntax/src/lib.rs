@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Text to syntax tree, and back again.
 //!
 //! *Architecture invariant:* this crate does no I/O and knows no name or type of a program.
@@ -14,6 +15,7 @@ pub mod lines;
 mod parser;
 mod pretty;
 pub mod sources;
+pub mod span;
 pub mod suggest;
 pub mod walk;
 
@@ -21,22 +23,4 @@ pub use format::format;
 pub use lines::{LineCol, LineIndex};
 pub use parser::{parse, parse_exprs, parse_part, parse_stmt};
 pub use sources::{Places, Sources};
-
-/// A half-open range of byte offsets in the source text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Span {
-    pub start: u32,
-    pub end: u32,
-}
-
-impl Span {
-    pub fn new(start: u32, end: u32) -> Self {
-        Span { start, end }
-    }
-
-    /// The smallest span that covers both.
-    #[must_use]
-    pub fn to(self, other: Span) -> Span {
-        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
-    }
-}
+pub use span::Span;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Offsets to lines and columns.
 
 /// A place as people count: both from 1, columns in characters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A small pretty-printer: groups that stand on one line if they fit, and break at all their lines if not.
 
 /// What is to be laid out.

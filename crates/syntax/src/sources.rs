@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The texts of a program that is spread over several files, laid end to end: an offset says the file too.
 
 use std::collections::BTreeMap;

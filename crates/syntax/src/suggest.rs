@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! "Did you mean": the nearest of some names.
 
 /// Nobody writes longer names by hand: of these no slip is looked for.

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Walking over what runs: statements and the expressions in them.
 
-use crate::ast::{Block, Expr, ExprKind, File, Ident, ItemKind, LetInit, Stmt, StmtKind};
+use crate::ast::{Block, Entry, Expr, ExprKind, File, Ident, ItemKind, LetInit, Stmt, StmtKind};
+use crate::span::Span;
 
 /// What a visitor sees.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +17,7 @@ pub enum Node<'a> {
 pub fn bodies<'a>(file: &'a File, visit: &mut dyn FnMut(Node<'a>)) {
     for item in &file.items {
         match &item.kind {
-            ItemKind::Function { body, .. } => block(body, visit),
+            ItemKind::Function { body, .. } | ItemKind::Extension { body, .. } => block(body, visit),
             ItemKind::Machine { states, anywhere, .. } => {
                 for reaction in states.iter().flat_map(|s| &s.reactions).chain(anywhere) {
                     reaction.cond.iter().for_each(|e| expr(e, visit));
@@ -43,7 +45,10 @@ fn stmt<'a>(stmt_: &'a Stmt, visit: &mut dyn FnMut(Node<'a>)) {
             }
         }
         StmtKind::Assign { place, value, .. } => [place, value].into_iter().for_each(|e| expr(e, visit)),
-        StmtKind::Expr(e) | StmtKind::Raise(e) | StmtKind::Return(Some(e)) => expr(e, visit),
+        StmtKind::Expr(e) | StmtKind::Return(Some(e)) => expr(e, visit),
+        StmtKind::Raise { event, at, record } => {
+            [event].into_iter().chain(at).chain(record).for_each(|e| expr(e, visit));
+        }
         StmtKind::If { cond, then, otherwise } => {
             expr(cond, visit);
             block(then, visit);
@@ -59,6 +64,7 @@ fn stmt<'a>(stmt_: &'a Stmt, visit: &mut dyn FnMut(Node<'a>)) {
             block(body, visit);
         }
         StmtKind::Goto(_)
+        | StmtKind::Point { .. }
         | StmtKind::Break
         | StmtKind::Continue
         | StmtKind::Return(None)
@@ -80,6 +86,9 @@ pub fn expr<'a>(of: &'a Expr, visit: &mut dyn FnMut(Node<'a>)) {
             expr(callee, visit);
             args.iter().for_each(|e| expr(e, visit));
         }
+        ExprKind::Record(entries) => entries.iter().for_each(|entry| match entry {
+            Entry::Field { value, .. } | Entry::Spread(value) => expr(value, visit),
+        }),
         ExprKind::Int { .. }
         | ExprKind::Unit { .. }
         | ExprKind::Bool(_)
@@ -87,6 +96,47 @@ pub fn expr<'a>(of: &'a Expr, visit: &mut dyn FnMut(Node<'a>)) {
         | ExprKind::Inf
         | ExprKind::Name(_)
         | ExprKind::Error => {}
+    }
+}
+
+/// The expressions of a statement, but for those of the statements in it.
+pub fn exprs_mut(stmt: &mut Stmt) -> Vec<&mut Expr> {
+    match &mut stmt.kind {
+        StmtKind::Let { array, init, .. } => {
+            let init = match init {
+                LetInit::Value(value) => std::slice::from_mut(value),
+                LetInit::Args(args) => args,
+                LetInit::None => &mut [],
+            };
+            array.iter_mut().chain(init).collect()
+        }
+        StmtKind::Assign { place, value, .. } => vec![place, value],
+        StmtKind::Expr(e) | StmtKind::Return(Some(e)) | StmtKind::If { cond: e, .. } => vec![e],
+        StmtKind::Raise { event, at, record } => [event].into_iter().chain(at).chain(record).collect(),
+        StmtKind::ForRange { from, to, max, .. } => [from, to].into_iter().chain(max).collect(),
+        StmtKind::ForEach { list, .. } => vec![list],
+        _ => Vec::new(),
+    }
+}
+
+/// Calls `visit` for all names in an expression that may be those of variables.
+pub fn names_mut(of: &mut Expr, visit: &mut dyn FnMut(&mut String, Span)) {
+    let span = of.span;
+    match &mut of.kind {
+        ExprKind::Name(name) => visit(name, span),
+        ExprKind::Field(e, _) | ExprKind::Unary(_, e) | ExprKind::Paren(e) => names_mut(e, visit),
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) => {
+            [a, b].into_iter().for_each(|e| names_mut(e, visit));
+        }
+        ExprKind::Cond(a, b, c) => [a, b, c].into_iter().for_each(|e| names_mut(e, visit)),
+        ExprKind::Call(callee, args) => {
+            names_mut(callee, visit);
+            args.iter_mut().for_each(|e| names_mut(e, visit));
+        }
+        ExprKind::Record(entries) => entries.iter_mut().for_each(|entry| match entry {
+            Entry::Field { value, .. } | Entry::Spread(value) => names_mut(value, visit),
+        }),
+        _ => {}
     }
 }
 

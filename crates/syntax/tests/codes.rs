@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every code has a page and a program, both of which provoke it and nothing else.
 
 use std::collections::BTreeSet;

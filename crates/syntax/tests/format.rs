@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the formatter does to programs.
 
 use carrick_syntax::format;
@@ -65,6 +66,16 @@ fn comments_stay_where_they_were_said() {
         x();
 
         // two
+    }
+    ");
+}
+
+#[test]
+fn nothing_stands_between_return_and_its_semicolon() {
+    insta::assert_snapshot!(formatted("void f(){ if(x){return  ;} return\n; }"), @r"
+    void f() {
+        if (x) { return; }
+        return;
     }
     ");
 }

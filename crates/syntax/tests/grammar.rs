@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The grammar that the reference prints is the one that the parser knows.
 
 mod ebnf;
@@ -24,7 +25,7 @@ fn root() -> PathBuf {
 fn the_parser_accepts_what_the_grammar_makes() {
     let grammar = Grammar::of(PAGE);
     let mut maker = Maker::new(&grammar, 0x9e37_79b9_7f4a_7c15);
-    for number in 0..4000 {
+    for number in 0..6000 {
         let tokens = 1 + number / 2 % 200;
         // Most of the language is in bodies, and few declarations have one.
         let text = match number % 2 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! All mistakes of a file are reported at once, and none that another one causes.
 
 use carrick_syntax::codes::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What must hold for any text at all.
 
 use carrick_syntax::diag::{Diagnostic, Severity};

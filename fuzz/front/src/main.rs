@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Feeds the front end with broken programs for a while. It must never panic, its spans must lie in the text, and
 //! what it accepts must be a valid IR.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Breaks programs as people and editors do: a token too few, one twice, two exchanged, half of another program.
 
 use crate::random::Random;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A small generator whose numbers follow from its seed alone.
 
 /// splitmix64.

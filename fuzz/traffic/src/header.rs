@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The C header that the fuzzer includes.
 
 use std::collections::BTreeSet;

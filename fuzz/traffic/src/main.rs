@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Writes what the fuzzer of compiled cores is made of: the core of a program in C, and `traffic.h`, what packets of it look
 //! like: packets that runs in the simulator made, and where fields are in them.
 //!

@@ -6,7 +6,7 @@
 #ifndef CARRICK_ARITH_H
 #define CARRICK_ARITH_H
 
-#include "carrick/base.h"
+#include "carrick/numbers.h"
 
 static inline uint64_t carrick_div_u(uint64_t a, uint64_t b) {
     return b ? a / b : 0;
@@ -26,28 +26,6 @@ static inline int64_t carrick_rem_s(int64_t a, int64_t b) {
     if (b == 0)
         return a;
     return b == -1 ? 0 : a % b;
-}
-
-/* `width` is the number of bits of the shifted type. */
-static inline uint64_t carrick_shl(uint64_t a, uint64_t n, uint32_t width) {
-    return n < width ? a << n : 0;
-}
-
-static inline uint64_t carrick_shr_u(uint64_t a, uint64_t n, uint32_t width) {
-    return n < width ? a >> n : 0;
-}
-
-static inline int64_t carrick_shr_s(int64_t a, uint64_t n) {
-    return a >> (n < 63 ? n : 63);
-}
-
-/* Serial number order (RFC 1982): the distance from a to b is in 1..2^31-1. */
-static inline bool carrick_seq_lt(uint32_t a, uint32_t b) {
-    return b - a - 1u < 0x7fffffffu;
-}
-
-static inline bool carrick_seq_le(uint32_t a, uint32_t b) {
-    return a == b || carrick_seq_lt(a, b);
 }
 
 __extension__ typedef unsigned __int128 carrick_u128;

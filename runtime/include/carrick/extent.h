@@ -6,7 +6,7 @@
 #ifndef CARRICK_EXTENT_H
 #define CARRICK_EXTENT_H
 
-#include "carrick/base.h"
+#include "carrick/bounds.h"
 
 /* What is to be sent. base <= end; reclaimed <= base; end - reclaimed <= capacity. */
 struct carrick_tx {
@@ -20,25 +20,28 @@ struct carrick_tx {
     bool open;
 };
 
-static inline void carrick_tx_open(struct carrick_tx *tx, uint64_t size) {
-    uint64_t pending = tx->pending;
-    *tx = (struct carrick_tx){.size = size, .pending = pending, .open = true};
+/* Packets of what was there before may still be leaving. */
+CARRICK_INLINE void carrick_tx_open(struct carrick_tx *tx, uint64_t size) {
+    tx->base = tx->end = tx->reclaimed = tx->floor[0] = tx->floor[1] = 0;
+    tx->size = size;
+    tx->round = 0;
+    tx->open = true;
 }
 
 /* How many octets would be taken now. */
-static inline uint64_t carrick_tx_room(const struct carrick_tx *tx, uint64_t mask) {
+CARRICK_INLINE uint64_t carrick_tx_room(const struct carrick_tx *tx, uint64_t mask) {
     if (!tx->open)
         return 0;
     return carrick_min64(mask + 1 - (tx->end - tx->reclaimed), tx->size - tx->end);
 }
 
 /* One queued blueprint of a round. */
-static inline uint64_t carrick_tx_one(uint16_t round) {
+CARRICK_INLINE uint64_t carrick_tx_one(uint16_t round) {
     return (uint64_t)1 << (round ? 32 : 0);
 }
 
 /* What lies before all payloads that are queued, and was retired, may be overwritten. */
-static inline void carrick_tx_reclaim(struct carrick_tx *tx, uint64_t pending) {
+CARRICK_INLINE void carrick_tx_reclaim(struct carrick_tx *tx, uint64_t pending) {
     uint64_t first = (uint32_t)pending ? tx->floor[0] : UINT64_MAX;
     uint64_t second = pending >> 32 ? tx->floor[1] : UINT64_MAX;
     uint64_t free = carrick_min64(tx->base, carrick_min64(first, second));
@@ -46,7 +49,7 @@ static inline void carrick_tx_reclaim(struct carrick_tx *tx, uint64_t pending) {
 }
 
 /* Retires; returns how many octets. */
-static inline uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
+CARRICK_INLINE uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
     len = carrick_min64(len, tx->end - tx->base);
     tx->base += len;
     carrick_tx_reclaim(tx, tx->pending);
@@ -58,7 +61,7 @@ static inline uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
  * still are to come free: which payload is the first is known for each round, and one begins when none of the other is
  * left.
  */
-static inline uint16_t carrick_tx_round(struct carrick_tx *tx, uint64_t offset, uint64_t pending) {
+CARRICK_INLINE uint16_t carrick_tx_round(struct carrick_tx *tx, uint64_t offset, uint64_t pending) {
     uint32_t same = (uint32_t)(tx->round ? pending >> 32 : pending),
              other = (uint32_t)(tx->round ? pending : pending >> 32);
     if (same && !other) {
@@ -71,14 +74,14 @@ static inline uint16_t carrick_tx_round(struct carrick_tx *tx, uint64_t offset, 
 }
 
 /* A blueprint whose payload begins there is queued. Its round, which carrick_tx_sent is to be told. */
-static inline uint16_t carrick_tx_queued(struct carrick_tx *tx, uint64_t offset) {
-    uint16_t round = carrick_tx_round(tx, offset, tx->pending);
-    tx->pending += carrick_tx_one(round);
+CARRICK_INLINE uint16_t carrick_tx_queued(struct carrick_tx *tx, uint64_t offset) {
+    uint16_t round = carrick_tx_round(tx, offset, CARRICK_READ(tx->pending));
+    CARRICK_ADD(tx->pending, carrick_tx_one(round));
     return round;
 }
 
 /* A queued blueprint with a payload of this unit is out. */
-static inline void carrick_tx_sent(struct carrick_tx *tx, uint16_t round) {
+CARRICK_INLINE void carrick_tx_sent(struct carrick_tx *tx, uint16_t round) {
     tx->pending -= carrick_tx_one(round);
     carrick_tx_reclaim(tx, tx->pending);
 }
@@ -100,7 +103,7 @@ struct carrick_rx {
     struct carrick_rx_run runs[CARRICK_RX_RUNS];
 };
 
-static inline void carrick_rx_open(struct carrick_rx *rx, uint64_t size) {
+CARRICK_INLINE void carrick_rx_open(struct carrick_rx *rx, uint64_t size) {
     rx->base = 0;
     rx->size = size;
     rx->ready = 0;

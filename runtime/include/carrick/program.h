@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARRICK_ABI   8u
+#include "carrick/instr.h"
+
+#define CARRICK_ABI   9u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -65,7 +67,7 @@ struct carrick_request {
 
 enum carrick_trace_kind {
     CARRICK_TRACE_EVENT = 0,
-    CARRICK_TRACE_INSTR,
+    CARRICK_TRACE_INSTR, /* its number: enum carrick_instr */
     CARRICK_TRACE_CONTEXT,
     CARRICK_TRACE_SEGMENT,
     CARRICK_TRACE_DROP,
@@ -174,6 +176,9 @@ struct carrick_program {
     /* When the next timer is due, or a packet goes that waits for its moment only (nanoseconds, exact), or
      * CARRICK_NEVER. */
     uint64_t (*next_deadline)(const struct carrick_core *core);
+    /* For a host that waits: next_deadline or earlier, found in constant time however many timers run. A host that
+     * calls `advance` then and finds nothing due asks again. */
+    uint64_t (*wake_by)(const struct carrick_core *core);
     /* The oldest completion: true if there was one. */
     bool (*next_completion)(struct carrick_core *core, struct carrick_completion *out);
     /* counter_count values. */

@@ -6,7 +6,7 @@
 #ifndef CARRICK_SUM_H
 #define CARRICK_SUM_H
 
-#include "carrick/base.h"
+#include "carrick/fold.h"
 
 /* The octets that fill no vectors, copied to `to` if `copy`. */
 static inline uint64_t carrick_sum_rest(bool copy, uint8_t *to, const uint8_t *from, size_t n) {
@@ -123,29 +123,6 @@ static inline uint64_t carrick_copy_sum(uint8_t *to, const uint8_t *from, size_t
     if (n < CARRICK_SUM_SHORT)
         return carrick_sum_rest(true, to, from, n);
     return CARRICK_HAS_WIDE() ? carrick_copy_sum_wide(to, from, n) : carrick_copy_sum_base(to, from, n);
-}
-
-/* 16 bits that are congruent to the sum. */
-static inline uint16_t carrick_sum_16(uint64_t sum) {
-    sum += (sum << 32) | (sum >> 32); /* the upper half: 32 bits, the carry come round */
-    uint32_t half = (uint32_t)(sum >> 32);
-    half += (half << 16) | (half >> 16);
-    return (uint16_t)(half >> 16);
-}
-
-/* The sum of a piece of `len` octets and the piece that follows it. */
-static inline uint64_t carrick_sum_join(uint64_t first, size_t len, uint64_t second) {
-    return first + (len & 1 ? __builtin_bswap16(carrick_sum_16(second)) : second);
-}
-
-/* The checksum as it stands in a header: store its octets as they are. */
-static inline uint16_t carrick_sum_fold(uint64_t sum) {
-    return (uint16_t)~carrick_sum_16(sum);
-}
-
-static inline void carrick_store_sum(uint8_t *p, uint64_t sum) {
-    uint16_t folded = carrick_sum_fold(sum);
-    memcpy(p, &folded, 2);
 }
 
 #endif

@@ -93,6 +93,29 @@ static inline struct carrick_timer *carrick_wheel_first(const struct carrick_whe
     return first;
 }
 
+/* When the first timer fires; CARRICK_NEVER if none runs. */
+static inline uint64_t carrick_wheel_deadline(const struct carrick_wheel *w) {
+    const struct carrick_timer *first = carrick_wheel_first(w);
+    return first ? first->deadline : CARRICK_NEVER;
+}
+
+/* The first tick of a bucket. */
+static inline uint64_t carrick_wheel_start(const struct carrick_wheel *w, uint32_t level, uint32_t bucket) {
+    return (w->tick >> (6 * level + 6) << (6 * level + 6)) | ((uint64_t)bucket << (6 * level));
+}
+
+/* A moment by which to look at the timers again: the first deadline or earlier, CARRICK_NEVER if no timer runs. It
+ * takes constant time, where the first deadline asks for a look at all timers of its bucket. Who looks too early finds
+ * a later moment then, at most once for each level. */
+static inline uint64_t carrick_wheel_wake_by(const struct carrick_wheel *w) {
+    uint32_t level = carrick_wheel_level(w);
+    if (level == 0)
+        return carrick_wheel_first(w)->deadline;
+    if (level == CARRICK_LEVELS)
+        return CARRICK_NEVER;
+    return carrick_wheel_start(w, level, (uint32_t)__builtin_ctzll(w->occupied[level])) << CARRICK_TICK_SHIFT;
+}
+
 /* Spreads the bucket that `tick` enters, and the levels below it, over the levels below. */
 static inline void carrick_wheel_move(struct carrick_wheel *w, uint64_t tick) {
     for (;;) {
@@ -100,7 +123,7 @@ static inline void carrick_wheel_move(struct carrick_wheel *w, uint64_t tick) {
         if (level == 0 || level == CARRICK_LEVELS)
             break;
         uint32_t bucket = (uint32_t)__builtin_ctzll(w->occupied[level]);
-        uint64_t start = (w->tick >> (6 * level + 6) << (6 * level + 6)) | ((uint64_t)bucket << (6 * level));
+        uint64_t start = carrick_wheel_start(w, level, bucket);
         if (start > tick)
             break;
         struct carrick_timer *t = w->buckets[level][bucket];
@@ -118,7 +141,8 @@ static inline void carrick_wheel_move(struct carrick_wheel *w, uint64_t tick) {
 /* The first timer that is due; NULL when none is left. */
 static inline struct carrick_timer *carrick_wheel_peek(struct carrick_wheel *w, uint64_t now) {
     carrick_wheel_move(w, now >> CARRICK_TICK_SHIFT);
-    struct carrick_timer *t = carrick_wheel_first(w);
+    /* What is due has come down to the lowest level: buckets above it need no look. */
+    struct carrick_timer *t = w->occupied[0] ? carrick_wheel_first(w) : NULL;
     if (!t || t->deadline > now) {
         /* Nothing lies before now's tick, so that buckets may be reckoned from it. */
         w->tick = carrick_max64(w->tick, now >> CARRICK_TICK_SHIFT);

@@ -107,14 +107,16 @@ static inline enum carrick_rx_result carrick_rx_add(struct carrick_rx *rx, uint8
         len -= old;
         offset = rx->base;
     }
+    if (len == 0)
+        return CARRICK_RX_ALL; /* wherever it belongs: nothing of it is cut */
     uint64_t lo = offset - rx->base, limit = carrick_min64(mask + 1, rx->size - rx->base);
+    if (lo >= limit)
+        return CARRICK_RX_CUT;
     enum carrick_rx_result result = CARRICK_RX_ALL;
-    if (lo > limit || len > limit - lo) {
-        len = lo > limit ? 0 : limit - lo;
+    if (len > limit - lo) {
+        len = limit - lo;
         result = CARRICK_RX_CUT;
     }
-    if (len == 0)
-        return result;
     bool taken = carrick_rx_insert(rx, ring, mask, from.ptr, (uint32_t)lo, (uint32_t)(lo + len));
     return taken ? result : CARRICK_RX_FULL;
 }

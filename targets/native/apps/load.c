@@ -201,7 +201,7 @@ static void load_connect(struct load_connection *c) {
         load_fail(c->load, "connect", "too many requests are open");
 }
 
-/* IP:PORT:CONNECTIONS:ATONCE:OCTETS:MESSAGES:COUNT */
+/* IP:PORT:CONNECTIONS:ATONCE:BYTES:MESSAGES:COUNT */
 static bool load_parse(struct load *load, const char *argument) {
     char text[96], *words[7];
     return carrick_parse_words(argument, text, sizeof text, words, 7) &&
@@ -225,7 +225,7 @@ static void *load_start(struct carrick_stack *stack, const char *argument, struc
     struct load given = {.stack = stack};
     if (!load_parse(&given, argument)) {
         snprintf(error->text, sizeof error->text,
-                 "`%.80s` is no load: write load:IP:PORT:CONNECTIONS:ATONCE:OCTETS:MESSAGES:COUNT, MESSAGES of a "
+                 "`%.80s` is no load: write load:IP:PORT:CONNECTIONS:ATONCE:BYTES:MESSAGES:COUNT, MESSAGES of a "
                  "connection, 0: all.",
                  argument);
         return NULL;
@@ -249,8 +249,8 @@ static void *load_start(struct carrick_stack *stack, const char *argument, struc
     return load;
 }
 
-const struct carrick_application carrick_load_application = {
-    .name = "load",
-    .usage = "load:IP:PORT:CONNECTIONS:ATONCE:OCTETS:MESSAGES:COUNT",
-    .start = load_start,
-    .finish = load_finish};
+const struct carrick_application carrick_load_application = {.name = "load",
+                                                             .usage =
+                                                                 "load:IP:PORT:CONNECTIONS:ATONCE:BYTES:MESSAGES:COUNT",
+                                                             .start = load_start,
+                                                             .finish = load_finish};

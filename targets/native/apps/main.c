@@ -126,13 +126,18 @@ static bool start_applications(struct run *run, const struct carrick_options *op
     return true;
 }
 
-/* Whoever started this process may wait for its applications to have begun: it names a descriptor for that. */
+/* The process that started this one may name a descriptor: a socket. It gets a byte once the applications have begun,
+ * attaches the program to its device, and closes its end. Answers to packets that were sent before that would be lost.
+ */
 static void tell_ready(void) {
     const char *text = getenv("CARRICK_READY");
     int fd = text ? atoi(text) : -1;
     if (fd <= STDERR_FILENO)
         return;
     (void)!write(fd, "1", 1);
+    char byte;
+    while (read(fd, &byte, 1) < 0 && errno == EINTR)
+        ;
     close(fd);
 }
 

@@ -209,10 +209,9 @@ static void *perf_start(struct carrick_stack *stack, const char *argument, struc
     perf->stack = stack;
     bool known = perf_parse(perf, argument, &peer);
     if (!known)
-        snprintf(
-            error->text, sizeof error->text,
-            "`%.80s` is no measurement: write perf:PEERIP:KIND:OCTETS:COUNT, of the kinds ping, send, write, read.",
-            argument);
+        snprintf(error->text, sizeof error->text,
+                 "`%.80s` is no measurement: write perf:PEERIP:KIND:BYTES:COUNT, of the kinds ping, send, write, read.",
+                 argument);
     for (uint32_t i = 0; i < VERBS_PLACES; i++)
         perf->works[i] = (struct perf_work){.perf = perf, .buffer = perf->read + (size_t)i * VERBS_MESSAGE};
     carrick_pattern_fill(perf->kind == PERF_READ ? VERBS_THERE : VERBS_SENT, 0, perf->octets,
@@ -227,4 +226,4 @@ static void *perf_start(struct carrick_stack *stack, const char *argument, struc
 }
 
 const struct carrick_application carrick_perf_application = {
-    .name = "perf", .usage = "perf:PEERIP:KIND:OCTETS:COUNT", .start = perf_start, .finish = perf_finish};
+    .name = "perf", .usage = "perf:PEERIP:KIND:BYTES:COUNT", .start = perf_start, .finish = perf_finish};

@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define EVENTS_AT_ONCE 64
@@ -68,7 +69,7 @@ static void relay_asked(struct relay *relay, uint64_t asker, const struct carric
         relay_listen(relay, asker, ask, fd);
         break;
     case CARRICK_ASK_CONNECT:
-        relay_connect(relay, asker, ask);
+        relay_connect(relay, asker, ask, fd);
         break;
     case CARRICK_ASK_WHY:
         relay_why(relay, asker, ask->id, fd);
@@ -96,7 +97,7 @@ static void asker_event(struct relay *relay, struct relay_asker *asker, uint32_t
     while (asker->fd >= 0) {
         struct carrick_ask ask;
         int fd;
-        ssize_t got = carrick_socket_take(asker->fd, &ask, sizeof ask, &fd, MSG_DONTWAIT);
+        ssize_t got = carrick_socket_take(recvmsg, asker->fd, &ask, sizeof ask, &fd, MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN && !(events & EPOLLHUP))
             return;
         if (got == sizeof ask) {
@@ -175,6 +176,9 @@ static void relay_ready(void *user) {
         case RELAY_ASKER:
             asker_event(relay, &relay->askers[place], events[i].events);
             break;
+        case RELAY_TIMER:
+            relay_held_event(relay);
+            break;
         case RELAY_BOUND_SOCKET:
             relay_bound_event(&relay->bound[place], events[i].events);
             break;
@@ -233,6 +237,8 @@ static void sockets_finish(void *state) {
         close(relay->door);
     if (relay->epoll >= 0)
         close(relay->epoll);
+    if (relay->timer >= 0)
+        close(relay->timer);
     if (relay->path[0])
         unlink(relay->path);
     free(relay->free_links);
@@ -246,7 +252,8 @@ static struct relay *relay_make(uint32_t places) {
     struct relay *relay = calloc(1, sizeof *relay);
     if (!relay)
         return NULL;
-    relay->door = relay->epoll = -1;
+    relay->door = relay->epoll = relay->timer = -1;
+    relay->held_first = relay->held_last = RELAY_LINKS;
     for (uint32_t i = 0; i < RELAY_ASKERS; i++)
         relay->askers[i].fd = -1;
     relay->places = places;
@@ -276,8 +283,9 @@ static void *sockets_start(struct carrick_stack *stack, const char *argument, st
     }
     relay->stack = stack;
     relay->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (relay->epoll < 0)
-        snprintf(error->text, sizeof error->text, "The system gives no epoll set: %s.", strerror(errno));
+    relay->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (relay->epoll < 0 || relay->timer < 0 || !relay_watch(relay, relay->timer, RELAY_TIMER, 0))
+        snprintf(error->text, sizeof error->text, "The system gives no epoll set or timer: %s.", strerror(errno));
     else if (!carrick_stack_has(stack, "connect") || !carrick_stack_has(stack, "recv") ||
              carrick_stack_has(stack, "open_stream"))
         snprintf(error->text, sizeof error->text, "Sockets need a program with an interface of the shape `stream`.");

@@ -14,7 +14,9 @@
 #define RELAY_PLACE_BITS 24u                      /* of an id; the others are random */
 #define RELAY_LINKS      (1u << RELAY_PLACE_BITS) /* at most */
 #define RELAY_ASKERS     64u
-#define RELAY_OCTETS     65536u /* read at once, each way */
+#define RELAY_OCTETS     65536u              /* read at once, each way */
+#define RELAY_LEAST      512u                /* that may be received at once, however small the program's buffer is */
+#define RELAY_HOLD       UINT64_C(200000000) /* nanoseconds that less than a segment waits for more, as on Linux */
 #define RELAY_NOBODY     0u
 #define RELAY_RULES      64u
 #define RELAY_USERS      1024u /* who have any of it */
@@ -35,11 +37,9 @@ struct relay_link {
     uint32_t requests; /* open ones; the place is free once there is none */
     uint32_t connect;  /* the one that connects, while `connecting` */
     uint32_t owner;    /* for whom they are */
-    uint32_t padding;  /* octets that were only to keep the socket from being writable */
+    uint32_t padding;  /* octets that are only to keep the socket from being writable until it is connected */
     uint64_t closer;   /* who has closed it and waits until the peer has all, or RELAY_NOBODY */
-    uint32_t options, patience;
-    int32_t linger;
-    uint8_t tos;
+    struct carrick_socket_options options;
     bool left; /* the stack knows that the program is gone */
     bool used, connecting, cancelled, connected, six;
     bool readable, writable; /* as far as the descriptor has told */
@@ -47,6 +47,14 @@ struct relay_link {
     bool sending, receiving;
     bool up_ended, down_ended; /* nothing more comes from the program; from the peer */
     bool deaf;                 /* the program does not want to hear any more */
+    bool up_over;              /* what is here is the last of the program */
+    bool more, overdue;        /* more is to follow (MSG_MORE); it has been waited for long enough */
+    bool held;                 /* in the list of those that wait for more, by places; RELAY_LINKS: none */
+    uint32_t held_before, held_next;
+    uint64_t held_until;
+    uint64_t sent_at, received_at; /* when data was, last */
+    uint32_t segment;              /* octets of a whole one, 0: not known yet */
+    bool asks;                     /* for that */
     bool ending;
     uint32_t up_held, up_sent, down_held, down_written;
     uint8_t *up, *down; /* RELAY_OCTETS each */
@@ -59,13 +67,12 @@ struct relay_bound {
     uint64_t cookie; /* of the program's end */
     int fd;          /* accepted connections go there; -1: closed */
     uint64_t asker;  /* who waits for it to listen, or RELAY_NOBODY */
-    uint32_t address, options, patience, requests;
-    int32_t linger;
-    uint32_t uid;     /* whose it is */
-    uint32_t backlog; /* places to keep for connections that wait; 0: they are not counted */
-    uint32_t kept;    /* those that are kept now: one that is accepted takes its place along */
+    uint32_t address, requests;
+    struct carrick_socket_options options; /* also of the connections that are accepted */
+    uint32_t uid;                          /* whose it is */
+    uint32_t backlog;                      /* places to keep for connections that wait; 0: they are not counted */
+    uint32_t kept;                         /* those that are kept now: one that is accepted takes its place along */
     uint16_t port;
-    uint8_t tos; /* of connections that are accepted */
     bool used, six, listening, accepting;
     int parked; /* a program's end for which there is no room there now; -1: none */
     struct carrick_answer parked_ends;
@@ -140,12 +147,13 @@ struct relay {
     uint32_t owner_count;
     uint64_t next_ticket;
     bool stuck; /* someone could not ask the stack: too many requests were open */
-    int epoll, door;
+    int epoll, door, timer;
+    uint32_t held_first, held_last; /* of the links that wait for more, by when; RELAY_LINKS: none */
     char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
 
 /* What an event of the epoll set is about. */
-enum relay_kind { RELAY_DOOR, RELAY_ASKER, RELAY_BOUND_SOCKET, RELAY_LINK };
+enum relay_kind { RELAY_DOOR, RELAY_ASKER, RELAY_BOUND_SOCKET, RELAY_LINK, RELAY_TIMER };
 
 /* Watches the descriptor of a place. False: the system refused. */
 bool relay_watch(struct relay *relay, int fd, enum relay_kind kind, uint32_t place);
@@ -158,6 +166,8 @@ void relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick
 /* Makes a pair of Unix sockets of this type. Returns the program's end, which has the name, or -1: the system gives
  * none. */
 int relay_pair(int type, const struct carrick_socket_name *name, int *ours);
+/* Fills the program's end of a pair until poll() does not report it as writable; *octets: how many that took. */
+bool relay_fill(int program, uint32_t *octets);
 /* An id with this place, which nobody can guess: names are made of ids, and who had a name first would keep it. */
 uint64_t relay_id(uint32_t place);
 /* The place in an id. */
@@ -168,9 +178,10 @@ static inline uint32_t relay_place(uint64_t id) {
 /* A place for one more of a user's. NULL: `*error` says why there is none. */
 struct relay_link *relay_link_begin(struct relay *relay, uint32_t uid, int *error);
 struct relay_link *relay_link_find(struct relay *relay, uint64_t id);
-/* Makes its pair. Returns the program's end, which is the caller's, or -1: the system gives none. */
+/* Makes its pair, by its options. Returns the program's end, which is the caller's, or -1: the system gives none. */
 int relay_link_open(struct relay_link *link);
-void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask);
+/* `fd`: the program's end of the bound socket that it becomes of. */
+void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 /* The program has closed its end before it was connected. */
 void relay_connect_cancel(struct relay_link *link);
 /* It is connected now: tells its ends to whoever asks, and lets octets flow. */
@@ -180,10 +191,17 @@ void relay_link_release(struct relay_link *link);
 /* It has failed: the program shall learn why. */
 void relay_link_fail(struct relay_link *link, int error);
 void relay_link_event(struct relay_link *link, uint32_t events);
-void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value);
+/* An option of it has changed. */
+void relay_link_apply(struct relay_link *link, enum carrick_socket_option option);
 /* Goes on where nothing but a free request was missing. */
 void relay_resume(struct relay *relay);
 void relay_link_resume(struct relay_link *link);
+
+/* It waits for more to send, or no longer. */
+void relay_hold(struct relay_link *link);
+void relay_unhold(struct relay_link *link);
+/* The first of those that wait has waited long enough, or is gone. */
+void relay_held_event(struct relay *relay);
 
 /* Whether a user may have so many more: 0, EMFILE: it has its share, ENOBUFS: there are not so many. */
 int relay_may_take(struct relay *relay, enum relay_share share, uint32_t uid, uint32_t count);
@@ -206,6 +224,10 @@ uint32_t relay_owner(const struct relay *relay, uint32_t uid);
 /* Who is at the other end of a socket; false: nobody can tell. */
 bool relay_who(int fd, uint32_t *uid);
 
+/* A socket's options as a program wants them, none but those that there are. */
+struct carrick_socket_options relay_options(const struct carrick_socket_options *wanted);
+/* Whether a program shows with `fd` that it has the socket with this cookie; counts those that do not. */
+bool relay_shows(struct relay *relay, uint64_t cookie, int fd);
 /* What ended a connection, its options, and what the program tells of it; `fd`: the program's end. */
 void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd);
 void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);

@@ -85,6 +85,21 @@ static void bound_end(struct relay_bound *bound) {
     bound_release(bound);
 }
 
+/* Nobody writes to a listening socket, and poll() does not report it as writable, also where its program asks for
+ * another size of its buffer. False: the system refused. */
+static bool bound_fill(int program) {
+    int size = 0, twice;
+    uint32_t octets;
+    socklen_t len = sizeof size;
+    if (getsockopt(program, SOL_SOCKET, SO_SNDBUF, &size, &len) != 0)
+        return false;
+    twice = size;
+    size /= 2; /* the system doubles what is set */
+    if (setsockopt(program, SOL_SOCKET, SO_SNDBUF, &twice, sizeof twice) != 0 || !relay_fill(program, &octets))
+        return false;
+    return setsockopt(program, SOL_SOCKET, SO_SNDBUF, &size, sizeof size) == 0;
+}
+
 /* Makes its pair. Returns the program's end, or -1: the system gives none. */
 static int bound_open(struct relay_bound *bound) {
     struct carrick_socket_name name = {.kind = CARRICK_SOCKET_BOUND,
@@ -96,8 +111,9 @@ static int bound_open(struct relay_bound *bound) {
     if (program < 0)
         return -1;
     bound->cookie = carrick_socket_cookie(program);
+    bool filled = bound_fill(program);
     (void)shutdown(bound->fd, SHUT_RD); /* the program has nothing to send there: EPIPE */
-    if (relay_watch(bound->relay, bound->fd, RELAY_BOUND_SOCKET, (uint32_t)(bound - bound->relay->bound)))
+    if (filled && relay_watch(bound->relay, bound->fd, RELAY_BOUND_SOCKET, (uint32_t)(bound - bound->relay->bound)))
         return program;
     close(program);
     return -1;
@@ -124,9 +140,7 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
     }
     bound->address = answer.local_address;
     bound->port = answer.local_port;
-    bound->options = ask->options;
-    bound->tos = (uint8_t)ask->tos;
-    bound->patience = ask->patience;
+    bound->options = relay_options(&ask->options);
     bound->six = ask->six != 0;
     answer.id = bound->id;
     int program = bound_open(bound);
@@ -224,9 +238,6 @@ static void bound_keep(struct relay_bound *bound) {
 static int bound_link(const struct relay_bound *bound, struct relay_link *link) {
     link->six = bound->six;
     link->options = bound->options;
-    link->tos = bound->tos;
-    link->patience = bound->patience;
-    link->linger = bound->linger;
     link->owner = relay_owner(bound->relay, bound->uid);
     int program = relay_link_open(link);
     if (program >= 0 && send(link->fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1) {

@@ -23,9 +23,7 @@ int relay_pair(int type, const struct carrick_socket_name *name, int *ours) {
     return ends[1];
 }
 
-/* Fills the program's end until it is not writable, so that poll() waits for the connection. The octets are dropped
- * when they are read at our end. */
-static bool connect_pad(int program, uint32_t *octets) {
+bool relay_fill(int program, uint32_t *octets) {
     static const char nothing[65536];
     struct pollfd look = {.fd = program, .events = POLLOUT};
     *octets = 0;
@@ -82,8 +80,8 @@ static int connect_begin(struct relay_link *link, const struct carrick_ask *ask)
 }
 
 /* The place of the connection, and the program's end of it. NULL: `answer` says why. */
-static struct relay_link *connect_open(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int *program,
-                                       struct carrick_answer *answer) {
+static struct relay_link *connect_open(struct relay *relay, uint64_t asker, const struct carrick_ask *ask,
+                                       const struct relay_bound *bound, int *program, struct carrick_answer *answer) {
     uint32_t uid = relay_uid(relay, asker);
     if (!relay_may(relay, asker, ask->local_port) && !relay_has(relay, asker, ask->local_port)) {
         relay->refused[RELAY_REFUSED_PORT]++;
@@ -94,23 +92,23 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
     if (!link)
         return NULL;
     link->six = ask->six != 0;
-    link->options = ask->options;
-    link->tos = (uint8_t)ask->tos;
-    link->patience = ask->patience;
+    link->options = relay_options(bound ? &bound->options : &ask->options);
     link->owner = relay_owner(relay, uid);
     answer->id = link->id;
     *program = relay_link_open(link);
-    if (*program < 0 || (ask->value != 0 && !connect_pad(*program, &link->padding)))
+    if (*program < 0 || (ask->value != 0 && !relay_fill(*program, &link->padding)))
         answer->error = ENOBUFS;
     else
         answer->error = connect_begin(link, ask);
     return link;
 }
 
-void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
+void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
+    const struct relay_bound *bound = ask->id ? relay_bound_find(relay, ask->id) : NULL;
+    bound = bound && relay_shows(relay, bound->cookie, fd) ? bound : NULL;
     struct carrick_answer answer = {.error = 0};
     int program = -1;
-    struct relay_link *link = connect_open(relay, asker, ask, &program, &answer);
+    struct relay_link *link = connect_open(relay, asker, ask, bound, &program, &answer);
     /* A program that is gone has its end closed: that ends the connection, as ever. */
     relay_answer_with(relay, asker, &answer, answer.error ? -1 : program);
     if (program >= 0)

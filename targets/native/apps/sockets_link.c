@@ -41,6 +41,11 @@ int relay_link_open(struct relay_link *link) {
     if (program < 0)
         return -1;
     link->cookie = carrick_socket_cookie(program);
+    if (link->options.on & CARRICK_OPTION_RECEIVE) {
+        int size = (int)link->options.receive; /* as its program sees it */
+        (void)setsockopt(program, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+        relay_link_apply(link, CARRICK_OPTION_RECEIVE);
+    }
     if (relay_watch(link->relay, link->fd, RELAY_LINK, (uint32_t)(link - link->relay->links)))
         return program;
     close(program);
@@ -57,6 +62,7 @@ static struct carrick_stack *link_stack(const struct relay_link *link) {
 void relay_link_release(struct relay_link *link) {
     if (link->ending && link->requests == 0 && link->used) {
         link->used = false;
+        relay_unhold(link);
         relay_answer(link->relay, link->closer, &(struct carrick_answer){.error = 0});
         relay_give(link->relay, RELAY_CONNECTIONS, link->uid, 1);
         link->relay->free_links[link->relay->free_count++] = (uint32_t)(link - link->relay->links);
@@ -119,6 +125,7 @@ static void link_sent(void *user, enum carrick_status status, uint64_t octets) {
     link->requests--;
     link->sending = false;
     link->up_sent += (uint32_t)octets;
+    link->sent_at = carrick_stack_now(link->relay->stack);
     if (status != CARRICK_OK)
         relay_link_fail(link, relay_error(status));
     link_pump(link);
@@ -132,22 +139,27 @@ static void link_shut_down(void *user, enum carrick_status status, uint64_t valu
     relay_link_release(link);
 }
 
-/* The program has said all. True: the link goes on, in the other direction. */
-static bool link_up_end(struct relay_link *link) {
+/* The program has said all. */
+static void link_up_end(struct relay_link *link) {
     if (link->hung_up) {
-        link_end(link, link->options & CARRICK_OPTION_RESET);
-        return false;
+        link_end(link, link->options.on & CARRICK_OPTION_RESET);
+        return;
     }
     int refused = carrick_shutdown(link_stack(link), link->handle, link_shut_down, link);
     link->relay->stuck |= refused == CARRICK_AGAIN;
     link->up_ended = refused != CARRICK_AGAIN;
     link->requests += refused == 0;
-    return true;
 }
 
-/* What the program wrote. False: there is nothing now. */
+/* What the program wrote, behind what still waits here. False: there is nothing now. */
 static bool link_read(struct relay_link *link) {
-    ssize_t got = recv(link->fd, link->up, RELAY_OCTETS, MSG_DONTWAIT);
+    uint32_t waiting = link->up_held - link->up_sent;
+    memmove(link->up, link->up + link->up_sent, waiting);
+    struct iovec piece = {link->up + waiting, RELAY_OCTETS - waiting};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    ssize_t got = recvmsg(link->fd, &message, MSG_DONTWAIT);
+    link->up_held = waiting;
+    link->up_sent = 0;
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
         link->readable = errno == EINTR;
         return link->readable;
@@ -156,25 +168,63 @@ static bool link_read(struct relay_link *link) {
         link_end(link, true);
         return false;
     }
-    if (got == 0) {
-        (void)link_up_end(link);
-        return false;
-    }
-    uint32_t dropped = link->padding < (uint32_t)got ? link->padding : (uint32_t)got;
-    link->padding -= dropped;
-    link->up_sent = dropped;
-    link->up_held = (uint32_t)got;
+    link->up_over = got == 0;
+    link->more = message.msg_flags & MSG_CTRUNC; /* a descriptor came along, for which there is no space */
+    link->overdue = false;
+    link->up_sent = link->padding < (uint32_t)got ? link->padding : (uint32_t)got;
+    link->padding -= link->up_sent;
+    link->up_held = waiting + (uint32_t)got;
     return true;
+}
+
+static void link_segment(void *user, enum carrick_status status, uint64_t octets) {
+    struct relay_link *link = user;
+    link->requests--;
+    link->asks = false;
+    link->segment = status == CARRICK_OK && octets > 0 && octets < RELAY_OCTETS ? (uint32_t)octets : RELAY_OCTETS;
+    link_pump(link);
+    relay_link_release(link);
+}
+
+static void link_ask_segment(struct relay_link *link) {
+    int refused = link->asks ? CARRICK_AGAIN
+                             : carrick_info(link_stack(link), link->handle, CARRICK_INFO_SEGMENT, link_segment, link);
+    link->relay->stuck |= refused == CARRICK_AGAIN && !link->asks;
+    link->requests += refused == 0;
+    link->asks |= refused == 0;
+    if (refused && refused != CARRICK_AGAIN)
+        link->segment = RELAY_OCTETS;
+}
+
+/* How many octets are for the stack now. While more is to follow, whole segments are. */
+static uint32_t link_ready(struct relay_link *link) {
+    uint32_t waiting = link->up_held - link->up_sent;
+    bool more = (link->more || link->options.on & CARRICK_OPTION_CORK) && !link->up_over && !link->overdue;
+    if (!more || waiting == 0 || waiting == RELAY_OCTETS)
+        return waiting;
+    if (!link->segment)
+        link_ask_segment(link);
+    return link->segment ? waiting - waiting % link->segment : 0;
 }
 
 static void link_pump_up(struct relay_link *link) {
     while (!link->sending && !link->up_ended && !link->ending) {
-        if (link->up_sent == link->up_held && !(link->readable && link_read(link)))
+        uint32_t ready = link_ready(link), waiting = link->up_held - link->up_sent;
+        if (ready == 0 && link->up_over) {
+            link_up_end(link);
             return;
-        if (link->up_sent == link->up_held)
-            continue; /* all of it was padding */
-        int refused = carrick_send(link_stack(link), link->handle, link->up + link->up_sent,
-                                   link->up_held - link->up_sent, link_sent, link);
+        }
+        if (ready == 0 && link->readable && link_read(link))
+            continue;
+        if (link->ending)
+            return;
+        if (ready < waiting)
+            relay_hold(link);
+        else
+            relay_unhold(link);
+        if (ready == 0)
+            return;
+        int refused = carrick_send(link_stack(link), link->handle, link->up + link->up_sent, ready, link_sent, link);
         link->relay->stuck |= refused == CARRICK_AGAIN;
         link->sending = refused == 0;
         link->requests += refused == 0;
@@ -189,6 +239,7 @@ static void link_received(void *user, enum carrick_status status, uint64_t octet
     link->receiving = false;
     if (status == CARRICK_OK) {
         link->down_held = (uint32_t)octets;
+        link->received_at = carrick_stack_now(link->relay->stack);
         link->down_written = link->deaf ? link->down_held : 0;
     } else if (status == CARRICK_END_OF_STREAM) {
         link->down_ended = true;
@@ -219,6 +270,12 @@ static bool link_write(struct relay_link *link) {
     return link->writable;
 }
 
+/* How much of what the program has not read may be here. */
+static uint32_t link_part(const struct relay_link *link) {
+    uint32_t part = link->options.on & CARRICK_OPTION_RECEIVE ? link->options.receive / 4 : RELAY_OCTETS;
+    return part < RELAY_LEAST ? RELAY_LEAST : part < RELAY_OCTETS ? part : RELAY_OCTETS;
+}
+
 static void link_pump_down(struct relay_link *link) {
     while (!link->receiving && !link->down_ended && !link->ending) {
         if (link->down_written < link->down_held) {
@@ -226,7 +283,7 @@ static void link_pump_down(struct relay_link *link) {
                 return;
             continue;
         }
-        int refused = carrick_recv(link_stack(link), link->handle, link->down, RELAY_OCTETS, link_received, link);
+        int refused = carrick_recv(link_stack(link), link->handle, link->down, link_part(link), link_received, link);
         link->relay->stuck |= refused == CARRICK_AGAIN;
         link->receiving = refused == 0;
         link->requests += refused == 0;
@@ -258,13 +315,9 @@ static void link_pump(struct relay_link *link) {
     link_pump_up(link);
     link_pump_down(link);
     if (link->hung_up && link->up_ended && !link->ending)
-        link_end(link, link->options & CARRICK_OPTION_RESET);
+        link_end(link, link->options.on & CARRICK_OPTION_RESET);
     if (link->hung_up && !link->ending && !link->left)
         link_leave(link);
-}
-
-static void link_nodelay(struct relay_link *link, bool on) {
-    link->requests += carrick_set_nodelay(link_stack(link), link->handle, on, link_set_done, link) == 0;
 }
 
 /* As the stack takes it: 0 is its own time, so that none is the shortest. */
@@ -272,43 +325,43 @@ static uint32_t linger_milliseconds(int32_t seconds) {
     return seconds < 0 ? 1 : (uint32_t)seconds * 1000;
 }
 
-void relay_link_set(struct relay_link *link, uint32_t options, uint32_t value) {
+/* The pair shall hold so much of what the program has not read: half of it in our end's buffer, of which the system
+ * makes twice as much and counts its own part, too, and a quarter in ours. */
+static void link_apply_receive(const struct relay_link *link) {
+    int part = (int)(link->options.receive / 4);
+    (void)setsockopt(link->fd, SOL_SOCKET, SO_SNDBUF, &part, sizeof part);
+}
+
+void relay_link_apply(struct relay_link *link, enum carrick_socket_option option) {
     struct carrick_stack *stack = link_stack(link);
-    bool on = value != 0 || options == CARRICK_OPTION_TOS;
-    link->options = on ? link->options | options : link->options & ~options;
-    if (options & CARRICK_OPTION_TOS)
-        link->tos = (uint8_t)value;
-    if (options & CARRICK_OPTION_PATIENCE)
-        link->patience = value;
-    if (options & CARRICK_OPTION_LINGER)
-        link->linger = (int32_t)value;
+    const struct carrick_socket_options *options = &link->options;
+    uint32_t value = carrick_socket_options_get(options, option);
+    uint64_t handle = link->handle;
+    bool taken = false;
+    if (option == CARRICK_OPTION_RECEIVE && link->fd >= 0)
+        link_apply_receive(link);
     if (!link->connected)
         return;
-    if (options & CARRICK_OPTION_CORK && !on)
-        link_nodelay(link, true); /* for what waited */
-    if (options & (CARRICK_OPTION_NODELAY | CARRICK_OPTION_CORK))
-        link_nodelay(link, (link->options & CARRICK_OPTION_NODELAY) && !(link->options & CARRICK_OPTION_CORK));
-    if (options & CARRICK_OPTION_KEEPALIVE)
-        link->requests += carrick_set_keepalive(stack, link->handle, on, link_set_done, link) == 0;
-    if (options & CARRICK_OPTION_TOS)
-        link->requests += carrick_set_tos(stack, link->handle, link->tos, link_set_done, link) == 0;
-    if (options & CARRICK_OPTION_PATIENCE)
-        link->requests += carrick_set_user_timeout(stack, link->handle, link->patience, link_set_done, link) == 0;
-    if (options & CARRICK_OPTION_LINGER)
-        link->requests +=
-            carrick_set_linger(stack, link->handle, linger_milliseconds(link->linger), link_set_done, link) == 0;
+    if (option == CARRICK_OPTION_CORK)
+        link_pump(link);
+    else if (option == CARRICK_OPTION_NODELAY)
+        taken = carrick_set_nodelay(stack, handle, value, link_set_done, link) == 0;
+    else if (option == CARRICK_OPTION_KEEPALIVE)
+        taken = carrick_set_keepalive(stack, handle, value, link_set_done, link) == 0;
+    else if (option == CARRICK_OPTION_TOS)
+        taken = carrick_set_tos(stack, handle, (uint8_t)value, link_set_done, link) == 0;
+    else if (option == CARRICK_OPTION_PATIENCE)
+        taken = carrick_set_user_timeout(stack, handle, value, link_set_done, link) == 0;
+    else if (option == CARRICK_OPTION_LINGER)
+        taken = carrick_set_linger(stack, handle, linger_milliseconds(options->linger), link_set_done, link) == 0;
+    link->requests += taken;
 }
 
 /* What a connection had before it was connected, or its listening socket. */
-static void link_set_all(struct relay_link *link) {
-    uint32_t options = link->options;
-    for (uint32_t option = 1; option <= options; option <<= 1)
-        if (options & option)
-            relay_link_set(link, option,
-                           option == CARRICK_OPTION_TOS        ? link->tos
-                           : option == CARRICK_OPTION_PATIENCE ? link->patience
-                           : option == CARRICK_OPTION_LINGER   ? (uint32_t)link->linger
-                                                               : 1);
+static void link_apply_all(struct relay_link *link) {
+    for (uint32_t option = 1; option <= CARRICK_OPTIONS; option <<= 1)
+        if (link->options.on & option)
+            relay_link_apply(link, (enum carrick_socket_option)option);
 }
 
 void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends) {
@@ -332,7 +385,8 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
     (void)bind(link->fd, (const struct sockaddr *)&address, len);
     link->handle = handle;
     link->connected = link->readable = link->writable = true;
-    link_set_all(link);
+    link->sent_at = link->received_at = carrick_stack_now(link->relay->stack);
+    link_apply_all(link);
     if (link->hung_up)
         link_end(link, true); /* nobody knows that it was connected */
     link_pump(link);

@@ -9,7 +9,7 @@
 
 #include "apps/sockets.h"
 
-static bool shows(struct relay *relay, uint64_t cookie, int fd) {
+bool relay_shows(struct relay *relay, uint64_t cookie, int fd) {
     uint64_t shown = fd < 0 ? 0 : carrick_socket_cookie(fd);
     bool has = shown != 0 && shown == cookie;
     relay->refused[RELAY_REFUSED_OWNER] += !has;
@@ -20,7 +20,7 @@ void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
     /* Where its descriptor found no place here, nothing is told: that would be taken for an end without an error. */
     struct carrick_answer answer = {.id = id, .error = fd < 0 ? ENOBUFS : 0};
     for (uint32_t i = 0; i < RELAY_ENDS && id != 0; i++) {
-        if (relay->ends[i].id != id || !shows(relay, relay->ends[i].cookie, fd))
+        if (relay->ends[i].id != id || !relay_shows(relay, relay->ends[i].cookie, fd))
             continue;
         answer.error = relay->ends[i].error;
         relay->ends[i].id = 0;
@@ -28,27 +28,33 @@ void relay_why(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
     relay_answer(relay, asker, &answer);
 }
 
-static void bound_set(struct relay_bound *bound, uint32_t options, uint32_t value) {
-    bound->options = value || options == CARRICK_OPTION_TOS ? bound->options | options : bound->options & ~options;
-    if (options & CARRICK_OPTION_TOS)
-        bound->tos = (uint8_t)value;
-    if (options & CARRICK_OPTION_PATIENCE)
-        bound->patience = value;
-    if (options & CARRICK_OPTION_LINGER)
-        bound->linger = (int32_t)value;
+struct carrick_socket_options relay_options(const struct carrick_socket_options *wanted) {
+    struct carrick_socket_options options = *wanted;
+    options.on &= CARRICK_OPTIONS;
+    options.tos &= 0xff;
+    return options;
+}
+
+/* Whether there is such an option. */
+static bool is_option(uint32_t item) {
+    return item & CARRICK_OPTIONS && (item & (item - 1)) == 0;
 }
 
 void relay_set(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_link *link = relay_link_find(relay, ask->id);
     struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
+    enum carrick_socket_option option = (enum carrick_socket_option)ask->item;
     /* An option of a connection that is over changes nothing. */
     struct carrick_answer answer = {.id = ask->id, .error = link || bound ? EACCES : 0};
-    if ((link && shows(relay, link->cookie, fd)) || (bound && shows(relay, bound->cookie, fd))) {
+    if (!is_option(ask->item)) {
+        answer.error = EINVAL;
+    } else if (link && relay_shows(relay, link->cookie, fd)) {
+        carrick_socket_options_set(&link->options, option, ask->value);
+        relay_link_apply(link, option);
         answer.error = 0;
-        if (link)
-            relay_link_set(link, ask->options, ask->value);
-        else
-            bound_set(bound, ask->options, ask->value);
+    } else if (bound && relay_shows(relay, bound->cookie, fd)) {
+        carrick_socket_options_set(&bound->options, option, ask->value);
+        answer.error = 0;
     }
     relay_answer(relay, asker, &answer);
 }
@@ -75,41 +81,39 @@ static int get_info(struct relay_link *link, uint64_t asker, uint32_t item) {
     return !refused ? 0 : refused == CARRICK_AGAIN ? EAGAIN : ENOPROTOOPT;
 }
 
-/* What the relay keeps of a socket. False: that is not for it to say. */
-static bool kept(const struct relay_link *link, const struct relay_bound *bound, uint32_t item, uint64_t *value) {
-    int32_t linger = link ? link->linger : bound->linger;
-    uint32_t options = link ? link->options : bound->options, tos = link ? link->tos : bound->tos;
-    if (item == CARRICK_VALUE_OPTIONS)
-        *value = options | tos << 8;
-    else if (item == CARRICK_VALUE_PATIENCE)
-        *value = link ? link->patience : bound->patience;
-    else if (item == CARRICK_VALUE_LINGER && linger)
-        *value = (uint32_t)linger;
-    else
-        return false;
-    return true;
+/* A value of a socket. Returns an errno, -1 if the program will tell it. */
+static int get_value(struct relay_link *link, const struct relay_bound *bound, uint64_t asker, uint32_t item,
+                     uint64_t *value) {
+    const struct carrick_socket_options *options = link ? &link->options : &bound->options;
+    if (link && (item == CARRICK_ITEM_SENT || item == CARRICK_ITEM_RECEIVED)) {
+        uint64_t at = item == CARRICK_ITEM_SENT ? link->sent_at : link->received_at;
+        *value = carrick_stack_now(link->relay->stack) - at;
+        return link->connected ? 0 : ENOTCONN;
+    }
+    if (item >= CARRICK_ITEM_INFO) {
+        int error = link ? get_info(link, asker, item - CARRICK_ITEM_INFO) : ENOTCONN;
+        return error ? error : -1;
+    }
+    if (!is_option(item) || (item == CARRICK_OPTION_LINGER && !(options->on & item)))
+        return ENOPROTOOPT;
+    *value = carrick_socket_options_get(options, (enum carrick_socket_option)item);
+    return 0;
 }
 
 void relay_get(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd) {
     struct relay_link *link = relay_link_find(relay, ask->id);
     const struct relay_bound *bound = link ? NULL : relay_bound_find(relay, ask->id);
     /* A connection that is over has no options set. */
-    struct carrick_answer answer = {.error = link || bound || ask->value != CARRICK_VALUE_OPTIONS ? EINVAL : 0};
-    if (((link && shows(relay, link->cookie, fd)) || (bound && shows(relay, bound->cookie, fd)))) {
-        bool has = kept(link, bound, ask->value, &answer.id);
-        answer.error = has                               ? 0
-                       : !link                           ? ENOTCONN
-                       : ask->value < CARRICK_VALUE_INFO ? ENOPROTOOPT
-                                                         : get_info(link, asker, ask->value - CARRICK_VALUE_INFO);
-        if (!has && !answer.error)
-            return; /* the answer comes when the program tells */
-    }
-    relay_answer(relay, asker, &answer);
+    struct carrick_answer answer = {.error = link || bound || !is_option(ask->item) ? EINVAL : 0};
+    if ((link && relay_shows(relay, link->cookie, fd)) || (bound && relay_shows(relay, bound->cookie, fd)))
+        answer.error = get_value(link, bound, asker, ask->item, &answer.id);
+    if (answer.error >= 0)
+        relay_answer(relay, asker, &answer);
 }
 
 void relay_linger(struct relay *relay, uint64_t asker, uint64_t id, int fd) {
     struct relay_link *link = relay_link_find(relay, id);
-    struct carrick_answer answer = {.error = link && shows(relay, link->cookie, fd) ? 0 : EINVAL};
+    struct carrick_answer answer = {.error = link && relay_shows(relay, link->cookie, fd) ? 0 : EINVAL};
     if (!answer.error)
         link->closer = asker;
     relay_answer(relay, asker, &answer);

@@ -41,7 +41,37 @@ bool carrick_socket_name_read(const struct sockaddr_un *address, socklen_t len, 
     return true;
 }
 
-bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int flags) {
+void carrick_socket_options_set(struct carrick_socket_options *options, enum carrick_socket_option option,
+                                uint32_t value) {
+    bool on = value != 0 || option == CARRICK_OPTION_TOS;
+    options->on = on ? options->on | option : options->on & ~(uint32_t)option;
+    if (option == CARRICK_OPTION_TOS)
+        options->tos = value & 0xff;
+    else if (option == CARRICK_OPTION_PATIENCE)
+        options->patience = value;
+    else if (option == CARRICK_OPTION_LINGER)
+        options->linger = (int32_t)value;
+    else if (option == CARRICK_OPTION_RECEIVE)
+        options->receive = value;
+}
+
+uint32_t carrick_socket_options_get(const struct carrick_socket_options *options, enum carrick_socket_option option) {
+    switch (option) {
+    case CARRICK_OPTION_TOS:
+        return options->tos;
+    case CARRICK_OPTION_PATIENCE:
+        return options->patience;
+    case CARRICK_OPTION_LINGER:
+        return (uint32_t)options->linger;
+    case CARRICK_OPTION_RECEIVE:
+        return options->receive;
+    default:
+        return (options->on & option) != 0;
+    }
+}
+
+ssize_t carrick_socket_put(ssize_t (*transmit)(int socket, const struct msghdr *message, int flags), int socket,
+                           const void *data, size_t len, int fd, int flags) {
     union {
         const void *given;
         void *octets;
@@ -60,7 +90,11 @@ bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int f
         *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
         memcpy(CMSG_DATA(head), &fd, sizeof fd);
     }
-    return sendmsg(socket, &message, flags | MSG_NOSIGNAL) == (ssize_t)len;
+    return transmit(socket, &message, flags);
+}
+
+bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int flags) {
+    return carrick_socket_put(sendmsg, socket, data, len, fd, flags | MSG_NOSIGNAL) == (ssize_t)len;
 }
 
 uint64_t carrick_socket_cookie(int fd) {
@@ -69,7 +103,8 @@ uint64_t carrick_socket_cookie(int fd) {
     return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) == 0 ? cookie : 0;
 }
 
-ssize_t carrick_socket_take(int socket, void *data, size_t len, int *fd, int flags) {
+ssize_t carrick_socket_take(ssize_t (*receive)(int socket, struct msghdr *message, int flags), int socket, void *data,
+                            size_t len, int *fd, int flags) {
     struct iovec piece = {data, len};
     union {
         struct cmsghdr head;
@@ -79,7 +114,7 @@ ssize_t carrick_socket_take(int socket, void *data, size_t len, int *fd, int fla
     struct msghdr message = {
         .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.octets, .msg_controllen = CMSG_LEN(sizeof *fd)};
     *fd = -1;
-    ssize_t got = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+    ssize_t got = receive(socket, &message, flags | MSG_CMSG_CLOEXEC);
     struct cmsghdr *head = got < 0 ? NULL : CMSG_FIRSTHDR(&message);
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
         head->cmsg_len == CMSG_LEN(sizeof *fd))

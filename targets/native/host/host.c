@@ -159,7 +159,7 @@ bool carrick_host_input(struct carrick_host *host) {
     bool worked = host_receive(host);
     bool open = host_feed(host);
     host->timers_left = false;
-    if (host->program->next_deadline(host->core) <= host->now) {
+    if (host->program->wake_by(host->core) <= host->now) {
         worked = true;
         while (open && host->program->advance(host->core, host->now) == CARRICK_AGAIN)
             open = carrick_host_drain(host) != 0;
@@ -171,7 +171,7 @@ bool carrick_host_input(struct carrick_host *host) {
 /* When there is something to do although the port is silent, of the network layer at `net`. */
 static uint64_t host_deadline(const struct carrick_host *host, uint64_t net) {
     uint64_t first = carrick_port_deadline(host->port);
-    uint64_t core = host->program->next_deadline(host->core);
+    uint64_t core = host->program->wake_by(host->core);
     if (host->pending_first != host->pending_end || host->timers_left)
         core = UINT64_MAX; /* the core is full: the port's becoming writable is what to wait for */
     if (net < first)

@@ -16,6 +16,7 @@
 #define REQUESTS_EACH  4u
 #define REQUESTS_LEAST 1024u
 #define REQUESTS_MOST  4194304u
+#define WARN_EVERY_NS  UINT64_C(1000000000)
 
 /* How many requests can be open, a power of two. */
 static uint32_t stack_requests(const struct carrick_stack_config *config, uint32_t capacity) {
@@ -173,6 +174,20 @@ static struct carrick_stack *loop_stopped(struct carrick_stack *const *stacks, u
     return NULL;
 }
 
+/* Now and then, because asking the kernel for a counter copies those of all processors. */
+static void loop_warn(struct carrick_stack *stack) {
+    if (stack->host.now < stack->warn_at)
+        return;
+    carrick_stack_warn_full(stack);
+    stack->warn_at = stack->host.now + WARN_EVERY_NS;
+}
+
+static int loop_end(struct carrick_stack *const *stacks, uint32_t count, int code) {
+    for (uint32_t s = 0; s < count; s++)
+        carrick_stack_warn_full(stacks[s]);
+    return code;
+}
+
 int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
     /* Whoever has work, or spins, looks at the descriptors that are watched only now and then: each look is a system
      * call. */
@@ -186,13 +201,13 @@ int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count) {
             awake |= carrick_stack_turn(stacks[s]) || stacks[s]->spin;
         const struct carrick_stack *stopped = loop_stopped(stacks, count);
         if (stopped)
-            return stopped->code;
+            return loop_end(stacks, count, stopped->code);
         if (awake && ++turns % TURNS_BETWEEN_LOOKS != 0)
             continue;
         for (uint32_t s = 0; s < count; s++)
-            carrick_stack_warn_full(stacks[s]);
+            loop_warn(stacks[s]);
         if (!loop_wait(stacks, count, awake ? 0 : loop_timeout(stacks, count)))
-            return 1;
+            return loop_end(stacks, count, 1);
     }
 }
 

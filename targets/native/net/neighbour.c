@@ -49,6 +49,13 @@ static void become(struct carrick_neighbour *n, enum carrick_neighbour_state sta
     n->at = at;
 }
 
+/* The same for a state that takes steps, the first of them at `at`. */
+static void await_step(struct carrick_neighbours *cache, struct carrick_neighbour *n,
+                       enum carrick_neighbour_state state, uint64_t at) {
+    become(n, state, at);
+    cache->quiet_until = carrick_min64(cache->quiet_until, at);
+}
+
 static void reachable(struct carrick_neighbour *n, uint64_t now) {
     become(n, CARRICK_NEIGHBOUR_REACHABLE, now + REACHABLE_NS);
     n->seen = now;
@@ -63,10 +70,10 @@ struct carrick_neighbour *neighbour_use(struct carrick_neighbours *cache, uint64
     if (!n)
         return NULL;
     if (n->state == CARRICK_NEIGHBOUR_FAILED) {
-        become(n, CARRICK_NEIGHBOUR_INCOMPLETE, now);
+        await_step(cache, n, CARRICK_NEIGHBOUR_INCOMPLETE, now);
         n->seen = now;
     } else if (n->state == CARRICK_NEIGHBOUR_REACHABLE || n->state == CARRICK_NEIGHBOUR_STALE) {
-        become(n, CARRICK_NEIGHBOUR_DELAY, now + DELAY_NS);
+        await_step(cache, n, CARRICK_NEIGHBOUR_DELAY, now + DELAY_NS);
     }
     return n;
 }
@@ -120,20 +127,23 @@ static enum neighbour_step step(struct carrick_neighbour *n, uint64_t now) {
 
 enum neighbour_step neighbour_advance(struct carrick_neighbours *cache, uint64_t now,
                                       const struct carrick_neighbour **whose) {
+    uint64_t next = UINT64_MAX;
+    if (CARRICK_LIKELY(now < cache->quiet_until))
+        return NEIGHBOUR_NOTHING;
     for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++) {
         struct carrick_neighbour *n = &cache->all[i];
-        if (!takes_steps(n) || now < n->at)
+        if (!takes_steps(n))
             continue;
-        *whose = n;
-        return step(n, now);
+        if (now >= n->at) {
+            *whose = n;
+            return step(n, now);
+        }
+        next = carrick_min64(next, n->at);
     }
+    cache->quiet_until = next;
     return NEIGHBOUR_NOTHING;
 }
 
 uint64_t neighbour_deadline(const struct carrick_neighbours *cache) {
-    uint64_t first = UINT64_MAX;
-    for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++)
-        if (takes_steps(&cache->all[i]) && cache->all[i].at < first)
-            first = cache->all[i].at;
-    return first;
+    return cache->quiet_until;
 }

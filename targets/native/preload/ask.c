@@ -52,7 +52,7 @@ static bool say(int connection, const struct carrick_ask *ask, int fd) {
 static bool take(int connection, struct carrick_answer *answer, int *fd) {
     ssize_t got;
     do
-        got = carrick_socket_take(connection, answer, sizeof *answer, fd, 0);
+        got = carrick_socket_take(preload_libc.recvmsg, connection, answer, sizeof *answer, fd, 0);
     while (got < 0 && errno == EINTR);
     if (got == sizeof *answer)
         return true;
@@ -84,17 +84,22 @@ int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *an
     return -1;
 }
 
+int preload_get_all(int fd, uint64_t id, uint32_t item, uint32_t count, uint64_t *values) {
+    int connection = door(), error = connection < 0 ? ENETDOWN : 0;
+    for (uint32_t i = 0; i < count && !error; i++) {
+        struct carrick_ask ask = {.kind = CARRICK_ASK_GET, .id = id, .item = item + i};
+        struct carrick_answer answer;
+        bool told = say(connection, &ask, fd) && preload_answer(connection, &answer);
+        error = told ? answer.error : ENETDOWN;
+        values[i] = told ? answer.id : 0;
+    }
+    if (connection >= 0)
+        close(connection);
+    return error;
+}
+
 int preload_get(int fd, uint64_t id, uint32_t item, uint64_t *value) {
-    struct carrick_answer answer;
-    int got, connection = preload_ask(&(struct carrick_ask){.kind = CARRICK_ASK_GET, .id = id, .value = item}, fd,
-                                      &answer, &got);
-    if (connection < 0)
-        return ENETDOWN;
-    if (got >= 0)
-        close(got);
-    close(connection);
-    *value = answer.id;
-    return answer.error;
+    return preload_get_all(fd, id, item, 1, value);
 }
 
 int preload_tell(const struct carrick_ask *ask, int fd) {

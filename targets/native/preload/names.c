@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,8 +46,24 @@ bool preload_is_stream(int fd, bool *six) {
     int domain = option_of(fd, SOL_SOCKET, SO_DOMAIN);
     bool stream = (domain == AF_INET || domain == AF_INET6) && option_of(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
     *six = domain == AF_INET6;
+    /* The stack has no IPv6: a socket for that alone stays the kernel's. */
+    stream = stream && !(*six && option_of(fd, IPPROTO_IPV6, IPV6_V6ONLY));
     errno = before;
     return stream;
+}
+
+bool preload_is_fresh(int fd) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in; /* whose port is where that of sockaddr_in6 is */
+        struct sockaddr_in6 in6;
+    } address = {0};
+    socklen_t len = sizeof address;
+    bool six;
+    int before = errno;
+    bool named = preload_libc.getsockname(fd, &address.any, &len) != 0 || address.in.sin_port != 0;
+    errno = before;
+    return !named && preload_is_stream(fd, &six);
 }
 
 bool preload_address(const struct sockaddr *from, socklen_t len, uint32_t *address, uint16_t *port) {
@@ -108,36 +125,46 @@ uint32_t preload_option(int level, int option) {
         return CARRICK_OPTION_LINGER;
     if (level == SOL_SOCKET && option == SO_KEEPALIVE)
         return CARRICK_OPTION_KEEPALIVE;
+    if (level == SOL_SOCKET && (option == SO_RCVBUF || option == SO_RCVBUFFORCE))
+        return CARRICK_OPTION_RECEIVE;
     if ((level == IPPROTO_IP && option == IP_TOS) || (level == IPPROTO_IPV6 && option == IPV6_TCLASS))
         return CARRICK_OPTION_TOS;
     return 0;
 }
 
-void preload_options(int fd, struct carrick_ask *ask) {
-    struct linger linger = {0};
-    socklen_t len = sizeof linger;
-    int tos = option_of(fd, IPPROTO_IP, IP_TOS);
-    ask->options = 0;
-    if (option_of(fd, IPPROTO_TCP, TCP_NODELAY))
-        ask->options |= CARRICK_OPTION_NODELAY;
-    if (option_of(fd, IPPROTO_TCP, TCP_CORK))
-        ask->options |= CARRICK_OPTION_CORK;
-    if (option_of(fd, SOL_SOCKET, SO_KEEPALIVE))
-        ask->options |= CARRICK_OPTION_KEEPALIVE;
-    if (preload_libc.getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &len) == 0 && linger.l_onoff && !linger.l_linger)
-        ask->options |= CARRICK_OPTION_RESET;
-    if (tos)
-        ask->options |= CARRICK_OPTION_TOS;
-    ask->tos = (uint32_t)tos;
-    ask->patience = (uint32_t)option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT);
-    if (ask->patience)
-        ask->options |= CARRICK_OPTION_PATIENCE;
+static atomic_bool sets_linger2;
+
+void preload_sets_linger2(void) {
+    atomic_store_explicit(&sets_linger2, true, memory_order_relaxed);
 }
 
-/* A buffer's size, if the program chose it: the kernel tells twice what was asked for. */
+/* What the program chose as a buffer's size, which the kernel tells as twice that; 0: it did not choose. */
+static int size_of(int fd, int option, int lock) {
+    return option_of(fd, SOL_SOCKET, SO_BUF_LOCK) & lock ? option_of(fd, SOL_SOCKET, option) / 2 : 0;
+}
+
+void preload_options(int fd, struct carrick_socket_options *options) {
+    static const struct {
+        int level, option;
+    } plain[] = {{IPPROTO_TCP, TCP_NODELAY},      {IPPROTO_TCP, TCP_CORK}, {SOL_SOCKET, SO_KEEPALIVE},
+                 {IPPROTO_TCP, TCP_USER_TIMEOUT}, {IPPROTO_IP, IP_TOS},    {IPPROTO_IPV6, IPV6_TCLASS}};
+    struct linger linger = {0};
+    socklen_t len = sizeof linger;
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+        int value = option_of(fd, plain[i].level, plain[i].option);
+        if (value)
+            carrick_socket_options_set(options, preload_option(plain[i].level, plain[i].option), (uint32_t)value);
+    }
+    if (preload_libc.getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &len) == 0 && linger.l_onoff && !linger.l_linger)
+        carrick_socket_options_set(options, CARRICK_OPTION_RESET, 1);
+    if (atomic_load_explicit(&sets_linger2, memory_order_relaxed))
+        carrick_socket_options_set(options, CARRICK_OPTION_LINGER, (uint32_t)option_of(fd, IPPROTO_TCP, TCP_LINGER2));
+    carrick_socket_options_set(options, CARRICK_OPTION_RECEIVE, (uint32_t)size_of(fd, SO_RCVBUF, SOCK_RCVBUF_LOCK));
+}
+
 static void copy_size(int fd, int from, int option, int lock) {
-    int size = option_of(fd, SOL_SOCKET, option) / 2;
-    if (option_of(fd, SOL_SOCKET, SO_BUF_LOCK) & lock)
+    int size = size_of(fd, option, lock);
+    if (size)
         (void)preload_libc.setsockopt(from, SOL_SOCKET, option, &size, sizeof size);
 }
 

@@ -20,7 +20,7 @@ PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
     if (!preload_is_stream(fd, &six) || !preload_address(address, len, &ask.address, &ask.port))
         return preload_libc.bind(fd, address, len);
     ask.six = six;
-    preload_options(fd, &ask);
+    preload_options(fd, &ask.options);
     int own, connection = preload_ask(&ask, -1, &answer, &own);
     if (connection < 0)
         return -1;
@@ -43,10 +43,10 @@ PRELOADED int listen(int fd, int backlog) {
 /* The program's end of the next connection, as it came over the listening socket. */
 static int accept_next(int fd, struct carrick_answer *ends) {
     int accepted;
-    ssize_t got = carrick_socket_take(fd, ends, sizeof *ends, &accepted, 0);
+    ssize_t got = carrick_socket_take(preload_libc.recvmsg, fd, ends, sizeof *ends, &accepted, 0);
     char mark; /* tells the stack that the connection is accepted */
     if (got < 0)
-        return -1;
+        return errno == ECONNRESET ? fail(ENETDOWN) : -1; /* the stack is gone, and never reads what fills the socket */
     if (accepted >= 0 && preload_libc.recv(accepted, &mark, sizeof mark, MSG_DONTWAIT) == 1)
         return accepted;
     if (accepted >= 0)
@@ -98,18 +98,6 @@ static int again(int fd) {
     return fail(preload_ends(fd, &name) ? EISCONN : EALREADY);
 }
 
-/* The options that a bound socket has at the stack. */
-static void bound_options(int fd, uint64_t id, struct carrick_ask *ask) {
-    uint64_t value = 0;
-    (void)preload_get(fd, id, CARRICK_VALUE_OPTIONS, &value);
-    ask->options = value & 0xff & ~(uint32_t)CARRICK_OPTION_LINGER; /* that is of accepted connections alone */
-    ask->tos = (uint32_t)(value >> 8);
-    value = 0;
-    if (ask->options & CARRICK_OPTION_PATIENCE)
-        (void)preload_get(fd, id, CARRICK_VALUE_PATIENCE, &value);
-    ask->patience = (uint32_t)value;
-}
-
 PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {
     struct carrick_ask ask = {.kind = CARRICK_ASK_CONNECT};
     struct carrick_socket_name name;
@@ -122,11 +110,11 @@ PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {
     ask.six = bound ? name.six : six;
     ask.local_port = bound ? name.local_port : 0;
     if (bound)
-        bound_options(fd, name.id, &ask);
+        ask.id = name.id;
     else
-        preload_options(fd, &ask);
+        preload_options(fd, &ask.options);
     bool waits = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
     ask.value = !waits;
-    int own, connection = preload_ask(&ask, -1, &answer, &own);
+    int own, connection = preload_ask(&ask, bound ? fd : -1, &answer, &own);
     return connection < 0 ? -1 : finish(fd, waits, connection, own, &answer);
 }

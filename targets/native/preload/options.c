@@ -61,34 +61,110 @@ static int why(int fd, const struct carrick_socket_name *name, void *to, socklen
 }
 
 /* What the program tells of a connection (enum carrick_info). */
-enum { STATE, SEGMENT, ROUND_TRIP, VARIATION, TIMEOUT, WINDOW, THRESHOLD, IN_FLIGHT, RETRIES, ITEMS, LINGER = ITEMS };
+enum {
+    STATE,
+    SEGMENT,
+    ROUND_TRIP,
+    VARIATION,
+    TIMEOUT,
+    WINDOW,
+    THRESHOLD,
+    IN_FLIGHT,
+    RETRIES,
+    LINGER,
+    PROBES,
+    RECOVERY,
+    OPTIONS,
+    ACK_DELAY,
+    LOST,
+    SENT_AGAIN,
+    ARRIVED,
+    SILENCE,
+    OFFERED,
+    SEGMENT_MOST,
+    ITEMS
+};
+enum { SENT, RECEIVED, TIMES };
 
 static uint32_t microseconds(uint64_t nanoseconds) {
     return (uint32_t)(nanoseconds / 1000);
 }
 
-static int tell_info(int fd, uint64_t id, void *to, socklen_t *len) {
+static uint32_t milliseconds(uint64_t nanoseconds) {
+    return (uint32_t)(nanoseconds / 1000000);
+}
+
+static struct tcp_info info_of(const uint64_t *told, const uint64_t *times) {
     static const uint8_t states[] = {7, 2, 3, 1, 4, 5, 8, 11, 9, 6}; /* as the system numbers them */
-    uint64_t told[ITEMS];
-    for (uint32_t item = 0; item < ITEMS; item++) {
-        int error = preload_get(fd, id, CARRICK_VALUE_INFO + item, &told[item]);
-        if (error)
-            return fail(error);
-    }
     uint32_t segment = told[SEGMENT] ? (uint32_t)told[SEGMENT] : 1;
-    struct tcp_info info = {
+    uint32_t most = (uint32_t)told[SEGMENT_MOST];
+    /* Timestamps are in each packet, and take so many octets of it. */
+    uint32_t stamps = told[OPTIONS] & TCPI_OPT_TIMESTAMPS ? 12 : 0;
+    return (struct tcp_info){
         .tcpi_state = told[STATE] < sizeof states ? states[told[STATE]] : 0,
+        .tcpi_ca_state = (uint8_t)told[RECOVERY],
         .tcpi_retransmits = (uint8_t)told[RETRIES],
+        .tcpi_probes = (uint8_t)told[PROBES],
+        .tcpi_backoff = (uint8_t)told[RETRIES],
+        .tcpi_options = (uint8_t)told[OPTIONS],
+        .tcpi_snd_wscale = told[OPTIONS] >> 8 & 15,
+        .tcpi_rcv_wscale = told[OPTIONS] >> 16 & 15,
         .tcpi_rto = microseconds(told[TIMEOUT]),
+        .tcpi_ato = microseconds(told[ACK_DELAY]),
         .tcpi_snd_mss = segment,
+        .tcpi_rcv_mss = most - stamps,
         .tcpi_unacked = ((uint32_t)told[IN_FLIGHT] + segment - 1) / segment,
+        .tcpi_sacked = ((uint32_t)told[ARRIVED] + segment - 1) / segment,
+        .tcpi_lost = ((uint32_t)told[LOST] + segment - 1) / segment,
+        .tcpi_retrans = ((uint32_t)told[SENT_AGAIN] + segment - 1) / segment,
+        .tcpi_last_data_sent = milliseconds(times[SENT]),
+        .tcpi_last_data_recv = milliseconds(times[RECEIVED]),
+        .tcpi_last_ack_recv = milliseconds(told[SILENCE]),
+        .tcpi_pmtu = segment + stamps + 40, /* and two headers without options */
+        .tcpi_rcv_ssthresh = (uint32_t)told[OFFERED],
         .tcpi_rtt = microseconds(told[ROUND_TRIP]),
         .tcpi_rttvar = microseconds(told[VARIATION]),
         .tcpi_snd_ssthresh = (uint32_t)told[THRESHOLD] / segment,
         .tcpi_snd_cwnd = (uint32_t)told[WINDOW] / segment,
+        .tcpi_advmss = most - stamps,
     };
+}
+
+static int tell_info(int fd, uint64_t id, void *to, socklen_t *len) {
+    uint64_t told[ITEMS], times[TIMES];
+    int error = preload_get_all(fd, id, CARRICK_ITEM_INFO, ITEMS, told);
+    error = error ? error : preload_get_all(fd, id, CARRICK_ITEM_SENT, TIMES, times);
+    if (error)
+        return fail(error);
+    struct tcp_info info = info_of(told, times);
     /* What follows is not known, and left out, as by a kernel that does not have it. */
-    return give_octets(&info, offsetof(struct tcp_info, tcpi_advmss), to, len);
+    return give_octets(&info, offsetof(struct tcp_info, tcpi_reordering), to, len);
+}
+
+/* In seconds: what was set, else what the program has. Returns an errno. */
+static int get_linger(int fd, uint64_t id, uint64_t *told) {
+    int error = preload_get(fd, id, CARRICK_OPTION_LINGER, told);
+    if (error != ENOPROTOOPT)
+        return error;
+    error = preload_get(fd, id, CARRICK_ITEM_INFO + LINGER, told);
+    *told /= 1000000000;
+    return error;
+}
+
+static int get_transport(int fd, const struct carrick_socket_name *name, int level, int option, void *value,
+                         socklen_t *len) {
+    uint64_t told;
+    uint32_t known = preload_option(level, option);
+    int error = ENOPROTOOPT;
+    if (level == IPPROTO_TCP && option == TCP_INFO)
+        return name->kind == CARRICK_SOCKET_CONNECTION ? tell_info(fd, name->id, value, len) : fail(ENOPROTOOPT);
+    if (level == IPPROTO_TCP && option == TCP_MAXSEG)
+        error = preload_get(fd, name->id, CARRICK_ITEM_INFO + SEGMENT, &told);
+    else if (known == CARRICK_OPTION_LINGER)
+        error = get_linger(fd, name->id, &told);
+    else if (known)
+        error = preload_get(fd, name->id, known, &told);
+    return error ? fail(error) : give((int)told, value, len);
 }
 
 static int get_socket(int fd, const struct carrick_socket_name *name, int option, void *value, socklen_t *len) {
@@ -103,41 +179,11 @@ static int get_socket(int fd, const struct carrick_socket_name *name, int option
         return give(IPPROTO_TCP, value, len);
     case SO_ACCEPTCONN:
         return give(name->kind == CARRICK_SOCKET_BOUND, value, len);
+    case SO_KEEPALIVE: /* an accepted connection has it of its listening socket, at the stack */
+        return get_transport(fd, name, SOL_SOCKET, option, value, len);
     default:
         return preload_libc.getsockopt(fd, SOL_SOCKET, option, value, len);
     }
-}
-
-/* In seconds: what was set, else what the program has. Returns an errno. */
-static int get_linger(int fd, uint64_t id, uint64_t *told) {
-    int error = preload_get(fd, id, CARRICK_VALUE_LINGER, told);
-    if (!error)
-        return 0;
-    error = preload_get(fd, id, CARRICK_VALUE_INFO + LINGER, told);
-    *told /= 1000000000;
-    return error;
-}
-
-static int get_transport(int fd, const struct carrick_socket_name *name, int level, int option, void *value,
-                         socklen_t *len) {
-    uint64_t told;
-    uint32_t known = preload_option(level, option);
-    int error = ENOPROTOOPT;
-    if (level == IPPROTO_TCP && option == TCP_INFO)
-        return name->kind == CARRICK_SOCKET_CONNECTION ? tell_info(fd, name->id, value, len) : fail(ENOPROTOOPT);
-    if (level == IPPROTO_TCP && option == TCP_MAXSEG)
-        error = preload_get(fd, name->id, CARRICK_VALUE_INFO + SEGMENT, &told);
-    else if (known == CARRICK_OPTION_PATIENCE)
-        error = preload_get(fd, name->id, CARRICK_VALUE_PATIENCE, &told);
-    else if (known == CARRICK_OPTION_LINGER)
-        error = get_linger(fd, name->id, &told);
-    else if (known)
-        error = preload_get(fd, name->id, CARRICK_VALUE_OPTIONS, &told);
-    if (error)
-        return fail(error);
-    if (known && known != CARRICK_OPTION_PATIENCE && known != CARRICK_OPTION_LINGER)
-        told = known == CARRICK_OPTION_TOS ? told >> 8 : (told & known) != 0;
-    return give((int)told, value, len);
 }
 
 static bool is_level(int level) {
@@ -154,7 +200,7 @@ PRELOADED int getsockopt(int fd, int level, int option, void *restrict value, so
 
 static int set(int fd, uint64_t id, uint32_t option, uint32_t value) {
     int error =
-        preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_SET, .id = id, .options = option, .value = value}, fd);
+        preload_tell(&(struct carrick_ask){.kind = CARRICK_ASK_SET, .id = id, .item = option, .value = value}, fd);
     return error ? fail(error) : 0;
 }
 
@@ -169,26 +215,54 @@ static int set_linger(int fd, uint64_t id, const void *value, socklen_t len) {
     return preload_libc.setsockopt(fd, SOL_SOCKET, SO_LINGER, value, len);
 }
 
+/* How the stack has an option's value. False: it is none. */
+static bool value_of(uint32_t option, int wanted, uint32_t *value) {
+    *value = wanted != 0;
+    if (option == CARRICK_OPTION_TOS)
+        *value = (uint32_t)wanted & 0xff;
+    else if (option == CARRICK_OPTION_PATIENCE)
+        *value = (uint32_t)wanted;
+    else if (option == CARRICK_OPTION_LINGER)
+        *value = (uint32_t)(wanted < 0 ? -1 : wanted < LINGER_MOST ? wanted : LINGER_MOST);
+    return option != CARRICK_OPTION_PATIENCE || wanted >= 0;
+}
+
+/* The kernel's bounds of a buffer's size are ours. */
+static int set_receive(int fd, uint64_t id, int option, const void *value, socklen_t len) {
+    int size = 0;
+    socklen_t size_len = sizeof size;
+    if (preload_libc.setsockopt(fd, SOL_SOCKET, option, value, len) != 0 ||
+        preload_libc.getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, &size_len) != 0)
+        return -1;
+    return set(fd, id, CARRICK_OPTION_RECEIVE, (uint32_t)size / 2); /* the kernel tells twice of it */
+}
+
+/* Of a socket that is the kernel's: what it would lose as one of ours is refused. */
+static int set_before(int fd, int level, int option, const void *value, socklen_t len) {
+    bool lost = level != SOL_SOCKET && !preload_option(level, option) &&
+                !(level == IPPROTO_IPV6 && option == IPV6_V6ONLY) && preload_is_fresh(fd);
+    if (level == IPPROTO_TCP && option == TCP_LINGER2)
+        preload_sets_linger2();
+    return lost ? fail(ENOPROTOOPT) : preload_libc.setsockopt(fd, level, option, value, len);
+}
+
 PRELOADED int setsockopt(int fd, int level, int option, const void *value, socklen_t len) {
     struct carrick_socket_name name;
     if (level == SOL_SOCKET && option == SO_LINGER)
         preload_lingers();
-    if (!value || !is_level(level) || !preload_name(fd, &name))
+    if (!value || !is_level(level))
         return preload_libc.setsockopt(fd, level, option, value, len);
+    if (!preload_name(fd, &name))
+        return set_before(fd, level, option, value, len);
     if (level == SOL_SOCKET && option == SO_LINGER)
         return set_linger(fd, name.id, value, len);
-    uint32_t known = preload_option(level, option);
+    uint32_t known = preload_option(level, option), told;
     int wanted = 0;
+    if (known == CARRICK_OPTION_RECEIVE)
+        return set_receive(fd, name.id, option, value, len);
     memcpy(&wanted, value, len < sizeof wanted ? len : sizeof wanted);
-    uint32_t told = wanted != 0;
-    if (known == CARRICK_OPTION_TOS)
-        told = (uint32_t)wanted & 0xff;
-    else if (known == CARRICK_OPTION_PATIENCE && wanted < 0)
+    if (!value_of(known, wanted, &told))
         return fail(EINVAL);
-    else if (known == CARRICK_OPTION_PATIENCE)
-        told = (uint32_t)wanted;
-    else if (known == CARRICK_OPTION_LINGER)
-        told = (uint32_t)(wanted < 0 ? -1 : wanted < LINGER_MOST ? wanted : LINGER_MOST);
     if (known && set(fd, name.id, known, told) != 0)
         return -1;
     if (level == SOL_SOCKET)

@@ -51,8 +51,10 @@ bool preload_ends(int fd, struct carrick_socket_name *name);
  * *got (-1: none). The connection, on which more may come and which the caller closes; -1: there is no stack, with
  * errno. */
 int preload_ask(const struct carrick_ask *ask, int fd, struct carrick_answer *answer, int *got);
-/* Reads a value of a socket (enum carrick_socket_value). Returns an errno. */
+/* Reads a value of a socket: an option, or one of CARRICK_ITEM. Returns an errno. */
 int preload_get(int fd, uint64_t id, uint32_t item, uint64_t *value);
+/* The same of several, from this one on. */
+int preload_get_all(int fd, uint64_t id, uint32_t item, uint32_t count, uint64_t *values);
 /* Asks more on the same connection. False: the stack is gone. */
 bool preload_ask_on(int connection, const struct carrick_ask *ask);
 /* Waits for a further answer. False: the stack is gone. */
@@ -68,9 +70,14 @@ bool preload_address(const struct sockaddr *from, socklen_t len, uint32_t *addre
 /* Writes an address as the kernel would: what fits into *len, and its length. */
 void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to, socklen_t *len);
 
-/* What of a kernel's socket's options the stack is to know, into the request. */
-void preload_options(int fd, struct carrick_ask *ask);
-/* The option's number as the stack names it, with its value; 0: the stack does not have it. */
+/* Whether the socket is the kernel's and may still become one of ours. */
+bool preload_is_fresh(int fd);
+/* What of a kernel's socket's options the stack is to know. */
+void preload_options(int fd, struct carrick_socket_options *options);
+/* The program has set TCP_LINGER2 of a socket that may become one of ours. Where it never has, the stack's own time
+ * counts. */
+void preload_sets_linger2(void);
+/* The option as the stack names it; 0: the stack does not have it. */
 uint32_t preload_option(int level, int option);
 /* The program has set that closing waits: from now on close() looks whether it does for the socket that it closes. */
 void preload_lingers(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading: as ever, but for the end of what broke off, which is an error and not the end of the stream. Sending: as
- * ever, but that an address is ignored, as connected streams over IP do.
+ * Reading: as ever, but for the end of what broke off, which is an error and not the end of the stream, and for
+ * listening sockets.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -55,54 +55,51 @@ static ssize_t ended(int fd, ssize_t got) {
     return -1;
 }
 
+/* What can be read of a listening socket are connections, for accept() alone. */
+static bool refuses_reading(int fd) {
+    struct carrick_socket_name name;
+    int type = 0, noted = errno;
+    socklen_t len = sizeof type;
+    bool refuses = preload_libc.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_SEQPACKET &&
+                   preload_name(fd, &name) && name.kind == CARRICK_SOCKET_BOUND;
+    errno = refuses ? ENOTCONN : noted;
+    return refuses;
+}
+
 PRELOADED ssize_t read(int fd, void *data, size_t len) {
+    if (len > 0 && refuses_reading(fd))
+        return -1;
     ssize_t got = preload_libc.read(fd, data, len);
     return got <= 0 && len > 0 ? ended(fd, got) : got;
 }
 
 PRELOADED ssize_t readv(int fd, const struct iovec *pieces, int count) {
+    if (refuses_reading(fd))
+        return -1;
     ssize_t got = preload_libc.readv(fd, pieces, count);
     return got <= 0 && count > 0 ? ended(fd, got) : got;
 }
 
 PRELOADED ssize_t recv(int fd, void *data, size_t len, int flags) {
+    if (refuses_reading(fd))
+        return -1;
     ssize_t got = preload_libc.recv(fd, data, len, flags);
     return got <= 0 && len > 0 ? ended(fd, got) : got;
 }
 
 PRELOADED ssize_t recvfrom(int fd, void *restrict data, size_t len, int flags, struct sockaddr *restrict address,
                            socklen_t *restrict address_len) {
+    if (refuses_reading(fd))
+        return -1;
     ssize_t got = preload_libc.recvfrom(fd, data, len, flags, address, address_len);
     return got <= 0 && len > 0 ? ended(fd, got) : got;
 }
 
 PRELOADED ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
+    if (refuses_reading(fd))
+        return -1;
     ssize_t got = preload_libc.recvmsg(fd, message, flags);
     return got <= 0 && message->msg_iovlen > 0 ? ended(fd, got) : got;
-}
-
-/* Whether nothing was sent because an address was given, to one of ours. */
-static bool refuses_address(int fd) {
-    struct carrick_socket_name name;
-    bool refuses =
-        (errno == EISCONN || errno == EOPNOTSUPP) && preload_name(fd, &name) && name.kind == CARRICK_SOCKET_CONNECTION;
-    return refuses;
-}
-
-PRELOADED ssize_t sendto(int fd, const void *data, size_t len, int flags, const struct sockaddr *address,
-                         socklen_t address_len) {
-    ssize_t put = preload_libc.sendto(fd, data, len, flags, address, address_len);
-    return put < 0 && address && refuses_address(fd) ? preload_libc.sendto(fd, data, len, flags, NULL, 0) : put;
-}
-
-PRELOADED ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    ssize_t put = preload_libc.sendmsg(fd, message, flags);
-    if (put >= 0 || !message->msg_name || !refuses_address(fd))
-        return put;
-    struct msghdr plain = *message;
-    plain.msg_name = NULL;
-    plain.msg_namelen = 0;
-    return preload_libc.sendmsg(fd, &plain, flags);
 }
 
 /* What programs call instead that were compiled with _FORTIFY_SOURCE: the room is at least `len`, or they are wrong. */

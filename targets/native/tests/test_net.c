@@ -93,6 +93,7 @@ static void packets_wait_for_an_answer(void) {
     for (int i = 0; i < 3; i++)
         CHECK(frames[i].len == 38 && memcmp(frames[i].data, peer_mac, 6) == 0 &&
               carrick_load32(frames[i].data + 30) == FAR);
+    CHECK(carrick_net_owed(&net, carrick_net_deadline(&net), frames, 8) == 0); /* nothing more is asked */
     CHECK(carrick_net_deadline(&net) == UINT64_MAX);
     carrick_net_close(&net);
 }

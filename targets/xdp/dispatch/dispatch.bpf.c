@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * In front of all transports of a device: each gets the packets of its IP protocol, and the kernel's own stack all
- * others. crates/kernel/src/dispatch.rs loads it, and says the same of its maps in Rust.
+ * others. loader/src/dispatch.rs loads it, and says the same of its maps in Rust.
  */
 #include "carrick/kernel.h"
 

@@ -43,6 +43,7 @@ struct carrick_core *carrick_kernel_init(void *memory, const struct carrick_conf
     }
     /* Whoever was here before may have gone while it looked at them. */
     core_look_at_timers(core);
+    core_find_way(core, CARRICK_WAY_BACK);
     return core;
 }
 
@@ -146,6 +147,7 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
             found = true;
         } else if (report->kind == CARRICK_REPORT_SEND) {
             send_for_program(core, report, octets);
+            __atomic_fetch_add(&kernel_shared(core->kernel)->handed_sent, report->number, __ATOMIC_RELEASE);
         } else if (report->kind == CARRICK_REPORT_WAY && words >= 1) {
             core_find_way(core, (uint32_t)report->words[0]);
         } else if (report->kind < CARRICK_REPORT_COMPLETION && core->trace) {

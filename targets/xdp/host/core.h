@@ -41,7 +41,7 @@ struct carrick_core {
 /* Puts a request into a frame, which goes with the next push. False: there is no room in it, and it cannot go now. */
 bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked);
 
-/* Looks for the way to an address. */
+/* Looks for the next hop to an address, and whether frames can go back by the device (CARRICK_WAY_BACK). */
 void core_find_way(const struct carrick_core *core, uint32_t address);
 
 /* Fires the timers that are due at `now` of the kernel's clock, in order. */

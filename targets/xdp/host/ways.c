@@ -123,14 +123,24 @@ static bool own(const struct carrick_kernel *kernel, uint8_t address[6]) {
     return true;
 }
 
+/* Sets the path to an address, or removes it. */
+static void set_way(const struct carrick_kernel *kernel, uint32_t address, bool known, const struct carrick_way *way) {
+    if (known)
+        (void)carrick_bpf_update(kernel->ways, &address, way);
+    else
+        (void)kernel_bpf_delete(kernel->ways, &address);
+}
+
 void core_find_way(const struct carrick_core *core, uint32_t address) {
     struct carrick_kernel *kernel = core->kernel;
     uint64_t now = kernel_now();
     struct carrick_way way = {.until = now + CARRICK_WAY_LASTS};
     uint32_t to = htonl(address), hop;
-    if (device_takes(kernel, now) && next_hop(kernel->device, to, &hop) && neighbour(kernel->device, hop, way.to) &&
-        own(kernel, way.from))
-        (void)carrick_bpf_update(kernel->ways, &address, &way);
-    else
-        (void)kernel_bpf_delete(kernel->ways, &address);
+    bool takes = device_takes(kernel, now);
+    set_way(kernel, CARRICK_WAY_BACK, takes, &way);
+    if (address == CARRICK_WAY_BACK)
+        return;
+    bool known =
+        takes && next_hop(kernel->device, to, &hop) && neighbour(kernel->device, hop, way.to) && own(kernel, way.from);
+    set_way(kernel, address, known, &way);
 }

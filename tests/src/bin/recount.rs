@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Counts what a capture shows: `recount FILE.pcapng ADDRESS` prints, of the TCP segments with data from that
 //! IPv4 address, how many there are and how many carry octets that were captured before.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The kernel's UDP at the other end: `udp_echo PORT` says `ready`, and then sends back every datagram that it gets, until it
 //! is killed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `make bench` stands on: the key-value store, whose clients see it when an answer is wrong, and the page.
 
 use std::process::{Command, Output};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls of sockets, as far as scripts make them, on the calls of the program.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Conformance: scripts in packetdrill's language, played against the interpreted program in virtual time.
 //!
 //! `tests/conformance/*.pkt` are our own. Public suites are played by `make conformance SUITE=DIR`, which ends with a table. A

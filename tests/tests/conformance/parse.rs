@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reading packetdrill's language: a script becomes lines with times, packets, calls and commands.
 
 use carrick_tests::tcp_segment::{Opt, Segment};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Playing a script against the interpreter, in virtual time.
 
 use carrick_driver::{compile_choice, params};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a script asks of the stack before it begins: features and parameters of the program.
 
 use carrick_driver::Choice;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The stack under test: a core of the interpreter in virtual time, and the packets that it sends.
 
 use std::collections::VecDeque;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is shown of packets, held against what the interpreter made of them.
 
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, Program, Ty, arith};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick dissect`: what tshark shows of packets with the script of their program, against what the interpreter made
 //! of them. Packets come from every program that makes some, whole, damaged and cut off.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What tshark makes of a capture with a script, as PDML.
 
 use std::path::Path;

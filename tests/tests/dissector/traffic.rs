@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets, and what the interpreter made of each when it arrived.
 
 use std::sync::Arc;
@@ -5,6 +6,7 @@ use std::sync::Arc;
 use carrick_interp::{Config, Core, Record, Request, TraceKind};
 use carrick_ir::{COUNTERS, EventKind, Program, counter};
 use carrick_sim::dice::Dice;
+use carrick_sim::edges::Edges;
 use carrick_sim::ip::mend_checksum;
 use carrick_sim::observe::Observer;
 
@@ -78,6 +80,7 @@ pub struct World<'p> {
     handles: [Vec<u64>; 2],
     flying: Vec<(usize, Vec<u8>)>,
     dice: Dice,
+    edges: Edges,
     now: u64,
     token: u64,
     pub arrivals: Vec<Arrival>,
@@ -96,6 +99,7 @@ impl<'p> World<'p> {
             handles: [vec![0], vec![0]],
             flying: Vec::new(),
             dice: Dice::new(seed),
+            edges: Edges::of(program),
             now: 0,
             token: 0,
             arrivals: Vec::new(),
@@ -168,7 +172,7 @@ impl<'p> World<'p> {
         let program = self.program;
         let Some(interface) = &program.interface else { return };
         let number = self.dice.roll(interface.calls.len() as u64) as usize;
-        let drawn = self.dice.request(program, &interface.calls[number], end, MOST);
+        let drawn = self.dice.request(program, &self.edges, &interface.calls[number], end, MOST);
         self.token += 1;
         let given = &self.handles[end];
         let handle = given[self.dice.roll(given.len() as u64) as usize];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a client says: requests without and with grants, what it asks for, what it acknowledges, when it gives up.
 
 use carrick_interp::Data;

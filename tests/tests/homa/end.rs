@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One end of RPCs, a core by itself, whose application and whose peers a test plays.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets that cannot be, that come again, or are of nothing: counted, and nothing else comes of them.
 
 use carrick_interp::{Data, Refused};

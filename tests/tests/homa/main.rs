@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Homa: what its RPCs do in the simulator, what its packets are, and what an end says to given packets at given times.
 
 mod client;

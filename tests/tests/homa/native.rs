@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! RPCs between two processes, each a stack with the compiled program.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a server says: whom it grants how much with which priority, what it asks for, that it executes a request once.
 
 use carrick_interp::Data;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The packets of Homa by their public layout (`homa_wire.h` of the Linux module), written from that and from nothing of ours:
 //! from octets to fields and back.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The compiled transport against the Linux kernel's own, over a veth pair, or through a TUN device.
 //!
 //! Each scenario runs twice: with the kernel in our place, which shows that the scenario asks for what a real

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The two sides of a scenario.
 
 use std::process::Command;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What two stacks do with each other, told from our side.
 
 use carrick_tests::net::{DEVICE, End, Net, skip};

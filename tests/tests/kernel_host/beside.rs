@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two programs on one device, each with its process: what ends of one, however it does, is none of the other's.
 
 use std::process::Command;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Sends as much as goes, as the user whose number comes first: `to:ADDRESS:PORT:COUNT` on so many connections, `on:PORT:COUNT` to
 so many that come, for which it waits once it has said `ready`."""
 import encodings.idna  # names are looked up by it, when its folder may be closed to us

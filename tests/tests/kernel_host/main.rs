@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Applications that use a program in the kernel: their requests, its timers, and by which way its packets leave.
 
 mod beside;

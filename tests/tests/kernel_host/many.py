@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Opens so many connections to an echo server, on the kernel's stack, sends over each as often as is asked while all are open, and
 compares what comes back. Prints `same`."""
 import resource

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! As many connections at once as fit into the memory.
 
 use carrick_tests::build::root;

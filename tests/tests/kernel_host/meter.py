@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Says at which rate the packets of paced.mtp came, in bits per second, by the times at which the kernel took them."""
 import socket
 import struct

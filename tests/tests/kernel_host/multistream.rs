@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Streams of one connection, and packets of several frames: a program in the kernel, and the same one as a process.
 
 use std::fs;

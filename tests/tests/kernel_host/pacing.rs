@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets that wait for their moment leave at it: a rate is held.
 
 use std::process::Stdio;

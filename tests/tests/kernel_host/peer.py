@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Answers who asks by the program asking.mtp, from the third time on; says what comes, and ends with a farewell."""
 import socket
 import struct

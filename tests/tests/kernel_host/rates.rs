@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rates of users and of connections are held, whatever their applications do, and nobody else is held to them.
 
 use std::fs::{self, Permissions};
@@ -59,7 +60,7 @@ fn flood(net: &Net, door: &Path, user: &str, what: &[String]) -> Running {
 /// At which rates comes what is sent by each of these users to a port of its own, on so many connections.
 fn measured(net: &Net, door: &Path, users: &[(&str, u16, u32)]) -> Vec<f64> {
     let mut sink = first(net, End::Peer, "python3");
-    sink.arg("-u").arg(here("sink.py")).args([WARM, SECONDS]);
+    sink.arg("-u").arg(here("sink.py")).args([WARM, SECONDS, "1"]);
     sink.args(users.iter().map(|(_, port, count)| format!("listen:{port}:{count}")));
     let (sink, mut said) = started(&mut sink);
     assert_eq!(said.next().as_deref(), Some("ready"));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Requests and responses between a program in the kernel and the same program in a process of its own at the other end.
 
 use std::io::{BufRead, BufReader, Write};

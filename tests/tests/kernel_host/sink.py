@@ -1,12 +1,14 @@
+# SPDX-License-Identifier: MIT
 """Takes all that comes: `listen:PORT:COUNT` waits for so many connections, `fetch:ADDRESS:PORT:COUNT` makes them. Says `ready`
-once those are made, and then for each word at which rate packets came, in bits per second, by the octets and segments that the kernel counted."""
+once those are made, and then for each word at which rate packets came, in bits per second, by the octets and segments that the kernel counted:
+a line for each of so many windows of time, one after the other. A stall of the machine moves packets from one window into the next."""
 import socket
 import struct
 import sys
 import threading
 import time
 
-WARM, SECONDS = float(sys.argv[1]), float(sys.argv[2])
+WARM, SECONDS, WINDOWS = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
 TIMESTAMPS, HEADER, STAMPED = 1, 40, 12  # a bit of the options; octets
 
 
@@ -31,21 +33,23 @@ def begin(s):
 
 
 doors = {}
-for word in sys.argv[3:]:
+for word in sys.argv[4:]:
     kind, *rest = word.split(":")
     if kind == "listen":
         doors[word] = socket.create_server(("", int(rest[0])), backlog=1024)
 groups = {}
-for word in sys.argv[3:]:
+for word in sys.argv[4:]:
     kind, *rest = word.split(":")
     if kind == "fetch":
         groups[word] = [begin(socket.create_connection((rest[0], int(rest[1])), 30)) for _ in range(int(rest[2]))]
 print("ready", flush=True)
 for word, door in doors.items():
     groups[word] = [begin(door.accept()[0]) for _ in range(int(word.split(":")[2]))]
-groups = [groups[word] for word in sys.argv[3:]]
+groups = [groups[word] for word in sys.argv[4:]]
 time.sleep(WARM)
 before, began = [sum(map(octets, group)) for group in groups], time.monotonic()
-time.sleep(SECONDS)
-after, ended = [sum(map(octets, group)) for group in groups], time.monotonic()
-print(*(int((b - a) * 8 / (ended - began)) for a, b in zip(before, after)), flush=True)
+for _ in range(WINDOWS):
+    time.sleep(SECONDS)
+    after, ended = [sum(map(octets, group)) for group in groups], time.monotonic()
+    print(*(int((b - a) * 8 / (ended - began)) for a, b in zip(before, after)), flush=True)
+    before, began = after, ended

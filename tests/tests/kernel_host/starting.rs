@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What happens before a program is at its device, and what people are told while it is there.
 
 use std::process::Command;

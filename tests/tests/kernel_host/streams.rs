@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Connections of a program in the kernel with the kernel's own stack: octets both ways, on a wire that loses frames too.
 
 use std::fs;
@@ -31,6 +32,18 @@ pub(crate) fn application(net: &Net, app: &str, features: &[&str]) -> std::proce
 
 /// Starts a server; `None`, said aloud, where this machine does not take programs.
 pub(crate) fn server(net: &Net, app: &str, features: &[&str]) -> Option<Running> {
+    let (running, lines) = server_that_tells(net, app, features)?;
+    // Whoever does not read makes it wait.
+    std::thread::spawn(move || lines.count());
+    Some(running)
+}
+
+/// The same, with what it says once it serves.
+pub(crate) fn server_that_tells(
+    net: &Net,
+    app: &str,
+    features: &[&str],
+) -> Option<(Running, impl Iterator<Item = String> + Send + use<>)> {
     let (running, mut lines) = started(&mut application(net, app, features));
     let first = lines.next().unwrap_or_default();
     if !first.starts_with("tcp is on") {
@@ -39,9 +52,7 @@ pub(crate) fn server(net: &Net, app: &str, features: &[&str]) -> Option<Running>
         return None;
     }
     assert!(lines.any(|line| line.starts_with("listening on port")), "it serves");
-    // Whoever does not read makes it wait.
-    std::thread::spawn(move || lines.count());
-    Some(running)
+    Some((running, lines))
 }
 
 fn fetched(net: &Net, dir: &Path, url: &str) {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Has a program in the kernel echo octets without end, and asks the kernel's own stack at the other end of the same wire for all
 that it does, each time after more octets have come back. Prints how often each was answered, and `same` if all octets were."""
 import random

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The kernel's own stack on the device of a program.
 
 use carrick_tests::net::{DEVICE, End, Net};

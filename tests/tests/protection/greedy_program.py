@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An application that takes all that it can have of what users share, and asks of others' sockets. Prints what came of it, then
 `holding`, and holds it until its input ends."""
 import encodings.idna  # names are looked up by it, when its folder may be closed to us

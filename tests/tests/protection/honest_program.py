@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An application that has octets echoed, until its input ends but so many pieces at least. Prints `begun`, and in the end `same`."""
 import random
 import select

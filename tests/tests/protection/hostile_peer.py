@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A peer that has a connection which is echoed, beside which it sends what nobody honest would. Each part begins with its name.
 Prints for each counter what belongs to it, what was answered, and at the end `same` if the connection has carried its octets."""
 import collections

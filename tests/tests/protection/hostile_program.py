@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An application of nobody's that tries what it may not. Prints what came of each attempt, then `holding`, and holds what it has,
 reading nothing, until its input ends."""
 import array

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What programs in the kernel leave alone, and what must leave them alone: the kernel's own stack beside them on the device, packets
 //! that nobody honest sends, and applications that may use them and nothing else.
 //!

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """An application of a user of its own, with a socket that is bound, a connection that fails, and one that stays. Prints the
 id of the failed one and why it failed, and when its input ends `same` if all else is as it was."""
 import encodings.idna  # names are looked up by it, when its folder may be closed to us

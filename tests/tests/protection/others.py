@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The kernel's own stack, at another address of the device: answers TCP and UDP at port 7. Says `ready` when it serves."""
 import socket
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A peer that sends what nobody honest would: it is counted, and the connection beside it carries its octets.
 
 use std::collections::BTreeMap;

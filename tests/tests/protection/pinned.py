@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Opens as nobody what is pinned in a folder, all of it, and prints with which errors it could not, and how much there was."""
 import ctypes
 import errno

@@ -1,15 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is pinned is root's.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use carrick_driver::cc::{self, Tracing};
+use carrick_driver::cc::Tracing;
 use carrick_driver::compile_file;
-use carrick_kernel::{Object, machine};
+use carrick_targets::xdp::build;
 use carrick_tests::build::root;
 use carrick_tests::in_kernel::Pins;
 use carrick_tests::net::{lacks, skip};
+use carrick_xdp_loader::{Object, machine};
 
 use super::setting::{here, printed};
 
@@ -23,7 +25,7 @@ fn what_is_pinned_opens_for_root_alone() {
     }
     let program = compile_file(&root().join("tests/programs/least.mtp")).expect("readable").program;
     let program = program.expect("it is right");
-    let compiled = cc::kernel_object(&program, Tracing::Off).expect("it compiles");
+    let compiled = build::temporary(&program, Tracing::Off).expect("it compiles");
     let object = Object::load(&compiled.path, &program, 1, 1, 1500, &[]).expect("it is taken");
     let dir = tempfile::tempdir().expect("a folder");
     // Whoever may look into the folders still may not open what is in them.

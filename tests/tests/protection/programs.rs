@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Applications of others' that may use a program in the kernel, and nothing else.
 
 use std::io::{BufRead, BufReader, Read, Write};

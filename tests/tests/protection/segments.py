@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Segments of TCP as octets, and what may be wrong with them."""
 import random
 import socket

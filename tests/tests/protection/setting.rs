@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the kernel at our end of a wire, and how all is as before once it is gone.
 
 use std::collections::BTreeMap;
@@ -8,11 +9,11 @@ use std::process::{Command, Output};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use carrick_kernel::machine;
 use carrick_tests::build::root;
 use carrick_tests::in_kernel::{let_frames_back, run_in_kernel};
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::{Running, started};
+use carrick_xdp_loader::machine;
 use tempfile::TempDir;
 
 /// A stream protocol.
@@ -103,9 +104,7 @@ impl Place {
 
     /// The process that uses the program for its applications.
     pub fn host(&self) -> u32 {
-        let id = self.stack.id();
-        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("it runs");
-        children.split_whitespace().next().and_then(|child| child.parse().ok()).expect("it has started one")
+        self.stack.child().expect("it has started one")
     }
 
     /// The maps, programs and links that it has in the kernel.

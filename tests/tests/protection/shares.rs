@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Users who take what they can have, and others who come after them.
 
 use carrick_tests::net::Net;

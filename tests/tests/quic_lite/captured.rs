@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What two ends of ours send each other: s2n-quic reads every frame, and what they say fits what happened.
 
 use std::collections::BTreeSet;

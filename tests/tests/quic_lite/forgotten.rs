@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Connections that one end has forgotten (RFC 9000 §10.3).
 
 use crate::native::{connect, stream};

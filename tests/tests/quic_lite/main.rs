@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! QUIC-Lite's packets, read and written by a QUIC that nobody here wrote, and what it answers to those that it should not get.
 
 mod captured;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets that a switch may mark, and what is said of marks (RFC 9000 §13.4, RFC 9002 §7.1).
 
 use crate::peer::{MS, Peer};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Peers that do what RFC 9000 forbids, and what they are told.
 
 use carrick_interp::Data;

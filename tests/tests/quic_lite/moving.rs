@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Clients that are somewhere else all at once (RFC 9000 §8, §9).
 
 use s2n_quic_core::frame::{PathChallenge, PathResponse, Stream};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two stacks with the compiled program: files over HTTP, each over a stream of its own of one connection.
 
 use std::collections::{BTreeMap, BTreeSet};

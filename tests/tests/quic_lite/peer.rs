@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Somebody who speaks to a server packet by packet, well or badly.
 
 use carrick_driver::compile_file;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A client behind a box that translates addresses and forgets which it gave (RFC 9000 §9, §9.3.3): two stacks, and the box
 //! between them, which is this test.
 

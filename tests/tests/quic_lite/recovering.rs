@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is lost, and when that is believed (RFC 9002).
 
 use s2n_quic_core::frame::Stream;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A server that has each client show that it is where it says (RFC 9000 §8.1.2, §17.2.5).
 
 use crate::peer::{MS, Peer};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets as s2n-quic, which nobody here wrote, reads and writes their frames.
 
 use carrick_sim::ip::{checksum, mend_checksum};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! RoCEv2: every octet and every completion through bad networks, captures that tshark reads, the invariant CRC as the annex
 //! of the InfiniBand specification has it, and what strangers may send.
 

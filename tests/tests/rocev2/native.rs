@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two stacks with the compiled program: one offers memory, the other writes to it, reads from it and sends messages, and
 //! looks at every octet (the applications `memory` and `perf`).
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One core, and a peer made by hand that does what it should not.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Selective repeat: what is kept behind a gap, what is not, and what is sent again.
 
 use carrick_driver::Choice;

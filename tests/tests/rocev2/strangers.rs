@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What nobody should send: anything at all, packets cut short, and a whole conversation again.
 
 use std::collections::HashSet;

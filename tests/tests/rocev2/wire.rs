@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets of RoCEv2 by hand: read from captures, made for strangers, with an invariant CRC that shares nothing with ours.
 
 /// A CRC-32 bit by bit: the polynomial of IEEE 802.3, least significant bit first.

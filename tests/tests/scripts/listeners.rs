@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What scripts are too short for: listeners with many connections, and long floods of duplicates.
 
 use carrick_interp::{Config, Core, Data};

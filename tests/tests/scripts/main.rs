@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scripts: what a program says to given segments at given times, line by line, in virtual time.
 //!
 //! A script (`protocols/*/tests/*.script`) plays the peer and the application of one core. Sequence numbers count from the

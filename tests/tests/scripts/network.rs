@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What scripts cannot say: of the network layer, and of initial sequence numbers.
 
 use std::sync::Arc;

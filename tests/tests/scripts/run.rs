@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Playing a script against the interpreter.
 
 use std::collections::{BTreeMap, VecDeque};

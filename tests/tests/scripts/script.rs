@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The lines of a script.
 
 use carrick_driver::Choice;
@@ -84,7 +85,7 @@ fn action(line: &str) -> Option<Action> {
         "quiet" => Action::Quiet(duration(rest)?),
         "listen" | "accept" | "connect" | "send" | "recv" | "shutdown" | "close" | "abort" | "unlisten"
         | "send_urgent" | "urgent" | "set_nodelay" | "set_keepalive" | "set_retries" | "set_user_timeout"
-        | "set_linger" | "drain" | "orphan" | "set_tos" => {
+        | "set_linger" | "drain" | "orphan" | "set_tos" | "info" => {
             let argument = if rest.is_empty() { None } else { Some(rest.parse().ok()?) };
             Action::Call { name: word.to_owned(), argument }
         }

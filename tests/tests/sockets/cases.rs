@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the programs are asked to do, at whichever end the server is.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A stack with fewer descriptors than the program has connections.
 
 use carrick_tests::net::{Net, lacks};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the stack does with what programs give to it, and with what they leave behind.
 
 use carrick_tests::net::{End, Net, lacks};
@@ -18,7 +19,7 @@ for kind in range(1, 9):
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     door.connect(door_path)
     address = int.from_bytes(socket.inet_aton(peer), 'big')
-    ask = struct.pack('=IIQIHHIIIIII', version, kind, 0, address if kind == 3 else 0, 1000, 0, 0, 0, 0, 0, 0, 0)
+    ask = struct.pack('=IIQIHHIIIIIIII', version, kind, 0, address if kind == 3 else 0, 1000, 0, 0, 0, 0, *[0xffffffff] * 5)
     socket.send_fds(door, [ask], [given.fileno()])
     given.close()
     got, ends, _, _ = socket.recv_fds(door, 64, 1)
@@ -180,14 +181,29 @@ fn a_user_has_all_of_its_share_however_many_may_wait() {
 /// What the stack does not have is refused, and not taken in silence.
 const REFUSED: &str = "
 import errno, socket, sys
-s = socket.create_connection((sys.argv[1], 1000))
-for option in (socket.TCP_CONGESTION, socket.TCP_KEEPIDLE, socket.TCP_KEEPCNT):
-    for ask in (lambda: s.setsockopt(socket.IPPROTO_TCP, option, 1), lambda: s.getsockopt(socket.IPPROTO_TCP, option)):
-        try:
-            ask()
-            print(option, 'is taken')
-        except OSError as e:
-            assert e.errno == errno.ENOPROTOOPT, e
+def refused(option, ask):
+    try:
+        ask()
+        print(option, 'is taken')
+    except OSError as e:
+        assert e.errno == errno.ENOPROTOOPT, e
+fresh, bound, six = socket.socket(), socket.socket(), socket.socket(socket.AF_INET6)
+bound.bind(('', 0))
+connected = socket.create_connection((sys.argv[1], 1000))
+for option in (socket.TCP_CONGESTION, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT, socket.TCP_MAXSEG):
+    for s in (fresh, bound, six, connected):
+        refused(option, lambda: s.setsockopt(socket.IPPROTO_TCP, option, 1))
+    if option != socket.TCP_MAXSEG:
+        refused(option, lambda: connected.getsockopt(socket.IPPROTO_TCP, option))
+for s in (fresh, bound, connected):
+    refused(socket.IP_TTL, lambda: s.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 3))
+# The kernel's sockets have all of its options.
+home = socket.create_server(('127.0.0.1', 0))
+for s in (home, socket.create_connection(home.getsockname())):
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 7)
+datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+datagrams.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, 3)
+six.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
 ";
 
 #[test]

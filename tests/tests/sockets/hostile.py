@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Says to a stack's door what no library would: any octets, any descriptors, and leaves in the middle. Prints `said`."""
 import array
 import os
@@ -22,9 +23,9 @@ for n in range(2000):
         version, kind = rng.choice([VERSION, VERSION, VERSION, 1]), rng.randrange(10)
         id = rng.choice([0, rng.getrandbits(64), rng.randrange(70000)])
         ask = struct.pack(
-            "=IIQIHHIIIIII",
+            "=IIQIHHIIIIIIII",
             version, kind, id, rng.choice([0, 0x0A4D0001, 0x0A4D0002, rng.getrandbits(32)]), rng.getrandbits(16),
-            rng.choice([0, rng.getrandbits(16)]), rng.getrandbits(32), rng.getrandbits(rng.randrange(33)), rng.getrandbits(1), 0, 0, 0,
+            rng.choice([0, rng.getrandbits(16)]), rng.getrandbits(32), rng.getrandbits(rng.randrange(33)), rng.getrandbits(1), *(rng.getrandbits(32) for _ in range(5)),
         )
         ask = rng.choice([ask, ask, ask, ask[: rng.randrange(len(ask))], ask + b"x"])
         passed = rng.sample(DESCRIPTORS, rng.choice([0, 1, 1, 2, 5]))

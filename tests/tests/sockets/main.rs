@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Unmodified programs over the stack: their sockets are relayed by the library that is preloaded.
 
 mod cases;
 mod descriptors;
+mod documented;
 mod guarded;
 mod programs;
 mod setting;
@@ -137,7 +139,7 @@ print(*[bind(port) for port in (80, 79, 8000, 8099, 8100, 0, 81)])
 def connect(local_port):
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     door.connect(os.environ['CARRICK_SOCKETS'])
-    ask = struct.pack('=IIQIHHIIIIII', int(sys.argv[2]), 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0, 0, 0)
+    ask = struct.pack('=IIQIHHIIIIIIII', int(sys.argv[2]), 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0, 0, 0, 0, 0)
     door.send(ask)
     return errno.errorcode.get(struct.unpack('=i', door.recv(64)[:4])[0], 'ok')
 print(connect(81), connect(8100), connect(0))

@@ -1,4 +1,8 @@
+# SPDX-License-Identifier: MIT
 """The other end, on the kernel's stack: does on each connection what its first line asks. Says `ready` when it serves."""
+import errno
+import queue
+import select
 import socket
 import struct
 import sys
@@ -6,6 +10,7 @@ import threading
 
 PORT = 1000
 go = threading.Event()
+floods = queue.Queue()
 
 
 def line(s):
@@ -45,20 +50,34 @@ def serve(s, address):
         all_of(s)
     elif what[0] == "go":
         go.set()
+    elif what[0] == "flood":  # octets, until they have been taken no more for a while
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
+        s.setblocking(False)
+        sent = 0
+        while select.select([], [s], [], 0.5)[1]:
+            sent += s.send(b"f" * 65536)
+        floods.put(sent)
+        s.setblocking(True)
+        s.recv(1)
+    elif what[0] == "flooded":  # how many those were
+        s.sendall(str(floods.get()).encode())
     elif what[0] == "reset":  # octets, then a reset once the first answer has come
         s.sendall(b"x" * int(what[1]))
         s.recv(1)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     elif what[0] == "call":  # connects back, says what it is told, if anything, tells what it hears and how it ended
-        back = socket.create_connection((address, int(what[1])))
-        port = back.getsockname()[1]
+        back, heard = socket.socket(), b""
         try:
+            back.connect((address, int(what[1])))
             if len(what) > 2:
                 back.sendall(what[2].encode())
                 back.shutdown(socket.SHUT_WR)
             heard = all_of(back)
-        except OSError:  # it was reset, perhaps before all was said
-            heard = b"reset"
+        except OSError as e:
+            if e.errno not in (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN):
+                raise
+            heard = b"reset"  # whether it came before connect(), sendall(), shutdown() or recv()
+        port = back.getsockname()[1]
         s.sendall(heard + b" at %d" % port)
         back.close()
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A program that knows nothing of the stack beneath its sockets. What it expects is what the kernel's stack does, on which it
 runs first. Prints the name of each case when it has passed; the last line is `all`."""
 import array
@@ -215,10 +216,65 @@ def times_are_read_back():
     fails(errno.EINVAL, s.setsockopt, socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, -1)
     s = socket.socket()
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 7000)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2, 7)
     s.connect((PEER, PORT))
     assert s.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 7000
+    assert s.getsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2) == 7
     s.sendall(b"echo\nx")
     assert s.recv(1) == b"x"
+
+
+def seconds_until(s, event, f):
+    begin = time.monotonic()
+    f()
+    wait(s, event)
+    return time.monotonic() - begin
+
+
+@case
+def less_than_a_segment_waits_for_more():
+    s = ask("echo")
+
+    def cork(on):
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, on)
+
+    def exchanged(octets):  # what was sent has arrived, and is acknowledged
+        got = b""
+        while len(got) < len(octets):
+            got += s.recv(65536)
+        assert got == octets
+
+    for begin, hold, release in [
+        (lambda: None, lambda: s.send(b"held", socket.MSG_MORE), lambda: s.send(b"!")),
+        (lambda: None, lambda: s.sendmsg([b"he", b"ld"], [], socket.MSG_MORE), lambda: os.write(s.fileno(), b"!")),
+        (lambda: cork(1), lambda: s.send(b"held"), lambda: (s.send(b"!"), cork(0))),
+    ]:
+        s.send(b"first")
+        exchanged(b"first")
+        begin()
+        assert seconds_until(s, select.POLLIN, hold) > 0.15, "it is sent at once"
+        cork(0)
+        exchanged(b"held")
+        at_once = []
+        for _ in range(5):
+            begin()
+            at_once.append(seconds_until(s, select.POLLIN, lambda: (hold(), release())))
+            exchanged(b"held!")
+        assert min(at_once) < 0.15, "it waits on"
+    whole = bytes(range(256)) * 400
+    s.setblocking(False)
+    sent, got = 0, b""
+    while len(got) < len(whole):
+        events = wait(s, select.POLLIN | (select.POLLOUT if sent < len(whole) else 0))
+        if events & select.POLLOUT:
+            sent += s.send(whole[sent:], socket.MSG_MORE)
+        if events & select.POLLIN:
+            got += s.recv(65536)
+    assert got == whole
+    s = ask("count")
+    s.sendall(b"z" * 70_000, socket.MSG_MORE)
+    s.shutdown(socket.SHUT_WR)
+    assert all_of(s) == b"70000", "the end is not waited for"
 
 
 def filled():
@@ -288,6 +344,8 @@ def options_outlive_connecting_and_listening():
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 50_000)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 60_000)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeout)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2, 7)
         reach(s)
         assert s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
         assert s.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 0x10
@@ -299,12 +357,45 @@ def options_outlive_connecting_and_listening():
     accepted, _ = accepting.accept()
     assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
     assert accepted.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 0x10
+    assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+    assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) == 100_000
+    assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2) == 7
     accepted.close()
     all_of(called)
 
 
 @case
+def options_of_a_bound_socket_are_those_of_its_connection():
+    s = socket.socket()
+    s.bind((OURS, 0))
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 7000)
+    s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 0x10)
+    s.connect((PEER, PORT))
+    assert s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+    assert s.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 7000
+    assert s.getsockopt(socket.IPPROTO_IP, socket.IP_TOS) == 0x10
+
+
+@case
+def a_receive_buffer_holds_the_peer_back():
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+    s.connect((PEER, PORT))
+    s.sendall(b"flood\n")
+    # The peer has a small buffer of its own, and a stack in user space one for each connection.
+    sent = int(all_of(ask("flooded")))
+    assert sent < 400 << 10, sent
+    got = 0
+    while got < sent:
+        got += len(s.recv(65536))
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 50_000)
+    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) == 100_000
+
+
+@case
 def the_inside_is_told():
+    begin = time.monotonic()
     s = ask("echo")
     for _ in range(5):
         s.sendall(b"x")
@@ -319,6 +410,19 @@ def the_inside_is_told():
     assert sent_segment == segment
     assert 0 < round_trip <= timeout < 60_000_000 and 0 < variation < 60_000_000
     assert 1 <= window < threshold
+    assert info[1] <= 4 and info[5] & 5 == 5, "timestamps, and a window scale"
+    assert info[6] & 15 and info[6] >> 4, "both ends have one"
+    (ack_delay,) = struct.unpack_from("I", info, 12)
+    (their_segment,) = struct.unpack_from("I", info, 20)
+    sent, _, received, acknowledged, packet, offered = struct.unpack_from("IIIIII", info, 44)
+    (announced,) = struct.unpack_from("I", info, 84)
+    assert 0 < ack_delay < 1_000_000
+    assert 500 < their_segment <= announced == 1448 and packet == 1500
+    assert offered > segment
+    assert max(sent, received, acknowledged) <= 1000 * (time.monotonic() - begin) + 10
+    time.sleep(0.05)  # what is looked for is that time passes
+    (later,) = struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256), 44)
+    assert later >= sent + 40
 
 
 @case
@@ -367,6 +471,33 @@ def a_closed_listener_resets_what_it_did_not_accept():
     wait(listener, select.POLLIN)
     listener.close()
     assert all_of(s).startswith(b"reset")
+
+
+@case
+def a_listening_socket_is_not_read():
+    listener = socket.create_server((OURS, 2004))
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 100_000)
+    both = select.poll()
+    both.register(listener, select.POLLIN | select.POLLOUT)
+    assert both.poll(0) == []
+    s = ask("call 2004 hello")
+    wait(listener, select.POLLIN)
+    assert both.poll(0) == [(listener.fileno(), select.POLLIN)]
+    room = [bytearray(100)]
+    for read in [
+        lambda: listener.recv(100),
+        lambda: listener.recv(100, socket.MSG_PEEK),
+        lambda: listener.recvfrom(1),
+        lambda: listener.recvmsg(1),
+        lambda: os.read(listener.fileno(), 100),
+        lambda: os.readv(listener.fileno(), room),
+    ]:
+        fails(errno.ENOTCONN, read)
+    fails(errno.EPIPE, listener.send, b"x")
+    accepted, _ = listener.accept()
+    assert all_of(accepted) == b"hello", "nothing was taken away"
+    accepted.close()
+    assert all_of(s).startswith(b" at")
 
 
 @case

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The programs that everybody has, as Debian packs them, each at either end; at the other end it runs on the kernel's stack.
 
 use carrick_tests::in_kernel::let_frames_back_but;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two programs of two users at one door of the kernel's: each has its ports, at the same time, and neither those of the other.
 
 use carrick_tests::in_kernel::let_frames_back_but;

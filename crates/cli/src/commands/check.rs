@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick check`
 
 use std::process::ExitCode;
@@ -5,15 +6,15 @@ use std::process::ExitCode;
 use std::path::Path;
 
 use carrick_driver::compile::{combinations_of, compile_assembled};
-use carrick_driver::targets::{self, Target};
+use carrick_driver::targets::{Against, Targets};
 use carrick_driver::{Choice, Compiled, Failure, compile_for, render};
 use serde_json::{Value, json};
 
 use crate::args::Check;
 use crate::output::{self, Format};
 
-pub fn run(args: &Check) -> Result<ExitCode, Failure> {
-    let target = args.target.as_deref().map(targets::named).transpose()?;
+pub fn run(args: &Check, targets: Targets) -> Result<ExitCode, Failure> {
+    let target = args.target.as_deref().map(|name| targets.named(name)).transpose()?;
     let mut failed = false;
     let mut reports: Vec<Value> = Vec::new();
     for file in &args.files {
@@ -37,7 +38,7 @@ pub fn run(args: &Check) -> Result<ExitCode, Failure> {
 }
 
 /// Compiles every combination of features; whether all are right, and what is to be said of them.
-fn combinations(file: &Path, target: Option<&Target>, format: Format) -> Result<(bool, Value), Failure> {
+fn combinations(file: &Path, target: Option<&Against>, format: Format) -> Result<(bool, Value), Failure> {
     let (assembled, choices) = combinations_of(file)?;
     let name = file.display().to_string();
     let (mut wrong, mut reports, mut said) = (0, Vec::new(), Vec::new());

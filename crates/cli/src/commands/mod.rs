@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! One file a command.
 
 mod build;
@@ -16,7 +17,6 @@ mod plot;
 mod report;
 mod repro;
 mod run;
-mod run_in_kernel;
 pub mod scenario;
 mod shell;
 pub mod sim;
@@ -28,10 +28,9 @@ use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
 
-use carrick_driver::targets::Target;
+use carrick_driver::targets::{Against, Targets};
 use carrick_driver::{Choice, Failure, compile_for};
 use carrick_ir::Program;
-use carrick_kernel::Refusal;
 
 use crate::args::{Args, Command, Source};
 use crate::manifest::words;
@@ -46,17 +45,16 @@ fn command_line() -> String {
 ///
 /// # Errors
 /// A [`Failure`] with its exit code, if the command could not do its work.
-pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+pub fn run(args: &Args, targets: Targets) -> Result<ExitCode, Failure> {
     match &args.command {
         Command::New(args) => new::run(args),
-        Command::Check(args) => watch::run(&args.watching, &args.files, || check::run(args)),
+        Command::Check(args) => watch::run(&args.watching, &args.files, || check::run(args, targets)),
         Command::Fmt(args) => fmt::run(args),
-        Command::Build(args) => build::run(args),
+        Command::Build(args) => build::run(args, targets),
         Command::Sim(args) => watch::run(&args.watching, &sim::files(args), || sim::run(args)),
-        Command::Trace(args) => trace::run(args),
-        Command::Diff(args) => diff::run(args),
-        Command::Run(args) if args.target == diff::Where::Xdp => run_in_kernel::run(args),
-        Command::Run(args) => run::run(args),
+        Command::Trace(args) => trace::run(args, targets),
+        Command::Diff(args) => diff::run(args, targets),
+        Command::Run(args) => run::run(args, targets),
         Command::Explain(args) => explain::run(args),
         Command::Doc(args) => {
             watch::run(&args.watching, slice::from_ref(&args.source.file), || doc::run(args))
@@ -69,21 +67,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Plot(args) => plot::run(args),
         Command::Repro(args) => repro::run(args),
         Command::Report(args) => report::run(args),
-        Command::Targets(args) => targets::run(args),
-        Command::Completions(args) => Ok(shell::completions(args)),
-        Command::Man(args) => shell::man(args),
+        Command::Targets(args) => targets::run(args, targets),
+        Command::Completions(args) => Ok(shell::completions(args, targets)),
+        Command::Man(args) => shell::man(args, targets),
         Command::Lsp(_) => lsp::run(),
-    }
-}
-
-/// A program that is not in the kernel, in one sentence; what the verifier says, to who wants it.
-fn refused(refusal: Refusal, verbose: bool) -> Failure {
-    let text = refusal.to_string();
-    match refusal {
-        Refusal::Missing(_) => Failure::Missing(text),
-        Refusal::Failed(_) => Failure::Failed(text),
-        Refusal::Rejected { log, .. } if verbose => Failure::Failed(format!("{text}\n{log}")),
-        Refusal::Rejected { .. } => Failure::Failed(format!("{text}; --verbose shows all that it says")),
     }
 }
 
@@ -98,7 +85,7 @@ fn load_choice(file: &Path, choice: &Choice) -> Result<Arc<Program>, Failure> {
 }
 
 /// As [`load_choice`], for a target, if there is one.
-fn load_for(file: &Path, choice: &Choice, target: Option<&Target>) -> Result<Arc<Program>, Failure> {
+fn load_for(file: &Path, choice: &Choice, target: Option<&Against>) -> Result<Arc<Program>, Failure> {
     let compiled = compile_for(file, choice, target)?;
     output::diagnostics(&compiled);
     compiled.program.clone().ok_or_else(|| Failure::Failed(output::summary(&compiled)))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick plot`
 
 use std::path::Path;
@@ -50,7 +51,7 @@ fn taken(text: &str, label: &str) -> Result<(Manifest, Table), String> {
         _ => None,
     }
     .map(|manifest| (manifest, table))
-    .ok_or_else(|| "it does not tell what made it".to_owned())
+    .ok_or_else(|| "it does not say which command made it".to_owned())
 }
 
 fn draw(figure: Figure, drawn: &[(Manifest, Table)]) -> String {

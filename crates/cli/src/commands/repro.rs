@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick repro`
 
 use std::collections::BTreeSet;
@@ -144,7 +145,7 @@ fn difference(form: Form, before: &[u8], after: &[u8]) -> Option<String> {
     if form == Form::Pcap {
         let at = before.iter().zip(after).take_while(|(a, b)| a == b).count();
         let (old, new) = (before.len(), after.len());
-        return Some(format!("octet {at} is the first that differs; it had {old} octets and has {new}"));
+        return Some(format!("byte {at} is the first that differs; it had {old} bytes and has {new}"));
     }
     let [old, new] = [before, after].map(String::from_utf8_lossy);
     let lines = |text| str::lines(text).filter(|line| !line.starts_with(OF_THE_MACHINE));

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a run in the simulator is, as the command line says it.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use carrick_driver::cc::{self, SharedLibrary, Tracing};
+use carrick_driver::cc::Tracing;
+use carrick_driver::compiled::{self, SharedLibrary};
 use carrick_driver::{Choice, Failure, params, quantity};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
@@ -242,7 +244,7 @@ pub fn engine(
     if !compiled {
         return Ok((Engine::Interpreter, None));
     }
-    let library = cc::shared_library(program, tracing)?;
+    let library = compiled::shared_library(program, tracing)?;
     let core = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
     Ok((Engine::Compiled(core), Some(library)))
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick sim`
 
 use std::collections::BTreeMap;
@@ -128,7 +129,7 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
     }
     if let Some(m) = metrics {
         println!(
-            "data packets      {} ({} retransmitted, {} octets again)",
+            "data packets      {} ({} retransmitted, {} bytes)",
             m.data_packets, m.retransmitted_packets, m.retransmitted_octets
         );
         if let Some((p50, p99)) = m.rtt() {
@@ -172,7 +173,7 @@ fn connections(report: &Report) {
     for (name, records) in ["client", "server"].iter().zip(&report.connections) {
         for r in records.iter().take(8) {
             println!(
-                "{name} connection {}: {} octets sent, {} received, {}",
+                "{name} connection {}: {} bytes sent, {} received, {}",
                 r.number,
                 r.sent,
                 r.received,
@@ -198,7 +199,7 @@ fn arrivals(report: &Report) {
         let there = report.connections[1].iter().find(|s| s.number == r.number && s.received > 0);
         if let Some(at) = there.and_then(|s| s.finished) {
             println!(
-                "stream {:<4} {:>10} octets there after {:.6} s",
+                "stream {:<4} {:>10} bytes complete after {:.6} s",
                 r.number,
                 r.sent,
                 (at - r.started) as f64 / 1e9

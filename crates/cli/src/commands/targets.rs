@@ -1,18 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick targets`
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use carrick_driver::targets::Target;
+use carrick_driver::Failure;
 use carrick_driver::targets::limits::LIMITS;
-use carrick_driver::{Failure, targets};
+use carrick_driver::targets::{TargetFile, Targets};
 use serde_json::json;
 
-use crate::args::Targets;
+use crate::args;
 use crate::output::{self, Format};
 
-pub fn run(args: &Targets) -> Result<ExitCode, Failure> {
-    let all = targets::all();
+pub fn run(args: &args::Targets, targets: Targets) -> Result<ExitCode, Failure> {
+    let all = targets.files();
     if args.format == Format::Json {
         output::json(&json!(all));
         return Ok(ExitCode::SUCCESS);
@@ -28,17 +29,17 @@ pub fn run(args: &Targets) -> Result<ExitCode, Failure> {
 }
 
 /// Which numbers programs must not exceed where.
-fn limits(all: &[Target]) {
+fn limits(all: &[TargetFile]) {
     head("limit", all);
     for limit in LIMITS.iter().filter(|l| all.iter().any(|t| t.limits.contains_key(l.name))) {
         print!("{:<24}", limit.name);
-        let said = |t: &Target| t.limits.get(limit.name).map_or_else(|| "-".to_owned(), u64::to_string);
+        let said = |t: &TargetFile| t.limits.get(limit.name).map_or_else(|| "-".to_owned(), u64::to_string);
         all.iter().for_each(|t| print!("{:<8}", said(t)));
         println!();
     }
 }
 
-fn head(what: &str, all: &[Target]) {
+fn head(what: &str, all: &[TargetFile]) {
     println!();
     print!("{what:<24}");
     all.iter().for_each(|t| print!("{:<8}", t.name));
@@ -46,7 +47,7 @@ fn head(what: &str, all: &[Target]) {
 }
 
 /// Which target has what.
-fn table(what: &str, all: &[Target], of: impl Fn(&Target) -> &Vec<String>) {
+fn table(what: &str, all: &[TargetFile], of: impl Fn(&TargetFile) -> &Vec<String>) {
     head(what, all);
     let names: BTreeSet<&String> = all.iter().flat_map(&of).collect();
     for name in names {

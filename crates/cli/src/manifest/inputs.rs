@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The files beside the program that runs are made of: a topology, traces of flows, a program in the network.
 
 use carrick_driver::Failure;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Finds the manifest in an artefact.
 
 use carrick_driver::Failure;
@@ -67,7 +68,7 @@ impl Manifest {
         };
         found.ok_or_else(|| {
             Failure::Usage(format!(
-                "{shown} does not tell what made it: artefacts of `carrick sim` and `carrick report` do"
+                "{shown} does not say which command made it: artefacts of `carrick sim` and `carrick report` do"
             ))
         })
     }

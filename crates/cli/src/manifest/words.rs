@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Words of a command line as one text, and back (POSIX.1-2017, Shell Command Language, section 2.2).
 
 /// One text that a shell takes apart into these words.

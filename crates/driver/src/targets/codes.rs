@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The codes of what a target lacks: 600 to 699. A number is never used again for something else.
 
 use carrick_syntax::diag::{Code, code_table};
 
 code_table! {
-    INSTRUCTION = 600, "an instruction that a target does not carry out", "0600";
+    INSTRUCTION = 600, "an instruction that a target does not support", "0600";
     PACKET_BLOCK = 601, "a way to schedule packets that a target does not have", "0601";
     EVENT_BLOCK = 602, "a way to schedule events that a target does not have", "0602";
     EVENT_KIND = 603, "a kind of event that a target does not have", "0603";
     INTERFACE = 604, "an interface that no application of a target knows", "0604";
     NET_HEADER = 605, "a network layer that a target does not have", "0605";
-    ROLE = 606, "a place in the network where a target is not", "0606";
+    ROLE = 606, "a role that a target does not support", "0606";
     WORK = 607, "a chain that does more than a target allows", "0607";
     CONTEXTS = 608, "a chain over more contexts than a target allows", "0608";
     STATE = 609, "more state than a target holds", "0609";
-    STACK = 610, "variables that take more room than a target has", "0610";
+    STACK = 610, "variables that need more stack than a target has", "0610";
     HEADER = 611, "a header that is too long for a target", "0611";
     QUEUES = 612, "more queues than a target has", "0612";
-    UNBUILT = 613, "what nothing is made of for a target yet", "0613";
+    UNBUILT = 613, "something that a target does not support yet", "0613";
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program needs and a target lacks.
 
 use carrick_ir as ir;
@@ -5,15 +6,17 @@ use carrick_syntax::Sources;
 use carrick_syntax::ast::File;
 use carrick_syntax::diag::Diagnostic;
 
+use super::file::TargetFile;
+use super::list::Against;
 use super::measure::Measured;
 use super::uses::{Use, Uses};
-use super::{Target, all, codes, limits};
+use super::{codes, limits};
 
 /// Places that a diagnostic shows beside the first one.
 const PLACES: usize = 3;
 
 /// What a target file lists.
-type Words = fn(&Target) -> &[String];
+type Words = fn(&TargetFile) -> &[String];
 /// What a program can do without this word.
 type Instead = fn(&str) -> Option<&'static str>;
 
@@ -35,16 +38,7 @@ const INSTRUCTION: Kind = Kind {
     plural: "instructions",
     label: "issued here",
     of: |target| &target.instructions,
-    mend: |name| {
-        Some(match name {
-            "set_queue_rate" => "say the rate where the queue is declared: `rate_limiter(inputs, rate)`",
-            "set_queue_prio" => "put the queues in their order: `strict_priority(inputs)`",
-            "rebind_ctx" => "make a context with the other id by `new_ctx`, and end this one by `del_ctx`",
-            "timer_restart" => "write `timer_stop(c.t);` and `timer_start(c.t, d);`",
-            "raise" => "put the processors of that event into this chain",
-            _ => return None,
-        })
-    },
+    mend: |name| ir::Opcode::named(name)?.declaration().instead,
 };
 
 const PACKET_BLOCK: Kind = Kind {
@@ -122,7 +116,8 @@ const ROLE: Kind = Kind {
 };
 
 /// What a program with this tree and text needs and the target lacks, each thing once: at its first use, with the next ones.
-pub fn of(target: &Target, program: &ir::Program, file: &File, sources: &Sources) -> Vec<Diagnostic> {
+pub fn of(against: &Against, program: &ir::Program, file: &File, sources: &Sources) -> Vec<Diagnostic> {
+    let target = &against.file;
     let uses = Uses::of(program, file);
     let kinds = [
         (INSTRUCTION, &uses.instructions),
@@ -134,15 +129,15 @@ pub fn of(target: &Target, program: &ir::Program, file: &File, sources: &Sources
         (ROLE, &uses.role),
     ];
     let mut found: Vec<Diagnostic> =
-        kinds.iter().flat_map(|(kind, used)| lacks(target, kind, used)).collect();
+        kinds.iter().flat_map(|(kind, used)| lacks(against, kind, used)).collect();
     if !target.limits.is_empty() {
         found.extend(limits::exceeded(target, &Measured::new(program, file, sources)));
     }
     found
 }
 
-fn lacks(target: &Target, kind: &Kind, used: &[Use]) -> Vec<Diagnostic> {
-    let has = (kind.of)(target);
+fn lacks(against: &Against, kind: &Kind, used: &[Use]) -> Vec<Diagnostic> {
+    let has = (kind.of)(&against.file);
     let mut found = Vec::new();
     for (at, first) in used.iter().enumerate() {
         // Who has none of a kind lacks them all: that is said once.
@@ -152,13 +147,14 @@ fn lacks(target: &Target, kind: &Kind, used: &[Use]) -> Vec<Diagnostic> {
         let known = has.contains(&first.name) || used[..at].iter().any(|before| before.name == first.name);
         if !known {
             let rest: Vec<&Use> = used[at + 1..].iter().filter(|u| u.name == first.name).collect();
-            found.push(lack(target, kind, first, &rest));
+            found.push(lack(against, kind, first, &rest));
         }
     }
     found
 }
 
-fn lack(target: &Target, kind: &Kind, first: &Use, rest: &[&Use]) -> Diagnostic {
+fn lack(against: &Against, kind: &Kind, first: &Use, rest: &[&Use]) -> Diagnostic {
+    let target = &against.file;
     let message = format!("target `{}` {} `{}`", target.name, kind.what, first.name);
     let mut diagnostic = Diagnostic::error(kind.code, message, first.span, kind.label);
     for more in rest.iter().take(PLACES) {
@@ -173,12 +169,11 @@ fn lack(target: &Target, kind: &Kind, first: &Use, rest: &[&Use]) -> Diagnostic 
         [] => format!("target `{}` has no {}", target.name, kind.plural),
         names => format!("target `{}` has the {} `{}`", target.name, kind.plural, names.join("`, `")),
     };
-    diagnostic.note(has + &more).mend(mend(kind, &first.name))
+    diagnostic.note(has + &more).mend(mend(kind, &first.name, &against.all))
 }
 
 /// What can be done about it: in the program, or by another target.
-fn mend(kind: &Kind, name: &str) -> String {
-    let all = all();
+fn mend(kind: &Kind, name: &str, all: &[TargetFile]) -> String {
     let others: Vec<&str> =
         all.iter().filter(|t| (kind.of)(t).iter().any(|n| n == name)).map(|t| t.name.as_str()).collect();
     let elsewhere = match others.as_slice() {

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Numbers that a program must not exceed on a target: what each means, and what a program comes to.
 
 use carrick_syntax::Span;
 use carrick_syntax::diag::Diagnostic;
 
+use super::codes;
+use super::file::TargetFile;
 use super::measure::{Amount, Measured};
-use super::{Target, codes};
 
 /// How much of it a program has: each place that counts by itself.
 type Measure = fn(&Measured<'_>) -> Vec<Amount>;
@@ -28,7 +30,7 @@ const SMALLER: &str = "use shorter lists, windows and arrays and narrower types,
 pub const LIMITS: &[Limit] = &[
     Limit {
         name: "instructions_per_chain",
-        meaning: "instructions that one run of a chain, or of the parser, issues; loops count with all their turns, calls with all that they cause",
+        meaning: "instructions that one run of a chain, or of the parser, issues; loops count with all their iterations, calls with all that they cause",
         code: codes::WORK,
         unit: "instructions",
         measure: |m| m.by_chain("issue", |cost| cost.instructions),
@@ -36,7 +38,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "statements_per_chain",
-        meaning: "statements that one run of a chain, or of the parser, comes by; loops count with all their turns, calls with all that they cause",
+        meaning: "statements that one run of a chain, or of the parser, executes; loops count with all their iterations, calls with all that they cause",
         code: codes::WORK,
         unit: "statements",
         measure: |m| m.by_chain("run", |cost| cost.statements),
@@ -68,33 +70,33 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "context_octets",
-        meaning: "octets of an instance of a context: its fields, its id, its timers",
+        meaning: "bytes of an instance of a context: its fields, its id, its timers",
         code: codes::STATE,
-        unit: "octets",
+        unit: "bytes",
         measure: |m| m.context_octets(),
         mend: SMALLER,
     },
     Limit {
         name: "state_octets",
-        meaning: "octets of all instances of all contexts, with their units of data, where the parameters have their defaults",
+        meaning: "bytes of all instances of all contexts, with their units of data, where the parameters have their defaults",
         code: codes::STATE,
-        unit: "octets",
+        unit: "bytes",
         measure: |m| m.state_octets(),
         mend: "lower the numbers in `register_ctx_spec` and `register_data_spec`, or the parameters behind them",
     },
     Limit {
         name: "stack_octets",
-        meaning: "octets of the variables of a processor, or of the parser, and of the functions that it calls, on the deepest path; a reference has 8",
+        meaning: "bytes of the variables of a processor, or of the parser, and of the functions that it calls, on the deepest path; a reference has 8",
         code: codes::STACK,
-        unit: "octets",
+        unit: "bytes",
         measure: |m| m.stack_octets(),
         mend: "keep lists, arrays and blueprints in fewer variables at a time, or in a scratchpad, and calls less deep",
     },
     Limit {
         name: "header_octets",
-        meaning: "octets before the payload of a packet, the network header included, with everything that may stand in it",
+        meaning: "bytes before the payload of a packet, the network header included, with everything that may stand in it",
         code: codes::HEADER,
-        unit: "octets",
+        unit: "bytes",
         measure: |m| m.header_octets(),
         mend: "use fewer or shorter fields and options, or a `layout` that packs them",
     },
@@ -109,7 +111,7 @@ pub const LIMITS: &[Limit] = &[
 ];
 
 /// A target file states a limit that there is not: the names of those that there are.
-pub fn unknown(target: &Target) -> Option<String> {
+pub fn unknown(target: &TargetFile) -> Option<String> {
     let known = |name: &str| LIMITS.iter().any(|l| l.name == name);
     let name = target.limits.keys().find(|name| !known(name))?;
     let names: Vec<&str> = LIMITS.iter().map(|l| l.name).collect();
@@ -117,7 +119,7 @@ pub fn unknown(target: &Target) -> Option<String> {
 }
 
 /// Where the program exceeds what the target states: of each limit the place that exceeds it most.
-pub fn exceeded(target: &Target, measured: &Measured<'_>) -> Vec<Diagnostic> {
+pub fn exceeded(target: &TargetFile, measured: &Measured<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for limit in LIMITS {
         let Some(most) = target.limits.get(limit.name).copied() else { continue };
@@ -134,7 +136,7 @@ pub fn exceeded(target: &Target, measured: &Measured<'_>) -> Vec<Diagnostic> {
 /// Places that a diagnostic shows beside the worst one.
 const PLACES: usize = 3;
 
-fn diagnostic(target: &Target, limit: &Limit, most: u64, worst: &Amount, rest: &[Span]) -> Diagnostic {
+fn diagnostic(target: &TargetFile, limit: &Limit, most: u64, worst: &Amount, rest: &[Span]) -> Diagnostic {
     let message = format!(
         "{} {} {}, and target `{}` allows {most}",
         worst.subject, worst.count, limit.unit, target.name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much a program does and holds at most, with the places where it says so.
 
 use std::collections::BTreeMap;
@@ -133,7 +134,7 @@ impl<'p> Measured<'p> {
         let dearest = loops.iter().rev().max_by_key(|l| of(&l.cost)).filter(|l| of(&l.cost) > 0)?;
         let at = LineCol { line: dearest.loc.line, col: dearest.loc.col };
         let start = self.places.offset(dearest.loc.file as usize, at);
-        let text = format!("{} in {} turns", of(&dearest.cost), dearest.turns);
+        let text = format!("{} in {} iterations", of(&dearest.cost), dearest.turns);
         Some((Span::new(start, start + "for".len() as u32), text))
     }
 

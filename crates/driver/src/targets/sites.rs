@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The sites of a target: what its file says of them, as the placement of chains takes it.
 
 use carrick_ir::EventKind;
 use carrick_ir::uses::event_kind_name;
 use carrick_lower::placement;
 
-use super::{Site, Target};
+use super::file::{Site, TargetFile};
 
 /// The limits that a site can have of its own.
 const LIMITS: [&str; 2] = ["blueprints_per_event", "statements_per_chain"];
@@ -12,7 +13,7 @@ const LIMITS: [&str; 2] = ["blueprints_per_event", "statements_per_chain"];
 const KINDS: [EventKind; 4] = [EventKind::App, EventKind::Net, EventKind::Timer, EventKind::Sent];
 
 /// What is wrong with the sites of a target file, if something is.
-pub(super) fn wrong(target: &Target) -> Option<String> {
+pub(super) fn wrong(target: &TargetFile) -> Option<String> {
     target.sites.iter().find_map(|site| {
         let name = &site.name;
         let known = |kind: &&String| KINDS.iter().any(|k| event_kind_name(*k) == kind.as_str());
@@ -25,7 +26,7 @@ pub(super) fn wrong(target: &Target) -> Option<String> {
 }
 
 /// The sites of a target, in their order; one, where everything is, if its file names none.
-pub fn of(target: &Target) -> Vec<placement::Site> {
+pub fn of(target: &TargetFile) -> Vec<placement::Site> {
     if target.sites.is_empty() {
         return vec![placement::Site {
             name: target.name.clone(),

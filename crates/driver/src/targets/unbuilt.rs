@@ -1,18 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What nothing is made of yet for a target, though its file does not say so.
 
-use carrick_emit_c::Unfit;
 use carrick_ir as ir;
 use carrick_syntax::ast::{File, ItemKind};
 use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::{LineCol, Places, Sources, Span};
 
-use super::{Target, codes};
-use crate::build;
+use super::codes;
+use super::contract::Unfit;
+use super::list::Against;
 
 /// The first such thing of a program that has all that the target's file asks for.
-pub fn of(target: &Target, program: &ir::Program, file: &File, sources: &Sources) -> Option<Diagnostic> {
-    let unfit = build::unfit(&target.name, program)?;
-    let message = format!("target `{}` has nothing for this yet: {}", target.name, unfit.what);
+pub fn of(against: &Against, program: &ir::Program, file: &File, sources: &Sources) -> Option<Diagnostic> {
+    let unfit = against.target?.check(program)?;
+    let message = format!("target `{}` does not support this yet: {}", against.file.name, unfit.what);
     let place = place(&unfit, file, sources);
     Some(Diagnostic::error(codes::UNBUILT, message, place, "here").mend("build for `native`"))
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program asks of a target, and where: read off the tree in which features are chosen, so that what a build
 //! leaves out does not count.
 
@@ -85,7 +86,7 @@ fn instructions(program: &ir::Program, file: &File) -> Vec<Use> {
     let issued = ir::uses::instructions(program);
     let mut found = Vec::new();
     walk::bodies(file, &mut |node| match node {
-        Node::Stmt(stmt) if matches!(stmt.kind, StmtKind::Raise(_)) => {
+        Node::Stmt(stmt) if matches!(stmt.kind, StmtKind::Raise { .. }) => {
             found.push(of("raise", Span::new(stmt.span.start, stmt.span.start + 5)));
         }
         Node::Stmt(_) => {}

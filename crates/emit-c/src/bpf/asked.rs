@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What does not come by a packet: calls of applications, and timers that are due. Each is a request in a frame.
 
 use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall, Ty};
@@ -108,12 +109,8 @@ impl Emitter<'_> {
             (CallTarget::At { id, parts }, Some(_)) => {
                 let id = &self.p.ids[id.index()];
                 for (part, value) in id.parts.iter().zip(parts) {
-                    let mut text = self.expr(value);
-                    for (at, field) in event.fields.iter().enumerate().rev() {
-                        text = text.replace(&format!("ARG__{at}"), &format!("e->{}", safe(&field.name)));
-                    }
-                    let (name, c) = (safe(&part.name), self.names.ctype(&part.ty));
-                    self.w.line(format!("e->flow__.{name} = ({c}){text};"));
+                    let text = self.call_value(value, event, "e->");
+                    self.w.line(format!("e->flow__.{} = {text};", safe(&part.name)));
                 }
             }
             (_, Some(ctx)) => {

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Scheduling blocks: `carrick/blocks.h` of the target does their work, on maps. Here is what the blocks of a program begin
 //! with, and which input a queue is.
 
-use carrick_ir::{ContextDef, Policy, SchedInput, SchedInputs, uses};
+use carrick_ir::{ContextDef, Opcode, Policy, SchedInput, SchedInputs, uses};
 
 use crate::Emitter;
 use crate::blocks::in_c;
@@ -37,16 +38,13 @@ impl Emitter<'_> {
             self.flow_in_kernel();
         }
         self.blocks_begin();
-        let sent = self.owner_sent();
-        let text = self.named(BLOCKS, &[("ENTRY", self.names.own("entry")), ("OWNER_SENT", sent)]);
-        text.lines().for_each(|line| self.w.line(line));
-        self.w.blank();
+        self.include("scheduled");
         self.queue_in_kernel();
     }
 
     /// How many instances there can be, by the parameters; the loader reckons the same.
     fn slots(&self, ctx: &ContextDef) -> String {
-        format!("carrick_max64({}, 1)", self.expr(&ctx.capacity))
+        format!("carrick_max64({}, 1)", self.value(&ctx.capacity))
     }
 
     fn flow_in_kernel(&mut self) {
@@ -144,13 +142,13 @@ impl Emitter<'_> {
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();
-        self.set_in_kernel(15, "rate", |p| matches!(p, Policy::RateLimiter(_)));
-        self.set_in_kernel(16, "prio", |p| matches!(p, Policy::StrictPriority));
+        self.set_in_kernel(Opcode::SetQueueRate, "rate", |p| matches!(p, Policy::RateLimiter(_)));
+        self.set_in_kernel(Opcode::SetQueuePrio, "prio", |p| matches!(p, Policy::StrictPriority));
         self.flow_begins();
     }
 
     /// `set_queue_rate` or `set_queue_prio`.
-    fn set_in_kernel(&mut self, instr: u32, what: &str, wanted: impl Fn(&Policy) -> bool) {
+    fn set_in_kernel(&mut self, op: Opcode, what: &str, wanted: impl Fn(&Policy) -> bool) {
         if !uses::instructions(self.p).contains(format!("set_queue_{what}").as_str()) {
             return;
         }
@@ -161,7 +159,7 @@ impl Emitter<'_> {
         ));
         self.held_blocks();
         self.w.line("CARRICK_OPAQUE(handle);");
-        self.trace_instr(instr, &["number".into(), "value".into()]);
+        self.trace_instr(op, &["number".into(), "value".into()]);
         self.number_of_owner();
         let now = if what == "rate" { ", core->now" } else { "" };
         for number in 0..self.p.schedule.queues {
@@ -288,5 +286,3 @@ impl Emitter<'_> {
         self.w.line(format!("{}(s);", self.names.own("blocks_left")));
     }
 }
-
-const BLOCKS: &str = include_str!("blocks.c.in");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Chains: finding and holding their contexts, running their processors.
 
 use carrick_ir::{self as ir, Chain, EventDef, EventKind, FuncId, Ty};

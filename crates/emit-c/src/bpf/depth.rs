@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which functions are put into their callers, so that no chain of calls has more frames than the kernel allows.
 
 use std::collections::BTreeSet;
@@ -197,7 +198,7 @@ fn helpers(function: &Function) -> u32 {
         let mut exprs = |e| walk::expressions(e, &mut |e| frames = frames.max(of_expression(&e.kind)));
         walk::of_statement(stmt, &mut exprs);
         if let StmtKind::Instr(instr) = &stmt.kind {
-            walk::of_instr(instr).into_iter().for_each(exprs);
+            instr.exprs().for_each(exprs);
         }
     });
     frames

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets whose payload is frames: they are put together in memory of the processor's own, frame by frame, and then brought
 //! into whatever frame of the device is free.
 
-use carrick_ir::{BpId, ContextDef, Frames};
+use carrick_ir::{BpId, ContextDef, Frames, Opcode};
 
 use crate::Emitter;
 
@@ -80,7 +81,7 @@ impl Emitter<'_> {
         self.w.line("if (!core || !v)\n    return 0;");
         self.w.line(format!("struct {of} payload = *v;"));
         self.unit_of_payload();
-        self.w.line("if (unit)\n    v->round = carrick_tx_waits(unit, payload.offset);");
+        self.w.line("if (unit)\n    v->round = carrick_tx_queued(unit, payload.offset);");
         self.w.line("return 0;");
         self.w.close("}");
         self.w.blank();
@@ -190,7 +191,7 @@ impl Emitter<'_> {
         let cut = format!("octets += (uint32_t){}(core, @)", self.names.own("payload_cut"));
         self.each_payload_at(frames, "copy", &cut);
         self.trace_instr(
-            8,
+            Opcode::PktGen,
             &[format!("{index}u"), "0".into(), "octets".into(), "copy->frames__.count".into()],
         );
         self.w.open("if (!there) {");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions, and where their own records lie.
 
 use carrick_ir::{self as ir, ExprKind, Function, LocalId, Stmt, StmtKind, Ty, walk};
@@ -184,12 +185,16 @@ impl<'p> Emitter<'p> {
                 return format!("&{}", place.text);
             }
         }
+        if let ExprKind::MakeId(..) = value.kind {
+            // Macros take it as one argument.
+            return format!("(&{})", self.value(value));
+        }
         format!("({}[1]){{{}}}", self.names.ctype(&value.ty), self.expr(value))
     }
 
     /// An argument.
     pub(crate) fn argument_at(&self, value: &ir::Expr) -> String {
-        if is_record(&value.ty) { self.record_at(value) } else { self.expr(value) }
+        if is_record(&value.ty) { self.record_at(value) } else { self.value(value) }
     }
 
     /// Takes what a function returned that is a record. False: it returned none.
@@ -236,7 +241,7 @@ impl<'p> Emitter<'p> {
                 return self.line(stmt, text);
             }
             Some(value) if ty.is_scalar() => {
-                let text = format!("{name} = {};", self.expr(value));
+                let text = format!("{name} = {};", self.value(value));
                 return self.line(stmt, text);
             }
             Some(value) => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What chains share is held until nothing is left of what they raised: an event and all that follows from it comes before
 //! anything else. Other processors have other events of the same flow, and would come in between otherwise.
 

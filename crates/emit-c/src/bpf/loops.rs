@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Loops, where the verifier would follow every turn: it forgets what it knew of numbers at each, and of loops of many turns it
 //! follows only so many as tell it something new.
 

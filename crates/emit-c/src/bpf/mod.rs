@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The programs for the kernel: BPF C, from the same statements and expressions as the C of other targets.
 //!
 //! What differs is where things are. A function's own records lie in a frame of what each processor has (the stack has 512
@@ -11,8 +12,8 @@ mod depth;
 mod framed;
 mod frames;
 mod kept;
-mod lists;
 mod loops;
+mod options;
 mod out;
 mod owners;
 mod parts;
@@ -24,13 +25,13 @@ mod state;
 mod unfit;
 mod units;
 mod wide;
-mod windows;
 
 use carrick_ir::{Interface, Program};
 
+use crate::Emitter;
 use crate::names::Names;
+use crate::names::file_name;
 use crate::writer::Writer;
-use crate::{Emitter, file_name};
 
 pub use unfit::{Unfit, unfit};
 
@@ -59,6 +60,8 @@ impl Emitter<'_> {
         if self.p.interface.as_ref().is_some_and(Interface::takes_parts) {
             self.w.line("#define CARRICK_STREAM 1");
         }
+        self.w.line("/* Under which name the headers below find what is generated here. */");
+        self.w.line(format!("#define CARRICK_OWN(name) {}##name", self.names.own("")));
         self.w.line("#include \"carrick/units.h\"");
         self.include_blocks();
         self.w.blank();
@@ -87,6 +90,12 @@ impl Emitter<'_> {
         self.entry_points();
         self.w.line("char carrick_license[] CARRICK_SECTION(\"license\") = \"Dual MIT/GPL\";");
         self.w.finish()
+    }
+
+    /// A header of the target that uses what is generated before it.
+    fn include(&mut self, header: &str) {
+        self.w.line(format!("#include \"carrick/{header}.h\""));
+        self.w.blank();
     }
 
     /// A report of these words: a trace record, or a request that is complete.
@@ -133,14 +142,16 @@ impl Emitter<'_> {
         self.w.line(format!("struct carrick_shared *shared = {}();", self.names.own("shared")));
         self.w.line("bool awake = shared && CARRICK_READ(shared->awake) != 0;");
         self.w.line("uint64_t flags = awake ? CARRICK_NO_WAKEUP : 0;");
-        self.w.line("if (bpf_ringbuf_output(&carrick_reports, &core->report, octets, flags) != 0)");
-        self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
+        self.w.open("if (bpf_ringbuf_output(&carrick_reports, &core->report, octets, flags) != 0) {");
+        self.w.line("core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
+        self.w.line("return 0;");
+        self.w.close("}");
         // It may have gone to sleep after it was asked.
         self.w.open("if (awake && CARRICK_READ(shared->awake) == 0) {");
         self.w.line("core->report.kind = CARRICK_REPORT_WAKE;");
         self.w.line("(void)bpf_ringbuf_output(&carrick_reports, &core->report, 16, CARRICK_FORCE_WAKEUP);");
         self.w.close("}");
-        self.w.line("return 0;");
+        self.w.line("return 1;");
         self.w.close("}");
         self.w.blank();
         let refuse = self.names.own("refuse");

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets: what arrives is looked at, and what was issued leaves.
 
-use carrick_ir::{BlueprintDef, BpFieldKind};
+use carrick_ir::{BlueprintDef, BpFieldKind, Opcode};
 
 use crate::Emitter;
 
@@ -44,14 +45,14 @@ impl Emitter<'_> {
         self.w.line("if (!unit || !payload.len)");
         self.w.line("    memset(&payload, 0, sizeof payload);");
         let words = ["payload.offset", "payload.len", "payload.mss"].map(str::to_owned);
-        self.trace_instr(8, &[vec![format!("{index}u")], words.to_vec()].concat());
+        self.trace_instr(Opcode::PktGen, &[vec![format!("{index}u")], words.to_vec()].concat());
         self.choose_queue();
         self.coalesce(index, bp);
         self.place_entry(index);
         self.w.line(format!("e->bp.{}_.payload__ = payload;", bp.name));
         self.w.line("if (unit && payload.len)");
         self.w.line(format!(
-            "    e->bp.{}_.payload__.round = carrick_tx_waits(unit, payload.offset);",
+            "    e->bp.{}_.payload__.round = carrick_tx_queued(unit, payload.offset);",
             bp.name
         ));
         self.entry_is_there();
@@ -130,7 +131,7 @@ impl Emitter<'_> {
         self.w
             .line("uint64_t identification = shared ? __sync_fetch_and_add(&shared->identification, 1) : 0;");
         self.w.line(
-            "carrick_ip_write(core->out + CARRICK_ETHERNET, &h->net__, header_len + (uint32_t)payload_len, (uint16_t)identification);",
+            "carrick_ip_build(core->out + CARRICK_ETHERNET, &h->net__, header_len + (uint32_t)payload_len, (uint16_t)identification);",
         );
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
     }
@@ -182,7 +183,7 @@ impl Emitter<'_> {
             let mut sum = "carrick_sum_piece(p, header_len)".to_owned();
             if payload && self.sends_payloads() {
                 let of_payload = self.names.own("payload_sum");
-                sum = format!("carrick_sum_after({sum}, header_len, payload_len ? {of_payload}(core) : 0)");
+                sum = format!("carrick_sum_join({sum}, header_len, payload_len ? {of_payload}(core) : 0)");
             }
             if pseudo {
                 sum = format!(
@@ -199,44 +200,19 @@ impl Emitter<'_> {
             matches!(f.kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
         });
         let parser = &self.p.functions[self.p.parser.index()].name;
-        let names = [
-            ("ARRIVE", self.names.own("arrive")),
-            ("ENTRY", self.names.own("entry")),
-            ("PARSE", format!("fn_{parser}")),
-            ("RUN", self.names.own("run_parsed")),
-            ("RUN_ASKED", self.names.own("run_asked")),
-            ("RUN_SENT", self.names.own("run_sent")),
-            ("FILL", self.names.own("fill")),
-            ("ADDRESS", self.names.own("address")),
-            ("ROOMY", self.names.own("roomy")),
-            ("CALL_HOST", self.names.own("call_host")),
-            ("HAND", self.names.own("hand")),
-            ("SEND_REPORT", self.names.own("send_report")),
-            ("FRAME", self.names.own("frame")),
-            ("ADD_UP", self.names.own("add_up")),
-            ("LEAVE", self.names.own("leave")),
-            ("SENT", self.names.own("sent")),
-            ("ASKED", self.names.own("asked")),
-            ("CALL", self.names.own("call")),
-            ("FIRE", self.names.own("fire")),
-            (
-                "CLAIMS",
-                if self.p.claims.is_empty() { String::new() } else { "    core->chain.event = 0;\n".into() },
-            ),
-            ("NOBODY", self.nobody_asks()),
-            ("OWNER", self.owner_asks()),
-            ("PROTOCOL", self.p.net_header.protocol.to_string()),
-            ("SUM", u8::from(sum).to_string()),
-            ("LOOKS", u8::from(self.looks_further()).to_string()),
-            ("FRAMES", u8::from(self.has_frames()).to_string()),
-            ("SENDS", u8::from(self.sends_payloads()).to_string()),
-        ];
-        let text = self.named(&format!("{INGRESS}\n{EGRESS}"), &names);
-        text.lines().for_each(|line| self.w.line(line));
-        self.w.blank();
+        let claims = !self.p.claims.is_empty();
+        self.w.line(format!("#define CARRICK_PARSER fn_{parser}"));
+        self.w.line(format!("#define CARRICK_PROTOCOL {}", self.p.net_header.protocol));
+        for (name, holds) in [
+            ("WHOLE_SUM", sum),
+            ("LOOKS", self.looks_further()),
+            ("FRAMES", self.has_frames()),
+            ("PAYLOADS", self.sends_payloads()),
+            ("CLAIMED", claims),
+        ] {
+            self.w.line(format!("#define CARRICK_{name} {}", u8::from(holds)));
+        }
+        self.include("ingress");
+        self.include("egress");
     }
 }
-
-/// What is the same of every program, with names of the program between `@`.
-const INGRESS: &str = include_str!("ingress.c.in");
-const EGRESS: &str = include_str!("egress.c.in");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whose packets are, in a program that holds rates of users ([`carrick_ir::Schedule::limited`]): the host says it of the
 //! instances that it calls for somebody, and what their chains issue waits in that owner's queues. Of programs whose
 //! users have no rates there is nothing of this.
@@ -63,19 +64,6 @@ impl Emitter<'_> {
         self.w.line("chain->owner = c ? c->owner__ : core->owner;");
     }
 
-    /// In the program of requests.
-    pub(super) fn owner_asks(&self) -> String {
-        if self.owners() == 0 {
-            return String::new();
-        }
-        "    bool says = core->request.kind == CARRICK_REQUEST_CALL && core->request.owner < CARRICK_OWNERS;\n    core->owner = says ? core->request.owner : 0;\n".into()
-    }
-
-    /// In that of packets.
-    pub(super) fn nobody_asks(&self) -> String {
-        if self.owners() == 0 { String::new() } else { "    core->owner = core->chain.owner = 0;\n".into() }
-    }
-
     /// C for what is added to a number of the program's queues.
     pub(super) fn queues_before(&self) -> String {
         if self.owners() == 0 {
@@ -104,15 +92,6 @@ impl Emitter<'_> {
     pub(super) fn owner_waits(&mut self) {
         if self.owners() > 0 {
             self.w.line("(void)carrick_owner_waits(core->chain.owner, queue, core->now);");
-        }
-    }
-
-    /// Where a packet was made of an entry.
-    pub(super) fn owner_sent(&self) -> String {
-        if self.owners() == 0 {
-            String::new()
-        } else {
-            "    (void)carrick_owner_sent(e->owner, octets, out);\n".into()
         }
     }
 }

@@ -1,20 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fields that are not in every packet, or not always at the same place. Where the next one is stands in the core: else the
 //! verifier would follow every choice of them that there can be.
 
-use carrick_ir::print::without_parentheses;
 use carrick_ir::{BlueprintDef, BpPart, CtxId, Expr, LocalId, Stmt};
 
 use crate::Emitter;
-use crate::crc::less_tail;
-use crate::frame::packet_len;
+use crate::blueprint::{less_tail, packet_len};
 use crate::header::groups;
 use crate::names::safe;
 
 impl Emitter<'_> {
     fn open_part_at(&mut self, bp: &BlueprintDef, part: &BpPart) {
-        let when = part.when.as_ref().map(|when| self.header_expr(when, bp, "h->"));
+        let when = part.when.as_ref().map(|when| self.header_value(when, bp, "h->"));
         match when {
-            Some(when) => self.w.open(format!("if ({}) {{", without_parentheses(&when))),
+            Some(when) => self.w.open(format!("if ({}) {{", when)),
             None => self.w.open("{"),
         }
     }
@@ -94,7 +93,7 @@ impl Emitter<'_> {
         let def = &self.p.contexts[ctx.index()];
         let (name, ty, id_ty) =
             (self.names.own(&def.name), self.names.declared(&def.name), self.names.id(def.id));
-        let (bp, id) = (self.local(bp), self.expr(id));
+        let (bp, id) = (self.local(bp), self.value(id));
         let payload = self.payload_of_unit(ctx, "of__", values);
         self.open_at(stmt, "{");
         self.line(stmt, format!("const struct {id_ty} id__ = {id};"));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where what is in instances, for those who look at them from outside.
 
 use carrick_ir::{ContextDef, Ty};

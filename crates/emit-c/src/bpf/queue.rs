@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints that were issued: the first of a frame leaves in it, the others wait in the queue.
 
 use carrick_ir::{EventKind, LocalId, Ty};
@@ -61,9 +62,7 @@ impl Emitter<'_> {
     /// Finding, taking and giving back entries of the queue.
     pub(super) fn entry_functions(&mut self) {
         if !self.blocks {
-            let text = self.named(QUEUE, &[("ENTRY", self.names.own("entry"))]);
-            text.lines().for_each(|line| self.w.line(line));
-            self.w.blank();
+            self.include("queue");
         }
         self.newest_in_kernel();
     }
@@ -266,33 +265,4 @@ impl Emitter<'_> {
         self.w.close("}");
         self.w.blank();
     }
-
-    /// Text with names of the program between `@`.
-    pub(super) fn named(&self, text: &str, names: &[(&str, String)]) -> String {
-        let same = [
-            "core",
-            "here",
-            "shared",
-            "fits",
-            "reserve",
-            "oldest",
-            "taken",
-            "blocks",
-            "blocks_begin",
-            "blocks_left",
-            "entry_at",
-            "packet",
-            "refuse",
-            "fetch",
-            "payload_show",
-            "payload_out",
-        ];
-        let same = same.map(|name| (name.to_uppercase(), self.names.own(name)));
-        let text = same
-            .iter()
-            .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("@{name}@"), value));
-        names.iter().fold(text, |text, (name, value)| text.replace(&format!("@{name}@"), value))
-    }
 }
-
-const QUEUE: &str = include_str!("queue.c.in");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Raised events: each runs with all that it raises itself, before anything else. They lie on a stack, what one chain raised
 //! beside each other, and the programs run one after the other: runs are not nested, since frames of calls are few.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Frames of a packet: what is read next lies where all headers are read from, at its beginning.
 
 use carrick_ir::BlueprintDef;

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What each processor has, the maps, and contexts.
 
-use carrick_ir::{self as ir, ContextDef, CtxId, EventKind, Instr, StmtKind, Ty, fold, walk};
+use carrick_ir::{self as ir, ContextDef, CtxId, EventKind, Instr, Opcode, StmtKind, Ty, fold, walk};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
@@ -221,7 +222,9 @@ impl Emitter<'_> {
                 self.remove_from_map(ctx, number);
                 self.rebind_in_map(ctx, number);
             }
-            self.timers_in_kernel(ctx);
+            if self.uses_timers() {
+                self.timer_instructions(ctx);
+            }
             self.unit_functions(ctx, number);
         }
     }
@@ -268,16 +271,7 @@ impl Emitter<'_> {
         self.report("CARRICK_REPORT_COMPLETION", "0", &["token".into(), "status".into(), "value".into()]);
         self.w.close("}");
         self.w.blank();
-        let (param, name) = (self.core_param(), self.names.own("notify"));
-        self.w.line("/* Completes a request; nothing for none. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}({param}, uint64_t token, uint8_t status, uint64_t value) {{"
-        ));
-        self.trace_instr(12, &["token".into(), "status".into(), "value".into()]);
-        self.w.line("if (token)");
-        self.w.line(format!("    {}(core, token, status, value);", self.names.own("complete")));
-        self.w.close("}");
-        self.w.blank();
+        self.notify_instruction();
     }
 
     fn handle_in_kernel(&mut self, ctx: &ContextDef, number: usize) {
@@ -396,13 +390,13 @@ impl Emitter<'_> {
         self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
         let refused: Vec<String> =
             [format!("{number}u"), "0u".into()].into_iter().chain(words.clone()).collect();
-        self.trace_instr(0, &refused);
+        self.trace_instr(Opcode::NewCtx, &refused);
         self.w.line("return;");
         self.w.close("}");
         self.instance_begins(ctx);
         let made: Vec<String> =
             [format!("{number}u"), format!("{name}_handle(c)")].into_iter().chain(words).collect();
-        self.trace_instr(0, &made);
+        self.trace_instr(Opcode::NewCtx, &made);
         self.w.line("#ifdef CARRICK_TRACE");
         self.w.line(format!("{name}_trace(core, {name}_handle(c), c);"));
         self.w.line("#endif");
@@ -444,7 +438,7 @@ impl Emitter<'_> {
             "CARRICK_INLINE void {name}_delete({param}, CARRICK_UNUSED struct {} *chain, CARRICK_UNUSED struct {ty} *c) {{",
             self.names.own("chain")
         ));
-        self.trace_instr(1, &[format!("{name}_handle(c)")]);
+        self.trace_instr(Opcode::DelCtx, &[format!("{name}_handle(c)")]);
         self.w.line("chain->deleted = true;");
         self.w.close("}");
         self.w.blank();
@@ -494,7 +488,7 @@ impl Emitter<'_> {
         ));
         let parts = id.parts.iter().map(|p| format!("id.{}", safe(&p.name)));
         let words: Vec<String> = std::iter::once(format!("{name}_handle(c)")).chain(parts).collect();
-        self.trace_instr(14, &words);
+        self.trace_instr(Opcode::RebindCtx, &words);
         self.w.line("uint32_t slot = c->slot__;");
         self.w.open("{");
         self.key(ctx, "id.");
@@ -516,35 +510,6 @@ impl Emitter<'_> {
         }
         self.w.close("}");
         self.w.blank();
-    }
-
-    fn timers_in_kernel(&mut self, ctx: &ContextDef) {
-        if ctx.timers.is_empty() || !self.uses_timers() {
-            return;
-        }
-        let (ty, name, param) =
-            (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.core_param());
-        for (what, code) in [("start", 9), ("restart", 10), ("stop", 11)] {
-            let after = if what == "stop" { "" } else { ", int64_t after" };
-            self.w.open(format!(
-                "CARRICK_INLINE void {name}_timer_{what}({param}, struct {ty} *c, uint32_t timer{after}) {{"
-            ));
-            let mut words = vec![format!("{name}_handle(c)"), "timer".into()];
-            if what != "stop" {
-                words.push("(uint64_t)after".into());
-            }
-            self.trace_instr(code, &words);
-            let at = format!("c->timers__[carrick_at(timer, {}u)]", ctx.timers.len());
-            if what == "stop" {
-                self.w.line(format!("{at}.armed = 0;"));
-            } else {
-                let shared = self.names.own("shared");
-                let only = if what == "start" { format!("if (!{at}.armed)\n    ") } else { String::new() };
-                self.w.line(format!("{only}carrick_timer_begin(&{at}, {shared}(), core->now, after);"));
-            }
-            self.w.close("}");
-            self.w.blank();
-        }
     }
 
     fn uses_timers(&self) -> bool {

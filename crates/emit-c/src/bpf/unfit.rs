@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the programs for the kernel cannot do yet, beyond what a target file says.
 
-use carrick_ir::uses::instruction_name;
-use carrick_ir::{BpFieldKind, Instr, Loc, NetLayer, Program, StmtKind, uses, walk};
+use carrick_ir::{BpFieldKind, Loc, NetLayer, Program, uses, walk};
 
 use super::raised::following;
 
@@ -39,16 +39,13 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
         return of("a network layer other than `ipv4`".into());
     }
     if program.in_network.is_some() {
-        return of("a place between two interfaces".into());
+        return of("a role in the network (`register_role`)".into());
     }
     if program.event_schedule.is_some() {
-        return of("events that wait for their turn".into());
-    }
-    if uses::memory(program) {
-        return of("memory of requests that is read or written by address".into());
+        return of("scheduling of events (`register_ev_sched`)".into());
     }
     if following(program).waiting > WAITING_MAX {
-        return of("more than 1024 raised events that wait at once".into());
+        return of("more than 1024 raised events in the queue at once".into());
     }
     blueprint(program).or_else(|| types(program)).or_else(|| statement(program))
 }
@@ -62,15 +59,15 @@ fn blueprint(program: &Program) -> Option<Unfit> {
             })
         };
         let what = if bp.parts.iter().any(|part| !part.varint && bp.part_len(part) > PART_MAX) {
-            "more than 64 octets of fields that are not always at the same place"
+            "more than 64 bytes of fields whose position in the packet varies"
         } else if bp.trailer || bp.fields.iter().any(|f| matches!(f.kind, BpFieldKind::Crc(_))) {
             "a CRC"
         } else if (bp.payload_len.is_some() && !bp.frame) || bp.payload_align > 1 {
-            "a payload of a length of its own"
+            "a payload with a length of its own"
         } else if sums(|header, _| !header) {
             "a checksum that does not begin with the header"
         } else if bp.max_header_len > HEADER_MAX {
-            "a header of more than 256 octets"
+            "a header of more than 256 bytes"
         } else {
             return None;
         };
@@ -80,7 +77,7 @@ fn blueprint(program: &Program) -> Option<Unfit> {
 
 fn types(program: &Program) -> Option<Unfit> {
     if let Some(opt) = program.opts.iter().find(|opt| opt.len > OPTION_MAX) {
-        return Some(Unfit::of("an option of more than 64 octets", &opt.name));
+        return Some(Unfit::of("an option of more than 64 bytes", &opt.name));
     }
     None
 }
@@ -89,36 +86,11 @@ fn statement(program: &Program) -> Option<Unfit> {
     let mut found = None;
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
-            let what = match &stmt.kind {
-                StmtKind::Instr(instr) if !is_carried_out(instr) => instruction_name(instr),
-                _ => return,
-            };
-            let what = format!("{what}, in `{}`", function.name);
-            found.get_or_insert(Unfit { what, declared: None, loc: stmt.loc });
+            if uses::is_on_memory(stmt) {
+                found.get_or_insert(stmt.loc);
+            }
         });
     }
-    found
-}
-
-fn is_carried_out(instr: &Instr) -> bool {
-    matches!(
-        instr,
-        Instr::NewCtx { .. }
-            | Instr::DelCtx { .. }
-            | Instr::RebindCtx { .. }
-            | Instr::NewTxOrderedData { .. }
-            | Instr::NewRxOrderedData { .. }
-            | Instr::AddTxData { .. }
-            | Instr::TxFlushAndNotify { .. }
-            | Instr::AddRxDataSeg { .. }
-            | Instr::RxFlushAndNotify { .. }
-            | Instr::PktGen { .. }
-            | Instr::Raise { .. }
-            | Instr::Notify { .. }
-            | Instr::SetQueueRate { .. }
-            | Instr::SetQueuePrio { .. }
-            | Instr::TimerStart { .. }
-            | Instr::TimerRestart { .. }
-            | Instr::TimerStop { .. }
-    )
+    let what = "access to the memory of requests by address";
+    found.map(|loc| Unfit { what: what.to_owned(), declared: None, loc })
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Data units: what lies in the map of a context's memory, and the instructions on it.
 
 use carrick_ir::{self as ir, ContextDef, Expr, fold};
@@ -9,12 +10,6 @@ use crate::Emitter;
 pub(super) enum Way {
     Tx,
     Rx,
-}
-
-impl Way {
-    fn name(self) -> &'static str {
-        if self == Way::Tx { "tx" } else { "rx" }
-    }
 }
 
 /// Whether instances of a context have units.
@@ -48,9 +43,7 @@ impl Emitter<'_> {
     /// How octets come out of the frame or a request.
     pub(super) fn fetching(&mut self) {
         if self.has_any_units() {
-            let text = self.named(FETCHING, &[]);
-            text.lines().for_each(|line| self.w.line(line));
-            self.w.blank();
+            self.include("fetch");
         }
     }
 
@@ -97,107 +90,19 @@ impl Emitter<'_> {
                 continue;
             }
             let begin = if way == Way::Tx { 0 } else { self.ring_octets(ctx, Way::Tx) };
-            let names = [
-                ("NAME", self.names.own(&ctx.name)),
-                ("TYPE", self.names.declared(&ctx.name)),
-                ("MEMORY", self.memory_name(number)),
-                ("NUMBER", number.to_string()),
-                ("RING", self.ring_octets(ctx, way).to_string()),
-                ("BEGIN", begin.to_string()),
-                ("WAY", way.name().into()),
-            ];
-            let own = if way == Way::Tx { SENDING } else { RECEIVING };
-            let text = self.named(&format!("{COPYING}\n{own}"), &names);
-            text.lines().for_each(|line| self.w.line(line));
-            self.w.blank();
-            self.open_in_kernel(ctx, way);
+            self.w.line(format!("#define CARRICK_CONTEXT(name) {}_##name", self.names.own(&ctx.name)));
+            self.w.line(format!("#define CARRICK_INSTANCE struct {}", self.names.declared(&ctx.name)));
+            self.w.line(format!("#define CARRICK_INSTANCES slots_{number}"));
+            self.w.line(format!("#define CARRICK_MEMORY struct {}", self.memory_name(number)));
+            self.w.line(format!("#define CARRICK_MEMORIES memory_{number}"));
+            self.w.line(format!("#define CARRICK_RING {}u", self.ring_octets(ctx, way)));
+            self.w.line(format!("#define CARRICK_RING_BEGIN {begin}u"));
+            self.include(if way == Way::Tx { "sending" } else { "receiving" });
             match way {
-                Way::Tx => self.sending(ctx),
-                Way::Rx => self.receiving(ctx),
+                Way::Tx => self.sending_instructions(ctx),
+                Way::Rx => self.receiving_instructions(ctx),
             }
         }
-    }
-
-    fn open_in_kernel(&mut self, ctx: &ContextDef, way: Way) {
-        let (head, name) = (self.on_unit(ctx, way, "open", ", uint64_t size"), self.names.own(&ctx.name));
-        self.w.open(head);
-        let code = if way == Way::Tx { 2 } else { 3 };
-        self.trace_instr(code, &[format!("{name}_handle(c)"), "size".into()]);
-        self.w.line(match way {
-            Way::Tx => "carrick_tx_begin(&c->tx__, size);",
-            Way::Rx => "carrick_rx_open(&c->rx__, size);",
-        });
-        self.w.close("}");
-        self.w.blank();
-    }
-
-    /// The head of a function that carries out an instruction on a unit.
-    fn on_unit(&self, ctx: &ContextDef, way: Way, what: &str, params: &str) -> String {
-        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        let (core, way) = (self.core_param(), way.name());
-        format!("CARRICK_INLINE void {name}_{way}_{what}({core}, struct {ty} *c{params}) {{")
-    }
-
-    /// The same, which counts where there is no unit; the trace then has these words.
-    fn open_on_unit(
-        &mut self,
-        ctx: &ContextDef,
-        way: Way,
-        what: &str,
-        params: &str,
-        code: u32,
-        none: &[&str],
-    ) {
-        let head = self.on_unit(ctx, way, what, params);
-        self.w.open(head);
-        self.w.open(format!("if (!c->{}__.open) {{", way.name()));
-        self.w.line("core->counters[CARRICK_COUNT_NO_UNIT]++;");
-        let handle = format!("{}_handle(c)", self.names.own(&ctx.name));
-        let none = none.iter().map(|w| (*w).to_owned());
-        self.trace_instr(code, &std::iter::once(handle).chain(none).collect::<Vec<_>>());
-        self.w.line("return;");
-        self.w.close("}");
-    }
-
-    fn sending(&mut self, ctx: &ContextDef) {
-        let name = self.names.own(&ctx.name);
-        self.open_on_unit(ctx, Way::Tx, "add", ", struct carrick_addr from, uint64_t len", 4, &["0u"]);
-        self.w.line(format!(
-            "uint64_t taken = {name}_tx_put(core, c, CARRICK_FROM_ADDR(from), carrick_min64(len, from.len));"
-        ));
-        self.w.line("if (taken < len)");
-        self.w.line("    core->counters[CARRICK_COUNT_TX_CUT]++;");
-        self.trace_instr(4, &[format!("{name}_handle(c)"), "taken".into()]);
-        self.w.close("}");
-        self.w.blank();
-        self.open_on_unit(ctx, Way::Tx, "flush", ", uint64_t len", 5, &["0u"]);
-        self.w.line("CARRICK_UNUSED uint64_t taken = carrick_tx_flush(&c->tx__, len);");
-        self.trace_instr(5, &[format!("{name}_handle(c)"), "taken".into()]);
-        self.w.close("}");
-        self.w.blank();
-    }
-
-    fn receiving(&mut self, ctx: &ContextDef) {
-        let name = self.names.own(&ctx.name);
-        let params = ", struct carrick_addr from, uint64_t len, uint64_t offset";
-        self.open_on_unit(ctx, Way::Rx, "add", params, 6, &["len", "offset"]);
-        self.trace_instr(6, &[format!("{name}_handle(c)"), "len".into(), "offset".into()]);
-        self.w.line(format!(
-            "int result = {name}_rx_put(core, c, CARRICK_FROM_ADDR(from), carrick_min64(len, from.len), offset);"
-        ));
-        self.w.line("if (result == CARRICK_RX_CUT)");
-        self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
-        self.w.line("else if (result == CARRICK_RX_FULL)");
-        self.w.line("    core->counters[CARRICK_COUNT_RX_RUNS_FULL]++;");
-        self.w.close("}");
-        self.w.blank();
-        self.open_on_unit(ctx, Way::Rx, "flush", ", uint64_t len, struct carrick_addr to", 7, &["0u"]);
-        self.w.line(format!("uint64_t taken = {name}_rx_take(core, c, len, CARRICK_FROM_ADDR(to), to.len);"));
-        self.trace_instr(7, &[format!("{name}_handle(c)"), "taken".into()]);
-        self.w.line("if (to.token)");
-        self.w.line(format!("    {}(core, to.token, CARRICK_OK, taken);", self.names.own("complete")));
-        self.w.close("}");
-        self.w.blank();
     }
 
     /// What an instance that goes leaves of its units: it keeps its slot while packets of them wait.
@@ -305,8 +210,3 @@ impl Emitter<'_> {
         self.w.line("#endif");
     }
 }
-
-const FETCHING: &str = include_str!("fetch.c.in");
-const COPYING: &str = include_str!("units.c.in");
-const SENDING: &str = include_str!("tx.c.in");
-const RECEIVING: &str = include_str!("rx.c.in");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Options whose kind and length are variable-length integers. Each is read from the beginning of what is seen of the packet,
 //! so that lists may be as long as packets.
 

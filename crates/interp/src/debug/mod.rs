@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Stopping at statements. A core that is made for it tells a debugger before each statement; others know nothing of it, and
 //! have none of this in their code.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where a run can be stopped: the statements of a program, and what can be named at each.
 
 use carrick_ir::{Block, FuncId, Function, Loc, LocalId, Program, Stmt, StmtKind};

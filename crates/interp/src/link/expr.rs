@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions.
 
 use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Place as IrPlace, Proj, Ty, UnOp, arith};

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions and their statements.
 
 use carrick_ir::{
-    Arg as IrArg, Block, EventId, Expr, FuncId, Function, Instr, LocalId, Order, Place as IrPlace, Stmt,
-    StmtKind, Ty,
+    Arg as IrArg, Block, CtxId, Expr, FuncId, Function, Instr, LocalId, Order, Place as IrPlace, RuleId,
+    Stmt, StmtKind, TimerId, Ty,
 };
 
 use super::Linker;
@@ -291,79 +292,6 @@ impl Linker<'_> {
             _ => Err("not a blueprint".to_owned()),
         }
     }
-
-    fn event_of(&self, local: LocalId, frame: &Frame) -> Result<(EventId, Place), String> {
-        match self.local(local, frame.into())? {
-            (place, Ty::Event(e)) => Ok((e, place)),
-            _ => Err("not an event".to_owned()),
-        }
-    }
-
-    fn instr(&mut self, instr: &Instr, frame: &Frame) -> Result<In, String> {
-        if let Instr::PktGen { bp, rules, sent, queue } = instr {
-            let (bp, cell) = self.blueprint_of(*bp, frame)?;
-            let sent = sent.map(|s| self.event_of(s, frame)).transpose()?;
-            let sent = sent.map(|(event, place)| (event.index(), place));
-            self.rule_lists.push(rules.iter().map(|r| r.index()).collect());
-            let queue = queue.as_ref().map(|e| self.expr(e, frame)).transpose()?;
-            return Ok(In::PktGen { bp, cell, rules: self.rule_lists.len() - 1, queue, sent });
-        }
-        let this = &*self;
-        let ctx = |local: &LocalId| this.local(*local, frame.into()).map(|(place, _)| place);
-        let expr = |e: &Expr| this.expr(e, frame);
-        let value = |e: &Expr| this.value(e, frame);
-        Ok(match instr {
-            Instr::NewCtx { ctx: which, value: local, id } => {
-                In::NewCtx { ctx: which.index(), value: ctx(local)?, id: value(id)? }
-            }
-            Instr::DelCtx { ctx: c } => In::DelCtx(ctx(c)?),
-            Instr::NewTxOrderedData { ctx: c, size } => In::NewTx(ctx(c)?, expr(size)?),
-            Instr::NewRxOrderedData { ctx: c, size } => In::NewRx(ctx(c)?, expr(size)?),
-            Instr::AddTxData { ctx: c, addr, len } => {
-                In::AddTx { ctx: ctx(c)?, addr: value(addr)?, len: expr(len)? }
-            }
-            Instr::TxFlushAndNotify { ctx: c, len } => In::TxFlush(ctx(c)?, expr(len)?),
-            Instr::AddRxDataSeg { ctx: c, addr, len, offset } => {
-                In::AddRx { ctx: ctx(c)?, addr: value(addr)?, len: expr(len)?, offset: expr(offset)? }
-            }
-            Instr::RxFlushAndNotify { ctx: c, len, addr } => {
-                In::RxFlush { ctx: ctx(c)?, len: expr(len)?, addr: value(addr)? }
-            }
-            Instr::TimerStart { ctx: c, timer, after } => {
-                In::TimerStart { ctx: ctx(c)?, timer: timer.0, after: expr(after)?, restart: false }
-            }
-            Instr::TimerRestart { ctx: c, timer, after } => {
-                In::TimerStart { ctx: ctx(c)?, timer: timer.0, after: expr(after)?, restart: true }
-            }
-            Instr::PutData { from, len, to } => {
-                In::PutData { from: value(from)?, len: expr(len)?, to: value(to)? }
-            }
-            Instr::RebindCtx { ctx: c, id } => In::RebindCtx(ctx(c)?, value(id)?),
-            Instr::TimerStop { ctx: c, timer } => In::TimerStop(ctx(c)?, timer.0),
-            Instr::Notify { token, status, value } => In::Notify {
-                token: expr(token)?,
-                status: expr(status)?,
-                value: value.as_ref().map(expr).transpose()?,
-            },
-            Instr::Raise { event } => {
-                let (event, place) = this.event_of(*event, frame)?;
-                In::Raise { event: event.index(), place }
-            }
-            Instr::SetQueueRate { queue, rate } => In::SetRate(expr(queue)?, expr(rate)?),
-            Instr::SetQueuePrio { queue, prio } => In::SetPriority(expr(queue)?, expr(prio)?),
-            Instr::Forward { interface, header } => {
-                let header = header.map(|h| this.blueprint_of(h, frame)).transpose()?;
-                In::Forward(expr(interface)?, header)
-            }
-            Instr::Drop => In::Drop,
-            Instr::PktStore { key } => In::PktStore(expr(key)?),
-            Instr::PktRelease { key, interface } => {
-                In::PktRelease { key: expr(key)?, interface: expr(interface)? }
-            }
-            Instr::PktDiscard { key } => In::PktDiscard(expr(key)?),
-            Instr::PktGen { .. } => return Err("a packet out of its place".to_owned()),
-        })
-    }
 }
 
 /// The assignment of a value to a place.
@@ -372,5 +300,88 @@ fn put(place: Place, value: Value) -> St {
         (Value::Scalar(x), Root::Frame, true) => St::Set(place.offset, x),
         (Value::Scalar(x), ..) => St::SetAt(Box::new((place, x))),
         (value, ..) => St::Put(Box::new((place, value))),
+    }
+}
+
+/// What is made of an operand of the type `T`.
+trait Operand<T>: Sized {
+    fn link(from: &T, linker: &mut Linker, frame: &Frame) -> Result<Self, String>;
+}
+
+macro_rules! link {
+    ($($Name:ident = $number:literal $({ $($operand:ident: $Kind:ident),* })? => $declaration:expr,)*) => {
+        impl Linker<'_> {
+            /// An instruction with each of its operands linked.
+            fn instr(&mut self, instr: &Instr, frame: &Frame) -> Result<In, String> {
+                Ok(match instr {
+                    $(Instr::$Name $({ $($operand),* })? => {
+                        In::$Name $({ $($operand: Operand::link($operand, self, frame)?),* })?
+                    })*
+                })
+            }
+        }
+    };
+}
+
+carrick_ir::for_each_instruction!(link);
+
+impl Operand<Expr> for Ex {
+    fn link(from: &Expr, linker: &mut Linker, frame: &Frame) -> Result<Ex, String> {
+        linker.expr(from, frame)
+    }
+}
+
+impl Operand<Expr> for Value {
+    fn link(from: &Expr, linker: &mut Linker, frame: &Frame) -> Result<Value, String> {
+        linker.value(from, frame)
+    }
+}
+
+/// A context.
+impl Operand<LocalId> for Place {
+    fn link(from: &LocalId, linker: &mut Linker, frame: &Frame) -> Result<Place, String> {
+        linker.local(*from, frame.into()).map(|(place, _)| place)
+    }
+}
+
+/// A blueprint.
+impl Operand<LocalId> for (usize, u32) {
+    fn link(from: &LocalId, linker: &mut Linker, frame: &Frame) -> Result<(usize, u32), String> {
+        linker.blueprint_of(*from, frame)
+    }
+}
+
+/// An event.
+impl Operand<LocalId> for (usize, Place) {
+    fn link(from: &LocalId, linker: &mut Linker, frame: &Frame) -> Result<(usize, Place), String> {
+        match linker.local(*from, frame.into())? {
+            (place, Ty::Event(event)) => Ok((event.index(), place)),
+            _ => Err("not an event".to_owned()),
+        }
+    }
+}
+
+impl Operand<CtxId> for usize {
+    fn link(from: &CtxId, _: &mut Linker, _: &Frame) -> Result<usize, String> {
+        Ok(from.index())
+    }
+}
+
+impl Operand<TimerId> for u32 {
+    fn link(from: &TimerId, _: &mut Linker, _: &Frame) -> Result<u32, String> {
+        Ok(from.0)
+    }
+}
+
+impl Operand<Vec<RuleId>> for usize {
+    fn link(from: &Vec<RuleId>, linker: &mut Linker, _: &Frame) -> Result<usize, String> {
+        linker.rule_lists.push(from.iter().map(|rule| rule.index()).collect());
+        Ok(linker.rule_lists.len() - 1)
+    }
+}
+
+impl<T, L: Operand<T>> Operand<Option<T>> for Option<L> {
+    fn link(from: &Option<T>, linker: &mut Linker, frame: &Frame) -> Result<Option<L>, String> {
+        from.as_ref().map(|from| L::link(from, linker, frame)).transpose()
     }
 }

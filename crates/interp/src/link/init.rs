@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Initial values.
 
 use carrick_ir::{BpFieldKind, BpId, Expr, FieldDef, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Places.
 
 use carrick_ir::{LocalId, Place as IrPlace, Proj, Ty};

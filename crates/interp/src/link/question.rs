@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions that are not the program's own.
 
 use carrick_ir::{FuncId, Function};

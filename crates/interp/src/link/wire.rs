@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What of a blueprint goes over the wire.
 
 use std::ops::Range;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the tests of the interpreter share.
 #![allow(dead_code, reason = "each test uses what it needs")]
 

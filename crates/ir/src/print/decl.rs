@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations.
 
-use super::{Printer, literal, name};
+use super::names::{literal, name};
+use super::printer::Printer;
 use crate::uses::event_kind_name;
 use crate::{
     BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, Crc, CrcMask, CrcPart, EventDef, Expr,

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions and places.
 
-use super::{Printer, literal, name};
+use super::names::{literal, name};
+use super::printer::Printer;
 use crate::{BinOp, Builtin, Expr, ExprKind, FieldDef, LocalId, OptId, Place, Proj, TimerId, Ty, UnOp};
 
 impl Printer<'_> {

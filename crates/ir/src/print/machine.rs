@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! State machines, and where a program runs.
 
-use super::{Printer, name};
+use super::names::name;
+use super::printer::Printer;
 use crate::Machine;
 
 impl<'p> Printer<'p> {

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statements and instructions.
 
-use super::{Printer, name};
-use crate::uses::instruction_name;
-use crate::{Arg, Block, Expr, Instr, LocalId, Place, Stmt, StmtKind};
+use super::names::name;
+use super::printer::Printer;
+use crate::{Arg, Block, Expr, Instr, LocalId, Operand, Place, Stmt, StmtKind};
 
 impl Printer<'_> {
     pub(super) fn block(&mut self, block: &Block) {
@@ -127,50 +128,28 @@ impl Printer<'_> {
     }
 
     fn instr(&self, instr: &Instr) -> String {
-        let args = match instr {
-            Instr::NewCtx { value, id, .. } => vec![self.local(*value), self.expr(id)],
-            Instr::DelCtx { ctx } => vec![self.local(*ctx)],
-            Instr::RebindCtx { ctx, id } => vec![self.local(*ctx), self.expr(id)],
-            Instr::NewTxOrderedData { ctx, size } | Instr::NewRxOrderedData { ctx, size } => {
-                vec![self.local(*ctx), self.expr(size)]
+        let mut args: Vec<String> = Vec::new();
+        let mut context = None;
+        for (_, operand) in instr.operands() {
+            match operand {
+                Operand::ContextType(_) => {}
+                Operand::Context(local) => context = Some(*local),
+                Operand::Timer(timer) => args.extend(context.map(|c| self.timer(c, *timer))),
+                Operand::OwnContext(local)
+                | Operand::Initial(local)
+                | Operand::Packet(local)
+                | Operand::Event(local) => args.push(self.local(*local)),
+                Operand::Header(local) | Operand::Sent(local) => args.extend(local.map(|l| self.local(l))),
+                Operand::Rules(rules) => {
+                    let rules = rules.iter().map(|r| name(&self.program.seg_rules, r.index(), |d| &d.name));
+                    args.extend(rules.map(str::to_owned));
+                }
+                Operand::Queue(queue) => {
+                    args.extend(queue.as_ref().map(|q| format!("queue {}", self.expr(q))));
+                }
+                _ => args.extend(operand.expr().map(|e| self.expr(e))),
             }
-            Instr::AddTxData { ctx, addr, len } => vec![self.local(*ctx), self.expr(addr), self.expr(len)],
-            Instr::TxFlushAndNotify { ctx, len } => vec![self.local(*ctx), self.expr(len)],
-            Instr::AddRxDataSeg { ctx, addr, len, offset } => {
-                vec![self.local(*ctx), self.expr(addr), self.expr(len), self.expr(offset)]
-            }
-            Instr::RxFlushAndNotify { ctx, len, addr } => {
-                vec![self.local(*ctx), self.expr(len), self.expr(addr)]
-            }
-            Instr::PutData { from, len, to } => vec![self.expr(from), self.expr(len), self.expr(to)],
-            Instr::PktGen { bp, rules, sent, queue } => {
-                let rules = rules.iter().map(|r| name(&self.program.seg_rules, r.index(), |d| &d.name));
-                let mut args = vec![self.local(*bp)];
-                args.extend(rules.map(str::to_owned));
-                args.extend(queue.as_ref().map(|q| format!("queue {}", self.expr(q))));
-                args.extend(sent.map(|s| self.local(s)));
-                args
-            }
-            Instr::TimerStart { ctx, timer, after } | Instr::TimerRestart { ctx, timer, after } => {
-                vec![self.timer(*ctx, *timer), self.expr(after)]
-            }
-            Instr::TimerStop { ctx, timer } => vec![self.timer(*ctx, *timer)],
-            Instr::Notify { token, status, value } => {
-                let mut args = vec![self.expr(token), self.expr(status)];
-                args.extend(value.as_ref().map(|v| self.expr(v)));
-                args
-            }
-            Instr::Raise { event } => vec![self.local(*event)],
-            Instr::SetQueueRate { queue, rate: value } | Instr::SetQueuePrio { queue, prio: value } => {
-                vec![self.expr(queue), self.expr(value)]
-            }
-            Instr::Forward { interface, header } => {
-                [self.expr(interface)].into_iter().chain(header.map(|h| self.local(h))).collect()
-            }
-            Instr::Drop => Vec::new(),
-            Instr::PktStore { key } | Instr::PktDiscard { key } => vec![self.expr(key)],
-            Instr::PktRelease { key, interface } => vec![self.expr(key), self.expr(interface)],
-        };
-        format!("{}({})", instruction_name(instr), args.join(", "))
+        }
+        format!("{}({})", instr.opcode().name(), args.join(", "))
     }
 }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations.
 
-use super::{Check, Scope};
+use super::check::{Check, Scope};
 use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{

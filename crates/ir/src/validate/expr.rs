@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions.
 
-use super::{Check, Scope};
+use super::check::{Check, Scope};
 use crate::{BinOp, Builtin, Expr, ExprKind, IdId, LocalId, OptId, Place, TimerId, Ty, UnOp, arith};
 
 /// Types whose values scale by integers.

@@ -1,109 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instructions, and the statements that make packets and events.
 
-use super::{Check, Scope};
-use crate::{EventKind, Expr, Instr, LocalId, StmtKind, Ty};
+use super::check::{Check, Scope};
+use crate::{
+    BlueprintDef, BpId, ContextDef, CtxId, EventKind, Expr, Instr, LocalId, Opcode, Operand, RuleId,
+    StmtKind, Ty,
+};
 
-impl Check<'_> {
+/// What the operands before one were, as far as it depends on them.
+#[derive(Default)]
+struct Before<'p> {
+    made: Option<CtxId>,
+    local: Option<LocalId>,
+    context: Option<&'p ContextDef>,
+    blueprint: Option<(BpId, &'p BlueprintDef)>,
+}
+
+impl<'p> Check<'p> {
     pub(super) fn instr(&mut self, instr: &Instr) {
-        match instr {
-            Instr::NewCtx { ctx, value, id } => self.new_ctx(*ctx, *value, id),
-            Instr::DelCtx { ctx } => self.chain_context(*ctx),
-            Instr::NewTxOrderedData { ctx, size } | Instr::NewRxOrderedData { ctx, size } => {
-                self.unit(*ctx, &[(size, Ty::Bytes)]);
+        let mut before = Before::default();
+        for (name, operand) in instr.operands() {
+            self.operand(&mut before, name, operand);
+        }
+        let op = instr.opcode();
+        let in_network = self.program.in_network.is_some();
+        let needs = op.declaration().needs;
+        self.must(in_network || !needs.in_network(), "an instruction of a program in the network");
+        self.must(!self.is_parser() || op == Opcode::Raise, "an instruction in a parser");
+    }
+
+    fn operand(&mut self, before: &mut Before<'p>, name: &str, operand: Operand) {
+        match operand {
+            Operand::ContextType(ctx) => {
+                before.context = self.program.contexts.get(ctx.index());
+                before.made = Some(*ctx);
+                self.must(before.context.is_some(), "there is no such context");
             }
-            Instr::AddTxData { ctx, addr, len } | Instr::RxFlushAndNotify { ctx, len, addr } => {
-                self.unit(*ctx, &[(addr, Ty::Addr), (len, Ty::Bytes)]);
-            }
-            Instr::TxFlushAndNotify { ctx, len } => self.unit(*ctx, &[(len, Ty::Bytes)]),
-            Instr::AddRxDataSeg { ctx, addr, len, offset } => {
-                self.unit(*ctx, &[(addr, Ty::Addr), (len, Ty::Bytes), (offset, Ty::U64)]);
-            }
-            Instr::PutData { from, len, to } => {
-                self.expr_of(from, &Ty::Addr, "where the octets are");
-                self.expr_of(len, &Ty::Bytes, "how many");
-                self.expr_of(to, &Ty::Addr, "where they go");
-            }
-            Instr::PktGen { bp, rules, sent, queue } => {
-                if let Some(queue) = queue {
-                    self.expr_of(queue, &Ty::U32, "the queue");
+            Operand::Initial(value) => {
+                if let Some((ty, made)) = self.local(*value).zip(before.made) {
+                    self.same(ty, &Ty::Context(made), "the new context");
                 }
-                let def = self.blueprint_local(*bp);
-                self.must(def.is_some_and(|(_, def)| !def.frame), "a packet of a frame");
-                for rule in rules {
-                    let of = self.program.seg_rules.get(rule.index()).map(|r| r.blueprint);
-                    let fits = of.zip(def).is_some_and(|(of, (id, def))| {
-                        of == id || def.frames.as_ref().is_some_and(|f| f.members.contains(&of))
-                    });
-                    self.must(fits, "a rule of another blueprint");
-                }
-                if let Some(sent) = sent {
-                    self.event_of_kind(*sent, EventKind::Sent);
+                if let Scope::Function(function, _) = self.scope {
+                    self.must(value.0 >= function.params, "the new context is the chain's");
                 }
             }
-            Instr::TimerStart { ctx, timer, after } | Instr::TimerRestart { ctx, timer, after } => {
+            Operand::Context(ctx) | Operand::OwnContext(ctx) => {
                 self.chain_context(*ctx);
-                self.timer(*ctx, *timer);
-                self.expr_of(after, &Ty::Duration, "how long");
+                before.local = Some(*ctx);
+                before.context = match self.local_ty(*ctx) {
+                    Some(Ty::Context(id)) => self.program.contexts.get(id.index()),
+                    _ => None,
+                };
             }
-            Instr::RebindCtx { ctx, id } => {
-                self.chain_context(*ctx);
-                let context = self.context_local(*ctx);
-                self.must(context.is_none_or(|c| !c.global), "a global context has no id");
-                if let Some(context) = context {
+            Operand::Timer(timer) => {
+                if let Some(ctx) = before.local {
+                    self.timer(ctx, *timer);
+                }
+            }
+            Operand::Id(id) => {
+                if let Some(context) = before.context {
+                    self.must(!context.global, "a global context has no id");
                     self.expr_of(id, &Ty::Id(context.id), "the id");
                 }
             }
-            Instr::TimerStop { ctx, timer } => {
-                self.chain_context(*ctx);
-                self.timer(*ctx, *timer);
-            }
-            Instr::Notify { token, status, value } => {
-                self.expr_of(token, &Ty::Token, "the request");
-                self.expr_of(status, &Ty::Status, "the status");
+            Operand::Answer(value) => {
                 if let Some(value) = value {
                     self.expr(value);
                     self.must(matches!(value.ty, Ty::Handle | Ty::U64), "another kind of value");
                 }
             }
-            Instr::SetQueueRate { queue, rate } => {
-                self.expr_of(queue, &Ty::U32, "the queue");
-                self.expr_of(rate, &Ty::Rate, "the rate");
+            Operand::Packet(bp) => {
+                before.blueprint = self.blueprint_local(*bp);
+                self.must(before.blueprint.is_some_and(|(_, def)| !def.frame), "a packet of a frame");
             }
-            Instr::SetQueuePrio { queue, prio } => {
-                self.expr_of(queue, &Ty::U32, "the queue");
-                self.expr_of(prio, &Ty::U64, "the priority");
-            }
-            Instr::Forward { .. }
-            | Instr::Drop
-            | Instr::PktStore { .. }
-            | Instr::PktRelease { .. }
-            | Instr::PktDiscard { .. } => self.of_packet(instr),
-            Instr::Raise { event } => {
-                let kind = if self.is_parser() { EventKind::Net } else { EventKind::Flow };
-                self.event_of_kind(*event, kind);
-            }
-        }
-        self.must(!self.is_parser() || matches!(instr, Instr::Raise { .. }), "an instruction in a parser");
-    }
-
-    /// What only a program in the network does.
-    fn of_packet(&mut self, instr: &Instr) {
-        self.must(self.program.in_network.is_some(), "an instruction of a program in the network");
-        match instr {
-            Instr::Forward { interface, header } => {
-                self.expr_of(interface, &Ty::U32, "the interface");
+            Operand::Header(header) => {
                 if let Some(header) = header {
                     let def = self.blueprint_local(*header);
                     let whole = def.is_some_and(|(_, def)| !def.frame && def.frames.is_none());
                     self.must(whole, "a header of frames");
                 }
             }
-            Instr::PktStore { key } | Instr::PktDiscard { key } => self.expr_of(key, &Ty::U64, "the key"),
-            Instr::PktRelease { key, interface } => {
-                self.expr_of(key, &Ty::U64, "the key");
-                self.expr_of(interface, &Ty::U32, "the interface");
+            Operand::Rules(rules) => self.rules(rules, before.blueprint),
+            Operand::Sent(sent) => {
+                if let Some(sent) = sent {
+                    self.event_of_kind(*sent, EventKind::Sent);
+                }
             }
-            _ => {}
+            Operand::Event(event) => {
+                let kind = if self.is_parser() { EventKind::Net } else { EventKind::Flow };
+                self.event_of_kind(*event, kind);
+            }
+            _ => {
+                if let Some((e, ty)) = operand.expr().zip(operand.ty()) {
+                    self.expr_of(e, &ty, name);
+                }
+            }
+        }
+    }
+
+    fn rules(&mut self, rules: &[RuleId], of: Option<(BpId, &BlueprintDef)>) {
+        for rule in rules {
+            let rule = self.program.seg_rules.get(rule.index()).map(|r| r.blueprint);
+            let fits = rule.zip(of).is_some_and(|(rule, (id, def))| {
+                rule == id || def.frames.as_ref().is_some_and(|f| f.members.contains(&rule))
+            });
+            self.must(fits, "a rule of another blueprint");
         }
     }
 
@@ -122,20 +123,6 @@ impl Check<'_> {
         self.chain_context(ctx);
         for (arg, ty) in args {
             self.expr_of(arg, ty, "an argument");
-        }
-    }
-
-    fn new_ctx(&mut self, ctx: crate::CtxId, value: LocalId, id: &Expr) {
-        if let Some(ty) = self.local(value) {
-            self.same(ty, &Ty::Context(ctx), "the new context");
-        }
-        if let Scope::Function(function, _) = self.scope {
-            self.must(value.0 >= function.params, "the new context is the chain's");
-        }
-        match self.program.contexts.get(ctx.index()) {
-            Some(context) if context.global => self.fail("a global context is made anew"),
-            Some(context) => self.expr_of(id, &Ty::Id(context.id), "the id"),
-            None => self.fail("there is no such context"),
         }
     }
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Places: each step is possible on what the steps before lead to.
 
-use super::Check;
+use super::check::Check;
 use crate::{BpFieldKind, EventKind, FieldDef, Place, Proj, Ty};
 
 /// Why a place cannot be read or written.

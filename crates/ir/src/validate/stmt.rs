@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions and statements.
 
-use super::{Check, Scope};
+use super::check::{Check, Scope};
 use crate::{Arg, Block, Expr, Function, LocalId, Order, Place, Stmt, StmtKind, Ty};
 
 impl<'p> Check<'p> {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where each chain of a program runs, on a target that has several sites for code.
 //!
 //! A chain is one atomic step on its contexts, so it is never cut: all of its processors run at one site. Which one
@@ -5,73 +6,15 @@
 
 mod obstacles;
 mod packets;
+mod placed;
+mod reach;
 mod state;
 
 use carrick_ir::bounds::costs;
-use carrick_ir::{Chain, EventId, EventKind, FuncId, Instr, Loc, Program, StmtKind, Ty, walk};
+use carrick_ir::{EventId, EventKind, FuncId, Instr, Program, StmtKind, Ty, walk};
 
-pub use packets::Made;
-pub use state::Held;
-
-/// A place of a target where code can run.
-#[derive(Debug, Clone)]
-pub struct Site {
-    /// as the target file has it
-    pub name: String,
-    /// what it is, as part of a sentence
-    pub description: String,
-    /// the kinds of event that arise there; flow events run where they are raised
-    pub begins: Vec<EventKind>,
-    /// the instructions that can be issued there, by their names in the language; `None`: all
-    pub instructions: Option<Vec<String>>,
-    /// whether it hands out memory for units of data
-    pub memory: bool,
-    /// whether the octets of units are at hand there, to make packets of
-    pub payload: bool,
-    /// whether events can wait there for their turn
-    pub waits: bool,
-    /// the most blueprints that one event can issue there
-    pub blueprints: Option<u32>,
-    /// the most statements that one run of a chain can come by there
-    pub statements: Option<u32>,
-}
-
-/// One reason, and the place of the program that it comes from; line 0 if from none in particular.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Why {
-    /// a clause, without a full stop
-    pub text: String,
-    /// where
-    pub loc: Loc,
-}
-
-/// Where one chain runs, for one origin of its event.
-#[derive(Debug, Clone)]
-pub struct Placed {
-    /// whose chain it is
-    pub event: EventId,
-    /// whether it is what happens without a context
-    pub absent: bool,
-    /// the processors, in order
-    pub processors: Vec<FuncId>,
-    /// the site, by its number
-    pub site: usize,
-    /// where its event arises; for a flow event the site that raises it
-    pub origin: usize,
-    /// what keeps it from running where its event arises; empty if it does
-    pub obstacles: Vec<Why>,
-    /// the packets that it issues, and where they are made
-    pub packets: Vec<Made>,
-}
-
-/// Where everything runs and lies.
-#[derive(Debug, Clone)]
-pub struct Placement {
-    /// events in their order; a flow event once for each site that raises it
-    pub chains: Vec<Placed>,
-    /// the contexts in their order
-    pub contexts: Vec<Held>,
-}
+pub use placed::{Held, Made, Placed, Placement, Site, Why};
+pub use reach::reachable;
 
 /// Decides where the chains of a complete program run: where their events arise, else at the last site, which has to
 /// take everything.
@@ -150,30 +93,6 @@ fn raised(program: &Program, processors: &[FuncId]) -> impl Iterator<Item = Even
         });
     }
     found.into_iter()
-}
-
-/// The functions and those that they call, each once, callers before callees.
-pub fn reachable(program: &Program, functions: &[FuncId]) -> Vec<FuncId> {
-    let mut found: Vec<FuncId> = Vec::new();
-    let mut open: Vec<FuncId> = functions.iter().rev().copied().collect();
-    while let Some(func) = open.pop() {
-        if found.contains(&func) {
-            continue;
-        }
-        found.push(func);
-        walk::statements(&program.functions[func.index()].body, &mut |stmt| {
-            if let StmtKind::Call { func, .. } = &stmt.kind {
-                open.push(*func);
-            }
-        });
-    }
-    found
-}
-
-/// The contexts that a chain takes: its own, those that it shares, the global ones.
-fn contexts(chain: &Chain) -> impl Iterator<Item = carrick_ir::CtxId> {
-    let shared = chain.shared.iter().map(|s| s.context);
-    chain.context.into_iter().chain(shared).chain(chain.globals.iter().copied())
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What keeps a chain from running at a site.
 
 use carrick_ir::bounds::Cost;
-use carrick_ir::uses::{event_kind_name, instruction_name};
+use carrick_ir::uses::event_kind_name;
 use carrick_ir::{EventId, EventKind, FuncId, Instr, Program, StmtKind, walk};
 
-use super::{Site, Why, reachable};
+use super::placed::{Site, Why};
+use super::reach::reachable;
 
 /// Everything about these processors that the site cannot do, each once, in their order.
 pub fn of(program: &Program, costs: &[Cost], site: &Site, event: EventId, processors: &[FuncId]) -> Vec<Why> {
@@ -12,7 +14,7 @@ pub fn of(program: &Program, costs: &[Cost], site: &Site, event: EventId, proces
     let def = &program.events[event.index()];
     let first = processors.first().map(|f| program.functions[f.index()].loc).unwrap_or_default();
     if !site.waits && waits(program, event) {
-        let text = format!("`{}`, a {}, waits for its turn", def.name, event_kind_name(def.kind));
+        let text = format!("`{}` is queued (its kind is {})", def.name, event_kind_name(def.kind));
         found.push(Why { text, loc: first });
     }
     for func in reachable(program, processors) {
@@ -51,7 +53,7 @@ fn in_function(program: &Program, site: &Site, func: FuncId, found: &mut Vec<Why
 }
 
 fn instruction(program: &Program, site: &Site, instr: &Instr) -> Option<String> {
-    let name = instruction_name(instr);
+    let name = instr.opcode().name();
     if let Instr::NewCtx { ctx, .. } = instr
         && !site.memory
     {

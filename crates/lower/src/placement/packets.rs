@@ -1,25 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The packets that chains issue, and where they are made.
 
-use carrick_ir::{
-    Arg, BpId, Expr, ExprKind, FuncId, Function, Instr, Loc, LocalId, Program, StmtKind, Ty, walk,
-};
+use carrick_ir::{Arg, Expr, ExprKind, FuncId, Function, Instr, LocalId, Program, StmtKind, Ty, walk};
 
-use super::{Site, reachable};
-
-/// A `pkt_gen` of a chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
-    /// the function that issues it
-    pub function: FuncId,
-    /// of this blueprint
-    pub blueprint: BpId,
-    /// whether there can be payload in it
-    pub payload: bool,
-    /// the site where its packets are made, by its number
-    pub site: usize,
-    /// where it is issued
-    pub loc: Loc,
-}
+use super::placed::{Made, Site};
+use super::reach::reachable;
 
 /// What the processors and what they call issue at a site. A packet with payload is made where the payload is.
 pub fn made(program: &Program, sites: &[Site], site: usize, processors: &[FuncId]) -> Vec<Made> {

@@ -1,19 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which sites work on which contexts, and on which of their fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use carrick_ir::{CtxId, Expr, ExprKind, FuncId, Place, Program, Proj, Stmt, StmtKind, Ty, walk};
 
-use super::{Placed, contexts, reachable};
-
-/// A context, and who works on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// which
-    pub context: CtxId,
-    /// the sites whose chains take it, by number, and the fields that they use, in the order of declaration
-    pub sites: BTreeMap<usize, Vec<u32>>,
-}
+use super::placed::{Held, Placed};
+use super::reach::{contexts, reachable};
 
 /// Of all contexts, in their order.
 pub fn held(program: &Program, chains: &[Placed]) -> Vec<Held> {
@@ -54,8 +47,8 @@ fn in_function(program: &Program, func: FuncId, context: CtxId, used: &mut BTree
     walk::statements(&def.body, &mut |stmt| {
         if let StmtKind::Instr(instr) = &stmt.kind {
             made |= matches!(instr, carrick_ir::Instr::NewCtx { ctx, .. } if *ctx == context);
-            let all = walk::of_instr(instr);
-            all.into_iter()
+            instr
+                .exprs()
                 .for_each(|e| walk::expressions(e, &mut |e| places(e).into_iter().for_each(&mut note)));
         }
         walk::of_statement(stmt, &mut |e| places(e).into_iter().for_each(&mut note));

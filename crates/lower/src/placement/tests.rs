@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 use carrick_ir::{EventKind, Program};
 
 use super::{Site, place};

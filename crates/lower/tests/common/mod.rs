@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs for the tests: a small whole one, into which a test puts what it is about.
 #![allow(dead_code, reason = "each test uses what it needs")]
 

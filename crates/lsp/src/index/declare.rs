@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a file declares, but for local names.
 
 use carrick_syntax::Span;
-use carrick_syntax::ast::{Feature, Field, File, Ident, Item, ItemKind, LayoutEntry, Param, Type, TypeKind};
+use carrick_syntax::ast::{Feature, File, Ident, Item, ItemKind, LayoutEntry, Param, Type, TypeKind};
 
 use super::{Index, Kind, Reference, Symbol, SymbolId};
 
@@ -39,6 +40,29 @@ impl Index {
             self.parts(owner, item, text);
         }
         self.make_with(tree);
+        self.take_fields();
+    }
+
+    /// The members of what takes the fields of others; each is the same member there.
+    fn take_fields(&mut self) {
+        let taken = std::mem::take(&mut self.taken);
+        // Those from which fields are taken may take others themselves.
+        for _ in 0..taken.len() {
+            let mut more = false;
+            for (owner, name) in &taken {
+                let Some(from) = self.global(&name.name) else { continue };
+                for member in self.members(from).to_vec() {
+                    let own = self.members.entry(*owner).or_default();
+                    if !own.contains(&member) {
+                        own.push(member);
+                        more = true;
+                    }
+                }
+            }
+            if !more {
+                break;
+            }
+        }
     }
 
     fn feature_decl(&mut self, feature: &Feature, item: &Item, text: &str) {
@@ -129,7 +153,11 @@ impl Index {
     }
 
     fn fields(&mut self, owner: SymbolId, item: &Item, text: &str) {
-        for field in fields(&item.kind) {
+        for field in item.kind.fields() {
+            if field.spread {
+                self.taken.push((owner, field.name.clone()));
+                continue;
+            }
             self.add(Symbol {
                 head: without_docs(field.span, text),
                 doc: field.doc.clone(),
@@ -243,21 +271,7 @@ fn named(item: &ItemKind) -> Option<(&Ident, Kind)> {
         ItemKind::Require { .. }
         | ItemKind::Deploy { .. }
         | ItemKind::Layout { .. }
+        | ItemKind::Extension { .. }
         | ItemKind::Feature(_) => return None,
     })
-}
-
-/// The fields of what is made of fields.
-pub(super) fn fields(item: &ItemKind) -> &[Field] {
-    match item {
-        ItemKind::Struct { fields, .. }
-        | ItemKind::Event { fields, .. }
-        | ItemKind::Context { fields, .. }
-        | ItemKind::Scratchpad { fields, .. }
-        | ItemKind::NetHeader { fields, .. }
-        | ItemKind::Opt { fields, .. }
-        | ItemKind::OptList { fields, .. }
-        | ItemKind::Blueprint { fields, .. } => fields,
-        _ => &[],
-    }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The names of a program: what declares them, where each is used, and what stands behind a `.`.
 //!
 //! Made from the syntax tree alone: a name that does not resolve is left out, and everything else is still there.
@@ -7,6 +8,8 @@ mod resolve;
 mod shape;
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeSet;
 
 use carrick_syntax::{Span, ast};
 use rustc_hash::FxHashMap;
@@ -41,6 +44,8 @@ pub enum Kind {
     SegRule,
     CoalescingRule,
     Function,
+    /// of a function
+    Point,
     Machine,
     /// of a machine
     State,
@@ -99,8 +104,14 @@ pub struct Index {
     app_events: Vec<SymbolId>,
     /// net events have a packet
     net_events: Vec<SymbolId>,
+    /// what takes the fields of which other, while declarations are read
+    taken: Vec<(SymbolId, ast::Ident)>,
+    /// fields that a spread takes over, by their names
+    pub spread: BTreeSet<SymbolId>,
     /// what stands in front of each `.`, by the span of what is behind it
     accesses: FxHashMap<Span, Shape>,
+    /// the variables that an extension sees in its body
+    passed: Vec<(Span, Vec<SymbolId>)>,
 }
 
 impl Index {
@@ -157,12 +168,15 @@ impl Index {
 
     /// All symbols that can be named at an offset without a `.`: locals that are declared before it, and globals.
     pub fn in_scope(&self, offset: u32) -> impl Iterator<Item = &Symbol> {
-        self.symbols.iter().filter(move |s| match s.scope {
-            Some(scope) => scope.start <= offset && offset <= scope.end,
+        let around = move |scope: Span| scope.start <= offset && offset <= scope.end;
+        let passed = self.passed.iter().filter(move |(body, _)| around(*body)).flat_map(|(_, all)| all);
+        let known = self.symbols.iter().filter(move |s| match s.scope {
+            Some(scope) => around(scope),
             None => {
                 (s.owner.is_none() && s.kind != Kind::Feature)
                     || matches!(s.kind, Kind::Variant | Kind::State)
             }
-        })
+        });
+        known.chain(passed.map(|id| &self.symbols[*id]))
     }
 }

@@ -1,17 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where each name is used, and the local names.
 
 use carrick_syntax::Span;
 use carrick_syntax::ast::*;
+use rustc_hash::FxHashMap;
 
-use super::declare::{all_items, fields, local};
+use super::declare::{all_items, local, symbol};
 use super::{Index, Kind, Reference, Shape, SymbolId};
 
 /// What a checksum covers: not the fields that may have these names.
 const PARTS: [&str; 4] = ["pseudo", "net", "header", "payload"];
 
 pub(super) fn resolve(index: &mut Index, tree: &File) {
-    let mut resolver = Resolver { index, tree, scopes: Vec::new() };
-    for item in all_items(tree) {
+    let (function, points) = (None, FxHashMap::default());
+    let mut resolver = Resolver { index, tree, scopes: Vec::new(), returned: Shape::Plain, function, points };
+    // An extension has the variables of a point.
+    let extends = |item: &&Item| matches!(item.kind, ItemKind::Extension { .. });
+    let (extensions, others): (Vec<&Item>, Vec<&Item>) = all_items(tree).partition(extends);
+    for item in others.into_iter().chain(extensions) {
         resolver.item(item);
         resolver.scopes.clear();
     }
@@ -30,6 +36,12 @@ struct Resolver<'a> {
     tree: &'a File,
     /// the innermost last
     scopes: Vec<Vec<(String, Local)>>,
+    /// what the function returns
+    returned: Shape,
+    /// the function that is being read
+    function: Option<SymbolId>,
+    /// the variables that each point passes
+    points: FxHashMap<SymbolId, Vec<(String, Local)>>,
 }
 
 impl Resolver<'_> {
@@ -101,8 +113,10 @@ impl Resolver<'_> {
                 self.rule(blueprint, takes);
                 self.expr(when);
             }
-            ItemKind::Function { ret, params, body, .. } => {
+            ItemKind::Function { ret, params, body, name } => {
+                self.function = self.index.global(&name.name);
                 self.ty(ret);
+                self.returned = self.index.of_type(ret, false);
                 self.scopes.push(Vec::new());
                 for param in params {
                     self.ty(&param.ty);
@@ -111,12 +125,14 @@ impl Resolver<'_> {
                 self.block(body);
             }
             ItemKind::Machine { context, states, anywhere, .. } => {
+                self.function = None;
                 self.ty(&context.ty);
                 self.scopes.push(Vec::new());
                 self.bind(&context.name, Kind::Parameter, Some(&context.ty), false, item.span.end);
                 let own = states.iter().flat_map(|s| &s.reactions);
                 own.chain(anywhere).for_each(|r| self.reaction(r));
             }
+            ItemKind::Extension { function, point, body } => self.extension(function, point, body),
             ItemKind::Dispatch { arms, .. } => arms.iter().for_each(|a| self.arm(a)),
             ItemKind::Interface { calls, .. } => calls.iter().for_each(|c| self.interface_call(c)),
             ItemKind::Deploy { calls } => self.exprs(calls),
@@ -128,6 +144,39 @@ impl Resolver<'_> {
                 feature.requires.iter().chain(&feature.excludes).for_each(|used| self.feature(used));
             }
             other => self.record(other),
+        }
+    }
+
+    fn extension(&mut self, function: &Ident, point: &Ident, body: &Block) {
+        let Some(of) = self.global(function) else { return };
+        self.index.accesses.insert(point.span, Shape::Of(of));
+        let there = self.index.member(of, &point.name).filter(|m| self.index.symbols[*m].kind == Kind::Point);
+        if let Some(there) = there {
+            self.refer(point.span, there);
+            let passed = self.points.get(&there).cloned().unwrap_or_default();
+            let symbols = passed.iter().filter_map(|(_, local)| match local {
+                Local::Symbol(symbol) => Some(*symbol),
+                Local::Implicit(_) => None,
+            });
+            self.index.passed.push((body.span, symbols.collect()));
+            self.scopes.push(passed);
+        }
+        self.block(body);
+    }
+
+    /// `point name(passed);`
+    fn point(&mut self, name: &Ident, passed: &[Ident], whole: Span) {
+        let mut seen = Vec::new();
+        for variable in passed {
+            self.name(&variable.name, variable.span);
+            let local =
+                self.scopes.iter().rev().find_map(|s| s.iter().rev().find(|(n, _)| *n == variable.name));
+            seen.extend(local.cloned());
+        }
+        if self.function.is_some() {
+            let point = super::Symbol { owner: self.function, ..symbol(name, Kind::Point, whole) };
+            let point = self.index.add(point);
+            self.points.insert(point, seen);
         }
     }
 
@@ -239,7 +288,7 @@ impl Resolver<'_> {
             }
             _ => {}
         }
-        for field in fields(item) {
+        for field in item.fields() {
             self.ty(&field.ty);
             self.exprs([&field.array, &field.bits, &field.align, &field.init].into_iter().flatten());
             self.exprs(field.range.iter().flat_map(|(lo, hi)| [lo, hi]));
@@ -298,13 +347,27 @@ impl Resolver<'_> {
                 self.exprs(array);
                 match init {
                     LetInit::None => {}
-                    LetInit::Value(value) => drop(self.expr(value)),
+                    LetInit::Value(value) => {
+                        let shape = self.index.of_type(ty, array.is_some());
+                        self.value(value, &shape);
+                    }
                     LetInit::Args(args) => self.exprs(args),
                 }
                 self.bind(name, Kind::Variable, Some(ty), array.is_some(), until);
             }
-            StmtKind::Assign { place, value, .. } => self.exprs([place, value]),
-            StmtKind::Expr(e) | StmtKind::Raise(e) => drop(self.expr(e)),
+            StmtKind::Assign { place, value, .. } => {
+                let shape = self.expr(place);
+                self.value(value, &shape);
+            }
+            StmtKind::Expr(e) => drop(self.expr(e)),
+            StmtKind::Raise { event, at, record } => {
+                self.expr(event);
+                self.exprs(at);
+                let made =
+                    if let ExprKind::Name(name) = &event.kind { self.index.global(name) } else { None };
+                let shape = made.map_or(Shape::Plain, Shape::Of);
+                record.iter().for_each(|r| self.value(r, &shape));
+            }
             StmtKind::If { cond, then, otherwise } => {
                 self.expr(cond);
                 self.block(then);
@@ -321,8 +384,12 @@ impl Resolver<'_> {
                 self.expr(list);
                 self.turn(ty, var, body);
             }
-            StmtKind::Return(value) => self.exprs(value),
+            StmtKind::Return(value) => {
+                let shape = self.returned.clone();
+                value.iter().for_each(|value| self.value(value, &shape));
+            }
             StmtKind::Goto(state) => drop(self.global(state)),
+            StmtKind::Point { name, passed } => self.point(name, passed, stmt.span),
             StmtKind::Break | StmtKind::Continue | StmtKind::Stop | StmtKind::Error => {}
         }
     }
@@ -358,8 +425,15 @@ impl Resolver<'_> {
             ExprKind::Call(callee, args) => {
                 let shape = self.expr(callee);
                 let parts = is_name(callee, &["internet", "crc32"]);
-                self.exprs(args.iter().filter(|a| !(parts && is_name(a, &PARTS))));
+                let wanted = self.wanted(callee);
+                for (at, arg) in args.iter().enumerate().filter(|(_, a)| !(parts && is_name(a, &PARTS))) {
+                    self.value(arg, wanted.get(at).unwrap_or(&Shape::Plain));
+                }
                 shape
+            }
+            ExprKind::Record(_) => {
+                self.value(e, &Shape::Plain);
+                Shape::Plain
             }
             ExprKind::Unary(_, e) => {
                 self.expr(e);
@@ -385,6 +459,55 @@ impl Resolver<'_> {
         }
     }
 
+    /// A value where one of this shape is wanted: so the fields of a record are known.
+    fn value(&mut self, e: &Expr, wanted: &Shape) {
+        let ExprKind::Record(entries) = &e.kind else {
+            self.expr(e);
+            return;
+        };
+        for entry in entries {
+            match entry {
+                Entry::Field { name, value } => {
+                    let shape = self.member_shape(wanted.clone(), name);
+                    self.value(value, &shape);
+                }
+                Entry::Spread(from) => {
+                    let from = self.expr(from);
+                    self.note_spread(wanted, &from);
+                }
+            }
+        }
+    }
+
+    /// The fields that a spread takes over are the same by their names.
+    fn note_spread(&mut self, wanted: &Shape, from: &Shape) {
+        let (Shape::Of(wanted), Shape::Of(from)) = (wanted, from) else { return };
+        for field in self.index.members(*wanted).to_vec() {
+            if let Some(other) = self.index.member(*from, &self.index.symbols[field].name) {
+                self.index.spread.extend([field, other]);
+            }
+        }
+    }
+
+    /// What the arguments of a call are, as far as they may be records: those of a function, or the elements of a list.
+    fn wanted(&self, callee: &Expr) -> Vec<Shape> {
+        match &callee.kind {
+            ExprKind::Name(called) => all_items(self.tree)
+                .find_map(|item| match &item.kind {
+                    ItemKind::Function { name, params, .. } if name.name == *called => {
+                        Some(params.iter().map(|p| self.index.of_type(&p.ty, false)).collect())
+                    }
+                    _ => None,
+                })
+                .unwrap_or_default(),
+            ExprKind::Field(_, method) => match self.index.in_front_of(method.span) {
+                Some(Shape::List(of) | Shape::SortedList(of)) => vec![(**of).clone(); 2],
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
     fn name(&mut self, name: &str, span: Span) -> Shape {
         let found = self.scopes.iter().rev().find_map(|s| s.iter().rev().find(|(n, _)| n == name));
         match found.map(|(_, local)| local.clone()) {
@@ -402,6 +525,11 @@ impl Resolver<'_> {
 
     fn field(&mut self, base: &Expr, field: &Ident) -> Shape {
         let base = self.expr(base);
+        self.member_shape(base, field)
+    }
+
+    /// A member, which is referred to.
+    fn member_shape(&mut self, base: Shape, field: &Ident) -> Shape {
         let shape = match self.index.member_of(&base, &field.name) {
             Some(member) => {
                 self.refer(field.span, member);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a value is, as far as it matters for what may stand behind its `.`.
 
 use carrick_syntax::ast::{Type, TypeKind};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The index against the checker: on programs that are right, they agree on what each name means.
 
 use std::fs;
@@ -54,6 +55,22 @@ fn every_name_of_a_program_that_is_right_means_something() {
             assert!(declared || built_in || masked, "{}: `{name}` at {:?}", path.display(), token.span);
         }
     }
+}
+
+#[test]
+fn an_extension_leads_to_its_point_and_to_what_that_passes() {
+    let text =
+        "context c by k { uint32 n; }\nvoid f(c x) { uint32 a = 1; point p(x, a); }\nextend f.p { x.n = a; }";
+    let analysis = Analysis::new("p.mtp", text, &Texts::default());
+    let at = |needle: &str| text.rfind(needle).expect("it is there") as u32;
+    let leads = |from: u32, to: &str| {
+        let found = analysis.index.definition(from).map(|span| span.start);
+        assert_eq!(found, text.find(to).map(|start| start as u32), "{to}");
+    };
+    leads(at("f.p"), "f(c x)");
+    leads(at("p {"), "p(x, a)");
+    leads(at("a; }"), "a = 1");
+    leads(at("x.n"), "x) {");
 }
 
 #[test]

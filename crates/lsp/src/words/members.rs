@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands behind a `.` without having been declared.
 
-use super::{Word, word};
+use super::word::{Word, word};
 
 pub const CONTEXT: &[Word] = &[word("id", "id", "The id of the instance; read only.")];
 pub const APP_EVENT: &[Word] = &[word("token", "token_t token", "Names the application's request.")];
@@ -15,7 +16,7 @@ pub const OPTION: &[Word] =
 pub const TIMER: &[Word] = &[word("armed", "armed() -> bool", "Whether the timer runs.")];
 
 pub const PAYLOAD: &[Word] = &[
-    word("len", "bytes len", "Octets of the payload."),
+    word("len", "bytes len", "Bytes of the payload."),
     word("addr", "addr_t addr", "Where the payload of a received packet is."),
 ];
 pub const FRAMES: &[Word] =
@@ -29,7 +30,7 @@ pub const PACKET: &[Word] = &[
         "Reads the header. The parser ends if the packet is too short or wrong; `e.pkt.extract(h)` leaves h as it was.",
     ),
     word("left", "left() -> bytes", "How much is left of the packet."),
-    word("peek", "peek() -> uint8", "The first octet of what is left; 0 if nothing is."),
+    word("peek", "peek() -> uint8", "The first byte of what is left; 0 if nothing is."),
 ];
 
 pub const ANY_LIST: &[Word] = &[

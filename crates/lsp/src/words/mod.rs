@@ -1,23 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The words that have a meaning before any declaration: what the editor says of each.
 
 mod functions;
 pub mod members;
 mod plain;
+mod word;
 
 pub use functions::{FUNCTIONS, INSTRUCTIONS, REGISTRATIONS};
 pub use plain::{DECLARATIONS, EVENT_KINDS, LITERALS, STATEMENTS, STATUSES, TYPES};
-
-/// A word, how it is written with what belongs to it, and what it means.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Word {
-    pub name: &'static str,
-    pub form: &'static str,
-    pub doc: &'static str,
-}
-
-pub(crate) const fn word(name: &'static str, form: &'static str, doc: &'static str) -> Word {
-    Word { name, form, doc }
-}
+pub use word::Word;
 
 /// What kind of word it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Keywords, types and values.
 
-use super::{Word, word};
+use carrick_ir::Opcode;
+
+use super::word::{Word, instruction, word};
 
 pub const DECLARATIONS: &[Word] = &[
     word(
@@ -17,7 +20,7 @@ pub const DECLARATIONS: &[Word] = &[
     ),
     word("enum", "enum E : uint8 { A, B = 4 }", "Named constants, in scope everywhere."),
     word("struct", "struct S { T field; }", "A record; assignment copies it."),
-    word("id", "id K(T part, ...);", "What tells the instances of a context apart."),
+    word("id", "id K(T part, ...);", "The id of a context: its fields identify an instance."),
     word("event", "event E : kind { T field; }", "Something that happens, with its data."),
     word(
         "global",
@@ -57,7 +60,7 @@ pub const DECLARATIONS: &[Word] = &[
     word(
         "coalescing_rule",
         "coalescing_rule r [B, condition, field, ...];",
-        "When of two blueprints that wait only one goes on waiting.",
+        "When two queued blueprints are merged into one.",
     ),
     word(
         "machine",
@@ -99,6 +102,11 @@ pub const DECLARATIONS: &[Word] = &[
     ),
     word("default", "feature F default { ... }", "The feature is chosen unless a build says `--without`."),
     word("always", "feature F(option, ...) always;", "Every build has the feature, with one of its options."),
+    word(
+        "extend",
+        "extend function.point { ... }",
+        "What a feature adds to a function, at one of its points.",
+    ),
     word("requires", "requires F, G = option;", "Features without which this one cannot be chosen."),
     word("excludes", "excludes F, G = option;", "Features with which this one cannot be chosen."),
     word("after", "processor after other", "The place right behind another processor of the chain."),
@@ -127,18 +135,19 @@ pub const STATEMENTS: &[Word] = &[
     word(
         "max",
         "max(a, b)",
-        "The greater of two values of one ordered type. In a loop, `max N` bounds its turns.",
+        "The greater of two values of one ordered type. In a loop, `max N` bounds its iterations.",
     ),
     word("break", "break;", "Ends the loop."),
-    word("continue", "continue;", "Begins the next turn of the loop."),
+    word("continue", "continue;", "Begins the next iteration of the loop."),
     word("return", "return value;", "Ends the function."),
     word("stop", "stop;", "Ends the chain after this processor; what was issued stands."),
+    instruction(Opcode::Raise),
     word(
-        "raise",
-        "raise event;",
-        "The flow event runs right after this chain, before any other. In a parser: an event of this packet.",
+        "point",
+        "point name(variable, ...);",
+        "Where extensions of this function run, in the order of the file; they see these variables.",
     ),
-    word("by", "by id", "The id that tells the instances of a context apart."),
+    word("by", "by id", "The id by which an instance of a context is found."),
     word("over", "over header", "The network header under a packet."),
     word("at", "at id(...)", "Computes the context's id from the fields of the event."),
     word(
@@ -180,7 +189,7 @@ pub const TYPES: &[Word] = &[
     word("duration", "duration", "Signed, 64 bits, in nanoseconds: `10ms`."),
     word("time", "time", "Nanoseconds since the stack started, 64 bits."),
     word("rate", "rate", "Bits per second, 64 bits: `10Gbps`."),
-    word("bytes", "bytes", "Octets, 64 bits: `64KiB`."),
+    word("bytes", "bytes", "Bytes, 64 bits: `64KiB`."),
     word("addr_t", "addr_t", "A reference to a region of application or payload data, with its length."),
     word("token_t", "token_t", "Names an application's request; `none` names no request."),
     word("handle_t", "handle_t", "Names a context instance to the application."),
@@ -208,7 +217,7 @@ pub const TYPES: &[Word] = &[
         "crc32_t sum = crc32(header, payload, masked(field));",
         "A CRC-32, computed for each packet.",
     ),
-    word("varint_t", "varint_t field;", "A `uint64` below 2^62, in 1 to 8 octets as RFC 9000 has it."),
+    word("varint_t", "varint_t field;", "A `uint64` below 2^62, in 1 to 8 bytes as RFC 9000 has it."),
     word(
         "instr_t",
         "instr_t i = pkt_gen(bp);",
@@ -223,8 +232,8 @@ pub const LITERALS: &[Word] = &[
     word("false", "false", "A `bool`."),
     word("none", "none", "No data, no request, no context."),
     word("INF", "INF", "The size of an unbounded data unit."),
-    word("header_len", "header_len", "In a computed field: octets of the header as sent (`bytes`)."),
-    word("payload_len", "payload_len", "In a computed field: octets of the payload (`bytes`)."),
+    word("header_len", "header_len", "In a computed field: bytes of the header as sent (`bytes`)."),
+    word("payload_len", "payload_len", "In a computed field: bytes of the payload (`bytes`)."),
 ];
 
 pub const STATUSES: &[Word] = &[
@@ -235,7 +244,7 @@ pub const STATUSES: &[Word] = &[
     word("TIMED_OUT", "TIMED_OUT", "The peer did not answer in time."),
     word("CLOSED", "CLOSED", "There is no such instance any more."),
     word("NO_ROOM", "NO_ROOM", "A bound is reached."),
-    word("IN_USE", "IN_USE", "Somebody else has it."),
+    word("IN_USE", "IN_USE", "It is in use already."),
     word("INVALID", "INVALID", "The request makes no sense here."),
     word("UNREACHABLE", "UNREACHABLE", "There is no way to the peer."),
     word("BUSY", "BUSY", "Not now."),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Curves between two axes, as a drawing (SVG 1.1) that needs no other file.
 
 use std::fmt::Write as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which drawings there are of tables of results.
 
 use super::chart::{Axis, Chart, Curve};
@@ -78,7 +79,7 @@ impl Figure {
         match self {
             Figure::Slowdown => (
                 "Slowdown by length of flows",
-                Axis { title: "octets of a flow", unit: Unit::Octets, log: true },
+                Axis { title: "bytes of a flow", unit: Unit::Octets, log: true },
                 Axis { title: "slowdown (times the ideal)", unit: Unit::Times, log: true },
             ),
             Figure::Completion => (
@@ -89,7 +90,7 @@ impl Figure {
             Figure::Queues => (
                 "Longest queues",
                 time,
-                Axis { title: "octets that wait at one port", unit: Unit::Octets, log: false },
+                Axis { title: "bytes that wait at one port", unit: Unit::Octets, log: false },
             ),
             Figure::Goodput => {
                 ("Goodput of all hosts", time, Axis { title: "goodput", unit: Unit::Rate, log: false })

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Drawings of tables of results: curves of one or several of them between axes with units.
 
 mod chart;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From values to places on a drawing, and the values that stand at an axis.
 
 /// What values are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables of results, as `carrick sim` writes them.
 
 /// What a table has lines of.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
 
 const FLOWS: &str = "# carrick 0.1.0
@@ -53,7 +54,7 @@ fn drawings_say_what_is_drawn_in_which_units() {
     for part in [
         "x &lt; y, window=4, P99",
         ">1 KB<",
-        ">octets of a flow<",
+        ">bytes of a flow<",
         "slowdown (times the ideal)",
         "&lt;&amp;&gt;",
     ] {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is declared in vain: data units, fields, values.
 
 use std::collections::BTreeSet;
@@ -58,7 +59,7 @@ impl Checker<'_> {
                 made && size.as_ref().and_then(|s| self.fold(s)) == Some(0)
             };
             if empty(tx, &ctx.tx_capacity) || empty(rx, &ctx.rx_capacity) {
-                let what = (format!("a data unit of `{name}` holds nothing"), "no octets");
+                let what = (format!("a data unit of `{name}` holds nothing"), "no bytes");
                 self.advise_of(codes::EMPTY_UNIT, (name, data), what, "give a number above zero");
             }
             let at = (name, self.declared_at(name));
@@ -126,10 +127,8 @@ impl Checker<'_> {
                 continue;
             };
             let name = &field.name.name;
-            let what = (
-                format!("`{name}` tells more runs apart than data that is received"),
-                "more than 16 separate runs",
-            );
+            let what =
+                (format!("`{name}` has more ranges than received data can have"), "more than 16 ranges");
             let mend = "write `sliding_wnd(N, 16)`, and take data only where `set` says that it fits";
             self.advise_of(codes::RX_RUNS, (name, field.span), what, mend);
         }
@@ -177,7 +176,7 @@ impl Checker<'_> {
                 let mut look = |e: &ir::Expr| place_of(e).into_iter().for_each(&mut note);
                 walk::of_statement(stmt, &mut look);
                 if let StmtKind::Instr(instr) = &stmt.kind {
-                    walk::of_instr(instr).into_iter().for_each(|e| walk::expressions(e, &mut look));
+                    instr.exprs().for_each(|e| walk::expressions(e, &mut look));
                 }
                 place_changed(stmt).into_iter().for_each(&mut note);
             });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the functions of a program do with its declarations.
 
 use std::collections::BTreeSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What never happens: events, timers, contexts, chains and requests.
 
 use std::collections::BTreeSet;
@@ -212,9 +213,7 @@ fn tokens(function: &ir::Function, stmt: &ir::Stmt, found: &mut dyn FnMut(EventI
     match &stmt.kind {
         // It copies, and completes nothing.
         StmtKind::Instr(Instr::AddTxData { .. }) => {}
-        StmtKind::Instr(instr) => {
-            walk::of_instr(instr).into_iter().for_each(|e| walk::expressions(e, &mut look))
-        }
+        StmtKind::Instr(instr) => instr.exprs().for_each(|e| walk::expressions(e, &mut look)),
         _ => {}
     }
 }

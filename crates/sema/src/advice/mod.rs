@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Advice on a whole program: what is declared and can never happen, or is hardly meant. Warnings, of programs
 //! without errors.
 

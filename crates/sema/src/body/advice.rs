@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Advice on what is allowed and hardly meant: warnings on single expressions, statements and variables.
 
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ impl Body<'_, '_> {
         self.cx.report(Diagnostic::warning(code, message, span, label).mend(mend));
     }
 
-    /// The same, with a mend that a tool can carry out.
+    /// The same, with a fix that a tool can apply.
     pub(super) fn advise_edit(
         &mut self,
         code: u16,
@@ -151,7 +152,7 @@ impl Body<'_, '_> {
                 ("remove it, or write what should happen", String::new()),
             ),
             Some(other) if !then.stmts.is_empty() && self.written(then) == self.cx.written(other.span) => {
-                let mend = "write it once, without `if`, or mend one of the two";
+                let mend = "write it once, without `if`, or fix one of the two";
                 self.advise(codes::SAME_BRANCHES, "both branches do the same", other.span, "as above", mend);
             }
             _ => {}
@@ -233,7 +234,7 @@ impl Body<'_, '_> {
                         && self.cx.program.events[event.index()].id.is_some() =>
                 {
                     let message = format!("`{name}` is raised without an id");
-                    let mend = format!("write `set_flow_id({name}, an_id(...));` before `raise`");
+                    let mend = format!("write `raise {name} at an_id(...);`");
                     self.advise_later(codes::EVENT_WITHOUT_ID, &message, span, "for which context?", &mend);
                 }
                 Ty::Blueprint(_)
@@ -252,7 +253,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// A packet that goes to 0.0.0.0.
+    /// A packet with the destination 0.0.0.0.
     fn advise_destination(&mut self, bp: LocalId, name: &str, span: Span, seen: &Seen) {
         let fields = &self.cx.program.net_header.fields;
         let dst = fields.iter().position(|f| f.field == ir::NetField::DstIp && f.init.is_none());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls that have a value: conversions, ids, built-in functions, functions of the program.
 
 use carrick_ir::{self as ir, Arg, Builtin, ExprKind, StmtKind, Ty};
@@ -247,6 +248,7 @@ impl Body<'_, '_> {
                 Some(self.load(dest, span))
             }
             "min" | "max" | "seq_min" | "seq_max" => self.extreme(&name.name, args, span, want),
+            "sat_add" | "sat_sub" => self.saturating(&name.name, args, span, want),
             "abs" => self.absolute(args, span),
             "ratio" => self.ratio(args, span),
             "sqrt" | "cbrt" => self.root(&name.name, args, span),
@@ -275,6 +277,8 @@ impl Body<'_, '_> {
                     "min",
                     "max",
                     "abs",
+                    "sat_add",
+                    "sat_sub",
                     "random",
                     "keyed_hash",
                     "ratio",
@@ -285,7 +289,7 @@ impl Body<'_, '_> {
                     "local_ip",
                     "tx_room",
                 ]);
-                candidates.extend(super::instr::INSTRUCTIONS);
+                candidates.extend(super::instr::instructions().map(|name| -> &str { name }));
                 self.cx.unknown(codes::UNKNOWN_FUNCTION, "function", name, &candidates);
                 None
             }

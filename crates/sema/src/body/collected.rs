@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The collected spelling: `list<instr_t> out; instr_t i = pkt_gen(bp); out.add(i); return out;`
 
-use carrick_ir::{Expr, ExprKind, Instr, StmtKind};
+use carrick_ir::{ExprKind, Instr, StmtKind};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident, LetInit, TypeKind};
 use carrick_syntax::diag::Diagnostic;
@@ -54,11 +55,11 @@ impl Body<'_, '_> {
     fn made(&mut self, e: &ast::Expr) -> Option<Instr> {
         if let ast::ExprKind::Call(callee, args) = &e.kind
             && let ast::ExprKind::Name(name) = &callee.kind
-            && super::instr::INSTRUCTIONS.contains(&name.as_str())
+            && super::instr::is_instruction(name)
         {
             let name = Ident { name: name.clone(), span: callee.span };
             let mut instr = self.instruction(&name, args, e.span)?;
-            for argument in arguments_of(&mut instr) {
+            for argument in instr.exprs_mut() {
                 if !matches!(argument.kind, ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Param(_)) {
                     let local = self.temporary(argument.ty.clone());
                     self.emit(StmtKind::Let { local, init: Some(argument.clone()) });
@@ -97,30 +98,5 @@ impl Body<'_, '_> {
             return Some(true);
         }
         self.misused("this function returns its list", span, "something else is returned")
-    }
-}
-
-fn arguments_of(instr: &mut Instr) -> Vec<&mut Expr> {
-    match instr {
-        Instr::NewCtx { id, .. } | Instr::RebindCtx { id, .. } => vec![id],
-        Instr::NewTxOrderedData { size, .. } | Instr::NewRxOrderedData { size, .. } => vec![size],
-        Instr::AddTxData { addr, len, .. } | Instr::RxFlushAndNotify { addr, len, .. } => vec![addr, len],
-        Instr::TxFlushAndNotify { len, .. } => vec![len],
-        Instr::PutData { from, len, to } => vec![from, len, to],
-        Instr::AddRxDataSeg { addr, len, offset, .. } => vec![addr, len, offset],
-        Instr::TimerStart { after, .. } | Instr::TimerRestart { after, .. } => vec![after],
-        Instr::Notify { token, status, value } => {
-            let mut all = vec![token, status];
-            all.extend(value);
-            all
-        }
-        Instr::PktGen { queue, .. } => queue.iter_mut().collect(),
-        Instr::SetQueueRate { queue, rate: value } | Instr::SetQueuePrio { queue, prio: value } => {
-            vec![queue, value]
-        }
-        Instr::Forward { interface, .. } => vec![interface],
-        Instr::PktStore { key } | Instr::PktDiscard { key } => vec![key],
-        Instr::PktRelease { key, interface } => vec![key, interface],
-        Instr::Drop | Instr::DelCtx { .. } | Instr::TimerStop { .. } | Instr::Raise { .. } => Vec::new(),
     }
 }

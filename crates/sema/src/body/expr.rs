@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Values.
 
 use carrick_ir::{self as ir, ExprKind, StmtKind, Ty};
@@ -17,7 +18,7 @@ impl Body<'_, '_> {
         self.coerce(val, ty, e.span)
     }
 
-    /// The value of a computed header field: a number of octets or any integer, cut to the field.
+    /// The value of a computed header field: a number of bytes or any integer, cut to the field.
     pub(crate) fn computed_value(&mut self, e: &ast::Expr, ty: &Ty) -> Option<ir::Expr> {
         let value = match self.val(e, None)? {
             Val::Typed(value) if value.ty == Ty::Bytes || is_int(&value.ty) => value,
@@ -152,6 +153,7 @@ impl Body<'_, '_> {
             E::Binary(op @ (BinOp::And | BinOp::Or), a, b) => self.logical(*op, a, b, e.span),
             E::Binary(op, a, b) => self.binary(*op, a, b, e.span),
             E::Cond(c, a, b) => self.cond(c, a, b, e.span, want),
+            E::Record(_) => self.record_value(e, want),
             E::Error => None,
         }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fixed-point numbers: where they come from.
 
 use carrick_ir::{self as ir, BinOp, ExprKind, Ty, UnOp};

@@ -1,41 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instructions.
 
-use carrick_ir::{self as ir, Instr, LocalId, StmtKind, Ty};
+use carrick_ir::{self as ir, Instr, LocalId, Opcode, StmtKind, Ty};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
 
 use super::place::Node;
 use super::{Binding, Body};
+use crate::checker::{QueueUse, Wanted};
 use crate::codes;
 use crate::env::Def;
-use crate::sched::{QueueUse, Wanted};
 
-/// The instructions that are written as calls.
-pub(crate) const INSTRUCTIONS: [&str; 22] = [
-    "new_ctx",
-    "del_ctx",
-    "rebind_ctx",
-    "new_tx_ordered_data",
-    "new_rx_ordered_data",
-    "add_tx_data",
-    "tx_flush_and_notify",
-    "add_rx_data_seg",
-    "rx_flush_and_notify",
-    "put_data",
-    "pkt_gen",
-    "timer_start",
-    "timer_restart",
-    "timer_stop",
-    "notify",
-    "set_queue_rate",
-    "set_queue_prio",
-    "forward",
-    "drop",
-    "pkt_store",
-    "pkt_release",
-    "pkt_discard",
-];
+/// The names of the instructions that are written as calls.
+pub(crate) fn instructions() -> impl Iterator<Item = &'static str> {
+    Opcode::ALL.iter().filter(|op| op.is_call()).map(|op| op.name())
+}
+
+/// Whether this is the name of one of them.
+pub(crate) fn is_instruction(name: &str) -> bool {
+    instructions().any(|instruction| instruction == name)
+}
 
 impl Body<'_, '_> {
     pub(super) fn instruction(&mut self, name: &Ident, args: &[ast::Expr], span: Span) -> Option<Instr> {
@@ -46,9 +31,10 @@ impl Body<'_, '_> {
                     .mend("raise an event, and issue the instruction in its processor"),
             );
         }
-        match name.name.as_str() {
-            "new_ctx" => self.new_ctx(args, span),
-            "del_ctx" => {
+        let op = Opcode::named(&name.name)?;
+        match op {
+            Opcode::NewCtx => self.new_ctx(args, span),
+            Opcode::DelCtx => {
                 self.count(args, 1, span)?;
                 let ctx = self.own_context(&args[0])?;
                 if !self.is_keyed_context(ctx) {
@@ -57,17 +43,22 @@ impl Body<'_, '_> {
                 }
                 Some(Instr::DelCtx { ctx })
             }
-            "rebind_ctx" => self.rebind_ctx(args, span),
-            "new_tx_ordered_data" | "new_rx_ordered_data" => self.new_unit(&name.name, args, span),
-            "timer_start" | "timer_restart" | "timer_stop" => self.timer(&name.name, args, span),
-            "notify" => self.notify(args, span),
-            "put_data" => self.put_data(args, span),
-            "pkt_gen" => self.pkt_gen(args, span),
-            "set_queue_rate" | "set_queue_prio" => self.set_queue(&name.name, args, span),
-            "forward" | "drop" | "pkt_store" | "pkt_release" | "pkt_discard" => {
+            Opcode::RebindCtx => self.rebind_ctx(args, span),
+            Opcode::NewTxOrderedData | Opcode::NewRxOrderedData => self.new_unit(op, args, span),
+            Opcode::TimerStart | Opcode::TimerRestart | Opcode::TimerStop => self.timer(op, args, span),
+            Opcode::Notify => self.notify(args, span),
+            Opcode::PutData => self.put_data(args, span),
+            Opcode::PktGen => self.pkt_gen(args, span),
+            Opcode::SetQueueRate | Opcode::SetQueuePrio => self.set_queue(op, args, span),
+            Opcode::Forward | Opcode::Drop | Opcode::PktStore | Opcode::PktRelease | Opcode::PktDiscard => {
                 self.packet_instruction(name, args, span)
             }
-            _ => self.data_instruction(&name.name, args, span),
+            Opcode::AddTxData
+            | Opcode::TxFlushAndNotify
+            | Opcode::AddRxDataSeg
+            | Opcode::RxFlushAndNotify => self.data_instruction(op, args, span),
+            // A statement of its own.
+            Opcode::Raise => None,
         }
     }
 
@@ -123,7 +114,7 @@ impl Body<'_, '_> {
         Some(Instr::RebindCtx { ctx, id })
     }
 
-    fn new_unit(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
+    fn new_unit(&mut self, op: Opcode, args: &[ast::Expr], span: Span) -> Option<Instr> {
         if !(2..=3).contains(&args.len()) {
             return self.wrong_count(args.len(), "2 or 3", span);
         }
@@ -140,15 +131,15 @@ impl Body<'_, '_> {
             );
         }
         let size = size?;
-        Some(if name == "new_tx_ordered_data" {
+        Some(if op == Opcode::NewTxOrderedData {
             Instr::NewTxOrderedData { ctx, size }
         } else {
             Instr::NewRxOrderedData { ctx, size }
         })
     }
 
-    fn timer(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
-        let stop = name == "timer_stop";
+    fn timer(&mut self, op: Opcode, args: &[ast::Expr], span: Span) -> Option<Instr> {
+        let stop = op == Opcode::TimerStop;
         self.count(args, if stop { 1 } else { 2 }, span)?;
         let Node::Timer(ctx, timer) = self.node(&args[0])? else {
             return self.wrong_argument(
@@ -180,7 +171,7 @@ impl Body<'_, '_> {
                 mend,
             );
         }
-        Some(if name == "timer_start" {
+        Some(if op == Opcode::TimerStart {
             Instr::TimerStart { ctx, timer, after }
         } else {
             Instr::TimerRestart { ctx, timer, after }
@@ -211,12 +202,12 @@ impl Body<'_, '_> {
         Some(Instr::Notify { token, status, value })
     }
 
-    fn data_instruction(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
+    fn data_instruction(&mut self, op: Opcode, args: &[ast::Expr], span: Span) -> Option<Instr> {
         // (which argument is the unit's id, the types of the others)
-        let (uid, types): (usize, &[Ty]) = match name {
-            "add_tx_data" => (2, &[Ty::Addr, Ty::Bytes]),
-            "tx_flush_and_notify" => (0, &[Ty::Bytes]),
-            "add_rx_data_seg" => (2, &[Ty::Addr, Ty::Bytes, Ty::U64]),
+        let (uid, types): (usize, &[Ty]) = match op {
+            Opcode::AddTxData => (2, &[Ty::Addr, Ty::Bytes]),
+            Opcode::TxFlushAndNotify => (0, &[Ty::Bytes]),
+            Opcode::AddRxDataSeg => (2, &[Ty::Addr, Ty::Bytes, Ty::U64]),
             _ => (0, &[Ty::Bytes, Ty::Addr]),
         };
         self.count(args, types.len() + 1, span)?;
@@ -225,10 +216,10 @@ impl Body<'_, '_> {
         let typed: Vec<_> = others.zip(types).map(|(e, ty)| (e, Some(ty.clone()))).collect();
         let mut v = self.arguments(&typed)?.into_iter();
         let mut next = || v.next();
-        Some(match name {
-            "add_tx_data" => Instr::AddTxData { ctx, addr: next()?, len: next()? },
-            "tx_flush_and_notify" => Instr::TxFlushAndNotify { ctx, len: next()? },
-            "add_rx_data_seg" => Instr::AddRxDataSeg { ctx, addr: next()?, len: next()?, offset: next()? },
+        Some(match op {
+            Opcode::AddTxData => Instr::AddTxData { ctx, addr: next()?, len: next()? },
+            Opcode::TxFlushAndNotify => Instr::TxFlushAndNotify { ctx, len: next()? },
+            Opcode::AddRxDataSeg => Instr::AddRxDataSeg { ctx, addr: next()?, len: next()?, offset: next()? },
             _ => Instr::RxFlushAndNotify { ctx, len: next()?, addr: next()? },
         })
     }
@@ -317,9 +308,9 @@ impl Body<'_, '_> {
         Some(value)
     }
 
-    fn set_queue(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<Instr> {
+    fn set_queue(&mut self, op: Opcode, args: &[ast::Expr], span: Span) -> Option<Instr> {
         self.count(args, 2, span)?;
-        if name == "set_queue_rate" {
+        if op == Opcode::SetQueueRate {
             let queue = self.queue_number(&args[0], Wanted::Rate)?;
             return Some(Instr::SetQueueRate { queue, rate: self.value_of_type(&args[1], &Ty::Rate)? });
         }
@@ -342,18 +333,33 @@ impl Body<'_, '_> {
         }
     }
 
-    pub(super) fn raise(&mut self, e: &ast::Expr) -> Option<()> {
+    /// Which events are raised here.
+    pub(super) fn raised_kind(&self) -> ir::EventKind {
+        if self.in_parser() { ir::EventKind::Net } else { ir::EventKind::Flow }
+    }
+
+    /// The variable of an event that can be raised here.
+    pub(super) fn raisable(&mut self, e: &ast::Expr) -> Option<LocalId> {
         let event = self.variable(e, |ty| matches!(ty, Ty::Event(_)));
-        let wanted = if self.in_parser() { ir::EventKind::Net } else { ir::EventKind::Flow };
-        let Some(event) = event.filter(|l| self.event_kind(*l) == Some(wanted) && !self.is_parameter(*l))
-        else {
-            let what = if self.in_parser() { "a net_event" } else { "a flow_event" };
-            return self.report(
-                Diagnostic::error(codes::RAISE_KIND, format!("only {what} is raised here"), e.span, format!("not a variable of {what}"))
-                    .note("parsers raise net events, event processors flow events; timers and packets raise theirs by themselves")
-                    .mend(format!("declare a variable of {what}, set its fields and raise it")),
-            );
-        };
+        let wanted = Some(self.raised_kind());
+        match event.filter(|l| self.event_kind(*l) == wanted && !self.is_parameter(*l)) {
+            Some(event) => Some(event),
+            None => self.not_raised(e.span),
+        }
+    }
+
+    pub(super) fn not_raised<T>(&mut self, span: Span) -> Option<T> {
+        let what = if self.in_parser() { "a net_event" } else { "a flow_event" };
+        self.report(
+            Diagnostic::error(codes::RAISE_KIND, format!("only {what} is raised here"), span, format!("not {what}, and not a variable of one"))
+                .note("parsers raise net events, event processors flow events; timers and packets raise theirs by themselves")
+                .mend(format!("name {what}: `raise the_event at an_id {{ field = value }};`")),
+        )
+    }
+
+    /// `events.add(e);`
+    pub(super) fn raise(&mut self, e: &ast::Expr) -> Option<()> {
+        let event = self.raisable(e)?;
         self.emit(StmtKind::Instr(Instr::Raise { event }));
         Some(())
     }
@@ -369,6 +375,11 @@ impl Body<'_, '_> {
                 "pass a variable of an event type",
             );
         };
+        self.give_id(event, &args[1])
+    }
+
+    /// The context that handles an event.
+    pub(super) fn give_id(&mut self, event: LocalId, id_given: &ast::Expr) -> Option<()> {
         let Ty::Event(kind) = self.locals[event.index()].ty else { return None };
         let def = &self.cx.program.events[kind.index()];
         let Some(id) = def.id else {
@@ -376,8 +387,8 @@ impl Body<'_, '_> {
             return self.report(
                 Diagnostic::error(
                     codes::NO_CONTEXT_FOUND,
-                    format!("`{name}` goes to no context"),
-                    args[1].span,
+                    format!("no context handles `{name}`"),
+                    id_given.span,
                     "no id is wanted",
                 )
                 .note("the context of an event is the one that its processors take")
@@ -385,14 +396,14 @@ impl Body<'_, '_> {
             );
         };
         let id_ty = Ty::Id(id);
-        let value = self.typed(&args[1])?;
+        let value = self.typed(id_given)?;
         if value.ty != id_ty {
             let (found, wanted) = (self.name(&value.ty), self.name(&id_ty));
             return self.report(
                 Diagnostic::error(
                     codes::FLOW_ID,
                     format!("this event's context is found by a `{wanted}`, not by a `{found}`"),
-                    args[1].span,
+                    id_given.span,
                     "another id",
                 )
                 .mend(format!("make a `{wanted}(...)`")),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Loops, and the bounds that they have.
 
 use carrick_ir::{self as ir, StmtKind, Ty};
@@ -9,7 +10,7 @@ use super::Body;
 use crate::codes;
 use crate::types::is_int;
 
-/// The most turns of a loop.
+/// The largest number of iterations of a loop.
 const TURNS_MAX: u64 = 65_536;
 
 impl Body<'_, '_> {
@@ -27,53 +28,21 @@ impl Body<'_, '_> {
             return self.mismatch(&format!("a `{found}`"), &Ty::U32, var.span);
         }
         let values = self.arguments(&[(from, Some(ty.clone())), (to, Some(ty.clone()))])?;
-        let turns = match max {
-            Some(max) => self.cx.constant(max, &Ty::U64)?,
-            None => match (self.cx.fold(&values[0]), self.cx.fold(&values[1])) {
-                (Some(a), Some(b)) if ir::arith::less(&ty, a, b) => b.wrapping_sub(a),
-                (Some(_), Some(_)) => 0,
-                _ => {
-                    return self.report(
-                        Diagnostic::error(
-                            codes::UNBOUNDED_LOOP,
-                            "this loop's bound is not known",
-                            from.span.to(to.span),
-                            "not constant",
-                        )
-                        .note("a chain of event processors is one bounded step on every target")
-                        .mend("say how many turns there are at most: `for (uint32 i in 0..n max 16)`"),
-                    );
-                }
-            },
-        };
+        let turns = self.turns((from, to), (&values[0], &values[1]), &ty, max)?;
         if turns > TURNS_MAX {
             return self.report(
                 Diagnostic::error(
                     codes::LOOP_TOO_LONG,
-                    format!("a loop of {turns} turns"),
+                    format!("a loop of {turns} iterations"),
                     from.span.to(to.span),
                     "too many",
                 )
-                .note(format!("a loop has at most {TURNS_MAX} turns"))
+                .note(format!("a loop has at most {TURNS_MAX} iterations"))
                 .mend("spread the work over several events"),
             );
         }
         if turns == 0 {
-            let here = from.span.to(to.span);
-            let what = ("this loop never runs", "an empty range");
-            if self.alike(from.span, to.span) {
-                self.advise(
-                    codes::NO_TURNS,
-                    what.0,
-                    here,
-                    what.1,
-                    "give it two bounds that differ, or remove it",
-                );
-            } else {
-                let swapped = format!("{}..{}", self.cx.written(to.span), self.cx.written(from.span));
-                let mend = ("write the lesser bound first; the upper one is not reached", swapped);
-                self.advise_edit(codes::NO_TURNS, what, here, mend);
-            }
+            self.advise_no_turns(from.span, to.span);
         }
         let at = self.at;
         self.names.push(std::collections::BTreeMap::new());
@@ -86,6 +55,52 @@ impl Body<'_, '_> {
         let (from, to) = (values.next()?, values.next()?);
         self.emit(StmtKind::ForRange { var: local, from, to, max: turns, body });
         Some(())
+    }
+
+    /// The largest number of iterations of a loop over a range.
+    fn turns(
+        &mut self,
+        (from, to): (&ast::Expr, &ast::Expr),
+        values: (&ir::Expr, &ir::Expr),
+        ty: &Ty,
+        max: Option<&ast::Expr>,
+    ) -> Option<u64> {
+        if let Some(max) = max {
+            return self.cx.constant(max, &Ty::U64);
+        }
+        match (self.cx.fold(values.0), self.cx.fold(values.1)) {
+            (Some(a), Some(b)) if ir::arith::less(ty, a, b) => Some(b.wrapping_sub(a)),
+            (Some(_), Some(_)) => Some(0),
+            _ => self.report(
+                Diagnostic::error(
+                    codes::UNBOUNDED_LOOP,
+                    "this loop's bound is not known",
+                    from.span.to(to.span),
+                    "not constant",
+                )
+                .note("a chain of event processors is one bounded step on every target")
+                .mend("give the largest number of iterations: `for (uint32 i in 0..n max 16)`"),
+            ),
+        }
+    }
+
+    /// Says that a loop from one bound to the other never runs.
+    fn advise_no_turns(&mut self, from: Span, to: Span) {
+        let here = from.to(to);
+        let what = ("this loop never runs", "an empty range");
+        if self.alike(from, to) {
+            self.advise(
+                codes::NO_TURNS,
+                what.0,
+                here,
+                what.1,
+                "give it two bounds that differ, or remove it",
+            );
+        } else {
+            let swapped = format!("{}..{}", self.cx.written(to), self.cx.written(from));
+            let mend = ("write the lesser bound first; the upper one is not reached", swapped);
+            self.advise_edit(codes::NO_TURNS, what, here, mend);
+        }
     }
 
     fn loop_body(&mut self, body: &ast::Block) -> ir::Block {

@@ -1,4 +1,5 @@
-//! The reactions of state machines: for each event a function that tells the states apart.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The reactions of state machines: for each event a function with a branch for each state.
 
 use carrick_ir::{self as ir, ExprKind, FuncId, Instr, LocalId, Proj, StmtKind, Ty, walk};
 use carrick_syntax::Span;
@@ -156,7 +157,7 @@ impl Body<'_, '_> {
     pub(super) fn goto(&mut self, state: &Ident, span: Span) -> Option<()> {
         let Some(machine) = self.machine else {
             return self.report(
-                Diagnostic::error(codes::GOTO_OUTSIDE, "there is no machine here", span, "goes to a state")
+                Diagnostic::error(codes::GOTO_OUTSIDE, "there is no machine here", span, "changes the state")
                     .note("`goto` ends a reaction of a machine; what a function calls does not end with it")
                     .mend("write it in an `on` of the machine, or use `return`, `break` or `stop`"),
             );
@@ -238,7 +239,7 @@ fn is_state_of(def: Def, states: ir::EnumId) -> bool {
 }
 
 impl Checker<'_> {
-    /// Whether a run of the block may delete a context; `depth` bounds calls, which may still turn out to recurse.
+    /// Whether a run of the block may delete a context; `depth` bounds calls, which may be recursive.
     pub(crate) fn deletes(&self, block: &ir::Block, depth: usize) -> bool {
         let mut found = false;
         walk::statements(block, &mut |stmt| {

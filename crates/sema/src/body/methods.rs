@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Methods of lists, windows, timers and options.
 
 use carrick_ir::{self as ir, ExprKind, Order, StmtKind, Ty};

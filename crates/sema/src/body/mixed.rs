@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Values of another type than the one that is wanted: why they do not fit, and how they would.
 
 use carrick_ir::Ty;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Binary operators: which types go together, and what comes out.
 
 use carrick_ir::{self as ir, BinOp as Ir, Builtin, ExprKind, Ty};

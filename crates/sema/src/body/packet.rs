@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program in the network says of the packet that it looks at.
 
 use carrick_ir::{self as ir, Instr, Ty};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be read and assigned: locals and the parts of them.
 
 use carrick_ir::{self as ir, LocalId, Order, Proj, Ty};
@@ -51,30 +52,35 @@ impl Body<'_, '_> {
     }
 
     pub(super) fn writable_place(&mut self, e: &ast::Expr) -> Option<ir::Place> {
-        match self.node(e)? {
+        let node = self.node(e)?;
+        self.assignable(node, e.span)
+    }
+
+    /// What can be assigned of what was named here.
+    pub(super) fn assignable(&mut self, node: Node, span: Span) -> Option<ir::Place> {
+        match node {
             Node::Place(place) => Some(place),
-            Node::Sorted(..) | Node::ReadOnly(_, SORTED) => self.sorted_element(e.span),
-            Node::ReadOnly(_, STATE) => self.state_assigned(e.span),
+            Node::Sorted(..) | Node::ReadOnly(_, SORTED) => self.sorted_element(span),
+            Node::ReadOnly(_, STATE) => self.state_assigned(span),
             Node::ReadOnly(_, why) => {
                 let (code, mend) = match why {
                     COMPUTED => {
                         (codes::COMPUTED_FIELD, "remove the assignment: it is filled in for each packet")
                     }
-                    ID => (
-                        codes::ID_ASSIGNED,
-                        "let the instance be found by another id: `carrick explain MTP0471` tells how",
-                    ),
+                    ID => {
+                        (codes::ID_ASSIGNED, "find the instance by another id: see `carrick explain MTP0471`")
+                    }
                     OPTION => (codes::OPTION_ASSIGNED, "write `bp.opts.add(an_option(value));`"),
                     PAYLOAD => (codes::PAYLOAD_ASSIGNED, "write `bp.payload = data(c.id, offset, len);`"),
                     _ => (codes::READ_ONLY, "assign something else"),
                 };
-                self.report(Diagnostic::error(code, "this cannot be assigned", e.span, why).mend(mend))
+                self.report(Diagnostic::error(code, "this cannot be assigned", span, why).mend(mend))
             }
             _ => self.report(
                 Diagnostic::error(
                     codes::NOT_A_PLACE,
                     "this cannot be assigned",
-                    e.span,
+                    span,
                     "not a variable or a field",
                 )
                 .mend("assign a variable, or a field of one"),
@@ -186,7 +192,7 @@ impl Body<'_, '_> {
         None
     }
 
-    fn field(&mut self, base: Node, field: &Ident) -> Option<Node> {
+    pub(super) fn field(&mut self, base: Node, field: &Ident) -> Option<Node> {
         match base {
             Node::Place(place) => self.place_field(place, field, None),
             Node::ReadOnly(place, why) => {
@@ -489,7 +495,7 @@ impl Body<'_, '_> {
             return Some(only);
         }
         let (message, mend) = match found.len() {
-            0 => ("no context is found by this", "write `c.id`, or the id of the context whose data it is"),
+            0 => ("no context is found by this", "write `c.id`, or the id of the context that has the data"),
             _ => ("several contexts are found by such an id", "give each of them an id of its own"),
         };
         let error = Diagnostic::error(codes::UNIT_ID, message, span, "names no data unit");

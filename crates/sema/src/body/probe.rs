@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Functions that are made of what a debugger is asked.
 
 use carrick_ir::{self as ir, StmtKind, Ty};

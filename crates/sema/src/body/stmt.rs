@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statements and whole bodies.
 
 use carrick_ir::{self as ir, ExprKind, StmtKind, Ty};
@@ -102,8 +103,10 @@ impl Body<'_, '_> {
             S::Break | S::Continue => self.loop_jump(matches!(stmt.kind, S::Break), stmt.span),
             S::Return(value) => self.return_stmt(value.as_ref(), stmt.span),
             S::Stop => self.stop(stmt.span),
-            S::Raise(event) => self.raise(event),
+            S::Raise { event, at, record } => self.raise_stmt(event, at.as_ref(), record.as_ref()),
             S::Goto(state) => self.goto(state, stmt.span),
+            // Points are filled, or gone, before a tree is checked.
+            S::Point { .. } => Some(()),
             S::Error => None,
         }
     }
@@ -137,6 +140,9 @@ impl Body<'_, '_> {
             self.bind(name, Binding::Wrong);
             return None;
         };
+        if let LetInit::Value(ast::Expr { kind: ast::ExprKind::Record(entries), span }) = init {
+            return self.let_record((name, ty), entries, *span);
+        }
         let value = match init {
             LetInit::None => Some(None),
             LetInit::Value(e) => self.value_of_type(e, &ty).map(Some),
@@ -201,7 +207,8 @@ impl Body<'_, '_> {
             && op.is_none()
             && is_data_call(value)
         {
-            return self.set_payload(place, value);
+            let node = self.node(place)?;
+            return self.set_payload(node, place.span, value);
         }
         if op.is_none() && self.alike(place.span, value.span) {
             let what = ("this assigns itself", "nothing changes");
@@ -209,22 +216,16 @@ impl Body<'_, '_> {
             self.advise_edit(codes::SELF_ASSIGNED, what, span, mend);
         }
         let target = self.writable_place(place);
+        let Some(op) = op else {
+            return match target {
+                Some(target) => self.set_place(target, value, span),
+                None => self.val(value, None).and(None),
+            };
+        };
         if let Some(target) = &target {
             self.note_entry(target, value);
         }
         let mark = self.out.len();
-        let Some(op) = op else {
-            let value = match &target {
-                Some(target) => self.value_of_type(value, &target.ty.clone()),
-                None => self.val(value, None).and(None),
-            };
-            let place = self.settled(target?, mark);
-            let value = value?;
-            self.ranged_field(&place, &value, span);
-            let value = self.fitting(&place, value);
-            self.emit(StmtKind::Assign { place, value });
-            return Some(());
-        };
         let right = self.val(value, target.as_ref().map(|t| &t.ty));
         let (target, right) = (target?, right?);
         let after = self.out.len();
@@ -238,6 +239,19 @@ impl Body<'_, '_> {
         let value = self.coerce(result, &target.ty, value.span)?;
         let value = self.fitting(&target, value);
         self.emit(StmtKind::Assign { place: target, value });
+        Some(())
+    }
+
+    /// `place = value;`
+    pub(super) fn set_place(&mut self, target: ir::Place, value: &ast::Expr, span: Span) -> Option<()> {
+        self.note_entry(&target, value);
+        let mark = self.out.len();
+        let value = self.value_of_type(value, &target.ty.clone());
+        let place = self.settled(target, mark);
+        let value = value?;
+        self.ranged_field(&place, &value, span);
+        let value = self.fitting(&place, value);
+        self.emit(StmtKind::Assign { place, value });
         Some(())
     }
 
@@ -272,17 +286,12 @@ impl Body<'_, '_> {
     }
 
     /// `bp.payload = data(id, offset, len[, mss]);`, `bp.payload = data(addr, len[, mss]);`
-    fn set_payload(&mut self, place: &ast::Expr, value: &ast::Expr) -> Option<()> {
+    pub(super) fn set_payload(&mut self, place: Node, span: Span, value: &ast::Expr) -> Option<()> {
         let ast::ExprKind::Call(_, args) = &value.kind else { return None };
-        let Node::Payload(bp) = self.node(place)? else {
+        let Node::Payload(bp) = place else {
             return self.report(
-                Diagnostic::error(
-                    codes::PAYLOAD,
-                    "data is only put into a payload",
-                    place.span,
-                    "not a payload",
-                )
-                .mend("assign it to the blueprint's `data_t` field"),
+                Diagnostic::error(codes::PAYLOAD, "data is only put into a payload", span, "not a payload")
+                    .mend("assign it to the blueprint's `data_t` field"),
             );
         };
         if let Ty::Blueprint(packet) = self.locals[bp.index()].ty
@@ -365,7 +374,7 @@ impl Body<'_, '_> {
     }
 
     fn call_stmt(&mut self, name: &Ident, args: &[ast::Expr], e: &ast::Expr) -> Option<()> {
-        if super::instr::INSTRUCTIONS.contains(&name.name.as_str()) {
+        if super::instr::is_instruction(&name.name) {
             let instr = self.instruction(name, args, e.span)?;
             self.emit(StmtKind::Instr(instr));
             return Some(());
@@ -513,7 +522,7 @@ pub(super) fn is_list_of(ty: &ast::Type, element: &str) -> bool {
     matches!(&inner.kind, TypeKind::Name(n) if n == element || (element == "instr_t" && n == "instr"))
 }
 
-fn is_data_call(e: &ast::Expr) -> bool {
+pub(super) fn is_data_call(e: &ast::Expr) -> bool {
     matches!(&e.kind, ast::ExprKind::Call(callee, _) if matches!(&callee.kind, ast::ExprKind::Name(n) if n == "data"))
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Locals that the program does not name: they keep values over the effects of what is evaluated later.
 
 use carrick_ir::{self as ir, ExprKind, LocalId, StmtKind, Ty};
@@ -46,7 +47,7 @@ impl Body<'_, '_> {
         self.bind(name, Binding::Local(local));
     }
 
-    /// Nobody wants the result of the statement that was emitted last.
+    /// The result of the last emitted statement is not used.
     pub(super) fn drop_result(&mut self) {
         if let Some(last) = self.out.last_mut()
             && !matches!(last.kind, StmtKind::Call { .. })

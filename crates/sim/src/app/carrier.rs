@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The connections of an application whose streams share them: which there are, and which streams each carries.
 
-use super::Plan;
+use super::plan::Plan;
 
 /// A connection that streams share.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an application asks of its host, and what the answers are to.
 
 use rustc_hash::FxHashMap;
 
-use super::{Ask, AskData};
+use super::ask::{Ask, AskData};
 use crate::core::Completion;
 use crate::interface::{Args, Call};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Applications over the `message` interface: both ends open a connection, and each sends messages to the other.
 //!
 //! Nothing is promised here of what arrives; but what does is one of the messages that were sent, whole. Each begins with the
@@ -6,8 +7,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
+use super::ask::AskData;
 use super::desk::Desk;
-use super::{AskData, End, Place, Plan, Record, Side};
+use super::place::Place;
+use super::plan::{Plan, Side};
+use super::record::{End, Record};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Applications over the `rpc` interface: clients make requests, several at once if their plan says so, and servers
 //! answer each with a response of a length of its own.
 //!
@@ -8,8 +9,11 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
+use super::ask::AskData;
 use super::desk::Desk;
-use super::{AskData, End, Place, Plan, Record};
+use super::place::Place;
+use super::plan::Plan;
+use super::record::{End, Record};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;

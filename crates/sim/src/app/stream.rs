@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Applications over the `stream` interface, and over `multistream`, where what is a connection here is a stream of one.
 //!
 //! Bulk transfer, request and response, idle and random behaviour are plans. Each connection carries its
@@ -5,9 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use super::ask::AskData;
 use super::carrier::Carriers;
 use super::desk::Desk;
-use super::{AskData, End, Place, Plan, Record, Side};
+use super::place::Place;
+use super::plan::{Plan, Side};
+use super::record::{End, Record};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;

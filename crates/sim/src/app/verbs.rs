@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Applications over the `verbs` interface: both ends open a queue pair, register memory, and each sends to the other, writes
 //! to its memory and reads from it, with and without immediates.
 //!
@@ -7,8 +8,11 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use super::ask::AskData;
 use super::desk::Desk;
-use super::{AskData, End, Place, Plan, Record, Side};
+use super::place::Place;
+use super::plan::{Plan, Side};
+use super::record::{End, Record};
 use crate::core::Completion;
 use crate::interface::{Arg, Args, Call, args};
 use crate::pattern::Pattern;

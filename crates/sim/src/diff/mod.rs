@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interpreter against the compiled core: the same scenario, compared event by event; and random operations.
 
+mod comparison;
 mod operations;
 
 use std::collections::VecDeque;
@@ -14,6 +16,7 @@ use crate::observe::Observer;
 use crate::scenario::{Engine, Scenario, Way, run_through};
 use crate::trace::describe;
 
+pub use comparison::Comparison;
 pub use operations::{Pace, diff_cores, diff_operations};
 
 /// Something that a run shows.
@@ -154,19 +157,6 @@ impl Observer for Comparer {
     }
 }
 
-/// What a comparison found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Comparison {
-    /// records, packets and completions that agree
-    pub compared: u64,
-    /// packets that were made
-    pub packets: u64,
-    /// what the first disagreement is, in words
-    pub difference: Option<String>,
-    /// what the run itself did wrong
-    pub failures: Vec<String>,
-}
-
 /// Runs a scenario on both and compares.
 ///
 /// # Errors
@@ -176,7 +166,7 @@ pub fn diff(
     compiled: &Rc<CompiledProgram>,
     scenario: &Scenario,
 ) -> Result<Comparison, String> {
-    diff_through(program, compiled, None, scenario)
+    diff_engine(program, &Engine::Compiled(compiled.clone()), scenario)
 }
 
 /// As [`diff`], with cores of another engine in place of compiled ones.
@@ -188,23 +178,14 @@ pub fn diff_engine(
     engine: &Engine,
     scenario: &Scenario,
 ) -> Result<Comparison, String> {
-    diff_way(program, engine, None, scenario)
+    diff_through(program, engine, None, scenario)
 }
 
-/// As [`diff`], with a program in the network between the ends, which is interpreted and compiled as they are.
+/// As [`diff_engine`], with a program in the network between the ends, which is interpreted and compiled as they are.
 ///
 /// # Errors
 /// As [`run_through`].
 pub fn diff_through(
-    program: &Arc<Program>,
-    compiled: &Rc<CompiledProgram>,
-    via: Option<&Via<'_>>,
-    scenario: &Scenario,
-) -> Result<Comparison, String> {
-    diff_way(program, &Engine::Compiled(compiled.clone()), via, scenario)
-}
-
-fn diff_way(
     program: &Arc<Program>,
     engine: &Engine,
     via: Option<&Via<'_>>,

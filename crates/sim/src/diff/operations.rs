@@ -1,22 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random operations on two cores that exchange packets, some of them damaged, doubled or out of order: of any interface, and
-//! where nobody asks for anything. Each core is there twice, and after each operation both must have shown the same.
+//! where nobody asks for anything. Lengths, numbers and fields are often empty or at an edge. Each core is there twice, and after each operation both must have shown the same.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
-use carrick_interp::Config;
-use carrick_ir::{BpFieldKind, Loc, Program};
+use carrick_interp::{Config, TraceKind};
+use carrick_ir::{BpFieldKind, COUNTERS, Loc, Program};
 
-use super::Comparison;
+use super::comparison::Comparison;
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::{Completion, Core, Record, Refused, Request};
 use crate::dice::Dice;
+use crate::edges::Edges;
+use crate::forge::forge;
 use crate::interpreted::Interpreted;
 use crate::ip::{checksum, mend_checksum};
 use crate::trace::describe;
 
 /// Octets that one request sends or wants at most.
 const MOST: u64 = 5000;
+/// The same of some requests, which fill units of data at once.
+const MANY: u64 = 40_000;
+const MANY_ONE_IN: u64 = 16;
 /// Small, so that most messages are several packets.
 const MTU: u32 = 600;
 const COMPLETIONS: u32 = 64;
@@ -75,8 +81,8 @@ impl Twins {
         Ok(answer)
     }
 
-    /// Compares all that can be seen without changing anything.
-    fn compare(&mut self, program: &Program) -> Result<(), String> {
+    /// Compares all that can be seen without changing anything, and notes what contexts hold.
+    fn compare(&mut self, program: &Program, edges: &mut Edges) -> Result<(), String> {
         for (core, records) in self.cores.iter_mut().zip(&mut self.records) {
             core.take_trace(records);
         }
@@ -95,9 +101,14 @@ impl Twins {
             same("trace record", &records, words)?;
         }
         self.compared += interpreted.len() as u64;
+        let contexts = interpreted.iter().filter(|record| record.kind == TraceKind::Context as u32);
+        contexts.for_each(|record| edges.see(&record.words));
         self.records.iter_mut().for_each(Vec::clear);
         self.both("failed claims", |core| core.failed_claims().to_vec())?;
-        self.both("counters", |core| core.counters())?;
+        let counters = self.cores.each_ref().map(|core| core.counters());
+        for (i, name) in COUNTERS.iter().enumerate() {
+            same(&format!("counter {name}"), &counters.each_ref().map(|all| all.get(i)), plain)?;
+        }
         self.both("deadline", |core| core.next_deadline())?;
         self.both("open contexts", |core| core.open_contexts())?;
         Ok(())
@@ -135,10 +146,42 @@ struct World<'a> {
     pace: Pace,
     flying: Vec<(usize, Vec<u8>)>,
     dice: Dice,
+    edges: Edges,
+    habit: Habit,
     now: u64,
     token: u64,
     packets: u64,
 }
+
+/// What can happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Call,
+    Send,
+    Deliver,
+    Advance,
+    Complete,
+}
+
+impl Kind {
+    /// Calls, packets that are sent and packets that arrive are the most.
+    const ALL: [Kind; 12] = {
+        use Kind::{Advance, Call, Complete, Deliver, Send};
+        [Call, Call, Call, Call, Send, Send, Send, Deliver, Deliver, Deliver, Advance, Complete]
+    };
+}
+
+/// What is so for a while: what nothing takes from gets full, what nothing adds to gets empty.
+#[derive(Debug, Clone, Copy, Default)]
+struct Habit {
+    /// does not happen
+    missing: Option<Kind>,
+    /// the call that is made in place of half of the others
+    call: Option<u64>,
+}
+
+/// Operations after which another habit begins.
+const HABIT: u64 = 50;
 
 impl World<'_> {
     fn step(&mut self) -> Result<(), String> {
@@ -146,22 +189,42 @@ impl World<'_> {
             let range = self.dice.roll(32) + 1;
             self.now += self.dice.roll(1 << range);
         }
+        if self.dice.one_in(HABIT) {
+            let missing = self.dice.one_in(2).then(|| self.any_kind());
+            let call = self.dice.one_in(2).then(|| self.dice.number());
+            self.habit = Habit { missing, call };
+        }
         let (end, now) = (self.dice.roll(2) as usize, self.now);
-        match self.dice.roll(12) {
-            0..=3 => self.call(end)?,
-            4..=6 => {
+        match self.kind() {
+            Kind::Call => self.call(end)?,
+            Kind::Send => {
                 let packet = self.ends[end].tx(now)?;
                 self.packets += u64::from(packet.is_some());
                 self.flying.extend(packet.map(|packet| (1 - end, packet)));
             }
-            7..=9 => self.deliver()?,
-            10 => _ = self.ends[end].both("advance", |core| outcome(core.advance(now)))?,
-            _ => self.ends[end].complete()?,
+            Kind::Deliver => self.deliver()?,
+            Kind::Advance => _ = self.ends[end].both("advance", |core| outcome(core.advance(now)))?,
+            Kind::Complete => self.ends[end].complete()?,
         }
         if self.pace == Pace::AtOnce {
             self.drain()?;
         }
-        self.ends.iter_mut().try_for_each(|end| end.compare(self.program))
+        let (program, edges) = (self.program, &mut self.edges);
+        self.ends.iter_mut().try_for_each(|end| end.compare(program, edges))
+    }
+
+    fn any_kind(&mut self) -> Kind {
+        Kind::ALL[self.dice.roll(Kind::ALL.len() as u64) as usize]
+    }
+
+    /// What happens next, of what the habit lets happen.
+    fn kind(&mut self) -> Kind {
+        loop {
+            let kind = self.any_kind();
+            if self.habit.missing != Some(kind) {
+                return kind;
+            }
+        }
     }
 
     /// Takes out all packets.
@@ -181,8 +244,11 @@ impl World<'_> {
             self.stray();
             return Ok(());
         }
-        let number = self.dice.roll(calls.len() as u64) as usize;
-        let drawn = self.dice.request(self.program, &calls[number], end, MOST);
+        let any = self.dice.roll(calls.len() as u64);
+        let favourite = self.habit.call.filter(|_| self.dice.one_in(2));
+        let number = favourite.map_or(any, |call| call % calls.len() as u64) as usize;
+        let most = if self.dice.one_in(MANY_ONE_IN) { MANY } else { MOST };
+        let drawn = self.dice.request(self.program, &self.edges, &calls[number], end, most);
         self.token += 1;
         let (handle, token, now) = (self.handle(end), self.token, self.now);
         self.ends[end].both("call", |core| {
@@ -235,8 +301,10 @@ impl World<'_> {
         let late = if self.dice.one_in(4) { self.dice.roll(self.flying.len() as u64) as usize } else { 0 };
         let doubled = self.dice.one_in(8);
         let (to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
-        if self.dice.one_in(6) {
-            self.dice.damage(&mut packet);
+        match self.dice.roll(6) {
+            0 => self.dice.damage(&mut packet),
+            1 | 2 => forge(self.program, &self.edges, &mut self.dice, &mut packet),
+            _ => {}
         }
         let interface = if self.program.in_network.is_some() { self.dice.roll(2) as u32 } else { 0 };
         let now = self.now;
@@ -276,7 +344,18 @@ pub fn diff_cores(
         Twins::new(program, make(&config)?, &config)
     };
     let (dice, ends) = (Dice::new(seed), [end(1)?, end(2)?]);
-    let mut world = World { program, ends, pace, flying: Vec::new(), dice, now: 0, token: 0, packets: 0 };
+    let mut world = World {
+        program,
+        ends,
+        pace,
+        flying: Vec::new(),
+        dice,
+        edges: Edges::of(program),
+        habit: Habit::default(),
+        now: 0,
+        token: 0,
+        packets: 0,
+    };
     let wrong = (1..=operations).find_map(|operation| {
         let what = world.step().err()?;
         Some(format!("at {} ns, operation {operation}: {what}", world.now))

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What is sent from whom to whom, and what became of it.
 
 use std::collections::BTreeMap;
@@ -78,7 +79,7 @@ impl Flows {
         for (number, flow) in (0_u32..).zip(&all) {
             if flow.source == flow.destination || flow.source.max(flow.destination) >= hosts {
                 return Err(format!(
-                    "flow {number} goes from host {} to host {}: two of {hosts} hosts are wanted",
+                    "flow {number} is from host {} to host {}: expected two different ones of {hosts} hosts",
                     flow.source, flow.destination
                 ));
             }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A host: a core, what sends and takes flows, and the link to the network.
 
 use super::edge::Edge;

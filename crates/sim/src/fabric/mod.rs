@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Networks of many hosts: a topology as data, switches that queue and choose paths, and flows that are measured.
 //!
 //! [`crate::net`] holds two hosts and the faults between them under the glass; here are many, over links that queue. What
@@ -12,8 +13,10 @@ pub mod port;
 mod real;
 pub mod results;
 mod routes;
+mod setup;
 pub mod sizes;
 pub mod switch;
+mod tier;
 pub mod timeline;
 pub mod topology;
 pub mod workload;
@@ -24,6 +27,7 @@ use carrick_interp::Config;
 use carrick_ir::{NetLayer, Program};
 
 pub use flows::{Flow, Flows, Outcome, Series, Start};
+pub use setup::Setup;
 
 use crate::interface::Interface;
 use crate::observe::Observer;
@@ -32,51 +36,6 @@ use edge::{Edge, Place};
 use host::Host;
 use network::Network;
 use results::Results;
-use switch::Queueing;
-use topology::Topology;
-use workload::Workload;
-
-/// A run: the same description gives the same run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Setup {
-    pub topology: Topology,
-    pub queueing: Queueing,
-    pub workload: Workload,
-    /// goes on beside it until all its flows have ended, and is not measured
-    pub background: Option<Workload>,
-    pub seed: u64,
-    pub mtu: u32,
-    /// octets of a message at most, where a program carries messages
-    pub message: u32,
-    /// flows to one host follow each other on one connection
-    pub keep: bool,
-    /// a value for each parameter of the program; empty: the defaults
-    pub params: Vec<u64>,
-    /// what arrives of each flow is noted by stretches of so many nanoseconds
-    pub every: Option<u64>,
-    /// virtual nanoseconds at most
-    pub limit: u64,
-}
-
-impl Setup {
-    /// All flows, with those of the background behind the others.
-    fn flows(&self, rate_bps: u64) -> Result<Vec<Flow>, String> {
-        /// The seed of the background, that it does not begin with those that are measured.
-        const APART: u64 = 0x9e37_79b9_7f4a_7c15;
-        let hosts = self.topology.hosts;
-        let mut flows = self.workload.flows(hosts, rate_bps, self.seed)?;
-        let Some(background) = &self.background else { return Ok(flows) };
-        let measured = flows.len() as u32;
-        for mut flow in background.flows(hosts, rate_bps, self.seed ^ APART)? {
-            flow.background = true;
-            if let Start::After { flow, .. } = &mut flow.start {
-                *flow += measured;
-            }
-            flows.push(flow);
-        }
-        Ok(flows)
-    }
-}
 
 /// Requests of a host that may wait for their completion to be taken.
 const COMPLETIONS: u32 = 4096;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The event loop: moves packets from port to port, and lets hosts work.
 
 use super::edge::host_at;
@@ -5,9 +6,9 @@ use super::flows::Flows;
 use super::host::Host;
 use super::packets::Packets;
 use super::port::{PRIORITIES, Port, Waiting};
-use super::results::Tier;
 use super::routes::{PortId, Routes};
 use super::switch::{Fate, Queueing, Switch};
+use super::tier::Tier;
 use super::timeline::{Queues, Timeline};
 use super::topology::{Node, Topology};
 use crate::agenda::Agenda;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packets on their way: a pool of octets that are used again and again, and what switches do to an IPv4 header.
 
 use crate::rng::Rng;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! An end of a link: the queue in front of it, by priority, and when it is free.
 
 use std::collections::VecDeque;

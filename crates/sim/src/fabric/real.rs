@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Real numbers that are the same on every machine: only what IEEE 754 defines to the last bit.
 
 use std::f64::consts::{LN_2, SQRT_2};

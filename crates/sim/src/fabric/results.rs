@@ -1,16 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What came of a run: each flow, and what they say together.
 
 use std::fmt::Write as _;
 
 use carrick_ir::{COUNTERS, STATUS_NAMES};
 
-use super::Setup;
 use super::flows::{Flow, Outcome, Series};
 use super::network::Network;
 use super::port::PortCounters;
 use super::routes::Routes;
+use super::setup::Setup;
+pub use super::tier::Tier;
 use super::timeline::Timeline;
-use super::topology::{Node, Topology};
+use super::topology::Topology;
 
 /// What came of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,34 +32,6 @@ impl FlowResult {
     /// How many times as long as it should take.
     pub fn slowdown(&self) -> Option<f64> {
         self.took_ns().map(|took| took as f64 / self.ideal_ns.max(1) as f64)
-    }
-}
-
-/// Where a port is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    FromHost,
-    ToHost,
-    Between,
-}
-
-impl Tier {
-    /// Of a port of a link between these.
-    pub fn of(from: Node, to: Node, hosts: u32) -> Tier {
-        match (from < hosts, to < hosts) {
-            (true, _) => Tier::FromHost,
-            (_, true) => Tier::ToHost,
-            _ => Tier::Between,
-        }
-    }
-
-    /// Its word in names of columns.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tier::FromHost => "from_host",
-            Tier::ToHost => "to_host",
-            Tier::Between => "between",
-        }
     }
 }
 
@@ -146,13 +120,13 @@ impl Results {
         let sentence = |(number, f): (usize, &FlowResult)| {
             let (from, to) = (f.flow.source, f.flow.destination);
             let what = match (f.outcome.wrong, f.outcome.failed, f.outcome.ended) {
-                (true, _, _) => "octets arrived that nobody sent".to_owned(),
+                (true, _, _) => "bytes arrived that were not sent".to_owned(),
                 (_, Some(status), _) => {
                     let name = STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?");
-                    format!("the application was told {name}")
+                    format!("the application got {name}")
                 }
                 (_, _, None) if f.flow.background => return None,
-                (_, _, None) => format!("{} of {} octets arrived", f.outcome.received, f.flow.octets),
+                (_, _, None) => format!("{} of {} bytes arrived", f.outcome.received, f.flow.octets),
                 _ => return None,
             };
             Some(format!("flow {number} from host {from} to host {to}: {what}"))

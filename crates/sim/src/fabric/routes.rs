@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Shortest paths: by which ports a switch reaches a host.
 
 use std::collections::VecDeque;

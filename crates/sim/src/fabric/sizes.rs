@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! How long messages are: one length, or a distribution that was measured in a data centre.
 //!
 //! W1 to W5 are those of Montazeri, Li, Alizadeh and Ousterhout, "... A Receiver-Driven Low-Latency Transport Protocol Using

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a switch does with a packet that is to leave by a port: queue it, mark it, cut it, send it back, or drop it.
 
 use rustc_hash::FxHashMap;

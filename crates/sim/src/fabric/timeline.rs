@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a network was like over time: points at equal distances, few enough to be drawn, however long the run.
 
 use std::fmt::Write as _;
 
-use super::results::Tier;
+use super::tier::Tier;
 
 /// Points at most; beyond them two become one.
 const POINTS: usize = 4096;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who is connected to whom, as plain data.
 
 use crate::limits::{self, at_most};

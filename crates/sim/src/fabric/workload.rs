@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Who sends what to whom, and when: from a name, a seed, and how long messages are.
 
 use std::ops::RangeInclusive;
@@ -116,7 +117,7 @@ impl Workload {
         };
         if !matches!(self.kind, Kind::AllToAll | Kind::Closed(_) | Kind::Poisson(_)) {
             return Err(
-                "only the workloads all-to-all, closed and poisson let choose who sends to whom".into()
+                "only the workloads all-to-all, closed and poisson accept senders and receivers".into()
             );
         }
         for named in [&between.from, &between.to] {

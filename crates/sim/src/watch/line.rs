@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What was seen, as people and as programs read it.
 
 use std::io::{self, Write};

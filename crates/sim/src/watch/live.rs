@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The contexts that live, as the trace tells of them: the same for the interpreter and a compiled core.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Looking at contexts while a run goes: after events, when a condition comes true, at intervals, at given times; and
 //! changing them. All that is seen comes from the trace, so that it is the same of the interpreter and a compiled core.
 

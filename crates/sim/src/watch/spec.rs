@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What there is to look at.
 
 use carrick_ir::Function;

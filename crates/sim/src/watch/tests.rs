@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program for the tests of what watches contexts.
 
 use carrick_ir::Program;

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `import "file.mtp";`
 
 use super::{Assembled, codes};
-use crate::Span;
 use crate::ast::{File, Ident};
 use crate::diag::{Diagnostic, Severity};
 use crate::diagnostics::Diagnostics;
 use crate::parse_part;
 use crate::sources::Sources;
+use crate::span::Span;
 
 /// Each file once, however many import it.
 pub(super) fn follow(

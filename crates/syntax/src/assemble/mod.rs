@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! From files to one tree: what stands below knows nothing of imports, or of features that are not chosen.
 
 pub mod codes;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The inside of a line: operators, brackets, blanks between tokens.
 
 use super::Formatter;
@@ -36,6 +37,9 @@ impl Formatter<'_> {
         }
         if self.is(from, "return") || self.is(from, "raise") || self.required == Some(from) {
             let word = self.token(from);
+            if from + 1 == to {
+                return word;
+            }
             let value = self.expr(from + 1, to);
             return Doc::Concat(vec![word, Doc::Space, value]);
         }
@@ -74,7 +78,9 @@ impl Formatter<'_> {
             }
             match self.closer_of.get(&at).copied() {
                 Some(close) if close < to => {
-                    docs.push(self.bracketed(at, close));
+                    // Only a record has braces inside of a line.
+                    let is_record = self.is(at, "{");
+                    docs.push(if is_record { self.brace_list(at) } else { self.bracketed(at, close) });
                     at = close + 1;
                 }
                 _ => {
@@ -128,7 +134,8 @@ impl Formatter<'_> {
             if is_last && trailing {
                 self.suffix = Some((to - 1, Doc::IfBroken(",")));
             }
-            docs.push(self.expr(*from, *to));
+            let named = self.top_level(*from, *to).any(|i| self.is(i, "="));
+            docs.push(if named { self.simple(*from, *to) } else { self.expr(*from, *to) });
             if *to == close {
                 continue;
             }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Groups of fields that are not in every packet.
 
 use super::Formatter;

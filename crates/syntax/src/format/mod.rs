@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The formatter. It moves tokens, never changes them: what is printed is the token stream with new white
 //! space, all comments, and the commas and semicolons that mean nothing put right.
 //!

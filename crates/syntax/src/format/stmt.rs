@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations, blocks and statements.
 
 use super::Formatter;
@@ -71,7 +72,7 @@ impl Formatter<'_> {
             self.block(stop, Elements::Layout)
         } else if self.is(at, "pkt_bp") {
             self.block(stop, Elements::Members)
-        } else if self.is(stop - 1, ")") {
+        } else if self.is(stop - 1, ")") || self.is(at, "extend") {
             self.block(stop, Elements::Statements)
         } else {
             self.block(stop, Elements::Simple)
@@ -100,7 +101,7 @@ impl Formatter<'_> {
     }
 
     /// `a, b` between braces on one line if the author had it so and it fits, else one to a line.
-    fn brace_list(&mut self, open: usize) -> Doc {
+    pub(super) fn brace_list(&mut self, open: usize) -> Doc {
         let close = self.closer_of[&open];
         let elements = self.elements(open, close);
         let broken = self.text[self.pieces[open].start..self.pieces[open + 1].start].contains('\n')

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tokens with the comments and empty lines around them.
 
 use crate::lexer::{TokenKind, lex};

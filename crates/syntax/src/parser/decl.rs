@@ -1,15 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations.
 
 use super::{Parsed, Parser, Reported};
-use crate::Span;
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;
 use crate::lexer::{TokenKind, begins_line};
+use crate::span::Span;
 use crate::suggest::nearest;
 
 /// The words that begin a declaration.
-const KEYWORDS: [&str; 27] = [
+const KEYWORDS: [&str; 28] = [
     "import",
     "const",
     "param",
@@ -36,6 +37,7 @@ const KEYWORDS: [&str; 27] = [
     "deploy",
     "layout",
     "feature",
+    "extend",
     "void",
 ];
 
@@ -187,6 +189,7 @@ impl Parser<'_> {
             "deploy" => self.deploy_decl(),
             "layout" => self.layout_decl(),
             "feature" => self.feature_decl(),
+            "extend" if self.is_at(2, ".") => self.extension_decl(),
             _ => self.function_decl(),
         }
     }
@@ -217,7 +220,7 @@ impl Parser<'_> {
                 here,
                 "a variable outside of a function",
             )
-            .note("state belongs to a context, so that every target knows whose it is")
+            .note("state belongs to a context, so that every target knows to which instance it belongs")
             .mend("make it a field of a context, a `const` or a `param`"),
         )
     }
@@ -250,6 +253,9 @@ impl Parser<'_> {
         if self.is_word("timer_t") {
             return Err(self.timer_outside());
         }
+        if self.eat("..") {
+            return self.fields_taken(doc, start);
+        }
         let ty = self.ty()?;
         let mut fields = Vec::new();
         loop {
@@ -271,6 +277,7 @@ impl Parser<'_> {
                 align,
                 init,
                 presence: Vec::new(),
+                spread: false,
                 span,
             });
             if !self.eat(",") {
@@ -279,6 +286,17 @@ impl Parser<'_> {
         }
         self.semicolon()?;
         Ok(fields)
+    }
+
+    /// `..name;`, behind the dots.
+    fn fields_taken(&mut self, doc: String, start: Span) -> Parsed<Vec<Field>> {
+        let name = self.ident("the name of what has these fields")?;
+        let span = self.span_from(start);
+        self.semicolon()?;
+        let ty = Type { kind: TypeKind::Name(name.name.clone()), span: name.span };
+        let (array, bits, range, align, init) = (None, None, None, None, None);
+        let presence = Vec::new();
+        Ok(vec![Field { doc, ty, name, array, bits, range, align, init, presence, spread: true, span }])
     }
 
     fn const_decl(&mut self) -> Parsed<ItemKind> {
@@ -545,7 +563,7 @@ impl Parser<'_> {
         let target = if self.eat_word("at") {
             let id = self.ident("an id")?;
             self.expect("(")?;
-            CallTarget::At { id, args: self.comma_list(")", Self::expr)? }
+            CallTarget::At { id, args: self.comma_list(")", Self::value)? }
         } else if self.eat_word("on") {
             CallTarget::On { context: self.ident("a context")? }
         } else {

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions.
 
 use super::{Parsed, Parser};
-use crate::Span;
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;
 use crate::lexer::{Token, TokenKind};
+use crate::span::Span;
 use crate::suggest::is_conversion;
 
 /// Binding strengths, loosest first; see the reference's list of operators.
@@ -57,6 +58,41 @@ impl Parser<'_> {
         let right = self.nested(Self::expr)?;
         let span = expr.span.to(right.span);
         Ok(Expr { kind: ExprKind::Binary(BinOp::Eq, Box::new(expr), Box::new(right)), span })
+    }
+
+    /// An expression, or a record, where a value of a known type is wanted.
+    pub(super) fn value(&mut self) -> Parsed<Expr> {
+        if self.is("{") { self.record() } else { self.expr() }
+    }
+
+    fn record(&mut self) -> Parsed<Expr> {
+        let open = self.advance().span;
+        match self.nested(|p| p.comma_list("}", Self::entry)) {
+            Ok(entries) => Ok(Expr { kind: ExprKind::Record(entries), span: self.span_from(open) }),
+            Err(reported) => {
+                self.skip_record();
+                Err(reported)
+            }
+        }
+    }
+
+    fn entry(&mut self) -> Parsed<Entry> {
+        if self.eat("..") {
+            return Ok(Entry::Spread(self.expr()?));
+        }
+        let name = self.ident("a field")?;
+        self.expect("=")?;
+        Ok(Entry::Field { name, value: self.value()? })
+    }
+
+    /// Past the `}` of a record with a mistake, so that it is not taken for the end of the block.
+    fn skip_record(&mut self) {
+        let mut open = 1_u32;
+        while open > 0 && !self.is(";") && self.token().kind != TokenKind::Eof {
+            open += u32::from(self.is("{"));
+            open -= u32::from(self.is("}"));
+            self.advance();
+        }
     }
 
     pub(super) fn expr_no_assignment(&mut self) -> Parsed<Expr> {
@@ -208,7 +244,7 @@ impl Parser<'_> {
                 self.expect("]")?;
                 ExprKind::Index(Box::new(expr), Box::new(index))
             } else if self.eat("(") {
-                let args = self.comma_list(")", Self::expr)?;
+                let args = self.comma_list(")", Self::value)?;
                 ExprKind::Call(Box::new(expr), args)
             } else {
                 return Ok(expr);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Features, and how the fields of a blueprint lie.
 
 use super::{Parsed, Parser};
@@ -74,6 +75,21 @@ impl Parser<'_> {
         }
         self.semicolon()?;
         Ok(uses)
+    }
+
+    /// `extend f.p { body }`
+    pub(super) fn extension_decl(&mut self) -> Parsed<ItemKind> {
+        self.advance();
+        let function = self.ident("a function")?;
+        self.expect(".")?;
+        let point = self.ident("a point of the function")?;
+        if self.is(";") {
+            // An editor completes the names of one whose body is not written yet.
+            self.expected("`{`");
+            let span = self.advance().span;
+            return Ok(ItemKind::Extension { function, point, body: Block { stmts: Vec::new(), span } });
+        }
+        Ok(ItemKind::Extension { function, point, body: self.block()? })
     }
 
     pub(super) fn layout_decl(&mut self) -> Parsed<ItemKind> {

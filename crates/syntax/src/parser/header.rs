@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands in a blueprint: fields, and groups of fields that are not in every packet.
 
 use super::{Parsed, Parser};
-use crate::Span;
 use crate::ast::*;
+use crate::span::Span;
 
 impl Parser<'_> {
     pub(super) fn blueprint_decl(&mut self) -> Parsed<ItemKind> {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! State machines.
 
 use super::{Parsed, Parser};

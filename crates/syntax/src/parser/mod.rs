@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tokens to tree: recursive descent for declarations and statements, precedence climbing for expressions.
 //!
 //! A function that meets a mistake reports it once and returns [`Reported`]; the loop over the
@@ -14,12 +15,12 @@ mod ty;
 
 use std::ops::Range;
 
-use crate::Span;
 use crate::ast::{File, Ident};
 use crate::codes;
 use crate::diag::Diagnostic;
 use crate::diagnostics::Diagnostics;
 use crate::lexer::{Lexed, Token, TokenKind, lex_part};
+use crate::span::Span;
 pub use snippet::{parse_exprs, parse_stmt};
 
 /// A mistake was found and has been reported.

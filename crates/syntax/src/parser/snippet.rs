@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions and statements that stand by themselves: what a debugger is asked.
 
 use std::ops::Range;

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statements.
 
 use super::{Parsed, Parser, Reported};
-use crate::Span;
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::span::Span;
 
 impl Parser<'_> {
     pub(super) fn block(&mut self) -> Parsed<Block> {
@@ -42,6 +43,7 @@ impl Parser<'_> {
                 "while" => return self.while_stmt(),
                 "do" => return self.do_stmt(),
                 "goto" => return self.goto_stmt(),
+                "point" if self.is_ident_at(1) && self.is_at(2, "(") => return self.point_stmt(),
                 "switch" | "case" | "default" => return Err(self.not_in_the_language(&word)),
                 "else" => return Err(self.stray_else()),
                 "struct" | "enum" | "event" | "context" | "const"
@@ -80,9 +82,9 @@ impl Parser<'_> {
         let name = self.ident("a variable's name")?;
         let array = self.array_suffix()?;
         let init = if self.eat("=") {
-            LetInit::Value(self.expr()?)
+            LetInit::Value(self.value()?)
         } else if self.eat("(") {
-            LetInit::Args(self.comma_list(")", Self::expr)?)
+            LetInit::Args(self.comma_list(")", Self::value)?)
         } else {
             LetInit::None
         };
@@ -106,7 +108,7 @@ impl Parser<'_> {
             return Ok(StmtKind::Expr(place));
         };
         self.advance();
-        let value = self.expr()?;
+        let value = self.value()?;
         self.semicolon()?;
         Ok(StmtKind::Assign { place, op, value, incdec: false })
     }
@@ -308,7 +310,7 @@ impl Parser<'_> {
 
     fn return_stmt(&mut self) -> Parsed<StmtKind> {
         self.advance();
-        let value = if self.is(";") || self.is("}") { None } else { Some(self.expr()?) };
+        let value = if self.is(";") || self.is("}") { None } else { Some(self.value()?) };
         self.semicolon()?;
         Ok(StmtKind::Return(value))
     }
@@ -320,10 +322,21 @@ impl Parser<'_> {
         Ok(StmtKind::Goto(state))
     }
 
+    fn point_stmt(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let name = self.ident("the point's name")?;
+        self.expect("(")?;
+        let passed = self.comma_list(")", |p| p.ident("a variable"))?;
+        self.semicolon()?;
+        Ok(StmtKind::Point { name, passed })
+    }
+
     fn raise_stmt(&mut self) -> Parsed<StmtKind> {
         self.advance();
         let event = self.expr()?;
+        let at = if self.eat_word("at") { Some(self.expr()?) } else { None };
+        let record = if self.is("{") { Some(self.value()?) } else { None };
         self.semicolon()?;
-        Ok(StmtKind::Raise(event))
+        Ok(StmtKind::Raise { event, at, record })
     }
 }

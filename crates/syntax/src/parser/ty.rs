@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Types as they are written.
 
 use super::{Parsed, Parser};
-use crate::Span;
 use crate::ast::*;
 use crate::codes;
 use crate::diag::Diagnostic;
 use crate::lexer::{Token, TokenKind};
+use crate::span::Span;
 
 impl Parser<'_> {
     pub(super) fn array_suffix(&mut self) -> Parsed<Option<Expr>> {

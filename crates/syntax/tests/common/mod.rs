@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! A generator of programs that parse, fed by bytes so that a failing case shrinks.
 
 /// The program that `bytes` choose: tokens with white space and comments between them.
@@ -173,7 +174,7 @@ impl Generator<'_> {
             2 => {
                 self.ty();
                 self.name();
-                let rest = self.pick(&[";", "= 1 ;", "( a , b ) ;", "[ 4 ] ;"]);
+                let rest = self.pick(&[";", "= 1 ;", "( a , b ) ;", "[ 4 ] ;", "= { .. e , a = 1 } ;"]);
                 self.put(rest);
             }
             3 => {
@@ -181,6 +182,10 @@ impl Generator<'_> {
                     "x ++ ;",
                     "return ;",
                     "raise e ;",
+                    "raise e at k ( a , b ) ;",
+                    "raise e at k ( a ) { .. f ( x ) , .. b . c , d = { g = 1 , } , h = - 2 } ;",
+                    "f ( { a = 1 , .. b } , c , { } ) ;",
+                    "return { .. a } ;",
                     "f ( x ) ;",
                     "return - 1 ;",
                     "break ;",
@@ -235,7 +240,10 @@ impl Generator<'_> {
     fn fields(&mut self) {
         self.put("{");
         for _ in 0..self.choose(4) {
-            self.field();
+            match self.choose(6) {
+                0 => self.put(".. a ;"),
+                _ => self.field(),
+            }
         }
         self.put("}");
         if self.choose(4) == 1 {

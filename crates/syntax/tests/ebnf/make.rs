@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random texts of a grammar.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The grammar of the reference as data: what its ```` ```ebnf ```` blocks say.
 
 mod make;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether a text is one of a grammar: all ways are tried, each place and rule once.
 
 use std::collections::{BTreeSet, HashMap};

@@ -184,8 +184,20 @@ enum carrick_info {
     CARRICK_INFO_WINDOW, /* of congestion */
     CARRICK_INFO_THRESHOLD,
     CARRICK_INFO_IN_FLIGHT,
-    CARRICK_INFO_RETRIES, /* timeouts in a row */
-    CARRICK_INFO_LINGER,  /* how long the peer has to end its side too, after carrick_close */
+    CARRICK_INFO_RETRIES,   /* timeouts in a row */
+    CARRICK_INFO_LINGER,    /* how long the peer has to end its side too, after carrick_close */
+    CARRICK_INFO_PROBES,    /* questions in a row whether the peer lives, or has space */
+    CARRICK_INFO_RECOVERY,  /* 0: nothing is missing; 1: perhaps something is; 3: a loss is being repaired; 4: after a
+                               timeout */
+    CARRICK_INFO_OPTIONS,   /* 1: timestamps, 2: selective acknowledgements, 4: window scale, 8: ECN; from bit 8 the
+                               peer's shift of the window, from bit 16 ours */
+    CARRICK_INFO_ACK_DELAY, /* how long an acknowledgement waits for data */
+    CARRICK_INFO_LOST,
+    CARRICK_INFO_SENT_AGAIN,
+    CARRICK_INFO_ARRIVED,      /* behind what is missing */
+    CARRICK_INFO_SILENCE,      /* since the peer's last acknowledgement */
+    CARRICK_INFO_OFFERED,      /* the peer may send */
+    CARRICK_INFO_SEGMENT_MOST, /* that the peer may send, with its options */
     CARRICK_INFOS
 };
 

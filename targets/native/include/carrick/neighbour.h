@@ -49,6 +49,7 @@ struct carrick_neighbour {
 /* All zero at first. */
 struct carrick_neighbours {
     struct carrick_neighbour all[CARRICK_NEIGHBOURS];
+    uint64_t quiet_until; /* no step is due before, so that a busy host need not look at all */
 };
 
 /* The neighbour to whom a packet is to be sent; NULL: no slot is free. The packet can go if neighbour_has_mac. */
@@ -78,7 +79,8 @@ enum neighbour_step {
 enum neighbour_step neighbour_advance(struct carrick_neighbours *cache, uint64_t now,
                                       const struct carrick_neighbour **whose);
 
-/* When a step is due, UINT64_MAX: never. */
+/* By when to look for a step: when one is due or, once for each that a confirmation made needless, earlier.
+ * UINT64_MAX: never. */
 uint64_t neighbour_deadline(const struct carrick_neighbours *cache);
 
 #endif

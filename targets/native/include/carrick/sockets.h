@@ -8,6 +8,8 @@
  * is a pair of SOCK_SEQPACKET sockets, over which accepted connections come as descriptors. Requests go over a short
  * SOCK_SEQPACKET connection to PATH: one carrick_ask, one carrick_answer (CONNECT: a second one, when it has ended).
  *
+ * Octets that were written with a descriptor, of whatever kind, are followed by more (MSG_MORE).
+ *
  * The stack's process makes both pairs and passes one end to the program. It never reads or writes a descriptor that a
  * program passed to it: such a descriptor proves that the program has the socket, and only its cookie is compared.
  *
@@ -23,7 +25,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define CARRICK_SOCKETS_VERSION  4u
+#define CARRICK_SOCKETS_VERSION  5u
 #define CARRICK_SOCKETS_VARIABLE "CARRICK_SOCKETS" /* of the environment: the path */
 
 enum carrick_ask_kind {
@@ -31,35 +33,51 @@ enum carrick_ask_kind {
                              socket */
     CARRICK_ASK_LISTEN,   /* id, value: the backlog; with the program's end */
     CARRICK_ASK_CONNECT,  /* address, port, local_port, options, six, value: 1: poll reports the socket as writable only
-                             once it is connected; answers id, and the program's end of the connection */
+                             once it is connected; of a bound socket also its id, with the program's end: its options
+                             are the connection's; answers id, and the program's end of the connection */
     CARRICK_ASK_WHY, /* id: of a connection, with the program's end; answers with the error that ended it, once; 0: none
                         did, or somebody knows it already */
-    CARRICK_ASK_SET, /* id, options, value; with the program's end, which only its owners have */
-    CARRICK_ASK_GET, /* id, value: of enum carrick_socket_value; with the program's end; answers value */
+    CARRICK_ASK_SET, /* id, item: of enum carrick_socket_option, value; with the program's end, which only its owners
+                        have */
+    CARRICK_ASK_GET, /* id, item: an option, or one of CARRICK_ITEM; with the program's end; answers its value,
+                        ENOPROTOOPT for a time that is the program's own */
     CARRICK_ASK_LINGER, /* id; with the program's end: who asks is about to close it */
     CARRICK_ASK_CLOSED, /* id, on the same connection: answers when the peer has all, or at once if the socket has other
                            owners */
 };
 
-/* What of a socket's options the stack is told; bits. */
+/* What of a socket's options the stack is told; bits. The value of those that have none is 1 or 0. */
 enum carrick_socket_option {
     CARRICK_OPTION_NODELAY = 1,   /* what is small is sent at once */
     CARRICK_OPTION_KEEPALIVE = 2, /* SO_KEEPALIVE */
     CARRICK_OPTION_RESET = 4,     /* SO_LINGER of no time: closing resets */
-    CARRICK_OPTION_TOS = 8,       /* the value is the DiffServ field; of the others it is 1 or 0 */
+    CARRICK_OPTION_TOS = 8,       /* the value is the DiffServ field */
+    CARRICK_OPTION_CORK = 16,     /* less than a segment waits for more; what waited is sent when it ends */
     CARRICK_OPTION_PATIENCE = 32, /* the value is how long what waits for the peer may wait, in ms; 0: any time */
     CARRICK_OPTION_LINGER = 64,   /* the value is how long the peer has to end its side after close, in s, as an int; 0:
                                      as the program has it, negative: no time */
-    CARRICK_OPTION_CORK = 16,     /* what is small waits, whatever NODELAY says; what waited is sent when it ends */
+    CARRICK_OPTION_RECEIVE = 128, /* the value is how much may wait for the program here, in octets; 0: as ever */
+    CARRICK_OPTIONS = 255,
 };
 
-/* What can be asked of a socket. */
-enum carrick_socket_value {
-    CARRICK_VALUE_OPTIONS = 0, /* those that are on, and from bit 8 the DiffServ field */
-    CARRICK_VALUE_PATIENCE = 1,
-    CARRICK_VALUE_LINGER = 2,
-    CARRICK_VALUE_INFO = 3, /* and the next ones: what the program tells, as enum carrick_info numbers it */
+/* The options of a socket: those that are on, and the values of those that have one. */
+struct carrick_socket_options {
+    uint32_t on;
+    uint32_t tos;
+    uint32_t patience;
+    int32_t linger;
+    uint32_t receive;
 };
+
+void carrick_socket_options_set(struct carrick_socket_options *options, enum carrick_socket_option option,
+                                uint32_t value);
+uint32_t carrick_socket_options_get(const struct carrick_socket_options *options, enum carrick_socket_option option);
+
+/* What else can be asked of a connection: this, and what the program tells, as enum carrick_info numbers it; for how
+ * many nanoseconds nothing was sent, or received. */
+#define CARRICK_ITEM_INFO     0x10000u
+#define CARRICK_ITEM_SENT     0x20000u
+#define CARRICK_ITEM_RECEIVED 0x20001u
 
 struct carrick_ask {
     uint32_t version;
@@ -67,12 +85,10 @@ struct carrick_ask {
     uint64_t id;
     uint32_t address; /* IPv4, host order */
     uint16_t port, local_port;
-    uint32_t options; /* of enum carrick_socket_option */
+    uint32_t item;
     uint32_t value;
-    uint32_t six;      /* 1: of the family AF_INET6, which an IPv4 address is mapped into */
-    uint32_t tos;      /* the DiffServ field, with CARRICK_OPTION_TOS in the options */
-    uint32_t patience; /* with CARRICK_OPTION_PATIENCE */
-    uint32_t reserved;
+    uint32_t six; /* 1: of the family AF_INET6, which an IPv4 address is mapped into */
+    struct carrick_socket_options options;
 };
 
 struct carrick_answer {
@@ -103,6 +119,10 @@ struct carrick_socket_name {
 /* Makes the name; returns the length of the address. */
 socklen_t carrick_socket_name_make(const struct carrick_socket_name *name, struct sockaddr_un *address);
 
+/* Sends bytes by `transmit`, which is sendmsg, with a descriptor if `fd` is not negative. Returns what that returns. */
+ssize_t carrick_socket_put(ssize_t (*transmit)(int socket, const struct msghdr *message, int flags), int socket,
+                           const void *data, size_t len, int fd, int flags);
+
 /* Sends a message over a SOCK_SEQPACKET socket, with a descriptor if `fd` is not negative; `flags` as of sendmsg.
  * False: it did not go, and errno says why. */
 bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int flags);
@@ -110,8 +130,9 @@ bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int f
 /* What the kernel calls a socket, and no other one as long as it runs (SO_COOKIE); 0: it is none. */
 uint64_t carrick_socket_cookie(int fd);
 
-/* Takes a message, as recvmsg does; *fd is the descriptor that came along, closed by exec, or -1. */
-ssize_t carrick_socket_take(int socket, void *data, size_t len, int *fd, int flags);
+/* Takes a message by `receive`, which is recvmsg; *fd is the descriptor that came along, closed by exec, or -1. */
+ssize_t carrick_socket_take(ssize_t (*receive)(int socket, struct msghdr *message, int flags), int socket, void *data,
+                            size_t len, int *fd, int flags);
 
 /* False: it is not one of ours. */
 bool carrick_socket_name_read(const struct sockaddr_un *address, socklen_t len, struct carrick_socket_name *name);

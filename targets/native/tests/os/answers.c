@@ -37,7 +37,11 @@ static bool is_over(int fd) {
 }
 
 static void of_options(int fd) {
-    int on = (int)os_random(2);
+    int on = (int)os_random(2), size = 512 << os_random(7);
+    expect("setsockopt of SO_RCVBUF", app_setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size), 0);
+    if (option(fd, SOL_SOCKET, SO_RCVBUF) != 2 * size)
+        os_broken("SO_RCVBUF is not twice what was set");
+    expect("setsockopt of TCP_KEEPIDLE", app_setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &on, sizeof on), ENOPROTOOPT);
     if (option(fd, SOL_SOCKET, SO_TYPE) != SOCK_STREAM || option(fd, SOL_SOCKET, SO_DOMAIN) != AF_INET ||
         option(fd, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
         os_broken("a socket is not of the kind that it was made of");
@@ -47,6 +51,27 @@ static void of_options(int fd) {
     expect("setsockopt of SO_KEEPALIVE", app_setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on), 0);
     if ((option(fd, SOL_SOCKET, SO_KEEPALIVE) != 0) != on && !is_over(fd))
         os_broken("SO_KEEPALIVE is not what was set");
+}
+
+/* At most so long for the peer's end of a connection as the hosts have it. */
+static const int ends[] = {-1, 1};
+
+void answers_fresh(int fd, struct chosen *chosen) {
+    int one = 1;
+    *chosen = (struct chosen){.receive = os_random(4) ? 0 : 512 << os_random(7), .linger = ends[os_random(2)]};
+    expect("setsockopt of TCP_KEEPIDLE", app_setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &one, sizeof one), ENOPROTOOPT);
+    if (chosen->receive)
+        expect("setsockopt of SO_RCVBUF",
+               app_setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &chosen->receive, sizeof chosen->receive), 0);
+    expect("setsockopt of TCP_LINGER2",
+           app_setsockopt(fd, IPPROTO_TCP, TCP_LINGER2, &chosen->linger, sizeof chosen->linger), 0);
+}
+
+void answers_chosen(int fd, const struct chosen *chosen) {
+    if (chosen->receive && option(fd, SOL_SOCKET, SO_RCVBUF) != 2 * chosen->receive)
+        os_broken("SO_RCVBUF is not twice what was set before the connection");
+    if (chosen->linger && option(fd, IPPROTO_TCP, TCP_LINGER2) != chosen->linger && !is_over(fd))
+        os_broken("TCP_LINGER2 is not what was set before the connection");
 }
 
 void answers_connected(int fd) {
@@ -79,11 +104,20 @@ void answers_connected(int fd) {
 void answers_listening(int fd) {
     struct sockaddr_in to = somewhere();
     socklen_t len = sizeof to;
-    switch (os_random(3)) {
+    struct pollfd look = {.fd = fd, .events = POLLOUT};
+    char octet;
+    switch (os_random(5)) {
     case 0:
-        expect("getpeername of a listening socket", app_getpeername(fd, (struct sockaddr *)&to, &len), ENOTCONN);
+        expect("recv of a listening socket", app_recv(fd, &octet, 1, 0), ENOTCONN);
         break;
     case 1:
+        if (app_poll(&look, 1, 0) > 0)
+            os_broken("a listening socket is writable");
+        break;
+    case 2:
+        expect("getpeername of a listening socket", app_getpeername(fd, (struct sockaddr *)&to, &len), ENOTCONN);
+        break;
+    case 3:
         expect("bind of a listening socket", app_bind(fd, (const struct sockaddr *)&to, sizeof to), EINVAL);
         break;
     default:

@@ -233,6 +233,13 @@ static struct conn *await(struct app *app, int fd, const struct target *to) {
     return NULL;
 }
 
+/* What was set before holds now. */
+static struct conn *as_chosen(struct conn *conn, const struct chosen *chosen) {
+    if (conn && !world.scarce)
+        answers_chosen(conn->fd, chosen);
+    return conn;
+}
+
 static struct conn *connect_once(struct app *app) {
     struct target to = target_choose(app);
     bool waits = os_random(2) == 0 && (to.node != 2 || os_random(4) == 0);
@@ -241,16 +248,19 @@ static struct conn *connect_once(struct app *app) {
         return NULL;
     if (os_random(4) == 0)
         (void)app_setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    struct chosen chosen = {0};
+    if (os_random(4) == 0)
+        answers_fresh(fd, &chosen);
     struct sockaddr_in in = in_of(node_address(to.node), to.port);
     to.began = os_now();
     int put = app_connect(fd, (const struct sockaddr *)&in, sizeof in);
     int error = errno;
     if (put == 0 && waits)
-        return connected(app, fd, &to);
+        return as_chosen(connected(app, fd, &to), &chosen);
     if (put == 0)
         os_broken("connect of a socket that does not wait succeeds at once");
     if (error == EINPROGRESS && !waits)
-        return await(app, fd, &to);
+        return as_chosen(await(app, fd, &to), &chosen);
     check_refused(&to, error);
     app_close(fd);
     return NULL;

@@ -114,7 +114,6 @@ void os_close_all(struct os_process *process) {
     }
 }
 
-int os_close(int fd);
 int os_close(int fd) {
     os_enter("close", fd);
     struct os_file *file = os_file(fd);
@@ -125,7 +124,6 @@ int os_close(int fd) {
     return 0;
 }
 
-int os_dup3(int from, int to, int flags);
 int os_dup3(int from, int to, int flags) {
     os_enter("dup3", from);
     struct os_file *file = os_file(from);
@@ -140,7 +138,6 @@ int os_dup3(int from, int to, int flags) {
     return to;
 }
 
-int os_dup(int from);
 int os_dup(int from) {
     os_enter("dup", from);
     struct os_file *file = os_file(from);
@@ -150,7 +147,6 @@ int os_dup(int from) {
     return os_install(file, false);
 }
 
-int os_fcntl(int fd, int command, ...);
 int os_fcntl(int fd, int command, ...) {
     os_enter("fcntl", fd);
     struct os_file *file = os_file(fd);
@@ -185,6 +181,39 @@ struct os_file *os_event_make(int *fd) {
 
 void os_event_at(struct os_file *event, uint64_t at) {
     event->at = at;
+}
+
+/* Returns the descriptor of a new event, or -1 with errno. */
+static int event_open(void) {
+    int fd = -1;
+    if (os_no_files())
+        return os_fail(EMFILE);
+    (void)os_event_make(&fd);
+    return fd;
+}
+
+int os_eventfd(unsigned value, int flags) {
+    os_enter("eventfd", value);
+    (void)flags;
+    return event_open();
+}
+
+int os_timerfd_create(int clock, int flags) {
+    os_enter("timerfd_create", clock);
+    (void)flags;
+    return event_open();
+}
+
+int os_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *before) {
+    os_enter("timerfd_settime", fd);
+    (void)flags, (void)before;
+    struct os_file *file = os_file(fd);
+    if (!file || file->kind != OS_EVENT)
+        return file ? os_fail(EINVAL) : -1;
+    uint64_t wait = (uint64_t)when->it_value.tv_sec * 1000000000u + (uint64_t)when->it_value.tv_nsec;
+    file->at = wait ? os_now() + wait : OS_NEVER;
+    os_changed(file);
+    return 0;
 }
 
 void os_changed(struct os_file *file) {
@@ -223,15 +252,9 @@ uint32_t os_mask(const struct os_file *file) {
     mask |= file->receive_shut ? EPOLLRDHUP : 0;
     mask |= (file->receive_shut && file->send_shut) || over ? EPOLLHUP : 0;
     /* Linux calls a socket writable when a quarter of its buffer is used. */
-    mask |= file->unread * 4 <= os_pressure()->buffer ? EPOLLOUT : 0;
+    mask |= file->unread * 4 <= os_buffer(file) ? EPOLLOUT : 0;
     return mask;
 }
-
-int os_epoll_create1(int flags);
-int os_epoll_ctl(int set, int operation, int fd, struct epoll_event *event);
-int os_epoll_wait(int set, struct epoll_event *events, int most, int timeout);
-int os_poll(struct pollfd *fds, nfds_t count, int timeout);
-int os_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const void *mask);
 
 int os_epoll_create1(int flags) {
     os_enter("epoll_create1", flags);
@@ -276,7 +299,8 @@ int os_epoll_wait(int set, struct epoll_event *events, int most, int timeout) {
     int n = 0;
     for (struct os_item *item = of->items; item && n < most; item = item->next) {
         uint32_t mask = item->ready || !(item->events & EPOLLET) ? item_mask(item) : 0;
-        item->ready = false;
+        if (mask || item->file->kind != OS_EVENT) /* whose edge is yet to come */
+            item->ready = false;
         if (mask)
             events[n++] = (struct epoll_event){.events = mask, .data.u64 = item->data};
     }

@@ -10,10 +10,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "tests/os/calls.h"
 #include "tests/os/os.h"
 
 #define OS_BACKLOG 128u
 #define OS_OPTIONS 16u
+#define OS_BUFFER  512u /* at least */
 
 enum os_kind { OS_STREAM, OS_PACKETS, OS_DATAGRAMS, OS_INET, OS_EPOLL, OS_EVENT };
 
@@ -105,6 +107,8 @@ void os_names_end(void);
 /* The next moment at which a description changes by itself. */
 uint64_t os_files_next(void);
 
+/* Octets that the file's peer may have unread (SO_SNDBUF). */
+uint32_t os_buffer(const struct os_file *file);
 /* What poll says of it. */
 uint32_t os_mask(const struct os_file *file);
 /* Something has happened to it: edges for those who watch. */

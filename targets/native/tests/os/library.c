@@ -4,13 +4,15 @@
 #include "tests/os/library.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
+#include "tests/os/calls.h"
+
 #define SYSTEM(type, name, parameters, arguments)                                                                      \
-    type os_##name parameters;                                                                                         \
     __attribute__((weak)) type app_##name parameters {                                                                 \
         return os_##name arguments;                                                                                    \
     }
@@ -25,7 +27,6 @@ SYSTEM(int, shutdown, (int fd, int how), (fd, how))
 SYSTEM(int, close, (int fd), (fd))
 SYSTEM(int, dup, (int fd), (fd))
 
-int os_fcntl(int fd, int command, ...);
 __attribute__((weak)) int app_fcntl(int fd, int command, ...) {
     va_list list;
     va_start(list, command);
@@ -37,21 +38,24 @@ __attribute__((weak)) int app_fcntl(int fd, int command, ...) {
 /* What the library finds behind itself. A name that is missing here ends in a call of nothing. */
 #define BEHIND(name)                                                                                                   \
     { #name, (void (*)(void))os_##name }
-int os_bind(int fd, const struct sockaddr *address, socklen_t len);
-int os_listen(int fd, int backlog);
-int os_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
-int os_connect(int fd, const struct sockaddr *address, socklen_t len);
-int os_getsockname(int fd, struct sockaddr *address, socklen_t *len);
-int os_getpeername(int fd, struct sockaddr *address, socklen_t *len);
-int os_getsockopt(int fd, int level, int option, void *value, socklen_t *len);
-int os_setsockopt(int fd, int level, int option, const void *value, socklen_t len);
-ssize_t os_read(int fd, void *data, size_t len);
-ssize_t os_readv(int fd, const struct iovec *pieces, int count);
-ssize_t os_recv(int fd, void *data, size_t len, int flags);
-ssize_t os_recvfrom(int fd, void *data, size_t len, int flags, struct sockaddr *from, socklen_t *from_len);
-ssize_t os_recvmsg(int fd, struct msghdr *message, int flags);
-ssize_t os_sendmsg(int fd, const struct msghdr *message, int flags);
-void *os_dlsym(void *library, const char *name);
+
+/* The section of the library's variables; the linker names its ends. */
+extern char __start_preload_state[], __stop_preload_state[];
+
+__attribute__((no_sanitize("address"))) void library_begin(void) {
+    static char at_start[4096];
+    static bool known;
+    size_t size = (size_t)(__stop_preload_state - __start_preload_state);
+    if (size > sizeof at_start)
+        abort();
+    for (volatile size_t i = 0; i < size; i++) {
+        if (known)
+            __start_preload_state[i] = at_start[i];
+        else
+            at_start[i] = __start_preload_state[i];
+    }
+    known = true;
+}
 
 void *os_dlsym(void *library, const char *name) {
     static const struct {

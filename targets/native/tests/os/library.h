@@ -8,6 +8,9 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+/* Before each run: what the library keeps in a program is as at its start. */
+void library_begin(void);
+
 int app_socket(int domain, int type, int protocol);
 int app_bind(int fd, const struct sockaddr *address, socklen_t len);
 int app_listen(int fd, int backlog);

@@ -19,6 +19,7 @@
 
 #include "tests/os/apps.h"
 #include "tests/os/host.h"
+#include "tests/os/library.h"
 #include "tests/os/wire.h"
 
 #define SETTINGS 32u
@@ -94,6 +95,7 @@ static void begin(struct carrick_pcg *rng) {
     struct os_pressure pressure = pressure_choose(rng, world.calm);
     world.scarce = pressure.no_memory != 0;
     world.patience = world.calm ? options.patience : OS_NEVER;
+    library_begin();
     os_begin(seed, &pressure);
     os_verbose(options.verbose);
     wire_begin(10000 + carrick_pcg_next(rng) % 1000000, carrick_pcg_next(rng) % 2);

@@ -8,12 +8,6 @@
 
 #define HEAD 64u /* octets before what is given, for the block */
 
-void *os_calloc(size_t count, size_t size);
-void *os_aligned_alloc(size_t alignment, size_t size);
-void os_free(void *memory);
-void *os_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset);
-int os_munmap(void *at, size_t len);
-
 static void block_free(struct os_memory *memory, struct os_block *block) {
     block->next->before = block->before;
     block->before->next = block->next;

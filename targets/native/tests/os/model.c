@@ -8,6 +8,7 @@
 
 #define FLOWS 1024u
 #define MARKS 32u
+#define HOLD  UINT64_C(200000000) /* nanoseconds that what is followed by more may wait */
 
 struct model_end {
     struct model_name name;
@@ -19,7 +20,8 @@ struct model_end {
     bool closed, peer_over, accepted;
     enum model_want want;
     uint64_t since;
-    /* When octets were sent: up to `end`, at `at`; the oldest not yet received first. */
+    /* When octets were sent, or are to be sent at the latest: up to `end`, at `at`; the oldest not yet received first.
+     */
     struct {
         uint64_t end, at;
     } marks[MARKS];
@@ -97,24 +99,53 @@ void model_offer(struct model_end *end, uint8_t *octets, uint32_t len) {
     end->offered = end->sent + len;
 }
 
-void model_sent(struct model_end *end, uint32_t len) {
+/* What waited for more waits no longer. */
+static void release(struct model_end *end) {
+    for (uint32_t i = 0; i < end->mark_count; i++)
+        if (end->marks[i].at > os_now())
+            end->marks[i].at = os_now();
+}
+
+/* What follows may be held back, and with it what the relay has not read yet. */
+static void hold(struct model_end *end) {
+    for (uint32_t i = 0; i < end->mark_count; i++)
+        end->marks[i].at = os_now() + HOLD;
+}
+
+void model_sent(struct model_end *end, uint32_t len, bool more) {
     end->sent += len;
     end->offered = end->sent;
+    if (more)
+        hold(end);
+    else
+        release(end);
     if (!len || peer_of(end)->received >= end->sent)
         return;
     if (end->mark_count < MARKS)
-        end->marks[end->mark_count++].at = os_now();
+        end->marks[end->mark_count++].at = os_now() + (more ? HOLD : 0);
     end->marks[end->mark_count - 1].end = end->sent;
+}
+
+/* Data that is under way when a server resets a connection can bring its SYN cookie back once more. It opens a
+ * connection that no program of the peer's has, with the same octets; or, where the reset was lost, one that the
+ * peer's program takes for the one it has. */
+static uint64_t offered(const struct model_end *from) {
+    uint64_t most = from->offered;
+    for (uint32_t i = 0; i < flow_count && from->closed; i++)
+        for (int e = 0; e < 2; e++) {
+            const struct model_end *end = &flows[i].ends[e];
+            if (same(end->name, from->name) && same(peer_of(end)->name, peer_of(from)->name) && end->offered > most)
+                most = end->offered;
+        }
+    return most;
 }
 
 void model_received(struct model_end *end, const uint8_t *octets, uint32_t len) {
     struct model_end *from = peer_of(end);
     uint64_t number = number_of(from);
-    /* Data that is under way when a server resets a connection can bring its SYN cookie back once more. It opens a
-     * connection that no program of the peer's has, with the same octets. */
-    if (from->claimed && end->received + len > from->offered)
+    if (from->claimed && end->received + len > offered(from))
         os_broken("%u octets arrived, and %llu were never sent", len,
-                  (unsigned long long)(end->received + len - from->offered));
+                  (unsigned long long)(end->received + len - offered(from)));
     for (uint32_t i = 0; i < len; i++)
         if (octets[i] != octet(number, end->received + i))
             os_broken("octet %llu of a connection is not the one that was sent",
@@ -131,6 +162,7 @@ void model_received(struct model_end *end, const uint8_t *octets, uint32_t len) 
 void model_finish(struct model_end *end) {
     if (end->finished_at == OS_NEVER)
         end->finished_at = os_now();
+    release(end);
 }
 
 void model_close(struct model_end *end, bool reset) {

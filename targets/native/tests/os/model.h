@@ -30,7 +30,8 @@ uint64_t model_shared(const struct model_end *end);
 
 /* The octets that come next; they are about to be sent. */
 void model_offer(struct model_end *end, uint8_t *octets, uint32_t len);
-void model_sent(struct model_end *end, uint32_t len);
+/* `more`: they may wait for others that follow, but not for ever. */
+void model_sent(struct model_end *end, uint32_t len, bool more);
 void model_received(struct model_end *end, const uint8_t *octets, uint32_t len);
 /* Nothing more will be sent; said before the call that says so. */
 void model_finish(struct model_end *end);

@@ -8,16 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int os_socket(int domain, int type, int protocol);
-int os_socketpair(int domain, int type, int protocol, int ends[2]);
-int os_bind(int fd, const struct sockaddr *address, socklen_t len);
-int os_listen(int fd, int backlog);
-int os_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
-int os_connect(int fd, const struct sockaddr *address, socklen_t len);
-int os_getsockname(int fd, struct sockaddr *address, socklen_t *len);
-int os_getpeername(int fd, struct sockaddr *address, socklen_t *len);
-int os_getsockopt(int fd, int level, int option, void *value, socklen_t *len);
-int os_setsockopt(int fd, int level, int option, const void *value, socklen_t len);
+#ifndef SO_BUF_LOCK /* Linux 5.14 */
+#define SO_BUF_LOCK 72
+#endif
 
 /* The sockets that have a name; few at a time. */
 #define NAMES 1024u
@@ -214,11 +207,25 @@ int os_getpeername(int fd, struct sockaddr *address, socklen_t *len) {
     return file->peer ? give_name(file->peer, address, len) : os_fail(ENOTCONN);
 }
 
+static uint32_t option_find(const struct os_file *file, int level, int name) {
+    uint32_t i = 0;
+    while (i < file->option_count && (file->options[i].level != level || file->options[i].name != name))
+        i++;
+    return i;
+}
+
 static int *option_at(struct os_file *file, int level, int name) {
-    for (uint32_t i = 0; i < file->option_count; i++)
-        if (file->options[i].level == level && file->options[i].name == name)
-            return file->options[i].value;
-    return NULL;
+    uint32_t i = option_find(file, level, name);
+    return i < file->option_count ? file->options[i].value : NULL;
+}
+
+uint32_t os_buffer(const struct os_file *file) {
+    uint32_t i = option_find(file, SOL_SOCKET, SO_SNDBUF);
+    return i < file->option_count ? (uint32_t)file->options[i].value[0] : os_pressure()->buffer;
+}
+
+static bool is_size(int level, int option) {
+    return level == SOL_SOCKET && (option == SO_SNDBUF || option == SO_RCVBUF);
 }
 
 static int give(void *value, socklen_t *len, const void *what, size_t size) {
@@ -243,6 +250,11 @@ static int socket_option(struct os_file *file, int option) {
         return file->kind == OS_INET ? IPPROTO_TCP : 0;
     case SO_ACCEPTCONN:
         return file->listening;
+    case SO_SNDBUF:
+    case SO_RCVBUF:
+        return (int)os_pressure()->buffer;
+    case SO_BUF_LOCK:
+        return (option_at(file, SOL_SOCKET, SO_SNDBUF) ? 1 : 0) | (option_at(file, SOL_SOCKET, SO_RCVBUF) ? 2 : 0);
     default:
         return 0;
     }
@@ -282,5 +294,7 @@ int os_setsockopt(int fd, int level, int option, const void *value, socklen_t le
     }
     if (kept)
         memcpy(kept, value, len < 2 * sizeof *kept ? len : 2 * sizeof *kept);
+    if (kept && is_size(level, option))
+        kept[0] = kept[0] * 2 < (int)OS_BUFFER ? (int)OS_BUFFER : kept[0] * 2;
     return 0;
 }

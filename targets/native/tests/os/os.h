@@ -2,7 +2,7 @@
 /*
  * A simulated operating system: the calls that a host, the relay and the preloaded library make of the system, in
  * virtual time, in one process and from a seed. The objects of the code under test are compiled unchanged; their
- * symbols are renamed, so that `poll` is os_poll (see calls.txt). Owns: processes (coroutines), their descriptors and
+ * symbols are renamed, so that `poll` is os_poll (calls.h). Owns: processes (coroutines), their descriptors and
  * memory, sockets, the clock. What a call does is what Linux does, or what Linux may do under pressure: short counts,
  * interrupted calls, late wake-ups, no memory, no descriptors.
  */
@@ -28,7 +28,7 @@ struct os_pressure {
     uint32_t preemptions; /* calls before which another process runs */
     uint32_t no_memory;
     uint32_t no_files;
-    uint32_t buffer; /* octets that a socket's peer may have unread */
+    uint32_t buffer; /* octets that a socket's peer may have unread, unless the socket's process says otherwise */
 };
 
 struct os_process;

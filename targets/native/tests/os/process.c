@@ -234,7 +234,6 @@ void os_set_door(struct os_process *process, const char *path) {
     process->door = path;
 }
 
-char *os_getenv(const char *name);
 char *os_getenv(const char *name) {
     union {
         const char *given;

@@ -7,17 +7,9 @@
 
 #include "carrick/sockets.h"
 #include "tests/os/apps.h"
+#include "tests/os/calls.h"
 
 #define SERVICE "/service"
-
-int os_socket(int domain, int type, int protocol);
-int os_socketpair(int domain, int type, int protocol, int ends[2]);
-int os_bind(int fd, const struct sockaddr *address, socklen_t len);
-int os_listen(int fd, int backlog);
-int os_accept4(int fd, struct sockaddr *address, socklen_t *len, int flags);
-int os_connect(int fd, const struct sockaddr *address, socklen_t len);
-ssize_t os_recv(int fd, void *data, size_t len, int flags);
-int os_close(int fd);
 
 static int reach(const char *path, int type) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

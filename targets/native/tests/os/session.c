@@ -31,6 +31,7 @@ static enum outcome failed(struct conn *conn, const char *call) {
 static enum outcome put(struct conn *conn, uint32_t len, int flags, uint32_t *sent) {
     uint8_t octets[AT_ONCE];
     len = len < AT_ONCE ? len : AT_ONCE;
+    flags |= os_random(8) ? 0 : MSG_MORE;
     model_offer(conn->end, octets, len);
     if (!(flags & MSG_DONTWAIT))
         model_wants(conn->end, MODEL_SPACE);
@@ -45,7 +46,7 @@ static enum outcome put(struct conn *conn, uint32_t len, int flags, uint32_t *se
         return failed(conn, "send");
     if (n == 0 || n > (ssize_t)len)
         os_broken("send of %u octets gives %zd", len, n);
-    model_sent(conn->end, (uint32_t)n);
+    model_sent(conn->end, (uint32_t)n, flags & MSG_MORE);
     *sent += (uint32_t)n;
     return GOES_ON;
 }

@@ -7,16 +7,10 @@
 #include <string.h>
 #include <sys/uio.h>
 
-ssize_t os_send(int fd, const void *data, size_t len, int flags);
-ssize_t os_recv(int fd, void *data, size_t len, int flags);
-ssize_t os_sendmsg(int fd, const struct msghdr *message, int flags);
-ssize_t os_recvmsg(int fd, struct msghdr *message, int flags);
-int os_shutdown(int fd, int how);
-
 /* Linux: a writer is woken once a quarter of its buffer or less is used. */
 static void unread_less(struct os_file *sender, uint32_t by) {
     sender->unread -= by;
-    if (sender->refs && sender->unread * 4 <= os_pressure()->buffer)
+    if (sender->refs && sender->unread * 4 <= os_buffer(sender))
         os_changed(sender);
 }
 
@@ -72,7 +66,7 @@ static bool can_read(void *argument) {
 static bool can_write(void *argument) {
     const struct io_wait *wait = argument;
     const struct os_file *file = wait->file;
-    return file->unread < os_pressure()->buffer || file->send_shut || file->error;
+    return file->unread < os_buffer(file) || file->send_shut || file->error;
 }
 
 static enum os_woken io_wait(struct os_file *file, bool (*ready)(void *), int flags) {
@@ -123,7 +117,8 @@ static ssize_t write_some(struct os_file *file, const uint8_t *octets, size_t le
             continue;
         break;
     }
-    size_t space = os_pressure()->buffer - file->unread;
+    uint32_t buffer = os_buffer(file);
+    size_t space = buffer > file->unread ? buffer - file->unread : 0;
     if (file->kind == OS_STREAM && len > space)
         len = space;
     if (file->kind == OS_STREAM && len > 1 && os_chance(os_pressure()->shorts))
@@ -148,6 +143,7 @@ static ssize_t read_some(struct os_file *file, uint8_t *octets, size_t len, stru
     size_t got = 0;
     while (got < len && file->first) {
         struct os_message *message = file->first;
+        bool marked = message->rights != NULL;
         uint32_t part = message->len - message->at;
         part = part < len - got ? part : (uint32_t)(len - got);
         memcpy(octets + got, message->octets + message->at, part);
@@ -163,7 +159,7 @@ static ssize_t read_some(struct os_file *file, uint8_t *octets, size_t len, stru
         }
         if (file->kind != OS_STREAM || message->at == message->len)
             message_end(file);
-        if (file->kind != OS_STREAM)
+        if (file->kind != OS_STREAM || marked) /* what came with a descriptor is the last that is read at once */
             break;
     }
     return (ssize_t)got;
@@ -188,7 +184,6 @@ ssize_t os_send(int fd, const void *data, size_t len, int flags) {
     return file ? write_some(file, data, len, NULL, flags) : -1;
 }
 
-ssize_t os_sendto(int fd, const void *data, size_t len, int flags, const struct sockaddr *to, socklen_t to_len);
 ssize_t os_sendto(int fd, const void *data, size_t len, int flags, const struct sockaddr *to, socklen_t to_len) {
     (void)to_len;
     os_enter("sendto", fd);
@@ -198,7 +193,6 @@ ssize_t os_sendto(int fd, const void *data, size_t len, int flags, const struct 
     return file ? write_some(file, data, len, NULL, flags) : -1;
 }
 
-ssize_t os_write(int fd, const void *data, size_t len);
 ssize_t os_write(int fd, const void *data, size_t len) {
     return os_send(fd, data, len, 0);
 }
@@ -215,19 +209,16 @@ ssize_t os_recv(int fd, void *data, size_t len, int flags) {
     return got;
 }
 
-ssize_t os_recvfrom(int fd, void *data, size_t len, int flags, struct sockaddr *from, socklen_t *from_len);
 ssize_t os_recvfrom(int fd, void *data, size_t len, int flags, struct sockaddr *from, socklen_t *from_len) {
     if (from && from_len)
         *from_len = 0;
     return os_recv(fd, data, len, flags);
 }
 
-ssize_t os_read(int fd, void *data, size_t len);
 ssize_t os_read(int fd, void *data, size_t len) {
     return os_recv(fd, data, len, 0);
 }
 
-ssize_t os_readv(int fd, const struct iovec *pieces, int count);
 ssize_t os_readv(int fd, const struct iovec *pieces, int count) {
     return count > 0 ? os_recv(fd, pieces[0].iov_base, pieces[0].iov_len, 0) : os_fail(EINVAL);
 }

@@ -11,18 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-int os_clock_gettime(clockid_t clock, struct timespec *time);
-ssize_t os_getrandom(void *octets, size_t len, unsigned flags);
-int os_unlink(const char *path);
-int os_chmod(const char *path, mode_t mode);
-int os_getrlimit(int resource, struct rlimit *limit);
-int os_setrlimit(int resource, const struct rlimit *limit);
-void *os_dlsym(void *library, const char *name);
-int os_fprintf(FILE *out, const char *format, ...);
-size_t os_fwrite(const void *data, size_t size, size_t count, FILE *out);
-int os_fputc(int letter, FILE *out);
-int os_fflush(FILE *out);
-
 int os_clock_gettime(clockid_t clock, struct timespec *time) {
     (void)clock;
     os_enter("clock_gettime", 0);

@@ -3,14 +3,9 @@
 #ifndef CARRICK_XDP_KERNEL_H
 #define CARRICK_XDP_KERNEL_H
 
-#include "carrick/base.h"
+#include "carrick/bounds.h"
 
 #define CARRICK_SECTION(name) __attribute__((section(name), used))
-/* A function that the verifier looks at by itself, whoever calls it: it takes at most five arguments, and pointers to
- * it may be NULL. */
-#define CARRICK_APART  __attribute__((noinline))
-#define CARRICK_INLINE static inline __attribute__((always_inline, unused))
-
 /* A map's definition: the loader reads these from the types (BTF). */
 #define CARRICK_UINT(name, value) int(*name)[value]
 #define CARRICK_TYPE(name, value) value *name
@@ -60,66 +55,6 @@ static long (*const bpf_xdp_store_bytes)(struct xdp_md *ctx, uint32_t offset, vo
 #define CARRICK_BPF_NOEXIST  1u
 #define CARRICK_NO_WAKEUP    1u /* BPF_RB_NO_WAKEUP */
 #define CARRICK_FORCE_WAKEUP 2u /* BPF_RB_FORCE_WAKEUP */
-
-/* The compiler knows nothing of the value from here on, and does not undo what the verifier has to see. */
-#define CARRICK_OPAQUE(v) __asm__ volatile("" : "+r"(v))
-
-/* An index below n: 0 in place of one that is not. Generated code asks first; the verifier wants to see it at the
- * access. */
-CARRICK_INLINE uint64_t carrick_at(uint64_t i, uint64_t n) {
-    CARRICK_OPAQUE(i);
-    if (i >= n)
-        i = 0;
-    CARRICK_OPAQUE(i);
-    return i;
-}
-
-/* 1 if a is below b, else 0; without a branch, of which the verifier would follow both ways. Numbers below 2^63. */
-CARRICK_INLINE uint32_t carrick_below(uint64_t a, uint64_t b) {
-    uint64_t difference = a - b;
-    CARRICK_OPAQUE(difference);
-    return (uint32_t)(difference >> 63);
-}
-
-/* The first if `chosen` is 1, the other if it is 0; without a branch. */
-CARRICK_INLINE uint32_t carrick_choose(uint32_t chosen, uint32_t first, uint32_t other) {
-    uint32_t mask = 0u - chosen;
-    CARRICK_OPAQUE(mask);
-    return other ^ ((first ^ other) & mask);
-}
-
-CARRICK_INLINE uint64_t carrick_choose64(uint64_t chosen, uint64_t first, uint64_t other) {
-    uint64_t mask = 0 - chosen;
-    CARRICK_OPAQUE(mask);
-    return other ^ ((first ^ other) & mask);
-}
-
-/* Zero, and the verifier does not know it; nor does it know `unknown`. */
-CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
-    uint32_t same = unknown;
-    CARRICK_OPAQUE(same);
-    return same - unknown;
-}
-
-/* True, and asked before each turn of a loop: the verifier then follows only so many turns as tell it something new,
- * and the kernel ends a loop that turns for a quarter of a second (may_goto, opcode 0xe5, Linux 6.9). */
-#define CARRICK_GOES_ON                                                                                                \
-    ({                                                                                                                 \
-        __label__ over, on;                                                                                            \
-        bool more__ = true;                                                                                            \
-        __asm__ volatile goto("1: .byte 0xe5, 0\n"                                                                     \
-                              ".long ((%l[over] - 1b - 8) / 8) & 0xffff\n"                                             \
-                              ".short 0"                                                                               \
-                              :                                                                                        \
-                              :                                                                                        \
-                              :                                                                                        \
-                              : over);                                                                                 \
-        goto on;                                                                                                       \
-    over:                                                                                                              \
-        more__ = false;                                                                                                \
-    on:;                                                                                                               \
-        more__;                                                                                                        \
-    })
 
 /* Whoever holds an instance has its word at 1. A program waits so many times for it that others are first. */
 #define CARRICK_TURNS 256u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What generated programs and those who use them from outside have in common: the values of maps, and frames that ask
- * for something. Everything is as the machine has it. crates/kernel/src/layout.rs says the same in Rust.
+ * for something. Everything is as the machine has it. targets/xdp/loader/src/layout.rs says the same in Rust.
  */
 #ifndef CARRICK_XDP_LAYOUT_H
 #define CARRICK_XDP_LAYOUT_H
@@ -9,10 +9,7 @@
 #include <stdint.h>
 
 #include "carrick/counters.h"
-
-struct carrick_key {
-    uint64_t k0, k1;
-};
+#include "carrick/siphash.h"
 
 /* What each processor has of its own (`carrick_cores`) begins with this, and then the parameters, 8 octets each; the
  * loader writes it. */
@@ -24,7 +21,6 @@ struct carrick_key {
     uint32_t paced;  /* 1: packets wait until an empty frame asks for them */                                          \
     uint64_t taken;  /* packets of which something was made */                                                         \
     uint64_t busy;   /* packets that were dropped because another processor held an instance for too long */           \
-    uint64_t handed; /* packets that the host was to hand to the kernel's own stack */                                 \
     uint64_t counters[CARRICK_COUNTERS]
 
 /* What all processors share (`carrick_shared`). The loader writes it, and looks at it. */
@@ -35,7 +31,7 @@ struct carrick_shared {
     uint64_t earliest;                 /* no timer that runs is due before; 0: none runs */
     uint64_t watched;                  /* when the host looks at timers by itself; 0: there is none */
     uint64_t called;                   /* 1: it was called since it looked */
-    uint64_t one_way; /* 1: frames that go back by the device (XDP_TX) may be lost; answers take a way as others do */
+    uint64_t one_way; /* 1: frames that go back by the device (XDP_TX) may be lost; answers take CARRICK_WAY_BACK */
     /* Of the queue (`carrick_queue`): which entry is the oldest, and how many there ever were. Packets wait as long as
      * these differ: they leave in empty frames (CARRICK_REQUEST_PACKET). */
     uint64_t queue_head __attribute__((aligned(64)));
@@ -45,7 +41,11 @@ struct carrick_shared {
     uint64_t awake;
     /* Of the packets that wait none may leave before; where none waits for its turn, 0. */
     uint64_t due;
+    /* Bytes of packets that the host was to have sent by the kernel's own stack, and of those that it has sent. */
+    uint64_t handed, handed_sent;
 };
+/* So many bytes wait at most, a small part of the reports: other packets are lost, and counted as `tx_queue_full`. */
+#define CARRICK_HANDED_MOST 65536
 
 /* The next hop to an address (`carrick_ways`, by that address as a number of the machine's), which the host found. */
 struct carrick_way {
@@ -54,6 +54,8 @@ struct carrick_way {
     uint32_t reserved;
 };
 #define CARRICK_WAY_LASTS UINT64_C(1000000000) /* ns */
+/* In place of an address: frames can go back to whoever sent them, by the device. */
+#define CARRICK_WAY_BACK 0u
 
 /* A timer of a context. The values of `slots_N` end with those of the instance, in the order of their declaration; in
  * front of them stand, 4 octets each, the slot, its generation, the word that holds it, and whether it is there. */

@@ -50,24 +50,27 @@ CARRICK_INLINE uint64_t carrick_copy_next(struct carrick_copy *copy, uint64_t ro
     return piece;
 }
 
+/* So many bytes of the source to a ring of `size` bytes, from offset `at` on. `size` is a power of two, and a constant.
+ */
+CARRICK_INLINE void carrick_ring_put(struct carrick_copy *copy, uint8_t *ring, uint64_t size, uint64_t at,
+                                     uint64_t len) {
+    copy->at = at;
+    copy->left = len;
+    for (uint32_t turn = 0; turn < CARRICK_PIECES && CARRICK_READ(copy->left) > 0; turn++) {
+        uint64_t place = CARRICK_READ(copy->at) & (size - 1);
+        uint64_t piece = carrick_copy_next(copy, size - place, CARRICK_PIECE);
+        CARRICK_OPAQUE(place);
+        if (place >= size || piece > CARRICK_PIECE)
+            return;
+        uint64_t source = CARRICK_READ(copy->source);
+        (void)bpf_probe_read_kernel(ring + place, (uint32_t)piece, (const void *)(uintptr_t)source);
+        copy->source = source + piece;
+    }
+}
+
 /* Payloads may have left since: their octets can be overwritten. Before anything else is done with a unit. */
 CARRICK_INLINE void carrick_tx_settle(struct carrick_tx *tx) {
     carrick_tx_reclaim(tx, CARRICK_READ(tx->pending));
-}
-
-/* As carrick_tx_open, while packets may be leaving. */
-CARRICK_INLINE void carrick_tx_begin(struct carrick_tx *tx, uint64_t size) {
-    tx->base = tx->end = tx->reclaimed = tx->floor[0] = tx->floor[1] = 0;
-    tx->size = size;
-    tx->round = 0;
-    tx->open = true;
-}
-
-/* As carrick_tx_queued. */
-CARRICK_INLINE uint16_t carrick_tx_waits(struct carrick_tx *tx, uint64_t offset) {
-    uint16_t round = carrick_tx_round(tx, offset, CARRICK_READ(tx->pending));
-    (void)__sync_fetch_and_add(&tx->pending, carrick_tx_one(round));
-    return round;
 }
 
 /* A payload of this unit is out; whether no other waits. */
@@ -172,11 +175,6 @@ CARRICK_APART int carrick_laid_show(struct xdp_md *ctx, struct carrick_laid *lai
     if (!laid || len >= CARRICK_LAID)
         return 0;
     return len == 0 || bpf_xdp_store_bytes(ctx, begin, laid->octets, (uint32_t)len) == 0;
-}
-
-/* The sum of `done` octets and those that follow them. */
-CARRICK_INLINE uint64_t carrick_sum_after(uint64_t sum, uint64_t done, uint64_t more) {
-    return sum + (done & 1 ? __builtin_bswap16((uint16_t)~carrick_sum_fold(more)) : more);
 }
 
 #endif

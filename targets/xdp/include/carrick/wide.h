@@ -11,6 +11,7 @@
 #define CARRICK_FIXED_H
 
 #include "carrick/kernel.h"
+#include "carrick/numbers.h"
 
 CARRICK_INLINE uint64_t carrick_div_u(uint64_t a, uint64_t b) {
     return b ? a / b : 0;
@@ -34,26 +35,6 @@ CARRICK_INLINE int64_t carrick_div_s(int64_t a, int64_t b) {
 
 CARRICK_INLINE int64_t carrick_rem_s(int64_t a, int64_t b) {
     return carrick_signed(carrick_rem_u(carrick_magnitude(a), carrick_magnitude(b)), a < 0);
-}
-
-CARRICK_INLINE uint64_t carrick_shl(uint64_t a, uint64_t n, uint32_t width) {
-    return n < width ? a << (n & 63) : 0;
-}
-
-CARRICK_INLINE uint64_t carrick_shr_u(uint64_t a, uint64_t n, uint32_t width) {
-    return n < width ? a >> (n & 63) : 0;
-}
-
-CARRICK_INLINE int64_t carrick_shr_s(int64_t a, uint64_t n) {
-    return a >> (n < 63 ? n & 63 : 63);
-}
-
-CARRICK_INLINE bool carrick_seq_lt(uint32_t a, uint32_t b) {
-    return b - a - 1u < 0x7fffffffu;
-}
-
-CARRICK_INLINE bool carrick_seq_le(uint32_t a, uint32_t b) {
-    return a == b || carrick_seq_lt(a, b);
 }
 
 struct carrick_wide {

@@ -4,10 +4,16 @@
 #define CARRICK_XDP_H
 
 #include "carrick/claim.h"
+#include "carrick/ipv4.h"
 #include "carrick/kernel.h"
 #include "carrick/layout.h"
+#include "carrick/pcg.h"
+#include "carrick/siphash.h"
 #include "carrick/wide.h"
-#include "carrick/wnd.h"
+
+#define CARRICK_RECORD       carrick_report
+#define CARRICK_RECORD_WORDS CARRICK_REPORT_WORDS
+#include "carrick/words.h"
 
 /* Where claims are not checked, nothing of them is left: no calls of functions that are verified apart. */
 #ifndef CARRICK_CLAIMS
@@ -15,8 +21,7 @@
 #define CARRICK_CLAIM(holds, failed) ((void)sizeof(holds))
 #endif
 
-#define CARRICK_ETHERNET  14u
-#define CARRICK_IP_HEADER 20u
+#define CARRICK_ETHERNET 14u
 /* Octets of a received packet that a parser sees, behind the network header; headers are shorter. A power of two. */
 #define CARRICK_SEEN 256u
 /* Octets of the longest header, and of the longest option. */
@@ -29,13 +34,6 @@
 /* A power of two above it. */
 #define CARRICK_LAID  16384u
 #define CARRICK_BEGIN (CARRICK_ETHERNET + CARRICK_IP_HEADER)
-
-/* As in carrick/ip.h, whose functions walk over memory that the verifier does not know. */
-struct carrick_ip {
-    uint32_t src, dst;
-    uint16_t payload_len;
-    uint8_t protocol, ttl, tos, interface;
-};
 
 CARRICK_INLINE bool carrick_timer_armed(const struct carrick_timer *t) {
     return t->armed != 0;
@@ -71,17 +69,10 @@ CARRICK_INLINE void carrick_release(uint32_t *word) {
     (void)__sync_lock_test_and_set(word, 0);
 }
 
-/* What the other processors see too. */
-#define CARRICK_READ(of) (*(const volatile __typeof__(of) *)&(of))
-
 /* What was written to an entry of the queue is there, or has gone, for whoever sees its next turn. */
 CARRICK_INLINE void carrick_publish(uint64_t *turn) {
     (void)__sync_lock_test_and_set(turn, *turn + 1);
 }
-
-/* The number, of which the verifier knows nothing any more: it knows nothing of what lies in `from`. */
-#define CARRICK_FORGOTTEN(number, from)                                                                                \
-    ((__typeof__(number))((number) ^ (__typeof__(number))(CARRICK_READ(from) ^ CARRICK_READ(from))))
 
 /* `octets` and `align` are constants. */
 CARRICK_INLINE void carrick_zero(void *object, uint32_t octets, uint32_t align) {
@@ -123,46 +114,6 @@ struct carrick_level {
         }                                                                                                              \
     } while (0)
 
-CARRICK_INLINE void carrick_word(struct carrick_report *r, uint64_t word) {
-    if (r->count < CARRICK_REPORT_WORDS)
-        r->words[carrick_at(r->count++, CARRICK_REPORT_WORDS)] = word;
-}
-
-CARRICK_INLINE void carrick_words_wnd(struct carrick_report *r, const struct carrick_wnd *w,
-                                      const struct carrick_run *runs, uint32_t max) {
-    carrick_word(r, w->head);
-    carrick_word(r, w->count);
-    for (uint32_t i = 0; i <= max && i < w->count; i++) {
-        carrick_word(r, runs[i].first);
-        carrick_word(r, runs[i].end);
-    }
-}
-
-CARRICK_INLINE void carrick_words_bits(struct carrick_report *r, uint32_t head, const uint64_t *bits, uint32_t words,
-                                       uint32_t size) {
-    carrick_word(r, head);
-    uint64_t at = r->count;
-    uint32_t runs = carrick_unknown_zero(head);
-    carrick_word(r, 0);
-    bool before = false;
-    for (uint32_t i = 0; i <= size && CARRICK_GOES_ON; i++) {
-        i = CARRICK_FORGOTTEN(i, r->count);
-        runs = CARRICK_FORGOTTEN(runs, r->count);
-        bool set = i < size && carrick_bits_test(head, bits, words, size, head + i);
-        if (set != before)
-            carrick_word(r, head + i);
-        if (set && !before)
-            runs++;
-        before = set;
-    }
-    if (at < CARRICK_REPORT_WORDS)
-        r->words[carrick_at(at, CARRICK_REPORT_WORDS)] = runs;
-}
-
-CARRICK_INLINE void carrick_word_addr(struct carrick_report *r, struct carrick_addr a) {
-    carrick_word(r, a.ptr ? a.len : UINT64_MAX);
-}
-
 /* The sum of the first n octets (RFC 1071) of so many that are there; n even or the last. */
 CARRICK_INLINE uint64_t carrick_sum_of(const uint8_t *octets, uint32_t room, uint32_t n) {
     uint64_t sum = 0;
@@ -175,80 +126,16 @@ CARRICK_INLINE uint64_t carrick_sum_of(const uint8_t *octets, uint32_t room, uin
     return sum;
 }
 
-CARRICK_INLINE uint16_t carrick_sum_fold(uint64_t sum) {
-    sum = (sum & 0xffffffffu) + (sum >> 32);
-    sum = (sum & 0xffffu) + (sum >> 16);
-    sum = (sum & 0xffffu) + (sum >> 16);
-    sum = (sum & 0xffffu) + (sum >> 16);
-    return (uint16_t)~sum;
-}
-
-CARRICK_INLINE uint64_t carrick_sum_pseudo(uint32_t src, uint32_t dst, uint8_t protocol, uint32_t len) {
-    return (uint64_t)CARRICK_SWAP(32, src) + CARRICK_SWAP(32, dst) + CARRICK_SWAP(32, protocol) + CARRICK_SWAP(32, len);
-}
-
-CARRICK_INLINE void carrick_store_sum(uint8_t *p, uint64_t sum) {
-    uint16_t folded = carrick_sum_fold(sum);
-    memcpy(p, &folded, 2);
-}
-
-/* A header before `payload_len` octets, as carrick_ip_build of the runtime. */
-CARRICK_INLINE void carrick_ip_write(uint8_t *p, const struct carrick_ip *ip, uint32_t payload_len,
-                                     uint16_t identification) {
-    carrick_store32(p, 0x45000000u | (uint32_t)ip->tos << 16 | (CARRICK_IP_HEADER + payload_len));
-    carrick_store32(p + 4, (uint32_t)identification << 16 | 0x4000u);
-    carrick_store32(p + 8, (uint32_t)ip->ttl << 24 | (uint32_t)ip->protocol << 16);
-    carrick_store32(p + 12, ip->src);
-    carrick_store32(p + 16, ip->dst);
-    carrick_store_sum(p + 10, carrick_sum_of(p, CARRICK_IP_HEADER, CARRICK_IP_HEADER));
-}
-
-#define CARRICK_ROTATE(v, n) ((v) << (n) | (v) >> (64 - (n)))
-#define CARRICK_SIP_ROUND(a, b, c, d)                                                                                  \
-    do {                                                                                                               \
-        a += b;                                                                                                        \
-        b = CARRICK_ROTATE(b, 13) ^ a;                                                                                 \
-        a = CARRICK_ROTATE(a, 32);                                                                                     \
-        c += d;                                                                                                        \
-        d = CARRICK_ROTATE(d, 16) ^ c;                                                                                 \
-        a += d;                                                                                                        \
-        d = CARRICK_ROTATE(d, 21) ^ a;                                                                                 \
-        c += b;                                                                                                        \
-        b = CARRICK_ROTATE(b, 17) ^ c;                                                                                 \
-        c = CARRICK_ROTATE(c, 32);                                                                                     \
-    } while (0)
-
-/* SipHash-2-4 of `count` words, as in carrick/rand.h; `count` is a constant. */
-CARRICK_INLINE uint64_t carrick_siphash(struct carrick_key key, const uint64_t *words, uint32_t count) {
-    uint64_t a = key.k0 ^ 0x736f6d6570736575u, b = key.k1 ^ 0x646f72616e646f6du;
-    uint64_t c = key.k0 ^ 0x6c7967656e657261u, d = key.k1 ^ 0x7465646279746573u;
-#pragma clang loop unroll(full)
-    for (uint32_t i = 0; i <= count; i++) {
-        uint64_t m = i < count ? words[i] : (uint64_t)(count * 8u) << 56;
-        d ^= m;
-        CARRICK_SIP_ROUND(a, b, c, d);
-        CARRICK_SIP_ROUND(a, b, c, d);
-        a ^= m;
-    }
-    c ^= 0xff;
-    CARRICK_SIP_ROUND(a, b, c, d);
-    CARRICK_SIP_ROUND(a, b, c, d);
-    CARRICK_SIP_ROUND(a, b, c, d);
-    CARRICK_SIP_ROUND(a, b, c, d);
-    return a ^ b ^ c ^ d;
-}
-
 /* One step of PCG32, as in carrick/rand.h, of a state that all processors share. */
 CARRICK_INLINE uint32_t carrick_random(struct carrick_shared *shared) {
     uint64_t old = 0;
     for (uint32_t turn = 0; turn < 16; turn++) {
         old = shared->rng_state;
-        uint64_t next = old * 6364136223846793005u + shared->rng_increment;
+        uint64_t next = carrick_pcg_step(old, shared->rng_increment);
         if (__sync_val_compare_and_swap(&shared->rng_state, old, next) == old)
             break;
     }
-    uint32_t shifted = (uint32_t)(((old >> 18) ^ old) >> 27), turn = (uint32_t)(old >> 59);
-    return (shifted >> turn) | (shifted << ((32u - turn) & 31u));
+    return carrick_pcg_output(old);
 }
 
 /* Lowers what says when the first timer is due. Where others are always faster, all timers are to be looked at. */
@@ -287,21 +174,13 @@ CARRICK_INLINE void carrick_timer_begin(struct carrick_timer *t, struct carrick_
     carrick_lower(&shared->earliest, deadline);
 }
 
+CARRICK_INLINE void carrick_timer_stop(struct carrick_timer *t) {
+    t->armed = 0;
+}
+
 /* Whether the timer still ran; it does not any more. */
 CARRICK_INLINE bool carrick_timer_end(struct carrick_timer *t) {
     return __sync_val_compare_and_swap(&t->armed, 1, 0) == 1;
 }
-
-/* Opens a gap of one element at `index` in a list of `len` that is not full; closes that gap. */
-#define CARRICK_OPEN_GAP(items, room, len, index)                                                                      \
-    for (uint64_t k__ = (len); k__ > (index) && CARRICK_GOES_ON; k__--) {                                              \
-        k__ = CARRICK_FORGOTTEN(k__, len);                                                                             \
-        (items)[carrick_at(k__, room)] = (items)[carrick_at(k__ - 1, room)];                                           \
-    }
-#define CARRICK_CLOSE_GAP(items, room, len, index)                                                                     \
-    for (uint64_t k__ = (index); k__ + 1 < (len) && CARRICK_GOES_ON; k__++) {                                          \
-        k__ = CARRICK_FORGOTTEN(k__, len);                                                                             \
-        (items)[carrick_at(k__, room)] = (items)[carrick_at(k__ + 1, room)];                                           \
-    }
 
 #endif

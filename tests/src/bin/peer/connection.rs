@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be asked of one connection.
 
 use std::io::{ErrorKind, Read, Write};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Many connections at a time: an echo server, and what measures one (as the application `load` of the native target).
 
 use std::collections::VecDeque;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The kernel's stream sockets, driven a line at a time: the other side of the interop tests and benchmarks.
 //!
 //! Each line of standard input is a command; each is answered with one line, `ok`, `ok VALUE` or what went wrong

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The few socket options that the standard library does not offer.
 
 use std::ffi::{c_int, c_void};

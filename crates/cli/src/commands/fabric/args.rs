@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a network of many hosts is, as the command line says it.
 
 use std::path::{Path, PathBuf};
@@ -117,8 +118,9 @@ impl FabricArgs {
         let message = common.message.as_deref().map(quantity::bytes).transpose()?;
         let message = message.map(|octets| {
             let known = u32::try_from(octets).ok().filter(|n| (64..=1 << 30).contains(n));
-            known
-                .ok_or_else(|| Failure::Usage(format!("{octets} is no length of a message: say 64B to 1GiB")))
+            known.ok_or_else(|| {
+                Failure::Usage(format!("invalid message length of {octets} bytes: choose 64B to 1GiB"))
+            })
         });
         let flow_sizes = sizes(self.sizes.as_deref().unwrap_or(&common.bytes))?;
         let background = self.background.as_deref().map(|text| {
@@ -178,7 +180,9 @@ impl FabricArgs {
                 octets: u32::try_from(left)
                     .ok()
                     .filter(|n| (20..=u32::from(u16::MAX)).contains(n))
-                    .ok_or_else(|| Failure::Usage(format!("{left} octets are no header: say 20B to 64KB")))?,
+                    .ok_or_else(|| {
+                        Failure::Usage(format!("invalid header length of {left} bytes: choose 20B to 64KB"))
+                    })?,
                 dscp: code_point(self.trim_dscp)?,
                 room: octets,
                 back: self.return_dscp.map(code_point).transpose()?,

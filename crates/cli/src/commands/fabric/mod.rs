@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick sim --topology`: networks of many hosts.
 
 mod args;
@@ -14,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use carrick_driver::Failure;
-use carrick_driver::cc::{self, SharedLibrary, Tracing};
+use carrick_driver::cc::Tracing;
+use carrick_driver::compiled::{self, SharedLibrary};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::fabric::results::Results;
@@ -58,7 +60,7 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
         return Err(Failure::Usage("a program --via stands between two hosts, not in a --topology".into()));
     }
     let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };
-    let library = if args.compiled { Some(cc::shared_library(program, tracing)?) } else { None };
+    let library = if args.compiled { Some(compiled::shared_library(program, tracing)?) } else { None };
     let shard = fabric.shard.map(|shard| format!("{shard} of {}", runs.total));
     let manifest = Manifest { shard, ..Manifest::of(args, program, None)? };
     let work = Work {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which runs a command asks for: each combination of values of parameters, with each seed.
 
 use std::fmt;

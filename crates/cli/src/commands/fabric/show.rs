@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What came of runs of a network, for people and for programs.
 
 use std::collections::BTreeMap;
@@ -93,7 +94,7 @@ fn one(run: &Run) {
     if let Some(retransmitted) = run.retransmitted {
         println!("retransmitted     {retransmitted} packets");
     }
-    println!("slowdown          octets up to      flows        p50        p99       most");
+    println!("slowdown           bytes up to      flows        p50        p99       most");
     for Bucket { upto, flows, p50, p99, most } in r.slowdowns(BUCKETS) {
         println!("{upto:>30} {flows:>10} {p50:>10.2} {p99:>10.2} {most:>10.2}");
     }
@@ -114,7 +115,7 @@ fn one(run: &Run) {
 fn tier(t: &TierResult) {
     let c = &t.counters;
     println!(
-        "{:<17} {} ports: {} packets, {} dropped, {} lost, {} marked, {} trimmed, {} returned, {} pauses; queue {} octets at most, {:.0} on average at the worst",
+        "{:<17} {} ports: {} packets, {} dropped, {} lost, {} marked, {} trimmed, {} returned, {} pauses; queue {} bytes at most, {:.0} on average at the worst",
         tier_name(t.tier),
         t.ports,
         c.packets,

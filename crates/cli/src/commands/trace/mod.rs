@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick trace`
 
 mod session;
@@ -10,15 +11,15 @@ use std::sync::Arc;
 use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_driver::probe::{self, Asked, Unanswered};
+use carrick_driver::targets::{self, Targets};
 use carrick_ir::Program;
 use carrick_sim::scenario::host_config;
 use carrick_sim::watch::{Spec, Watch, line};
 use clap::{Args, ValueEnum};
 
 use super::scenario::{self, Between, ScenarioArgs, ViaArgs};
-use crate::args::Source;
+use crate::args::{Source, TARGET};
 use crate::output::{self, Format};
-use crate::stack::Stack;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HostName {
@@ -85,7 +86,7 @@ pub struct TraceArgs {
     pub way: ViaArgs,
 }
 
-pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
+pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     let (compiled, asked) = probe::open(&args.source.file, &args.source.features.choice())?;
     output::diagnostics(&compiled);
     let asked = asked.ok_or_else(|| Failure::Failed(output::summary(&compiled)))?;
@@ -107,7 +108,7 @@ pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
     };
     let Asked { program, .. } = &asked;
     if !args.run.is_empty() {
-        return on_device(program, &args.run, spec, format);
+        return on_device(targets, program, &args.run, spec, format);
     }
     let scenario = args.scenario.scenario(program, &settings)?;
     let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
@@ -128,12 +129,15 @@ pub fn run(args: &TraceArgs) -> Result<ExitCode, Failure> {
 
 /// Looks at a stack that runs, line by line as there is something to see.
 fn on_device(
+    targets: Targets,
     program: &Arc<Program>,
     args: &[String],
     spec: Spec,
     format: line::Format,
 ) -> Result<ExitCode, Failure> {
-    let (stack, mut records) = Stack::start_telling(program, args)?;
+    let host = super::run::host(targets, TARGET)?;
+    let run = targets::Run { program, words: args, verbose: false, busy: &super::run::shown };
+    let (stack, mut records) = host.run_telling(&run)?;
     if records.configs.is_empty() {
         return Ok(stack.wait());
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `carrick trace --break`: a run that stops at statements, and does what is said on standard input.
 
 mod breaks;

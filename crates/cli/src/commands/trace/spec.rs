@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What to look at: from what the command line says to questions that can be asked.
 
 use carrick_driver::probe::{Asked, Named, Question, beyond_traces};
@@ -181,7 +182,7 @@ fn names(text: &str) -> Vec<String> {
 fn asks(program: &Program, questions: Vec<Question>) -> Result<Vec<Ask>, Refusal> {
     let ask = |question: Question| {
         if let Some(what) = beyond_traces(&question, program) {
-            let text = format!("`{}` asks for {what}, which no trace tells", question.text);
+            let text = format!("`{}` uses {what}, which traces do not contain", question.text);
             return Err(Failure::Usage(text).into());
         }
         Ok(Ask { text: question.text, function: question.function })

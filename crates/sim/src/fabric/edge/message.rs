@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows over the `message` interface: each a message, or several where one cannot hold it, between hosts that both open.
 
 use std::borrow::Cow;
@@ -6,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
-use super::{Place, address};
+use super::place::{Place, address};
 use crate::app::AskData;
 use crate::app::desk::Desk;
 use crate::core::Completion;

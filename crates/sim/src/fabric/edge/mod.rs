@@ -1,47 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What sends and takes the flows at the edge of the network: an application for each shape of interface.
 
 mod message;
 mod outbox;
 mod pieces;
+mod place;
 mod rpc;
 mod stream;
 mod verbs;
+
+pub use place::{Place, address, host_at};
 
 use super::flows::Flows;
 use crate::app::Ask;
 use crate::core::Completion;
 use crate::interface::Shape;
-use crate::pattern::Pattern;
-
-/// What an application knows of its surroundings.
-#[derive(Debug, Clone, Copy)]
-pub struct Place {
-    pub host: u32,
-    pub hosts: u32,
-    pub seed: u64,
-    /// octets of a message at most
-    pub message: u32,
-    /// one connection to each host that is sent to, for all flows, and not one for each flow
-    pub keep: bool,
-}
-
-/// The address of host 0; the others follow.
-const FIRST_ADDRESS: u32 = 0x0a00_0001;
-
-/// The IPv4 address of a host.
-pub fn address(host: u32) -> u32 {
-    FIRST_ADDRESS + host
-}
-
-/// The host that has an address, if it is one.
-pub fn host_at(address: u32, hosts: u32) -> Option<u32> {
-    address.checked_sub(FIRST_ADDRESS).filter(|host| *host < hosts)
-}
-
-/// The octets of a flow begin with its number.
-fn pattern(flow: u32, seed: u64) -> Pattern {
-    Pattern { number: u64::from(flow), seed }
-}
 
 /// The application of a host.
 pub enum Edge {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages that wait to be sent by one handle.
 
 use std::collections::VecDeque;

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages that a flow is cut to, each of which is known wherever it comes.
 
 use rustc_hash::FxHashMap;
 
-use super::{Place, pattern};
+use super::place::{Place, pattern};
 use crate::fabric::flows::Flows;
 
 /// A message begins with the number of its flow and its own in it.

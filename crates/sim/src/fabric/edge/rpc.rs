@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows over the `rpc` interface: each is a request, or several where one cannot hold it; a host answers what it has taken
 //! with a few octets.
 
@@ -5,7 +6,7 @@ use std::borrow::Cow;
 
 use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
-use super::{Place, address};
+use super::place::{Place, address};
 use crate::app::AskData;
 use crate::app::desk::Desk;
 use crate::core::Completion;

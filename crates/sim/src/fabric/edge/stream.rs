@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows over the `stream` interface: each on a connection of its own, or one after another on one to each host. Over
 //! `multistream` each is a stream of its own, on one connection to each host.
 
@@ -5,7 +6,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::{Place, address, pattern};
+use super::place::{Place, address, pattern};
 use crate::app::AskData;
 use crate::app::desk::Desk;
 use crate::core::Completion;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows over the `verbs` interface: each is a SEND, or several where one cannot hold it, on a queue pair that is no other
 //! flow's meanwhile. Queue pairs are there from the beginning, as connection management would have made them.
 
@@ -8,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
-use super::{Place, address};
+use super::place::{Place, address};
 use crate::app::AskData;
 use crate::app::desk::Desk;
 use crate::core::Completion;

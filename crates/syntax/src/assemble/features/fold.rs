@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `feature(f)`: a test that is decided here. What it excludes is left out, unseen by all that follows.
 
 use super::{Chosen, choose};
-use crate::Span;
 use crate::assemble::codes;
 use crate::ast::*;
 use crate::diag::Diagnostic;
+use crate::span::Span;
 
 pub(super) fn fold(tree: &mut File, declared: &[&Feature], chosen: &[Chosen], to: &mut Vec<Diagnostic>) {
     let mut folder = Folder { declared, chosen, diagnostics: to, left_out: Vec::new() };
@@ -39,7 +40,7 @@ impl Folder<'_> {
             | K::Blueprint { fields, .. } => self.fields(fields),
             K::SegRule { first, mid, last, .. } => self.values([first, mid].into_iter().chain(last)),
             K::CoalescingRule { when, .. } => self.value(when),
-            K::Function { body, .. } => self.block(body),
+            K::Function { body, .. } | K::Extension { body, .. } => self.block(body),
             K::Machine { states, anywhere, .. } => {
                 for reaction in states.iter_mut().flat_map(|s| &mut s.reactions).chain(anywhere) {
                     self.values(reaction.cond.as_mut());
@@ -106,7 +107,8 @@ impl Folder<'_> {
                 }
             }
             StmtKind::Assign { place, value, .. } => self.values([place, value]),
-            StmtKind::Expr(e) | StmtKind::Raise(e) | StmtKind::Return(Some(e)) => self.value(e),
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => self.value(e),
+            StmtKind::Raise { event, at, record } => self.values([event].into_iter().chain(at).chain(record)),
             StmtKind::If { .. } => self.conditional(stmt),
             StmtKind::Block(block) => self.block(block),
             StmtKind::ForRange { from, to, max, body, .. } => {
@@ -118,6 +120,7 @@ impl Folder<'_> {
                 self.block(body);
             }
             StmtKind::Goto(_)
+            | StmtKind::Point { .. }
             | StmtKind::Break
             | StmtKind::Continue
             | StmtKind::Return(None)
@@ -188,6 +191,12 @@ impl Folder<'_> {
             ExprKind::Call(callee, args) => {
                 self.value(callee);
                 self.values(args.iter_mut());
+                None
+            }
+            ExprKind::Record(entries) => {
+                self.values(entries.iter_mut().map(|entry| match entry {
+                    Entry::Field { value, .. } | Entry::Spread(value) => value,
+                }));
                 None
             }
             _ => None,

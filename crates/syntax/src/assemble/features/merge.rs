@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! The declarations of chosen features beside and inside those that are always there.
 
 use super::Chosen;

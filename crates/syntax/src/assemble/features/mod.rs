@@ -1,11 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `feature`: from a program that can be many to the one that a build chooses.
 //!
 //! What is not chosen is not in the tree that comes out: no stage below knows that there are features.
 
 mod choose;
+mod extensions;
 mod fold;
 mod merge;
 mod order;
+mod points;
+mod spread;
 
 use std::borrow::Cow;
 
@@ -55,11 +59,15 @@ pub fn configure<'a>(tree: &'a File, choice: &Choice) -> Configured<'a> {
     choose::check_declarations(&declared, &blocks, &mut diagnostics);
     let chosen = choose::choose(&declared, choice);
     choose::check_combination(&blocks, &chosen, &mut diagnostics);
-    if declared.is_empty() && !order::is_needed(tree) {
+    extensions::check(tree, &mut diagnostics);
+    let plain = !order::is_needed(tree) && !spread::is_needed(tree) && !points::is_needed(tree);
+    if declared.is_empty() && plain {
         return Configured { tree: Cow::Borrowed(tree), chosen, diagnostics };
     }
     let mut merged = merge::merge(tree, &chosen, &mut diagnostics);
     fold::fold(&mut merged, &declared, &chosen, &mut diagnostics);
+    points::expand(&mut merged, &mut diagnostics);
+    spread::spread(&mut merged, &mut diagnostics);
     order::order(&mut merged, tree, &mut diagnostics);
     Configured { tree: Cow::Owned(merged), chosen, diagnostics }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! `p after q`, `p before q`: the order of a chain to which several features add.
 
 use crate::assemble::codes;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! Breakpoints: from a line or a function to the statements at which to stop.
 
 use carrick_driver::Failure;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
 //! What can be said where a run has stopped.
 
 use carrick_driver::probe::{Named, Question, Unanswered};

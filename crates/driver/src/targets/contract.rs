@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The contract of a target: what it has, what it makes of a program, and how that runs.
+
+use std::any::Any;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub use carrick_emit_c::Unfit;
+use carrick_ir::Program;
+use carrick_sim::diff::Pace;
+use carrick_sim::scenario::Engine;
+
+use crate::Failure;
+use crate::hosts::Host as Built;
+use crate::stack::{Stack, StackRecords};
+
+/// A target. Only the list of targets names it.
+pub trait Target: Sync {
+    /// Returns the text of its target file, which says what it supports.
+    fn file(&self) -> &'static str;
+
+    /// Checks a program that uses only what the target file lists; returns the first part that cannot be built yet.
+    fn check(&self, _program: &Program) -> Option<Unfit> {
+        None
+    }
+
+    /// Writes and builds a program in a folder; returns a sentence that lists what is there now.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the folder cannot be written, [`Failure::Missing`] without a tool, [`Failure::Failed`] with
+    /// the messages of a tool that fails.
+    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure>;
+
+    /// Returns how `carrick run` runs programs; nothing if only others run what was emitted.
+    fn host(&self) -> Option<&dyn Host> {
+        None
+    }
+
+    /// Builds cores of a program for `carrick diff`. `verbose`: an error quotes all that a tool says.
+    ///
+    /// # Errors
+    /// As [`Target::emit`]; [`Failure::Usage`] for a target without cores that can be compared.
+    fn cores(&self, _program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+        Err(Failure::Usage("this target has no cores to compare with the interpreter".into()))
+    }
+}
+
+/// How programs run on a target.
+pub trait Host {
+    /// Returns the options that it takes, for `carrick run --help`.
+    fn options(&self) -> &'static str;
+
+    /// Runs a program until it ends, or is told to.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for options that it does not know, [`Failure::Missing`] without a tool, device or privilege.
+    fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure>;
+
+    /// Starts a program that reports each event.
+    ///
+    /// # Errors
+    /// As [`Host::run`]; [`Failure::Usage`] for a host that reports nothing.
+    fn run_telling(&self, _run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
+        Err(Failure::Usage("this target reports no trace; leave out --trace".into()))
+    }
+}
+
+/// A program to run.
+pub struct Run<'a> {
+    /// with the features of this run
+    pub program: &'a Arc<Program>,
+    /// the host's options, as they were written
+    pub words: &'a [String],
+    /// an error quotes all that a tool says
+    pub verbose: bool,
+    /// shows that this takes a while, until what it returns is dropped
+    pub busy: &'a dyn Fn(&str) -> Box<dyn Any>,
+}
+
+impl Run<'_> {
+    /// Compiles a host, and shows meanwhile that it does.
+    ///
+    /// # Errors
+    /// Those of `host`.
+    pub fn compiling(&self, host: impl FnOnce() -> Result<Built, Failure>) -> Result<Built, Failure> {
+        let _busy = (self.busy)("compiling the generated C and the host");
+        host()
+    }
+}
+
+/// Cores of one program on a target, next to which the interpreter runs.
+pub trait Cores {
+    /// Returns in which ways packets can leave a core.
+    fn paces(&self) -> &[Pace] {
+        &[Pace::Asked]
+    }
+
+    /// Returns what makes cores whose packets leave in this way.
+    fn engine(&self, pace: Pace) -> Engine;
+
+    /// Returns the longest packet that a core takes, in bytes.
+    fn mtu_max(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// Returns why the last core could not be made, if that is not the program's fault.
+    fn refusal(&self) -> Option<Failure> {
+        None
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How finished lines lie: none longer than people read, and `CARRICK_UNUSED` only where something may be unused.
+
+use std::collections::BTreeSet;
+
+/// The longest line, as in the runtime.
+const COLUMNS: usize = 120;
+const UNUSED: &str = "CARRICK_UNUSED ";
+
+/// The names in a piece of C.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The names that a line uses in every build, members of structs left out. What a claim does when it fails is in some.
+fn used(line: &str) -> impl Iterator<Item = &str> {
+    let code = if line.starts_with('#') { "" } else { line.split("/*").next().unwrap_or(line) };
+    let code = match code.contains("CARRICK_CLAIM(") {
+        true => code.rsplit_once("__claim_failed(").map_or(code, |(before, _)| before),
+        false => code,
+    };
+    names(code).filter(move |name| {
+        let at = name.as_ptr() as usize - code.as_ptr() as usize;
+        let (before, after) = (&code[..at], &code[at + name.len()..]);
+        // What is only assigned is set, but not used.
+        let assigned = before.trim().is_empty()
+            && [" = ", " += ", " -= ", " |= "].iter().any(|op| after.starts_with(op));
+        !assigned && !before.ends_with("->") && !before.ends_with('.')
+    })
+}
+
+/// For each line whether every build has it: what is between `#ifdef` and `#endif` is in some alone.
+fn everywhere(lines: &[String]) -> Vec<bool> {
+    let mut depth = 0_usize;
+    let mut all = Vec::with_capacity(lines.len());
+    for line in lines {
+        depth += usize::from(line.starts_with("#if"));
+        all.push(depth == 0);
+        depth = depth.saturating_sub(usize::from(line.starts_with("#endif")));
+    }
+    all
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// The name that a declaration without its attributes declares: of a parameter, or of a variable that is alone.
+fn declared(declaration: &str) -> Option<&str> {
+    let before = declaration.split(['=', ';', '[']).next()?;
+    names(before).last().filter(|_| !before.contains(','))
+}
+
+/// Takes the attribute from all that every build uses.
+pub fn mark_unused(lines: &mut [String]) {
+    let in_all = everywhere(lines);
+    let mut used_twice = BTreeSet::new();
+    let mut once = BTreeSet::new();
+    for (line, _) in
+        lines.iter().zip(&in_all).filter(|(line, everywhere)| **everywhere && !is_declaration(line))
+    {
+        for name in used(line) {
+            if !once.insert(name.to_owned()) {
+                used_twice.insert(name.to_owned());
+            }
+        }
+    }
+    for at in 0..lines.len() {
+        if !lines[at].contains(UNUSED) {
+            continue;
+        }
+        let end = at + 1 + lines[at + 1..].iter().take_while(|l| belongs(l, indent(&lines[at]))).count();
+        let inside: BTreeSet<String> = lines[at + 1..end]
+            .iter()
+            .zip(&in_all[at + 1..end])
+            .filter(|(_, everywhere)| **everywhere)
+            .flat_map(|(line, _)| used(line).map(str::to_owned))
+            .collect();
+        let line = std::mem::take(&mut lines[at]);
+        lines[at] = match indent(&line) {
+            0 => without_attributes(&line, &used_twice, &inside),
+            _ => match line.trim_start().strip_prefix(UNUSED) {
+                Some(rest) if !rest.contains(", ") && declared(rest).is_some_and(|n| inside.contains(n)) => {
+                    format!("{}{rest}", " ".repeat(indent(&line)))
+                }
+                _ => line,
+            },
+        };
+    }
+}
+
+/// Whether a line is in the block of one that is indented so far, behind it.
+fn belongs(line: &str, depth: usize) -> bool {
+    line.is_empty()
+        || line.starts_with('#')
+        || (depth == 0 && indent(line) > 0)
+        || (depth > 0 && indent(line) >= depth)
+}
+
+/// The declaration of a function that is defined later.
+fn is_declaration(line: &str) -> bool {
+    indent(line) == 0 && line.ends_with(");")
+}
+
+/// The head of a function, or its declaration: the attribute in front is the function's, others are of parameters.
+fn without_attributes(head: &str, functions: &BTreeSet<String>, inside: &BTreeSet<String>) -> String {
+    let (own, rest) = head.strip_prefix(UNUSED).map_or((false, head), |rest| (true, rest));
+    let Some((before, parameters)) = rest.split_once('(') else { return head.to_owned() };
+    let called = names(before).last().is_some_and(|name| functions.contains(name));
+    let own = if own && !called { UNUSED } else { "" };
+    let parameters: Vec<String> = parameters
+        .split(", ")
+        .map(|parameter| match parameter.strip_prefix(UNUSED) {
+            Some(bare)
+                if declared(bare.split(')').next().unwrap_or(bare)).is_some_and(|n| inside.contains(n)) =>
+            {
+                bare.to_owned()
+            }
+            _ => parameter.to_owned(),
+        })
+        .collect();
+    format!("{own}{before}({}", parameters.join(", "))
+}
+
+/// A line as several, if it is too long and can be broken within parentheses.
+pub fn folded(line: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = line.to_owned();
+    let is_code = !line.starts_with('#') && !line.contains("/*") && !line.contains('"');
+    while is_code && rest.len() > COLUMNS {
+        let Some((at, column)) = last_break(&rest) else { break };
+        let more = rest.split_off(at);
+        lines.push(rest.trim_end().to_owned());
+        rest = format!("{}{}", " ".repeat(column), more.trim_start());
+    }
+    lines.push(rest);
+    lines
+}
+
+/// Where a line is broken that is too long: behind the last comma or operator of the outermost parentheses that hold one,
+/// and the column at which it goes on.
+fn last_break(line: &str) -> Option<(usize, usize)> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut best: Option<(usize, usize, usize)> = None;
+    for (at, c) in line.char_indices().take(COLUMNS) {
+        match c {
+            '(' | '{' | '[' => open.push(at + 1),
+            ')' | '}' | ']' => _ = open.pop(),
+            ' ' if at > indent(line) => {
+                let before = &line[..at];
+                let fits = before.ends_with(',') || before.ends_with("&&") || before.ends_with("||");
+                let depth = open.len();
+                if let (true, Some(&column)) = (fits, open.last())
+                    && best.is_none_or(|(_, _, least)| depth <= least)
+                {
+                    best = Some((at, column, depth));
+                }
+            }
+            _ => {}
+        }
+    }
+    // What is far to the right has no room there.
+    best.map(|(at, column, _)| (at, if column > COLUMNS / 2 { indent(line) + 4 } else { column }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(text: &str) -> String {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        mark_unused(&mut lines);
+        lines.join("\n")
+    }
+
+    #[test]
+    fn what_every_build_uses_is_not_marked() {
+        let text = "CARRICK_UNUSED static void f(CARRICK_UNUSED int *a, CARRICK_UNUSED int b, CARRICK_UNUSED int c) {\n    CARRICK_UNUSED int x = 1;\n    g(a, x);\n#ifdef CARRICK_TRACE\n    g(b, 0);\n#endif\n}\nvoid h(int *q) {\n    f(q, 1, 2);\n}";
+        let expected = "static void f(int *a, CARRICK_UNUSED int b, CARRICK_UNUSED int c) {\n    int x = 1;\n    g(a, x);\n#ifdef CARRICK_TRACE\n    g(b, 0);\n#endif\n}\nvoid h(int *q) {\n    f(q, 1, 2);\n}";
+        assert_eq!(marked(text), expected);
+        let set = "static void f(int *a) {\n    CARRICK_UNUSED int x = 1;\n    x += 2;\n    g(a);\n}";
+        assert_eq!(marked(set), set);
+        let apart = "CARRICK_UNUSED static void f(void) {\n    {\n        CARRICK_UNUSED int x = 1;\n    }\n    int x = 2;\n    g(x);\n}";
+        assert_eq!(marked(apart), apart);
+    }
+
+    #[test]
+    fn long_lines_are_broken_within_parentheses() {
+        let argument = "a_rather_long_argument_of_a_call(with, some)";
+        let line = format!("    f({argument}, {argument}, {argument});");
+        let expected = [format!("    f({argument}, {argument},"), format!("      {argument});")];
+        assert_eq!(folded(&line), expected);
+        assert_eq!(folded("    f(a, b);"), ["    f(a, b);"]);
+    }
+}

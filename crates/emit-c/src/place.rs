@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Places: what stands to the left of `=`, and is read.
+
+use carrick_ir::{self as ir, NetField, Place, Proj, Ty};
+
+use crate::Emitter;
+use crate::names::safe;
+use crate::term::{Binds, CType, Term};
+
+/// A place in C: the lvalue, and what must hold for it to be there.
+pub struct CPlace {
+    pub text: String,
+    pub guard: Option<String>,
+}
+
+/// The most elements of a list.
+pub fn list_bound(ty: &Ty) -> u32 {
+    if let Ty::List(_, n, _) = ty { *n } else { 0 }
+}
+
+impl Emitter<'_> {
+    /// The value of a place: zero where an index is outside.
+    pub(crate) fn load(&self, place: &Place) -> Term {
+        let (at, c) = (self.place(place), CType::of(&place.ty));
+        let Some(guard) = at.guard else { return Term::primary(at.text, c) };
+        let zero = if place.ty.is_scalar() {
+            self.literal(0, &place.ty)
+        } else {
+            format!("({}){{0}}", self.names.ctype(&place.ty))
+        };
+        Term { text: format!("{guard} ? {} : {zero}", at.text), binds: Binds::Choice, c }
+    }
+
+    pub(crate) fn local(&self, id: ir::LocalId) -> String {
+        if self.kernel && self.in_frame(id) { self.frame_member(id) } else { self.c_name(id) }
+    }
+
+    /// The local's own name.
+    pub(crate) fn c_name(&self, id: ir::LocalId) -> String {
+        self.function.map_or_else(String::new, |f| safe(&f.locals[id.index()].name))
+    }
+
+    /// What stands to the left of `=` where a local begins to live with a value.
+    pub(crate) fn declared_local(&self, id: ir::LocalId) -> String {
+        let name = self.local(id);
+        if self.kernel && self.in_frame(id) {
+            return name;
+        }
+        self.names.declaration(self.local_type(id), &name)
+    }
+
+    pub(crate) fn local_type(&self, id: ir::LocalId) -> &Ty {
+        self.function.map_or(&Ty::Void, |f| &f.locals[id.index()].ty)
+    }
+
+    /// Whether the local is a pointer to what the chain works on.
+    pub(crate) fn is_reference(&self, id: ir::LocalId) -> bool {
+        self.function.is_some_and(|f| id.0 < f.params && f.locals[id.index()].ty.is_by_ref())
+    }
+
+    /// An index of which it is known that it is below `n`, where the verifier sees it too.
+    pub(crate) fn bounded(&self, index: String, n: u32) -> String {
+        if self.kernel { format!("carrick_at({index}, {n}u)") } else { index }
+    }
+
+    /// The address of a local of an aggregate type.
+    pub(crate) fn address(&self, id: ir::LocalId) -> String {
+        if self.is_reference(id) { self.local(id) } else { format!("&{}", self.local(id)) }
+    }
+
+    pub(crate) fn place(&self, place: &Place) -> CPlace {
+        let mut text = self.local(place.root);
+        let mut ty = self.local_type(place.root).clone();
+        let mut arrow = self.is_reference(place.root);
+        let mut guards = Vec::new();
+        for proj in &place.path {
+            let dot = if std::mem::take(&mut arrow) { "->" } else { "." };
+            match proj {
+                Proj::Field(at) => {
+                    let (name, field) = self.field(&ty, *at);
+                    text = format!("{text}{dot}{}", safe(&name));
+                    ty = field;
+                }
+                Proj::Index(index) => {
+                    let term = self.index(index);
+                    let mut index_text = term.text.clone();
+                    if let Ty::Array(element, n) = ty {
+                        if !matches!(index.kind, ir::ExprKind::Lit(v) if v < u64::from(n)) {
+                            guards.push(format!("{} < {n}u", term.beside(Binds::Order, true)));
+                            index_text = self.bounded(index_text, n);
+                        }
+                        ty = *element;
+                    }
+                    text = format!("{text}[{index_text}]");
+                }
+                Proj::Elem(index) => {
+                    let term = self.index(index);
+                    guards.push(format!("{} < {text}{dot}len", term.beside(Binds::Order, true)));
+                    let bounded = self.bounded(term.text, list_bound(&ty));
+                    text = format!("{text}{dot}items[{bounded}]");
+                    if let Ty::List(element, _, _) = ty {
+                        ty = *element;
+                    }
+                }
+                Proj::CtxId => {
+                    text = format!("{text}{dot}id__");
+                    if let Ty::Context(ctx) = ty {
+                        ty = Ty::Id(self.p.contexts[ctx.index()].id);
+                    }
+                }
+                Proj::Token => text = format!("{text}{dot}token__"),
+                Proj::FlowId => {
+                    text = format!("{text}{dot}flow__");
+                    ty = place.ty.clone();
+                }
+                Proj::Net(at) => {
+                    let member = net_member(self.p.net_header.fields[*at as usize].field);
+                    let through = if ty == Ty::NetHeader { "" } else { "net__." };
+                    text = format!("{text}{dot}{through}{member}");
+                }
+                Proj::OptField(opt, at) => {
+                    let def = &self.p.opts[opt.index()];
+                    text = format!(
+                        "{text}{dot}opts__.{}.{}",
+                        safe(&def.name),
+                        safe(&def.fields[*at as usize].name)
+                    );
+                }
+                Proj::PayloadLen => text = format!("{text}{dot}payload__.len"),
+                Proj::PayloadAddr => {
+                    // The packet is read-only, but an address is also what applications give to be written.
+                    text = format!(
+                        "((struct carrick_addr){{(uint8_t *)(uintptr_t){text}{dot}payload__.ptr, {text}{dot}payload__.len, 0}})"
+                    );
+                }
+            }
+        }
+        let guard = (!guards.is_empty()).then(|| guards.join(" && "));
+        CPlace { text, guard }
+    }
+
+    fn field(&self, ty: &Ty, at: u32) -> (String, Ty) {
+        let at = at as usize;
+        let p = self.p;
+        let field = match ty {
+            Ty::Struct(id) => &p.structs[id.index()].fields[at],
+            Ty::Scratch(id) => &p.scratchpads[id.index()].fields[at],
+            Ty::Id(id) => &p.ids[id.index()].parts[at],
+            Ty::Event(id) => &p.events[id.index()].fields[at],
+            Ty::Context(id) => &p.contexts[id.index()].fields[at],
+            Ty::Blueprint(id) => {
+                let field = &p.blueprints[id.index()].fields[at];
+                return (field.name.clone(), field.ty.clone());
+            }
+            _ => return (String::new(), Ty::Void),
+        };
+        (field.name.clone(), field.ty.clone())
+    }
+}
+
+/// The member of `struct carrick_ip`.
+pub fn net_member(field: NetField) -> &'static str {
+    match field {
+        NetField::SrcIp => "src",
+        NetField::DstIp => "dst",
+        NetField::Protocol => "protocol",
+        NetField::Ttl => "ttl",
+        NetField::Tos => "tos",
+        NetField::PayloadLen => "payload_len",
+        NetField::Interface => "interface",
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Instructions on data units. What is traced and counted of them is the same everywhere; each target has its own functions that
+//! copy: `CONTEXT_tx_put`, `CONTEXT_rx_put` and `CONTEXT_rx_take`.
+
+use carrick_ir::{ContextDef, Opcode};
+
+use crate::Emitter;
+
+impl Emitter<'_> {
+    /// The instructions on what a context sends.
+    pub(crate) fn sending_instructions(&mut self, ctx: &ContextDef) {
+        let name = self.names.own(&ctx.name);
+        self.unit_opens(ctx, "tx", Opcode::NewTxOrderedData);
+        self.unit_instruction(
+            ctx,
+            "tx",
+            "add",
+            ", struct carrick_addr from, uint64_t len",
+            Opcode::AddTxData,
+            &["0u"],
+        );
+        self.w.line(format!("uint64_t taken = {name}_tx_put(core, c, from, len);"));
+        self.w.line("if (taken < len)");
+        self.w.line("    core->counters[CARRICK_COUNT_TX_CUT]++;");
+        self.trace_instr(Opcode::AddTxData, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.close("}");
+        self.w.blank();
+        self.unit_instruction(ctx, "tx", "flush", ", uint64_t len", Opcode::TxFlushAndNotify, &["0u"]);
+        self.w.line("CARRICK_UNUSED uint64_t taken = carrick_tx_flush(&c->tx__, len);");
+        self.trace_instr(Opcode::TxFlushAndNotify, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// The instructions on what a context receives.
+    pub(crate) fn receiving_instructions(&mut self, ctx: &ContextDef) {
+        let (name, complete) = (self.names.own(&ctx.name), self.names.own("complete"));
+        self.unit_opens(ctx, "rx", Opcode::NewRxOrderedData);
+        let params = ", struct carrick_addr from, uint64_t len, uint64_t offset";
+        self.unit_instruction(ctx, "rx", "add", params, Opcode::AddRxDataSeg, &["len", "offset"]);
+        self.trace_instr(Opcode::AddRxDataSeg, &[format!("{name}_handle(c)"), "len".into(), "offset".into()]);
+        self.w.line(format!("enum carrick_rx_result result = {name}_rx_put(core, c, from, len, offset);"));
+        self.w.line("if (result == CARRICK_RX_CUT)");
+        self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
+        self.w.line("else if (result == CARRICK_RX_FULL)");
+        self.w.line("    core->counters[CARRICK_COUNT_RX_RUNS_FULL]++;");
+        self.w.close("}");
+        self.w.blank();
+        self.unit_instruction(
+            ctx,
+            "rx",
+            "flush",
+            ", uint64_t len, struct carrick_addr to",
+            Opcode::RxFlushAndNotify,
+            &["0u"],
+        );
+        self.w.line(format!("uint64_t taken = {name}_rx_take(core, c, len, to);"));
+        self.trace_instr(Opcode::RxFlushAndNotify, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.w.line("if (to.token)");
+        self.w.line(format!("    {complete}(core, to.token, CARRICK_OK, taken);"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    fn unit_opens(&mut self, ctx: &ContextDef, way: &str, op: Opcode) {
+        let name = self.names.own(&ctx.name);
+        self.open_on_unit(ctx, way, "open", ", uint64_t size");
+        self.trace_instr(op, &[format!("{name}_handle(c)"), "size".into()]);
+        self.w.line(format!("carrick_{way}_open(&c->{way}__, size);"));
+        self.w.close("}");
+        self.w.blank();
+    }
+
+    /// Opens the function of an instruction, which counts where there is no unit; the trace then has the words `none`.
+    fn unit_instruction(
+        &mut self,
+        ctx: &ContextDef,
+        way: &str,
+        what: &str,
+        params: &str,
+        op: Opcode,
+        none: &[&str],
+    ) {
+        self.open_on_unit(ctx, way, what, params);
+        self.w.open(format!("if (!c->{way}__.open) {{"));
+        self.w.line("core->counters[CARRICK_COUNT_NO_UNIT]++;");
+        let handle = format!("{}_handle(c)", self.names.own(&ctx.name));
+        let none = none.iter().map(|word| (*word).to_owned());
+        self.trace_instr(op, &std::iter::once(handle).chain(none).collect::<Vec<_>>());
+        self.w.line("return;");
+        self.w.close("}");
+    }
+
+    fn open_on_unit(&mut self, ctx: &ContextDef, way: &str, what: &str, params: &str) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let core = self.core_param();
+        self.w.open(format!("CARRICK_INLINE void {name}_{way}_{what}({core}, struct {ty} *c{params}) {{"));
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Sliding windows: each operation that a program uses is a function for each kind of window, which a verifier looks at apart.
+
+use std::collections::BTreeSet;
+
+use carrick_ir::{ExprKind, Place, StmtKind, Ty, walk};
+
+use crate::Emitter;
+use crate::names::window_words;
+
+impl Emitter<'_> {
+    /// A call of the function for this kind of window, with the arguments after its own.
+    pub(crate) fn window_call(&self, wnd: &Place, name: &str, args: &[String]) -> String {
+        let Ty::Wnd { size, runs } = &wnd.ty else { return String::new() };
+        let at = self.place(wnd).text;
+        let sized = if is_sized(name, runs.is_some()) { format!(", {size}u") } else { String::new() };
+        let args: String = args.iter().map(|arg| format!(", {arg}")).collect();
+        format!("{}_{name}(&{at}{sized}{args})", self.names.window(*size, *runs))
+    }
+
+    /// The functions of the windows that are this struct.
+    pub(crate) fn window_functions(&mut self, window: &str, size: u64, runs: Option<u32>) {
+        for name in self.window_operations(window) {
+            let ret = if name.starts_with("first") { "uint32_t" } else { "int" };
+            let params: &[&str] = match name {
+                "set" | "unset" => &["from", "to"],
+                "reset" | "test" => &["at"],
+                "slide" => &["to"],
+                _ => &[],
+            };
+            let sized = is_sized(name, runs.is_some()).then_some("size");
+            let params: Vec<&str> = sized.into_iter().chain(params.iter().copied()).collect();
+            let shown: String = params.iter().map(|param| format!(", uint32_t {param}")).collect();
+            self.w.open(format!("CARRICK_APART {ret} {window}_{name}(struct {window} *w{shown}) {{"));
+            self.w.line("CARRICK_GIVEN(w);");
+            let by_pointer = name == "slide" || name == "reset";
+            let mut args: Vec<String> = match runs {
+                Some(_) if name == "reset" => vec!["&w->wnd".into()],
+                Some(_) => vec!["&w->wnd".into(), "w->runs".into()],
+                None => vec![format!("{}w->head", if by_pointer { "&" } else { "" }), "w->bits".into()],
+            };
+            if runs.is_none() {
+                args.push(format!("{}u", window_words(size)));
+            }
+            args.extend(sized.map(str::to_owned));
+            if let (Some(max), "set" | "unset" | "test" | "slide") = (runs, name) {
+                args.push(format!("{max}u"));
+            }
+            args.extend(params.iter().filter(|param| **param != "size").map(|param| (*param).to_owned()));
+            let family = if runs.is_some() { "wnd" } else { "bits" };
+            let call = format!("carrick_{family}_{name}({})", args.join(", "));
+            if by_pointer {
+                self.w.line(format!("{call};"));
+                self.w.line("return 0;");
+            } else {
+                self.w.line(format!("return {call};"));
+            }
+            self.w.close("}");
+            self.w.blank();
+        }
+    }
+
+    /// What the program does with windows that are this struct.
+    fn window_operations(&self, window: &str) -> BTreeSet<&'static str> {
+        let mut found = BTreeSet::new();
+        let is_it = |wnd: &Place| matches!(&wnd.ty, Ty::Wnd { size, runs } if self.names.window(*size, *runs) == window);
+        for function in &self.p.functions {
+            let mut exprs = Vec::new();
+            walk::statements(&function.body, &mut |stmt| {
+                match &stmt.kind {
+                    StmtKind::WndReset { wnd, .. } if is_it(wnd) => found.insert("reset"),
+                    StmtKind::WndSet { wnd, value, .. } if is_it(wnd) => {
+                        found.insert(if *value { "set" } else { "unset" })
+                    }
+                    StmtKind::WndSlide { wnd, to } if is_it(wnd) => {
+                        if to.is_none() {
+                            found.insert("first_unset");
+                        }
+                        found.insert("slide")
+                    }
+                    StmtKind::Instr(instr) => {
+                        instr.exprs().for_each(|e| walk::expressions(e, &mut |e| exprs.push(e)));
+                        false
+                    }
+                    _ => false,
+                };
+                walk::of_statement(stmt, &mut |e| exprs.push(e));
+            });
+            for e in exprs {
+                match &e.kind {
+                    ExprKind::WndTest(wnd, _) if is_it(wnd) => found.insert("test"),
+                    ExprKind::WndFirstSet(wnd) if is_it(wnd) => found.insert("first_set"),
+                    ExprKind::WndFirstUnset(wnd) if is_it(wnd) => found.insert("first_unset"),
+                    _ => false,
+                };
+            }
+        }
+        found
+    }
+}
+
+/// Whether an operation has to be told how many numbers the window has.
+fn is_sized(name: &str, runs: bool) -> bool {
+    match name {
+        "reset" => false,
+        "set" | "unset" | "first_set" => true,
+        _ => !runs,
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Places and expressions.
+
+use crate::ty::*;
+
+/// Something that can be read, and mostly written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub root: LocalId,
+    pub path: Vec<Proj>,
+    /// of the place as a whole
+    pub ty: Ty,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Proj {
+    /// of a struct, id, event, context, scratchpad or blueprint (declared order; not options, payload)
+    Field(u32),
+    /// of an array; outside: reads zero, writes nothing
+    Index(Expr),
+    /// of a list; outside the elements it has: reads zero, writes nothing
+    Elem(Expr),
+    /// `c.id` of a context reference (read only)
+    CtxId,
+    /// `e.token` (read only)
+    Token,
+    /// `get_flow_id(e)` (read only)
+    FlowId,
+    /// of a blueprint's network header or of the parser's network header parameter
+    Net(NetFieldIndex),
+    /// a received option's field: (option, index in its `fields`) (read only)
+    OptField(OptId, u32),
+    /// read only
+    PayloadLen,
+    /// read only
+    PayloadAddr,
+}
+
+/// Index into [`NetHeaderDef::fields`](crate::NetHeaderDef::fields).
+pub type NetFieldIndex = u32;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: Ty,
+    pub loc: Loc,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// any scalar type, or `none` of `Addr` (0)
+    Lit(u64),
+    Const(ConstId),
+    Param(ParamId),
+    Load(Place),
+    Unary(UnOp, Box<Expr>),
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    /// between scalar types: keeps the value's bits, truncates or extends by the source's sign; to `Bool`: not zero
+    Cast(Box<Expr>),
+    Cond(Box<Expr>, Box<Expr>, Box<Expr>),
+    MakeId(IdId, Vec<Expr>),
+    Builtin(Builtin, Vec<Expr>),
+    ListLen(Place),
+    ListFull(Place),
+    /// of a sorted list: how many elements have a lesser key
+    ListFind(Place, Box<Expr>),
+    WndHead(Place),
+    WndTest(Place, Box<Expr>),
+    /// the end of the window if none is
+    WndFirstSet(Place),
+    WndFirstUnset(Place),
+    TimerArmed(LocalId, TimerId),
+    /// of a context: how many octets `add_tx_data` would take now; type `Bytes`
+    TxRoom(LocalId),
+    Handle(LocalId),
+    /// the local is a blueprint
+    OptPresent(LocalId, OptId),
+    /// in parsers: the octets behind what was extracted so far; type `Bytes`
+    PacketLeft,
+    /// in parsers: the first of these, 0 if there is none; type `uint8`
+    PacketPeek,
+    /// in blueprint declarations, option lists and segmentation rules only:
+    BpField(u32),
+    HeaderLen,
+    PayloadLen,
+    PrevField(u32),
+    PrevPayloadLen,
+    /// in interface calls only: field of the event
+    CallArg(u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    Now,
+    Min,
+    Max,
+    Abs,
+    SeqMin,
+    SeqMax,
+    /// arguments: scalars and ids
+    KeyedHash,
+    Mtu,
+    /// the core's address, `uint32`
+    LocalIp,
+    /// (addr, n as uint64)
+    AddrSkip,
+    /// (addr) -> bool
+    AddrIsNone,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnOp {
+    Neg,
+    Not,
+    BitNot,
+    /// of `Fixed`, rounded down; of a negative number 0
+    Sqrt,
+    /// of `Fixed`, rounded toward zero
+    Cbrt,
+}
+
+/// On operands of one type; the result has that type, `Bool` for comparisons, or what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinOp {
+    /// wraps. With `Seq32` on the left the right is `uint32`; `Time` and `Duration` mix as the language says
+    /// (both are 64 bits, the result's type is the expression's)
+    Add,
+    Sub,
+    Mul,
+    /// by 0: 0
+    Div,
+    /// by 0: the left operand
+    Rem,
+    Shl,
+    Shr,
+    And,
+    Or,
+    Xor,
+    Eq,
+    Ne,
+    /// of `Seq32`: serial order
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    LogicalAnd,
+    LogicalOr,
+    /// bytes / rate -> duration: (bytes * 8 * 10^9) / rate through 128 bits, truncated to 64; by 0: 0
+    BytesPerRate,
+    /// bytes / duration -> rate: (bytes * 8 * 10^9) / duration through 128 bits, truncated to 64; by 0 or less: 0
+    BytesPerDuration,
+    /// of `Fixed`, through 128 bits, rounded down
+    FixedMul,
+    /// of `Fixed`, through 128 bits, rounded toward zero; by 0: 0
+    FixedDiv,
+    /// duration, bytes or rate times `Fixed`, through 128 bits, rounded down; of bytes and rate, a negative factor counts as 0
+    Scale,
+    /// two integers or units of one type -> `Fixed`: their quotient through 128 bits, rounded toward zero; by 0: 0
+    Ratio,
+    /// rate * duration -> bytes: (rate * duration) / (8 * 10^9) through 128 bits; a negative duration counts as 0
+    RateTimesDuration,
+}

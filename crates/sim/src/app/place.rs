@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where an application is.
+
+/// What an application knows of its surroundings.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// it opens connections, and answers on none
+    pub is_client: bool,
+    pub address: u32,
+    pub peer: u32,
+    pub seed: u64,
+    /// octets of a message at most
+    pub message: u32,
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What one end of a connection saw.
+
+/// How one end of a connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// not at all
+    Open,
+    /// every octet was sent, the peer's end of stream arrived, and it was closed
+    Clean,
+    /// it was told an error (a `status_t`)
+    Error(u8),
+    /// it reset the connection itself
+    Aborted,
+}
+
+/// What one end of a connection saw.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub number: u64,
+    pub sent: u64,
+    pub received: u64,
+    pub end: End,
+    /// where the octets were wrong
+    pub wrong_at: Option<u64>,
+    pub started: u64,
+    pub established: Option<u64>,
+    pub finished: Option<u64>,
+    pub end_of_stream: bool,
+    /// where applications exchange messages
+    pub messages: Messages,
+}
+
+/// How messages fared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Messages {
+    /// whose `send` completed with `OK`
+    pub sent: u64,
+    /// each counted once
+    pub received: u64,
+    /// that came behind one that was sent later
+    pub late: u64,
+    /// that had come before
+    pub again: u64,
+    /// that nobody sent so
+    pub damaged: u64,
+    /// whose `send` completed with an error
+    pub failed: u64,
+}
+
+impl Record {
+    pub(super) fn new(number: u64, now: u64) -> Record {
+        Record {
+            number,
+            sent: 0,
+            received: 0,
+            end: End::Open,
+            wrong_at: None,
+            started: now,
+            established: None,
+            finished: None,
+            end_of_stream: false,
+            messages: Messages::default(),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a run is made of.
+
+use super::flows::{Flow, Start};
+use super::switch::Queueing;
+use super::topology::Topology;
+use super::workload::Workload;
+
+/// A run: the same description gives the same run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    pub topology: Topology,
+    pub queueing: Queueing,
+    pub workload: Workload,
+    /// goes on beside it until all its flows have ended, and is not measured
+    pub background: Option<Workload>,
+    pub seed: u64,
+    pub mtu: u32,
+    /// octets of a message at most, where a program carries messages
+    pub message: u32,
+    /// flows to one host follow each other on one connection
+    pub keep: bool,
+    /// a value for each parameter of the program; empty: the defaults
+    pub params: Vec<u64>,
+    /// what arrives of each flow is noted by stretches of so many nanoseconds
+    pub every: Option<u64>,
+    /// virtual nanoseconds at most
+    pub limit: u64,
+}
+
+impl Setup {
+    /// All flows, with those of the background behind the others.
+    pub(super) fn flows(&self, rate_bps: u64) -> Result<Vec<Flow>, String> {
+        /// The seed of the background, that it does not begin with those that are measured.
+        const APART: u64 = 0x9e37_79b9_7f4a_7c15;
+        let hosts = self.topology.hosts;
+        let mut flows = self.workload.flows(hosts, rate_bps, self.seed)?;
+        let Some(background) = &self.background else { return Ok(flows) };
+        let measured = flows.len() as u32;
+        for mut flow in background.flows(hosts, rate_bps, self.seed ^ APART)? {
+            flow.background = true;
+            if let Start::After { flow, .. } = &mut flow.start {
+                *flow += measured;
+            }
+            flows.push(flow);
+        }
+        Ok(flows)
+    }
+}

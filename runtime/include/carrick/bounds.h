@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What shows a verifier that an index lies in its array, that a loop ends, and that both outcomes of a choice are one
+ * way; and what several processors do to one number. Here nobody verifies, and one processor works on a core: these are
+ * plain indices, loops, choices and sums. A target where that is otherwise has a header of the same name with the same
+ * functions, which the compiler finds first.
+ */
+#ifndef CARRICK_BOUNDS_H
+#define CARRICK_BOUNDS_H
+
+#include "carrick/base.h"
+
+#define CARRICK_INLINE static inline CARRICK_UNUSED
+/* A function that is verified by itself, whoever calls it. */
+#define CARRICK_APART static inline CARRICK_UNUSED
+/* Returns 0 from a function that is verified by itself if this pointer is NULL. */
+#define CARRICK_GIVEN(pointer) ((void)(pointer))
+
+/* Where a loop over the first `count` elements ends, of an array that has `room`. */
+CARRICK_INLINE uint32_t carrick_loop_end(uint32_t count, uint32_t room) {
+    (void)room;
+    return count;
+}
+
+/* An index below n. */
+CARRICK_INLINE uint64_t carrick_at(uint64_t i, uint64_t n) {
+    (void)n;
+    return i;
+}
+
+/* 1 if a is below b, else 0. Numbers below 2^63. */
+CARRICK_INLINE uint32_t carrick_below(uint64_t a, uint64_t b) {
+    return a < b;
+}
+
+/* Before a loop with a constant number of turns, each of which a verifier has to see as code of its own. */
+#define CARRICK_UNROLLED
+
+/* The first if `chosen` is 1, the other if it is 0. */
+CARRICK_INLINE uint32_t carrick_choose(uint32_t chosen, uint32_t first, uint32_t other) {
+    return chosen ? first : other;
+}
+
+CARRICK_INLINE uint64_t carrick_choose64(uint64_t chosen, uint64_t first, uint64_t other) {
+    return chosen ? first : other;
+}
+
+/* The number of the lowest bit that is set; v is not 0. */
+CARRICK_INLINE uint32_t carrick_lowest_bit(uint64_t v) {
+    return (uint32_t)__builtin_ctzll(v);
+}
+
+/* Zero, of which a verifier knows nothing; nor does it know `unknown`. */
+CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
+    (void)unknown;
+    return 0;
+}
+
+/* What other processors see too, where several work on one instance: here one does. */
+#define CARRICK_READ(of)       (of)
+#define CARRICK_ADD(to, count) ((to) += (count))
+
+/* The number, of which a verifier knows nothing any more: it knows nothing of what lies in `from`. */
+#define CARRICK_FORGOTTEN(number, from) (number)
+/* True, and asked before each turn of a loop that a verifier would follow for too long. */
+#define CARRICK_GOES_ON true
+
+/* Opens a gap of one element at `index` in a list of `len` elements that has room; closes that gap. */
+#define CARRICK_OPEN_GAP(items, room, len, index)                                                                      \
+    memmove(&(items)[(index) + 1], &(items)[index], ((len) - (index)) * sizeof *(items))
+#define CARRICK_CLOSE_GAP(items, room, len, index)                                                                     \
+    memmove(&(items)[index], &(items)[(index) + 1], ((len) - (index)-1) * sizeof *(items))
+
+#endif

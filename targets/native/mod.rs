@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The user-space stack: a core in C, and a host for it on Linux devices.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use carrick_driver::cc::{self, Tracing};
+use carrick_driver::hosts;
+use carrick_driver::stack::{Stack, StackRecords};
+use carrick_driver::targets::{Cores, Host, Run, Target};
+use carrick_driver::{Failure, build, cores};
+use carrick_ir::Program;
+use include_dir::{Dir, include_dir};
+
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/native");
+
+/// The target, and its host.
+pub struct Native;
+
+/// As it is listed.
+pub static TARGET: Native = Native;
+
+impl Target for Native {
+    fn file(&self) -> &'static str {
+        include_str!("target.toml")
+    }
+
+    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+        write(program, dir)?;
+        compile(dir, Tracing::Off)?;
+        let (name, at) = (&program.name, dir.display());
+        Ok(format!(
+            "{at}: {name}.c, {name}.h, Makefile, lib{name}.a, lib{name}.so, {name}-host, libcarrick-sockets.so"
+        ))
+    }
+
+    fn host(&self) -> Option<&dyn Host> {
+        Some(self)
+    }
+
+    fn cores(&self, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+        cores::compiled(program)
+    }
+}
+
+impl Host for Native {
+    fn options(&self) -> &'static str {
+        "--port tun:NAME|packet:DEV|xdp:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN, \
+         --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:BYTES:COUNT, --fault ..., --pcap FILE, --set PARAM=VALUE; \
+         `--port help` lists all"
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {
+        let host = run.compiling(|| host(run.program, Tracing::Off))?;
+        Ok(Stack::start(host, |command| command.args(run.words).spawn())?.wait())
+    }
+
+    fn run_telling(&self, run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
+        Stack::start_telling(run.program, run.words, || run.compiling(|| host(run.program, Tracing::On)))
+    }
+}
+
+/// Writes a whole project: generated core, runtime, host and applications.
+///
+/// # Errors
+/// [`Failure::Usage`] if the folder cannot be written.
+fn write(program: &Program, dir: &Path) -> Result<(), Failure> {
+    build::write_core(program, dir)?;
+    write_host(dir)
+}
+
+/// Writes the host and its applications to the folder `host` of a project.
+///
+/// # Errors
+/// [`Failure::Usage`] if the folder cannot be written.
+pub(crate) fn write_host(dir: &Path) -> Result<(), Failure> {
+    build::write_tree(&FILES, &dir.join("host"))
+}
+
+/// Builds what [`write`] wrote: afterwards the folder has `libNAME.a`, `libNAME.so` and the executable `NAME-host`.
+fn compile(dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    cc::make(dir, &["lib"], tracing)?;
+    cc::make(dir, &["host"], tracing)
+}
+
+/// The host with the program's core within it.
+fn host(program: &Program, tracing: Tracing) -> Result<hosts::Host, Failure> {
+    let kind = if tracing == Tracing::On { "telling" } else { "native" };
+    hosts::host(program, kind, |dir| write(program, dir), |dir| compile(dir, tracing))
+}

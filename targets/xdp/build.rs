@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What runs a program in the kernel: its object, the dispatcher, and the process by which applications use it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use carrick_driver::build::{RUNTIME, seen_from, write, write_core, write_runtime, write_tree};
+use carrick_driver::cc::{self, Tracing};
+use carrick_driver::hash::Hash;
+use carrick_driver::hosts::{self, Host};
+use carrick_driver::{Failure, compiled};
+use carrick_ir::Program;
+use include_dir::{Dir, include_dir};
+use tempfile::TempDir;
+
+use crate::native;
+
+static INCLUDE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/xdp/include");
+static DISPATCH: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/xdp/dispatch");
+static HOST: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/xdp/host");
+
+/// Where the dispatcher lies, as seen from what is built.
+const DISPATCHER: &str = "dispatch/dispatch";
+
+/// Writes the program for the kernel with the headers that it includes, and compiles it to `NAME.bpf.o`; and so the
+/// [`dispatcher`].
+///
+/// # Errors
+/// [`Failure::Failed`] if there is something in the program that no program in the kernel can be made of,
+/// [`Failure::Usage`] if the folder cannot be written, and what [`compile`] reports.
+pub fn object(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    if let Some(unfit) = carrick_emit_c::unfit(program) {
+        let place = match unfit.loc.line {
+            0 => program.file.clone(),
+            line => format!("{}:{line}", program.file_of(unfit.loc)),
+        };
+        let what = unfit.what;
+        return Err(Failure::Failed(format!(
+            "{place}: target `xdp` does not support this yet: {what}; build for `native`"
+        )));
+    }
+    let (name, text) = carrick_emit_c::emit_bpf(&seen_from(program, dir));
+    write(&dir.join(name), text.as_bytes())?;
+    write_runtime(dir)?;
+    write_tree(&INCLUDE, &dir.join("include"))?;
+    compile(dir, &program.name, tracing)?;
+    write_tree(&DISPATCH, &dir.join("dispatch"))?;
+    compile(dir, DISPATCHER, tracing)
+}
+
+/// What [`object`] puts into `dir` for what hands packets to the programs on a device.
+pub fn dispatcher(dir: &Path) -> PathBuf {
+    dir.join(format!("{DISPATCHER}.bpf.o"))
+}
+
+/// A number that two builds for the kernel share if, and as good as only if, the kernel gets the same of them: of the
+/// generated program and all its headers, not of where the source lies.
+pub fn hash(program: &Program) -> u64 {
+    let mut hash = Hash::new();
+    let (_, text) = carrick_emit_c::emit_bpf(program);
+    hash.add_code(text.as_bytes());
+    let folders = [INCLUDE.get_dir("carrick"), RUNTIME.get_dir("carrick")];
+    folders.into_iter().flatten().flat_map(Dir::files).for_each(|file| hash.add(file.contents()));
+    hash.value()
+}
+
+/// Builds the process by which applications use a program that is in the kernel: afterwards the folder has `NAME-host`.
+///
+/// # Errors
+/// [`Failure::Usage`] if the folder cannot be written, and what [`cc::make`] reports.
+pub fn host(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    host_files(program, dir)?;
+    host_made(program, dir, tracing)
+}
+
+fn host_files(program: &Program, dir: &Path) -> Result<(), Failure> {
+    write_core(program, dir)?;
+    write_tree(&INCLUDE, &dir.join("include"))?;
+    write_tree(&HOST, &dir.join("kernel"))?;
+    native::write_host(dir)
+}
+
+fn host_made(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    cc::make(dir, &["lib"], tracing)?;
+    let program = format!("PROGRAM={}", program.name);
+    // The kernel's folder has a `string.h` of its own, which is not for processes.
+    let goals = [
+        &*program,
+        "PROGRAM_DIR=..",
+        "HERE=$(wildcard ../kernel/*.c)",
+        "HERE_FLAGS=-I../kernel -idirafter ../include",
+        "installed",
+    ];
+    cc::make(&dir.join("host"), &goals, tracing)
+}
+
+/// The compiler for the kernel's machine: `$CLANG`, else `clang`.
+fn compiler() -> String {
+    std::env::var("CLANG").ok().filter(|clang| !clang.is_empty()).unwrap_or_else(|| "clang".into())
+}
+
+/// Compiles `NAME.bpf.c` in a folder that has its headers to `NAME.bpf.o`.
+///
+/// # Errors
+/// [`Failure::Missing`] if there is no clang, [`Failure::Failed`] with its messages if it rejects the code.
+pub fn compile(dir: &Path, name: &str, tracing: Tracing) -> Result<(), Failure> {
+    let mut command = Command::new(compiler());
+    command.current_dir(dir).args(["-target", "bpf", "-mcpu=v3", "-std=gnu11", "-O2", "-g"]);
+    // An object is the same in every folder.
+    command.arg("-ffile-compilation-dir=.");
+    // Frames of functions share places.
+    command.arg("-fno-strict-aliasing");
+    command.args(["-ffreestanding", "-nostdlibinc", "-fno-builtin", "-Wall", "-Wextra", "-Wconversion"]);
+    command.args(["-Werror", "-Iinclude", "-Iruntime/include"]);
+    if tracing == Tracing::On {
+        command.arg("-DCARRICK_TRACE=1");
+    }
+    command.args(["-c", &format!("{name}.bpf.c"), "-o", &format!("{name}.bpf.o")]);
+    cc::run_with(&mut command, "compile for the kernel", "apt-get install clang", "CLANG")
+}
+
+/// A program for the kernel in a folder of its own, which is removed when this is dropped.
+#[derive(Debug)]
+pub struct Object {
+    /// the `.bpf.o`
+    pub path: PathBuf,
+    /// that of what hands packets to the programs on a device
+    pub dispatcher: PathBuf,
+    _dir: TempDir,
+}
+
+/// Emits the program's BPF C and compiles it.
+///
+/// # Errors
+/// As [`object`]; [`Failure::Missing`] if there is no place for files.
+pub fn temporary(program: &Program, tracing: Tracing) -> Result<Object, Failure> {
+    let dir = compiled::temporary()?;
+    object(program, dir.path(), tracing)?;
+    let path = dir.path().join(format!("{}.bpf.o", program.name));
+    Ok(Object { path, dispatcher: dispatcher(dir.path()), _dir: dir })
+}
+
+/// The host of a program that is in the kernel, for `carrick run`.
+///
+/// # Errors
+/// As [`host`].
+pub fn cached_host(program: &Program) -> Result<Host, Failure> {
+    let made = |dir: &Path| host_made(program, dir, Tracing::Off);
+    hosts::host(program, "kernel", |dir| host_files(program, dir), made)
+}

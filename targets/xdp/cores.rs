@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Cores in the kernel, for comparisons with the interpreter.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use carrick_driver::Failure;
+use carrick_driver::cc::Tracing;
+use carrick_driver::targets::Cores;
+use carrick_ir::Program;
+use carrick_sim::diff::Pace;
+use carrick_sim::scenario::Engine;
+use carrick_xdp_loader::{KernelCore, Refusal};
+
+use super::build::{self, Object};
+
+/// The longest packet that fits into a frame, which has one page of the kernel's memory.
+const LONGEST: u32 = 3000;
+
+/// An object, of which each core is loaded anew.
+struct KernelCores {
+    object: Object,
+    verbose: bool,
+    /// why the last core could not be made
+    refusal: Rc<RefCell<Option<Refusal>>>,
+}
+
+/// Compiles a program for the kernel, with tracing.
+///
+/// # Errors
+/// As [`build::temporary`].
+pub fn of(program: &Program, verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+    let object = build::temporary(program, Tracing::On)?;
+    Ok(Box::new(KernelCores { object, verbose, refusal: Rc::default() }))
+}
+
+impl Cores for KernelCores {
+    /// Packets leave at once, or where their turn is asked for as everywhere.
+    fn paces(&self) -> &[Pace] {
+        &[Pace::AtOnce, Pace::Asked]
+    }
+
+    fn engine(&self, pace: Pace) -> Engine {
+        let (object, refusal) = (self.object.path.clone(), self.refusal.clone());
+        Engine::Made(Rc::new(move |program: &Arc<Program>, config| {
+            match KernelCore::new(&object, program.clone(), config, pace) {
+                Ok(core) => Ok(Box::new(core)),
+                Err(refused) => {
+                    let text = refused.to_string();
+                    refusal.replace(Some(refused));
+                    Err(text)
+                }
+            }
+        }))
+    }
+
+    fn mtu_max(&self) -> u32 {
+        LONGEST
+    }
+
+    fn refusal(&self) -> Option<Failure> {
+        self.refusal.take().map(|refusal| refusal.failure(self.verbose))
+    }
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A process that outlives who started it, and is found again: it holds a file locked, in which its number stands.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::{Errno, FdFlags, fcntl_setfd, pwrite};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
+
+use crate::supervise::{self, END};
+
+/// Letters of a process's number in the file; behind them stand the words that it was started with, a line each.
+const DIGITS: usize = 10;
+/// The variable with the descriptor to which a process writes once its application has begun.
+const READY: &str = "CARRICK_READY";
+
+/// A process, which may be somebody else's child by now.
+#[derive(Debug)]
+pub struct Process {
+    handle: Handle,
+    child: Option<Child>,
+    /// on which it writes once its application has begun, and waits for its end; none if this process has not started it
+    ready: Option<UnixStream>,
+}
+
+/// By which a process can be told something: it is never another one.
+#[derive(Debug, Clone)]
+pub struct Handle {
+    pid: u32,
+    fd: Arc<OwnedFd>,
+}
+
+impl Handle {
+    fn open(pid: u32) -> io::Result<Handle> {
+        let raw = Pid::from_raw(pid.cast_signed()).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Handle { pid, fd: Arc::new(pidfd_open(raw, PidfdFlags::empty())?) })
+    }
+
+    /// The process's number.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Sends a signal.
+    pub fn tell(&self, signal: supervise::Signal) {
+        let signal = match signal {
+            supervise::Signal::Term => Signal::TERM,
+            supervise::Signal::Kill => Signal::KILL,
+        };
+        // Whoever has ended need not be told.
+        let _ = pidfd_send_signal(&*self.fd, signal);
+    }
+
+    /// Tells the process to end, and sees that it has; it is killed if it takes too long.
+    pub fn end(&self) {
+        for signal in [supervise::Signal::Term, supervise::Signal::Kill] {
+            self.tell(signal);
+            if self.has_ended(Some(END)) {
+                return;
+            }
+        }
+    }
+
+    /// Whether it has ended in this time; without one it is waited for as long as it takes.
+    fn has_ended(&self, within: Option<Duration>) -> bool {
+        let within = within.and_then(|time| Timespec::try_from(time).ok());
+        loop {
+            match poll(&mut [PollFd::new(&*self.fd, PollFlags::IN)], within.as_ref()) {
+                Err(Errno::INTR) => {}
+                other => return other.is_ok_and(|ready| ready > 0),
+            }
+        }
+    }
+}
+
+/// The number as letters; between fork and exec nothing may be allocated.
+fn digits(mut number: u32) -> [u8; DIGITS] {
+    let mut digits = [b'0'; DIGITS];
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    digits
+}
+
+/// Opens the file, and locks it; `Err` of the kind `WouldBlock` where a process holds it.
+fn locked(held: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(held)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(file)
+}
+
+impl Process {
+    /// Starts a process that holds the file, which nobody may hold by now.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(executable: &Path, args: &[String], held: &Path) -> io::Result<Process> {
+        let mut file = locked(held)?;
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(DIGITS as u64))?;
+        file.write_all(format!("\n{}", args.join("\n")).as_bytes())?;
+        let (ready, begun) = UnixStream::pair()?;
+        let (fd, told) = (file.as_raw_fd(), begun.as_raw_fd());
+        let mut command = Command::new(executable);
+        command.env(READY, told.to_string());
+        // SAFETY: both are open until the process is started. Four system calls, and nothing that another thread may hold.
+        unsafe {
+            command.args(args).pre_exec(move || {
+                fcntl_setfd(BorrowedFd::borrow_raw(told), FdFlags::empty())?;
+                let fd = BorrowedFd::borrow_raw(fd);
+                pwrite(fd, &digits(getpid().as_raw_nonzero().get().unsigned_abs()), 0)?;
+                Ok(fcntl_setfd(fd, FdFlags::empty())?)
+            });
+        }
+        Process::of(command.spawn()?, ready, Handle::open)
+    }
+
+    /// A child that was started; it does not stay where nobody could end it.
+    fn of(
+        mut child: Child,
+        ready: UnixStream,
+        open: impl FnOnce(u32) -> io::Result<Handle>,
+    ) -> io::Result<Process> {
+        match open(child.id()) {
+            Ok(handle) => Ok(Process { handle, child: Some(child), ready: Some(ready) }),
+            Err(e) => {
+                // It is not waited for before this, so its number is its own.
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(e)
+            }
+        }
+    }
+
+    /// Waits until its application has begun. False: it has ended, or closed what it should say that by.
+    pub fn begins(&mut self) -> bool {
+        let Some(ready) = &mut self.ready else { return true };
+        // Children of it may have the socket too, and keep it open.
+        let mut fds = [PollFd::new(&*ready, PollFlags::IN), PollFd::new(&*self.handle.fd, PollFlags::IN)];
+        while poll(&mut fds, None) == Err(Errno::INTR) {}
+        !fds[0].revents().is_empty() && matches!(ready.read(&mut [0]), Ok(1))
+    }
+
+    /// Takes what its application waits for, once it has begun: it goes on when this is closed.
+    pub fn take_ready(&mut self) -> Option<UnixStream> {
+        self.ready.take()
+    }
+
+    /// The words with which the process was started that holds the file, or held it last.
+    pub fn words(held: &Path) -> Vec<String> {
+        let text = fs::read_to_string(held).unwrap_or_default();
+        text.lines().skip(1).map(str::to_owned).collect()
+    }
+
+    /// The process that holds the file, and the words that it was started with; `None`: nobody does.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn find(held: &Path) -> io::Result<Option<(Process, Vec<String>)>> {
+        let mut file = match File::open(held) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other?,
+        };
+        let is_free = |file: &File| match flock(file.as_fd(), FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            other => other.map(|()| true),
+        };
+        if is_free(&file)? {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let mut lines = text.lines();
+        let pid = lines.next().and_then(|pid| pid.parse().ok()).ok_or(io::ErrorKind::InvalidData)?;
+        let handle = Handle::open(pid)?;
+        // It held the file when its number was taken: so it is the one.
+        if is_free(&file)? {
+            return Ok(None);
+        }
+        Ok(Some((Process { handle, child: None, ready: None }, lines.map(str::to_owned).collect())))
+    }
+
+    /// By which it can be told something.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Waits for its end; how that was. Until then the socket is open: a process that finds nobody to read would die of that.
+    pub fn ended(mut self) -> String {
+        self.handle.has_ended(None);
+        self.how()
+    }
+
+    /// How it has ended.
+    fn how(&mut self) -> String {
+        match self.child.as_mut().map(Child::wait) {
+            Some(Ok(status)) => format!("ended ({status})"),
+            _ => "ended".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_process_is_found_by_the_file_that_it_holds() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (held, socket) = (dir.path().join("process"), dir.path().join("here"));
+        let listener = UnixListener::bind(&socket).expect("bound");
+        assert!(Process::find(&held).expect("no trouble").is_none(), "there is no file");
+        let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)";
+        let args = ["-c", script, &socket.display().to_string()].map(str::to_owned);
+        let process = Process::start(Path::new("python3"), &args, &held).expect("it starts");
+        let (there, _) = listener.accept().expect("it came");
+        let (found, words) = Process::find(&held).expect("no trouble").expect("it is there");
+        assert_eq!((found.handle().pid(), &words[..]), (process.handle().pid(), &args[..]));
+        let other = Process::start(Path::new("python3"), &args, &held).expect_err("one alone holds it");
+        assert_eq!(other.kind(), io::ErrorKind::WouldBlock);
+        found.handle().end();
+        assert_eq!(found.ended(), "ended");
+        assert_eq!(process.ended(), "ended (signal: 15 (SIGTERM))");
+        assert!(Process::find(&held).expect("no trouble").is_none(), "nobody holds it");
+        drop(there);
+    }
+
+    #[test]
+    fn a_process_that_ends_before_it_begins_is_noticed_whoever_has_its_socket() {
+        let dir = tempfile::tempdir().expect("a folder");
+        // The child of the process has the socket too.
+        let (mut theirs, ours) = io::pipe().expect("a pipe");
+        let script = format!("sleep 1000 & echo $! >&{}; exit 3", ours.as_raw_fd());
+        fcntl_setfd(&ours, FdFlags::empty()).expect("it is inherited");
+        let args = ["-c".to_owned(), script];
+        let mut process =
+            Process::start(Path::new("bash"), &args, &dir.path().join("process")).expect("started");
+        drop(ours);
+        let mut pid = [0; 16];
+        let len = theirs.read(&mut pid).expect("it says its number");
+        assert!(!process.begins(), "it has ended");
+        assert_eq!(process.ended(), "ended (exit status: 3)");
+        let pid = std::str::from_utf8(&pid[..len]).ok().and_then(|pid| pid.trim().parse().ok());
+        Handle::open(pid.expect("a number")).expect("it is there").tell(supervise::Signal::Kill);
+    }
+
+    #[test]
+    fn a_child_without_a_handle_does_not_stay() {
+        let mut command = Command::new("sleep");
+        let child = command.arg("1000").spawn().expect("it starts");
+        let folder = format!("/proc/{}", child.id());
+        let (ready, _begun) = UnixStream::pair().expect("a pair");
+        let refused = Process::of(child, ready, |_| Err(Errno::MFILE.into())).expect_err("no descriptor");
+        assert_eq!(refused.raw_os_error(), Some(Errno::MFILE.raw_os_error()));
+        assert!(!Path::new(&folder).exists(), "it was killed, and waited for");
+    }
+
+    #[test]
+    fn a_number_has_its_letters() {
+        assert_eq!(&digits(0), b"0000000000");
+        assert_eq!(&digits(4_294_967_295), b"4294967295");
+        assert_eq!(std::str::from_utf8(&digits(70)).map(str::parse), Ok(Ok(70_u32)));
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A core whose program is in the kernel, for those who compare cores.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
+use carrick_ir::{Function, Loc, Program, counter};
+use carrick_sim::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
+use carrick_sim::diff::Pace;
+
+use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, QUEUE, REQUEST_TYPE, kind};
+use crate::requests::Requests;
+use crate::timers::Timers;
+use crate::{Object, Refusal, Reports};
+
+/// The frame goes back by the device that it came from.
+const XDP_TX: u32 = 3;
+/// What follows an Ethernet header (RFC 894).
+const IPV4: u16 = 0x0800;
+/// A trace record that says that a claim does not hold.
+const CLAIM: u32 = TraceKind::Claim as u32;
+
+/// More frames than one event's packets take.
+const MOST_FRAMES: u32 = 1 << 20;
+
+/// A program in the kernel that is fed frame by frame (`BPF_PROG_TEST_RUN`): packets leave when they are issued.
+pub struct KernelCore {
+    object: Object,
+    reports: Reports,
+    program: Arc<Program>,
+    out: VecDeque<Vec<u8>>,
+    records: Vec<Record>,
+    failed: Vec<FailedClaim>,
+    completions: VecDeque<Completion>,
+    requests: Requests,
+    timers: Timers,
+    pace: Pace,
+    /// requests that were called and whose completion nobody has taken
+    open: usize,
+    /// the most of them
+    most_open: usize,
+    now: u64,
+}
+
+impl KernelCore {
+    /// Loads an object that was made of this program.
+    ///
+    /// # Errors
+    /// Why it is not in the kernel.
+    pub fn new(
+        object: &Path,
+        program: Arc<Program>,
+        config: &Config,
+        pace: Pace,
+    ) -> Result<KernelCore, Refusal> {
+        let object = Object::load(object, &program, config.seed, config.address, config.mtu, &config.params)?;
+        let reports = object.reports().map_err(Refusal::Failed)?;
+        object.stay_awake().map_err(Refusal::Failed)?;
+        if pace == Pace::Asked {
+            object.pace().map_err(Refusal::Failed)?;
+        }
+        let timers = Timers::new(&object, &program).map_err(Refusal::Failed)?;
+        let requests = Requests::new(&object).map_err(Refusal::Failed)?;
+        Ok(KernelCore {
+            object,
+            reports,
+            program,
+            out: VecDeque::new(),
+            records: Vec::new(),
+            failed: Vec::new(),
+            completions: VecDeque::new(),
+            requests,
+            timers,
+            pace,
+            open: 0,
+            most_open: if config.completions == 0 { 1024 } else { config.completions as usize },
+            now: 0,
+        })
+    }
+
+    /// One packet, at this time: whether an event was made of it.
+    fn packet(&mut self, packet: &[u8], now: u64) -> Result<bool, String> {
+        let (before, _) = self.object.taken_and_busy()?;
+        self.frame("ingress", IPV4, packet, now)?;
+        let taken = self.object.taken_and_busy()?.0 > before;
+        self.let_out()?;
+        Ok(taken)
+    }
+
+    /// A request of an application, or a timer that is due.
+    fn ask(&mut self, asked: &Asked<'_>) -> Result<(), String> {
+        self.frame("egress", REQUEST_TYPE, &asked.octets(), self.now)
+    }
+
+    /// Lets what waits leave, each in a frame of its own, unless that is asked for.
+    fn let_out(&mut self) -> Result<(), String> {
+        let mut frames = 0;
+        if self.pace == Pace::Asked {
+            return Ok(());
+        }
+        while self.leaves()? {
+            if frames == MOST_FRAMES {
+                return Err("packets wait, and do not leave".into());
+            }
+            frames += 1;
+            self.ask(&Asked { kind: kind::PACKET, ..Asked::default() })?;
+        }
+        Ok(())
+    }
+
+    /// Whether a packet can leave by now.
+    fn leaves(&self) -> Result<bool, String> {
+        Ok(self.object.leaves()?.is_some_and(|due| due <= self.now))
+    }
+
+    /// Whether an event could find too little room for its blueprints.
+    fn full(&self) -> Result<bool, String> {
+        let most = u64::from(self.program.max_blueprints);
+        Ok(most > 0 && self.object.waiting()? + most > QUEUE)
+    }
+
+    /// Gives a frame to a program, at this time.
+    fn frame(&mut self, program: &str, ethertype: u16, octets: &[u8], now: u64) -> Result<(), String> {
+        self.now = self.now.max(now);
+        self.object.set_clock(self.now)?;
+        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
+        frame.extend(ethertype.to_be_bytes());
+        frame.extend(octets);
+        let (verdict, left) = self.object.run(program, &frame)?;
+        if verdict == XDP_TX {
+            assert_eq!(left[..ETHERNET], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0], "it goes back");
+            self.out.push_back(left[ETHERNET..].to_vec());
+        }
+        let (records, failed) = (&mut self.records, &mut self.failed);
+        let (completions, at) = (&mut self.completions, self.now);
+        self.reports.take(|kind, number, words| match (kind, &*words) {
+            (COMPLETION, [token, status, value]) => {
+                completions.push_back(Completion {
+                    token: *token,
+                    status: *status as u8,
+                    value: *value,
+                    data: None,
+                });
+            }
+            _ => {
+                if let (CLAIM, [context, event]) = (kind, &*words)
+                    && failed.len() < FAILED_CLAIMS_KEPT
+                {
+                    let event = event.checked_sub(1).map(|event| event as u32);
+                    failed.push(FailedClaim { claim: number, event, context: *context, at });
+                }
+                records.push(Record { kind, number, words, at: Loc::default() });
+            }
+        });
+        Ok(())
+    }
+
+    /// Whether this program has such a call, with such arguments.
+    fn takes(&self, call: usize, request: &Request<'_>) -> bool {
+        let calls = self.program.interface.as_ref().map_or(&[][..], |i| &i.calls);
+        calls.get(call).is_some_and(|call| {
+            let fields = &self.program.events[call.event.index()].fields;
+            let scalars = fields.iter().filter(|f| f.ty.is_scalar()).count();
+            let data = scalars < fields.len() || request.data == Data::None;
+            request.token != 0 && request.args.len() == scalars && data
+        })
+    }
+}
+
+/// The kernel does what it did before: if not, no comparison means anything.
+fn sure<T>(result: Result<T, String>) -> T {
+    result.unwrap_or_else(|e| panic!("a program that was loaded: {e}"))
+}
+
+impl Core for KernelCore {
+    fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
+        if sure(self.full()) {
+            return Err(Refused::Again);
+        }
+        let taken = sure(self.packet(packet, now));
+        let unparsed = counter("unparsed");
+        if taken { Ok(()) } else { Err(Refused::Dropped(unparsed)) }
+    }
+
+    fn rx_on(&mut self, _interface: u32, packet: &[u8], now: u64) -> Result<(), Refused> {
+        self.rx(packet, now)
+    }
+
+    fn tx_interface(&self) -> u32 {
+        0
+    }
+
+    fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
+        if !self.takes(call, &request) {
+            return Err(Refused::BadArg);
+        }
+        if self.open == self.most_open || sure(self.full()) {
+            return Err(Refused::Again);
+        }
+        let Some(staged) = self.requests.stage(request.token, request.data) else {
+            return Err(Refused::Again);
+        };
+        self.now = self.now.max(now);
+        self.open += 1;
+        let asked = Asked {
+            kind: kind::CALL,
+            number: call as u32,
+            handle: request.handle,
+            token: request.token,
+            staged,
+            args: request.args,
+            ..Asked::default()
+        };
+        sure(self.ask(&asked));
+        sure(self.let_out());
+        Ok(())
+    }
+
+    fn advance(&mut self, now: u64) -> Result<(), Refused> {
+        self.now = self.now.max(now);
+        while let Some(timer) = self.timers.first().filter(|timer| timer.deadline <= self.now) {
+            if sure(self.full()) {
+                return Err(Refused::Again);
+            }
+            let (number, handle) = (timer.number, timer.handle);
+            sure(self.ask(&Asked { kind: kind::TIMER, flags: HOLD, number, handle, ..Asked::default() }));
+        }
+        sure(self.let_out());
+        Ok(())
+    }
+
+    fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
+        out.clear();
+        self.now = self.now.max(now);
+        while self.out.is_empty() && sure(self.leaves()) {
+            sure(self.ask(&Asked { kind: kind::PACKET, ..Asked::default() }));
+        }
+        self.out.pop_front().is_some_and(|packet| {
+            out.extend(packet);
+            true
+        })
+    }
+
+    fn next_deadline(&self) -> Option<u64> {
+        let timer = self.timers.first().map(|timer| timer.deadline);
+        let packet = sure(self.object.leaves()).filter(|due| *due > self.now);
+        timer.into_iter().chain(packet).min()
+    }
+
+    fn next_completion(&mut self) -> Option<Completion> {
+        let mut done = self.completions.pop_front()?;
+        done.data = self.requests.complete(done.token, (done.status == 0).then_some(done.value));
+        self.open = self.open.saturating_sub(1);
+        Some(done)
+    }
+
+    fn take_trace(&mut self, to: &mut Vec<Record>) {
+        to.append(&mut self.records);
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        sure(self.object.counters())
+    }
+
+    fn failed_claims(&self) -> &[FailedClaim] {
+        &self.failed
+    }
+
+    fn open_contexts(&self) -> usize {
+        sure(self.object.open_contexts(&self.program))
+    }
+
+    fn change(&mut self, _change: &Function, _handle: u64, _now: u64) -> Result<Option<Record>, String> {
+        Err("what is in the kernel is not changed from outside".into())
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs in the kernel of this machine: loading them, their maps, their pins, the rates of their
+//! users, and a core of one, for comparisons.
+//!
+//! It takes objects as `clang -target bpf` makes them of what `carrick_emit_c::emit_bpf` writes; names of maps and layouts are
+//! those of `targets/xdp/include/carrick/xdp.h`.
+
+pub mod advice;
+mod core;
+mod dispatch;
+mod identities;
+pub mod layout;
+mod link;
+pub mod machine;
+mod maps;
+mod memory;
+pub mod needs;
+mod object;
+pub mod pins;
+pub mod rates;
+mod refusal;
+mod requests;
+mod room;
+mod seed;
+mod state;
+mod timers;
+
+pub use core::KernelCore;
+pub use link::{Device, Entry, Link};
+pub use object::{Object, Reports};
+pub use refusal::Refusal;
+pub use seed::seed;
+pub use state::Instances;

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Why a program is not in the kernel, in a sentence.
+
+use std::fmt;
+use std::io;
+
+use aya::EbpfError;
+use aya::programs::ProgramError;
+use carrick_driver::Failure;
+
+/// Why an object is not in the kernel.
+#[derive(Debug)]
+pub enum Refusal {
+    /// this process may not, or this kernel cannot: what is missing
+    Missing(String),
+    /// the verifier rejects it: the place of the program that it stopped at, if it says one, why, and all that it says
+    Rejected {
+        /// `file.mtp:17`
+        place: Option<String>,
+        /// its last sentence
+        why: String,
+        /// the log
+        log: String,
+    },
+    /// anything else
+    Failed(String),
+}
+
+impl Refusal {
+    /// Why a command ends; `verbose`: with all that the verifier says.
+    pub fn failure(self, verbose: bool) -> Failure {
+        let text = self.to_string();
+        match self {
+            Refusal::Missing(_) => Failure::Missing(text),
+            Refusal::Failed(_) => Failure::Failed(text),
+            Refusal::Rejected { log, .. } if verbose => Failure::Failed(format!("{text}\n{log}")),
+            Refusal::Rejected { .. } => Failure::Failed(format!("{text}; --verbose shows all that it says")),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Missing(what) | Refusal::Failed(what) => f.write_str(what),
+            Refusal::Rejected { place, why, .. } => {
+                let place = place.as_deref().unwrap_or("what belongs to no line of the program");
+                write!(
+                    f,
+                    "{place}: the kernel's verifier rejects what was made of this ({why}); this is a bug in the compiler: split the statement, or leave it out, until it is fixed"
+                )
+            }
+        }
+    }
+}
+
+/// An error with those that it comes from.
+pub(crate) fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut from = error.source();
+    while let Some(source) = from {
+        text.push_str(&format!(": {source}"));
+        from = source.source();
+    }
+    text
+}
+
+/// What to do where the kernel says that this process may not.
+pub(crate) const PRIVILEGE: &str = "programs cannot be brought into the kernel (operation not permitted); run as root, or with CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_NET_RAW";
+
+/// Whether an error comes from a lack of privilege.
+fn is_forbidden(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut from = Some(error);
+    while let Some(source) = from {
+        if source.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::PermissionDenied) {
+            return true;
+        }
+        from = source.source();
+    }
+    false
+}
+
+pub(crate) fn refused_maps(error: EbpfError) -> Refusal {
+    if is_forbidden(&error) {
+        return Refusal::Missing(PRIVILEGE.into());
+    }
+    Refusal::Failed(format!("cannot load the programs: {}", told(&error)))
+}
+
+pub(crate) fn refused_program(error: ProgramError) -> Refusal {
+    match error {
+        ProgramError::LoadError { verifier_log, .. } if verifier_log.to_string().contains("processed ") => {
+            rejected(&verifier_log.to_string())
+        }
+        other if is_forbidden(&other) => Refusal::Missing(PRIVILEGE.into()),
+        other => Refusal::Failed(format!("cannot load the programs: {}", told(&other))),
+    }
+}
+
+/// The verifier ends with why, and then with what it has cost. It shows the line of each instruction as `; text @ file:line`.
+fn rejected(log: &str) -> Refusal {
+    let lines: Vec<&str> = log.lines().collect();
+    let end = lines.iter().rposition(|line| line.starts_with("processed ")).unwrap_or(lines.len());
+    let why =
+        lines[..end].iter().rev().find(|line| !line.is_empty()).copied().unwrap_or("it does not say why");
+    let places = lines[..end].iter().rev().filter_map(|line| line.strip_prefix("; ")?.rsplit_once(" @ "));
+    let place = places.map(|(_, place)| place.trim()).next();
+    let place = place.filter(|place| place.contains(".mtp:")).map(str::to_owned);
+    Refusal::Rejected { place, why: why.to_owned(), log: log.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "0: R1=ctx() R10=fp0
+; c.count += e.n; @ least.mtp:16
+7: (61) r1 = *(u32 *)(r1 +0)
+R1 invalid mem access 'scalar'
+processed 8 insns (limit 1000000) max_states_per_insn 0
+";
+
+    #[test]
+    fn a_rejection_names_the_line_of_the_program() {
+        let refusal = rejected(LOG);
+        let text = refusal.to_string();
+        assert!(text.starts_with("least.mtp:16: "), "{text}");
+        assert!(text.contains("(R1 invalid mem access 'scalar')"), "{text}");
+        assert!(!text.contains("processed"), "{text}");
+        let Refusal::Rejected { log, .. } = refusal else { panic!("it is one") };
+        assert_eq!(log, LOG);
+    }
+
+    #[test]
+    fn what_belongs_to_no_line_of_the_program_names_none() {
+        let Refusal::Rejected { place, .. } = rejected(&LOG.replace("least.mtp:16", "least.bpf.c:9")) else {
+            panic!("it is one")
+        };
+        assert_eq!(place, None);
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How much room there is, which follows the program's parameters: how many instances, and how many octets their units hold.
+
+use carrick_ir::{Expr, ExprKind, Interface, ParamId, Program, SchedBlock, SchedInputs, fold};
+
+use crate::Refusal;
+use crate::layout::{PIECE, staged_octets};
+
+/// What the kernel's numbers of elements hold.
+const MANY: u64 = 1 << 30;
+/// Keys that an index has beyond its instances: while one gets another id, both are there.
+const BETWEEN_IDS: u64 = 64;
+/// Requests whose octets are staged at once: two for each instance with units, one that sends and one that receives, but so
+/// many at least. Of messages so many at most.
+const STAGED: (u64, u64) = (64, 512);
+/// Octets of the ring of reports: so many for each instance, and so many at least. Each may have four requests open, and a
+/// completion takes 48.
+const REPORTS: (u64, u64) = (256, 1 << 20);
+/// Inputs of scheduling blocks: a heap of so many has no more levels than programs look at (`CARRICK_LEVELS`).
+const INPUTS: u32 = 1 << 24;
+
+/// What a program has room for.
+pub(crate) struct Room {
+    /// of maps: how many elements
+    pub elements: Vec<(String, u32)>,
+    /// octets of the units of all instances, and of the requests that are open at once; all else is small beside them
+    octets: u64,
+    /// whose instances take most of these, how many there are, and how many octets each takes
+    most: (usize, u64, u64),
+}
+
+/// Sees that there is memory for so much: the kernel allocates it when the program is loaded, and takes it from others.
+///
+/// # Errors
+/// There is not so much free.
+pub(crate) fn fits(program: &Program, params: &[u64], room: &Room, free: u64) -> Result<(), Refusal> {
+    if room.octets <= free {
+        return Ok(());
+    }
+    let (number, instances, each) = room.most;
+    let ctx = &program.contexts[number];
+    let mib = |octets: u64| octets.div_ceil(1 << 20);
+    Err(Refusal::Missing(format!(
+        "there is not enough memory: {instances} instances of `{}`, each with units of {} KiB, and their requests take {} MiB, of which {} are free; {}",
+        ctx.name,
+        each >> 10,
+        mib(room.octets),
+        free >> 20,
+        less(program, params, &ctx.capacity, free)
+    )))
+}
+
+/// What helps where it does not fit: fewer instances, if a parameter says how many.
+fn less(program: &Program, params: &[u64], capacity: &Expr, free: u64) -> String {
+    let mut capacity = capacity;
+    while let ExprKind::Cast(of) = &capacity.kind {
+        capacity = of;
+    }
+    let ExprKind::Param(id) = &capacity.kind else { return "make room for fewer in the program".into() };
+    let (name, mut fewer) = (&program.params[id.index()].name, params.to_vec());
+    fewer.resize(program.params.len(), 0);
+    for (param, value) in program.params.iter().zip(&mut fewer).skip(params.len()) {
+        *value = param.default;
+    }
+    let fitting = |fewer: &[u64]| room(program, fewer).is_ok_and(|room| room.octets <= free);
+    while fewer[id.index()] > 1 && !fitting(&fewer) {
+        fewer[id.index()] /= 2;
+    }
+    format!("with `--set {name}={}` there is", fewer[id.index()])
+}
+
+/// How many elements the maps of each context have with these values of the parameters; empty: the defaults.
+///
+/// # Errors
+/// If a unit of data would have another size than the program was built with, or there is no room for so many instances.
+pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
+    let mut elements = Vec::new();
+    let (mut all, mut transfers, mut octets, mut most) = (0_u64, 0_u64, 0_u64, (0, 0, 0));
+    let built = |id: ParamId| program.params.get(id.index()).map(|p| p.default);
+    let given = |id: ParamId| params.get(id.index()).copied().or_else(|| built(id));
+    for (number, ctx) in program.contexts.iter().enumerate() {
+        let mut each = PIECE as u64;
+        for capacity in [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten() {
+            each = each.saturating_add(ring(program, capacity, &built));
+            if ring(program, capacity, &built) != ring(program, capacity, &given) {
+                return Err(Refusal::Failed(format!(
+                    "the room of `{}` for data is fixed when a program is built for the kernel; leave its parameters as they are, or change their defaults",
+                    ctx.name
+                )));
+            }
+        }
+        if ctx.global {
+            continue;
+        }
+        let instances = fold::fold(program, &ctx.capacity, &given).unwrap_or(1).max(1);
+        all = all.saturating_add(instances);
+        if ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some() {
+            transfers = transfers.saturating_add(instances);
+            let here = instances.saturating_mul(each);
+            octets = octets.saturating_add(here);
+            if here > u64::saturating_mul(most.1, most.2) {
+                most = (number, instances, each);
+            }
+        }
+        let keys = instances.saturating_add(BETWEEN_IDS);
+        for (map, count) in
+            [("slots", instances), ("free", instances), ("memory", instances), ("index", keys)]
+        {
+            let count = u32::try_from(count).map_err(|_| {
+                Refusal::Failed(format!("there is no room for so many instances of `{}`", ctx.name))
+            })?;
+            elements.push((format!("{map}_{number}"), count));
+        }
+    }
+    if transfers > 0 {
+        let staged = staged(program, transfers);
+        octets = octets.saturating_add(staged * staged_octets(program) as u64);
+        elements.push(("carrick_requests".to_owned(), staged as u32));
+    }
+    let reports = all.saturating_mul(REPORTS.0).clamp(REPORTS.1, MANY).next_power_of_two();
+    elements.push(("carrick_reports".to_owned(), reports as u32));
+    elements.extend(inputs(program, &given)?);
+    let processors = aya::util::nr_cpus();
+    let processors = processors.map_err(|(_, e)| Refusal::Failed(format!("cannot count processors: {e}")))?;
+    elements.push(("carrick_frames".to_owned(), processors as u32));
+    Ok(Room { elements, octets, most })
+}
+
+/// How many requests are staged at once where so many instances have units: as many as fit into their number.
+fn staged(program: &Program, transfers: u64) -> u64 {
+    let parts = program.interface.as_ref().is_some_and(Interface::takes_parts);
+    transfers.saturating_mul(2).clamp(STAGED.0, if parts { MANY } else { STAGED.1 })
+}
+
+/// How many elements the inputs of scheduling blocks are; nothing without blocks.
+fn inputs(program: &Program, of: &dyn Fn(ParamId) -> Option<u64>) -> Result<Option<(String, u32)>, Refusal> {
+    let instances = program.contexts.iter().filter(|ctx| !ctx.global);
+    let instances = instances.map(|ctx| fold::fold(program, &ctx.capacity, of).unwrap_or(1).max(1));
+    let flows = instances.fold(1, u64::saturating_add);
+    let of_block = |block: &SchedBlock| match &block.inputs {
+        SchedInputs::PerFlow(_) => flows,
+        SchedInputs::Each(inputs) => inputs.len() as u64,
+    };
+    let all = program.schedule.blocks.iter().map(of_block).reduce(u64::saturating_add);
+    let Some(all) = all else { return Ok(None) };
+    match u32::try_from(all) {
+        Ok(count) if count <= INPUTS => Ok(Some(("carrick_inputs".to_owned(), count))),
+        _ => Err(Refusal::Failed(format!("there is no room for {all} queues of flows; {INPUTS} have it"))),
+    }
+}
+
+/// Octets of the ring of a unit.
+fn ring(program: &Program, octets: &Expr, of: &dyn Fn(ParamId) -> Option<u64>) -> u64 {
+    fold::fold(program, octets, of).unwrap_or(1).max(1).next_power_of_two()
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `carrick run` on this target: a program in front of the kernel's own stack on a device, until it is told to end, or an
+//! application ends that uses it.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use carrick_driver::cc::Tracing;
+use carrick_driver::hosts::Host;
+use carrick_driver::stack::{LOOK, Stack};
+use carrick_driver::targets::Run;
+use carrick_driver::{Failure, params};
+use carrick_ir::COUNTERS;
+use carrick_xdp_loader::rates::Rates;
+use carrick_xdp_loader::{Device, Entry, Object, Refusal, advice, rates, seed};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
+
+use super::build;
+
+/// What stands behind the program's name.
+#[derive(Default)]
+struct Words {
+    device: String,
+    address: u32,
+    settings: Vec<String>,
+    rates: Rates,
+    /// for the process in which the application is; empty: there is none
+    host: Vec<String>,
+}
+
+/// The options, for `carrick run --help`.
+pub const OPTIONS: &str = "--port DEVICE, --addr A/LEN, --set PARAM=VALUE, --rate [UID:]RATE, --flow-rate [UID:]RATE; for an \
+                           application also --app APP, --requests N, --spin, --gateway A, --seed N";
+
+const USAGE: &str = "say `--port DEVICE --addr ADDRESS`, `--set PARAM=VALUE` as often as wanted, and `--rate [UID:]RATE`, `--flow-rate [UID:]RATE` for what all or a user may send; with `--app APP` also what its process knows (`--requests N`, `--spin`)";
+
+fn words(args: &[String]) -> Result<Words, Failure> {
+    let mut words = Words::default();
+    let mut written = rates::Options::default();
+    let mut rest = args.iter();
+    while let Some(word) = rest.next() {
+        if word == "--spin" {
+            words.host.push(word.clone());
+            continue;
+        }
+        let value = rest.next().ok_or_else(|| Failure::Usage(format!("{word} has no value; {USAGE}")))?;
+        match word.as_str() {
+            "--port" => words.device = value.clone(),
+            "--addr" => {
+                let address = carrick_driver::address::of_host(value).map_err(Failure::Usage)?;
+                words.address = address.into();
+                words.host.extend([word.clone(), value.clone()]);
+            }
+            "--rate" => written.add(value, false)?,
+            "--flow-rate" => written.add(value, true)?,
+            "--set" => words.settings.push(value.clone()),
+            "--app" | "--requests" | "--seed" | "--gateway" => {
+                words.host.extend([word.clone(), value.clone()])
+            }
+            _ => return Err(Failure::Usage(format!("{word} is nothing that target `xdp` knows; {USAGE}"))),
+        }
+    }
+    words.rates = written.read()?;
+    words.tell_door()?;
+    if !words.host.iter().any(|word| word == "--app") {
+        words.host.clear();
+    }
+    if words.device.is_empty() || words.address == 0 {
+        return Err(Failure::Usage(format!("device or address is missing; {USAGE}")));
+    }
+    Ok(words)
+}
+
+impl Words {
+    /// Tells the door of unmodified programs' sockets whose rate is which.
+    fn tell_door(&mut self) -> Result<(), Failure> {
+        let door = self.host.iter_mut().find(|word| word.starts_with("sockets:"));
+        match door {
+            Some(door) => door.push_str(&self.rates.rules()),
+            None if self.rates.users.is_empty() => {}
+            None => {
+                return Err(Failure::Usage(
+                    "rates of users need an application that can distinguish users: use `--app sockets:PATH`"
+                        .into(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a program until it is told to end, or its application ends.
+///
+/// # Errors
+/// As [`carrick_driver::targets::Host::run`].
+pub fn run(run: &Run<'_>) -> Result<ExitCode, Failure> {
+    let words = words(run.words)?;
+    let mut program = run.program.clone();
+    let params = params::values(&program, &words.settings)?;
+    params::build_in(&mut program, &params);
+    let refused = |refusal: Refusal| refusal.failure(run.verbose);
+    let device = Device::find(&words.device).map_err(refused)?;
+    let limited = rates::limited(&program, &words.rates.limits)?;
+    let compiled = build::temporary(&limited, Tracing::Off)?;
+    // Before anything is at the device: packets that come while a compiler works would find nobody.
+    let host =
+        if words.host.is_empty() { None } else { Some(run.compiling(|| build::cached_host(&program))?) };
+    let end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
+    let seed = seed().map_err(Failure::Missing)?;
+    let object = Object::load(&compiled.path, &limited, seed, words.address, device.mtu, &params);
+    let object = object.map_err(refused)?;
+    let who = format!("{} (process {})", program.name, std::process::id());
+    let entry = Entry { dispatcher: &compiled.dispatcher, protocol: program.net_header.protocol, who: &who };
+    object.set_device(device.index).map_err(Failure::Failed)?;
+    let link = object.attach(&device, entry).map_err(refused)?;
+    // Standard output is the application's.
+    eprintln!("{} is on {}", program.name, device.name);
+    let mut watch = Watch { object: &object, device: &device.name, said: false };
+    if let Some(host) = host {
+        let code = applied(host, &mut watch, &words.host, &end);
+        let used = object.owned().map_err(Failure::Failed)?;
+        words.rates.used(&used).iter().for_each(|of| eprintln!("{of}"));
+        link.detach().map_err(Failure::Failed)?;
+        return code;
+    }
+    // An error ends the wait as a signal does, but for one that only interrupts it.
+    while matches!(poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&LOOK)), Ok(0) | Err(Errno::INTR)) {
+        watch.look();
+    }
+    link.detach().map_err(Failure::Failed)?;
+    let counters = object.counters().map_err(Failure::Failed)?;
+    for (name, count) in COUNTERS.iter().zip(counters).filter(|(_, count)| *count > 0) {
+        println!("{name} {count}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a person should hear while the program is at its device, not at its end.
+struct Watch<'a> {
+    object: &'a Object,
+    device: &'a str,
+    said: bool,
+}
+
+impl Watch<'_> {
+    fn look(&mut self) {
+        let counters = if self.said { Vec::new() } else { self.object.counters().unwrap_or_default() };
+        if let Some(advice) = advice::on_checksums(&counters, self.device) {
+            eprintln!("{advice}");
+            self.said = true;
+        }
+    }
+}
+
+/// Runs an application that uses the program, until it ends or is told to.
+fn applied(
+    host: Host,
+    watch: &mut Watch<'_>,
+    args: &[String],
+    end: &UnixStream,
+) -> Result<ExitCode, Failure> {
+    let object = watch.object;
+    let maps: Vec<String> =
+        object.descriptors().map(|(name, fd)| format!("{name}={}", fd.as_raw_fd())).collect();
+    let stack = Stack::start(host, |command| {
+        for (_, fd) in object.descriptors() {
+            fcntl_setfd(fd, FdFlags::empty())?;
+        }
+        command.arg("--port").arg(format!("kernel:{}", maps.join(","))).args(args).spawn()
+    })?;
+    stack.wait_or_end(end, || watch.look())
+}
+
+/// Has something to read once a signal comes that ends programs.
+fn told_to_end() -> io::Result<UnixStream> {
+    let (reader, writer) = UnixStream::pair()?;
+    pipe::register(SIGINT, writer.try_clone()?)?;
+    pipe::register(SIGTERM, writer)?;
+    Ok(reader)
+}
