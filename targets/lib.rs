@@ -20,6 +20,7 @@ targets! {
     sim,
     native,
     xdp,
+    json,
 }
 
 #[cfg(test)]

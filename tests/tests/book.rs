@@ -183,6 +183,7 @@ fn has<'a>(target: &'a TargetFile, what: &str) -> Option<&'a [String]> {
 #[test]
 fn tables_say_which_target_has_what() {
     let mut all = ALL.files();
+    all.retain(|target| !target.takes_any());
     all.sort_by(|a, b| a.name.cmp(&b.name));
     let names: Vec<&str> = all.iter().map(|t| t.name.as_str()).collect();
     let mut listed: BTreeSet<(String, String)> = BTreeSet::new();

@@ -73,10 +73,10 @@ fn facts(name: &str, folder: &Path) -> Facts {
     let code = all.iter().filter(|line| !line.is_empty() && !line.starts_with("//")).count();
     let scheduled = uses::blocks(&program.schedule);
     let events = program.events.iter().filter(|event| event.kind != EventKind::Flow).count();
-    let able = ALL
-        .iter()
-        .map(|target| ALL.against(target))
-        .filter(|target| compile_for(&file, &Choice::default(), Some(target)).is_ok_and(|c| c.errors() == 0));
+    let able =
+        ALL.iter().map(|target| ALL.against(target)).filter(|target| !target.file.takes_any()).filter(
+            |target| compile_for(&file, &Choice::default(), Some(target)).is_ok_and(|c| c.errors() == 0),
+        );
     let able: BTreeSet<String> = able.map(|target| target.file.name).collect();
     let interface = program.interface.as_ref().map(|interface| interface.name.as_str());
     let rows = vec![

@@ -154,7 +154,7 @@ impl Features {
 /// A program and what it is built with.
 #[derive(Debug, Clone, ClapArgs)]
 pub struct Source {
-    /// Program (.mtp)
+    /// Program (.mtp), or its table (.json)
     pub file: PathBuf,
     #[command(flatten)]
     pub features: Features,

@@ -9,11 +9,12 @@ use carrick_ir as ir;
 use carrick_syntax::Sources;
 use carrick_syntax::assemble::features::{self, Choice, Chosen};
 use carrick_syntax::assemble::{Assembled, TEXT_MAX, assemble};
+use carrick_syntax::ast::File;
 use carrick_syntax::diag::{Diagnostic, Severity};
 use carrick_syntax::diagnostics::Diagnostics;
 
-use crate::Failure;
 use crate::targets::{Against, lacks, unbuilt};
+use crate::{Failure, table};
 
 /// What became of one file.
 #[derive(Debug)]
@@ -65,13 +66,94 @@ pub fn compile_choice(path: &Path, choice: &Choice) -> Result<Compiled, Failure>
 /// # Errors
 /// As there.
 pub fn compile_for(path: &Path, choice: &Choice, target: Option<&Against>) -> Result<Compiled, Failure> {
+    if table::is_table(path) {
+        return compile_table(path, choice, target);
+    }
     let assembled = open_choice(path, choice)?;
     Ok(compile_assembled(&path.display().to_string(), &assembled, choice, target))
+}
+
+/// As [`compile_for`], of a program that is a table already.
+fn compile_table(path: &Path, choice: &Choice, target: Option<&Against>) -> Result<Compiled, Failure> {
+    let program = read_table(path, choice)?;
+    let mut sources = Sources::new(&program.file, program.texts.first().map_or("", String::as_str));
+    for (name, text) in program.imports.iter().zip(program.texts.iter().skip(1)) {
+        sources.add(name, text);
+    }
+    let mut found = Diagnostics::default();
+    if let Some(target) = target {
+        let text = text_of(&program);
+        let tree = text.as_ref().map(|(assembled, choice)| features::configure(&assembled.tree, choice).tree);
+        found.extend(check_for(target, &program, tree.as_deref(), &sources).into_vec());
+    }
+    let program = (!found.has_errors()).then(|| Arc::new(program));
+    Ok(Compiled { file: path.display().to_string(), sources, diagnostics: found.into_vec(), program })
+}
+
+/// As [`compile_choice`], with the tree and the choice that the program was made from.
+pub(crate) fn compile_with_text(
+    path: &Path,
+    choice: &Choice,
+) -> Result<(Compiled, Assembled, Choice), Failure> {
+    if !table::is_table(path) {
+        let assembled = open_choice(path, choice)?;
+        let compiled = compile_assembled(&path.display().to_string(), &assembled, choice, None);
+        return Ok((compiled, assembled, choice.clone()));
+    }
+    let compiled = compile_table(path, choice, None)?;
+    let text = compiled.program.as_deref().and_then(text_of);
+    let (assembled, choice) = text.ok_or_else(|| {
+        Failure::Usage(format!(
+            "{} lacks the text that its program was made from, and this needs it",
+            path.display()
+        ))
+    })?;
+    Ok((compiled, assembled, choice))
+}
+
+/// Returns the text that a program was made from and the features that it was built with, for those who need its tree. None without
+/// text, or if the program is not what its text says.
+pub fn text_of(program: &ir::Program) -> Option<(Assembled, Choice)> {
+    let names = std::iter::once(&program.file).chain(&program.imports);
+    let texts: Vec<(&String, &String)> = names.zip(&program.texts).collect();
+    let (_, main) = texts.first()?;
+    let mut read = |wanted: &str| {
+        let found = texts.iter().find(|(name, _)| *name == wanted);
+        found.map(|(_, text)| (*text).clone()).ok_or_else(|| "the program does not have it".to_owned())
+    };
+    let assembled = assemble(&program.file, main, &mut read);
+    let choice = choice_of(&assembled, program);
+    let again = compile_named(&program.name, &program.file, &assembled, &choice, None);
+    (again.program.as_deref() == Some(program)).then_some((assembled, choice))
+}
+
+/// The features of the program, and none that its text has by default beside them.
+fn choice_of(assembled: &Assembled, program: &ir::Program) -> Choice {
+    let mut choice = Choice::default();
+    program.features.iter().for_each(|feature| choice.add(feature));
+    let chosen = features::configure(&assembled.tree, &choice).chosen;
+    let more = chosen.into_iter().filter(|c| !program.features.contains(&c.to_string()));
+    choice.without = more.map(|c| c.name).collect();
+    choice
+}
+
+/// The program in a table, whose features were chosen when it was made.
+fn read_table(path: &Path, choice: &Choice) -> Result<ir::Program, Failure> {
+    let file = path.display().to_string();
+    if *choice != Choice::default() {
+        return Err(Failure::Usage(format!(
+            "{file} is a table: its features are chosen; choose others with `carrick build --target json` from its text"
+        )));
+    }
+    table::read(&file, &read(path)?)
 }
 
 /// Reads a file with all that it imports, which has the features of the choice.
 pub(crate) fn open_choice(path: &Path, choice: &Choice) -> Result<Assembled, Failure> {
     let file = path.display().to_string();
+    if table::is_table(path) {
+        return Err(Failure::Usage(format!("{file} is a table, and this needs the text of a program")));
+    }
     let assembled = assemble(&file, &read(path)?, &mut read_import);
     features::check_choice(&assembled.tree, choice).map_err(|e| Failure::Usage(format!("{file}: {e}")))?;
     Ok(assembled)
@@ -83,7 +165,7 @@ pub(crate) fn open_choice(path: &Path, choice: &Choice) -> Result<Assembled, Fai
 /// [`Failure::Usage`] if the file cannot be read as text, or if there are too many choices to try.
 pub fn combinations_of(path: &Path) -> Result<(Assembled, Vec<Choice>), Failure> {
     let file = path.display().to_string();
-    let assembled = assemble(&file, &read(path)?, &mut read_import);
+    let assembled = open_choice(path, &Choice::default())?;
     let choices = features::combinations(&assembled.tree).ok_or_else(|| {
         Failure::Usage(format!(
             "{file} has too many combinations of features; check those that matter, with --with"
@@ -155,6 +237,17 @@ pub fn compile_assembled(
     choice: &Choice,
     target: Option<&Against>,
 ) -> Compiled {
+    compile_named(&program_name(file), file, assembled, choice, target)
+}
+
+/// As [`compile_assembled`], with the prefix of generated names.
+pub(crate) fn compile_named(
+    name: &str,
+    file: &str,
+    assembled: &Assembled,
+    choice: &Choice,
+    target: Option<&Against>,
+) -> Compiled {
     let Assembled { tree, sources, diagnostics } = assembled;
     let mut found = Diagnostics::default();
     found.extend(diagnostics.iter().cloned());
@@ -163,20 +256,27 @@ pub fn compile_assembled(
         let configured = features::configure(tree, choice);
         found.extend(configured.diagnostics);
         if !found.has_errors() {
-            let (checked, more) = carrick_sema::check_sources(&configured.tree, &program_name(file), sources);
+            let (checked, more) = carrick_sema::check_sources(&configured.tree, name, sources);
             found.extend(more);
             program = checked.map(|checked| Arc::new(lower(checked, &configured.chosen)));
         }
         if let (Some(target), Some(checked)) = (target, &program) {
-            found.extend(lacks::of(target, checked, &configured.tree, sources));
-            if !found.has_errors() {
-                found.extend(unbuilt::of(target, checked, &configured.tree, sources));
-            }
+            found.extend(check_for(target, checked, Some(&configured.tree), sources).into_vec());
             program = program.filter(|_| !found.has_errors());
         }
         debug_assert_eq!(program.as_deref().map_or(Ok(()), carrick_ir::validate::validate), Ok(()));
     }
     Compiled { file: file.to_owned(), sources: sources.clone(), diagnostics: found.into_vec(), program }
+}
+
+/// What a target lacks of a program, or cannot build yet. Without a tree nobody knows where the program needs it.
+fn check_for(target: &Against, program: &ir::Program, tree: Option<&File>, sources: &Sources) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    found.extend(lacks::of(target, program, tree, sources));
+    if !found.has_errors() {
+        found.extend(unbuilt::of(target, program, tree, sources));
+    }
+    found
 }
 
 fn lower(mut checked: ir::Program, chosen: &[Chosen]) -> ir::Program {

@@ -21,6 +21,7 @@ pub mod quantity;
 pub mod render;
 pub mod snapshot;
 pub mod stack;
+pub mod table;
 pub mod targets;
 
 pub use carrick_syntax::assemble::features::Choice;

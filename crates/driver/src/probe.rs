@@ -13,7 +13,7 @@ use carrick_syntax::ast;
 use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::{Sources, Span, parse_exprs, parse_stmt};
 
-use crate::compile::{compile_assembled, open_choice, program_name};
+use crate::compile::compile_with_text;
 use crate::{Compiled, Failure};
 
 /// A program with its text: what it takes to understand a question about it.
@@ -45,13 +45,12 @@ pub struct Question {
 /// Compiles a file of which questions are to be asked; without a program if that has errors.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the file cannot be read as text, or has not the features of the choice.
+/// [`Failure::Usage`] if the file cannot be read as text, has not the features of the choice, or is a table without its text.
 pub fn open(path: &Path, choice: &Choice) -> Result<(Compiled, Option<Asked>), Failure> {
     let file = path.display().to_string();
-    let mut assembled = open_choice(path, choice)?;
-    let compiled = compile_assembled(&file, &assembled, choice, None);
+    let (compiled, mut assembled, choice) = compile_with_text(path, choice)?;
     // What is asked is understood as if the chosen features were all that is written.
-    let tree = features::configure(&assembled.tree, choice).tree.into_owned();
+    let tree = features::configure(&assembled.tree, &choice).tree.into_owned();
     assembled.tree = tree;
     let asked = compiled.program.clone().map(|program| Asked { file, assembled, program });
     Ok((compiled, asked))
@@ -153,7 +152,7 @@ impl Asked {
         scope: &[Named],
         ask: Ask<'_>,
     ) -> Result<(Program, Function), Unanswered> {
-        let checked = check_probe(&self.assembled.tree, &program_name(&self.file), sources, scope, ask)
+        let checked = check_probe(&self.assembled.tree, &self.program.name, sources, scope, ask)
             .map_err(|wrong| self.wrong(sources.clone(), wrong))?;
         let mut program = carrick_lower::lower(checked);
         match program.functions.pop() {

@@ -3,6 +3,9 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::program::BlueprintDef;
 
 /// Octets of the network header that can be masked; those of its own options cannot.
@@ -12,7 +15,8 @@ pub const CRC_OCTETS: u32 = 4;
 
 /// A CRC-32 (IEEE 802.3: reflected, polynomial 0x04c11db7, begun with ones and inverted at the end). It stands in
 /// the packet with its least significant octet first. Where it covers its own field, that counts as zeros.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Crc {
     /// in this order
     pub over: Vec<CrcPart>,
@@ -20,7 +24,8 @@ pub struct Crc {
     pub masked: Vec<CrcMask>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CrcPart {
     /// so many octets of ones that are not in the packet
     Ones(u32),
@@ -34,7 +39,8 @@ pub enum CrcPart {
     Fields { first: u32, last: u32 },
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CrcMask {
     /// a fixed field
     Field(u32),

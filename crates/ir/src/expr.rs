@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Places and expressions.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::ty::*;
 
 /// Something that can be read, and mostly written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Place {
     pub root: LocalId,
     pub path: Vec<Proj>,
@@ -12,7 +16,8 @@ pub struct Place {
     pub ty: Ty,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Proj {
     /// of a struct, id, event, context, scratchpad or blueprint (declared order; not options, payload)
     Field(u32),
@@ -39,14 +44,16 @@ pub enum Proj {
 /// Index into [`NetHeaderDef::fields`](crate::NetHeaderDef::fields).
 pub type NetFieldIndex = u32;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Expr {
     pub kind: ExprKind,
     pub ty: Ty,
     pub loc: Loc,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ExprKind {
     /// any scalar type, or `none` of `Addr` (0)
     Lit(u64),
@@ -89,7 +96,8 @@ pub enum ExprKind {
     CallArg(u32),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Builtin {
     Now,
     Min,
@@ -108,7 +116,8 @@ pub enum Builtin {
     AddrIsNone,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum UnOp {
     Neg,
     Not,
@@ -120,7 +129,8 @@ pub enum UnOp {
 }
 
 /// On operands of one type; the result has that type, `Bool` for comparisons, or what is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum BinOp {
     /// wraps. With `Seq32` on the left the right is `uint32`; `Time` and `Duration` mix as the language says
     /// (both are 64 bits, the result's type is the expression's)

@@ -6,6 +6,9 @@
 //! target files group, the words of editors, the constants of generated C (`runtime/include/carrick/instr.h`), and the tables of
 //! `docs/reference/instructions.md`. What an instruction does is written in each engine: the interpreter, and the emitter of C.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::Expr;
 use crate::operand::{MaybeExpr, Operand, kind};
 
@@ -335,7 +338,8 @@ macro_rules! for_each_instruction {
 macro_rules! declare {
     ($($Name:ident = $number:literal $({ $($operand:ident: $Kind:ident),* })? => $declaration:expr,)*) => {
         /// An instruction with its operands.
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case", deny_unknown_fields)]
         pub enum Instr {
             $($Name $({ $($operand: kind::$Kind),* })?,)*
         }

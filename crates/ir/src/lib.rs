@@ -5,7 +5,7 @@
 //! translate it, the printer shows it, the validator says what must hold. It is a tree, typed and
 //! with every name resolved, close enough to the source that generated code stays readable.
 //!
-//! *Architecture invariant:* this crate has no dependency, does no I/O, and holds no name of a
+//! *Architecture invariant:* this crate depends on what gives its data a form in JSON alone, does no I/O, and holds no name of a
 //! protocol or a target.
 //!
 //! Rules that every program in this form keeps (the validator checks them):

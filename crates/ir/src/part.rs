@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The parts of a header whose place or presence depends on the packet.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::crc::CRC_OCTETS;
 use crate::expr::Expr;
 use crate::program::{BlueprintDef, BpField, BpFieldKind, Program};
@@ -10,7 +13,8 @@ pub const VARINT_OCTETS: u32 = 8;
 pub const VARINT_MAX: u64 = (1 << 62) - 1;
 
 /// Fields behind the fixed ones that stand together. Each part begins where the one before it ends.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct BpPart {
     /// which of the blueprint's fields; their `bit_offset` counts from the part's beginning
     pub first: u32,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Declarations.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::crc::Crc;
 use crate::expr::Expr;
 use crate::part::BpPart;
@@ -9,7 +12,8 @@ use crate::stmt::Block;
 use crate::ty::*;
 
 /// A whole checked program.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Program {
     /// the file's stem; the prefix of generated names
     pub name: String,
@@ -17,6 +21,8 @@ pub struct Program {
     pub file: String,
     /// the files that it imports, named likewise, in the order of their numbers
     pub imports: Vec<String>,
+    /// the text of each file, that of `file` first; empty in a program that was not made from text
+    pub texts: Vec<String>,
     /// FNV-1a 64 of the source text, all files of it
     pub source_hash: u64,
     /// the features that it has been built with, as `--with` takes them
@@ -91,7 +97,8 @@ impl Program {
 }
 
 /// A state machine, for those who draw it: targets need nothing of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Machine {
     pub name: String,
     pub doc: String,
@@ -104,7 +111,8 @@ pub struct Machine {
 }
 
 /// What one `on` of a machine leads to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Transition {
     /// a state, by number; `None`: any
     pub from: Option<u32>,
@@ -119,14 +127,16 @@ pub struct Transition {
 }
 
 /// The condition of an `assert`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Claim {
     /// as written
     pub text: String,
     pub loc: Loc,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct ConstDef {
     pub name: String,
     pub doc: String,
@@ -134,7 +144,8 @@ pub struct ConstDef {
     pub value: u64,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct ParamDef {
     pub name: String,
     pub doc: String,
@@ -145,7 +156,8 @@ pub struct ParamDef {
 }
 
 /// A condition on the values of parameters: `require cond;`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Requirement {
     /// over constants and parameters, of type `Bool`
     pub cond: Expr,
@@ -154,7 +166,8 @@ pub struct Requirement {
     pub loc: Loc,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct EnumDef {
     pub name: String,
     pub doc: String,
@@ -163,7 +176,8 @@ pub struct EnumDef {
     pub variants: Vec<(String, u64)>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct FieldDef {
     pub name: String,
     pub doc: String,
@@ -173,14 +187,16 @@ pub struct FieldDef {
 }
 
 /// A struct or a scratchpad.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct StructDef {
     pub name: String,
     pub doc: String,
     pub fields: Vec<FieldDef>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct IdDef {
     pub name: String,
     pub doc: String,
@@ -188,7 +204,8 @@ pub struct IdDef {
     pub parts: Vec<FieldDef>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EventKind {
     App,
     Net,
@@ -197,7 +214,8 @@ pub enum EventKind {
     Flow,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct EventDef {
     pub name: String,
     pub doc: String,
@@ -207,7 +225,8 @@ pub struct EventDef {
     pub id: Option<IdId>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct TimerDef {
     pub name: String,
     pub doc: String,
@@ -215,7 +234,8 @@ pub struct TimerDef {
 }
 
 /// Deployment facts that a constant or a parameter gives.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct ContextDef {
     pub name: String,
     pub doc: String,
@@ -233,7 +253,8 @@ pub struct ContextDef {
 }
 
 /// What a network header's field is; the network layer knows these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NetField {
     SrcIp,
     DstIp,
@@ -246,7 +267,8 @@ pub enum NetField {
 }
 
 /// What stands in front of a program's own headers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NetLayer {
     /// the core makes and checks an IPv4 header
     Ipv4,
@@ -273,7 +295,8 @@ impl NetLayer {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct NetHeaderDef {
     /// `ipv4` or `link`
     pub name: String,
@@ -283,7 +306,8 @@ pub struct NetHeaderDef {
     pub protocol: u8,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct NetFieldDef {
     pub field: NetField,
     pub name: String,
@@ -293,7 +317,8 @@ pub struct NetFieldDef {
 
 /// One kind of TLV option: the octet `kind`, the octet `len` (unless `len` is 1), then its value fields, big-endian; or
 /// kind and the length of the fields as variable-length integers, then these.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct OptDef {
     pub name: String,
     pub doc: String,
@@ -307,7 +332,8 @@ pub struct OptDef {
 }
 
 /// A value field of an option; `fixed` if its declaration gives the value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct OptField {
     pub name: String,
     pub ty: Ty,
@@ -316,7 +342,8 @@ pub struct OptField {
     pub fixed: Option<u64>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct OptListDef {
     pub name: String,
     pub doc: String,
@@ -330,7 +357,8 @@ pub struct OptListDef {
     pub pad: u8,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum BpFieldKind {
     Plain {
         init: Option<Expr>,
@@ -348,7 +376,8 @@ pub enum BpFieldKind {
     Crc(Crc),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct BpField {
     pub name: String,
     pub doc: String,
@@ -378,7 +407,8 @@ impl BpField {
 }
 
 /// How fields of a blueprint were told to lie.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Group {
     pub name: String,
     pub doc: String,
@@ -392,14 +422,16 @@ pub struct Group {
 }
 
 /// The frames that a packet can be made of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Frames {
     pub members: Vec<BpId>,
     /// how many at most
     pub most: u32,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct BlueprintDef {
     pub name: String,
     pub doc: String,
@@ -430,7 +462,8 @@ pub struct BlueprintDef {
 }
 
 /// `[blueprint::field, first, mid, last]` over `BpField`, `PrevField`, `PrevPayloadLen`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct SegRule {
     pub name: String,
     pub blueprint: BpId,
@@ -442,7 +475,8 @@ pub struct SegRule {
 
 /// When a blueprint is issued while one of the same kind waits on its context: over `BpField`, `PayloadLen` of the new
 /// one, `PrevField`, `PrevPayloadLen` of the one that waits.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct CoalescingRule {
     pub name: String,
     pub blueprint: BpId,
@@ -452,13 +486,15 @@ pub struct CoalescingRule {
 }
 
 /// A local variable or a parameter (parameters come first).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Local {
     pub name: String,
     pub ty: Ty,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Function {
     pub name: String,
     pub doc: String,
@@ -477,7 +513,8 @@ pub struct Function {
 }
 
 /// A context that a chain finds by a part of the id of its own one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Shared {
     pub context: CtxId,
     /// which part of the own context's id each part of its id is
@@ -485,7 +522,8 @@ pub struct Shared {
 }
 
 /// What happens for an event.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Chain {
     /// the context that the processors take
     pub context: Option<CtxId>,
@@ -501,7 +539,8 @@ pub struct Chain {
     pub max_raised: u32,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Interface {
     /// the shape: `stream`, ...
     pub name: String,
@@ -515,7 +554,8 @@ impl Interface {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct InterfaceCall {
     pub name: String,
     pub doc: String,
@@ -523,7 +563,8 @@ pub struct InterfaceCall {
     pub target: CallTarget,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CallTarget {
     /// the parts of the id, over [`ExprKind::CallArg`](crate::ExprKind::CallArg)
     At { id: IdId, parts: Vec<Expr> },

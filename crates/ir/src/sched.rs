@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Packet scheduling: blocks of queues, composed to a tree.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::expr::Expr;
 
 /// Events that an input of deficit round robin may have handled a turn, at least and at most.
@@ -18,7 +21,8 @@ pub const MOST_INPUTS: usize = 16;
 pub const MOST_BLOCKS: usize = 16;
 
 /// How blueprints wait for being made into packets.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Schedule {
     /// how many queues a program can name; those of one block for all flows count as one
     pub queues: u32,
@@ -82,7 +86,8 @@ impl Schedule {
 }
 
 /// Which of the events that wait is handled next.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct EventSchedule {
     pub schedule: Schedule,
     /// for each event the queue in which it waits; `None`: it never waits
@@ -92,13 +97,15 @@ pub struct EventSchedule {
 }
 
 /// Several inputs, and how one stream of packets is made of them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct SchedBlock {
     pub policy: Policy,
     pub inputs: SchedInputs,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Policy {
     StrictPriority,
     /// the quantum of each input, or of every flow; type `Bytes`, `U64` for events; known when the stack starts
@@ -126,14 +133,16 @@ impl Policy {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SchedInputs {
     Each(Vec<SchedInput>),
     /// a queue for each context, and one for what is issued on none, which go by one number
     PerFlow(u32),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SchedInput {
     Queue(u32),
     Block(u32),

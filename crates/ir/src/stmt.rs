@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statements.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::ty::*;
 use crate::{Expr, Instr, Place};
 
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Block {
     pub stmts: Vec<Stmt>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Stmt {
     pub kind: StmtKind,
     pub loc: Loc,
 }
 
 /// An argument of a call: by value, or the caller's own local passed on by reference.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Arg {
     Value(Expr),
     Ref(LocalId),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum StmtKind {
     /// the local begins to live here: with the value, or with its type's initial value
     Let {

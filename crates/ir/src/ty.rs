@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Types and the numbered names of declarations.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// File, and line and column in it, both from 1. Line 0: nowhere in particular.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Loc {
     /// number of the file: 0 is the main file, 1 the first of `Program::imports`
     pub file: u32,
@@ -13,7 +19,8 @@ pub struct Loc {
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(transparent)]
         pub struct $name(pub u32);
 
         impl $name {
@@ -46,7 +53,8 @@ index! {
 }
 
 /// How the elements of a list stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Order {
     /// as the program puts them
     Given,
@@ -57,7 +65,8 @@ pub enum Order {
 }
 
 /// What a value is.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ty {
     Void,
     Bool,

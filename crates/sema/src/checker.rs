@@ -136,6 +136,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         name: name.to_owned(),
         file: sources.name(0).to_owned(),
         imports: (1..sources.count()).map(|file| sources.name(file).to_owned()).collect(),
+        texts: (0..sources.count()).map(|file| sources.text()[sources.range(file)].to_owned()).collect(),
         source_hash: fnv1a(sources.text().as_bytes()),
         features: Vec::new(),
         consts: Vec::new(),

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-use carrick_driver::{Compiled, Failure, compile::read};
+use carrick_driver::{Compiled, Failure, compile::read, table::is_table};
 
 use carrick_syntax::Sources;
 
@@ -22,6 +22,12 @@ pub fn run(args: &Fmt) -> Result<ExitCode, Failure> {
 
 /// False if the file has errors, or with `check` is not in the one layout.
 fn one(file: &Path, check: bool) -> Result<bool, Failure> {
+    if is_table(file) {
+        return Err(Failure::Usage(format!(
+            "{} is a table; format the text that it was made from",
+            file.display()
+        )));
+    }
     let standard_input = file.as_os_str() == "-";
     let text = if standard_input { read_standard_input()? } else { read(file)? };
     let formatted = match carrick_syntax::format(&text) {

@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One target file.
+/// The word for all words of a list, in the file of a target that does nothing with them but pass them on.
+pub const ANY: &str = "any";
+
+/// One target file. Each list of words can be [`ANY`] alone.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetFile {
@@ -36,6 +39,13 @@ pub struct TargetFile {
     /// what of Linux programs use, and since when that is there: for those who load them
     #[serde(default)]
     pub linux: Vec<Feature>,
+}
+
+impl TargetFile {
+    /// Whether it passes every program on, and runs none.
+    pub fn takes_any(&self) -> bool {
+        self.instructions == [ANY]
+    }
 }
 
 /// Something that not every Linux has.

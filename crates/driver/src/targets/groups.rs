@@ -3,7 +3,7 @@
 
 use carrick_ir::{Needs, Opcode};
 
-use super::file::TargetFile;
+use super::file::{ANY, TargetFile};
 
 /// Puts the names of instructions in place of the words of groups, in alphabetical order.
 ///
@@ -16,7 +16,7 @@ pub fn expand(target: &mut TargetFile) -> Result<(), String> {
         for word in words.iter() {
             match Needs::ALL.into_iter().find(|needs| needs.word() == word) {
                 Some(needs) => names.extend(members(needs)),
-                None if Opcode::named(word).is_some() => names.push(word.clone()),
+                None if word == ANY || Opcode::named(word).is_some() => names.push(word.clone()),
                 None => return Err(format!("`{word}` is no instruction, and no group of instructions")),
             }
         }

@@ -6,7 +6,7 @@ use carrick_syntax::Sources;
 use carrick_syntax::ast::File;
 use carrick_syntax::diag::Diagnostic;
 
-use super::file::TargetFile;
+use super::file::{ANY, TargetFile};
 use super::list::Against;
 use super::measure::Measured;
 use super::uses::{Use, Uses};
@@ -115,10 +115,15 @@ const ROLE: Kind = Kind {
     },
 };
 
-/// What a program with this tree and text needs and the target lacks, each thing once: at its first use, with the next ones.
-pub fn of(against: &Against, program: &ir::Program, file: &File, sources: &Sources) -> Vec<Diagnostic> {
+/// What a program needs and the target lacks, each thing once: at its first use in the tree, if there is one, with the next ones.
+pub fn of(
+    against: &Against,
+    program: &ir::Program,
+    file: Option<&File>,
+    sources: &Sources,
+) -> Vec<Diagnostic> {
     let target = &against.file;
-    let uses = Uses::of(program, file);
+    let uses = file.map_or_else(|| Uses::without_places(program), |file| Uses::of(program, file));
     let kinds = [
         (INSTRUCTION, &uses.instructions),
         (PACKET_BLOCK, &uses.blocks),
@@ -144,7 +149,8 @@ fn lacks(against: &Against, kind: &Kind, used: &[Use]) -> Vec<Diagnostic> {
         if has.is_empty() && !found.is_empty() {
             break;
         }
-        let known = has.contains(&first.name) || used[..at].iter().any(|before| before.name == first.name);
+        let known = has.iter().any(|word| *word == first.name || word == ANY)
+            || used[..at].iter().any(|before| before.name == first.name);
         if !known {
             let rest: Vec<&Use> = used[at + 1..].iter().filter(|u| u.name == first.name).collect();
             found.push(lack(against, kind, first, &rest));

@@ -40,8 +40,8 @@ pub struct Measured<'p> {
 }
 
 impl<'p> Measured<'p> {
-    /// Of a complete program, with the tree in which its features are chosen.
-    pub fn new(program: &'p ir::Program, file: &'p File, sources: &'p Sources) -> Self {
+    /// Of a complete program, with the tree in which its features are chosen; without one, places are unknown.
+    pub fn new(program: &'p ir::Program, file: Option<&'p File>, sources: &'p Sources) -> Self {
         let (functions, chains) = costs(program);
         let mut all = Measured {
             program,
@@ -52,7 +52,7 @@ impl<'p> Measured<'p> {
             declared: BTreeMap::new(),
             registered: BTreeMap::new(),
         };
-        for item in &file.items {
+        for item in file.into_iter().flat_map(|file| &file.items) {
             match &item.kind {
                 ItemKind::Event { name, .. }
                 | ItemKind::Context { name, .. }
@@ -80,20 +80,25 @@ impl<'p> Measured<'p> {
         self.declared.get(name).copied().unwrap_or_default()
     }
 
-    /// The events that have a chain, with its number and where it is written.
-    fn dispatched(&self) -> impl Iterator<Item = (usize, &ir::EventDef, &Arm)> {
+    /// The events that have a chain, with its number.
+    fn dispatched(&self) -> impl Iterator<Item = (usize, &ir::EventDef)> {
         let events = self.program.events.iter().enumerate();
-        events.filter_map(|(n, event)| Some((n, event, *self.arms.get(event.name.as_str())?)))
+        events.filter(|(n, _)| self.program.chains[*n].is_some())
+    }
+
+    /// Where the chain of an event is written.
+    fn arm(&self, event: &ir::EventDef) -> Span {
+        self.arms.get(event.name.as_str()).map_or(Span::default(), |arm| arm.event.span)
     }
 
     /// What one run of each chain, and of the parser, does.
     pub(super) fn by_chain(&self, does: &str, of: fn(&Cost) -> u32) -> Vec<Amount> {
-        let chains = self.dispatched().map(|(n, event, arm)| Amount {
+        let chains = self.dispatched().map(|(n, event)| Amount {
             count: u64::from(of(&self.chains[n])),
-            span: arm.event.span,
+            span: self.arm(event),
             subject: format!("the chain of `{}` can {does}", event.name),
             label: "this chain".into(),
-            causes: self.costliest(n, arm, of),
+            causes: self.costliest(n, event, of),
             why: String::new(),
         });
         std::iter::once(self.parser(does, of)).chain(chains).collect()
@@ -112,8 +117,9 @@ impl<'p> Measured<'p> {
     }
 
     /// The processor of a chain that does most, of the first path that does.
-    fn costliest(&self, event: usize, arm: &Arm, of: fn(&Cost) -> u32) -> Vec<(Span, String)> {
-        let Some(chain) = &self.program.chains[event] else { return Vec::new() };
+    fn costliest(&self, chain: usize, event: &ir::EventDef, of: fn(&Cost) -> u32) -> Vec<(Span, String)> {
+        let Some(chain) = &self.program.chains[chain] else { return Vec::new() };
+        let Some(arm) = self.arms.get(event.name.as_str()) else { return Vec::new() };
         let absent = arm.absent.iter().flatten().zip(chain.absent.iter().flatten());
         let steps: Vec<(&Step, &FuncId)> = arm.chain.iter().zip(&chain.present).chain(absent).collect();
         let cost = |(_, f): &&(&Step, &FuncId)| of(&self.functions[f.index()]);
@@ -141,13 +147,13 @@ impl<'p> Measured<'p> {
     /// What each event from outside issues; the events of a packet are counted together, at the parser.
     pub(super) fn blueprints(&self) -> Vec<Amount> {
         let counted = |kind: EventKind| !matches!(kind, EventKind::Net | EventKind::Flow);
-        let events = self.dispatched().filter(|(_, event, _)| counted(event.kind));
-        let events = events.map(|(n, event, arm)| Amount {
+        let events = self.dispatched().filter(|(_, event)| counted(event.kind));
+        let events = events.map(|(n, event)| Amount {
             count: u64::from(self.chains[n].blueprints),
-            span: arm.event.span,
+            span: self.arm(event),
             subject: format!("`{}` can issue", event.name),
             label: "with all events that it raises".into(),
-            causes: self.costliest(n, arm, |cost| cost.blueprints),
+            causes: self.costliest(n, event, |cost| cost.blueprints),
             why: String::new(),
         });
         std::iter::once(self.parser("cause", |cost| cost.blueprints)).chain(events).collect()
@@ -156,14 +162,14 @@ impl<'p> Measured<'p> {
     /// How many contexts each chain takes.
     pub(super) fn contexts(&self) -> Vec<Amount> {
         let name = |c: &ir::CtxId| format!("`{}`", self.program.contexts[c.index()].name);
-        let found = self.dispatched().filter_map(|(n, event, arm)| {
+        let found = self.dispatched().filter_map(|(n, event)| {
             let chain = self.program.chains[n].as_ref()?;
             let shared = chain.shared.iter().map(|s| &s.context);
             let names: Vec<String> =
                 chain.context.iter().chain(shared).chain(&chain.globals).map(name).collect();
             Some(Amount {
                 count: names.len() as u64,
-                span: arm.event.span,
+                span: self.arm(event),
                 subject: format!("the chain of `{}` takes", event.name),
                 label: "this chain".into(),
                 causes: Vec::new(),
@@ -258,11 +264,13 @@ impl<'p> Measured<'p> {
     pub(super) fn stack_octets(&self) -> Vec<Amount> {
         let stacks = Sizes::new(self.program).stacks();
         let mut entries: Vec<(FuncId, Span)> = vec![(self.program.parser, Span::default())];
-        for (n, _, arm) in self.dispatched() {
-            let steps = arm.chain.iter().chain(arm.absent.iter().flatten());
+        for (n, event) in self.dispatched() {
+            let arm = self.arms.get(event.name.as_str());
+            let steps = arm.into_iter().flat_map(|arm| arm.chain.iter().chain(arm.absent.iter().flatten()));
+            let steps = steps.map(|step| step.name.span).chain(std::iter::repeat(Span::default()));
             let chain = self.program.chains[n].iter();
             let functions = chain.flat_map(|c| c.present.iter().chain(c.absent.iter().flatten()));
-            entries.extend(functions.zip(steps).map(|(f, step)| (*f, step.name.span)));
+            entries.extend(functions.copied().zip(steps));
         }
         let found = entries.iter().map(|(f, step)| {
             let name = &self.program.functions[f.index()].name;

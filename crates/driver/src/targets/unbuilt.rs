@@ -10,30 +10,36 @@ use super::codes;
 use super::contract::Unfit;
 use super::list::Against;
 
-/// The first such thing of a program that has all that the target's file asks for.
-pub fn of(against: &Against, program: &ir::Program, file: &File, sources: &Sources) -> Option<Diagnostic> {
+/// The first such thing of a program that has all that the target's file asks for, at its place in the tree, if there is one.
+pub fn of(
+    against: &Against,
+    program: &ir::Program,
+    file: Option<&File>,
+    sources: &Sources,
+) -> Option<Diagnostic> {
     let unfit = against.target?.check(program)?;
     let message = format!("target `{}` does not support this yet: {}", against.file.name, unfit.what);
     let place = place(&unfit, file, sources);
     Some(Diagnostic::error(codes::UNBUILT, message, place, "here").mend("build for `native`"))
 }
 
-fn place(unfit: &Unfit, file: &File, sources: &Sources) -> Span {
-    if unfit.loc.line > 0 {
+fn place(unfit: &Unfit, file: Option<&File>, sources: &Sources) -> Span {
+    if unfit.loc.line > 0 && !sources.text().is_empty() {
         let at = LineCol { line: unfit.loc.line, col: unfit.loc.col };
         let start = Places::new(sources).offset(unfit.loc.file as usize, at);
         let rest = sources.text().get(start as usize..).unwrap_or_default();
         let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
         return Span::new(start, start + word.max(1) as u32);
     }
-    let declared = file.items.iter().find_map(|item| match &item.kind {
+    let items = || file.into_iter().flat_map(|file| &file.items);
+    let declared = items().find_map(|item| match &item.kind {
         ItemKind::Blueprint { name, .. } | ItemKind::Opt { name, .. } => {
             (Some(&name.name) == unfit.declared.as_ref()).then_some(name.span)
         }
         _ => None,
     });
     let deployed = || {
-        let deploy = file.items.iter().find(|item| matches!(item.kind, ItemKind::Deploy { .. }));
+        let deploy = items().find(|item| matches!(item.kind, ItemKind::Deploy { .. }));
         deploy.map(|item| Span::new(item.span.start, item.span.start + "deploy".len() as u32))
     };
     declared.or_else(deployed).unwrap_or(Span::new(0, 0))

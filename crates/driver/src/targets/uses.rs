@@ -59,6 +59,22 @@ impl Uses {
         uses
     }
 
+    /// Of a program without a tree: what it uses is known, and not where.
+    pub fn without_places(program: &ir::Program) -> Uses {
+        let named = |name: &str| of(name, Span::default());
+        let blocks = |schedule: &ir::Schedule| ir::uses::blocks(schedule).into_iter().map(named).collect();
+        let role = if program.in_network.is_some() { "in_network" } else { "endpoint" };
+        Uses {
+            instructions: ir::uses::instructions(program).into_iter().map(named).collect(),
+            event_kinds: program.events.iter().map(|e| named(ir::uses::event_kind_name(e.kind))).collect(),
+            net_header: vec![named(&program.net_header.name)],
+            interface: program.interface.iter().map(|i| named(&i.name)).collect(),
+            role: vec![named(role)],
+            blocks: blocks(&program.schedule),
+            event_blocks: program.event_schedule.as_ref().map_or_else(Vec::new, |e| blocks(&e.schedule)),
+        }
+    }
+
     fn registered(&mut self, program: &ir::Program, call: &Expr) {
         match named_call(call) {
             Some((what, [role, ..])) if what.name == "register_role" => {

@@ -12,6 +12,8 @@ use crate::{
 
 impl<'p> Check<'p> {
     pub(super) fn program(&mut self) {
+        self.names();
+        self.structures();
         self.values();
         self.records();
         self.headers();

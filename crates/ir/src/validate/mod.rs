@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What must hold of a program in this form, checked: ids in range, types that agree, every rule of this
-//! crate's description. What the checker accepts is valid; this finds mistakes of the compiler, not of programs.
+//! crate's description. What the checker accepts is valid: of a program from text, this finds mistakes of the
+//! compiler alone. A program that another tool made is checked by nothing else.
 
 mod check;
 mod decl;
 mod expr;
 mod instr;
+mod names;
 mod place;
 mod stmt;
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs as tables: what a table says is what its text says, whoever reads it; a wrong table gets an error.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use carrick_driver::compile::text_of;
+use carrick_driver::{compile_file, table};
+use carrick_ir::Program;
+use carrick_tests::build::{carrick, root};
+use carrick_tests::command::{done, run};
+use serde_json::{Value, json};
+
+/// Programs that are right, and complete by themselves.
+fn programs() -> impl Iterator<Item = Program> {
+    let folders = ["protocols/*", "tests/programs", "tests/paper"].map(|folder| {
+        let folder = root().join(folder);
+        let below = |dir: &Path| {
+            fs::read_dir(dir)
+                .expect("a folder")
+                .map(|e| e.expect("an entry").path())
+                .collect::<Vec<PathBuf>>()
+        };
+        match folder.ends_with("*") {
+            true => below(folder.parent().expect("a parent"))
+                .iter()
+                .filter(|p| p.is_dir())
+                .flat_map(|p| below(p))
+                .collect(),
+            false => below(&folder),
+        }
+    });
+    let files = folders.into_iter().flatten().filter(|p: &PathBuf| p.extension().is_some_and(|e| e == "mtp"));
+    files.filter_map(|file| Some(Program::clone(&*compile_file(&file).expect("readable").program?)))
+}
+
+#[test]
+fn a_table_says_what_its_text_says() {
+    let mut count = 0;
+    for program in programs() {
+        let table = table::write(&program);
+        assert_eq!(table::read("a.json", &table).as_ref(), Ok(&program), "{}", program.file);
+        assert!(text_of(&program).is_some(), "{}: the text is not in its table", program.file);
+        count += 1;
+    }
+    assert!(count > 30, "{count} programs");
+}
+
+/// The table of a program with features, in a folder.
+fn table_of(program: &str, features: &[&str], dir: &Path) -> String {
+    let to = dir.display().to_string();
+    done(&root(), &[&["build", program, "--target", "json", "-o", &to], features].concat());
+    let name = Path::new(program).file_stem().expect("a name").to_string_lossy().replace('-', "_");
+    dir.join(format!("{name}.json")).display().to_string()
+}
+
+#[test]
+fn every_command_does_with_a_table_what_it_does_with_the_text() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let features = ["--with", "sack,cubic"];
+    let text = "protocols/tcp/tcp.mtp";
+    let table = table_of(text, &features, dir.path());
+    let both = |command: &str, more: &[&str]| {
+        let of_text = done(&root(), &[&[command, text], &features[..], more].concat());
+        (of_text, done(&root(), &[&[command, &table], more].concat()))
+    };
+    for (command, more) in [("check", vec!["--ir"]), ("layout", vec![]), ("dissect", vec!["-o", "-"])] {
+        let (of_text, of_table) = both(command, &more);
+        assert!(!of_text.is_empty(), "{command} says nothing");
+        assert_eq!(of_text, of_table, "{command}");
+    }
+    let trace = |name: &str| dir.path().join(name).display().to_string();
+    let (a, b) = (trace("a.jsonl"), trace("b.jsonl"));
+    let simulate = |program: &[&str], trace: &str| {
+        done(
+            &root(),
+            &[&["sim"], program, &["--loss", "2%", "--seed", "7", "--bytes", "200000", "--trace", trace]]
+                .concat(),
+        );
+        let text = fs::read_to_string(trace).expect("a trace");
+        let (_, records) = text.split_once('\n').expect("a header");
+        records.to_owned()
+    };
+    let of_text = simulate(&[&[text], &features[..]].concat(), &a);
+    assert!(of_text.lines().count() > 100);
+    assert_eq!(of_text, simulate(&[&table], &b));
+    done(&root(), &["report", &b, "--program", &table, "-o", &trace("page.html")]);
+    let page = fs::read_to_string(trace("page.html")).expect("a page");
+    assert!(page.contains("congestion control by RFC 5681"), "the page of a run shows the text");
+}
+
+#[test]
+fn a_table_without_text_is_checked_for_targets_too() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let table = table_of("tests/programs/memory.mtp", &[], dir.path());
+    let mut value: Value = serde_json::from_str(&fs::read_to_string(&table).expect("a table")).expect("JSON");
+    value["program"]["texts"] = json!([]);
+    value.as_object_mut().expect("an object").remove("hash");
+    fs::write(&table, value.to_string()).expect("written");
+    done(&root(), &["check", &table]);
+    let refused = run(&root(), &["check", &table, "--target", "xdp"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("target `xdp` does not carry out `put_data`"), "{said}");
+}
+
+#[test]
+fn a_wrong_table_gets_an_error() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let table = table_of("tests/programs/octets.mtp", &[], dir.path());
+    let right = fs::read_to_string(&table).expect("a table");
+    let said = |text: &str, more: &[&str]| {
+        fs::write(&table, text).expect("written");
+        let refused = run(&root(), &[&["sim", &table], more].concat());
+        assert!(matches!(refused.status.code(), Some(1 | 2)), "{:?}", refused.status);
+        String::from_utf8_lossy(&refused.stderr).into_owned()
+    };
+    for (text, more, expected) in [
+        ("{".to_owned(), &[][..], "`carrick build --target json` makes tables"),
+        ("[".repeat(100_000), &[], "nest deeper than"),
+        (right.replacen("\"version\":1", "\"version\":2", 1), &[], "has version 2"),
+        (right.replacen("\"protocol\":", "\"protocol\":1", 1), &[], ""),
+        (right.replacen("\"max_blueprints\":", "\"max_blueprints\":1", 1), &[], "hash"),
+        (right.clone(), &["--with", "sack"], "its features are chosen"),
+    ] {
+        let said = said(&text, more);
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let said = said(&right.replacen("\"hash\":\"", "\"hash\":null,\"x\":\"", 1), &[]);
+    assert!(said.contains("unknown field `x`"), "{said}");
+}
+
+/// Numbers as they come, the same ones each time (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+}
+
+/// Changes one value somewhere below.
+fn mutate(value: &mut Value, numbers: &mut Numbers) {
+    match value {
+        Value::Array(all) if !all.is_empty() => {
+            let at = numbers.below(all.len());
+            match numbers.below(12) {
+                0 => drop(all.remove(at)),
+                1 => all.push(all[at].clone()),
+                2 => all.swap(at, 0),
+                _ => mutate(&mut all[at], numbers),
+            }
+        }
+        Value::Object(all) if !all.is_empty() => {
+            let at = numbers.below(all.len());
+            mutate(all.values_mut().nth(at).expect("it is there"), numbers);
+        }
+        Value::Number(number) => {
+            let old = number.as_u64().unwrap_or_default();
+            let new =
+                [0, 1, old.wrapping_add(1), old.wrapping_sub(1), u64::from(u32::MAX), u64::MAX, 1 << 40];
+            *value = json!(new[numbers.below(new.len())]);
+        }
+        Value::Bool(flag) => *flag = !*flag,
+        Value::String(text) => {
+            let new = ["", "x\"; y", "*/ int", "\n#error", "main", "u32", "if"];
+            *text = new[numbers.below(new.len())].to_owned();
+        }
+        other => *other = json!(numbers.below(4)),
+    }
+}
+
+/// Whatever a table says, the answer is a program that is one, or an error.
+#[test]
+fn a_table_of_nonsense_is_no_program() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("nonsense.json");
+    let (mut taken, mut numbers) = (0, Numbers(1));
+    for name in ["octets", "shared", "structures", "scheduling"] {
+        let program = compile_file(&root().join(format!("tests/programs/{name}.mtp"))).expect("readable");
+        let mut right: Value =
+            serde_json::from_str(&table::write(&program.program.expect("right"))).expect("JSON");
+        right.as_object_mut().expect("an object").remove("hash");
+        right["program"]["texts"] = json!([]);
+        for _ in 0..mutations() {
+            let mut wrong = right.clone();
+            for _ in 0..=numbers.below(2) {
+                mutate(&mut wrong["program"], &mut numbers);
+            }
+            let Ok(program) = table::read("nonsense.json", &wrong.to_string()) else { continue };
+            taken += 1;
+            fs::write(&file, wrong.to_string()).expect("written");
+            survives(&program, &file);
+        }
+    }
+    assert!(taken > 0, "no change leaves a program right");
+}
+
+/// For how many wrong tables of each program; more by `CARRICK_MUTATIONS`.
+fn mutations() -> usize {
+    std::env::var("CARRICK_MUTATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(40)
+}
+
+/// It can be printed, generated and run.
+fn survives(program: &Program, file: &Path) {
+    carrick_ir::print::print(program);
+    carrick_emit_c::emit(program);
+    let mut command = Command::new("timeout");
+    command.arg("20").arg(carrick()).arg("sim").arg(file).args(["--bytes", "2000"]);
+    let ended = command.stdout(Stdio::null()).stderr(Stdio::piped()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(!said.contains("panicked"), "{}: {said}", fs::read_to_string(file).expect("a table"));
+}
