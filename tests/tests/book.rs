@@ -259,7 +259,7 @@ fn every_counter_is_explained() {
 #[test]
 fn mdbook_builds_it() {
     if Command::new("mdbook").arg("--version").output().is_err() {
-        return skip("mdbook is not installed (cargo install --locked mdbook)");
+        return skip("mdbook is not installed (scripts/setup installs it)");
     }
     let folder = tempfile::tempdir().expect("a folder");
     let built =
