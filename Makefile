@@ -5,7 +5,7 @@ CARGO ?= cargo
 export SECONDS ?= 60
 MINUTES ?= 60
 
-.PHONY: help demo test fmt lint bench experiments fuzz soak conformance docs book
+.PHONY: help demo test fmt lint bench experiments fuzz soak conformance docs book dist
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | sort
@@ -40,8 +40,11 @@ conformance: ## play a public suite of packetdrill scripts (SUITE=DIR) against T
 	@CARRICK_SUITE=$(if $(SUITE),$(abspath $(SUITE))) $(CARGO) test -q -p carrick-tests --test conformance -- --nocapture suite
 
 book: ## tutorial, reference and diagnostics as a website, in target/book (needs mdbook)
-	@command -v mdbook >/dev/null || { echo "make book: mdbook is missing; cargo install --locked mdbook" >&2; exit 3; }
+	@command -v mdbook >/dev/null || { echo "make book: mdbook is missing: run scripts/setup as root" >&2; exit 3; }
 	@mdbook build docs
+
+dist: ## a Debian package and a tarball, in target/dist
+	@scripts/dist
 
 docs: ## API documentation
 	$(CARGO) doc --workspace --no-deps

@@ -22,7 +22,7 @@ lose_one_in() {
 
 # Runs an application over the program in the kernel: its arguments are those of the application.
 in_the_kernel() {
-    exec ip netns exec "$ns_ours" "$target/release/carrick" run "$program" --target xdp --port "$device" \
+    exec ip netns exec "$ns_ours" "$carrick" run "$program" --target xdp --port "$device" \
         --addr "$ours/24" "$@"
 }
 

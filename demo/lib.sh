@@ -66,7 +66,7 @@ build_all() {
     say "building the compiler (the first time takes a minute or two)"
     cargo build --release --quiet -p carrick-cli -p carrick-tests
     say "compiling $program"
-    "$target/release/carrick" build "$program" --target native -o "$built"
+    "$carrick" build "$program" --target native -o "$built"
     [ -x "$host" ] || make --silent -C "$built"
 }
 

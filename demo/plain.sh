@@ -13,7 +13,7 @@ show_in_the_simulator() {
 simulate() {
     local name=$1 shown=$2 log=$out/sim-$1.json result=failed seconds
     shift 2
-    "$target/release/carrick" sim "$program" --bytes "${mib}MiB" --rate 100Mbps --delay 10ms --seed 7 "$@" \
+    "$carrick" sim "$program" --bytes "${mib}MiB" --rate 100Mbps --delay 10ms --seed 7 "$@" \
         --pcap "$out/sim-$name.pcapng" --format json >"$log" 2>"$out/sim-$name.log" && result=ok
     seconds=$(awk -v ns="$(field completion_ns "$log")" 'BEGIN { printf "%.3f", ns / 1e9 }')
     row "simulated, 100 Mbit/s, 10 ms" "$seconds" "$(field retransmitted_packets "$log")" "$shown" "$result"
