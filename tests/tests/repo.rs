@@ -324,13 +324,26 @@ fn requirements_name_what_meets_them() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The endings of files whose licence `REUSE.toml` names, as `**/*.ENDING`.
+fn annotated() -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join("REUSE.toml")).expect("it is there");
+    let table: toml::Table = text.parse().expect("well-formed TOML");
+    let annotations = table["annotations"].as_array().expect("a list");
+    assert!(annotations.iter().all(|a| a["SPDX-License-Identifier"].as_str().is_some_and(|l| !l.is_empty())));
+    let paths = annotations.iter().flat_map(|a| a["path"].as_array().expect("a list"));
+    let ending = |path: &str| path.strip_prefix("**/*.").map(str::to_owned);
+    paths.filter_map(|path| ending(path.as_str()?)).collect()
+}
+
 #[test]
 fn each_source_file_names_its_licence() {
+    let annotated = annotated();
     let mut without = Vec::new();
-    for place in ["crates", "runtime", "targets", "tests", "bench", "fuzz", "demo", "scripts"] {
+    for place in ["crates", "runtime", "targets", "protocols", "tests", "bench", "fuzz", "demo", "scripts"] {
         for file in text_files(&root().join(place)) {
             let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-            if !["rs", "c", "h", "cc", "py"].contains(&extension) {
+            let is_source = ["rs", "c", "h", "cc", "py", "mtp"].contains(&extension);
+            if !is_source || annotated.contains(extension) {
                 continue;
             }
             let text = fs::read_to_string(&file).unwrap_or_default();
