@@ -49,19 +49,23 @@ def layered(contest):
     yield ["all", *(f"{figure(sum(column.values()))} ns" for column in columns.values())]
 
 
-def judged(contest, contests):
-    """Which targets are met. Of a missed one: by which factor, where the time is spent, and what may improve it."""
-    lines, missed = [], False
+def verdicts(contest):
+    """Of each target: what was reached, and whether that meets it."""
     for aim in contest.aims:
         reached = aim.reached(contest.rows)
         if reached is None:
             continue
         short = aim.times / reached
-        missed = missed or short > 1
         what = (f"{aim.row}: {figure(aim.most / reached)} {contest.rows[0].unit}. Target at most {aim.most:g}" if aim.most is not None
                 else f"{aim.row}: {reached:.2f}x {aim.than}. Target {aim.times:g}x")
-        lines.append(f"{what}: missed by {short:.1f}x." if short > 1 else f"{what}: met.")
-    if missed:
+        yield what, f"missed by {short:.1f}x" if short > 1 else "met"
+
+
+def judged(contest, contests):
+    """Which targets are met. Of a missed one: by which factor, where the time is spent, and what may improve it."""
+    found = list(verdicts(contest))
+    lines = [f"{what}: {verdict}." for what, verdict in found]
+    if any(verdict != "met" for _, verdict in found):
         lines += time_spent(contests.get(contest.layers))
         lines += [f"Possible improvement: {contest.change}"] if contest.change else []
     return lines
@@ -106,12 +110,21 @@ def rows_of(head, *rows):
         yield f"| {' | '.join(row)} |"
 
 
+def verdict_table(found):
+    """A row for each target; `found` has the contest, what was reached and the verdict."""
+    yield "| contest | result | verdict |"
+    yield "| --- | --- | --- |"
+    for row in found:
+        yield f"| {' | '.join(row)} |"
+
+
 def page(contests, left_out, runs):
     today = datetime.date.today().isoformat()
     lines = ["# Benchmarks", "",
              "Written by `make bench`; do not edit. Each figure is the median of "
              f"{runs} runs; programs run alternately. The spread is the smallest and the largest figure.", "",
-             f"{today}, commit {commit()}, {machine()}."]
+             f"{today}, commit {commit()}, {machine()}.", "", "## Verdicts", ""]
+    lines += verdict_table((contest.title, *found) for contest in contests.values() for found in verdicts(contest))
     for contest in contests.values():
         lines += ["", f"## {contest.title}", "", f"Target: {contest.wanted}.", ""]
         for line in judged(contest, contests):
