@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The example applications, each with a program that everybody has at the other end.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
 
 use carrick_tests::build::host;
 use carrick_tests::net::{End, Net, lacks};
@@ -86,4 +87,25 @@ fn the_downloader_stays_until_its_peer_knows_of_the_end() {
     let sockets = String::from_utf8_lossy(&sockets.stdout).into_owned();
     let states: Vec<&str> = sockets.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(states, ["TIME-WAIT"], "{sockets}");
+}
+
+#[test]
+fn a_download_without_an_answer_says_so_and_fails_when_it_is_stopped() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path().display();
+    let mut get = Command::new(host(PROGRAM))
+        .args(["--port", &format!("unix:{at}/a:{at}/b"), "--addr", "10.0.0.1/24"])
+        .args(["--app", &format!("get:http://10.0.0.2/data:{at}/data")])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut said = BufReader::new(get.stderr.take().expect("it is a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("UTF-8");
+    assert!(line.starts_with("no answer from 10.0.0.2"), "{line}");
+    assert!(Command::new("kill").args(["-INT", &get.id().to_string()]).status().is_ok_and(|s| s.success()));
+    let mut rest = String::new();
+    said.read_to_string(&mut rest).expect("UTF-8");
+    assert!(rest.contains("the download of /data was stopped after 0 bytes"), "{rest}");
+    assert_eq!(get.wait().expect("it ends").code(), Some(1));
 }

@@ -16,6 +16,7 @@ struct carrick_application {
     void (*finish)(void *state);
     bool files;   /* opens files while it runs */
     bool removes; /* removes a file that it made, when it finishes */
+    bool ends;    /* ends by itself: a signal before that is a failure */
 };
 
 extern const struct carrick_application carrick_echo_application;

@@ -17,6 +17,7 @@
 #define GET_BUFFER    262144u /* at least CARRICK_HTTP_HEAD */
 #define GET_FILES     64u
 #define GET_PATIENCE  1 /* seconds for the server to end the connection, as it was asked to */
+#define GET_SLOW      2 /* seconds without a connection, after which people are told */
 #define GET_LINGER_NS 2000000000u
 
 struct get;
@@ -38,6 +39,7 @@ struct get {
     struct carrick_stack *stack;
     uint32_t address;
     uint16_t port;
+    bool begun;
     bool streams;        /* of one connection, its handle: */
     uint64_t connection; /* 0: none */
     int timer;
@@ -233,8 +235,23 @@ static void get_connected(void *user, enum carrick_status status, uint64_t handl
             get_fail(&get->files[i], "cannot open a stream", "too many requests are open");
 }
 
+/* The timer's time is over: a peer that is not there is given up only after long. */
+static void get_slow(void *user) {
+    struct get *get = user;
+    carrick_stack_watch(get->stack, get->timer, NULL, NULL);
+    bool connected = get->connection != 0;
+    for (uint32_t i = 0; i < get->count; i++)
+        connected |= get->files[i].open || get->files[i].ended;
+    if (!connected)
+        fprintf(stderr, "no answer from %u.%u.%u.%u for %d s; still trying\n", get->address >> 24,
+                get->address >> 16 & 255, get->address >> 8 & 255, get->address & 255, GET_SLOW);
+}
+
 /* False: the program cannot be a client. */
 static bool get_begin(struct get *get) {
+    const struct itimerspec slow = {.it_value = {.tv_sec = GET_SLOW}};
+    if (timerfd_settime(get->timer, 0, &slow, NULL) == 0)
+        (void)carrick_stack_watch(get->stack, get->timer, get_slow, get);
     get->moving = get->open = get->count;
     if (get->streams)
         return carrick_connect(get->stack, 0, get->address, get->port, get_connected, get) == 0;
@@ -312,9 +329,15 @@ static bool get_parse(struct get *get, const char *argument, struct carrick_port
 
 static void get_finish(void *state) {
     struct get *get = state;
-    for (uint32_t i = 0; i < get->count; i++)
-        if (get->files[i].file >= 0)
-            close(get->files[i].file);
+    for (uint32_t i = 0; i < get->count; i++) {
+        const struct get_file *f = &get->files[i];
+        if (f->file < 0)
+            continue;
+        close(f->file);
+        if (get->begun && !f->whole)
+            fprintf(stderr, "the download of %.*s was stopped after %" PRIu64 " bytes\n",
+                    (int)strcspn(f->request + 4, " "), f->request + 4, f->received);
+    }
     if (get->timer >= 0)
         close(get->timer);
     free(get->files);
@@ -337,7 +360,8 @@ static void *get_start(struct carrick_stack *stack, const char *argument, struct
         snprintf(error->text, sizeof error->text,
                  "There is no timer to be had: end some processes, or raise `ulimit -n`.");
     } else if (get_parse(get, argument, error)) {
-        if (get_begin(get))
+        get->begun = get_begin(get);
+        if (get->begun)
             return get;
         snprintf(error->text, sizeof error->text, "The program cannot be a client: its interface has no `connect`.");
     }
@@ -345,5 +369,8 @@ static void *get_start(struct carrick_stack *stack, const char *argument, struct
     return NULL;
 }
 
-const struct carrick_application carrick_get_application = {
-    .name = "get", .usage = "get:http://IP[:PORT]/PATH:FILE[,/PATH:FILE...]", .start = get_start, .finish = get_finish};
+const struct carrick_application carrick_get_application = {.name = "get",
+                                                            .usage = "get:http://IP[:PORT]/PATH:FILE[,/PATH:FILE...]",
+                                                            .start = get_start,
+                                                            .finish = get_finish,
+                                                            .ends = true};

@@ -143,14 +143,14 @@ static void tell_ready(void) {
 
 struct end {
     struct carrick_stack *stack;
-    int fd;
+    int fd, code;
 };
 
 static void end_asked(void *user) {
     const struct end *end = user;
     struct signalfd_siginfo info;
     if (read(end->fd, &info, sizeof info) == sizeof info)
-        carrick_stack_stop(end->stack, CARRICK_EXIT_OK);
+        carrick_stack_stop(end->stack, end->code);
 }
 
 /* All is open by now: nothing that is needed from here on takes a privilege. */
@@ -175,7 +175,10 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, NULL);
-    struct end end = {run->stacks[0], signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)};
+    struct end end = {run->stacks[0], signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), CARRICK_EXIT_OK};
+    for (uint32_t i = 0; i < run->count; i++)
+        if (run->applications[i]->ends)
+            end.code = CARRICK_EXIT_FAILED;
     if (end.fd < 0 || !carrick_stack_watch(run->stacks[0], end.fd, end_asked, &end))
         return CARRICK_EXIT_FAILED;
     /* Timers to the microsecond: the kernel's slack of 50 us is for those who save power. */
