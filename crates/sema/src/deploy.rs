@@ -185,7 +185,7 @@ impl Checker<'_> {
             }
             let (tx, rx) = makes_units(&self.program, ir::CtxId(index as u32));
             if (tx || rx) && context.tx_capacity.is_none() {
-                let what = format!("register_data_spec({}, tx_octets, rx_octets)", context.name);
+                let what = format!("register_data_spec({}, tx_bytes, rx_bytes)", context.name);
                 missing.push((codes::DATA_SPEC_MISSING, what));
             }
         }

@@ -182,7 +182,11 @@ impl Checker<'_> {
                 if found != Some(named) {
                     self.report(wrong(
                         format!("the processors of `{}` do not take `{}`", call.event.name, name.name),
-                        "name the context that they take",
+                        if found.is_some() {
+                            "name the context that they take"
+                        } else {
+                            "leave `on` and the context out"
+                        },
                     ));
                     return None;
                 }
@@ -192,10 +196,16 @@ impl Checker<'_> {
                 let named = self.lookup("id", id, |d| if let Def::Id(i) = d { Some(i) } else { None })?;
                 let wanted = found.map(|c| self.program.contexts[c.index()].id);
                 if wanted != Some(named) {
-                    self.report(wrong(
-                        format!("the context of `{}` is not found by `{}`", call.event.name, id.name),
-                        "use the id of the context that its processors take",
-                    ));
+                    self.report(match found {
+                        Some(_) => wrong(
+                            format!("the context of `{}` is not found by `{}`", call.event.name, id.name),
+                            "use the id of the context that its processors take",
+                        ),
+                        None => wrong(
+                            format!("the processors of `{}` take no context", call.event.name),
+                            "leave `at` and the id out",
+                        ),
+                    });
                     return None;
                 }
                 let made = Body::new(self, Scope::Call(event)).id_parts(named, args, id.span)?;

@@ -18,13 +18,18 @@ impl Checker<'_> {
         words.contains(name)
     }
 
+    /// Reports what is never used, unless there is an error, which may be why.
     pub(crate) fn report_unused(&mut self) {
+        if self.has_errors() {
+            return;
+        }
         let file = self.file;
         for item in &file.items {
             let (what, name): (&str, &Ident) = match &item.kind {
                 ItemKind::Const { name, .. } => ("constant", name),
                 ItemKind::Param { name, .. } => ("parameter", name),
                 ItemKind::Struct { name, .. } => ("struct", name),
+                ItemKind::Id { name, .. } => ("id", name),
                 ItemKind::OptUnion { name, .. } => ("option union", name),
                 ItemKind::OptList { name, .. } => ("option list", name),
                 ItemKind::Function { name, .. } => ("function", name),

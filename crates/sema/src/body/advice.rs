@@ -29,7 +29,7 @@ impl Body<'_, '_> {
     }
 
     /// The same, unless there is an error, which may be why.
-    fn advise_later(&mut self, code: u16, message: &str, span: Span, label: &str, mend: &str) {
+    pub(super) fn advise_later(&mut self, code: u16, message: &str, span: Span, label: &str, mend: &str) {
         self.cx.advice.push(Diagnostic::warning(code, message, span, label).mend(mend));
     }
 
@@ -42,7 +42,14 @@ impl Body<'_, '_> {
     }
 
     pub(super) fn advise_condition(&mut self, cond: &ir::Expr, span: Span) {
-        if let Some(value) = self.literal_value(cond) {
+        // Of these the operator is reported.
+        let half_known = match &cond.kind {
+            ExprKind::Binary(ir::BinOp::LogicalAnd | ir::BinOp::LogicalOr, a, b) => {
+                self.literal_value(a).is_some() != self.literal_value(b).is_some()
+            }
+            _ => false,
+        };
+        if let Some(value) = self.literal_value(cond).filter(|_| !half_known) {
             let message = format!("this condition is always {}", value != 0);
             self.advise(
                 codes::CONSTANT_CONDITION,
@@ -87,6 +94,23 @@ impl Body<'_, '_> {
             (_, None, Some(n)) => self.advise_bound(op, &a.ty, n, span),
             (_, Some(n), None) => self.advise_bound(mirrored(op), &b.ty, n, span),
             _ => {}
+        }
+    }
+
+    /// `x || true` and `x && false`, where one side decides alone.
+    pub(super) fn advise_one_side(&mut self, op: BinOp, a: &ir::Expr, b: &ir::Expr, span: Span) {
+        let decides = u64::from(op == BinOp::Or);
+        if let (Some(n), None) | (None, Some(n)) = (self.literal_value(a), self.literal_value(b))
+            && n == decides
+        {
+            let message = format!("this condition is always {}", n != 0);
+            self.advise(
+                codes::CONSTANT_CONDITION,
+                &message,
+                span,
+                "one side decides it",
+                "leave one side out",
+            );
         }
     }
 

@@ -181,7 +181,13 @@ impl<'c, 'a> Body<'c, 'a> {
             if !self.used[local.index()] {
                 let code =
                     if self.is_parameter(local) { codes::UNUSED_PARAMETER } else { codes::UNUSED_LOCAL };
-                self.advise(code, &format!("`{name}` is never used"), span, "declared here", "remove it");
+                self.advise_later(
+                    code,
+                    &format!("`{name}` is never used"),
+                    span,
+                    "declared here",
+                    "remove it",
+                );
             }
         }
     }

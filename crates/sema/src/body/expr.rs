@@ -342,6 +342,7 @@ impl Body<'_, '_> {
         let right = self.condition(b);
         let hoisted = std::mem::replace(&mut self.out, before);
         let (left, right) = (left?, right?);
+        self.advise_one_side(op, &left, &right, span);
         if hoisted.is_empty() {
             let op = if op == BinOp::And { ir::BinOp::LogicalAnd } else { ir::BinOp::LogicalOr };
             let kind = ExprKind::Binary(op, Box::new(left), Box::new(right));

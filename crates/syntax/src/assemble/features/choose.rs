@@ -274,6 +274,14 @@ pub(super) fn find<'a>(
 /// Whether the chosen features go together.
 pub(super) fn check_combination(blocks: &[&Feature], chosen: &[Chosen], to: &mut Vec<Diagnostic>) {
     let has = |used: &FeatureUse| chosen.iter().any(|c| c.is(used));
+    // Of a feature that every build has, another option can be chosen.
+    let leave = |name: &str| {
+        let options = |block: &&&Feature| block.name.name == name && block.always.is_some();
+        match blocks.iter().find(options) {
+            Some(_) => format!("another option of `{name}`"),
+            None => format!("`--without {name}`"),
+        }
+    };
     for feature in blocks.iter().filter(|block| chosen.iter().any(|c| c.has(block))) {
         let name = &feature.name.name;
         for needed in feature.requires.iter().filter(|used| !has(used)) {
@@ -285,7 +293,7 @@ pub(super) fn check_combination(blocks: &[&Feature], chosen: &[Chosen], to: &mut
                     needed.feature.span,
                     "not chosen",
                 )
-                .mend(format!("build with `--with {wanted}` too, or `--without {name}`")),
+                .mend(format!("build with `--with {wanted}` too, or {}", leave(name))),
             );
         }
         for other in feature.excludes.iter().filter(|used| has(used)) {
@@ -297,7 +305,7 @@ pub(super) fn check_combination(blocks: &[&Feature], chosen: &[Chosen], to: &mut
                     other.feature.span,
                     "chosen too",
                 )
-                .mend(format!("build with `--without {}`, or `--without {name}`", other.feature.name)),
+                .mend(format!("build with {}, or {}", leave(&other.feature.name), leave(name))),
             );
         }
     }
