@@ -50,7 +50,7 @@ fn words(args: &[String]) -> Result<Words, Failure> {
         }
         let value = rest.next().ok_or_else(|| Failure::Usage(format!("{word} has no value; {USAGE}")))?;
         match word.as_str() {
-            "--port" => words.device = value.clone(),
+            "--port" => words.device = device(value)?,
             "--addr" => {
                 let address = carrick_driver::address::of_host(value).map_err(Failure::Usage)?;
                 words.address = address.into();
@@ -74,6 +74,16 @@ fn words(args: &[String]) -> Result<Words, Failure> {
         return Err(Failure::Usage(format!("device or address is missing; {USAGE}")));
     }
     Ok(words)
+}
+
+/// The name of a device; ports of other targets have a kind before it.
+fn device(port: &str) -> Result<String, Failure> {
+    match port.split_once(':') {
+        Some((kind, device)) if !device.is_empty() => Err(Failure::Usage(format!(
+            "target `xdp` takes the name of a device without `{kind}:`; write `--port {device}`"
+        ))),
+        _ => Ok(port.to_owned()),
+    }
 }
 
 impl Words {

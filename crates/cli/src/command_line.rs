@@ -5,9 +5,10 @@ use std::iter;
 
 use carrick_driver::targets::Targets;
 use clap::builder::PossibleValuesParser;
-use clap::{Command, CommandFactory, FromArgMatches};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 
-use crate::args::Args;
+use crate::args::{self, Args, Features};
+use crate::manifest::words;
 
 /// The whole command line.
 pub fn command(targets: Targets) -> Command {
@@ -37,5 +38,68 @@ fn with_targets(command: Command, names: &[&str]) -> Command {
 /// # Errors
 /// What is wrong with it, or the help that it asks for.
 pub fn parse(targets: Targets) -> Result<Args, clap::Error> {
-    Args::from_arg_matches(&command(targets).try_get_matches()?)
+    let (command, given) = (command(targets), std::env::args_os().map(|word| word.into_string()));
+    let matches = match given.collect::<Result<Vec<_>, _>>() {
+        Ok(given) => command.try_get_matches_from(own_first(given)),
+        Err(_) => command.try_get_matches(),
+    };
+    Args::from_arg_matches(&matches?)
+}
+
+/// Returns the features with which a command line (`carrick sim ...`) builds its program; `None` if it builds none.
+pub fn features(line: &str) -> Option<Features> {
+    match Args::try_parse_from(own_first(words::split(line))).ok()?.command {
+        args::Command::Sim(sim) => Some(sim.source.features),
+        args::Command::Trace(trace) => Some(trace.source.features),
+        args::Command::Run(run) => Some(run.source.features),
+        _ => None,
+    }
+}
+
+/// `carrick run` takes its own options also behind those of the stack: moves them before the others.
+fn own_first(given: Vec<String>) -> Vec<String> {
+    let Some((start, rest)) = given.split_at_checked(2).filter(|(start, _)| start[1] == "run") else {
+        return given;
+    };
+    let known = Args::command();
+    let options = known.find_subcommand("run").into_iter().flat_map(Command::get_arguments);
+    let options: Vec<(String, bool)> = options
+        .filter_map(|arg| Some((format!("--{}", arg.get_long()?), arg.get_action().takes_values())))
+        .collect();
+    let (mut own, mut others) = (start.to_vec(), Vec::new());
+    let mut rest = rest.iter().peekable();
+    while let Some(word) = rest.next() {
+        let name = word.split_once('=').map_or(&**word, |(name, _)| name);
+        match options.iter().find(|(option, _)| option == name) {
+            Some((_, takes)) => {
+                own.push(word.clone());
+                own.extend(rest.next_if(|_| *takes && name == word).cloned());
+            }
+            None => others.push(word.clone()),
+        }
+    }
+    own.extend(others);
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_run_stand_anywhere() {
+        let line = "carrick run a.mtp --port loop --trace a.run --app echo --with=b,c=d --verbose";
+        let Ok(Args { command: args::Command::Run(run), .. }) =
+            Args::try_parse_from(own_first(words::split(line)))
+        else {
+            panic!("it is a command line")
+        };
+        assert_eq!(run.stack, ["--port", "loop", "--app", "echo"]);
+        assert!(run.verbose && run.trace.is_some_and(|file| file.ends_with("a.run")));
+        assert_eq!(
+            features(line).map(|features| features.with),
+            Some(vec!["b".to_owned(), "c=d".to_owned()])
+        );
+        assert!(features("carrick targets").is_none());
+    }
 }

@@ -16,6 +16,7 @@ pub mod failure;
 pub mod hash;
 pub mod hosts;
 pub mod params;
+pub mod parts;
 pub mod probe;
 pub mod quantity;
 pub mod render;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use carrick_driver::compile::{combinations_of, compile_assembled};
 use carrick_driver::targets::{Against, Targets};
-use carrick_driver::{Choice, Compiled, Failure, compile_for, render};
+use carrick_driver::{Choice, Compiled, Failure, compile_for, parts, render};
 use serde_json::{Value, json};
 
 use crate::args::Check;
@@ -89,5 +89,10 @@ fn pretty(args: &Check, compiled: &Compiled) {
     match &compiled.program {
         Some(program) if args.ir => print!("{}", carrick_ir::print::print(program)),
         _ => eprintln!("{}", output::summary(compiled)),
+    }
+    if compiled.program.is_none()
+        && let Some(program) = parts::program_of(Path::new(&compiled.file))
+    {
+        eprintln!("{} is a part of {}: check that", compiled.file, program.display());
     }
 }

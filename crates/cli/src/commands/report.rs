@@ -11,6 +11,7 @@ use carrick_report::{Header, Reader, Source};
 
 use super::plot;
 use crate::args::Report;
+use crate::command_line;
 use crate::manifest::Manifest;
 use crate::output;
 
@@ -49,7 +50,11 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
     }
     let header = Header::read(&first).map_err(wrong)?;
     let path = args.program.clone().unwrap_or_else(|| PathBuf::from(&header.program));
-    let compiled = compile_choice(&path, &args.features.choice()).map_err(|e| match args.program {
+    // What is said here goes before what the run was made with.
+    let recorded = Some(&args.features).filter(|given| given.with.is_empty() && given.without.is_empty());
+    let recorded = recorded.and_then(|_| command_line::features(&header.run));
+    let features = recorded.as_ref().unwrap_or(&args.features);
+    let compiled = compile_choice(&path, &features.choice()).map_err(|e| match args.program {
         None => Failure::Usage(format!("{e}; or say with --program where the program of this run is")),
         Some(_) => e,
     })?;
@@ -74,8 +79,7 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
 /// Lines of a text that is not that of the run would point nowhere.
 fn changed(path: &Path, header: &Header) -> Failure {
     Failure::Usage(format!(
-        "{} is not as it was in the run; record it again ({} --trace RUN), name the old text with --program, or the features that it was \
-         built with with --with and --without",
+        "{} is not as it was in the run; record it again ({} --trace RUN), or name the old text with --program",
         path.display(),
         header.run
     ))
