@@ -264,7 +264,7 @@ def keystroke():
 
 def memory():
     command = [native() / "tcp-bench", "idle", "100000", "max_conns=131072"]
-    row = json_row("an idle connection without its data buffers", "bytes", command, "octets_per_connection", "less")
+    row = json_row("an idle connection without its data buffers", "bytes", command, "bytes_per_connection", "less")
     return Contest("Memory", "at most 1024 bytes", [row], aims=[Aim(row.name, most=1024)])
 
 

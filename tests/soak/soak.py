@@ -61,7 +61,7 @@ class Soak:
                 kind, what, *rest = (line.split() + [""])[:3]
                 if what == "ok":
                     self.transfers[kind] += 1
-                    self.transfers["octets"] += int(rest[0])
+                    self.transfers["bytes"] += int(rest[0])
                 elif excused and what in ("error", "short"):
                     self.transfers["cut off"] += 1
                 else:
@@ -187,7 +187,7 @@ class Soak:
         if len(self.lost) > lost:
             counted = {name: count for name, count in self.world.counters().items() if count}
             print(f"  counted by then: {counted}", flush=True)
-        done = sum(self.transfers.values()) - self.transfers["octets"]
+        done = sum(self.transfers.values()) - self.transfers["bytes"]
         print(f"{time.monotonic() - self.began:7.1f} s  round {number}: {'; '.join(what) or 'nothing'}; {done} transfers; "
               f"{', '.join(f'{name} {kib} KiB' for name, kib in self.memory.items())}", flush=True)
 

@@ -128,3 +128,43 @@ fn what_a_target_lacks_is_a_diagnostic_with_its_place() {
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("error[MTP0606]"), "{}", said(&output));
 }
+
+#[test]
+fn a_part_of_a_program_names_its_program() {
+    let output = run(&["check", "protocols/homa/parts/grants.mtp"]);
+    let said = said(&output);
+    assert!(said.ends_with("is a part of protocols/homa/homa.mtp: check that\n"), "{said}");
+}
+
+#[test]
+fn a_run_whose_transfer_fails_fails() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    command::done(dir, &["new", "parcel"]);
+    let lost = command::run(dir, &["sim", "parcel/parcel.mtp", "--loss", "100%"]);
+    let said = String::from_utf8_lossy(&lost.stdout);
+    assert_eq!(lost.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("FAILED: connection 1: the client got TIMED_OUT after 0 bytes of 1000000"),
+        "{said}"
+    );
+    let text = std::fs::read_to_string(dir.join("parcel/parcel.mtp")).expect("UTF-8");
+    let notify = "notify(c.send_token, OK, n);";
+    std::fs::write(dir.join("twice.mtp"), text.replace(notify, &format!("{notify} {notify}")))
+        .expect("writable");
+    let twice = command::run(dir, &["sim", "twice.mtp"]);
+    let said = String::from_utf8_lossy(&twice.stdout);
+    assert!(
+        said.contains("completed requests that were complete") && twice.status.code() == Some(1),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_report_builds_the_program_as_the_run_did() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let program = root().join("protocols/netblocks/netblocks.mtp").display().to_string();
+    command::done(dir, &["sim", &program, "--bytes", "10KB", "--with", "checksum", "--trace", "a.run"]);
+    assert_eq!(command::done(dir, &["report", "a.run"]), "report.html\n");
+}

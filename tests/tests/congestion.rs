@@ -227,7 +227,7 @@ fn losses_found_by_time_are_losses_and_are_found_soon() {
         let took = (1..=80).filter(|seed: &u32| {
             let report = simulate(PROGRAM, &[with, &["--seed", &seed.to_string()], &short].concat())
                 .expect("the interpreter wants no C compiler");
-            assert_eq!(report["server"][0]["received_octets"], 20_000, "{report}");
+            assert_eq!(report["server"][0]["received_bytes"], 20_000, "{report}");
             // From when both ends know of each other.
             let begin = report["server"][0]["started_ns"].as_f64().expect("a time");
             report["completion_ns"].as_f64().expect("a time") - begin >= 200e6

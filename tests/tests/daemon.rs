@@ -496,7 +496,7 @@ fn rates_are_read_and_told() {
     assert_eq!(house.asked("0 7 8"), "7 15 refused");
     let of = &house.status()["programs"][0]["rates"][0];
     assert_eq!((&of["user"], &of["flow_rate"]), (&Value::Null, &Value::from(500_000)));
-    assert_eq!((&of["packets"], &of["octets"], &of["refused"]), (&2.into(), &48.into(), &0.into()));
+    assert_eq!((&of["packets"], &of["bytes"], &of["refused"]), (&2.into(), &48.into(), &0.into()));
     assert!(daemon.end().success());
     house.is_as_before();
 }

@@ -51,7 +51,7 @@ fn a_shaper_of_ones_own_works_at_once() {
     let rate = |said: &Value| said["goodput_bps"].as_f64().expect("a rate");
     assert!(rate(&free) > 50e6, "{free}");
     assert!((9e6..10.2e6).contains(&rate(&slow)), "ten megabits are let through: {slow}");
-    assert_eq!(slow["server"][0]["received_octets"], 2_000_000, "{slow}");
+    assert_eq!(slow["server"][0]["received_bytes"], 2_000_000, "{slow}");
     assert_eq!(slow["between"]["counters"]["store_full"], 0, "{slow}");
     let wider = simulated(dir, &[&shaped[..], &["--via-set", "limit=20Mbps"]].concat());
     assert!((18e6..20.4e6).contains(&rate(&wider)), "{wider}");
@@ -68,7 +68,7 @@ fn every_octet_arrives_through_a_bad_network() {
     for seed in ["1", "2", "3"] {
         let through = ["--via", "lane/lane.mtp", "--bytes", "300KB", "--seed", seed];
         let said = simulated(folder.path(), &[&through[..], &bad].concat());
-        assert_eq!(said["server"][0]["received_octets"], 300_000, "{said}");
+        assert_eq!(said["server"][0]["received_bytes"], 300_000, "{said}");
         assert_eq!(said["server"][0]["end"], "closed", "{said}");
     }
 }
@@ -168,7 +168,7 @@ fn a_connection_through_the_syn_proxy_carries_every_octet() {
             serde_json::from_str(&done(&root(), &[&through[..], faults, more].concat())).expect("JSON")
         };
         let interpreted = said(&[]);
-        assert_eq!(interpreted["server"][0]["received_octets"], 200_000, "{interpreted}");
+        assert_eq!(interpreted["server"][0]["received_bytes"], 200_000, "{interpreted}");
         assert_eq!(interpreted["server"][0]["end"], "closed", "{interpreted}");
         let compiled = said(&["--compiled"]);
         for what in ["completion_ns", "between", "packets"] {

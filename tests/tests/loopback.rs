@@ -14,7 +14,7 @@ fn carries(program: &str, name: &str, piece: &str) {
     assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
     let said: Value = serde_json::from_slice(&done.stdout).expect("JSON");
     let figure = |name: &str| said[name].as_f64().unwrap_or_default();
-    assert!(figure("octets") > 1e6 && figure("packets") > 1e6 / 1500.0, "{program}: {said}");
+    assert!(figure("bytes") > 1e6 && figure("packets") > 1e6 / 1500.0, "{program}: {said}");
     assert!(figure("payload_gbps") > 0.0 && figure("ns_per_packet") > 0.0, "{program}: {said}");
 }
 

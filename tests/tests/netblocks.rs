@@ -57,7 +57,7 @@ fn the_readme_shows_the_sizes() {
     );
     for protocol in &PROTOCOLS {
         let layout = json("layout", protocol, &[]);
-        let octets = layout["blueprints"][0]["most_octets"].as_u64().expect("a size");
+        let octets = layout["blueprints"][0]["most_bytes"].as_u64().expect("a size");
         assert_eq!(octets, protocol.paper, "{}", protocol.name);
         let with = if protocol.features.is_empty() {
             String::new()

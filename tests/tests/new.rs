@@ -22,7 +22,7 @@ fn a_stream_of_ones_own_works_at_once() {
         let sim =
             ["sim", program, "--bytes", "2MB", "--delay", "5ms", "--rate", "100Mbps", "--format", "json"];
         let said: Value = serde_json::from_str(&done(dir, &[&sim[..], faults].concat())).expect("JSON");
-        assert_eq!(said["server"][0]["received_octets"], 2_000_000, "{said}");
+        assert_eq!(said["server"][0]["received_bytes"], 2_000_000, "{said}");
         assert_eq!(said["server"][0]["end"], "closed", "{said}");
         assert_eq!(said["retransmitted_packets"].as_u64() > Some(0), !faults.is_empty(), "{said}");
     }
@@ -31,7 +31,7 @@ fn a_stream_of_ones_own_works_at_once() {
     let bench =
         Command::new(dir.join("out/my_parcel-bench")).args(["bulk", "20"]).output().expect("it starts");
     let figures: Value = serde_json::from_slice(&bench.stdout).expect("JSON");
-    assert_eq!(figures["octets"], 20 << 20, "{figures}");
+    assert_eq!(figures["bytes"], 20 << 20, "{figures}");
 }
 
 const BAD: [&str; 8] = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "2%"];

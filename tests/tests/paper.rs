@@ -25,7 +25,7 @@ fn appendix_e(seed: u64, more: &[&str]) -> Option<Value> {
 fn appendix_e_brings_every_octet_through_every_fault() {
     for seed in 1..=30 {
         let Some(result) = appendix_e(seed, &[]) else { return };
-        assert_eq!(result["server"][0]["received_octets"], OCTETS, "seed {seed}: {result}");
+        assert_eq!(result["server"][0]["received_bytes"], OCTETS, "seed {seed}: {result}");
         assert_eq!(result["server"][0]["end"], "closed", "seed {seed}: {result}");
         assert_eq!(result["client"][0]["end"], "closed", "seed {seed}: {result}");
     }

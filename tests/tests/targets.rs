@@ -89,14 +89,14 @@ const MEASURED: [(&str, &str, u64); 10] = [
     ("blueprints_per_event", "MTP0607_instructions.mtp", 22),
     ("contexts_per_chain", "MTP0608_contexts_per_chain.mtp", 2),
     // 4 and 64 times 8, an id of twice 4.
-    ("context_octets", "MTP0609_context_octets.mtp", 524),
+    ("context_bytes", "MTP0609_context_octets.mtp", 524),
     // 16 instances of 4 and 8, each with 64 KiB to send and the octet of a unit of none.
-    ("state_octets", "MTP0609_state_octets.mtp", 16 * (12 + 65_536 + 1)),
+    ("state_bytes", "MTP0609_state_octets.mtp", 16 * (12 + 65_536 + 1)),
     // Two references, a header of 4, a list of 4 and 100 times 8, two values of 4 for a sum; in the function a reference and 8
     // times 4.
-    ("stack_octets", "MTP0610_stack_octets.mtp", 872),
+    ("stack_bytes", "MTP0610_stack_octets.mtp", 872),
     // 20 of IPv4, 4, and 6 times 8.
-    ("header_octets", "MTP0611_header_octets.mtp", 72),
+    ("header_bytes", "MTP0611_header_octets.mtp", 72),
     // One by number, one for each of 16 instances, and one more.
     ("queues", "MTP0612_queues.mtp", 18),
 ];
@@ -141,7 +141,7 @@ fn a_word_for_instructions_is_a_group_or_one_of_them() {
 fn a_limit_that_there_is_not_is_refused() {
     let text = include_str!("../../targets/sim/target.toml");
     let wrong = TargetFile::parse(&format!("{text}\nspeed = 3\n")).expect_err("no such limit");
-    assert!(wrong.contains("there is no limit \"speed\"") && wrong.contains("stack_octets"), "{wrong}");
+    assert!(wrong.contains("there is no limit \"speed\"") && wrong.contains("stack_bytes"), "{wrong}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_run_on_a_device_becomes_a_page() {
         lines.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
     let packets = |what: &str, host: u32| {
         let own = lines.iter().filter(|line| line["what"] == what && line["host"] == host);
-        own.map(|line| line["detail"]["octets"].as_u64().expect("a length")).collect::<Vec<_>>()
+        own.map(|line| line["detail"]["bytes"].as_u64().expect("a length")).collect::<Vec<_>>()
     };
     assert_eq!(packets("sent", 0), packets("arrived", 1), "memory loses and reorders nothing");
     assert!(packets("sent", 0).iter().sum::<u64>() > OCTETS as u64);

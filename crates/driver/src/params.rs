@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use carrick_ir::{ExprKind, Program, Requirement, arith, print, walk};
+use carrick_ir::{ExprKind, Program, Requirement, Ty, arith, print, walk};
 use carrick_syntax::suggest::nearest;
 
 use crate::{Failure, quantity};
@@ -28,7 +28,12 @@ pub fn values(program: &Program, settings: &[String]) -> Result<Vec<u64>, Failur
             Failure::Usage(format!("{} has no parameter {name:?}; {hint}", program.file))
         })?;
         let param = &program.params[at];
-        let value = quantity::any(text)?;
+        let value = match param.ty {
+            Ty::Duration => quantity::duration(text),
+            Ty::Rate => quantity::rate(text),
+            Ty::Bytes => quantity::bytes(text),
+            _ => quantity::any(text),
+        }?;
         if arith::less(&param.ty, value, param.lo) || arith::less(&param.ty, param.hi, value) {
             return Err(Failure::Usage(format!("{name}={text} is outside {}..{}", param.lo, param.hi)));
         }

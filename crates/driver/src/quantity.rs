@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Quantities as people write them on a command line: `10ms`, `100Mbps`, `10MB`, `1%`.
+//! Quantities as people write them on a command line: `10ms`, `100Mbps`, `10MB`, `1%`. As in programs, durations and rates
+//! have a unit; only 0 needs none.
 
 use crate::Failure;
 
@@ -11,7 +12,8 @@ const DURATIONS: [(&str, u64); 6] = [
     ("min", 60_000_000_000),
     ("h", 3_600_000_000_000),
 ];
-const BYTES: [(&str, u64); 7] = [
+const BYTES: [(&str, u64); 8] = [
+    ("", 1),
     ("B", 1),
     ("KB", 1_000),
     ("MB", 1_000_000),
@@ -25,11 +27,10 @@ const RATES: [(&str, u64); 4] = [("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000
 fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..digits].parse().ok()?;
-    let factor = match &text[digits..] {
-        "" => 1,
-        unit => units.iter().find(|(name, _)| *name == unit)?.1,
-    };
-    number.checked_mul(factor)
+    match (number, &text[digits..]) {
+        (0, "") => Some(0),
+        (_, unit) => number.checked_mul(units.iter().find(|(name, _)| *name == unit)?.1),
+    }
 }
 
 fn wrong(text: &str, what: &str, example: &str) -> Failure {
@@ -105,6 +106,9 @@ mod tests {
         assert_eq!(rate("100Mbps"), Ok(100_000_000));
         assert_eq!(share("1%"), Ok(10_000));
         assert_eq!(share("0.01"), Ok(10_000));
+        assert_eq!((duration("0"), rate("0"), any("5")), (Ok(0), Ok(0), Ok(5)));
+        let said = duration("10").expect_err("it has no unit").to_string();
+        assert!(said.contains("10ms") && rate("100").is_err(), "{said}");
         for wrong in ["", "ms", "10 ms", "-1s", "10Zbps", "99999999999999999999h"] {
             assert!(duration(wrong).is_err() && bytes(wrong).is_err() && rate(wrong).is_err(), "{wrong}");
         }

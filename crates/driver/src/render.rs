@@ -158,7 +158,7 @@ pub fn json(compiled: &Compiled) -> Value {
                 "causes": d.causes.iter()
                     .map(|c| json!({"span": place(c.span), "text": c.text})).collect::<Vec<_>>(),
                 "note": d.note,
-                "mend": d.mend.as_ref().map(|m| json!({
+                "fix": d.mend.as_ref().map(|m| json!({
                     "text": m.text,
                     "edits": m.edits.iter()
                         .map(|e| json!({"span": place(e.span), "replacement": e.replacement}))

@@ -191,13 +191,13 @@ impl<'p> Reader<'p> {
                 let found = self.flows.segment(self.program, self.moment(line), &record);
                 self.hosts[line.host as usize].segment = found;
             }
-            "sent" => self.sent(line, number("packet")?, number("octets")?),
+            "sent" => self.sent(line, number("packet")?, number("bytes")?),
             "forwarded" => {
                 self.packets.forwarded(number("packet")?, number("left"), number("arrival"), number("copy"));
             }
             "arrived" => {
                 let before = self.packets.len();
-                let (packet, octets) = (number("packet")?, number("octets")?);
+                let (packet, octets) = (number("packet")?, number("bytes")?);
                 let place = self.packets.arrived(line.t, line.host, packet, octets);
                 if self.packets.len() > before {
                     self.carried.push(None);

@@ -16,9 +16,9 @@ pub fn flow_name(flow: &Flow) -> String {
 
 /// The tables.
 pub fn tables(run: &Run) -> String {
-    let hosts = table(&["", "packets sent", "octets", "lost", "queue full", "most waiting"], hosts(run));
+    let hosts = table(&["", "packets sent", "bytes", "lost", "queue full", "most waiting"], hosts(run));
     let head =
-        ["", "id", "segments", "octets", "sent again", "round-trip time", "transfers", "completion time"];
+        ["", "id", "segments", "bytes", "sent again", "round-trip time", "transfers", "completion time"];
     let flows: Vec<Vec<String>> = run.segments.iter().map(|s| flow(run, s.of)).collect();
     let more = match flows.len().checked_sub(FLOWS_MAX) {
         None | Some(0) => String::new(),

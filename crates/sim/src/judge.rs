@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What of a run should not have happened, by what interfaces promise.
 
-use carrick_ir::{Program, uses};
+use carrick_ir::{Program, STATUS_NAMES, uses};
 
 use crate::app::{End, Messages, Plan, Record, Side};
 use crate::core::FailedClaim;
@@ -32,8 +32,22 @@ pub(crate) fn records(
     Verdict { failures, ..Verdict::default() }
 }
 
+/// The claims that failed at a host, each in a line.
+pub(crate) fn claims(program: &Program, host: &str, failed: &[FailedClaim]) -> Vec<String> {
+    let mut counted: Vec<(&FailedClaim, usize)> = Vec::new();
+    for failure in failed {
+        match counted.iter_mut().find(|(first, _)| first.claim == failure.claim) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((failure, 1)),
+        }
+    }
+    let again = |count| if count > 1 { ", and again later" } else { "" };
+    let line = |(first, count)| claim_words(program, host, first) + again(count);
+    counted.into_iter().map(line).collect()
+}
+
 /// A failed claim in a line.
-pub(crate) fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
+fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
     let chain = failed.event.and_then(|e| program.events.get(e as usize));
     let place = chain.map_or_else(|| "the parser".to_owned(), |e| format!("the chain of `{}`", e.name));
     let at = failed.at as f64 / 1e9;
@@ -75,6 +89,35 @@ fn judge_streams(shape: Shape, clients: &[Record], servers: &[Record], scenario:
 fn waits_for_a_lost_peer(end: &Record, peer: Option<&Record>, scenario: &Scenario) -> bool {
     let gone = peer.is_some_and(|peer| matches!(peer.end, End::Aborted | End::Error(_)));
     end.end == End::Open && (gone || scenario.link.cut_at_ns.is_some())
+}
+
+/// Says of each transfer that ended in an error, or is short of what its application was to send, how far it went: no promise
+/// is broken, but nobody got what they wanted.
+pub(crate) fn unfinished(shape: Shape, records: &[Vec<Record>; 2], scenario: &Scenario) -> Vec<String> {
+    let mut found = Vec::new();
+    let sides: [(&str, fn(&Plan) -> &Side); 2] =
+        [("client", |plan| &plan.client), ("server", |plan| &plan.server)];
+    for (at, (name, side)) in sides.into_iter().enumerate() {
+        for record in &records[at] {
+            let (n, failed) = (record.number, record.messages.failed);
+            let plan = scenario.plans.iter().find(|plan| plan.number == n);
+            let wanted = plan.filter(|plan| !plan.hold).map_or(0, |plan| side(plan).to_send);
+            let peer = records[1 - at].iter().find(|peer| peer.number == n);
+            let arrived = peer.map_or(0, |peer| peer.received);
+            if let End::Error(status) = record.end {
+                let status = STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?");
+                found.push(format!(
+                    "connection {n}: the {name} got {status} after {} bytes of {wanted}",
+                    record.sent
+                ));
+            } else if failed > 0 {
+                found.push(format!("connection {n}: {failed} calls of the {name} ended in an error"));
+            } else if matches!(shape, Shape::Stream | Shape::Multistream) && arrived < wanted {
+                found.push(format!("connection {n}: {arrived} bytes of the {name} arrived, of {wanted}"));
+            }
+        }
+    }
+    found
 }
 
 /// What arrives was sent so, no server executes a request twice, and every connection comes to an end. Where the network changes

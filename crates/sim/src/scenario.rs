@@ -174,6 +174,8 @@ pub struct Report {
     pub failures: Vec<String>,
     /// sentences about damaged data that applications were given: the program has no checksum that would tell
     pub damage: Vec<String>,
+    /// sentences about transfers that are short or ended in an error, which no promise excludes
+    pub unfinished: Vec<String>,
 }
 
 /// What came of the core between client and server.
@@ -327,12 +329,17 @@ pub fn run_through(
     let [client, server] = &net.hosts[..] else { return Err("two hosts are wanted".into()) };
     let records = [client, server].map(|h| h.app.records());
     let Verdict { mut failures, damage } = judge::records(program, shape, &records, scenario);
+    let unfinished = judge::unfinished(shape, &records, scenario);
     for (name, host) in [("client", client), ("server", server)] {
-        failures
-            .extend(host.core.failed_claims().iter().map(|failed| judge::claim_words(program, name, failed)));
+        failures.extend(judge::claims(program, name, host.core.failed_claims()));
+        let again = host.app.completed_again();
+        if again > 0 {
+            failures
+                .push(format!("the {name}'s program completed requests that were complete: {again} times"));
+        }
     }
     if let Some((node, way)) = net.between.as_ref().zip(way) {
-        failures.extend(node.core.failed_claims().iter().map(|f| judge::claim_words(way.program, "way", f)));
+        failures.extend(judge::claims(way.program, "way", node.core.failed_claims()));
     }
     Ok(Report {
         between: net.between.as_ref().map(|node| BetweenReport {
@@ -348,6 +355,7 @@ pub fn run_through(
         connections: records,
         failures,
         damage,
+        unfinished,
     })
 }
 

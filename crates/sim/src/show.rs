@@ -58,7 +58,7 @@ fn one(program: &Program, ty: &Ty, word: u64) -> String {
         Ty::Rate => scaled(word, &RATES),
         Ty::Bytes if word == u64::MAX => "INF".into(),
         Ty::Addr if word == u64::MAX => "none".into(),
-        Ty::Addr => format!("{word} octets"),
+        Ty::Addr => format!("{word} bytes"),
         Ty::Token | Ty::Handle if word == 0 => "none".into(),
         Ty::Handle => handle(program, word),
         Ty::Status => STATUS_NAMES.get(word as usize).map_or_else(|| word.to_string(), |s| (*s).to_owned()),
@@ -97,7 +97,7 @@ fn blueprint(program: &Program, def: &BlueprintDef, words: Words<'_>) -> String 
             let _ = write!(text, ", {}={fields}", opt.name);
         }
     }
-    let _ = write!(text, ", payload={} octets}}", words.next().unwrap_or(0));
+    let _ = write!(text, ", payload={} bytes}}", words.next().unwrap_or(0));
     text
 }
 

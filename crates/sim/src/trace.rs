@@ -76,7 +76,7 @@ impl<W: Write> Observer for JsonLines<W> {
     }
 
     fn sent(&mut self, now: u64, host: usize, number: u64, packet: &[u8]) {
-        let detail = json!({"packet": number, "octets": packet.len()});
+        let detail = json!({"packet": number, "bytes": packet.len()});
         self.line(&json!({"t": now, "host": host, "what": "sent", "detail": detail}));
     }
 
@@ -89,7 +89,7 @@ impl<W: Write> Observer for JsonLines<W> {
     }
 
     fn arrived(&mut self, now: u64, host: usize, number: u64, packet: &[u8]) {
-        let detail = json!({"packet": number, "octets": packet.len()});
+        let detail = json!({"packet": number, "bytes": packet.len()});
         self.line(&json!({"t": now, "host": host, "what": "arrived", "detail": detail}));
     }
 }
@@ -144,7 +144,7 @@ pub fn describe(program: &Program, record: &Record) -> (&'static str, Value) {
 }
 
 /// What the words of a segment are: the context of its unit, or 0 and the request whose memory it is of.
-const SEGMENT: [&str; 4] = ["context", "offset", "octets", "request"];
+const SEGMENT: [&str; 4] = ["context", "offset", "bytes", "request"];
 
 /// The record that a line tells of, if it is one of an instruction or a segment: whatever reads records can so read a trace
 /// that was written.

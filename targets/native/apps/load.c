@@ -67,7 +67,7 @@ static void load_leave(void *user, enum carrick_status status, uint64_t value) {
 static void load_print(struct load *load) {
     double seconds = (double)(carrick_stack_now(load->stack) - load->begin) / 1e9;
     qsort(load->times, load->count, sizeof *load->times, load_by_size);
-    printf("load: %" PRIu32 " of %" PRIu32 " octets in %.6f s, %.1f/s, median %.1f us, 99 %% %.1f us\n", load->count,
+    printf("load: %" PRIu32 " of %" PRIu32 " bytes in %.6f s, %.1f/s, median %.1f us, 99 %% %.1f us\n", load->count,
            load->octets, seconds, load->count / seconds, (double)load->times[load->count / 2] / 1e3,
            (double)load->times[(uint64_t)load->count * 99 / 100] / 1e3);
     fflush(stdout);
@@ -134,7 +134,7 @@ static void load_received(void *user, enum carrick_status status, uint64_t octet
     if (c->got < load->octets)
         load_receive(c);
     else if (memcmp(c->buffer, c->buffer + load->octets, load->octets) != 0)
-        load_fail(load, "receive", "other octets came than were sent");
+        load_fail(load, "receive", "other bytes came than were sent");
     else
         load_ended(c);
 }

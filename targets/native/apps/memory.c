@@ -90,7 +90,7 @@ static void memory_received(void *user, enum carrick_status status, uint64_t val
     bool answer = carrick_received_imm(value, &r->imm);
     memory->over = answer && r->imm == VERBS_OVER;
     if (!memory->over && !memory_is_sound(memory, r, len))
-        memory_fail(memory, "a message came", "with other octets than were sent");
+        memory_fail(memory, "a message came", "with other bytes than were sent");
     else if (!answer)
         memory_receive(r);
     else if (carrick_post_send(memory->stack, memory->pair, r->buffer, len, &r->imm, memory_answered, r) != 0)

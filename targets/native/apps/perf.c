@@ -56,7 +56,7 @@ static void perf_print(struct perf *perf) {
     double seconds = (double)(carrick_stack_now(perf->stack) - perf->begin) / 1e9;
     double bits = (double)perf->count * perf->size * 8;
     qsort(perf->times, perf->count, sizeof *perf->times, by_size);
-    printf("%s: %" PRIu32 " of %" PRIu32 " octets in %.6f s, %.1f Mbit/s, median %.1f us, 99 %% %.1f us\n",
+    printf("%s: %" PRIu32 " of %" PRIu32 " bytes in %.6f s, %.1f Mbit/s, median %.1f us, 99 %% %.1f us\n",
            perf_kinds[perf->kind], perf->count, perf->size, seconds, bits / seconds / 1e6,
            (double)perf->times[perf->count / 2] / 1e3, (double)perf->times[(uint64_t)perf->count * 99 / 100] / 1e3);
     fflush(stdout);
@@ -108,7 +108,7 @@ static void perf_done(void *user, enum carrick_status status, uint64_t value) {
         return;
     }
     if (carrick_received_octets(value) != perf->size || !perf_is_sound(work)) {
-        perf_fail(perf, perf_kinds[perf->kind], "other octets came than should");
+        perf_fail(perf, perf_kinds[perf->kind], "other bytes came than should");
         return;
     }
     if (!perf->reads_back)

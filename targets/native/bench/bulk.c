@@ -267,7 +267,7 @@ static void begin_again(struct bulk *bulk) {
         }
     }
     if (bench_clock() - bulk->received_at > BULK_GIVES_UP) {
-        fprintf(stderr, "nothing arrives any more; %" PRIu64 " octets are missing\n", bulk->b->to_receive);
+        fprintf(stderr, "nothing arrives any more; %" PRIu64 " bytes are missing\n", bulk->b->to_receive);
         bulk->b->failed = true;
     }
 }
@@ -288,7 +288,7 @@ void bench_bulk(struct bench *b, const char *shape, uint64_t octets, uint32_t pi
     uint64_t ns = bench_clock() - begin, packets = carrick_stack_counter(b->stacks[1], "tx_packets");
     if (b->failed)
         return;
-    printf("{\"bench\": \"bulk\", \"octets\": %" PRIu64 ", \"packets\": %" PRIu64
+    printf("{\"bench\": \"bulk\", \"bytes\": %" PRIu64 ", \"packets\": %" PRIu64
            ", \"payload_gbps\": %.3f, \"ns_per_packet\": %.1f}\n",
            octets, packets, (double)octets * 8 / (double)ns, (double)ns / (double)packets);
 }

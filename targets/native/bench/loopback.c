@@ -143,7 +143,7 @@ static void idle(struct bench *b, uint32_t count) {
     b->failed |= open < count;
     if (b->failed)
         return;
-    printf("{\"bench\": \"idle\", \"connections\": %u, \"octets_per_connection\": %.1f}\n", count,
+    printf("{\"bench\": \"idle\", \"connections\": %u, \"bytes_per_connection\": %.1f}\n", count,
            (double)(resident() - before) / (2.0 * count)); /* each has two ends here */
 }
 

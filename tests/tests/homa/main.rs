@@ -102,7 +102,7 @@ fn short_messages_are_fast_in_a_network_full_of_long_ones() {
         assert_eq!(result["ended"], 500, "{result}");
         let tiers = result["slowdowns"].as_array().expect("slowdowns by length");
         let short: Vec<&Value> =
-            tiers.iter().filter(|t| t["octets"].as_u64().is_some_and(|n| n <= 1500)).collect();
+            tiers.iter().filter(|t| t["bytes"].as_u64().is_some_and(|n| n <= 1500)).collect();
         assert!(short.len() > 4, "{tiers:?}");
         for tier in short {
             let p99 = tier["p99"].as_f64().expect("a number");

@@ -291,5 +291,5 @@ fn frames_of_another_implementation_are_read() {
     }
     let stream = peer.accept_stream();
     peer.ask(Call::Recv, stream, args(&[(Arg::Len, 100)]), Data::Recv(100));
-    assert_eq!(peer.completion().expect("octets").data, Some(b"four".repeat(6)));
+    assert_eq!(peer.completion().expect("bytes").data, Some(b"four".repeat(6)));
 }

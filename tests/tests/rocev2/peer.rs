@@ -246,7 +246,7 @@ fn numbers_that_come_again_or_too_early() {
     assert_eq!(end.says(&send), [(ACKNOWLEDGE, PSN, ACK)], "again, without effect");
     let done = end.completion(receive).expect("it is there");
     assert_eq!((done.status, done.value), (OK, 5));
-    assert_eq!(done.data.expect("octets")[..5], [4; 5]);
+    assert_eq!(done.data.expect("bytes")[..5], [4; 5]);
     assert_eq!(end.says(&early), [(ACKNOWLEDGE, PSN + 1, OUT_OF_SEQUENCE)], "early anew");
 }
 

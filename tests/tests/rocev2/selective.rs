@@ -81,8 +81,8 @@ fn sends_behind_a_gap_find_their_receives() {
     let values: Vec<_> = done.iter().map(|d| (d.token, d.status, d.value)).collect();
     assert_eq!(values, [(receives[0], OK, 2058), (receives[1], OK, 4 | 1 << 31 | 9 << 32)]);
     let first = [&[1; 1024][..], &[2; 1024], &[3; 10]].concat();
-    assert_eq!(done[0].data.as_deref().expect("octets")[..2058], first);
-    assert_eq!(done[1].data.as_deref().expect("octets")[..4], [4; 4]);
+    assert_eq!(done[0].data.as_deref().expect("bytes")[..2058], first);
+    assert_eq!(done[1].data.as_deref().expect("bytes")[..4], [4; 4]);
 }
 
 /// What has no receive, or no room in it, or comes too early by far, is asked for again when its turn has come.

@@ -39,8 +39,8 @@ fn blueprint(program: &Program, bp: &BlueprintDef) -> Value {
     json!({
         "name": bp.name,
         "kind": if bp.frame { "frame" } else { "packet" },
-        "octets": bp.fixed_len,
-        "most_octets": bp.max_header_len,
+        "bytes": bp.fixed_len,
+        "most_bytes": bp.max_header_len,
         "groups": groups.collect::<Vec<_>>(),
         "fields": bp.fixed_fields().iter().map(|f| field(program, f)).collect::<Vec<_>>(),
     })

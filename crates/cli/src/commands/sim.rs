@@ -21,7 +21,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::fabric::FabricArgs;
-use super::scenario::{self, Between, ScenarioArgs, ViaArgs};
+use super::scenario::{self, AppKind, Between, ScenarioArgs, ViaArgs};
 use crate::args::{Source, Watching};
 use crate::manifest::Manifest;
 use crate::output::{self, Format};
@@ -86,7 +86,11 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
         carrick_sim::run_through(&program, &engine, way.as_ref(), &scenario, &mut All(observers), tracing);
     let took = begin.elapsed();
     progress.finish_and_clear();
-    let report = report.map_err(Failure::Usage)?;
+    let mut report = report.map_err(Failure::Usage)?;
+    // Random applications also end in errors on purpose.
+    if args.scenario.app != AppKind::Random {
+        report.failures.append(&mut report.unfinished);
+    }
     let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
     pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
     trace.map_or(Ok(()), JsonLines::finish).map_err(written)?;
@@ -229,7 +233,7 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, manifest:
             .map(|r| {
                 let m = r.messages;
                 let messages = json!({"sent": m.sent, "received": m.received, "late": m.late, "again": m.again, "damaged": m.damaged, "failed": m.failed});
-                json!({"number": r.number, "sent_octets": r.sent, "received_octets": r.received, "end": end_name(r.end), "started_ns": r.started, "finished_ns": r.finished, "messages": messages})
+                json!({"number": r.number, "sent_bytes": r.sent, "received_bytes": r.received, "end": end_name(r.end), "started_ns": r.started, "finished_ns": r.finished, "messages": messages})
             })
             .collect()
     };

@@ -69,7 +69,7 @@ pub const LIMITS: &[Limit] = &[
         mend: "let the processors that take another context react to an event of their own, which this chain raises",
     },
     Limit {
-        name: "context_octets",
+        name: "context_bytes",
         meaning: "bytes of an instance of a context: its fields, its id, its timers",
         code: codes::STATE,
         unit: "bytes",
@@ -77,7 +77,7 @@ pub const LIMITS: &[Limit] = &[
         mend: SMALLER,
     },
     Limit {
-        name: "state_octets",
+        name: "state_bytes",
         meaning: "bytes of all instances of all contexts, with their units of data, where the parameters have their defaults",
         code: codes::STATE,
         unit: "bytes",
@@ -85,7 +85,7 @@ pub const LIMITS: &[Limit] = &[
         mend: "lower the numbers in `register_ctx_spec` and `register_data_spec`, or the parameters behind them",
     },
     Limit {
-        name: "stack_octets",
+        name: "stack_bytes",
         meaning: "bytes of the variables of a processor, or of the parser, and of the functions that it calls, on the deepest path; a reference has 8",
         code: codes::STACK,
         unit: "bytes",
@@ -93,7 +93,7 @@ pub const LIMITS: &[Limit] = &[
         mend: "keep lists, arrays and blueprints in fewer variables at a time, or in a scratchpad, and calls less deep",
     },
     Limit {
-        name: "header_octets",
+        name: "header_bytes",
         meaning: "bytes before the payload of a packet, the network header included, with everything that may stand in it",
         code: codes::HEADER,
         unit: "bytes",

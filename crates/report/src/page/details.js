@@ -57,8 +57,8 @@ function reactionList(run, event) {
 
 function packetWords(run, n) {
   const p = run.packets;
-  if (p.left[n] === FOREIGN) return `a packet of ${p.octets[n]} octets that came to host ${p.host[n]} at ${moment(p.t[n])}`;
-  const words = [`packet ${n + 1}: ${p.octets[n]} octets, sent by host ${p.host[n]} at ${moment(p.t[n])}`];
+  if (p.left[n] === FOREIGN) return `a packet of ${p.octets[n]} bytes that came to host ${p.host[n]} at ${moment(p.t[n])}`;
+  const words = [`packet ${n + 1}: ${p.octets[n]} bytes, sent by host ${p.host[n]} at ${moment(p.t[n])}`];
   if (p.left[n] === UNTOLD) return words[0];
   if (p.left[n] < 0) words.push("dropped, as the queue was full");
   else if (p.arrival[n] < 0 && p.copy[n] < 0) words.push("lost");

@@ -20,7 +20,7 @@ const panels = [
   ladderPanel(run),
   { ...sequencePanel(run, ofFlow, visible), empty: run.segments.length === 0 },
   ...fields,
-  { ...dotPanel("Round-trip time", "from sending octets (once) to their acknowledgement", run.rtt, ofFlow, visible), empty: run.rtt.length === 0 },
+  { ...dotPanel("Round-trip time", "from sending bytes (once) to their acknowledgement", run.rtt, ofFlow, visible), empty: run.rtt.length === 0 },
   { ...curvePanel("Queue length", "packets that wait for a host's link; " + hostNote, "number", run.queues, ofHost, () => true), empty: !run.queues.some(known) },
   { ...curvePanel("Packets in flight", hostNote, "number", run.in_flight, ofHost, () => true), empty: !run.in_flight.some(known) },
   transferPanel(run, ofFlow, visible),

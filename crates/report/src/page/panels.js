@@ -131,12 +131,12 @@ function sequencePanel(run, colour, visible) {
   for (const s of run.segments) s.v = last(s);
   return {
     title: "Time and sequence", height: 230,
-    note: "each bar: octets in a packet; red: sent again; line: acknowledged; dashed: the application at the other end has them",
+    note: "each bar: bytes in a packet; red: sent again; line: acknowledged; dashed: the application at the other end has them",
     draw(pen, theme) {
       const edges = run.edges.filter(visible), delivered = run.delivered.filter(visible);
       const ranges = [...shown(), ...edges].map(inView);
       const [low, high] = [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
-      y = pen.axis([low, high + (high - low) * 0.04], "octets", theme);
+      y = pen.axis([low, high + (high - low) * 0.04], "bytes", theme);
       for (const series of edges) pen.line(steps(series).map(([x, v]) => [x, y(v)]), colour(series, theme), 1);
       for (const series of delivered) pen.line(steps(series).map(([x, v]) => [x, y(v)]), colour(series, theme), 1, [3, 3]);
       for (const series of shown()) {
@@ -161,7 +161,7 @@ function sequencePanel(run, colour, visible) {
     }),
     readout: (t, theme) => shown().slice(0, 4).map((s) => {
       const i = lower(s.t, t + 1) - 1;
-      return [colour(s, theme), "sent " + written(i < 0 ? 0 : s.v[i], "octets")];
+      return [colour(s, theme), "sent " + written(i < 0 ? 0 : s.v[i], "bytes")];
     }),
   };
 }
@@ -276,7 +276,7 @@ function transferPanel(run, colour, visible) {
   const times = done.map((t) => t.begin), took = done.map((t) => t.took);
   return {
     title: "Flow completion times", height: 110, empty: done.length === 0,
-    note: "from the first octet to send until the other application has all; at the left of each bar it began",
+    note: "from the first byte to send until the other application has all; at the left of each bar it began",
     draw(pen, theme) {
       const high = done.length ? Math.max(...done.filter(visible).map((t) => t.took)) : 1;
       y = pen.axis([0, high * 1.08], "time", theme);

@@ -30,16 +30,10 @@ impl Kind {
     /// The columns that are drawn, and the last before those of parameters that vary.
     fn columns(self) -> (&'static [&'static str], &'static str) {
         match self {
-            Kind::Flows => (&["octets", "start_ns", "end_ns", "slowdown"], "status"),
+            Kind::Flows => (&["bytes", "start_ns", "end_ns", "slowdown"], "status"),
             Kind::Timeline => (
-                &[
-                    "time_ns",
-                    "goodput_bps",
-                    "utilisation",
-                    "to_host_longest_octets",
-                    "between_longest_octets",
-                ],
-                "between_together_octets",
+                &["time_ns", "goodput_bps", "utilisation", "to_host_longest_bytes", "between_longest_bytes"],
+                "between_together_bytes",
             ),
         }
     }

@@ -78,7 +78,7 @@ fn nothing_at_all_is_drawn_as_that() {
 fn what_is_no_table_is_refused() {
     assert!(Table::read("a", "").is_err());
     assert!(Table::read("a", "a,b\n1,2\n").is_err());
-    assert!(Table::read("a", "seed,flow,octets\n").is_err());
+    assert!(Table::read("a", "seed,flow,bytes\n").is_err());
     let short = format!("{FLOWS}1,2\n");
     assert!(Table::read("a", &short).is_err_and(|e| e.contains("line 9 has 2 columns")));
     let wrong = FLOWS.replace(",2000,", ",x,");

@@ -12,11 +12,13 @@ pub(crate) struct Desk<W> {
     token: u64,
     waiting: FxHashMap<u64, W>,
     asks: Vec<Ask>,
+    /// completions of requests that do not wait, since they were complete before
+    again: u64,
 }
 
 impl<W> Default for Desk<W> {
     fn default() -> Desk<W> {
-        Desk { token: 0, waiting: FxHashMap::default(), asks: Vec::new() }
+        Desk { token: 0, waiting: FxHashMap::default(), asks: Vec::new(), again: 0 }
     }
 }
 
@@ -35,7 +37,14 @@ impl<W> Desk<W> {
 
     /// What the request was for that this completes.
     pub(crate) fn answered(&mut self, done: &Completion) -> Option<W> {
-        self.waiting.remove(&done.token)
+        let waiting = self.waiting.remove(&done.token);
+        self.again += u64::from(waiting.is_none());
+        waiting
+    }
+
+    /// Returns how many completions were of requests that were complete before.
+    pub(crate) fn again(&self) -> u64 {
+        self.again
     }
 
     /// Moves what was asked since the last time to the end of `to`.

@@ -51,6 +51,16 @@ impl App {
         }
     }
 
+    /// Returns how many completions were of requests that were complete before.
+    pub fn completed_again(&self) -> u64 {
+        match self {
+            App::Stream(app) => app.desk.again(),
+            App::Message(app) => app.desk.again(),
+            App::Rpc(app) => app.desk.again(),
+            App::Verbs(app) => app.desk.again(),
+        }
+    }
+
     /// Nothing is left to do.
     pub fn done(&self) -> bool {
         match self {

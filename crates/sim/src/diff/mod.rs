@@ -246,7 +246,7 @@ fn words([ends, between]: [&Program; 2], shown: &Shown) -> String {
         }
         Item::Packet(octets) => {
             let hex: String = octets.iter().take(80).map(|o| format!("{o:02x}")).collect();
-            format!("packet of {} octets {hex}", octets.len())
+            format!("packet of {} bytes {hex}", octets.len())
         }
         Item::Completion(token, status, value) => {
             format!("completion of {token}: status {status}, value {value}")

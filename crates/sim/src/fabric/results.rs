@@ -175,7 +175,7 @@ impl Results {
 
     /// A line for each stretch of time and each flow of which something arrived in it, behind one that names what is in it.
     pub fn rates_csv(&self) -> String {
-        let mut text = String::from("from_ns,flow,octets\n");
+        let mut text = String::from("from_ns,flow,bytes\n");
         let series = self.series.iter().flat_map(|s| s.octets.iter().map(|entry| (s.every, entry)));
         for (every, ((stretch, flow), octets)) in series {
             let _ = writeln!(text, "{},{flow},{octets}", stretch * every);
@@ -191,7 +191,7 @@ impl Results {
     /// A line for each flow, behind one that names what is in it.
     pub fn csv(&self) -> String {
         let mut text = String::from(
-            "flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,background,status\n",
+            "flow,source,destination,bytes,start_ns,end_ns,ideal_ns,slowdown,background,status\n",
         );
         for (number, f) in self.flows.iter().enumerate() {
             let ns = |at: Option<u64>| at.map_or(String::new(), |at| at.to_string());

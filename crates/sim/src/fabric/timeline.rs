@@ -76,7 +76,7 @@ impl Timeline {
         let mut text = String::from("point,time_ns,goodput_bps,utilisation");
         for tier in [Tier::FromHost, Tier::ToHost, Tier::Between] {
             let name = tier.name();
-            let _ = write!(text, ",{name}_longest_octets,{name}_together_octets");
+            let _ = write!(text, ",{name}_longest_bytes,{name}_together_bytes");
         }
         text.push('\n');
         let mut before = 0;

@@ -232,7 +232,7 @@ pub fn parse_trace(text: &str) -> Result<Vec<Flow>, String> {
                 start: Start::At(*at),
                 background: false,
             },
-            _ => return Err(format!("line {}: `start_ns,source,destination,octets` is wanted", number + 1)),
+            _ => return Err(format!("line {}: `start_ns,source,destination,bytes` is wanted", number + 1)),
         };
         Ok(flow)
     };

@@ -134,5 +134,5 @@ void answers_ended(int fd) {
     /* A peer that closed before it had read all may have reset the connection since. */
     ssize_t got = app_recv(fd, &octet, 1, 0);
     if (got > 0 || (got < 0 && errno != ECONNRESET))
-        os_broken("recv behind the end of a stream: %s", got < 0 ? strerror(errno) : "octets");
+        os_broken("recv behind the end of a stream: %s", got < 0 ? strerror(errno) : "bytes");
 }

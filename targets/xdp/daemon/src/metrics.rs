@@ -69,10 +69,10 @@ const METRICS: [Metric; 8] = [
         program.counters.iter().map(|(name, count)| (label("counter", name), *count)).collect()
     }),
     (
-        "carrick_user_octets_total",
+        "carrick_user_bytes_total",
         "counter",
         "bytes of packets that were sent, of users with a rate",
-        |program| program.rates.iter().map(|of| (label("user", &of.who()), of.octets)).collect(),
+        |program| program.rates.iter().map(|of| (label("user", &of.who()), of.bytes)).collect(),
     ),
     ("carrick_user_delayed_total", "counter", "what of users a rate held back", |program| {
         program.rates.iter().map(|of| (label("user", &of.who()), of.delayed)).collect()

@@ -177,7 +177,7 @@ pub mod tests {
                     rate: Some(100_000_000),
                     flow_rate: Some(2_500_000),
                     packets: 7,
-                    octets: 280,
+                    bytes: 280,
                     delayed: 3,
                     refused: 1,
                 }],

@@ -92,7 +92,7 @@ impl Rates {
                 rate: limit.rate,
                 flow_rate: limit.flow_rate,
                 packets: *packets,
-                octets: *octets,
+                bytes: *octets,
                 delayed: *delayed,
                 refused: *refused,
             })
@@ -149,8 +149,8 @@ pub struct OfRate {
     pub flow_rate: Option<u64>,
     /// packets that left
     pub packets: u64,
-    /// their octets
-    pub octets: u64,
+    /// their bytes
+    pub bytes: u64,
     /// what waited since the rate was reached
     pub delayed: u64,
     /// what found no place, since too much waited
@@ -173,8 +173,8 @@ impl fmt::Display for OfRate {
             (None, Some(each)) => write!(f, "{} each connection", shown(each))?,
             (Some(rate), Some(each)) => write!(f, "{}, {} each connection", shown(rate), shown(each))?,
         }
-        let OfRate { packets, octets, delayed, refused, .. } = self;
-        write!(f, "; {packets} packets, {octets} bytes, {delayed} delayed, {refused} refused")
+        let OfRate { packets, bytes, delayed, refused, .. } = self;
+        write!(f, "; {packets} packets, {bytes} bytes, {delayed} delayed, {refused} refused")
     }
 }
 

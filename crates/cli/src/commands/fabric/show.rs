@@ -145,7 +145,7 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
     let r = &run.results;
     let buckets = r.slowdowns(BUCKETS).into_iter();
     let slowdowns: Vec<Value> = buckets
-        .map(|b| json!({"octets": b.upto, "flows": b.flows, "p50": b.p50, "p99": b.p99, "max": b.most}))
+        .map(|b| json!({"bytes": b.upto, "flows": b.flows, "p50": b.p50, "p99": b.p99, "max": b.most}))
         .collect();
     let tiers: BTreeMap<&str, Value> = r.tiers.iter().map(|t| (tier_name(t.tier), tier_json(t))).collect();
     json!({
@@ -172,14 +172,14 @@ fn tier_json(t: &TierResult) -> Value {
     json!({
         "ports": t.ports,
         "packets": c.packets,
-        "octets": c.octets,
+        "bytes": c.octets,
         "dropped": c.dropped,
         "lost": c.lost,
         "marked": c.marked,
         "trimmed": c.trimmed,
         "returned": c.returned,
         "pauses": c.pauses,
-        "peak_octets": c.peak,
-        "worst_mean_octets": t.mean_most,
+        "peak_bytes": c.peak,
+        "worst_mean_bytes": t.mean_most,
     })
 }
