@@ -18,7 +18,8 @@ fn main() {
 
 /// Returns the commit that is checked out; `None` for sources that are not a checkout of their own, as in an archive.
 fn commit() -> Option<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().ok()?;
+    let crate_folder = std::env::var_os("CARGO_MANIFEST_DIR")?;
+    let root = Path::new(&crate_folder).join("../..").canonicalize().ok()?;
     let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);
     if top.canonicalize().ok()? != root {
         return None;

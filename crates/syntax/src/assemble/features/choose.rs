@@ -305,7 +305,11 @@ pub(super) fn check_combination(blocks: &[&Feature], chosen: &[Chosen], to: &mut
                     other.feature.span,
                     "chosen too",
                 )
-                .mend(format!("build with {}, or {}", leave(&other.feature.name), leave(name))),
+                .mend(format!(
+                    "build with {}, or {}",
+                    leave(&other.feature.name),
+                    leave(name)
+                )),
             );
         }
     }
