@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events: running their chains, and what comes in from outside.
 
-use carrick_ir::{self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, MOST_WAITING, NetLayer, Ty};
+use carrick_ir::{
+    self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, KeyPart, MOST_WAITING, NetLayer, Ty,
+};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -20,11 +22,47 @@ impl Emitter<'_> {
         }
         for index in 0..self.p.events.len() {
             if let Some(chain) = &self.p.chains[index] {
+                self.lookup_function(index, chain);
                 self.run_function(index, chain);
             }
         }
         self.run_events("run_raised", EventKind::Flow);
         self.run_events("run_parsed", EventKind::Net);
+    }
+
+    /// C for the context of an event's chain, by the event's flow id.
+    pub(crate) fn found(&self, index: usize, flow: &str) -> Option<String> {
+        let chain = self.p.chains[index].as_ref()?;
+        let ctx = self.names.own(&self.p.contexts[chain.context?.index()].name);
+        Some(match chain.fallback.is_empty() {
+            true => format!("{ctx}_find(core, {flow})"),
+            false => format!("{}_context(core, {flow})", self.names.own(&self.p.events[index].name)),
+        })
+    }
+
+    /// The second key of a lookup, made of the first.
+    pub(crate) fn second_key(&self, chain: &Chain, ctx: ir::CtxId, flow: &str) -> String {
+        let id = self.p.contexts[ctx.index()].id;
+        let parts = &self.p.ids[id.index()].parts;
+        let made = chain.fallback.iter().zip(parts).map(|(made, part)| match made {
+            KeyPart::Same(at) => format!(".{} = {flow}{}", safe(&part.name), safe(&parts[*at as usize].name)),
+            KeyPart::Const(value) => format!(".{} = {}", safe(&part.name), self.literal(*value, &part.ty)),
+        });
+        format!("(const struct {}){{{}}}", self.names.id(id), made.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Finds the context of a chain that looks twice.
+    fn lookup_function(&mut self, index: usize, chain: &Chain) {
+        let Some(ctx) = chain.context.filter(|_| !chain.fallback.is_empty()) else { return };
+        let (def, core) = (&self.p.contexts[ctx.index()], self.core_param());
+        let (ty, find) = (self.names.declared(&def.name), self.names.own(&def.name));
+        let (own, id) = (self.names.own(&self.p.events[index].name), self.names.id(def.id));
+        let key = self.second_key(chain, ctx, "flow->");
+        self.w.open(format!("static struct {ty} *{own}_context({core}, const struct {id} *flow) {{"));
+        self.w.line(format!("struct {ty} *c = {find}_find(core, flow);"));
+        self.w.line(format!("return c ? c : {find}_find(core, &{key});"));
+        self.w.close("}");
+        self.w.blank();
     }
 
     /// The arguments of a processor, by the types of its parameters.
@@ -251,12 +289,13 @@ impl Emitter<'_> {
         self.w.open("for (uint32_t i = 0; i < count; i++) {");
         self.w.open("switch (raised[i].kind) {");
         for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == kind) {
-            let Some(chain) = &self.p.chains[index] else { continue };
+            if self.p.chains[index].is_none() {
+                continue;
+            }
             let (own, member) = (self.names.own(&event.name), format!("raised[i].event.{}_", event.name));
             self.w.open(format!("case {index}:"));
-            let context = chain.context.map(|c| self.names.own(&self.p.contexts[c.index()].name));
-            let line = match context {
-                Some(ctx) => format!("{own}_run(core, {ctx}_find(core, &{member}.flow__), &{member});"),
+            let line = match self.found(index, &format!("&{member}.flow__")) {
+                Some(found) => format!("{own}_run(core, {found}, &{member});"),
                 None => format!("{own}_run(core, &{member});"),
             };
             self.w.line(line);

@@ -140,8 +140,8 @@ impl<'p> Emitter<'p> {
         for (index, event) in events.filter(|(_, e)| e.kind == EventKind::Net) {
             self.w.open(format!("case {index}: {{"));
             let found = self.context_of(index).map(|ctx| {
-                let own = self.names.own(ctx);
-                (ctx, format!("{own}_find(core, &raised[i].event.{}_.flow__)", event.name))
+                let flow = format!("&raised[i].event.{}_.flow__", event.name);
+                (ctx, self.found(index, &flow).unwrap_or_default())
             });
             self.new_entry(index, found, index, "held + 1");
             self.w.line(format!("w->event.{0}_ = raised[i].event.{0}_;", event.name));
@@ -257,8 +257,8 @@ impl<'p> Emitter<'p> {
             }
             let (own, e) = (self.names.own(&event.name), format!("w->event.{}_", event.name));
             self.w.open(format!("case {index}:"));
-            match self.context_of(index).map(|ctx| self.names.own(ctx)) {
-                Some(ctx) => self.w.line(format!("{own}_run(core, {ctx}_find(core, &{e}.flow__), &{e});")),
+            match self.found(index, &format!("&{e}.flow__")) {
+                Some(found) => self.w.line(format!("{own}_run(core, {found}, &{e});")),
                 None => self.w.line(format!("{own}_run(core, &{e});")),
             }
             self.w.close_case("break;");

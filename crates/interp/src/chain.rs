@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events and their chains.
 
-use carrick_ir::EventKind;
+use carrick_ir::{EventKind, KeyPart};
 
 use crate::api::TraceKind;
 use crate::contexts::Handle;
@@ -52,7 +52,16 @@ impl Machine {
         }
         let ids = p.program.ids[def.id.index()].parts.len();
         let from = (p.map.stack + EVENT_ID) as usize;
-        let slot = self.instances[ctx].find(&self.mem, &self.mem[from..from + ids])?;
+        let id = &self.mem[from..from + ids];
+        let found = |id: &[u64]| self.instances[ctx].find(&self.mem, id);
+        let slot = found(id).or_else(|| {
+            let chain = p.chains[event].as_ref().filter(|chain| !chain.fallback.is_empty())?;
+            let other = chain.fallback.iter().map(|part| match part {
+                KeyPart::Same(at) => id[*at as usize],
+                KeyPart::Const(value) => *value,
+            });
+            found(&other.collect::<Vec<_>>())
+        })?;
         Some(self.instances[ctx].address(slot))
     }
 

@@ -521,12 +521,23 @@ pub struct Shared {
     pub parts: Vec<u32>,
 }
 
+/// A part of an id that is made of another id of the same type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum KeyPart {
+    /// this part of the other id
+    Same(u32),
+    Const(u64),
+}
+
 /// What happens for an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Chain {
     /// the context that the processors take
     pub context: Option<CtxId>,
+    /// the id by which it is found if no context has the event's; empty: there is none
+    pub fallback: Vec<KeyPart>,
     /// those that they take beside it, of all flows that have something in common with it, in order of declaration
     pub shared: Vec<Shared>,
     /// the global contexts that any processor takes, in order of declaration

@@ -272,4 +272,5 @@ code_table! {
     SPREAD = 485, "a spread that gives a record nothing", "0485";
     RECORD_TWICE = 486, "a field that a record gives twice", "0486";
     SATURATING = 487, "saturating arithmetic on a type without such an end", "0487";
+    FALLBACK = 488, "a second lookup that is not possible", "0488";
 }

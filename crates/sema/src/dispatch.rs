@@ -190,11 +190,13 @@ impl Checker<'_> {
         self.check_machine_chains();
         self.check_dispatched(&dispatched);
         self.event_ids();
+        self.second_lookups();
     }
 
     fn chain(&mut self, event: EventId, arm: &Arm) -> ir::Chain {
         let mut chain = ir::Chain {
             context: None,
+            fallback: Vec::new(),
             shared: Vec::new(),
             globals: Vec::new(),
             present: Vec::new(),

@@ -21,6 +21,7 @@ mod deploy;
 mod dispatch;
 mod env;
 mod ev_sched;
+mod fallback;
 mod frames;
 mod graph;
 mod headers;

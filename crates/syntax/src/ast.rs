@@ -206,16 +206,25 @@ pub struct Timer {
     pub span: Span,
 }
 
+/// `else at id(0, part)`: where an event without a context looks for one again
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fallback {
+    pub id: Ident,
+    pub args: Vec<Expr>,
+    pub span: Span,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Param {
     pub ty: Type,
     pub name: Ident,
 }
 
-/// `E -> { a, b } absent { c };`
+/// `E else at id(0, part) -> { a, b } absent { c };`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arm {
     pub event: Ident,
+    pub fallback: Option<Fallback>,
     pub chain: Vec<Step>,
     pub absent: Option<Vec<Step>>,
     pub span: Span,

@@ -85,6 +85,10 @@ impl Emitter<'_> {
             let take = format!("struct {ty} *c = {first}{name}_take(core, &e->flow__);");
             if !shares_kept {
                 self.w.line(&take);
+                if !chain.fallback.is_empty() {
+                    let key = self.second_key(chain, own, "e->flow__.");
+                    self.w.line(format!("if (!c)\n    c = {name}_take(core, &{key});"));
+                }
                 self.only_the_wanted(own, &name);
             }
             let own_id = &self.p.ids[self.p.contexts[own.index()].id.index()];

@@ -13,8 +13,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use carrick_ir::{
-    CallTarget, CtxId, EVENT_QUANTUM, EventKind, FuncId, LocalId, Policy, Program, QUANTUM, Schedule,
-    ScratchId, TOP_RATE, Ty,
+    CallTarget, CtxId, EVENT_QUANTUM, EventKind, FuncId, KeyPart, LocalId, Policy, Program, QUANTUM,
+    Schedule, ScratchId, TOP_RATE, Ty,
 };
 
 use crate::api::Config;
@@ -94,6 +94,8 @@ pub(crate) struct Map {
 #[derive(Debug)]
 pub(crate) struct Chain {
     pub context: Option<usize>,
+    /// the id by which it is found if it has not the event's; empty: there is none
+    pub fallback: Vec<KeyPart>,
     pub present: Vec<Processor>,
     pub absent: Option<Vec<Processor>>,
     pub scratch: Vec<(u32, Init)>,
@@ -354,6 +356,7 @@ impl Linker<'_> {
         let absent = chain.absent.as_ref().map(|a| self.processors(a, &pads, chain)).transpose()?;
         Ok(Chain {
             context: chain.context.map(|c| c.index()),
+            fallback: chain.fallback.clone(),
             present: self.processors(&chain.present, &pads, chain)?,
             absent,
             scratch,

@@ -5,8 +5,9 @@ use super::names::{literal, name};
 use super::printer::Printer;
 use crate::uses::event_kind_name;
 use crate::{
-    BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, Crc, CrcMask, CrcPart, EventDef, Expr,
-    FieldDef, FuncId, Function, Interface, NetLayer, OptDef, OptListDef, SchedInput, SchedInputs, Schedule,
+    BlueprintDef, BpFieldKind, CallTarget, Chain, ContextDef, Crc, CrcMask, CrcPart, CtxId, EventDef, Expr,
+    FieldDef, FuncId, Function, Interface, KeyPart, NetLayer, OptDef, OptListDef, SchedInput, SchedInputs,
+    Schedule,
 };
 
 impl<'p> Printer<'p> {
@@ -337,6 +338,20 @@ impl<'p> Printer<'p> {
         self.function = None;
     }
 
+    /// Where the context of a chain is looked up if it has not the event's id.
+    fn fallback(&self, context: CtxId, chain: &Chain) -> String {
+        if chain.fallback.is_empty() {
+            return String::new();
+        }
+        let id = self.program.contexts.get(context.index()).and_then(|c| self.program.ids.get(c.id.index()));
+        let Some(id) = id else { return " else ?".to_owned() };
+        let parts = chain.fallback.iter().map(|part| match part {
+            KeyPart::Same(at) => name(&id.parts, *at as usize, |p| &p.name).to_owned(),
+            KeyPart::Const(value) => value.to_string(),
+        });
+        format!(" else at {}({})", id.name, parts.collect::<Vec<_>>().join(", "))
+    }
+
     fn function_name(&self, func: FuncId) -> &'p str {
         name(&self.program.functions, func.index(), |d| &d.name)
     }
@@ -352,6 +367,7 @@ impl<'p> Printer<'p> {
         }
         if let Some(context) = chain.context {
             text += &format!(" on {}", name(&p.contexts, context.index(), |d| &d.name));
+            text += &self.fallback(context, chain);
         }
         for shared in &chain.shared {
             text += &format!(" sharing {}", name(&p.contexts, shared.context.index(), |d| &d.name));

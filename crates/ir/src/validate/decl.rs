@@ -6,8 +6,8 @@ use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
-    FieldDef, FuncId, InterfaceCall, MOST_BLOCKS, MOST_INPUTS, OptField, Policy, SchedBlock, SchedInput,
-    SchedInputs, Schedule, SegRule, Shared, Ty, arith,
+    FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, OptField, Policy, SchedBlock,
+    SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -362,6 +362,15 @@ impl<'p> Check<'p> {
             let parts =
                 |c: &crate::CtxId| p.ids.get(p.contexts.get(c.index())?.id.index()).map(|id| id.parts.len());
             let own = chain.context.as_ref().and_then(parts).unwrap_or(0);
+            let known = |part: &KeyPart| match part {
+                KeyPart::Same(at) => (*at as usize) < own,
+                KeyPart::Const(_) => true,
+            };
+            let whole = chain.fallback.len() == own && chain.shared.is_empty();
+            self.must(
+                chain.fallback.is_empty() || (whole && chain.fallback.iter().all(known)),
+                "a second lookup by another id than that of the chain's only context",
+            );
             let fits = |s: &Shared| {
                 !is_global(&s.context)
                     && parts(&s.context) == Some(s.parts.len())

@@ -243,6 +243,13 @@ impl Resolver<'_> {
 
     fn arm(&mut self, arm: &Arm) {
         self.global(&arm.event);
+        if let Some(fallback) = &arm.fallback {
+            if let Some(id) = self.global(&fallback.id) {
+                self.open_members(id);
+            }
+            self.exprs(&fallback.args);
+            self.scopes.clear();
+        }
         for step in arm.chain.iter().chain(arm.absent.iter().flatten()) {
             self.global(&step.name);
             if let Some(place) = &step.place {

@@ -125,7 +125,11 @@ pub const STATEMENTS: &[Word] = &[
         "if (condition) { } else { }",
         "Runs one of two blocks. In a blueprint: fields that are there if the condition holds.",
     ),
-    word("else", "else { }", "The other branch of an `if`."),
+    word(
+        "else",
+        "else { }",
+        "The other branch of an `if`. In `dispatch`, `E else at id(...) -> { ... }`: the id of the context if none has the event's.",
+    ),
     word(
         "for",
         "for (T i in a..b max N) { }",

@@ -170,10 +170,11 @@ impl Formatter<'_> {
         (Doc::Concat(vec![doc, self.token(stop)]), stop + 1)
     }
 
-    /// `E -> { a, b } absent { c };`
+    /// `E else at id(0, part) -> { a, b } absent { c };`
     fn arm(&mut self, at: usize, end: usize) -> (Doc, usize) {
-        let mut docs = Vec::new();
-        let mut i = at;
+        let arrow = self.top_level(at, end).find(|i| self.is(*i, "->")).unwrap_or(at);
+        let mut docs = vec![self.inline(at, arrow)];
+        let mut i = arrow;
         while i < end && !self.is(i, ";") {
             if i > at {
                 docs.push(Doc::Space);

@@ -495,6 +495,7 @@ impl Parser<'_> {
         self.doc();
         let start = self.span();
         let event = self.ident("an event")?;
+        let fallback = self.fallback()?;
         if self.is("{") {
             let here = self.span();
             self.report(
@@ -507,7 +508,21 @@ impl Parser<'_> {
         let chain = self.chain()?;
         let absent = if self.eat_word("absent") { Some(self.chain()?) } else { None };
         self.semicolon()?;
-        Ok(Arm { event, chain, absent, span: self.span_from(start) })
+        Ok(Arm { event, fallback, chain, absent, span: self.span_from(start) })
+    }
+
+    fn fallback(&mut self) -> Parsed<Option<Fallback>> {
+        let start = self.span();
+        if !self.eat_word("else") {
+            return Ok(None);
+        }
+        if !self.eat_word("at") {
+            return Err(self.expected("`at`"));
+        }
+        let id = self.ident("an id")?;
+        self.expect("(")?;
+        let args = self.comma_list(")", Self::value)?;
+        Ok(Some(Fallback { id, args, span: self.span_from(start) }))
     }
 
     fn chain(&mut self) -> Parsed<Vec<Step>> {

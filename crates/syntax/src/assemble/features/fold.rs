@@ -64,8 +64,12 @@ impl Folder<'_> {
                     }
                 }
             }
-            K::Id { .. } | K::OptUnion { .. } | K::FrameUnion { .. } | K::Dispatch { .. } | K::Feature(_) => {
+            K::Dispatch { arms, .. } => {
+                self.values(
+                    arms.iter_mut().filter_map(|arm| arm.fallback.as_mut()).flat_map(|f| &mut f.args),
+                );
             }
+            K::Id { .. } | K::OptUnion { .. } | K::FrameUnion { .. } | K::Feature(_) => {}
         }
     }
 

@@ -113,7 +113,7 @@ fn extend(there: &mut ItemKind, more: ItemKind, diagnostics: &mut Vec<Diagnostic
         (K::Interface { calls, .. }, K::Interface { calls: new, .. }) => calls.extend(new),
         (K::Deploy { calls }, K::Deploy { calls: new }) => calls.extend(new),
         (K::Layout { entries, .. }, K::Layout { entries: new, .. }) => extend_layout(entries, new),
-        (K::Dispatch { arms, .. }, K::Dispatch { arms: new, .. }) => extend_arms(arms, new),
+        (K::Dispatch { arms, .. }, K::Dispatch { arms: new, .. }) => extend_arms(arms, new, diagnostics),
         (
             K::Machine { states, anywhere, context, .. },
             K::Machine { states: new, anywhere: more, context: now, .. },
@@ -130,10 +130,24 @@ fn extend(there: &mut ItemKind, more: ItemKind, diagnostics: &mut Vec<Diagnostic
 }
 
 /// The chain of an event that has one grows; the others are added.
-fn extend_arms(arms: &mut Vec<Arm>, new: Vec<Arm>) {
+fn extend_arms(arms: &mut Vec<Arm>, new: Vec<Arm>, diagnostics: &mut Vec<Diagnostic>) {
     for arm in new {
         match arms.iter_mut().find(|a| a.event.name == arm.event.name) {
             Some(there) => {
+                match (&there.fallback, arm.fallback) {
+                    (Some(was), Some(now)) => diagnostics.push(
+                        Diagnostic::error(
+                            codes::EXTENSION_DIFFERS,
+                            format!("`{}` has a second lookup already", arm.event.name),
+                            now.span,
+                            "another one",
+                        )
+                        .cause(was.span, "declared here")
+                        .mend("remove one of them"),
+                    ),
+                    (None, now) => there.fallback = now,
+                    _ => {}
+                }
                 there.chain.extend(arm.chain);
                 if let Some(absent) = arm.absent {
                     there.absent.get_or_insert_default().extend(absent);
