@@ -59,9 +59,7 @@ impl Emitter<'_> {
         self.waiting_layout();
         self.blocks_layout();
         self.store_layout();
-        self.w.line("return at;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return at;");
     }
 
     /// Reads the parameters of the configuration; the function returns false if one is outside its range.
@@ -96,9 +94,7 @@ impl Emitter<'_> {
                 self.w.line("    return false;");
             }
         }
-        self.w.line("return true;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return true;");
     }
 
     /// What the program requires of its parameters, of a core and for the program table.
@@ -114,9 +110,7 @@ impl Emitter<'_> {
             self.w.line(format!("if (!{})", self.expr(&required.cond)));
             self.w.line(format!("    return {:?};", required.text));
         }
-        self.w.line("return NULL;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return NULL;");
         self.w.open(format!(
             "static const char *{}(const struct carrick_config *config) {{",
             self.names.own("unmet")
@@ -129,8 +123,7 @@ impl Emitter<'_> {
             let take = self.names.own("take_params");
             self.w.line(format!("return {take}(&core, config) ? {first}(&core) : NULL;"));
         }
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     fn context_layout(&mut self, ctx: &ContextDef) {
@@ -168,9 +161,7 @@ impl Emitter<'_> {
             self.names.own("footprint")
         ));
         self.w.line(format!("struct {core} core = {{0}};"));
-        self.w.line(format!("return {layout}(&core, config, NULL);"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("return {layout}(&core, config, NULL);"));
         self.capacity_function();
         self.w.open(format!(
             "static struct carrick_core *{}(void *memory, const struct carrick_config *config) {{",
@@ -189,9 +180,7 @@ impl Emitter<'_> {
         }
         self.w.line("core->trace = config->trace;");
         self.w.line("core->trace_user = config->trace_user;");
-        self.w.line("return (struct carrick_core *)core;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return (struct carrick_core *)core;");
     }
 
     fn capacity_function(&mut self) {
@@ -207,9 +196,7 @@ impl Emitter<'_> {
         for ctx in self.p.contexts.iter().filter(|c| !c.global) {
             self.w.line(format!("most = carrick_max64(most, core.{}_capacity);", ctx.name));
         }
-        self.w.line("return (uint32_t)most;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return (uint32_t)most;");
     }
 
     fn readers(&mut self) {
@@ -224,16 +211,12 @@ impl Emitter<'_> {
         if self.events_wait() {
             self.w.line(format!("(void){}(core);", self.names.own("handle_waiting")));
         }
-        self.w.line("return carrick_cq_take(&core->completions, out);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return carrick_cq_take(&core->completions, out);");
         self.w.open(format!(
             "static const uint64_t *{}(const struct carrick_core *opaque) {{",
             self.names.own("counters")
         ));
-        self.w.line(format!("return ((const struct {core} *)opaque)->counters;"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("return ((const struct {core} *)opaque)->counters;"));
         self.w.open(format!(
             "static uint32_t {}(const struct carrick_core *opaque) {{",
             self.names.own("open_contexts")
@@ -241,9 +224,7 @@ impl Emitter<'_> {
         self.w.line(format!("const struct {core} *core = (const struct {core} *)opaque;"));
         let live: Vec<String> = self.p.contexts.iter().map(|c| format!("core->{}_live", c.name)).collect();
         let live = if live.is_empty() { "(void)core, 0".into() } else { live.join(" + ") };
-        self.w.line(format!("return {live};"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("return {live};"));
     }
 
     /// When something is due by itself, as `of_timers` says it of the timers.
@@ -260,8 +241,7 @@ impl Emitter<'_> {
         } else {
             self.w.line(format!("return {of_timers}(&core->wheel);"));
         }
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     fn bursts(&mut self) {
@@ -275,9 +255,7 @@ impl Emitter<'_> {
             self.names.own("rx")
         ));
         self.w.line("    taken++;");
-        self.w.line("return taken;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return taken;");
         self.w.open(format!(
             "static uint32_t {}(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens, uint32_t count, uint64_t now) {{",
             self.names.own("tx_burst")
@@ -288,9 +266,7 @@ impl Emitter<'_> {
             self.names.own("tx")
         ));
         self.w.line("    made++;");
-        self.w.line("return made;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return made;");
     }
 
     /// What a host sees of the program.
@@ -421,8 +397,7 @@ impl Emitter<'_> {
         for line in lines {
             self.w.line(line);
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
         self.w.line("#ifdef CARRICK_ENTRY");
         self.w.open("const struct carrick_program *carrick_program_entry(void) {");
         self.w.line(format!("return &{}_program;", p.name));

@@ -88,8 +88,7 @@ impl<'p> Emitter<'p> {
             self.w.line(format!("{label}:\n    return {};", self.queue_input(&tree, number, place)));
         }
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
         self.set_function(Opcode::SetQueueRate, "rate", |p| matches!(p, Policy::RateLimiter(_)));
         self.set_function(Opcode::SetQueuePrio, "prio", |p| matches!(p, Policy::StrictPriority));
     }
@@ -113,8 +112,7 @@ impl<'p> Emitter<'p> {
         }
         self.w.line("default:\n    return 0;");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// `set_queue_rate` or `set_queue_prio`.
@@ -127,7 +125,7 @@ impl<'p> Emitter<'p> {
             "CARRICK_UNUSED static inline void {}({core}, CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value) {{",
             self.names.own(&format!("set_{what}"))
         ));
-        self.trace_instr(op, &["number".into(), "value".into()]);
+        self.trace_instr(op, &["number", "value"]);
         let now = if what == "rate" { ", core->now" } else { "" };
         self.w.open("switch (number) {");
         for number in 0..self.p.schedule.queues {
@@ -140,14 +138,12 @@ impl<'p> Emitter<'p> {
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     pub(crate) fn set_queue(&mut self, what: &str, queue: &Expr, value: &Expr) {
-        let chain = if self.kernel { "core->chain.handle" } else { "chain->handle" };
         let text = format!(
-            "{}(core, {chain}, {}, {});",
+            "{}(core, chain->handle, {}, {});",
             self.names.own(&format!("set_{what}")),
             self.queue_number(queue),
             self.value(value)

@@ -79,7 +79,7 @@ impl Emitter<'_> {
                 _ => String::new(),
             })
             .collect();
-        format!("fn_{}(core, &chain{args});", def.name)
+        format!("fn_{}(core, chain{args});", def.name)
     }
 
     /// The only instance of a global context.
@@ -143,14 +143,13 @@ impl Emitter<'_> {
             self.w.line(format!("struct {} raised[{}];", self.names.own("raised"), chain.max_raised));
         }
         let raised = if chain.max_raised > 0 { "raised" } else { "NULL" };
+        let event_number =
+            if self.p.claims.is_empty() { String::new() } else { format!(", .event = {}", index + 1) };
         self.w.line(format!(
-            "struct {} chain = {{.handle = {handle}, .raised = {raised}{}}};",
-            self.names.own("chain"),
-            if self.p.claims.is_empty() { String::new() } else { format!(", .event = {}", index + 1) }
+            "struct {} chain__ = {{.handle = {handle}, .raised = {raised}{event_number}}}, *chain = &chain__;",
+            self.names.own("chain")
         ));
-        self.w.line("#ifdef CARRICK_TRACE");
-        self.w.line(format!("{own}_trace(core, chain.handle, e);"));
-        self.w.line("#endif");
+        self.traced(&format!("{own}_trace(core, chain->handle, e);"));
         if context.is_some() {
             self.w.open("if (!c) {");
             match &chain.absent {
@@ -170,7 +169,7 @@ impl Emitter<'_> {
         self.processors(&chain.present, chain, "done");
         if let Some(ctx) = context {
             let ctx_own = self.names.own(&ctx.name);
-            self.w.open("if (chain.deleted) {");
+            self.w.open("if (chain->deleted) {");
             self.w.line(format!("{ctx_own}_remove(core, c);"));
             self.w.close("}");
             self.invariants(chain.context, "c");
@@ -178,15 +177,11 @@ impl Emitter<'_> {
         self.other_invariants(chain, true);
         if let Some(ctx) = context {
             let ctx_own = self.names.own(&ctx.name);
-            self.w.line("#ifdef CARRICK_TRACE");
-            self.w.line("if (!chain.deleted)");
-            self.w.line(format!("    {ctx_own}_trace(core, chain.handle, c);"));
-            self.w.line("#endif");
+            self.traced(&format!("if (!chain->deleted)\n    {ctx_own}_trace(core, chain->handle, c);"));
         }
         self.trace_others(chain, true);
         self.raised_after(chain);
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// The contexts that a chain works on beside its own, and where they are; `all`: also those that it shares.
@@ -204,16 +199,13 @@ impl Emitter<'_> {
     fn trace_others(&mut self, chain: &Chain, all: bool) {
         for (ctx, at) in self.others(chain, all) {
             let own = self.names.own(&self.p.contexts[ctx.index()].name);
-            self.w.line("#ifdef CARRICK_TRACE");
-            self.w.line(format!("{own}_trace(core, {own}_handle({at}), {at});"));
-            self.w.line("#endif");
+            self.traced(&format!("{own}_trace(core, {own}_handle({at}), {at});"));
         }
     }
 
     /// The invariants of a context of a chain; `c` may be deleted.
     pub(crate) fn invariants(&mut self, ctx: Option<ir::CtxId>, at: &str) {
-        let (guard, chain) =
-            if self.kernel { ("if (!chain->deleted) ", "") } else { ("if (!chain.deleted) ", "&chain, ") };
+        let (guard, chain) = ("if (!chain->deleted) ", self.dialect.chain());
         let guard = if at == "c" { guard } else { "" };
         let names: Vec<String> = self
             .p
@@ -221,7 +213,7 @@ impl Emitter<'_> {
             .iter()
             .map(|f| &self.p.functions[f.index()])
             .filter(|f| ctx.is_some_and(|ctx| f.locals[0].ty == Ty::Context(ctx)))
-            .map(|f| format!("{guard}fn_{}(core, {chain}{at});", f.name))
+            .map(|f| format!("{guard}fn_{}(core{chain}, {at});", f.name))
             .collect();
         if names.is_empty() {
             return;
@@ -242,8 +234,8 @@ impl Emitter<'_> {
 
     fn raised_after(&mut self, chain: &Chain) {
         if chain.max_raised > 0 {
-            self.w.line("if (chain.raised_count)");
-            self.w.line(format!("    {}(core, raised, chain.raised_count);", self.names.own("run_raised")));
+            self.w.line("if (chain->raised_count)");
+            self.w.line(format!("    {}(core, raised, chain->raised_count);", self.names.own("run_raised")));
         }
     }
 
@@ -255,13 +247,9 @@ impl Emitter<'_> {
             });
             if used {
                 let def = &self.p.scratchpads[scratch.index()];
-                let line = format!(
-                    "struct {} {} = {}_initial(core);",
-                    self.names.declared(&def.name),
-                    safe(&def.name),
-                    self.names.own(&def.name)
-                );
-                self.w.line(line);
+                let (ty, name) = (self.names.declared(&def.name), safe(&def.name));
+                self.w.line(format!("struct {ty} {name};"));
+                self.w.line(format!("{}_initial(core, &{name});", self.names.own(&def.name)));
             }
         }
         let stoppers = functions.iter().rev().skip(1).any(|f| self.p.functions[f.index()].may_stop);
@@ -269,7 +257,7 @@ impl Emitter<'_> {
             let call = self.processor_call(*func, chain);
             self.w.line(call);
             if self.p.functions[func.index()].may_stop && at + 1 < functions.len() {
-                self.w.line("if (chain.stopped)");
+                self.w.line("if (chain->stopped)");
                 self.w.line(format!("    goto {label};"));
             }
         }
@@ -304,8 +292,7 @@ impl Emitter<'_> {
         self.w.line("default:\n    break;");
         self.w.close("}");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// `rx`, `call` and `advance`.
@@ -378,11 +365,14 @@ impl Emitter<'_> {
             self.w.line("core->looked_at = &packet;");
         }
         self.w.line(format!("struct {} raised[{most}];", self.names.own("raised")));
-        self.w.line(format!("struct {} chain = {{.raised = raised}};", self.names.own("chain")));
+        self.w.line(format!(
+            "struct {} chain__ = {{.raised = raised}}, *chain = &chain__;",
+            self.names.own("chain")
+        ));
         let parser = &self.p.functions[self.p.parser.index()];
-        self.w.line(format!("fn_{}(core, &chain, &packet, &ip);", parser.name));
-        self.w.open("if (chain.raised_count == 0) {");
-        self.w.line("if (!chain.dropped)");
+        self.w.line(format!("fn_{}(core, chain, &packet, &ip);", parser.name));
+        self.w.open("if (chain->raised_count == 0) {");
+        self.w.line("if (!chain->dropped)");
         self.w.line(format!("    (void){refuse}(core, CARRICK_COUNT_UNPARSED);"));
         if !in_network {
             self.w.line("return CARRICK_DROPPED;");
@@ -391,15 +381,14 @@ impl Emitter<'_> {
         if self.events_wait() {
             self.raised_wait();
         } else {
-            self.w.line(format!("{}(core, raised, chain.raised_count);", self.names.own("run_parsed")));
+            self.w.line(format!("{}(core, raised, chain->raised_count);", self.names.own("run_parsed")));
             if in_network {
                 self.w.line("core->looked_at = NULL;");
                 self.w.line("carrick_store_pass(&core->store, core->counters);");
             }
             self.w.line("return 0;");
         }
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
         if in_network {
             self.rx_by_any();
         }
@@ -451,9 +440,7 @@ impl Emitter<'_> {
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     fn one_call(&mut self, number: usize, call: &ir::InterfaceCall) {
@@ -534,8 +521,7 @@ impl Emitter<'_> {
         self.w.line("    return 0;");
         self.w.line(format!("{}(core, t);", self.names.own("fire")));
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// The event of a timer that was due.
@@ -556,8 +542,7 @@ impl Emitter<'_> {
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     fn timer_case(&mut self, label: usize, ctx: &ir::ContextDef, timer: &ir::TimerDef) {

@@ -30,8 +30,7 @@ impl Emitter<'_> {
         }
         self.w.line("default:\n    return NULL;");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
         self.w.line(
             "/* The newest blueprint of the context, if it still waits and no packet is made of it. */",
         );
@@ -51,8 +50,7 @@ impl Emitter<'_> {
             self.w.line(format!("struct {entry} *e = &core->queue[*at & {}];", QUEUE - 1));
             self.w.line("return e->handle == handle && !e->done && !e->sent ? e : NULL;");
         }
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// In a generate function, behind `e`: it is the newest of its context now.
@@ -60,14 +58,7 @@ impl Emitter<'_> {
         if !self.coalesces() {
             return;
         }
-        if self.kernel {
-            let newest = if self.blocks { "place" } else { "alone ? 0 : place + 1" };
-            self.w.line(format!("uint64_t newest = {newest};"));
-            return self.w.line(format!("(void){}(chain->handle, &newest);", self.names.own("newest_at")));
-        }
-        self.w.line(format!("uint32_t *newest = {}(core, chain->handle);", self.names.own("newest_at")));
-        self.w.line("if (newest)");
-        self.w.line(format!("    *newest = {};", self.entry_place()));
+        self.dialect.note_newest(self);
     }
 
     /// In a generate function, once `payload` is cut: lets the one that waits stand for both.
@@ -98,20 +89,10 @@ impl Emitter<'_> {
                 let field = safe(&bp.fields[*take as usize].name);
                 self.w.line(format!("prev->{field} = bp->{field};"));
             }
-            if self.kernel {
-                self.brings("old");
-                let text = self.let_go_of_old();
-                self.w.line(text);
-            }
-            self.w.line(if self.kernel { "return 0;" } else { "return old;" });
+            self.dialect.coalesced(self);
             self.w.close("}");
         }
         self.w.close("}");
-        if self.kernel && !self.blocks {
-            self.w.open("if (old) {");
-            let text = self.let_go_of_old();
-            self.w.line(text);
-            self.w.close("}");
-        }
+        self.dialect.not_coalesced(self);
     }
 }

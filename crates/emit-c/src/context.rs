@@ -8,8 +8,9 @@ use crate::names::safe;
 
 impl Emitter<'_> {
     pub(crate) fn context_functions(&mut self) {
-        for id in 0..self.p.ids.len() {
-            self.id_functions(id);
+        for id in &self.p.ids {
+            self.id_equality(id);
+            self.id_hash(id);
         }
         self.notify_function();
         for index in 0..self.p.structs.len() {
@@ -24,27 +25,29 @@ impl Emitter<'_> {
                 self.begin_function(ctx, index);
             } else {
                 self.find_function(ctx);
-                self.new_function(ctx, index);
+                self.slot_functions(ctx);
+                self.instance_instructions(ctx, index);
                 self.free_functions(ctx);
-                self.rebind_function(ctx);
             }
             self.timer_instructions(ctx);
             self.ring_functions(ctx);
         }
     }
 
-    fn id_functions(&mut self, index: usize) {
-        let id = &self.p.ids[index];
+    /// Whether two ids are the same.
+    pub(crate) fn id_equality(&mut self, id: &ir::IdDef) {
         let (ty, name) = (self.names.declared(&id.name), self.names.own(&id.name));
         let equal: Vec<String> =
             id.parts.iter().map(|p| format!("a->{0} == b->{0}", safe(&p.name))).collect();
         self.w.open(format!(
-            "CARRICK_UNUSED static inline bool {name}_equal(CARRICK_UNUSED const struct {ty} *a, CARRICK_UNUSED const struct {ty} *b) {{"
+            "CARRICK_INLINE bool {name}_equal(CARRICK_UNUSED const struct {ty} *a, CARRICK_UNUSED const struct {ty} *b) {{"
         ));
-        self.w.line(format!("return {};", if equal.is_empty() { "true".into() } else { equal.join(" && ") }));
-        self.w.close("}");
-        self.w.blank();
-        let core = self.core_param();
+        let equal = if equal.is_empty() { "true".into() } else { equal.join(" && ") };
+        self.w.end_with(format!("return {equal};"));
+    }
+
+    fn id_hash(&mut self, id: &ir::IdDef) {
+        let (ty, name, core) = (self.names.declared(&id.name), self.names.own(&id.name), self.core_param());
         self.w.open(format!(
             "CARRICK_UNUSED static inline uint32_t {name}_hash({core}, CARRICK_UNUSED const struct {ty} *id) {{"
         ));
@@ -52,9 +55,7 @@ impl Emitter<'_> {
         for word in words(&id.parts) {
             self.w.line(format!("h = carrick_mix(h, ({}) ^ core->key.k1);", word.join(" | ")));
         }
-        self.w.line("return (uint32_t)(h ^ (h >> 32));");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return (uint32_t)(h ^ (h >> 32));");
     }
 
     fn claim_function(&mut self) {
@@ -69,10 +70,7 @@ impl Emitter<'_> {
             self.names.own("chain")
         ));
         self.w.line("core->counters[CARRICK_COUNT_CLAIMS_FAILED]++;");
-        self.w.line("if (core->trace)");
-        self.w.line("    core->trace(core->trace_user, CARRICK_TRACE_CLAIM, claim, (const uint64_t[]){chain->handle, chain->event}, 2);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("CARRICK_REPORT(core, CARRICK_TRACE_CLAIM, claim, chain->handle, chain->event);");
     }
 
     /// Counts a refusal; false, so that it can be returned.
@@ -81,13 +79,8 @@ impl Emitter<'_> {
         let name = self.names.own("refuse");
         self.w.open(format!("CARRICK_UNUSED static inline bool {name}({core}, uint32_t counter) {{"));
         self.w.line("core->counters[counter]++;");
-        self.w.line("#ifdef CARRICK_TRACE");
-        self.w.line("if (core->trace)");
-        self.w.line("    core->trace(core->trace_user, CARRICK_TRACE_DROP, counter, NULL, 0);");
-        self.w.line("#endif");
-        self.w.line("return false;");
-        self.w.close("}");
-        self.w.blank();
+        self.tell("CARRICK_TRACE_DROP", "counter", &[]);
+        self.w.end_with("return false;");
     }
 
     fn notify_function(&mut self) {
@@ -99,9 +92,7 @@ impl Emitter<'_> {
         ));
         self.memory_forget("token");
         self.w.line("if (!carrick_cq_put(&core->completions, token, status, value))");
-        self.w.line("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("    core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
         self.notify_instruction();
         self.put_data_function();
     }
@@ -114,30 +105,19 @@ impl Emitter<'_> {
         self.w.open(format!(
             "CARRICK_INLINE void {name}({core}, uint64_t token, uint8_t status, uint64_t value) {{"
         ));
-        self.trace_instr(Opcode::Notify, &["token".into(), "status".into(), "value".into()]);
+        self.trace_instr(Opcode::Notify, &["token", "status", "value"]);
         self.w.line("if (token)");
-        self.w.line(format!("    {complete}(core, token, status, value);"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("    {complete}(core, token, status, value);"));
     }
 
     /// The function that makes the initial value of a record.
     pub(crate) fn initial(&mut self, declared: &str, fields: &[ir::FieldDef]) {
         let (ty, name) = (self.names.declared(declared), self.names.own(declared));
         let core = self.core_param();
-        if self.kernel {
-            self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *v) {{"));
-            self.w.line("CARRICK_ZERO(v);");
-            self.initial_fields("(*v)", fields);
-            self.w.close("}");
-            return self.w.blank();
-        }
-        self.w.open(format!("CARRICK_UNUSED static inline struct {ty} {name}_initial({core}) {{"));
-        self.w.line(format!("struct {ty} v = {{0}};"));
-        self.initial_fields("v", fields);
-        self.w.line("return v;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *v) {{"));
+        self.w.line("CARRICK_ZERO(v);");
+        self.initial_fields("(*v)", fields);
+        self.w.end();
     }
 
     /// Sets those fields whose initial value is not zero.
@@ -156,11 +136,7 @@ impl Emitter<'_> {
     /// Sets what of a place's records does not start as zero; an array's elements one by one.
     pub(crate) fn initial_parts(&mut self, place: &str, ty: &ir::Ty) {
         if let Some(initialiser) = self.initialiser(ty) {
-            if self.kernel {
-                self.w.line(initialiser.replace("(core)", &format!("(core, &{place})")) + ";");
-            } else {
-                self.w.line(format!("{place} = {initialiser};"));
-            }
+            self.w.line(format!("{initialiser}(core, &{place});"));
         } else if let ir::Ty::Array(of, n) = ty
             && holds_records(of)
         {
@@ -178,8 +154,7 @@ impl Emitter<'_> {
             "return (uint64_t){} << 56 | (uint64_t)c->generation__ << 32 | c->slot__;",
             index + 1
         ));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
         let core = self.core_param();
         self.w.line("/* The instance with this handle, NULL if it is gone. */");
         self.w.open(format!(
@@ -189,9 +164,7 @@ impl Emitter<'_> {
         self.w.line(format!("if (handle >> 56 != {} || slot >= core->{field}_fresh)", index + 1));
         self.w.line("    return NULL;");
         self.w.line(format!("struct {ty} *c = &core->{field}_slots[slot];"));
-        self.w.line("return c->live__ && c->generation__ == ((handle >> 32) & 0xffffff) ? c : NULL;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return c->live__ && c->generation__ == ((handle >> 32) & 0xffffff) ? c : NULL;");
     }
 
     fn find_function(&mut self, ctx: &ContextDef) {
@@ -212,57 +185,113 @@ impl Emitter<'_> {
         self.w.line("    return c;");
         self.w.close("}");
         self.w.close("}");
-        self.w.line("return NULL;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return NULL;");
     }
 
-    fn new_function(&mut self, ctx: &ContextDef, index: usize) {
-        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
+    /// The instructions that make an instance, delete it and give it another id, over what a target has for it: a
+    /// vacant slot, and what finds a slot by its id.
+    pub(crate) fn instance_instructions(&mut self, ctx: &ContextDef, index: usize) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let id = &self.p.ids[ctx.id.index()];
-        let (id_ty, id_name) = (self.names.declared(&id.name), self.names.own(&id.name));
-        let core = self.core_param();
-        let id_words: Vec<String> =
-            id.parts.iter().map(|p| format!("(uint64_t)id.{}", safe(&p.name))).collect();
+        let (id_ty, core) = (self.names.declared(&id.name), self.core_param());
+        let parts: Vec<String> = id.parts.iter().map(|p| format!("(uint64_t)id.{}", safe(&p.name))).collect();
+        let (number, handle) = (format!("{index}u"), format!("{name}_handle(c)"));
+        let words = |first: &[&str]| first.iter().map(|w| (*w).to_owned()).chain(parts.clone()).collect();
         self.w.line("/* new_ctx: the slot freed last, else one that was never used. */");
-        self.w.open(format!("CARRICK_UNUSED static inline void {name}_new({core}, struct {id_ty} id, const struct {ty} *values) {{"));
-        self.w
-            .line(format!("bool room = core->{field}_free || core->{field}_fresh < core->{field}_capacity;"));
-        self.w.open(format!("if (!room || {name}_find(core, &id)) {{"));
+        self.w.open(format!(
+            "CARRICK_INLINE void {name}_new({core}, struct {id_ty} id, const struct {ty} *values) {{"
+        ));
+        self.w.line(format!("struct {ty} *c = {name}_vacant(core);"));
+        self.w.open(format!("if (c && !{name}_index(core, &id, c->slot__)) {{"));
+        self.w.line(format!("{name}_free(core, c->slot__);"));
+        self.w.line("c = NULL;");
+        self.w.close("}");
+        self.w.open("if (!c) {");
         self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
-        let refused: Vec<String> =
-            [format!("{index}u"), "0u".into()].into_iter().chain(id_words.clone()).collect();
-        self.trace_instr(Opcode::NewCtx, &refused);
+        self.trace_words(Opcode::NewCtx, words(&[&number, "0"]));
         self.w.line("return;");
         self.w.close("}");
-        self.w.line(format!(
-            "uint32_t slot = core->{field}_free ? core->{field}_free - 1 : core->{field}_fresh++;"
+        self.w.line(format!("CARRICK_COPY_UNTIL(struct {ty}, id__, c, values);"));
+        self.set_id(id);
+        self.dialect.instance_begins(self, CtxId(index as u32));
+        self.w.line("c->live__ = 1;");
+        self.trace_words(Opcode::NewCtx, words(&[&number, &handle]));
+        self.traced(&format!("{name}_trace(core, {name}_handle(c), c);"));
+        self.w.end();
+        self.w.line("/* del_ctx: takes effect after the chain. */");
+        self.w.open(format!(
+            "CARRICK_INLINE void {name}_delete({core}, CARRICK_UNUSED struct {} *chain, CARRICK_UNUSED struct {ty} *c) {{",
+            self.names.own("chain")
         ));
-        self.w.line(format!("struct {ty} *c = &core->{field}_slots[slot];"));
-        self.w.line(format!("if (core->{field}_free)"));
-        self.w.line(format!("    core->{field}_free = c->next_free__;"));
-        self.w.line("else");
-        self.w.line("    c->generation__ = 1;");
-        self.w.line(format!("memcpy(c, values, offsetof(struct {ty}, id__));"));
-        self.w.line("c->id__ = id;");
-        self.w.line("c->slot__ = slot;");
-        self.w.line(format!("c->hash__ = {id_name}_hash(core, &id);"));
-        self.w.line("c->live__ = true;");
-        self.begin_timers(ctx, index);
-        self.w.line(format!("carrick_table_insert(&core->{field}_table, c->hash__, slot);"));
-        self.w.line(format!("core->{field}_live++;"));
-        self.begin_flow(CtxId(index as u32));
-        let made: Vec<String> =
-            [format!("{index}u"), format!("{name}_handle(c)")].into_iter().chain(id_words).collect();
-        self.trace_instr(Opcode::NewCtx, &made);
-        self.w.line("#ifdef CARRICK_TRACE");
-        self.w.line(format!("{name}_trace(core, {name}_handle(c), c);"));
-        self.w.line("#endif");
+        self.trace_instr(Opcode::DelCtx, &[&handle]);
+        self.w.end_with("chain->deleted = true;");
+        if !ir::uses::instructions(self.p).contains("rebind_ctx") {
+            return;
+        }
+        self.w.line("/* rebind_ctx: found by another id from now on. */");
+        self.w
+            .open(format!("CARRICK_INLINE void {name}_rebind({core}, struct {ty} *c, struct {id_ty} id) {{"));
+        self.trace_words(Opcode::RebindCtx, words(&[&handle]));
+        self.w.line(format!("if ({}_equal(&c->id__, &id))\n    return;", self.names.own(&id.name)));
+        self.w.open(format!("if (!{name}_index(core, &id, c->slot__)) {{"));
+        self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
+        self.w.line("return;");
         self.w.close("}");
-        self.w.blank();
+        self.w.line(format!("{name}_unindex(core, &c->id__, c->slot__);"));
+        self.set_id(id);
+        self.w.end();
     }
 
-    fn begin_timers(&mut self, ctx: &ContextDef, index: usize) {
+    fn trace_words(&mut self, op: Opcode, words: Vec<String>) {
+        self.trace_instr(op, &words.iter().map(|word| &**word).collect::<Vec<_>>());
+    }
+
+    /// Part by part: in the index what lies between them counts as well.
+    fn set_id(&mut self, id: &ir::IdDef) {
+        for part in &id.parts {
+            self.w.line(format!("c->id__.{0} = id.{0};", safe(&part.name)));
+        }
+    }
+
+    /// What the instructions on instances stand on.
+    fn slot_functions(&mut self, ctx: &ContextDef) {
+        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
+        let id = &self.p.ids[ctx.id.index()].name;
+        let (id_ty, id_name, core) = (self.names.declared(id), self.names.own(id), self.core_param());
+        self.w.line("/* A slot that no instance has; NULL if there is none. */");
+        self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_vacant({core}) {{"));
+        self.w.line(format!("uint32_t slot = core->{field}_free;"));
+        self.w.line(format!("if (!slot && core->{field}_fresh == core->{field}_capacity)\n    return NULL;"));
+        self.w.line(format!("slot = slot ? slot - 1 : core->{field}_fresh++;"));
+        self.w.line(format!("struct {ty} *c = &core->{field}_slots[slot];"));
+        self.w.line(format!("core->{field}_free = c->next_free__;"));
+        self.w.line("c->next_free__ = 0;");
+        self.w.line("if (!c->generation__)\n    c->generation__ = 1;");
+        self.w.line("c->slot__ = slot;");
+        self.w.end_with("return c;");
+        self.w.line("/* The slot can be used again. */");
+        self.w.open(format!("CARRICK_INLINE void {name}_free({core}, uint32_t slot) {{"));
+        self.w.line(format!("core->{field}_slots[slot].next_free__ = core->{field}_free;"));
+        self.w.end_with(format!("core->{field}_free = slot + 1;"));
+        self.w.line("/* The slot is found by this id from now on; false if another one is. */");
+        self.w.open(format!(
+            "CARRICK_INLINE bool {name}_index({core}, const struct {id_ty} *id, uint32_t slot) {{"
+        ));
+        self.w.line(format!("if ({name}_find(core, id))\n    return false;"));
+        self.w.line(format!("uint32_t hash = {id_name}_hash(core, id);"));
+        self.w.line(format!("carrick_table_insert(&core->{field}_table, hash, slot);"));
+        self.w.end_with("return true;");
+        self.w.line("/* It is not found by this one any more. */");
+        self.w.open(format!(
+            "CARRICK_INLINE void {name}_unindex({core}, const struct {id_ty} *id, uint32_t slot) {{"
+        ));
+        self.w.line(format!("uint32_t hash = {id_name}_hash(core, id);"));
+        self.w.end_with(format!("carrick_table_remove(&core->{field}_table, hash, slot);"));
+    }
+
+    /// In the function that makes an instance.
+    pub(crate) fn begin_timers(&mut self, ctx: CtxId) {
+        let (ctx, index) = (&self.p.contexts[ctx.index()], ctx.0);
         for number in 0..ctx.timers.len() {
             self.w.line(format!("c->timers__[{number}].slot = c->slot__;"));
             self.w.line(format!("c->timers__[{number}].type = {index};"));
@@ -277,40 +306,27 @@ impl Emitter<'_> {
         self.w.line("/* A global context is there from the start on. */");
         self.w.open(format!("CARRICK_UNUSED static inline void {name}_begin({core}) {{"));
         self.w.line(format!("struct {ty} *c = core->{field}_slots;"));
-        self.w.line(format!("*c = {name}_initial(core);"));
+        self.w.line(format!("{name}_initial(core, c);"));
         self.w.line("c->generation__ = 1;");
         self.w.line("c->live__ = true;");
         self.w.line(format!("core->{field}_fresh = 1;"));
-        self.begin_timers(ctx, index);
-        self.w.close("}");
-        self.w.blank();
+        self.begin_timers(CtxId(index as u32));
+        self.w.end();
     }
 
     fn free_functions(&mut self, ctx: &ContextDef) {
         let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
         let core = self.core_param();
-        self.w.line("/* del_ctx: takes effect after the chain. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}_delete({core}, CARRICK_UNUSED struct {} *chain, CARRICK_UNUSED struct {ty} *c) {{",
-            self.names.own("chain")
-        ));
-        self.trace_instr(Opcode::DelCtx, &[format!("{name}_handle(c)")]);
-        self.w.line("chain->deleted = true;");
-        self.w.close("}");
-        self.w.blank();
-        self.w.line("/* The slot can be used again. */");
-        self.w.open(format!("CARRICK_UNUSED static inline void {name}_release({core}, struct {ty} *c) {{"));
+        self.w.line("/* What is found by the slot's handle is gone, and the slot can be used again. */");
+        self.w.open(format!("CARRICK_INLINE void {name}_release({core}, struct {ty} *c) {{"));
         self.w.line("c->generation__ = c->generation__ == 0xffffff ? 1 : c->generation__ + 1;");
-        self.w.line(format!("c->next_free__ = core->{field}_free;"));
-        self.w.line(format!("core->{field}_free = c->slot__ + 1;"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("{name}_free(core, c->slot__);"));
         self.w.line("/* The instance is gone; its slot waits for packets that are still queued. */");
         self.w.open(format!("CARRICK_UNUSED static inline void {name}_remove({core}, struct {ty} *c) {{"));
         for number in 0..ctx.timers.len() {
             self.w.line(format!("carrick_timer_stop(&core->wheel, &c->timers__[{number}]);"));
         }
-        self.w.line(format!("carrick_table_remove(&core->{field}_table, c->hash__, c->slot__);"));
+        self.w.line(format!("{name}_unindex(core, &c->id__, c->slot__);"));
         self.w.line("c->live__ = false;");
         self.w.line(format!("core->{field}_live--;"));
         if ctx.rx_capacity.is_some() {
@@ -321,37 +337,7 @@ impl Emitter<'_> {
             self.w.line("if (c->tx__.pending)");
             self.w.line("    return;");
         }
-        self.w.line(format!("{name}_release(core, c);"));
-        self.w.close("}");
-        self.w.blank();
-    }
-
-    fn rebind_function(&mut self, ctx: &ContextDef) {
-        if !ir::uses::instructions(self.p).contains("rebind_ctx") {
-            return;
-        }
-        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
-        let id = &self.p.ids[ctx.id.index()];
-        let (id_ty, id_name) = (self.names.declared(&id.name), self.names.own(&id.name));
-        let core = self.core_param();
-        self.w.line("/* rebind_ctx: found by another id from now on. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}_rebind({core}, struct {ty} *c, struct {id_ty} id) {{"
-        ));
-        let parts = id.parts.iter().map(|p| format!("id.{}", safe(&p.name)));
-        let words: Vec<String> = std::iter::once(format!("{name}_handle(c)")).chain(parts).collect();
-        self.trace_instr(Opcode::RebindCtx, &words);
-        self.w.line(format!("const struct {ty} *other = {name}_find(core, &id);"));
-        self.w.open("if (other && other != c) {");
-        self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
-        self.w.line("return;");
-        self.w.close("}");
-        self.w.line(format!("carrick_table_remove(&core->{field}_table, c->hash__, c->slot__);"));
-        self.w.line("c->id__ = id;");
-        self.w.line(format!("c->hash__ = {id_name}_hash(core, &id);"));
-        self.w.line(format!("carrick_table_insert(&core->{field}_table, c->hash__, c->slot__);"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("{name}_release(core, c);"));
     }
 
     fn ring(ctx: &ContextDef, direction: &str) -> (String, String) {
@@ -369,9 +355,7 @@ impl Emitter<'_> {
             self.w.open(format!(
                 "CARRICK_INLINE uint64_t {name}_tx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len) {{"
             ));
-            self.w.line(format!("return carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
-            self.w.close("}");
-            self.w.blank();
+            self.w.end_with(format!("return carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
             self.sending_instructions(ctx);
         }
         if ctx.rx_capacity.is_some() {
@@ -379,15 +363,11 @@ impl Emitter<'_> {
             self.w.open(format!(
                 "CARRICK_INLINE enum carrick_rx_result {name}_rx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len, uint64_t offset) {{"
             ));
-            self.w.line(format!("return carrick_rx_add(&c->rx__, {ring}, {mask}, from, len, offset);"));
-            self.w.close("}");
-            self.w.blank();
+            self.w.end_with(format!("return carrick_rx_add(&c->rx__, {ring}, {mask}, from, len, offset);"));
             self.w.open(format!(
                 "CARRICK_INLINE uint64_t {name}_rx_take({core}, struct {ty} *c, uint64_t len, struct carrick_addr to) {{"
             ));
-            self.w.line(format!("return carrick_rx_flush(&c->rx__, {ring}, {mask}, len, to);"));
-            self.w.close("}");
-            self.w.blank();
+            self.w.end_with(format!("return carrick_rx_flush(&c->rx__, {ring}, {mask}, len, to);"));
             self.receiving_instructions(ctx);
         }
     }

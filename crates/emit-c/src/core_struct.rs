@@ -37,8 +37,7 @@ impl Emitter<'_> {
         self.w.line("uint32_t slot; /* of the unit's context */");
         self.w.line("uint8_t type;  /* of the unit's context + 1; 0: no unit */");
         self.w.line("uint16_t round; /* once it is queued: of those of the unit, carrick_tx_queued */");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
         self.w.line("/* A packet that is being parsed: what follows the network header. */");
         self.w.open(format!("struct {} {{", self.names.own("packet")));
         self.w.line("const uint8_t *ptr;");
@@ -50,8 +49,7 @@ impl Emitter<'_> {
         if self.has_frames() {
             self.w.line("const uint8_t **rest; /* begin and end of what no extract has taken */");
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     pub(crate) fn option_list_struct(&mut self, list: usize) {
@@ -71,8 +69,7 @@ impl Emitter<'_> {
             }
             self.w.close(format!("}} {};", safe(&opt.name)));
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     /// Packets hold the frames that they are made of.
@@ -106,8 +103,7 @@ impl Emitter<'_> {
             self.w.line("struct carrick_ip net__;");
         }
         self.w.line(format!("struct {} payload__;", self.names.own("payload")));
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn context_struct(&mut self, index: usize) {
@@ -119,7 +115,7 @@ impl Emitter<'_> {
         self.fields(&ctx.fields);
         self.w.line("/* what the program does not see; new_ctx copies what is above */");
         self.w.line(format!("struct {} id__;", self.names.id(ctx.id)));
-        self.w.line("uint32_t slot__, generation__, hash__, next_free__;");
+        self.w.line("uint32_t slot__, generation__, next_free__;");
         self.w.line(
             "bool live__; /* has its id; a slot that is neither live nor free waits for its packets */",
         );
@@ -137,8 +133,7 @@ impl Emitter<'_> {
         if ctx.rx_capacity.is_some() {
             self.w.line("struct carrick_rx rx__;");
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     /// A union of the events of these kinds, each under its name.
@@ -159,8 +154,7 @@ impl Emitter<'_> {
         self.w.open(format!("struct {} {{", self.names.own("raised")));
         self.w.line("uint32_t kind;");
         self.event_union(&[EventKind::Net, EventKind::Flow]);
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
         self.w.line("/* One run of a chain, or of the parser. */");
         self.w.open(format!("struct {} {{", self.names.own("chain")));
         self.w.line("uint64_t handle; /* of its context; 0: none */");
@@ -170,8 +164,7 @@ impl Emitter<'_> {
             self.w.line("uint32_t event; /* its number + 1; 0: the parser */");
         }
         self.w.line("bool stopped, deleted, dropped;");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn entry_struct(&mut self) {
@@ -195,8 +188,7 @@ impl Emitter<'_> {
         self.entry_links();
         self.entry_frames();
         self.event_union(&[EventKind::Sent]);
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn params_struct(&mut self) {
@@ -205,8 +197,7 @@ impl Emitter<'_> {
             self.w.line(format!("{};", self.names.declaration(&param.ty, &safe(&param.name))));
         }
         self.w.line("uint8_t nothing__;");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn core_struct(&mut self) {
@@ -242,14 +233,13 @@ impl Emitter<'_> {
         if self.p.in_network.is_some() {
             self.w.line("struct carrick_store store;");
             self.w.line(format!(
-                "const struct {} *looked_at; /* while a packet's events run */",
+                "struct {} *looked_at; /* while a packet's events run */",
                 self.names.own("packet")
             ));
         }
         self.w.line("uint64_t counters[CARRICK_COUNTERS];");
         self.w.line("carrick_trace_fn trace;");
         self.w.line("void *trace_user;");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 }

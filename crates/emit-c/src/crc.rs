@@ -72,9 +72,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        self.w.line("return ~crc;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return ~crc;");
     }
 
     /// The fixed fields with ones where they are masked; the CRC-32 itself counts as zeros.

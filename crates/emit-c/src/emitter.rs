@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What all parts of the emitter work on. Each adds methods for what it writes.
+//! What all parts of the emitter work on; each adds methods for what it writes. And what differs between processes and a
+//! target that verifies programs: where things lie, what a verifier has to see, and what instructions stand on. The emitter
+//! asks its dialect, and never which target it writes for.
 
 use std::collections::BTreeSet;
 
-use carrick_ir::Program;
+use carrick_ir::{Block, BlueprintDef, CtxId, EventId, Function, LocalId, OptListDef, Program, Stmt, Ty};
 
 use crate::names::Names;
 use crate::writer::Writer;
@@ -15,12 +17,12 @@ pub struct Emitter<'p> {
     pub w: Writer,
     /// whether blueprints wait in scheduling blocks that the runtime works
     pub blocks: bool,
-    /// whether it is for the kernel: state in maps, bounds where the verifier sees them
-    pub kernel: bool,
+    /// what differs between kinds of targets
+    pub dialect: &'static dyn Dialect,
     /// for the kernel: the functions that are put into their callers
     pub inlined: BTreeSet<String>,
     /// the function that is being written
-    pub function: Option<&'p carrick_ir::Function>,
+    pub function: Option<&'p Function>,
 }
 
 impl Emitter<'_> {
@@ -28,4 +30,149 @@ impl Emitter<'_> {
     pub fn core_param(&self) -> String {
         format!("CARRICK_UNUSED struct {} *core", self.names.own("core"))
     }
+}
+
+/// The C of one kind of target.
+pub trait Dialect {
+    /// What a processor's function hands on to those that it calls, beside the core.
+    fn chain(&self) -> &'static str;
+
+    /// A whole function of the program.
+    fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function);
+
+    /// The end of a function that returns nothing.
+    fn nothing(&self) -> &'static str;
+
+    /// Whether a local lies elsewhere than on the stack.
+    fn in_frame(&self, _function: &Function, _local: LocalId) -> bool {
+        false
+    }
+
+    /// Whether functions hand over values of this type by references, and return them in their frames.
+    fn by_reference(&self, _ty: &Ty) -> bool {
+        false
+    }
+
+    /// An index below `n`.
+    fn index(&self, index: String, _n: u32) -> String {
+        index
+    }
+
+    /// What the condition of a loop over at most `n` elements begins with: that its index is in the room for them.
+    fn within(&self, _index: &str, _n: u32) -> String {
+        String::new()
+    }
+
+    /// What the condition of a loop of so many turns ends with.
+    fn goes_on(&self, _turns: u32) -> &'static str {
+        ""
+    }
+
+    /// At the beginning of a loop's body, which counts with these numbers of these types.
+    fn turn_begins(&self, _e: &mut Emitter<'_>, _stmt: &Stmt, _body: &Block, _counts: &[(&str, &str)]) {}
+
+    /// Whether the machine divides signed numbers.
+    fn divides_signed(&self) -> bool;
+
+    /// A random number.
+    fn random(&self) -> &'static str;
+
+    /// Makes a timer run for `after` from now on.
+    fn arm_timer(&self, e: &Emitter<'_>, timer: &str) -> String;
+
+    fn stop_timer(&self, timer: &str) -> String;
+
+    /// In the function that makes an instance: what the program does not see.
+    fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId);
+
+    /// `raise`: a copy of the event waits.
+    fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str);
+
+    /// `pkt_gen`, with the sent event that it brings, and a queue.
+    fn generate(
+        &self,
+        e: &mut Emitter<'_>,
+        name: &str,
+        bp: &str,
+        rules: u64,
+        sent: Option<LocalId>,
+        queue: &str,
+    );
+
+    /// In a generate function: the entry is the newest of its context.
+    fn note_newest(&self, e: &mut Emitter<'_>);
+
+    /// The same, where the entry that waits, `old`, stands for both.
+    fn coalesced(&self, e: &mut Emitter<'_>);
+
+    /// The same, where it does not.
+    fn not_coalesced(&self, _e: &mut Emitter<'_>) {}
+
+    /// At the beginning of an extract function: `p`, where it reads, and of a frame `len`.
+    fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+
+    /// At its end: where the payload begins.
+    fn payload_begin(&self, bp: &BlueprintDef) -> &'static str;
+
+    /// And what is left for the next extract.
+    fn left(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+
+    /// The sum over a packet that came, or over its header alone.
+    fn received_sum(&self, whole: bool, len: &str) -> String;
+
+    /// The network header of the packet that came.
+    fn network(&self) -> &'static str;
+
+    /// The next octet that no extract has taken.
+    fn peek(&self, e: &Emitter<'_>, packet: &str) -> String;
+
+    /// How many octets the TX unit of the instance at `at` would take.
+    fn tx_room(&self, e: &Emitter<'_>, name: &str, at: &str) -> String;
+
+    /// At the beginning of a function that writes a header: where what follows so many octets goes.
+    fn writes(&self, e: &mut Emitter<'_>, begin: u32);
+
+    fn written(&self) -> Cursor;
+
+    /// What functions that read options take and hand on beside the core.
+    fn reads(&self) -> Passed;
+
+    /// A pointer to what is read there.
+    fn read_at(&self, at: &str) -> String;
+
+    /// How an extract function moves over fields one by one.
+    fn steps(&self) -> Steps;
+
+    /// The function that reads a list of options, over that which reads one.
+    fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef);
+}
+
+/// Where octets go that are written one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct Cursor {
+    pub passed: Passed,
+    /// declares `q`, the next one
+    pub here: &'static str,
+    /// the same in an expression
+    pub at: &'static str,
+    /// what moves on
+    pub position: &'static str,
+}
+
+/// A parameter, and what is given for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Passed {
+    pub param: &'static str,
+    pub arg: &'static str,
+}
+
+/// What stands around the fields of which each may be there or not; `header_len` is how far they are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Steps {
+    pub begin: &'static str,
+    /// declares `q`, where the next one stands
+    pub here: &'static str,
+    /// and behind how many octets of it
+    pub moved: &'static str,
+    pub end: &'static str,
 }

@@ -165,7 +165,7 @@ impl Emitter<'_> {
                 let left = format!("(uint64_t)({packet}->rest[1] - {packet}->rest[0])");
                 Term { text: left, binds: Binds::Unary, c }
             }
-            ExprKind::PacketPeek => self.packet_peek(),
+            ExprKind::PacketPeek => Term::primary(self.dialect.peek(self, &self.packet()), CType::Other),
             ExprKind::OptPresent(bp, opt) => {
                 primary(format!("{}.opts__.has_{}", self.local(*bp), self.p.opts[opt.index()].name))
             }
@@ -201,19 +201,7 @@ impl Emitter<'_> {
     fn tx_room(&self, ctx: ir::LocalId) -> String {
         let Ty::Context(id) = self.local_type(ctx) else { return "0u".into() };
         let name = &self.p.contexts[id.index()].name;
-        if self.kernel {
-            return format!("{}_tx_room({})", self.names.own(name), self.local(ctx));
-        }
-        format!("carrick_tx_room(&{}->tx__, core->{name}_tx_mask)", self.local(ctx))
-    }
-
-    fn packet_peek(&self) -> Term {
-        let (packet, c) = (self.packet(), CType::Unsigned(8));
-        if self.kernel {
-            return Term::primary(format!("{}(core, {packet})", self.names.own("peek")), CType::Other);
-        }
-        let text = format!("{packet}->rest[0] < {packet}->rest[1] ? *{packet}->rest[0] : 0u");
-        Term { text, binds: Binds::Choice, c }
+        self.dialect.tx_room(self, name, &self.local(ctx))
     }
 
     /// How many elements a list has: none if it is itself outside of what it is in.

@@ -14,14 +14,10 @@ impl Emitter<'_> {
 
     /// At the beginning of an extract function: where it reads.
     pub(crate) fn extract_begin(&mut self, bp: &BlueprintDef) {
-        if self.kernel {
-            self.reading_begins(bp);
-        } else if bp.frame {
-            self.w.line("const uint8_t *p = packet->rest[0];");
-            self.w.line("uint32_t len = (uint32_t)(packet->rest[1] - p);");
-        } else {
-            self.w.line("const uint8_t *p = packet->ptr;");
+        if self.is_read_apart(bp) {
+            self.w.line("CARRICK_GIVEN(core && packet && h);");
         }
+        self.dialect.reading_begins(self, bp);
         if self.cuts_packet(bp) {
             self.w.line("uint32_t len = packet->len;");
         }
@@ -64,19 +60,12 @@ impl Emitter<'_> {
         if bp.frames.is_some() {
             self.w.line("h->frames__.count = 0;");
         }
-        if self.kernel {
-            return self.payload_read(bp, &octets);
-        }
-        self.w.line(format!("h->payload__ = (struct {payload}){{.ptr = p + header_len, .len = {octets}}};"));
+        let begin = self.dialect.payload_begin(bp);
+        self.w.line(format!("h->payload__ = (struct {payload}){{.ptr = {begin}, .len = {octets}}};"));
         if bp.frame && bp.payload_len.is_some() {
             self.w.line("if (h->payload__.len > payload_len)");
             self.w.line(format!("    return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse")));
         }
-        if bp.frame {
-            self.w.line("packet->rest[0] = p + header_len + h->payload__.len;");
-        } else if self.has_frames() {
-            self.w.line("packet->rest[0] = p + header_len;");
-            self.w.line("packet->rest[1] = packet->rest[0] + h->payload__.len;");
-        }
+        self.dialect.left(self, bp);
     }
 }

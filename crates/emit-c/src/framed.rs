@@ -60,15 +60,11 @@ impl Emitter<'_> {
         let (kind, name) = (kind.0, &self.p.blueprints[kind.index()].name);
         let (bp, frame) = (self.local(bp), self.local(frame));
         self.open_at(stmt, format!("if ({bp}.frames__.count < {most}u) {{"));
-        if self.kernel {
-            let at = format!("{bp}.frames__.at[carrick_at({bp}.frames__.count, {most}u)]");
-            self.line(stmt, format!("{at}.kind = {kind};"));
-            self.line(stmt, format!("CARRICK_COPY(&{at}.u.{name}_, &{frame});"));
-            self.line(stmt, format!("{bp}.frames__.count++;"));
-        } else {
-            self.line(stmt, format!("{bp}.frames__.at[{bp}.frames__.count].kind = {kind};"));
-            self.line(stmt, format!("{bp}.frames__.at[{bp}.frames__.count++].u.{name}_ = {frame};"));
-        }
+        let at = self.dialect.index(format!("{bp}.frames__.count"), most);
+        let at = format!("{bp}.frames__.at[{at}]");
+        self.line(stmt, format!("{at}.kind = {kind};"));
+        self.line(stmt, format!("CARRICK_COPY(&{at}.u.{name}_, &{frame});"));
+        self.line(stmt, format!("{bp}.frames__.count++;"));
         self.w.close("}");
     }
 
@@ -100,15 +96,12 @@ impl Emitter<'_> {
         self.w.open(format!("static inline uint64_t {name}_cut({core}, struct {ty} *bp) {{"));
         self.w.line("uint64_t octets = 0;");
         self.each_payload(frames, "bp", &format!("octets += {}(core, v);", self.names.own("payload_cut")));
-        self.w.line("return octets;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return octets;");
         self.w.line("/* The last packet is out. */");
         self.w.open(format!("static inline void {name}_frames_sent({core}, struct {ty} *bp) {{"));
         let sent = self.names.own("payload_sent");
         self.each_payload(frames, "bp", &format!("{sent}(core, v);"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// What cuts a payload to what its unit holds, and takes note that it is queued.
@@ -148,9 +141,7 @@ impl Emitter<'_> {
         self.w.line(format!("    *v = (struct {payload}){{0}};"));
         self.w.line("else");
         self.w.line("    v->len = octets;");
-        self.w.line("return octets;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return octets;");
     }
 
     /// pkt_gen of a packet of frames.
@@ -164,21 +155,17 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, struct {ty} *bp, uint64_t rules{}) {{",
             self.queue_param()
         ));
+        self.queue_of_number();
         self.w.line(format!("struct {ty} copy = *bp;"));
         self.w.line(format!("CARRICK_UNUSED uint64_t octets = {name}_cut(core, &copy);"));
-        self.trace_instr(
-            Opcode::PktGen,
-            &[format!("{index}u"), "0".into(), "octets".into(), "copy.frames__.count".into()],
-        );
+        self.trace_instr(Opcode::PktGen, &[&format!("{index}u"), "0", "octets", "copy.frames__.count"]);
         self.queue_entry(index);
         self.w.line("e->frame = 0;");
         self.w.line("e->frame_done = 0;");
         self.w.line(format!("e->bp.{}_ = copy;", bp.name));
         let pending = format!("{}(core, v);", self.names.own("payload_queued"));
         self.each_payload(frames, &format!("(&e->bp.{}_)", bp.name), &pending);
-        self.w.line("return e;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return e;");
     }
 
     /// Takes note that a payload is queued.
@@ -198,9 +185,7 @@ impl Emitter<'_> {
             self.names.own("payload_unit")
         ));
         self.w.line("if (unit)");
-        self.w.line("    v->round = carrick_tx_queued(unit, v->offset);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("    v->round = carrick_tx_queued(unit, v->offset);");
     }
 
     /// Puts one frame of a packet.
@@ -219,7 +204,7 @@ impl Emitter<'_> {
         self.w.line("if (bp->payload__.mss && bp->payload__.mss < most)");
         self.w.line("    most = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(most, whole - e->frame_done);");
-        self.w.line("bool ended = e->frame_done + payload_len == whole, *last = &ended;");
+        self.w.line("bool last = e->frame_done + payload_len == whole;");
         self.w.line("*room -= header_len + payload_len;");
         self.w.open("if (payload_len < whole) {");
         self.w.line(format!("struct {ty} *cut = &e->piece.{}_;", bp.name));
@@ -238,11 +223,9 @@ impl Emitter<'_> {
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.payload_octets("e->frame_done", false, index);
         self.w.line("*q += header_len + payload_len;");
-        self.w.line("e->frame_done = *last ? 0 : e->frame_done + payload_len;");
-        self.w.line("e->frame += *last;");
-        self.w.line("return *last ? 1 : 2;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.line("e->frame_done = last ? 0 : e->frame_done + payload_len;");
+        self.w.line("e->frame += last;");
+        self.w.end_with("return last ? 1 : 2;");
     }
 
     /// Makes the next packet of an entry of frames.
@@ -251,7 +234,7 @@ impl Emitter<'_> {
         let (core, entry) = (self.core_param(), self.names.own("entry"));
         self.w.line("/* The next packet of an entry: its length, 0 if nothing fits into buffer and MTU; `last` if no other follows. */");
         self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {entry} *e, uint8_t *out, uint32_t cap, bool *last) {{"
+            "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {entry} *e, uint8_t *out, uint32_t cap, bool *ends) {{"
         ));
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
         self.w.line(format!(
@@ -261,7 +244,7 @@ impl Emitter<'_> {
             tail(bp)
         ));
         if self.has_memory() {
-            self.w.line("*last = true;");
+            self.w.line("*ends = true;");
             let check = self.memory_check("v->", "return 0;");
             self.each_payload(frames, &format!("(&e->bp.{}_)", bp.name), &check);
         }
@@ -269,7 +252,8 @@ impl Emitter<'_> {
         self.w.line(format!("uint8_t *p = out{}, *q = p + header_len;", self.plus_net()));
         self.w.line("bool any = headers <= all && bp->frames__.count == 0;");
         self.put_loop(frames);
-        self.w.line("*last = !any || e->frame == bp->frames__.count;");
+        self.w.line("bool last = !any || e->frame == bp->frames__.count;");
+        self.w.line("*ends = last;");
         self.w.open("if (!any) {");
         self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
         self.w.line("return 0;");
@@ -288,9 +272,7 @@ impl Emitter<'_> {
         }
         self.finish_packet(bp);
         self.w.line("e->done++;");
-        self.w.line("return (uint32_t)(headers + payload_len);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return (uint32_t)(headers + payload_len);");
     }
 
     fn put_loop(&mut self, frames: &Frames) {
@@ -317,7 +299,7 @@ impl Emitter<'_> {
 
     fn framed_rules(&mut self, index: usize, bp: &BlueprintDef) {
         let ty = self.names.declared(&bp.name);
-        self.w.open("if (e->done != 0 || !*last) {");
+        self.w.open("if (e->done != 0 || !last) {");
         self.w.line(format!("struct {ty} *cut = &e->cut.{}_;", bp.name));
         self.w.open("if (e->done == 0) {");
         self.w.line("*cut = *bp;");

@@ -97,45 +97,35 @@ impl Emitter<'_> {
     fn blueprint_initial(&mut self, bp: &BlueprintDef) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let core = self.core_param();
-        if self.kernel {
-            self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *h) {{"));
-            match bp.frames {
-                Some(_) => self.zero_but_frames(&ty),
-                None => self.w.line("CARRICK_ZERO(h);"),
-            }
-        } else {
-            self.w.open(format!("CARRICK_UNUSED static inline struct {ty} {name}_initial({core}) {{"));
-            self.w.line(format!("struct {ty} v = {{0}};"));
+        self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *h) {{"));
+        match bp.frames {
+            Some(_) => self.zero_but_frames(&ty),
+            None => self.w.line("CARRICK_ZERO(h);"),
         }
-        let v = if self.kernel { "h->" } else { "v." };
         for field in &bp.fields {
             if let BpFieldKind::Plain { init: Some(init) } = &field.kind {
-                let text = format!("{v}{} = {};", safe(&field.name), self.value(init));
+                let text = format!("h->{} = {};", safe(&field.name), self.value(init));
                 self.w.line(text);
             }
         }
         if self.p.net_header.layer == NetLayer::Ipv4 {
-            self.net_initial(v);
+            self.net_initial();
         }
-        if !self.kernel {
-            self.w.line("return v;");
-        }
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
-    fn net_initial(&mut self, v: &str) {
+    fn net_initial(&mut self) {
         let header = &self.p.net_header;
         if !header.fields.iter().any(|f| f.field == NetField::SrcIp) {
-            self.w.line(format!("{v}net__.src = core->address;"));
+            self.w.line("h->net__.src = core->address;");
         }
         if !header.fields.iter().any(|f| f.field == NetField::Ttl && f.init.is_some()) {
-            self.w.line(format!("{v}net__.ttl = 64;"));
+            self.w.line("h->net__.ttl = 64;");
         }
-        self.w.line(format!("{v}net__.protocol = {};", header.protocol));
+        self.w.line(format!("h->net__.protocol = {};", header.protocol));
         for field in header.fields.iter().filter(|f| f.field != NetField::Protocol) {
             if let Some(init) = &field.init {
-                let text = format!("{v}net__.{} = {};", net_member(field.field), self.value(init));
+                let text = format!("h->net__.{} = {};", net_member(field.field), self.value(init));
                 self.w.line(text);
             }
         }
@@ -145,13 +135,9 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let refuse = self.names.own("refuse");
         self.w.line("/* Reads a packet; false if it is too short, its checksum is wrong or its options are malformed. */");
-        let (kind, constant) = match self.is_read_apart(bp) {
-            true => ("CARRICK_APART int", ""),
-            false if self.kernel => ("CARRICK_UNUSED static inline bool", ""),
-            false => ("CARRICK_UNUSED static inline bool", "const "),
-        };
+        let kind = if self.is_read_apart(bp) { "CARRICK_APART int" } else { "CARRICK_INLINE bool" };
         self.w.open(format!(
-            "{kind} {name}_extract(struct {} *core, {constant}struct {} *packet, struct {ty} *h) {{",
+            "{kind} {name}_extract(struct {} *core, struct {} *packet, struct {ty} *h) {{",
             self.names.own("core"),
             self.names.own("packet")
         ));
@@ -189,11 +175,9 @@ impl Emitter<'_> {
             let begin =
                 if bp.parts.is_empty() { bp.fixed_len.to_string() } else { "header_len - options".into() };
             let read = self.names.own(&list.name);
-            if self.kernel {
-                self.w.line(format!("if (!{read}_read(core, &h->opts__, (uint32_t)({begin}), header_len))"));
-            } else {
-                self.w.line(format!("if (!{read}_read(&h->opts__, p + {begin}, p + header_len))"));
-            }
+            let from = self.dialect.reads().arg;
+            self.w
+                .line(format!("if (!{read}_read(core, &h->opts__{from}, (uint32_t)({begin}), header_len))"));
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_OPTIONS);"));
         }
         let ranges: Vec<String> =
@@ -203,9 +187,7 @@ impl Emitter<'_> {
             self.w.line(format!("    return {refuse}(core, CARRICK_COUNT_BAD_FIELD);"));
         }
         self.extract_payload(bp);
-        self.w.line("return true;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return true;");
     }
 
     /// Verifies the checksums that cover the whole packet (they need no option's length), or the others.
@@ -218,16 +200,13 @@ impl Emitter<'_> {
             let own = format!("carrick_sum(p + {}, 2)", field.bit_offset / 8);
             let len = packet_len(bp);
             let covered = match (header, payload) {
-                (true, true) if self.kernel => "core->sum".to_owned(),
-                (true, false) if self.kernel => "carrick_sum_of(p, CARRICK_SEEN, header_len)".to_owned(),
                 _ if fields.is_some() => sum_of_fields(bp, fields),
-                (true, true) => format!("carrick_sum(p, {len})"),
-                (true, false) => "carrick_sum(p, header_len)".to_owned(),
+                (true, whole) => self.dialect.received_sum(whole, len),
                 (false, true) => format!("{own} + carrick_sum(p + header_len, {len} - header_len)"),
                 (false, false) => own,
             };
             let sum = if pseudo {
-                let ip = if self.kernel { "core->ip." } else { "packet->ip->" };
+                let ip = self.dialect.network();
                 format!("carrick_sum_pseudo({ip}src, {ip}dst, {ip}protocol, {len}) + {covered}")
             } else {
                 covered
@@ -277,9 +256,7 @@ impl Emitter<'_> {
                 "CARRICK_UNUSED static inline uint32_t {name}_header_len(CARRICK_UNUSED const struct {ty} *h) {{"
             ));
             let more = options.as_ref().map_or_else(String::new, |o| format!(" + {o}_length(&h->opts__)"));
-            self.w.line(format!("return {}u{more};", bp.fixed_len));
-            self.w.close("}");
-            self.w.blank();
+            self.w.end_with(format!("return {}u{more};", bp.fixed_len));
         } else {
             self.part_lengths(bp);
         }
@@ -291,22 +268,15 @@ impl Emitter<'_> {
         for group in groups(bp.fixed_fields()) {
             self.write_group("p", bp, &group);
         }
-        if !bp.parts.is_empty() {
+        if !bp.parts.is_empty() || options.is_some() {
+            self.dialect.writes(self, bp.fixed_len);
             self.write_parts(bp);
         }
-        if let Some(o) = options {
-            if self.kernel {
-                if bp.parts.is_empty() {
-                    self.w.line(format!("core->at = {};", bp.fixed_len));
-                }
-                self.w.line(format!("(void){o}_write(core, &h->opts__);"));
-            } else {
-                let end = if bp.parts.is_empty() { format!("p + {}", bp.fixed_len) } else { "q".into() };
-                self.w.line(format!("{o}_write(&h->opts__, {end});"));
-            }
+        if let Some(options) = options {
+            let to = self.dialect.written().passed.arg;
+            self.w.line(format!("(void){options}_write(core, &h->opts__{to});"));
         }
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     fn wire_value(&self, bp: &BlueprintDef, field: &BpField) -> String {

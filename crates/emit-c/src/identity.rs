@@ -34,8 +34,7 @@ impl Emitter<'_> {
         self.w.line("default:");
         self.w.line("    return false;");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     fn identity_of(&mut self, ctx: &ContextDef, index: usize) {

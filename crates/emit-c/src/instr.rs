@@ -98,37 +98,14 @@ impl Emitter<'_> {
         let name = self.names.own(&self.p.blueprints[kind.index()].name);
         let mask = rules.iter().fold(0_u64, |mask, rule| mask | 1 << rule.0);
         let bp = self.local(bp);
-        if self.kernel {
-            return self.generate_call(&name, &bp, mask, sent, &queue);
-        }
-        let entry = self.names.own("entry");
-        self.w.open("{");
-        let text = format!("struct {entry} *entry__ = {name}_generate(core, chain, &{bp}, {mask}u{queue});");
-        if let Some(sent) = sent
-            && let Ty::Event(event) = self.local_type(sent)
-        {
-            let event_name = &self.p.events[event.index()].name;
-            let (number, local) = (event.0 + 1, self.local(sent));
-            self.w.line(text);
-            self.w.open("if (entry__) {");
-            self.w.line(format!("entry__->sent = {number};"));
-            self.w.line(format!("entry__->event.{event_name}_ = {local};"));
-            self.w.close("}");
-        } else {
-            self.w.line(format!("(void){name}_generate(core, chain, &{bp}, {mask}u{queue});"));
-        }
-        self.w.close("}");
+        self.dialect.generate(self, &name, &bp, mask, sent, &queue);
     }
 
     fn raise(&mut self, event: ir::LocalId) {
         let Ty::Event(kind) = *self.local_type(event) else { return };
         let name = self.p.events[kind.index()].name.clone();
         let local = self.local(event);
-        self.trace_instr(Opcode::Raise, &[format!("{}u", kind.0)]);
-        if self.kernel {
-            return self.raise_in_kernel(kind, &name, &local);
-        }
-        self.w.line(format!("chain->raised[chain->raised_count].kind = {};", kind.0));
-        self.w.line(format!("chain->raised[chain->raised_count++].event.{name}_ = {local};"));
+        self.trace_instr(Opcode::Raise, &[&format!("{}u", kind.0)]);
+        self.dialect.raise(self, kind, &name, &local);
     }
 }

@@ -34,6 +34,7 @@ mod options;
 mod part;
 mod pending;
 mod place;
+mod process;
 mod queue;
 mod sched;
 mod stmt;
@@ -54,6 +55,7 @@ use carrick_ir::Program;
 
 use emitter::Emitter;
 use names::{Names, file_name};
+use process::Process;
 use writer::Writer;
 
 /// The generated files: name and contents.
@@ -77,7 +79,7 @@ impl<'p> Emitter<'p> {
             names: Names::new(p),
             w,
             blocks: blocks::needed(p),
-            kernel: false,
+            dialect: &Process,
             inlined: BTreeSet::new(),
             function: None,
         }

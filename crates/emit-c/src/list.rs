@@ -53,12 +53,8 @@ impl Emitter<'_> {
             }
             _ => {
                 let at = self.bounded(format!("{l}.len"), list_bound(&list.ty));
-                if self.kernel {
-                    self.line(stmt, format!("{l}.items[{at}] = {v};"));
-                    self.line(stmt, format!("{l}.len++;"));
-                } else {
-                    self.line(stmt, format!("{l}.items[{l}.len++] = {v};"));
-                }
+                self.line(stmt, format!("{l}.items[{at}] = {v};"));
+                self.line(stmt, format!("{l}.len++;"));
             }
         }
         self.w.close("}");
@@ -120,9 +116,7 @@ impl Emitter<'_> {
         self.w.line("CARRICK_GIVEN(l);");
         self.w.line(format!("CARRICK_{gap}_GAP(l->items, {n}u, l->len, index);"));
         self.w.line(format!("l->len{counted};"));
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// The name of a function of sorted lists of this type.
@@ -152,9 +146,7 @@ impl Emitter<'_> {
         self.w.line(format!("if (l->items[carrick_at(middle, {n}u)]{key} < key)"));
         self.w.line("    from = middle + 1;\nelse\n    to = middle;");
         self.w.close("}");
-        self.w.line("return from;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return from;");
         self.w.line("/* Makes room for an element behind those that are not greater. Its index. */");
         let open = self.sorted_name("open", list);
         self.w.open(format!("CARRICK_APART uint32_t {open}({list_type} *l, {key_type} key) {{"));
@@ -167,9 +159,7 @@ impl Emitter<'_> {
         self.w.line(format!("l->items[carrick_at(at, {n}u)] = l->items[carrick_at(at - 1, {n}u)];"));
         self.w.line("at--;");
         self.w.close("}");
-        self.w.line("return at;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return at;");
     }
 
     pub(crate) fn list_find(&self, list: &Place, key: &Expr) -> Term {

@@ -56,9 +56,8 @@ impl Emitter<'_> {
         self.w.line("uint64_t put = carrick_memory_put(&core->memory, from, len, to);");
         self.w.line("if (put < len)");
         self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
-        self.trace_instr(Opcode::PutData, &["to.token".into(), "put".into()]);
-        self.w.close("}");
-        self.w.blank();
+        self.trace_instr(Opcode::PutData, &["to.token", "put"]);
+        self.w.end();
     }
 
     pub(crate) fn set_payload_at(
@@ -123,7 +122,7 @@ impl Emitter<'_> {
     /// Where a packet of an entry is made: without its memory, the entry is over.
     pub(crate) fn memory_of_packet(&mut self) {
         if self.has_memory() {
-            self.w.line("*last = true;");
+            self.w.line("*ends = true;");
             let check = self.memory_check("bp->payload__.", "return 0;");
             self.w.line(check);
         }

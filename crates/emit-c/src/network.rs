@@ -17,7 +17,7 @@ impl Emitter<'_> {
         match instr {
             Instr::Forward { interface: to, header } => {
                 let to = interface(&self.value(to));
-                self.trace_instr(Opcode::Forward, std::slice::from_ref(&to));
+                self.trace_instr(Opcode::Forward, &[&to]);
                 let text = match header.map(|h| (self.local(h), self.local_type(h))) {
                     Some((header, Ty::Blueprint(bp))) => {
                         let name = self.names.own(&self.p.blueprints[bp.index()].name);
@@ -33,7 +33,7 @@ impl Emitter<'_> {
             }
             Instr::PktStore { key } => {
                 let key = self.value(key);
-                self.trace_instr(Opcode::PktStore, std::slice::from_ref(&key));
+                self.trace_instr(Opcode::PktStore, &[&key]);
                 self.w.line(format!("carrick_store_put(&core->store, {key}, core->counters);"));
             }
             Instr::PktRelease { key, interface: to } => {
@@ -58,7 +58,7 @@ impl Emitter<'_> {
             "CARRICK_UNUSED uint32_t count__ = carrick_store_take(&core->store, key__, {way});"
         ));
         let words = ["key__", "to__", "count__"].into_iter().filter(|w| to.is_some() || *w != "to__");
-        self.trace_instr(op, &words.map(str::to_owned).collect::<Vec<_>>());
+        self.trace_instr(op, &words.collect::<Vec<_>>());
         self.w.close("}");
     }
 
@@ -120,8 +120,7 @@ impl Emitter<'_> {
         }
         self.pad(bp);
         self.fill_in(bp);
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// `e.pkt.extract(h);` in a processor: what cannot be read leaves `h` as it was.
@@ -148,17 +147,13 @@ impl Emitter<'_> {
             "static int {}(struct carrick_core *core, const uint8_t *octets, uint32_t len, uint64_t now) {{",
             self.names.own("rx")
         ));
-        self.w.line(format!("return {}(core, 0, octets, len, now);", self.names.own("rx_on")));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("return {}(core, 0, octets, len, now);", self.names.own("rx_on")));
         let core = self.names.own("core");
         self.w.open(format!(
             "static uint32_t {}(const struct carrick_core *core) {{",
             self.names.own("tx_interface")
         ));
-        self.w.line(format!("return ((const struct {core} *)core)->store.left_by;"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("return ((const struct {core} *)core)->store.left_by;"));
     }
 
     /// In `tx`: what leaves as it came goes before what is made.

@@ -91,7 +91,7 @@ impl Emitter<'_> {
         let positive = matches!(b.kind, ExprKind::Lit(v) if (v as i64) > 0);
         match c {
             // The kernel's machine has no division of signed numbers.
-            CType::Signed(64) if positive && !self.kernel => {
+            CType::Signed(64) if positive && self.dialect.divides_signed() => {
                 let [x, y] = [a, b].map(|e| self.converted(e, c, of));
                 Term::joined(&x, symbol, &y, Binds::Product, c)
             }

@@ -21,6 +21,22 @@ pub fn width_suffix(octets: u32) -> Option<&'static str> {
     }
 }
 
+/// C that stores a value in so many octets from `at` on.
+pub fn stored(base: &str, at: u32, octets: u32, value: &str) -> String {
+    match width_suffix(octets) {
+        Some(w) => format!("carrick_store{w}({base} + {at}, (uint{w}_t){value});"),
+        None => format!("{base}[{at}] = (uint8_t){value};"),
+    }
+}
+
+/// C for the value of so many octets from `at` on.
+pub fn loaded(base: &str, at: u32, octets: u32) -> String {
+    match width_suffix(octets) {
+        Some(w) => format!("carrick_load{w}({base} + {at})"),
+        None => format!("{base}[{at}]"),
+    }
+}
+
 impl Emitter<'_> {
     pub(crate) fn option_functions(&mut self) {
         for list in &self.p.opt_lists {
@@ -34,8 +50,23 @@ impl Emitter<'_> {
         }
     }
 
-    fn length(&mut self, list: &OptListDef) {
+    /// Opens the function that says how long a list is.
+    pub(crate) fn length_head(&mut self, list: &OptListDef) {
+        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         self.w.line("/* Octets on the wire, with padding. */");
+        self.w.open(format!("CARRICK_APART uint32_t {name}_length(CARRICK_UNUSED const struct {ty} *o) {{"));
+        self.w.line("CARRICK_GIVEN(o);");
+    }
+
+    /// Opens the function that writes a list, from where the dialect's cursor is.
+    pub(crate) fn writing_head(&mut self, list: &OptListDef) {
+        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
+        let (core, to) = (self.core_param(), self.dialect.written().passed.param);
+        self.w.open(format!("CARRICK_APART int {name}_write({core}, const struct {ty} *o{to}) {{"));
+        self.w.line("CARRICK_GIVEN(core && o);");
+    }
+
+    fn length(&mut self, list: &OptListDef) {
         self.length_head(list);
         let terms: Vec<String> = list
             .members
@@ -45,30 +76,24 @@ impl Emitter<'_> {
                 format!("(o->has_{} ? {}u : 0u)", opt.name, u32::from(opt.len).next_multiple_of(list.align))
             })
             .collect();
-        self.w.line(format!("return {};", if terms.is_empty() { "0".into() } else { terms.join(" + ") }));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("return {};", if terms.is_empty() { "0".into() } else { terms.join(" + ") }));
     }
 
     fn writing(&mut self, list: &OptListDef) {
         self.writing_head(list);
-        let (align, pad) = (list.align, list.pad);
+        let (align, pad, to) = (list.align, list.pad, self.dialect.written());
         for member in &list.members {
             let opt = &self.p.opts[member.index()];
             let whole = u32::from(opt.len).next_multiple_of(align);
             let before = whole - u32::from(opt.len);
             self.w.open(format!("if (o->has_{}) {{", opt.name));
-            if self.kernel {
-                self.w.line(
-                    "uint8_t *p = core->out + CARRICK_BEGIN + carrick_at(core->at, CARRICK_HEADER_MAX);",
-                );
-            }
+            self.w.lines(to.here);
             for at in 0..before {
-                self.w.line(format!("p[{at}] = {pad};"));
+                self.w.line(format!("q[{at}] = {pad};"));
             }
-            self.w.line(format!("p[{before}] = {};", opt.kind));
+            self.w.line(format!("q[{before}] = {};", opt.kind));
             if opt.len > 1 {
-                self.w.line(format!("p[{}] = {};", before + 1, opt.len));
+                self.w.line(format!("q[{}] = {};", before + 1, opt.len));
             }
             let mut at = before + 2;
             for field in &opt.fields {
@@ -76,39 +101,32 @@ impl Emitter<'_> {
                     Some(value) => self.literal(value, &field.ty),
                     None => format!("o->{}.{}", safe(&opt.name), safe(&field.name)),
                 };
-                match width_suffix(octets(&field.ty)) {
-                    Some(w) => self.w.line(format!("carrick_store{w}(p + {at}, (uint{w}_t){value});")),
-                    None => self.w.line(format!("p[{at}] = (uint8_t){value};")),
-                }
-                at += octets(&field.ty);
+                let octets = octets(&field.ty);
+                self.w.line(stored("q", at, octets, &value));
+                at += octets;
             }
-            let next = if self.kernel { "core->at" } else { "p" };
-            self.w.line(format!("{next} += {whole};"));
+            self.w.line(format!("{} += {whole};", to.position));
             self.w.close("}");
         }
-        if self.kernel {
-            self.w.line("return 0;");
-        }
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
-    /// In a function that reads options, the one at `p`: of those that are one byte long, each is noted, and then this is done.
-    pub(crate) fn single_options(&mut self, list: &OptListDef, then: &str) {
+    /// In a function that reads the option at `q`: those that are one byte long.
+    fn single_options(&mut self, list: &OptListDef) {
         let options = list.members.iter().map(|m| &self.p.opts[m.index()]);
         for opt in options.filter(|o| o.len == 1 && o.kind != 0) {
-            self.w.open(format!("if (*p == {}) {{", opt.kind));
+            self.w.open(format!("if (*q == {}) {{", opt.kind));
             self.w.line(format!("o->has_{} = true;", opt.name));
-            self.w.line(then);
+            self.w.line("return 1;");
             self.w.close("}");
         }
     }
 
     /// In the same function: all others, by their kind.
-    pub(crate) fn long_options(&mut self, list: &OptListDef) {
+    fn long_options(&mut self, list: &OptListDef) {
         let options = list.members.iter().map(|m| &self.p.opts[m.index()]);
         let long: Vec<&ir::OptDef> = options.filter(|o| o.len != 1).collect();
-        self.w.open("switch (*p) {");
+        self.w.open("switch (*q) {");
         for (at, opt) in long.iter().enumerate() {
             let same: Vec<&ir::OptDef> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
             if long[..at].iter().all(|o| o.kind != opt.kind) {
@@ -120,42 +138,54 @@ impl Emitter<'_> {
     }
 
     fn reading(&mut self, list: &OptListDef) {
-        if self.kernel {
-            return self.reading_at(list);
-        }
+        let (ty, name, core) =
+            (self.names.declared(&list.name), self.names.own(&list.name), self.core_param());
+        let from = self.dialect.reads();
+        self.w.line(
+            "/* The octets of the option there, where so many are left: more if its length is impossible. */",
+        );
+        self.w.open(format!(
+            "CARRICK_APART uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o{}, uint32_t at, uint32_t left) {{",
+            from.param
+        ));
+        self.w.line("const uint32_t impossible = CARRICK_END_OF_OPTIONS - 1;");
+        self.w.line("if (!core || !o)\n    return impossible;");
+        self.w.line(format!("const uint8_t *q = {};", self.dialect.read_at("at")));
+        self.w.line("if (*q == 0)\n    return CARRICK_END_OF_OPTIONS;");
+        self.single_options(list);
+        self.w.line("if (left < 2 || q[1] < 2 || q[1] > left)\n    return impossible;");
+        self.long_options(list);
+        self.w.end_with("return q[1];");
+        self.dialect.options_loop(self, list);
+    }
+
+    /// Opens the function that reads a list, of which it returns the name.
+    pub(crate) fn options_reader(&mut self, list: &OptListDef) -> String {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
+        let (core, from) = (self.core_param(), self.dialect.reads().param);
         self.w.line("/* False if a length is impossible. */");
         self.w.open(format!(
-            "CARRICK_UNUSED static inline bool {name}_read(CARRICK_UNUSED struct {ty} *o, const uint8_t *p, const uint8_t *end) {{"
+            "CARRICK_APART int {name}_read({core}, struct {ty} *o{from}, uint32_t from, uint32_t to) {{"
         ));
-        self.w.open("while (p < end && *p != 0) {");
-        self.single_options(list, "p++;\ncontinue;");
-        self.w.line("if (end - p < 2 || p[1] < 2 || p[1] > end - p)");
-        self.w.line("    return false;");
-        self.long_options(list);
-        self.w.line("p += p[1];");
-        self.w.close("}");
-        self.w.line("return true;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.line("CARRICK_GIVEN(core && o);");
+        name
     }
 
     /// All options of one kind.
-    pub(crate) fn known_options(&mut self, options: &[&ir::OptDef]) {
-        let impossible = if self.kernel { "impossible" } else { "false" };
+    fn known_options(&mut self, options: &[&ir::OptDef]) {
         self.w.open(format!("case {}:", options[0].kind));
         if let [opt] = options {
-            self.w.line(format!("if (p[1] != {})", opt.len));
-            self.w.line(format!("    return {impossible};"));
+            self.w.line(format!("if (q[1] != {})", opt.len));
+            self.w.line("    return impossible;");
             self.known_option(opt);
         } else {
-            self.w.open("switch (p[1]) {");
+            self.w.open("switch (q[1]) {");
             for opt in options {
                 self.w.open(format!("case {}:", opt.len));
                 self.known_option(opt);
                 self.w.close_case("break;");
             }
-            self.w.line(format!("default:\n    return {impossible};"));
+            self.w.line("default:\n    return impossible;");
             self.w.close("}");
         }
         self.w.close_case("break;");
@@ -167,11 +197,9 @@ impl Emitter<'_> {
         for field in &opt.fields {
             let place = format!("o->{}.{}", safe(&opt.name), safe(&field.name));
             let c = self.names.ctype(&field.ty);
-            match width_suffix(octets(&field.ty)) {
-                Some(w) => self.w.line(format!("{place} = ({c})carrick_load{w}(p + {at});")),
-                None => self.w.line(format!("{place} = ({c})p[{at}];")),
-            }
-            at += octets(&field.ty);
+            let octets = octets(&field.ty);
+            self.w.line(format!("{place} = ({c}){};", loaded("q", at, octets)));
+            at += octets;
         }
     }
 }

@@ -38,31 +38,30 @@ impl Emitter<'_> {
 
     /// In an extract function: `header_len` moves over the parts.
     pub(crate) fn read_parts(&mut self, bp: &BlueprintDef) {
-        if self.kernel {
-            return self.read_parts_at(bp);
+        if bp.parts.is_empty() {
+            return;
         }
-        let short = format!("return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse"));
+        let short = format!("    return {}(core, CARRICK_COUNT_SHORT);", self.names.own("refuse"));
         let room = format!("{} - header_len{}", packet_len(bp), less_tail(bp));
+        let steps = self.dialect.steps();
+        self.w.lines(steps.begin);
         for part in &bp.parts {
             self.open_part(bp, part);
-            if part.varint {
+            self.w.lines(steps.here);
+            let octets = if part.varint {
                 let field = safe(&bp.part_fields(part)[0].name);
-                self.w.line(format!(
-                    "uint32_t octets = carrick_varint_load(p + header_len, {room}, &h->{field});"
-                ));
-                self.w.line("if (!octets)");
-                self.w.line(format!("    {short}"));
-                self.w.line("header_len += octets;");
+                self.w.line(format!("uint32_t octets = carrick_varint_load(q, {room}, &h->{field});"));
+                self.w.line(format!("if (!octets)\n{short}"));
+                "octets".to_owned()
             } else {
-                let octets = bp.part_len(part);
-                self.w.line(format!("if ({room} < {octets}u)"));
-                self.w.line(format!("    {short}"));
-                self.w.line("const uint8_t *q = p + header_len;");
+                let octets = format!("{}u", bp.part_len(part));
+                self.w.line(format!("if ({room} < {octets})\n{short}"));
                 for group in groups(bp.part_fields(part)) {
                     self.read_group("q", &group);
                 }
-                self.w.line(format!("header_len += {octets}u;"));
-            }
+                octets
+            };
+            self.w.line(format!("{} {octets};", steps.moved));
             if part.when.is_some() {
                 self.w.close("} else {");
                 self.w.open_again();
@@ -73,29 +72,25 @@ impl Emitter<'_> {
             }
             self.w.close("}");
         }
+        self.w.lines(steps.end);
     }
 
-    /// In a write function: the parts, and `q` behind them.
+    /// In a write function: the parts, and behind them the dialect's cursor.
     pub(crate) fn write_parts(&mut self, bp: &BlueprintDef) {
-        if self.kernel {
-            return self.write_parts_at(bp);
-        }
-        self.w.line(format!("uint8_t *q = p + {};", bp.fixed_len));
+        let to = self.dialect.written();
         for part in &bp.parts {
             self.open_part(bp, part);
             if part.varint {
                 let value = self.varint_value(bp, part);
-                self.w.line(format!("q += carrick_varint_store(q, {value});"));
+                self.w.line(format!("{} += carrick_varint_store({}, {value});", to.position, to.at));
             } else {
+                self.w.lines(to.here);
                 for group in groups(bp.part_fields(part)) {
                     self.write_group("q", bp, &group);
                 }
-                self.w.line(format!("q += {};", bp.part_len(part)));
+                self.w.line(format!("{} += {};", to.position, bp.part_len(part)));
             }
             self.w.close("}");
-        }
-        if bp.options.is_none() {
-            self.w.line("(void)q;");
         }
     }
 
@@ -123,14 +118,13 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let core = self.core_param();
         let conditions = bp.parts.iter().filter(|part| part.when.is_some()).count();
-        let apart = self.kernel && conditions > CONDITIONS;
-        let kind = if apart { "CARRICK_APART" } else { "CARRICK_UNUSED static inline" };
+        let apart = conditions > CONDITIONS;
+        let kind = if apart { "CARRICK_APART" } else { "CARRICK_INLINE" };
         self.w.open(format!(
             "{kind} uint32_t {name}_{what}({core}, CARRICK_UNUSED const struct {ty} *h{params}) {{"
         ));
         if apart {
-            self.w.line("if (!core || !h)");
-            self.w.line("    return 0;");
+            self.w.line("CARRICK_GIVEN(core && h);");
             if !most {
                 self.w.line("CARRICK_OPAQUE(payload_len);");
             }
@@ -152,8 +146,6 @@ impl Emitter<'_> {
                 self.w.line(format!("octets += {octets};"));
             }
         }
-        self.w.line("return octets;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return octets;");
     }
 }

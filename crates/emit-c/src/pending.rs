@@ -24,8 +24,7 @@ impl<'p> Emitter<'p> {
         self.w.line("uint32_t held; /* the packet + 1 that it is of; 0: none */");
         self.w.line("uint64_t on;   /* the handle that a request is for */");
         self.event_union(&[EventKind::Net, EventKind::App]);
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     /// In the struct of the core.
@@ -79,9 +78,7 @@ impl<'p> Emitter<'p> {
         self.w.line("w->held = held;");
         self.w.line("core->waiting_count++;");
         self.w.line("carrick_sched_join(&core->ev_sched, queue, 0);");
-        self.w.line("return w;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return w;");
     }
 
     /// Whether the queue of an event is one for each flow.
@@ -133,8 +130,8 @@ impl<'p> Emitter<'p> {
         self.w.line("else");
         self.w.line("    core->held_fresh++;");
         self.w.line("core->held_count++;");
-        self.w.line("core->held_users[held] = chain.raised_count;");
-        self.w.open("for (uint32_t i = 0; i < chain.raised_count; i++) {");
+        self.w.line("core->held_users[held] = chain->raised_count;");
+        self.w.open("for (uint32_t i = 0; i < chain->raised_count; i++) {");
         self.w.open("switch (raised[i].kind) {");
         let events = self.p.events.iter().enumerate();
         for (index, event) in events.filter(|(_, e)| e.kind == EventKind::Net) {
@@ -217,8 +214,7 @@ impl<'p> Emitter<'p> {
         self.w.close("}");
         self.take_waiting();
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// The first entry of `queue` leaves it, its event is handled, and it is free.
@@ -273,7 +269,6 @@ impl<'p> Emitter<'p> {
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 }

@@ -32,7 +32,7 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn local(&self, id: ir::LocalId) -> String {
-        if self.kernel && self.in_frame(id) { self.frame_member(id) } else { self.c_name(id) }
+        if self.in_frame(id) { self.frame_member(id) } else { self.c_name(id) }
     }
 
     /// The local's own name.
@@ -43,7 +43,7 @@ impl Emitter<'_> {
     /// What stands to the left of `=` where a local begins to live with a value.
     pub(crate) fn declared_local(&self, id: ir::LocalId) -> String {
         let name = self.local(id);
-        if self.kernel && self.in_frame(id) {
+        if self.in_frame(id) {
             return name;
         }
         self.names.declaration(self.local_type(id), &name)
@@ -60,7 +60,7 @@ impl Emitter<'_> {
 
     /// An index of which it is known that it is below `n`, where the verifier sees it too.
     pub(crate) fn bounded(&self, index: String, n: u32) -> String {
-        if self.kernel { format!("carrick_at({index}, {n}u)") } else { index }
+        self.dialect.index(index, n)
     }
 
     /// The address of a local of an aggregate type.

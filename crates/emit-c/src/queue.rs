@@ -45,8 +45,7 @@ impl Emitter<'_> {
         }
         self.w.line("default:\n    return NULL;");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
         let name = self.names.own("payload_sent");
         self.w.line("/* The last packet of a payload is out: its octets may be overwritten, and a slot that only waited for it is free. */");
         self.w
@@ -64,8 +63,7 @@ impl Emitter<'_> {
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     fn generate_function(&mut self, index: usize) {
@@ -85,6 +83,7 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, const struct {ty} *bp, uint64_t rules{}) {{",
             self.queue_param()
         ));
+        self.queue_of_number();
         self.w.line(format!("struct {payload} payload = bp->payload__;"));
         self.w.line("const uint8_t *ring = NULL;\nuint64_t mask = 0;");
         self.w.line(format!(
@@ -104,7 +103,7 @@ impl Emitter<'_> {
         self.w.line(format!("    payload = (struct {payload}){{0}};"));
         self.trace_instr(
             Opcode::PktGen,
-            &[format!("{index}u"), "payload.offset".into(), "payload.len".into(), "payload.mss".into()],
+            &[&format!("{index}u"), "payload.offset", "payload.len", "payload.mss"],
         );
         self.coalesce(index, bp);
         self.queue_entry(index);
@@ -115,9 +114,7 @@ impl Emitter<'_> {
             "    e->bp.{}_.payload__.round = carrick_tx_queued(unit, payload.offset);",
             bp.name
         ));
-        self.w.line("return e;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return e;");
     }
 
     /// In a generate function: `payload` is cut to what `unit` holds.
@@ -173,7 +170,7 @@ impl Emitter<'_> {
         let core = self.core_param();
         self.w.line("/* The next packet of an entry: its length, 0 if it fits neither buffer nor MTU; `last` if no other follows. */");
         self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {} *e, uint8_t *out, uint32_t cap, bool *last) {{",
+            "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {} *e, uint8_t *out, uint32_t cap, bool *ends) {{",
             self.names.own("entry")
         ));
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
@@ -196,7 +193,8 @@ impl Emitter<'_> {
         self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)");
         self.w.line("    mss = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(mss, whole - e->done);");
-        self.w.line("*last = e->done + payload_len == whole;");
+        self.w.line("bool last = e->done + payload_len == whole;");
+        self.w.line("*ends = last || (whole && !mss);");
         self.padding(bp);
         let padded = if bp.payload_align > 1 { " + padding" } else { "" };
         self.w.open(format!(
@@ -204,7 +202,6 @@ impl Emitter<'_> {
         ));
         self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
         self.w.line("e->done += payload_len;");
-        self.w.line("*last = *last || !mss;");
         self.w.line("return 0;");
         self.w.close("}");
         self.w.open("if (payload_len < whole) {");
@@ -230,9 +227,7 @@ impl Emitter<'_> {
         self.finish_packet(bp);
         let out = if bp.payload_align > 1 { "payload_len - padding" } else { "payload_len" };
         self.w.line(format!("e->done += {out};"));
-        self.w.line("return (uint32_t)(headers + payload_len);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return (uint32_t)(headers + payload_len);");
     }
 
     /// A packet with a field outside of its range is not made: this is done instead.
@@ -334,8 +329,7 @@ impl Emitter<'_> {
             let c = self.names.ctype(&field.ty);
             let [first, mid, last] =
                 [&rule.first, &rule.mid, &rule.last].map(|e| self.header_expr(e, bp, "bp->"));
-            let ended = if self.kernel { "last" } else { "*last" };
-            let later = if mid == last { mid } else { format!("{ended} ? {last} : {mid}") };
+            let later = if mid == last { mid } else { format!("last ? {last} : {mid}") };
             // Of two rules of one field, that which the packet has counts.
             let before = rules.iter().rev().find(|(n, other)| n < number && other.field == rule.field);
             let otherwise =
@@ -405,9 +399,7 @@ impl Emitter<'_> {
         }
         self.w.line("default:\n    break;");
         self.w.close("}");
-        self.w.line("(void)e;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("(void)e;");
     }
 
     fn tx_function(&mut self) {
@@ -456,8 +448,6 @@ impl Emitter<'_> {
         self.w.line("if (len)");
         self.w.line("    return len;");
         self.w.close("}");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 }

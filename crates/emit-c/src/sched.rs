@@ -14,7 +14,19 @@ impl Emitter<'_> {
 
     /// The last parameter of a generate function.
     pub(crate) fn queue_param(&self) -> &'static str {
-        if self.many_queues() { ", uint32_t queue" } else { "" }
+        match self.many_queues() {
+            true if self.blocks => ", uint32_t number",
+            true => ", uint32_t queue",
+            false => "",
+        }
+    }
+
+    /// At the beginning of such a function: which input of a block the queue with this number is.
+    pub(crate) fn queue_of_number(&mut self) {
+        if self.blocks {
+            self.w
+                .line(format!("uint32_t queue = {}(core, chain->handle, number);", self.names.own("queue")));
+        }
     }
 
     /// And what is given for it.
@@ -23,11 +35,7 @@ impl Emitter<'_> {
             _ if !self.many_queues() => String::new(),
             queue => {
                 let number = queue.map_or("0".into(), |q| self.queue_number(q));
-                match self.blocks {
-                    _ if self.kernel => format!(", {number}"),
-                    true => format!(", {}(core, chain->handle, {number})", self.names.own("queue")),
-                    false => format!(", {number}"),
-                }
+                format!(", {number}")
             }
         }
     }

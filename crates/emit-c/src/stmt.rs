@@ -4,6 +4,7 @@
 use carrick_ir::{self as ir, Arg, Block, ExprKind, Function, Place, Stmt, StmtKind, Ty};
 
 use crate::Emitter;
+use crate::bpf::depth::turns_of;
 use crate::names::{doc_comment, safe};
 use crate::place::CPlace;
 use crate::term::Binds;
@@ -13,16 +14,12 @@ impl<'p> Emitter<'p> {
         let p = self.p;
         for function in &p.functions {
             self.function = Some(function);
-            if self.kernel {
-                self.function_in_kernel(function);
-            } else {
-                self.one_function(function);
-            }
+            self.dialect.function(self, function);
         }
         self.function = None;
     }
 
-    fn one_function(&mut self, function: &'p Function) {
+    pub(crate) fn one_function(&mut self, function: &'p Function) {
         if let Some(doc) = doc_comment(&function.doc) {
             self.w.line(doc);
         }
@@ -43,8 +40,7 @@ impl<'p> Emitter<'p> {
         ));
         self.stmts(&function.body);
         self.w.own();
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     pub(crate) fn stmts(&mut self, block: &Block) {
@@ -69,8 +65,7 @@ impl<'p> Emitter<'p> {
             StmtKind::Assign { place, value } => self.assign(stmt, place, value),
             StmtKind::Call { dest, func, args } => self.call(stmt, *dest, *func, args),
             StmtKind::Random { dest } => {
-                let next =
-                    if self.kernel { "carrick_random(shared)" } else { "carrick_pcg_next(&core->rng)" };
+                let next = self.dialect.random();
                 let text = format!("{} = {next};", self.declared_local(*dest));
                 self.line(stmt, text);
             }
@@ -93,7 +88,7 @@ impl<'p> Emitter<'p> {
             StmtKind::Continue => self.line(stmt, "continue;"),
             StmtKind::Return(Some(value)) if self.return_at(stmt, value) => {}
             StmtKind::Return(value) => {
-                let nothing = if self.kernel { "return 0;" } else { "return;" };
+                let nothing = self.dialect.nothing();
                 let text = value.as_ref().map_or(nothing.into(), |v| format!("return {};", self.value(v)));
                 self.line(stmt, text);
             }
@@ -104,8 +99,8 @@ impl<'p> Emitter<'p> {
             }
             StmtKind::Assert { claim, cond } => {
                 let (cond, failed) = (self.condition(cond), self.names.own("claim_failed"));
-                let chain = if self.kernel { "" } else { "chain, " };
-                self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core, {chain}{claim}));"));
+                let chain = self.dialect.chain();
+                self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core{chain}, {claim}));"));
             }
             StmtKind::SetFlowId { event, id } => {
                 let text = format!("{}.flow__ = {};", self.local(*event), self.value(id));
@@ -133,9 +128,8 @@ impl<'p> Emitter<'p> {
     /// A `return` without a meaningful value.
     pub(crate) fn leave(&self) -> String {
         match self.function.map(|f| &f.ret) {
-            None | Some(Ty::Void) if self.kernel => "return 0;".into(),
-            Some(ty) if self.kernel && !ty.is_scalar() => "{ CARRICK_ZERO(&f__->ret__); return 0; }".into(),
-            None | Some(Ty::Void) => "return;".into(),
+            None | Some(Ty::Void) => self.dialect.nothing().into(),
+            Some(ty) if self.dialect.by_reference(ty) => "{ CARRICK_ZERO(&f__->ret__); return 0; }".into(),
             Some(ty) if ty.is_scalar() => format!("return {};", self.literal(0, ty)),
             Some(ty) => format!("return ({}){{0}};", self.names.ctype(ty)),
         }
@@ -144,7 +138,7 @@ impl<'p> Emitter<'p> {
     fn let_stmt(&mut self, stmt: &Stmt, local: ir::LocalId, init: Option<&ir::Expr>) {
         let ty = self.local_type(local).clone();
         let name = self.local(local);
-        if self.kernel && self.in_frame(local) {
+        if self.in_frame(local) {
             return self.let_in_frame(stmt, local, init);
         }
         if let (Ty::Array(..), Some(value)) = (&ty, init) {
@@ -161,11 +155,11 @@ impl<'p> Emitter<'p> {
             let text = format!("{} = {};", self.names.declaration(&ty, &name), self.literal(0, &ty));
             return self.line(stmt, text);
         }
-        let text = match self.initialiser(&ty) {
-            Some(init) => format!("{} = {init};", self.names.declaration(&ty, &name)),
-            None => format!("{} = {{0}};", self.names.declaration(&ty, &name)),
-        };
-        self.line(stmt, text);
+        let declared = self.names.declaration(&ty, &name);
+        match self.initialiser(&ty) {
+            Some(init) => self.line(stmt, format!("{declared};\n{init}(core, &{name});")),
+            None => self.line(stmt, format!("{declared} = {{0}};")),
+        }
         match &ty {
             Ty::Array(..) => self.initial_parts(&name, &ty),
             Ty::Event(event) => self.initial_fields(&name, &self.p.events[event.index()].fields),
@@ -173,7 +167,7 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// A call of the function that makes the initial value of a declared type, if zero will not do.
+    /// The name of the function that makes the initial value of a declared type, if zero will not do.
     pub(crate) fn initialiser(&self, ty: &Ty) -> Option<String> {
         let name = match ty {
             Ty::Struct(id) => &self.p.structs[id.index()].name,
@@ -181,15 +175,15 @@ impl<'p> Emitter<'p> {
             Ty::Blueprint(id) => &self.p.blueprints[id.index()].name,
             _ => return None,
         };
-        Some(format!("{}_initial(core)", self.names.own(name)))
+        Some(format!("{}_initial", self.names.own(name)))
     }
 
     fn assign(&mut self, stmt: &Stmt, place: &Place, value: &ir::Expr) {
         let target = self.place(place);
-        let text = if self.kernel && !place.ty.is_scalar() && !matches!(place.ty, Ty::Array(..)) {
-            format!("CARRICK_COPY(&{}, {});", target.text, self.record_at(value))
-        } else if matches!(place.ty, Ty::Array(..)) {
+        let text = if matches!(place.ty, Ty::Array(..)) {
             format!("memcpy({0}, {1}, sizeof {0});", target.text, self.expr(value))
+        } else if self.dialect.by_reference(&place.ty) {
+            format!("CARRICK_COPY(&{}, {});", target.text, self.record_at(value))
         } else {
             format!("{} = {};", target.text, self.value(value))
         };
@@ -208,12 +202,12 @@ impl<'p> Emitter<'p> {
         let args: String = args
             .iter()
             .map(|a| match a {
-                Arg::Value(e) if self.kernel => format!(", {}", self.argument_at(e)),
+                Arg::Value(e) if self.dialect.by_reference(&e.ty) => format!(", {}", self.record_at(e)),
                 Arg::Value(e) => format!(", {}", self.value(e)),
                 Arg::Ref(local) => format!(", {}", self.address(*local)),
             })
             .collect();
-        let chain = if self.kernel { "" } else { ", chain" };
+        let chain = self.dialect.chain();
         let call = format!("fn_{}(core{chain}{args});", def.name);
         match dest {
             Some(dest) if self.returned_at(stmt, dest, func, &call) => {}
@@ -281,34 +275,24 @@ impl<'p> Emitter<'p> {
                 self.range_loop(stmt, *var, (from, to), *max, body);
             }
             StmtKind::ForEach { var, list, body } => {
-                let ty = self.local_type(*var).clone();
                 let (name, CPlace { text: place, guard }) = (self.c_name(*var), self.place(list));
-                let (len, item) = match (&list.ty, guard) {
-                    (Ty::Array(_, n), None) => (format!("{n}u"), format!("{place}[{name}__at]")),
-                    (Ty::Array(_, n), Some(guard)) => {
-                        (format!("({guard} ? {n}u : 0u)"), format!("{place}[{name}__at]"))
-                    }
-                    _ => (
-                        self.list_len(list).beside(Binds::Order, false),
-                        format!("{place}.items[{name}__at]"),
-                    ),
+                let len = match (&list.ty, guard) {
+                    (Ty::Array(_, n), None) => format!("{n}u"),
+                    (Ty::Array(_, n), Some(guard)) => format!("({guard} ? {n}u : 0u)"),
+                    _ => self.list_len(list).beside(Binds::Order, false),
                 };
+                let at = format!("{name}__at");
+                let room = match &list.ty {
+                    Ty::List(_, n, _) => self.dialect.within(&at, *n),
+                    _ => String::new(),
+                };
+                let goes_on = self.dialect.goes_on(turns_of(stmt));
                 self.open_at(
                     stmt,
-                    format!(
-                        "for (uint32_t {name}__at = 0; {}{name}__at < {len}{}; {name}__at++) {{",
-                        self.room_ahead(&name, &list.ty),
-                        self.goes_on(stmt)
-                    ),
+                    format!("for (uint32_t {at} = 0; {room}{at} < {len}{goes_on}; {at}++) {{"),
                 );
-                if self.kernel {
-                    self.forget_count(stmt, &[("uint32_t", &format!("{name}__at"))]);
-                    self.forget_numbers(stmt, body);
-                    self.each_in_kernel(stmt, *var, &place, list);
-                } else {
-                    let text = format!("CARRICK_UNUSED {} = {item};", self.names.declaration(&ty, &name));
-                    self.line(stmt, text);
-                }
+                self.dialect.turn_begins(self, stmt, body, &[("uint32_t", &at)]);
+                self.each_element(stmt, *var, &place, list);
                 self.stmts(body);
                 self.w.close("}");
             }
@@ -333,13 +317,10 @@ impl<'p> Emitter<'p> {
         };
         let limit = self.expr(to);
         let (from, to) = (self.value(from), self.value(to));
-        let more = self.goes_on(stmt);
+        let more = self.dialect.goes_on(turns_of(stmt));
         if turns.is_some_and(|turns| turns <= max) {
             self.open_at(stmt, format!("for ({c} {name} = {from}; {name} < {limit}{more}; {name}++) {{"));
-            if self.kernel {
-                self.forget_count(stmt, &[(&c, &name)]);
-                self.forget_numbers(stmt, body);
-            }
+            self.dialect.turn_begins(self, stmt, body, &[(&c, &name)]);
             self.stmts(body);
             return self.w.close("}");
         }
@@ -348,10 +329,8 @@ impl<'p> Emitter<'p> {
         self.line(stmt, format!("uint32_t {name}__turn = 0;"));
         let goes_on = format!("{name} < {name}__end && {name}__turn != {max}u{more}");
         self.open_at(stmt, format!("for ({c} {name} = {from}; {goes_on}; {name}++, {name}__turn++) {{"));
-        if self.kernel {
-            self.forget_count(stmt, &[(&c, &name), ("uint32_t", &format!("{name}__turn"))]);
-            self.forget_numbers(stmt, body);
-        }
+        let turn = format!("{name}__turn");
+        self.dialect.turn_begins(self, stmt, body, &[(&c, &name), ("uint32_t", &turn)]);
         self.stmts(body);
         self.w.close("}");
         self.w.close("}");
@@ -384,7 +363,8 @@ impl<'p> Emitter<'p> {
         self.line(stmt, format!("{}.payload__ = {payload};", self.local(bp)));
     }
 
-    /// The same of the instance that is found by an id.
+    /// The same of the instance that is found by an id. Where several processors work, none holds it for this: who names it
+    /// shares with all who work on it a context that is held.
     fn set_payload_of(
         &mut self,
         stmt: &Stmt,
@@ -392,24 +372,20 @@ impl<'p> Emitter<'p> {
         (ctx, id): (ir::CtxId, &ir::Expr),
         values: [Option<&ir::Expr>; 3],
     ) {
-        if self.kernel {
-            return self.payload_of_found(stmt, bp, (ctx, id), values);
-        }
         let def = &self.p.contexts[ctx.index()];
         let find = format!("{}_find", self.names.own(&def.name));
         let (ty, id_ty) = (self.names.declared(&def.name), self.names.id(def.id));
         let (bp, id) = (self.local(bp), self.value(id));
         let payload = self.payload_of_unit(ctx, "of__", values);
-        self.line(stmt, "{");
-        self.line(stmt, format!("    const struct {id_ty} id__ = {id};"));
-        self.line(stmt, format!("    const struct {ty} *of__ = {find}(core, &id__);"));
-        self.line(stmt, "    if (of__)");
-        self.line(stmt, format!("        {bp}.payload__ = {payload};"));
-        self.line(stmt, "    else");
-        let none = format!("(struct {}){{0}}", self.names.own("payload"));
-        self.line(stmt, format!("        {bp}.payload__ = {none};"));
-        self.line(stmt, "    core->counters[CARRICK_COUNT_NO_UNIT] += !of__;");
-        self.line(stmt, "}");
+        self.open_at(stmt, "{");
+        self.line(stmt, format!("const struct {id_ty} id__ = {id};"));
+        self.line(stmt, format!("const struct {ty} *of__ = {find}(core, &id__);"));
+        self.line(stmt, format!("CARRICK_ZERO(&{bp}.payload__);"));
+        self.line(stmt, "if (of__)");
+        self.line(stmt, format!("    {bp}.payload__ = {payload};"));
+        self.line(stmt, "else");
+        self.line(stmt, "    core->counters[CARRICK_COUNT_NO_UNIT]++;");
+        self.w.close("}");
     }
 
     /// C for octets of the TX unit of the instance at `at`: offset, length, at most so many a packet.

@@ -11,7 +11,7 @@ impl Emitter<'_> {
             return;
         }
         let timer = format!("&c->timers__[{}]", self.bounded("timer".into(), ctx.timers.len() as u32));
-        let arm = self.arm_timer(&timer);
+        let arm = self.dialect.arm_timer(self, &timer);
         self.timer_instruction(
             ctx,
             "start",
@@ -19,7 +19,7 @@ impl Emitter<'_> {
             &format!("if (!carrick_timer_armed({timer}))\n    {arm}"),
         );
         self.timer_instruction(ctx, "restart", Opcode::TimerRestart, &arm);
-        let stop = self.stop_timer(&timer);
+        let stop = self.dialect.stop_timer(&timer);
         self.timer_instruction(ctx, "stop", Opcode::TimerStop, &stop);
     }
 
@@ -30,28 +30,10 @@ impl Emitter<'_> {
         self.w.open(format!(
             "CARRICK_INLINE void {name}_timer_{what}({core}, struct {ty} *c, uint32_t timer{after}) {{"
         ));
-        let after = (!stops).then(|| "after".to_owned());
-        let words = [format!("{name}_handle(c)"), "timer".into()].into_iter().chain(after);
-        self.trace_instr(op, &words.collect::<Vec<_>>());
+        let handle = format!("{name}_handle(c)");
+        let words = [&*handle, "timer", "(uint64_t)after"];
+        self.trace_instr(op, &words[..if stops { 2 } else { 3 }]);
         self.w.line(does);
-        self.w.close("}");
-        self.w.blank();
-    }
-
-    /// C that makes a timer run for `after` from now on.
-    fn arm_timer(&self, timer: &str) -> String {
-        match self.kernel {
-            true => {
-                format!("carrick_timer_begin({timer}, {}(), core->now, after);", self.names.own("shared"))
-            }
-            false => format!("carrick_timer_restart(&core->wheel, {timer}, core->now, after);"),
-        }
-    }
-
-    fn stop_timer(&self, timer: &str) -> String {
-        match self.kernel {
-            true => format!("carrick_timer_stop({timer});"),
-            false => format!("carrick_timer_stop(&core->wheel, {timer});"),
-        }
+        self.w.end();
     }
 }

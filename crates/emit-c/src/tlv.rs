@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Options whose kind and length are variable-length integers.
 
-use carrick_ir::{OptDef, OptListDef, arith};
+use carrick_ir::{OptDef, OptField, OptListDef, arith};
 
 use crate::Emitter;
 use crate::names::safe;
-use crate::options::width_suffix;
+use crate::options::{loaded, stored};
 
 impl Emitter<'_> {
     pub(crate) fn is_wide(&self, list: &OptListDef) -> bool {
@@ -25,7 +25,7 @@ impl Emitter<'_> {
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
     }
 
-    pub(crate) fn wide_value(&self, opt: &OptDef, field: &carrick_ir::OptField) -> String {
+    pub(crate) fn wide_value(&self, opt: &OptDef, field: &OptField) -> String {
         match field.fixed {
             Some(value) => self.literal(value, &field.ty),
             None => format!("o->{}.{}", safe(&opt.name), safe(&field.name)),
@@ -33,9 +33,7 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn wide_functions(&mut self, list: &OptListDef) {
-        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         let opts: Vec<&OptDef> = list.members.iter().map(|m| &self.p.opts[m.index()]).collect();
-        self.w.line("/* Octets on the wire. */");
         self.length_head(list);
         self.w.line("uint32_t octets = 0;");
         for opt in &opts {
@@ -46,107 +44,108 @@ impl Emitter<'_> {
             self.w.line(format!("octets += carrick_varint_len({kind}u) + carrick_varint_len(len) + len;"));
             self.w.close("}");
         }
-        self.w.line("return octets;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return octets;");
         self.writing_head(list);
         for opt in &opts {
-            if self.kernel {
-                self.write_wide_at(opt);
-            } else {
-                self.write_wide(opt);
-            }
+            self.write_wide(opt);
         }
-        if self.kernel {
-            self.w.line("return 0;");
+        self.w.end_with("return 0;");
+        for opt in &opts {
+            self.read_fields(list, opt);
         }
-        self.w.close("}");
-        self.w.blank();
-        if self.kernel {
-            self.read_wide_at(list, &opts);
-        } else {
-            self.read_wide(&ty, &name, &opts);
-        }
+        self.read_wide(list, &opts);
+        self.dialect.options_loop(self, list);
     }
 
+    /// Writes an option where the list has come to.
     fn write_wide(&mut self, opt: &OptDef) {
+        let to = self.dialect.written();
+        let varint = |value: &str| format!("{} += carrick_varint_store({}, {value});", to.position, to.at);
         self.w.open(format!("if (o->has_{}) {{", opt.name));
-        self.w.line(format!("p += carrick_varint_store(p, {}u);", opt.wide.unwrap_or_default()));
-        let len = self.wide_len(opt);
-        self.w.line(format!("p += carrick_varint_store(p, {len});"));
+        self.w.line(varint(&format!("{}u", opt.wide.unwrap_or_default())));
+        self.w.line(varint(&self.wide_len(opt)));
         for field in &opt.fields {
             let value = self.wide_value(opt, field);
             if field.varint {
-                self.w.line(format!("p += carrick_varint_store(p, {value});"));
+                self.w.line(varint(&value));
                 continue;
             }
             let octets = arith::shape(&field.ty).0 / 8;
-            match width_suffix(octets) {
-                Some(w) => self.w.line(format!("carrick_store{w}(p, (uint{w}_t){value});")),
-                None => self.w.line(format!("p[0] = (uint8_t){value};")),
-            }
-            self.w.line(format!("p += {octets};"));
+            self.w.open("{");
+            self.w.lines(to.here);
+            self.w.line(stored("q", 0, octets, &value));
+            self.w.line(format!("{} += {octets};", to.position));
+            self.w.close("}");
         }
         self.w.close("}");
     }
 
-    fn read_wide(&mut self, ty: &str, name: &str, opts: &[&OptDef]) {
-        self.w.line("/* False if a length is impossible. */");
+    /// Reads one option.
+    fn read_wide(&mut self, list: &OptListDef, opts: &[&OptDef]) {
+        let (ty, name, core) =
+            (self.names.declared(&list.name), self.names.own(&list.name), self.core_param());
+        let from = self.dialect.reads();
+        self.w.line(
+            "/* The octets of the option there, where so many are left: more if its length is impossible. */",
+        );
         self.w.open(format!(
-            "CARRICK_UNUSED static inline bool {name}_read(CARRICK_UNUSED struct {ty} *o, const uint8_t *p, const uint8_t *end) {{"
+            "CARRICK_APART uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o{}, uint32_t at, uint32_t left) {{",
+            from.param
         ));
-        self.w.open("while (p < end) {");
+        self.w.line("const uint32_t impossible = CARRICK_END_OF_OPTIONS - 1;");
         self.w.line("uint64_t kind = 0, len = 0;");
-        for number in ["kind", "len"] {
-            self.w.line(format!(
-                "uint32_t of_{number} = carrick_varint_load(p, (uint32_t)(end - p), &{number});"
-            ));
-            self.w.line(format!("if (!of_{number})"));
-            self.w.line("    return false;");
-            self.w.line(format!("p += of_{number};"));
-        }
-        self.w.line("if (len > (uint64_t)(end - p))");
-        self.w.line("    return false;");
-        self.w.line("const uint8_t *next = p + len;");
-        self.w.open("switch (kind) {");
+        self.w.line("if (!core || !o)\n    return impossible;");
+        let first = self.dialect.read_at("at");
+        self.w.line(format!("uint32_t octets = carrick_varint_load({first}, left, &kind);"));
+        self.w.line("if (!octets)\n    return impossible;");
+        let second = self.dialect.read_at("at + octets");
+        self.w.line(format!("uint32_t of_len = carrick_varint_load({second}, left - octets, &len);"));
+        self.w.line("octets += of_len;");
+        self.w.line("if (!of_len || len > left - octets)\n    return impossible;");
         for opt in opts {
-            self.w.open(format!("case {}u:", opt.wide.unwrap_or_default()));
-            self.w.line(format!("o->has_{} = true;", opt.name));
-            for field in &opt.fields {
-                self.read_field(opt, field);
-            }
-            self.w.line("if (p != next)");
-            self.w.line("    return false;");
-            self.w.close_case("break;");
+            let kind = opt.wide.unwrap_or_default();
+            self.w.line(format!(
+                "if (kind == {kind}u && {name}_{}_read(core, o{}, at + octets, (uint32_t)len) != (int)len)",
+                opt.name, from.arg
+            ));
+            self.w.line("    return impossible;");
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
-        self.w.line("p = next;");
-        self.w.close("}");
-        self.w.line("return true;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return octets + (uint32_t)len;");
     }
 
-    fn read_field(&mut self, opt: &OptDef, field: &carrick_ir::OptField) {
+    /// Reads the fields of an option.
+    fn read_fields(&mut self, list: &OptListDef, opt: &OptDef) {
+        let (ty, name, core) =
+            (self.names.declared(&list.name), self.names.own(&list.name), self.core_param());
+        self.w.line("/* How many octets the fields took, which begin there; less than none if they are not all there. */");
+        self.w.open(format!(
+            "CARRICK_INLINE int {name}_{}_read({core}, struct {ty} *o{}, uint32_t at, uint32_t len) {{",
+            opt.name,
+            self.dialect.reads().param
+        ));
+        self.w.line("uint32_t begin = at;");
+        self.w.line(format!("o->has_{} = true;", opt.name));
+        for field in &opt.fields {
+            self.read_field(opt, field);
+        }
+        self.w.line("CARRICK_OPAQUE(len);");
+        self.w.end_with("return (int)(at - begin);");
+    }
+
+    fn read_field(&mut self, opt: &OptDef, field: &OptField) {
         let place = format!("o->{}.{}", safe(&opt.name), safe(&field.name));
+        let (from, left) = (self.dialect.read_at("at"), "len - (at - begin)");
         if field.varint {
             self.w.open("{");
-            self.w.line(format!("uint32_t octets = carrick_varint_load(p, (uint32_t)(next - p), &{place});"));
-            self.w.line("if (!octets)");
-            self.w.line("    return false;");
-            self.w.line("p += octets;");
-            self.w.close("}");
-            return;
+            self.w.line(format!("uint32_t octets = carrick_varint_load({from}, {left}, &{place});"));
+            self.w.line("if (!octets)\n    return -1;");
+            self.w.line("at += octets;");
+            return self.w.close("}");
         }
         let octets = arith::shape(&field.ty).0 / 8;
-        let c = self.names.ctype(&field.ty);
-        self.w.line(format!("if (next - p < {octets})"));
-        self.w.line("    return false;");
-        match width_suffix(octets) {
-            Some(w) => self.w.line(format!("{place} = ({c})carrick_load{w}(p);")),
-            None => self.w.line(format!("{place} = ({c})p[0];")),
-        }
-        self.w.line(format!("p += {octets};"));
+        self.w.line(format!("if ({left} < {octets})\n    return -1;"));
+        let load = loaded(&format!("({from})"), 0, octets);
+        self.w.line(format!("{place} = ({}){load};", self.names.ctype(&field.ty)));
+        self.w.line(format!("at += {octets};"));
     }
 }

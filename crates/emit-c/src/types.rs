@@ -84,8 +84,7 @@ impl Emitter<'_> {
                     self.w.line("uint32_t len;");
                     let items = self.names.declaration(&Ty::Array(element.clone(), *n), "items");
                     self.w.line(format!("{items};"));
-                    self.w.close("};");
-                    self.w.blank();
+                    self.w.end_type();
                     self.list_functions(&name, *n);
                 }
                 if self.p.sort_key(element, *order).is_some() && done.insert(self.sorted_name("find", ty)) {
@@ -115,8 +114,7 @@ impl Emitter<'_> {
                 self.w.line(format!("uint64_t bits[{}];", window_words(size)));
             }
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn record(&mut self, name: &str, doc: &str, fields: &[ir::FieldDef]) {
@@ -128,8 +126,7 @@ impl Emitter<'_> {
         if fields.is_empty() {
             self.w.line("uint8_t nothing__;");
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     pub(crate) fn fields(&mut self, fields: &[ir::FieldDef]) {
@@ -153,7 +150,6 @@ impl Emitter<'_> {
             self.w.line(format!("struct {} flow__;", self.names.id(id)));
         }
         self.w.line("uint64_t token__;");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 }

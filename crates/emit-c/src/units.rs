@@ -22,14 +22,12 @@ impl Emitter<'_> {
         self.w.line(format!("uint64_t taken = {name}_tx_put(core, c, from, len);"));
         self.w.line("if (taken < len)");
         self.w.line("    core->counters[CARRICK_COUNT_TX_CUT]++;");
-        self.trace_instr(Opcode::AddTxData, &[format!("{name}_handle(c)"), "taken".into()]);
-        self.w.close("}");
-        self.w.blank();
+        self.trace_instr(Opcode::AddTxData, &[&format!("{name}_handle(c)"), "taken"]);
+        self.w.end();
         self.unit_instruction(ctx, "tx", "flush", ", uint64_t len", Opcode::TxFlushAndNotify, &["0u"]);
         self.w.line("CARRICK_UNUSED uint64_t taken = carrick_tx_flush(&c->tx__, len);");
-        self.trace_instr(Opcode::TxFlushAndNotify, &[format!("{name}_handle(c)"), "taken".into()]);
-        self.w.close("}");
-        self.w.blank();
+        self.trace_instr(Opcode::TxFlushAndNotify, &[&format!("{name}_handle(c)"), "taken"]);
+        self.w.end();
     }
 
     /// The instructions on what a context receives.
@@ -38,14 +36,12 @@ impl Emitter<'_> {
         self.unit_opens(ctx, "rx", Opcode::NewRxOrderedData);
         let params = ", struct carrick_addr from, uint64_t len, uint64_t offset";
         self.unit_instruction(ctx, "rx", "add", params, Opcode::AddRxDataSeg, &["len", "offset"]);
-        self.trace_instr(Opcode::AddRxDataSeg, &[format!("{name}_handle(c)"), "len".into(), "offset".into()]);
+        self.trace_instr(Opcode::AddRxDataSeg, &[&format!("{name}_handle(c)"), "len", "offset"]);
         self.w.line(format!("enum carrick_rx_result result = {name}_rx_put(core, c, from, len, offset);"));
         self.w.line("if (result == CARRICK_RX_CUT)");
         self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
         self.w.line("else if (result == CARRICK_RX_FULL)");
-        self.w.line("    core->counters[CARRICK_COUNT_RX_RUNS_FULL]++;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("    core->counters[CARRICK_COUNT_RX_RUNS_FULL]++;");
         self.unit_instruction(
             ctx,
             "rx",
@@ -55,20 +51,16 @@ impl Emitter<'_> {
             &["0u"],
         );
         self.w.line(format!("uint64_t taken = {name}_rx_take(core, c, len, to);"));
-        self.trace_instr(Opcode::RxFlushAndNotify, &[format!("{name}_handle(c)"), "taken".into()]);
+        self.trace_instr(Opcode::RxFlushAndNotify, &[&format!("{name}_handle(c)"), "taken"]);
         self.w.line("if (to.token)");
-        self.w.line(format!("    {complete}(core, to.token, CARRICK_OK, taken);"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("    {complete}(core, to.token, CARRICK_OK, taken);"));
     }
 
     fn unit_opens(&mut self, ctx: &ContextDef, way: &str, op: Opcode) {
         let name = self.names.own(&ctx.name);
         self.open_on_unit(ctx, way, "open", ", uint64_t size");
-        self.trace_instr(op, &[format!("{name}_handle(c)"), "size".into()]);
-        self.w.line(format!("carrick_{way}_open(&c->{way}__, size);"));
-        self.w.close("}");
-        self.w.blank();
+        self.trace_instr(op, &[&format!("{name}_handle(c)"), "size"]);
+        self.w.end_with(format!("carrick_{way}_open(&c->{way}__, size);"));
     }
 
     /// Opens the function of an instruction, which counts where there is no unit; the trace then has the words `none`.
@@ -85,8 +77,7 @@ impl Emitter<'_> {
         self.w.open(format!("if (!c->{way}__.open) {{"));
         self.w.line("core->counters[CARRICK_COUNT_NO_UNIT]++;");
         let handle = format!("{}_handle(c)", self.names.own(&ctx.name));
-        let none = none.iter().map(|word| (*word).to_owned());
-        self.trace_instr(op, &std::iter::once(handle).chain(none).collect::<Vec<_>>());
+        self.trace_instr(op, &[&[&*handle], none].concat());
         self.w.line("return;");
         self.w.close("}");
     }

@@ -55,8 +55,7 @@ impl Emitter<'_> {
             } else {
                 self.w.line(format!("return {call};"));
             }
-            self.w.close("}");
-            self.w.blank();
+            self.w.end();
         }
     }
 

@@ -44,6 +44,13 @@ impl Writer {
         }
     }
 
+    /// Some lines, or none.
+    pub fn lines(&mut self, lines: &str) {
+        if !lines.is_empty() {
+            self.line(lines);
+        }
+    }
+
     pub fn blank(&mut self) {
         if self.lines.last().is_none_or(|line| !line.is_empty()) {
             self.line("");
@@ -60,6 +67,24 @@ impl Writer {
     pub fn close(&mut self, line: impl AsRef<str>) {
         self.depth = self.depth.saturating_sub(1);
         self.line(line);
+    }
+
+    /// The end of a function.
+    pub fn end(&mut self) {
+        self.close("}");
+        self.blank();
+    }
+
+    /// The same, behind its last line.
+    pub fn end_with(&mut self, line: impl AsRef<str>) {
+        self.line(line);
+        self.end();
+    }
+
+    /// The end of a struct.
+    pub fn end_type(&mut self) {
+        self.close("};");
+        self.blank();
     }
 
     /// The last line of a `case`.

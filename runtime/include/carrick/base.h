@@ -60,6 +60,9 @@ static inline void carrick_store_bits(uint8_t *p, uint32_t at, uint32_t bits, ui
         p[i - 1] |= (uint8_t)v;
 }
 
+/* In place of the octets of an option: the list ends there. */
+#define CARRICK_END_OF_OPTIONS UINT32_MAX
+
 static inline uint64_t carrick_min64(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }

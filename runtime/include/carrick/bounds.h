@@ -56,6 +56,14 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
     return 0;
 }
 
+/* The compiler knows nothing of the value from here on, where it would undo what a verifier has to see. */
+#define CARRICK_OPAQUE(v) ((void)(v))
+
+/* An object of zeros; a copy of an object, and of its members before one. */
+#define CARRICK_ZERO(object)                       memset(object, 0, sizeof *(object))
+#define CARRICK_COPY(to, from)                     (*(to) = *(from))
+#define CARRICK_COPY_UNTIL(type, member, to, from) memcpy(to, from, offsetof(type, member))
+
 /* What other processors see too, where several work on one instance: here one does. */
 #define CARRICK_READ(of)       (of)
 #define CARRICK_ADD(to, count) ((to) += (count))

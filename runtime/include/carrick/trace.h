@@ -7,8 +7,29 @@
 #include "carrick/wnd.h"
 
 #ifdef CARRICK_TRACE
+#define CARRICK_TRACED 1
+#else
+#define CARRICK_TRACED 0
+#endif
 
-#define CARRICK_TRACED      1
+/* Hands over a record of these words, where somebody looks. */
+#define CARRICK_REPORT(core, kind, number, ...)                                                                        \
+    do {                                                                                                               \
+        if ((core)->trace) {                                                                                           \
+            const uint64_t words__[] = {__VA_ARGS__};                                                                  \
+            (core)->trace((core)->trace_user, kind, number, words__, sizeof words__ / sizeof(uint64_t));               \
+        }                                                                                                              \
+    } while (0)
+
+/* The same, in a build that traces. */
+#define CARRICK_TELL(core, kind, number, ...)                                                                          \
+    do {                                                                                                               \
+        if (CARRICK_TRACED)                                                                                            \
+            CARRICK_REPORT(core, kind, number, __VA_ARGS__);                                                           \
+    } while (0)
+
+#ifdef CARRICK_TRACE
+
 #define CARRICK_TRACE_WORDS 8192u
 
 /* One record that is being put together. Words past the room are dropped, and the record is cut. */
@@ -17,13 +38,17 @@ struct carrick_record {
     uint64_t words[CARRICK_TRACE_WORDS];
 };
 
+/* In a function that tells one: `r`, and handing it over. */
+#define CARRICK_RECORD_BEGINS(core)                                                                                    \
+    if (!(core)->trace)                                                                                                \
+        return 0;                                                                                                      \
+    struct carrick_record record__, *r = &record__;                                                                    \
+    r->count = 0
+#define CARRICK_RECORD_ENDS(core, what, of) (core)->trace((core)->trace_user, what, of, r->words, r->count)
+
 #define CARRICK_RECORD       carrick_record
 #define CARRICK_RECORD_WORDS CARRICK_TRACE_WORDS
 #include "carrick/words.h"
-
-#else
-
-#define CARRICK_TRACED 0
 
 #endif
 

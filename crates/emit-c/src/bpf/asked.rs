@@ -41,28 +41,22 @@ impl Emitter<'_> {
         let core = self.names.own("core");
         self.w.line("/* A call of an application. */");
         self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("call")));
-        self.w.line("if (!core)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED const struct carrick_asked *request = &core->request;");
         for number in 0..self.calls().len() {
             self.one_call_in_kernel(number);
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
         self.w.line("/* A timer of which somebody says that it is due. */");
         self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("fire")));
-        self.w.line("if (!core)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED const struct carrick_asked *request = &core->request;");
         for (number, ctx) in self.p.contexts.iter().enumerate() {
             for at in 0..ctx.timers.len() {
                 self.one_timer(number, ctx, at);
             }
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// The instance with a handle, not held; NULL if it is gone.
@@ -71,9 +65,7 @@ impl Emitter<'_> {
         self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_by_handle(uint64_t handle) {{"));
         self.w.line("uint32_t slot = (uint32_t)handle;");
         self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{number}, &slot);"));
-        self.w.line(format!("return c && c->live__ && {name}_handle(c) == handle ? c : NULL;"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("return c && c->live__ && {name}_handle(c) == handle ? c : NULL;"));
     }
 
     fn one_call_in_kernel(&mut self, number: usize) {

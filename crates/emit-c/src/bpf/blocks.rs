@@ -58,17 +58,14 @@ impl Emitter<'_> {
             self.w.line("    return before + (uint32_t)handle;");
             self.w.line(format!("before += (uint32_t){};", self.slots(ctx)));
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     fn blocks_begin(&mut self) {
         let core = self.names.own("core");
         self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("blocks_begin")));
         self.w.line("struct carrick_sched *s = carrick_sched_here();");
-        self.w.line("if (!core || !s)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core && s);");
         let flows = self.p.contexts.iter().filter(|c| !c.global).map(|c| self.slots(c));
         let flows: Vec<String> = std::iter::once("1".to_owned()).chain(flows).collect();
         if self.p.schedule.per_flow() {
@@ -79,9 +76,7 @@ impl Emitter<'_> {
             self.block_begins(at);
         }
         self.w.line("s->begun = 1;");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     fn block_begins(&mut self, at: usize) {
@@ -139,9 +134,7 @@ impl Emitter<'_> {
             self.w.line(format!("if (number == {number})"));
             self.w.line(format!("    return (uint64_t){block} << 32 | ({at});"));
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
         self.set_in_kernel(Opcode::SetQueueRate, "rate", |p| matches!(p, Policy::RateLimiter(_)));
         self.set_in_kernel(Opcode::SetQueuePrio, "prio", |p| matches!(p, Policy::StrictPriority));
         self.flow_begins();
@@ -159,7 +152,7 @@ impl Emitter<'_> {
         ));
         self.held_blocks();
         self.w.line("CARRICK_OPAQUE(handle);");
-        self.trace_instr(op, &["number".into(), "value".into()]);
+        self.trace_instr(op, &["number", "value"]);
         self.number_of_owner();
         let now = if what == "rate" { ", core->now" } else { "" };
         for number in 0..self.p.schedule.queues {
@@ -173,18 +166,14 @@ impl Emitter<'_> {
 
     /// In a function that is verified apart: `s`, the blocks.
     fn held_blocks(&mut self) {
-        self.w.line("if (!core)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core);");
         self.w.line(format!("struct carrick_sched *s = {}(core);", self.names.own("blocks")));
-        self.w.line("if (!s)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(s);");
     }
 
     fn release_blocks(&mut self) {
         self.w.line(format!("{}(s);", self.names.own("blocks_left")));
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// Whether the inputs of flows change, so that a new one has to begin anew.
@@ -271,9 +260,7 @@ impl Emitter<'_> {
             "struct {entry} *e = at ? {}((uint32_t)at - 1) : NULL;",
             self.names.own("entry_at")
         ));
-        self.w.line("return e && e->waits && e->handle == handle && !e->done && !e->sent ? e : NULL;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return e && e->waits && e->handle == handle && !e->done && !e->sent ? e : NULL;");
     }
 
     /// In the same function, when all of the entry is there.

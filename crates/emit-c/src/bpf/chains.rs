@@ -47,8 +47,7 @@ impl Emitter<'_> {
         let event = &self.p.events[index];
         let head = self.run_head(index);
         self.w.open(format!("{head} {{"));
-        self.w.line("if (!core || !e)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core && e);");
         self.w.line(format!("struct {} *chain = &core->chain;", self.names.own("chain")));
         self.w.line("chain->stopped = chain->deleted = false;");
         self.w.line("chain->raised_count = 0;");
@@ -66,9 +65,7 @@ impl Emitter<'_> {
         self.one_run(index, event, chain);
         self.w.close("}");
         self.release_contexts(chain, &taken);
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// Takes the chain's contexts in the one order that there is: what is kept, its own, those that it shares, the global
@@ -144,6 +141,8 @@ impl Emitter<'_> {
         }
         if let Some(own) = chain.context {
             let name = self.names.own(&self.p.contexts[own.index()].name);
+            // Else the compiler keeps what it found of it long ago, which the verifier does not connect with the pointer.
+            self.w.line("CARRICK_OPAQUE(c);");
             self.w.line("if (c && chain->deleted)");
             self.w.line(format!("    {name}_remove(core, c);"));
             if !self.is_kept(own) {
@@ -155,9 +154,7 @@ impl Emitter<'_> {
 
     /// The processors, with the contexts held.
     fn one_run(&mut self, index: usize, event: &EventDef, chain: &Chain) {
-        self.w.line("#ifdef CARRICK_TRACE");
-        self.w.line(format!("{}_trace(core, chain->handle, e);", self.names.own(&event.name)));
-        self.w.line("#endif");
+        self.traced(&format!("{}_trace(core, chain->handle, e);", self.names.own(&event.name)));
         let globals: Vec<String> = chain.globals.iter().map(|g| self.instance(*g)).collect();
         if !globals.is_empty() {
             self.w.open(format!("if ({}) {{", globals.join(" && ")));
@@ -255,8 +252,6 @@ impl Emitter<'_> {
         if lines.is_empty() {
             return;
         }
-        self.w.line("#ifdef CARRICK_TRACE");
-        lines.iter().for_each(|line| self.w.line(line));
-        self.w.line("#endif");
+        self.traced(&lines.join("\n"));
     }
 }

@@ -158,7 +158,7 @@ fn turns(block: &Block, around: u32, size: &mut u32, callees: &mut Vec<(FuncId, 
 }
 
 /// How often what a statement holds runs, at most.
-pub(super) fn turns_of(stmt: &Stmt) -> u32 {
+pub(crate) fn turns_of(stmt: &Stmt) -> u32 {
     match &stmt.kind {
         StmtKind::ForRange { max, .. } => u32::try_from(*max).unwrap_or(u32::MAX),
         StmtKind::ForEach { list, .. } => match list.ty {

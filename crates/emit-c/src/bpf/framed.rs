@@ -63,7 +63,7 @@ impl Emitter<'_> {
         self.w.line("/* Cuts a payload to what its unit holds: how many octets that is. */");
         let head = |name: &str| format!("CARRICK_APART int {name}(struct {core} *core, struct {of} *v) {{");
         self.w.open(head(&self.names.own("payload_cut")));
-        self.w.line("if (!core || !v)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core && v);");
         self.w.line(format!("struct {of} payload = *v;"));
         self.unit_of_payload();
         self.w.open("if (unit) {");
@@ -73,28 +73,23 @@ impl Emitter<'_> {
         self.w.line("if (!unit || !payload.len)");
         self.w.line("    memset(&payload, 0, sizeof payload);");
         self.w.line("*v = payload;");
-        self.w.line("return (int)payload.len;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return (int)payload.len;");
         self.w.line("/* Takes note that a payload waits. */");
         self.w.open(head(&self.names.own("payload_waits")));
-        self.w.line("if (!core || !v)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core && v);");
         self.w.line(format!("struct {of} payload = *v;"));
         self.unit_of_payload();
         self.w.line("if (unit)\n    v->round = carrick_tx_queued(unit, payload.offset);");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
         self.w.line("/* The last packet with a payload is made. */");
         self.w.open(head(&self.names.own("payload_sent")));
         self.w.line("if (!core || !v || !v->len)\n    return 0;");
         let units: Vec<_> = self.units_sent().map(|(n, c)| (n, self.names.own(&c.name))).collect();
         for (number, name) in units {
-            self.w.line(format!("if (v->type == {})\n    {name}_tx_out(v->slot, v->round);", number + 1));
+            self.w
+                .line(format!("if (v->type == {})\n    {name}_tx_out(core, v->slot, v->round);", number + 1));
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
         self.lay_functions();
     }
 
@@ -103,14 +98,12 @@ impl Emitter<'_> {
         self.w.line("/* What is put together on this processor. */");
         self.w.open("CARRICK_INLINE struct carrick_laid *carrick_laid_here(void) {");
         self.w.line("uint32_t only = 0;");
-        self.w.line("return bpf_map_lookup_elem(&carrick_laid, &only);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return bpf_map_lookup_elem(&carrick_laid, &only);");
         let core = self.names.own("core");
         self.w.line("/* Puts `core->payload` there. */");
         self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("lay_payload")));
         self.w.line("struct carrick_laid *laid = carrick_laid_here();");
-        self.w.line("if (!core || !laid)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core && laid);");
         let units: Vec<usize> = self.units_sent().map(|(number, _)| number).collect();
         for number in units {
             let memory = self.memory_name(number);
@@ -126,21 +119,17 @@ impl Emitter<'_> {
             self.w.close("}");
         }
         self.w.line("core->laid += (uint32_t)core->payload.len;");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
         self.w.line("/* Puts a header there that was written. */");
         self.w.open(format!(
             "CARRICK_APART int {}(struct {core} *core, uint32_t len) {{",
             self.names.own("lay_header")
         ));
         self.w.line("struct carrick_laid *laid = carrick_laid_here();");
-        self.w.line("if (!core || !laid)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core && laid);");
         self.w.line("carrick_lay(laid, core->laid, core->out + CARRICK_BEGIN, len);");
         self.w.line("core->laid += len;");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// For each payload of the frames of `bp`: a call on it.
@@ -173,7 +162,7 @@ impl Emitter<'_> {
             "CARRICK_APART int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
             self.number_param()
         ));
-        self.w.line("if (!core || !bp)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core && bp);");
         self.w.line("CARRICK_OPAQUE(sent);");
         self.w.line("CARRICK_OPAQUE(rules);");
         self.w
@@ -185,15 +174,12 @@ impl Emitter<'_> {
         self.reserve("there", "1");
         self.w
             .line(format!("struct {entry} *e = there ? there : bpf_map_lookup_elem(&carrick_spare, &only);"));
-        self.w.line("if (!e)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(e);");
         self.w.line(format!("struct {ty} *copy = &e->bp.{}_;", bp.name));
         self.w.line("CARRICK_COPY(copy, bp);");
         let cut = format!("octets += (uint32_t){}(core, @)", self.names.own("payload_cut"));
         self.each_payload_at(frames, "copy", &cut);
-        self.trace_instr(
-            Opcode::PktGen,
-            &[format!("{index}u"), "0".into(), "octets".into(), "copy->frames__.count".into()],
-        );
+        self.trace_instr(Opcode::PktGen, &[&format!("{index}u"), "0", "octets", "copy->frames__.count"]);
         self.w.open("if (!there) {");
         self.no_place();
         self.w.close("}");
@@ -204,9 +190,7 @@ impl Emitter<'_> {
         let waits = format!("(void){}(core, @)", self.names.own("payload_waits"));
         self.each_payload_at(frames, "copy", &waits);
         self.entry_is_there();
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// Puts one frame of a packet.
@@ -218,7 +202,7 @@ impl Emitter<'_> {
         self.w.open(format!(
             "CARRICK_APART int {name}_put(struct {core} *core, struct {entry} *e, const struct {ty} *bp) {{"
         ));
-        self.w.line("if (!core || !e || !bp)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core && e && bp);");
         self.w.line(format!("const struct {ty} *h = bp;"));
         let longest = self.longest_header(bp);
         self.w.line(format!("uint32_t header_len = {longest}, space = core->space;"));
@@ -256,9 +240,7 @@ impl Emitter<'_> {
         self.w.line("e->frame_done = last ? 0 : e->frame_done + payload_len;");
         self.w.line("e->frame += last;");
         self.w.line("core->any = 1;");
-        self.w.line("return last ? 1 : 2;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return last ? 1 : 2;");
     }
 
     /// Puts as many frames of an entry as fit.
@@ -267,7 +249,7 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let (core, entry, most) = (self.names.own("core"), self.names.own("entry"), frames.most);
         self.w.open(format!("CARRICK_APART int {name}_put_each(struct {core} *core, struct {entry} *e) {{"));
-        self.w.line("if (!core || !e)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core && e);");
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_;", bp.name));
         self.w.open(format!(
             "for (uint32_t turn = 0; turn < {most}u && CARRICK_READ(e->frame) < bp->frames__.count; turn++) {{"
@@ -283,9 +265,7 @@ impl Emitter<'_> {
         }
         self.w.line("if (put != 1)\n    break;");
         self.w.close("}");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// The next packet of an entry of frames, in `core->out` and behind it what is put together.
@@ -295,7 +275,7 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let (core, entry) = (self.names.own("core"), self.names.own("entry"));
         self.w.open(format!("CARRICK_APART int {name}_packet(struct {core} *core, struct {entry} *e) {{"));
-        self.w.line("if (!core || !e)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core && e);");
         self.w.line(format!("struct {ty} *bp = &e->bp.{}_;", bp.name));
         self.w.line(format!("const struct {ty} *h = bp;"));
         let longest = self.longest_header(bp);
@@ -327,9 +307,7 @@ impl Emitter<'_> {
         }
         self.packet_is_written(index);
         self.w.line("e->done++;");
-        self.w.line("return (int)headers;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return (int)headers;");
     }
 
     fn rules_of_framed(&mut self, index: usize) {

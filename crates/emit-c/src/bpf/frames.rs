@@ -8,12 +8,12 @@ use crate::Emitter;
 use crate::names::{doc_comment, safe};
 
 /// Whether a value is handed over by a reference, of which the function makes its own.
-fn is_record(ty: &Ty) -> bool {
+pub(super) fn is_record(ty: &Ty) -> bool {
     !ty.is_scalar() && !ty.is_by_ref() && *ty != Ty::Void
 }
 
 /// Whether a local lies in the function's frame: records of its own do, and numbers that long loops change.
-fn is_own_record(function: &Function, id: LocalId) -> bool {
+pub(super) fn is_own_record(function: &Function, id: LocalId) -> bool {
     let ty = &function.locals[id.index()].ty;
     let record = (id.0 >= function.params || !ty.is_by_ref()) && !ty.is_scalar() && *ty != Ty::Void;
     record || loops::in_frame(function, id)
@@ -22,7 +22,7 @@ fn is_own_record(function: &Function, id: LocalId) -> bool {
 impl<'p> Emitter<'p> {
     /// Whether the local lies in the function's frame.
     pub(crate) fn in_frame(&self, id: LocalId) -> bool {
-        self.function.is_some_and(|f| is_own_record(f, id))
+        self.function.is_some_and(|f| self.dialect.in_frame(f, id))
     }
 
     /// Two locals of one name have different members.
@@ -52,8 +52,7 @@ impl<'p> Emitter<'p> {
             if is_record(&function.ret) {
                 self.w.line(format!("{};", self.names.declaration(&function.ret, "ret__")));
             }
-            self.w.close("};");
-            self.w.blank();
+            self.w.end_type();
         }
         self.function_frames();
     }
@@ -64,9 +63,7 @@ impl<'p> Emitter<'p> {
         self.map("carrick_frames", "ARRAY", 1, Some(("uint32_t", &all)));
         self.w.open(format!("CARRICK_INLINE {all} *{}(void) {{", self.names.own("frames")));
         self.w.line("uint32_t processor = bpf_get_smp_processor_id();");
-        self.w.line("return bpf_map_lookup_elem(&carrick_frames, &processor);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return bpf_map_lookup_elem(&carrick_frames, &processor);");
     }
 
     /// The frames. Of those at one level of calls one is in use at a time, since functions never
@@ -85,8 +82,7 @@ impl<'p> Emitter<'p> {
             }
             self.w.close(format!("}} level_{level};"));
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     /// What only claims need is there only where they are checked.
@@ -192,15 +188,10 @@ impl<'p> Emitter<'p> {
         format!("({}[1]){{{}}}", self.names.ctype(&value.ty), self.expr(value))
     }
 
-    /// An argument.
-    pub(crate) fn argument_at(&self, value: &ir::Expr) -> String {
-        if is_record(&value.ty) { self.record_at(value) } else { self.value(value) }
-    }
-
     /// Takes what a function returned that is a record. False: it returned none.
     pub(crate) fn returned_at(&mut self, stmt: &Stmt, dest: LocalId, func: ir::FuncId, call: &str) -> bool {
         let function = &self.p.functions[func.index()];
-        if !self.kernel || !is_record(&function.ret) {
+        if !self.dialect.by_reference(&function.ret) {
             return false;
         }
         let (dest, place) = (self.local(dest), self.frame_place(function));
@@ -211,7 +202,7 @@ impl<'p> Emitter<'p> {
 
     /// Leaves a function with a record. False: its result is none.
     pub(crate) fn return_at(&mut self, stmt: &Stmt, value: &ir::Expr) -> bool {
-        if !self.kernel || !is_record(&value.ty) {
+        if !self.dialect.by_reference(&value.ty) {
             return false;
         }
         let value = self.record_at(value);
@@ -251,7 +242,7 @@ impl<'p> Emitter<'p> {
             None => {}
         }
         match self.initialiser(&ty) {
-            Some(text) => self.line(stmt, text.replace("(core)", &format!("(core, &{name})")) + ";"),
+            Some(init) => self.line(stmt, format!("{init}(core, &{name});")),
             None => self.line(stmt, format!("CARRICK_ZERO(&{name});")),
         }
         match &ty {

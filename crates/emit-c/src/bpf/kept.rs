@@ -40,9 +40,7 @@ impl Emitter<'_> {
         self.w.line("uint32_t slot = core->kept - 1;");
         self.w.line("core->kept = 0;");
         self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{}, &slot);", ctx.index()));
-        self.w.line("if (c)\n    carrick_release(&c->held__);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("if (c)\n    carrick_release(&c->held__);");
     }
 
     /// Nothing waits any more.

@@ -62,19 +62,9 @@ pub(super) fn in_frame(function: &Function, id: LocalId) -> bool {
 }
 
 impl Emitter<'_> {
-    /// What a loop that may turn so often asks for besides, before each turn.
-    pub(crate) fn goes_on(&self, stmt: &Stmt) -> &'static str {
-        self.goes_on_for(turns_of(stmt))
-    }
-
-    /// The same for a loop of at most so many turns.
-    pub(crate) fn goes_on_for(&self, turns: u32) -> &'static str {
-        if self.kernel && turns >= MANY { " && CARRICK_GOES_ON" } else { "" }
-    }
-
-    /// At the beginning of such a loop's body: nor does the verifier know which turn it is.
+    /// At the beginning of the body of a loop that may turn often: the verifier does not know which turn it is.
     pub(crate) fn forget_count(&mut self, stmt: &Stmt, counts: &[(&str, &str)]) {
-        if self.goes_on(stmt).is_empty() {
+        if self.dialect.goes_on(turns_of(stmt)).is_empty() {
             return;
         }
         for (c, name) in counts {
@@ -106,7 +96,7 @@ impl Emitter<'_> {
     }
 
     /// In a loop over elements: that of this turn.
-    pub(crate) fn each_in_kernel(&mut self, stmt: &Stmt, var: LocalId, place: &str, list: &Place) {
+    pub(crate) fn each_element(&mut self, stmt: &Stmt, var: LocalId, place: &str, list: &Place) {
         let at = format!("{}__at", self.c_name(var));
         let (items, n) = match &list.ty {
             Ty::List(_, n, _) => (".items", *n),
@@ -116,13 +106,5 @@ impl Emitter<'_> {
         let unused = if self.in_frame(var) { "" } else { "CARRICK_UNUSED " };
         let text = format!("{unused}{} = {place}{items}[{}];", self.declared_local(var), self.bounded(at, n));
         self.line(stmt, text);
-    }
-
-    /// In the condition of such a loop: that the index is within the room there is.
-    pub(crate) fn room_ahead(&self, name: &str, list: &Ty) -> String {
-        match list {
-            Ty::List(_, n, _) if self.kernel => format!("{name}__at < {n}u && "),
-            _ => String::new(),
-        }
     }
 }

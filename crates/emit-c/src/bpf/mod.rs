@@ -8,15 +8,14 @@
 mod asked;
 mod blocks;
 mod chains;
-mod depth;
+pub(crate) mod depth;
+mod dialect;
 mod framed;
 mod frames;
 mod kept;
 mod loops;
-mod options;
 mod out;
 mod owners;
-mod parts;
 mod places;
 mod queue;
 mod raised;
@@ -24,7 +23,6 @@ mod reading;
 mod state;
 mod unfit;
 mod units;
-mod wide;
 
 use carrick_ir::{Interface, Program};
 
@@ -45,7 +43,7 @@ pub fn emit_bpf(program: &Program) -> (String, String) {
         names: Names::new(program),
         w,
         blocks: !program.schedule.blocks.is_empty(),
-        kernel: true,
+        dialect: &dialect::Kernel,
         inlined: depth::inlined(program),
         function: None,
     };
@@ -98,42 +96,18 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    /// A report of these words: a trace record, or a request that is complete.
-    pub(crate) fn report(&mut self, kind: &str, number: &str, words: &[String]) {
-        self.w.open("{");
-        self.w.line("struct carrick_report *r = &core->report;");
-        self.w.line("r->count = 0;");
-        for word in words {
-            self.w.line(format!("carrick_word(r, {word});"));
-        }
-        self.send_report(kind, number);
-        self.w.close("}");
-    }
-
-    /// Hands the report that is put together to whoever looks.
-    pub(crate) fn send_report(&mut self, kind: &str, number: &str) {
-        self.w.line(format!("r->kind = {kind};"));
-        self.w.line(format!("r->number = {number};"));
-        self.w.line(format!("(void){}(core);", self.names.own("send_report")));
-    }
-
     /// The core of this processor, and small functions on it.
     fn core_functions(&mut self) {
         let core = self.names.own("core");
         self.w.line("/* What this processor has; NULL never. */");
         self.w.open(format!("CARRICK_INLINE struct {core} *{}(void) {{", self.names.own("here")));
         self.w.line("uint32_t only = 0;");
-        self.w.line("return bpf_map_lookup_elem(&carrick_cores, &only);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return bpf_map_lookup_elem(&carrick_cores, &only);");
         self.w.open(format!("CARRICK_INLINE struct carrick_shared *{}(void) {{", self.names.own("shared")));
         self.w.line("uint32_t only = 0;");
-        self.w.line("return bpf_map_lookup_elem(&carrick_shared, &only);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return bpf_map_lookup_elem(&carrick_shared, &only);");
         self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("send_report")));
-        self.w.line("if (!core)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core);");
         self.w.line("uint64_t words = core->report.count;");
         self.w.line("CARRICK_OPAQUE(words);");
         self.w.line("if (words > CARRICK_REPORT_WORDS)");
@@ -151,18 +125,12 @@ impl Emitter<'_> {
         self.w.line("core->report.kind = CARRICK_REPORT_WAKE;");
         self.w.line("(void)bpf_ringbuf_output(&carrick_reports, &core->report, 16, CARRICK_FORCE_WAKEUP);");
         self.w.close("}");
-        self.w.line("return 1;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 1;");
         let refuse = self.names.own("refuse");
         let param = self.core_param();
         self.w.open(format!("CARRICK_UNUSED static inline bool {refuse}({param}, uint32_t counter) {{"));
         self.w.line("core->counters[carrick_at(counter, CARRICK_COUNTERS)]++;");
-        self.w.line("#ifdef CARRICK_TRACE");
-        self.report("CARRICK_TRACE_DROP", "counter", &[]);
-        self.w.line("#endif");
-        self.w.line("return false;");
-        self.w.close("}");
-        self.w.blank();
+        self.tell("CARRICK_TRACE_DROP", "counter", &[]);
+        self.w.end_with("return false;");
     }
 }

@@ -30,8 +30,7 @@ impl Emitter<'_> {
             self.names.own("core"),
             self.number_param(),
         ));
-        self.w.line("if (!core || !bp)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core && bp);");
         self.w
             .line(format!("CARRICK_UNUSED const struct {} *chain = &core->chain;", self.names.own("chain")));
         // An argument that nothing uses is one that the callers do not give.
@@ -44,8 +43,8 @@ impl Emitter<'_> {
         self.w.close("}");
         self.w.line("if (!unit || !payload.len)");
         self.w.line("    memset(&payload, 0, sizeof payload);");
-        let words = ["payload.offset", "payload.len", "payload.mss"].map(str::to_owned);
-        self.trace_instr(Opcode::PktGen, &[vec![format!("{index}u")], words.to_vec()].concat());
+        let kind = format!("{index}u");
+        self.trace_instr(Opcode::PktGen, &[&kind, "payload.offset", "payload.len", "payload.mss"]);
         self.choose_queue();
         self.coalesce(index, bp);
         self.place_entry(index);
@@ -56,9 +55,7 @@ impl Emitter<'_> {
             bp.name
         ));
         self.entry_is_there();
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// The next packet of an entry, in `core->out`: its octets behind the Ethernet header, 0 if there is none.
@@ -78,17 +75,14 @@ impl Emitter<'_> {
             "CARRICK_APART int {}(struct {core} *core, struct {entry} *e) {{",
             self.names.own("packet")
         ));
-        self.w.line("if (!core || !e)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core && e);");
         for index in self.packets() {
             let name = self.names.own(&self.p.blueprints[index].name);
             self.w.line(format!("if (e->kind == {index})"));
             self.w.line(format!("    return {name}_packet(core, e);"));
         }
         self.w.line("core->last = true;");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     fn packet_in_kernel(&mut self, index: usize) {
@@ -99,8 +93,7 @@ impl Emitter<'_> {
             self.names.own("core"),
             self.names.own("entry")
         ));
-        self.w.line("if (!core || !e)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core && e);");
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
         let longest = self.longest_header(bp);
         self.w.line(format!("uint32_t header_len = {longest}, headers = CARRICK_IP_HEADER + header_len;"));
@@ -115,9 +108,7 @@ impl Emitter<'_> {
         self.packet_is_written(index);
         self.trace_payload(index);
         self.w.line("e->done += payload_len;");
-        self.w.line("return (int)headers;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return (int)headers;");
     }
 
     /// Header and network header of the packet that is made.

@@ -24,8 +24,7 @@ impl Emitter<'_> {
             }
             self.w.close("},");
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn place_of(&mut self, ctx: &ContextDef) {

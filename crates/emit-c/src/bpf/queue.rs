@@ -14,8 +14,7 @@ impl Emitter<'_> {
         self.w.line("/* What a packet brings that has left. */");
         self.w.open(format!("struct {} {{", self.names.own("brought")));
         self.event_union(&[EventKind::Sent]);
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
         self.w.line("/* A blueprint that was issued: packets are made of it one by one. */");
         self.w.open(format!("struct {} {{", self.names.own("entry")));
         self.entry_waits();
@@ -30,8 +29,7 @@ impl Emitter<'_> {
         }
         self.entry_frames();
         self.w.line(format!("struct {} brought;", self.names.own("brought")));
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn blueprint_union(&mut self, name: &str, what: &str) {
@@ -171,9 +169,7 @@ impl Emitter<'_> {
             self.w.line("return c ? c->newest__ : 0;");
             self.w.close("}");
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
         if self.blocks {
             return self.newest_in_blocks();
         }
@@ -191,9 +187,7 @@ impl Emitter<'_> {
         self.w.line("    return e;");
         self.w.line("if (e && at)");
         self.w.line("    carrick_release(&e->held);");
-        self.w.line("return NULL;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return NULL;");
     }
 
     /// In a generate function: the entry with which another one coalesced can be taken by others.
@@ -241,8 +235,7 @@ impl Emitter<'_> {
         let core = self.names.own("core");
         self.w.line("/* An entry is out: its sent event. */");
         self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("sent")));
-        self.w.line("if (!core)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED uint32_t sent = core->sent;");
         self.w.line("core->sent = 0;");
         for (index, event) in self.p.events.iter().enumerate().filter(|(_, e)| e.kind == EventKind::Sent) {
@@ -261,8 +254,6 @@ impl Emitter<'_> {
             self.w.line(format!("core->due = {};", index + 1));
             self.w.close("}");
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 }

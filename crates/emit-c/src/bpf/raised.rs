@@ -158,8 +158,7 @@ impl Emitter<'_> {
         self.w.line("core->level_count++;");
         self.w.line("*level = (struct carrick_level){end - count, end - count, end};");
         self.w.close("}");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
         self.w.line("/* The event to run next; NULL if there is none, or none where this looks. */");
         self.w.open(format!("CARRICK_INLINE struct {raised} *{next}(struct {core} *core) {{"));
         self.w.line(format!(
@@ -171,9 +170,7 @@ impl Emitter<'_> {
         self.w.line("return NULL;");
         self.w.close("}");
         self.w.line("uint32_t place = level->next++;");
-        self.w.line("return bpf_map_lookup_elem(&carrick_raised, &place);");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return bpf_map_lookup_elem(&carrick_raised, &place);");
         for source in Source::ALL {
             self.run_from(source);
         }
@@ -212,8 +209,7 @@ impl Emitter<'_> {
             self.w.close("}");
         }
         self.let_go();
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// Runs the chain of that event of these whose number, and so much more, is what the condition asks for.

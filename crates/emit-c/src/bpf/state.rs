@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What each processor has, the maps, and contexts.
 
-use carrick_ir::{self as ir, ContextDef, CtxId, EventKind, Instr, Opcode, StmtKind, Ty, fold, walk};
+use carrick_ir::{self as ir, ContextDef, CtxId, EventKind, Instr, StmtKind, fold, walk};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
@@ -19,15 +19,13 @@ impl Emitter<'_> {
         self.w.line("uint32_t slot; /* of the unit's context */");
         self.w.line("uint16_t type; /* of the unit's context + 1; 0: no unit */");
         self.w.line("uint16_t round; /* once it is queued: of those of the unit, carrick_tx_queued */");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
         self.w.line("/* A packet that is being parsed: what follows the network header. */");
         self.w.open(format!("struct {} {{", self.names.own("packet")));
         self.w.line("uint32_t len;");
         self.w.line("struct carrick_ip *ip;");
         self.rest_members();
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
         for list in 0..self.p.opt_lists.len() {
             self.option_list_struct(list);
         }
@@ -62,8 +60,7 @@ impl Emitter<'_> {
         if !ctx.timers.is_empty() {
             self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
         }
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn run_structs(&mut self) {
@@ -71,8 +68,7 @@ impl Emitter<'_> {
         self.w.open(format!("struct {} {{", self.names.own("raised")));
         self.w.line("uint32_t kind;");
         self.event_union(&[EventKind::Net, EventKind::Flow]);
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
         self.w.line("/* The chain that runs, or the parser. */");
         self.w.open(format!("struct {} {{", self.names.own("chain")));
         self.w.line("uint64_t handle; /* of its context; 0: none */");
@@ -82,8 +78,7 @@ impl Emitter<'_> {
         self.owner_of_chain();
         self.w.line("uint32_t raised_count;");
         self.w.line("bool stopped, deleted, dropped;");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
         self.entry_in_kernel();
     }
 
@@ -95,8 +90,7 @@ impl Emitter<'_> {
             self.w.line(format!("{text} __attribute__((aligned(8)));"));
         }
         self.w.line("uint64_t nothing__;");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     fn core_of_processor(&mut self) {
@@ -140,8 +134,7 @@ impl Emitter<'_> {
         self.owner_of_chain();
         self.entry_members();
         self.w.line("struct carrick_report report;");
-        self.w.close("};");
-        self.w.blank();
+        self.w.end_type();
     }
 
     pub(super) fn maps(&mut self) {
@@ -200,7 +193,7 @@ impl Emitter<'_> {
 
     pub(super) fn kernel_context_functions(&mut self) {
         for id in &self.p.ids {
-            self.equal_function(id);
+            self.id_equality(id);
         }
         self.claim_in_kernel();
         self.notify_in_kernel();
@@ -218,27 +211,15 @@ impl Emitter<'_> {
             self.handle_in_kernel(ctx, number);
             self.find_in_map(ctx, number);
             if !ctx.global {
-                self.new_in_map(ctx, number);
+                self.slots_in_maps(ctx, number);
+                self.instance_instructions(ctx, number);
                 self.remove_from_map(ctx, number);
-                self.rebind_in_map(ctx, number);
             }
             if self.uses_timers() {
                 self.timer_instructions(ctx);
             }
             self.unit_functions(ctx, number);
         }
-    }
-
-    fn equal_function(&mut self, id: &ir::IdDef) {
-        let (ty, name) = (self.names.declared(&id.name), self.names.own(&id.name));
-        let equal: Vec<String> =
-            id.parts.iter().map(|p| format!("a->{0} == b->{0}", safe(&p.name))).collect();
-        self.w.open(format!(
-            "CARRICK_INLINE bool {name}_equal(CARRICK_UNUSED const struct {ty} *a, CARRICK_UNUSED const struct {ty} *b) {{"
-        ));
-        self.w.line(format!("return {};", if equal.is_empty() { "true".into() } else { equal.join(" && ") }));
-        self.w.close("}");
-        self.w.blank();
     }
 
     fn claim_in_kernel(&mut self) {
@@ -249,14 +230,10 @@ impl Emitter<'_> {
         self.w.line("/* Reports a claim that does not hold, and on whose chain. */");
         let (core, name) = (self.names.own("core"), self.names.own("claim_failed"));
         self.w.open(format!("CARRICK_APART int {name}(struct {core} *core, uint32_t claim) {{"));
-        self.w.line("if (!core)");
-        self.w.line("    return 0;");
+        self.w.line("CARRICK_GIVEN(core);");
         self.w.line("core->counters[CARRICK_COUNT_CLAIMS_FAILED]++;");
-        self.report(
-            "CARRICK_TRACE_CLAIM",
-            "claim",
-            &["core->chain.handle".into(), "core->chain.event".into()],
-        );
+        self.w
+            .line("CARRICK_REPORT(core, CARRICK_TRACE_CLAIM, claim, core->chain.handle, core->chain.event);");
         self.w.line("return 0;");
         self.w.close("}");
         self.w.line("#endif");
@@ -268,9 +245,8 @@ impl Emitter<'_> {
         self.w.open(format!(
             "CARRICK_UNUSED static inline void {name}({param}, uint64_t token, uint8_t status, uint64_t value) {{"
         ));
-        self.report("CARRICK_REPORT_COMPLETION", "0", &["token".into(), "status".into(), "value".into()]);
-        self.w.close("}");
-        self.w.blank();
+        self.w.line("CARRICK_REPORT(core, CARRICK_REPORT_COMPLETION, 0, token, status, value);");
+        self.w.end();
         self.notify_instruction();
     }
 
@@ -280,33 +256,31 @@ impl Emitter<'_> {
         let number = number + 1;
         self.w
             .line(format!("return (uint64_t){number} << 56 | (uint64_t)c->generation__ << 32 | c->slot__;"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end();
     }
 
     /// A key of the index: all octets of it count, so those between the parts are zero.
-    fn key(&mut self, ctx: &ContextDef, from: &str) {
+    fn key(&mut self, ctx: &ContextDef) {
         let id = &self.p.ids[ctx.id.index()];
         self.w.line(format!("struct {} key;", self.names.declared(&id.name)));
         self.w.line("memset(&key, 0, sizeof key);");
         for part in &id.parts {
             let name = safe(&part.name);
-            self.w.line(format!("key.{name} = {from}{name};"));
+            self.w.line(format!("key.{name} = id->{name};"));
         }
     }
 
     fn found_not_held(&mut self, ctx: &ContextDef, number: usize) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let (id, equal) = (self.names.id(ctx.id), self.names.own(&self.p.ids[ctx.id.index()].name));
+        let core = self.core_param();
         self.w.line("/* The instance with this id, held by whoever holds it; NULL if there is none. */");
-        self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_find(const struct {id} *id) {{"));
-        self.key(ctx, "id->");
+        self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_find({core}, const struct {id} *id) {{"));
+        self.key(ctx);
         self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, &key);"));
         self.w.line("uint32_t at = slot ? *slot : 0;");
         self.w.line(format!("struct {ty} *c = slot ? bpf_map_lookup_elem(&slots_{number}, &at) : NULL;"));
-        self.w.line(format!("return c && c->live__ == 1 && {equal}_equal(&c->id__, id) ? c : NULL;"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("return c && c->live__ == 1 && {equal}_equal(&c->id__, id) ? c : NULL;"));
     }
 
     fn find_in_map(&mut self, ctx: &ContextDef, number: usize) {
@@ -323,7 +297,7 @@ impl Emitter<'_> {
         if ctx.global {
             self.w.line("uint32_t at = 0;");
         } else {
-            self.key(ctx, "id->");
+            self.key(ctx);
             self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, &key);"));
             self.w.line("if (!slot)");
             self.w.line("    return NULL;");
@@ -362,105 +336,55 @@ impl Emitter<'_> {
             self.w.line("c->generation__ = c->live__ = 1;");
             self.w.close("}");
         }
-        self.w.line("return c;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return c;");
     }
 
-    fn new_in_map(&mut self, ctx: &ContextDef, number: usize) {
-        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        let id = &self.p.ids[ctx.id.index()];
-        let (id_ty, param) = (self.names.declared(&id.name), self.core_param());
-        let words: Vec<String> = id.parts.iter().map(|p| format!("(uint64_t)id.{}", safe(&p.name))).collect();
-        self.w.line("/* new_ctx: the slot freed last. */");
-        self.w.open(format!(
-            "CARRICK_INLINE void {name}_new({param}, struct {id_ty} id, const struct {ty} *values) {{"
-        ));
-        self.key(ctx, "id.");
+    /// What the instructions on instances stand on: a stack of slots, and a map from ids to them.
+    fn slots_in_maps(&mut self, ctx: &ContextDef, number: usize) {
+        let (ty, name, id) =
+            (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.names.id(ctx.id));
+        let core = self.core_param();
+        self.w.line("/* A slot that no instance has; NULL if there is none. */");
+        self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_vacant({core}) {{"));
         self.w.line("uint32_t slot = 0;");
         self.w.line(format!("bool room = bpf_map_pop_elem(&free_{number}, &slot) == 0;"));
         self.w.line(format!("struct {ty} *c = room ? bpf_map_lookup_elem(&slots_{number}, &slot) : NULL;"));
-        self.w.line(format!(
-            "if (c && bpf_map_update_elem(&index_{number}, &key, &slot, CARRICK_BPF_NOEXIST) != 0) {{"
+        self.w.line("if (c)\n    c->slot__ = slot;");
+        self.w.line("if (c && !c->generation__)\n    c->generation__ = 1;");
+        self.w.end_with("return c;");
+        self.w.line("/* The slot can be used again. */");
+        self.w.open(format!("CARRICK_INLINE void {name}_free({core}, uint32_t slot) {{"));
+        self.w.end_with(format!("(void)bpf_map_push_elem(&free_{number}, &slot, 0);"));
+        self.w.line("/* The slot is found by this id from now on; false if another one is. */");
+        self.w.open(format!(
+            "CARRICK_INLINE bool {name}_index({core}, const struct {id} *id, uint32_t slot) {{"
         ));
-        self.w.line(format!("    (void)bpf_map_push_elem(&free_{number}, &slot, 0);"));
-        self.w.line("    c = NULL;");
-        self.w.line("}");
-        self.w.open("if (!c) {");
-        self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
-        let refused: Vec<String> =
-            [format!("{number}u"), "0u".into()].into_iter().chain(words.clone()).collect();
-        self.trace_instr(Opcode::NewCtx, &refused);
-        self.w.line("return;");
-        self.w.close("}");
-        self.instance_begins(ctx);
-        let made: Vec<String> =
-            [format!("{number}u"), format!("{name}_handle(c)")].into_iter().chain(words).collect();
-        self.trace_instr(Opcode::NewCtx, &made);
-        self.w.line("#ifdef CARRICK_TRACE");
-        self.w.line(format!("{name}_trace(core, {name}_handle(c), c);"));
-        self.w.line("#endif");
-        self.w.close("}");
-        self.w.blank();
-    }
-
-    /// In the function that makes an instance: its values, and what the program does not see. It lives from the last line on.
-    fn instance_begins(&mut self, ctx: &ContextDef) {
-        for field in &ctx.fields {
-            let name = safe(&field.name);
-            self.w.line(match field.ty {
-                Ty::Array(..) => format!("memcpy(c->{name}, values->{name}, sizeof c->{name});"),
-                _ if field.ty.is_scalar() => format!("c->{name} = values->{name};"),
-                _ => format!("CARRICK_COPY(&c->{name}, &values->{name});"),
-            });
-        }
-        let id = &self.p.ids[ctx.id.index()];
-        for part in &id.parts {
-            let name = safe(&part.name);
-            self.w.line(format!("c->id__.{name} = id.{name};"));
-        }
-        self.w.line("c->slot__ = slot;");
-        self.owner_is("c->owner__", "core->chain.owner");
-        self.w.line("if (!c->generation__)");
-        self.w.line("    c->generation__ = 1;");
-        for at in 0..ctx.timers.len() {
-            self.w.line(format!("c->timers__[{at}].armed = 0;"));
-        }
-        self.begin_flow_in_kernel(&format!("{}_handle(c)", self.names.own(&ctx.name)));
-        self.w.line("c->live__ = 1;");
+        self.key(ctx);
+        self.w.end_with(format!(
+            "return bpf_map_update_elem(&index_{number}, &key, &slot, CARRICK_BPF_NOEXIST) == 0;"
+        ));
+        self.w.line("/* It is not found by this one any more. */");
+        self.w.open(format!(
+            "CARRICK_INLINE void {name}_unindex({core}, const struct {id} *id, CARRICK_UNUSED uint32_t slot) {{"
+        ));
+        self.key(ctx);
+        self.w.end_with(format!("(void)bpf_map_delete_elem(&index_{number}, &key);"));
     }
 
     fn remove_from_map(&mut self, ctx: &ContextDef, number: usize) {
         let (ty, name, param) =
             (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.core_param());
-        self.w.line("/* del_ctx: takes effect after the chain. */");
-        self.w.open(format!(
-            "CARRICK_INLINE void {name}_delete({param}, CARRICK_UNUSED struct {} *chain, CARRICK_UNUSED struct {ty} *c) {{",
-            self.names.own("chain")
-        ));
-        self.trace_instr(Opcode::DelCtx, &[format!("{name}_handle(c)")]);
-        self.w.line("chain->deleted = true;");
-        self.w.close("}");
-        self.w.blank();
         self.w.line("/* What is found by the slot's handle is gone. */");
         self.w.open(format!("CARRICK_INLINE void {name}_vacate(struct {ty} *c) {{"));
         self.w.line("c->generation__ = c->generation__ == 0xffffff ? 1 : c->generation__ + 1;");
-        self.w.line("c->live__ = 0;");
-        self.w.close("}");
-        self.w.blank();
-        self.w.line("/* The slot can be used again. */");
-        self.w.open(format!("CARRICK_INLINE void {name}_free(uint32_t slot) {{"));
-        self.w.line(format!("(void)bpf_map_push_elem(&free_{number}, &slot, 0);"));
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("c->live__ = 0;");
         self.w.line("/* The instance is gone; its slot waits for packets of its unit. */");
         self.w.open(format!("CARRICK_INLINE void {name}_remove({param}, struct {ty} *c) {{"));
-        self.key(ctx, "c->id__.");
         self.w.line("uint32_t slot = c->slot__;");
         for at in 0..ctx.timers.len() {
             self.w.line(format!("c->timers__[{at}].armed = 0;"));
         }
-        self.w.line(format!("(void)bpf_map_delete_elem(&index_{number}, &key);"));
+        self.w.line(format!("{name}_unindex(core, &c->id__, slot);"));
         if self.is_kept(CtxId(number as u32)) {
             self.w.line("core->kept = 0;");
         }
@@ -469,47 +393,7 @@ impl Emitter<'_> {
         self.w.line(format!("    {name}_vacate(c);"));
         self.w.line("carrick_release(&c->held__);");
         self.w.line("if (!waits)");
-        self.w.line(format!("    {name}_free(slot);"));
-        self.w.close("}");
-        self.w.blank();
-    }
-
-    fn rebind_in_map(&mut self, ctx: &ContextDef, number: usize) {
-        if !ir::uses::instructions(self.p).contains("rebind_ctx") {
-            return;
-        }
-        let (ty, name, param) =
-            (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.core_param());
-        let id = &self.p.ids[ctx.id.index()];
-        self.w.line("/* rebind_ctx: found by another id from now on. */");
-        self.w.open(format!(
-            "CARRICK_INLINE void {name}_rebind({param}, struct {ty} *c, struct {} id) {{",
-            self.names.declared(&id.name)
-        ));
-        let parts = id.parts.iter().map(|p| format!("id.{}", safe(&p.name)));
-        let words: Vec<String> = std::iter::once(format!("{name}_handle(c)")).chain(parts).collect();
-        self.trace_instr(Opcode::RebindCtx, &words);
-        self.w.line("uint32_t slot = c->slot__;");
-        self.w.open("{");
-        self.key(ctx, "id.");
-        self.w.line(format!("uint32_t *there = bpf_map_lookup_elem(&index_{number}, &key);"));
-        self.w.line("if (there && *there == slot)");
-        self.w.line("    return;");
-        self.w.open(format!(
-            "if (bpf_map_update_elem(&index_{number}, &key, &slot, CARRICK_BPF_NOEXIST) != 0) {{"
-        ));
-        self.w.line("core->counters[CARRICK_COUNT_CTX_REFUSED]++;");
-        self.w.line("return;");
-        self.w.close("}");
-        self.w.close("}");
-        self.key(ctx, "c->id__.");
-        self.w.line(format!("(void)bpf_map_delete_elem(&index_{number}, &key);"));
-        for part in &id.parts {
-            let name = safe(&part.name);
-            self.w.line(format!("c->id__.{name} = id.{name};"));
-        }
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with(format!("    {name}_free(core, slot);"));
     }
 
     fn uses_timers(&self) -> bool {

@@ -58,8 +58,7 @@ impl Emitter<'_> {
             self.w.line(format!("/* What `{}` sends and receives: a ring for each. */", ctx.name));
             self.w.open(format!("struct {} {{", self.memory_name(number)));
             self.w.line(format!("uint8_t octets[{tx}u + {rx}u + CARRICK_PIECE];"));
-            self.w.close("};");
-            self.w.blank();
+            self.w.end_type();
         }
     }
 
@@ -158,17 +157,15 @@ impl Emitter<'_> {
         });
         let out = format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("payload_out"));
         self.w.open(out);
-        self.w.line("if (!core)\n    return 0;");
+        self.w.line("CARRICK_GIVEN(core);");
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
             self.w.line(format!("if (core->payload.type == {})", number + 1));
             self.w.line(format!(
-                "    {}_tx_out(core->payload.slot, core->payload.round);",
+                "    {}_tx_out(core, core->payload.slot, core->payload.round);",
                 self.names.own(&ctx.name)
             ));
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     fn each_unit(&mut self, head: &str, first: &str, together: &str, done: impl Fn(&str) -> String) {
@@ -183,9 +180,7 @@ impl Emitter<'_> {
             self.w.line(done(&self.names.own(&ctx.name)));
             self.w.close("}");
         }
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.blank();
+        self.w.end_with("return 0;");
     }
 
     /// In a trace, where a packet has a payload: of which unit.
@@ -204,8 +199,8 @@ impl Emitter<'_> {
             self.w.line(format!("handle = of ? {name}_handle(of) : 0;"));
             self.w.close("}");
         }
-        let words = ["handle", "core->payload.offset", "payload_len", "0u"].map(str::to_owned);
-        self.report("CARRICK_TRACE_SEGMENT", &format!("{index}u"), &words);
+        let words = ["handle", "core->payload.offset", "payload_len", "0"];
+        self.tell("CARRICK_TRACE_SEGMENT", &format!("{index}u"), &words);
         self.w.close("}");
         self.w.line("#endif");
     }

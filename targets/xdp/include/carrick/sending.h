@@ -78,7 +78,7 @@ CARRICK_APART int CARRICK_CONTEXT(tx_show)(struct xdp_md *ctx, CARRICK_MEMORY *m
 }
 
 /* A payload of a unit is out. A slot that only waited for it is free. */
-CARRICK_INLINE void CARRICK_CONTEXT(tx_out)(uint32_t slot, uint16_t round) {
+CARRICK_INLINE void CARRICK_CONTEXT(tx_out)(struct CARRICK_OWN(core) * core, uint32_t slot, uint16_t round) {
     CARRICK_INSTANCE *c = bpf_map_lookup_elem(&CARRICK_INSTANCES, &slot);
     if (!c || !carrick_tx_left(&c->tx__, round) || CARRICK_READ(c->live__) != 2 || !carrick_hold(&c->held__))
         return;
@@ -87,7 +87,7 @@ CARRICK_INLINE void CARRICK_CONTEXT(tx_out)(uint32_t slot, uint16_t round) {
         CARRICK_CONTEXT(vacate)(c);
     carrick_release(&c->held__);
     if (idle)
-        CARRICK_CONTEXT(free)(slot);
+        CARRICK_CONTEXT(free)(core, slot);
 }
 
 #undef CARRICK_CONTEXT

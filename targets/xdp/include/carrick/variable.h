@@ -32,7 +32,7 @@ CARRICK_INLINE uint32_t carrick_varint_len(uint64_t v) {
 }
 
 /* Reads a number; returns how many octets it takes, 0 if `room` has not as many. */
-CARRICK_APART uint32_t carrick_varint_load(const struct carrick_eight *from, uint32_t room, uint64_t *v) {
+CARRICK_APART uint32_t carrick_varint_load_eight(const struct carrick_eight *from, uint32_t room, uint64_t *v) {
     if (!from || !v)
         return 0;
     uint64_t all = carrick_load64(from->octets);
@@ -45,7 +45,7 @@ CARRICK_APART uint32_t carrick_varint_load(const struct carrick_eight *from, uin
 }
 
 /* Writes a number modulo 2^62 in the fewest octets; returns how many. Those behind it are then anything. */
-CARRICK_APART uint32_t carrick_varint_store(struct carrick_eight *to, uint64_t v) {
+CARRICK_APART uint32_t carrick_varint_store_eight(struct carrick_eight *to, uint64_t v) {
     if (!to)
         return 0;
     uint64_t bits = carrick_varint_bits(v);
@@ -54,5 +54,8 @@ CARRICK_APART uint32_t carrick_varint_store(struct carrick_eight *to, uint64_t v
     carrick_store64(to->octets, (v & CARRICK_VARINT_MAX) << (64 - 8 * len) | bits << 62);
     return len;
 }
+
+#define carrick_varint_load(from, room, v) carrick_varint_load_eight(carrick_eight(from), room, v)
+#define carrick_varint_store(to, v)        carrick_varint_store_eight(carrick_eight(to), v)
 
 #endif

@@ -15,6 +15,33 @@
 #define CARRICK_RECORD_WORDS CARRICK_REPORT_WORDS
 #include "carrick/words.h"
 
+/* As in carrick/trace.h of the runtime: records of a trace, and requests that are complete, are reports. */
+#ifdef CARRICK_TRACE
+#define CARRICK_TRACED 1
+#else
+#define CARRICK_TRACED 0
+#endif
+#define CARRICK_RECORD_BEGINS(core)                                                                                    \
+    struct carrick_report *r = &(core)->report;                                                                        \
+    r->count = 0
+#define CARRICK_RECORD_ENDS(core, what, of)                                                                            \
+    r->kind = (what);                                                                                                  \
+    r->number = (of);                                                                                                  \
+    (void)CARRICK_OWN(send_report)(core)
+#define CARRICK_REPORT(core, what, of, ...)                                                                            \
+    do {                                                                                                               \
+        const uint64_t words__[] = {__VA_ARGS__};                                                                      \
+        CARRICK_RECORD_BEGINS(core);                                                                                   \
+        memcpy(r->words, words__, sizeof words__);                                                                     \
+        r->count = sizeof words__ / sizeof(uint64_t);                                                                  \
+        CARRICK_RECORD_ENDS(core, what, of);                                                                           \
+    } while (0)
+#define CARRICK_TELL(core, what, of, ...)                                                                              \
+    do {                                                                                                               \
+        if (CARRICK_TRACED)                                                                                            \
+            CARRICK_REPORT(core, what, of, __VA_ARGS__);                                                               \
+    } while (0)
+
 /* Where claims are not checked, nothing of them is left: no calls of functions that are verified apart. */
 #ifndef CARRICK_CLAIMS
 #undef CARRICK_CLAIM
@@ -27,8 +54,6 @@
 /* Octets of the longest header, and of the longest option. */
 #define CARRICK_HEADER_MAX 256u
 #define CARRICK_OPTION_MAX 64u
-/* What stands there in place of the octets of an option ends the list. */
-#define CARRICK_END_OF_OPTIONS UINT32_MAX
 /* Octets of the largest frame whose payload is summed. */
 #define CARRICK_FRAME_MAX 9216u
 /* A power of two above it. */
@@ -112,6 +137,15 @@ struct carrick_level {
         } else {                                                                                                       \
             (void)bpf_probe_read_kernel((to), sizeof *(to), (from));                                                   \
         }                                                                                                              \
+    } while (0)
+
+/* Copies the members before one. */
+#define CARRICK_COPY_UNTIL(type, member, to, from)                                                                     \
+    do {                                                                                                               \
+        if (__builtin_offsetof(type, member) <= 256)                                                                   \
+            memcpy(to, from, __builtin_offsetof(type, member));                                                        \
+        else                                                                                                           \
+            (void)bpf_probe_read_kernel(to, __builtin_offsetof(type, member), from);                                   \
     } while (0)
 
 /* The sum of the first n octets (RFC 1071) of so many that are there; n even or the last. */

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The dialect of the kernel: state in maps, records in frames that lie there too, and bounds where the verifier sees them.
+
+use carrick_ir::{Block, BlueprintDef, CtxId, EventId, Function, LocalId, OptListDef, Stmt, Ty};
+
+use super::frames::{is_own_record, is_record};
+use crate::Emitter;
+use crate::emitter::{Cursor, Dialect, Passed, Steps};
+
+/// Of a loop with so many turns the verifier follows no more than it must.
+const MANY: u32 = 32;
+
+/// Where the next octet of a header goes.
+const HERE: &str = "core->out + CARRICK_BEGIN + carrick_at(CARRICK_READ(core->at), CARRICK_HEADER_MAX)";
+
+pub struct Kernel;
+
+impl Dialect for Kernel {
+    fn chain(&self) -> &'static str {
+        ""
+    }
+
+    fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function) {
+        e.function_in_kernel(function);
+    }
+
+    fn nothing(&self) -> &'static str {
+        "return 0;"
+    }
+
+    fn in_frame(&self, function: &Function, local: LocalId) -> bool {
+        is_own_record(function, local)
+    }
+
+    fn by_reference(&self, ty: &Ty) -> bool {
+        is_record(ty)
+    }
+
+    fn index(&self, index: String, n: u32) -> String {
+        format!("carrick_at({index}, {n}u)")
+    }
+
+    fn within(&self, index: &str, n: u32) -> String {
+        format!("{index} < {n}u && ")
+    }
+
+    fn goes_on(&self, turns: u32) -> &'static str {
+        if turns >= MANY { " && CARRICK_GOES_ON" } else { "" }
+    }
+
+    fn turn_begins(&self, e: &mut Emitter<'_>, stmt: &Stmt, body: &Block, counts: &[(&str, &str)]) {
+        e.forget_count(stmt, counts);
+        e.forget_numbers(stmt, body);
+    }
+
+    fn divides_signed(&self) -> bool {
+        false
+    }
+
+    fn random(&self) -> &'static str {
+        "carrick_random(shared)"
+    }
+
+    fn arm_timer(&self, e: &Emitter<'_>, timer: &str) -> String {
+        format!("carrick_timer_begin({timer}, {}(), core->now, after);", e.names.own("shared"))
+    }
+
+    fn stop_timer(&self, timer: &str) -> String {
+        format!("carrick_timer_stop({timer});")
+    }
+
+    fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId) {
+        e.owner_is("c->owner__", "core->chain.owner");
+        let ctx = &e.p.contexts[ctx.index()];
+        for at in 0..ctx.timers.len() {
+            e.w.line(self.stop_timer(&format!("&c->timers__[{at}]")));
+        }
+        e.begin_flow_in_kernel(&format!("{}_handle(c)", e.names.own(&ctx.name)));
+    }
+
+    fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
+        e.raise_in_kernel(event, name, local);
+    }
+
+    fn generate(
+        &self,
+        e: &mut Emitter<'_>,
+        name: &str,
+        bp: &str,
+        rules: u64,
+        sent: Option<LocalId>,
+        queue: &str,
+    ) {
+        e.generate_call(name, bp, rules, sent, queue);
+    }
+
+    fn note_newest(&self, e: &mut Emitter<'_>) {
+        let newest = if e.blocks { "place" } else { "alone ? 0 : place + 1" };
+        e.w.line(format!("uint64_t newest = {newest};"));
+        e.w.line(format!("(void){}(chain->handle, &newest);", e.names.own("newest_at")));
+    }
+
+    fn coalesced(&self, e: &mut Emitter<'_>) {
+        e.brings("old");
+        let text = e.let_go_of_old();
+        e.w.line(text);
+        e.w.line("return 0;");
+    }
+
+    fn not_coalesced(&self, e: &mut Emitter<'_>) {
+        if !e.blocks {
+            e.w.open("if (old) {");
+            let text = e.let_go_of_old();
+            e.w.line(text);
+            e.w.close("}");
+        }
+    }
+
+    fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        if bp.frame {
+            e.w.line("uint32_t len = packet->rest[1] - packet->rest[0];");
+        }
+        if e.looks_further() {
+            let from = if bp.frame { "packet->rest[0]" } else { "0" };
+            e.w.line(format!("(void){}(core, {from});", e.names.own("look")));
+        }
+        e.w.line("CARRICK_UNUSED const uint8_t *p = core->in;");
+    }
+
+    fn payload_begin(&self, bp: &BlueprintDef) -> &'static str {
+        match bp.frame {
+            true => "CARRICK_TO_ADDR(CARRICK_IN_FRAME | (core->begin + packet->rest[0] + header_len))",
+            false => "CARRICK_TO_ADDR(CARRICK_IN_FRAME | (core->begin + header_len))",
+        }
+    }
+
+    fn left(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        if bp.frame {
+            e.w.line("packet->rest[0] += header_len + (uint32_t)h->payload__.len;");
+        } else if e.has_frames() {
+            e.w.line("packet->rest[0] = header_len;");
+            e.w.line("packet->rest[1] = header_len + (uint32_t)h->payload__.len;");
+        }
+    }
+
+    fn received_sum(&self, whole: bool, _len: &str) -> String {
+        if whole { "core->sum" } else { "carrick_sum_of(p, CARRICK_SEEN, header_len)" }.into()
+    }
+
+    fn network(&self) -> &'static str {
+        "core->ip."
+    }
+
+    fn peek(&self, e: &Emitter<'_>, packet: &str) -> String {
+        format!("{}(core, {packet})", e.names.own("peek"))
+    }
+
+    fn tx_room(&self, e: &Emitter<'_>, name: &str, at: &str) -> String {
+        format!("{}_tx_room({at})", e.names.own(name))
+    }
+
+    fn writes(&self, e: &mut Emitter<'_>, begin: u32) {
+        e.w.line(format!("core->at = {begin};"));
+    }
+
+    fn written(&self) -> Cursor {
+        Cursor {
+            passed: Passed { param: "", arg: "" },
+            here: "uint8_t *q = core->out + CARRICK_BEGIN + carrick_at(CARRICK_READ(core->at), CARRICK_HEADER_MAX);",
+            at: HERE,
+            position: "core->at",
+        }
+    }
+
+    fn reads(&self) -> Passed {
+        Passed { param: "", arg: "" }
+    }
+
+    fn read_at(&self, at: &str) -> String {
+        format!("core->in + carrick_at({at}, CARRICK_SEEN)")
+    }
+
+    fn steps(&self) -> Steps {
+        Steps {
+            begin: "core->at = header_len;",
+            here: "header_len = CARRICK_READ(core->at);\nconst uint8_t *q = core->in + carrick_at(header_len, CARRICK_SEEN);",
+            moved: "core->at = header_len +",
+            end: "header_len = CARRICK_READ(core->at);",
+        }
+    }
+
+    /// Where in the packet the next option is stands in the core, and each option is verified apart: else the verifier
+    /// would follow every choice of options that there can be. Wide ones are each read from the beginning of what is
+    /// seen of the packet, so that lists may be as long as packets.
+    fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef) {
+        let name = e.options_reader(list);
+        e.w.line("core->at = from;");
+        if !e.is_wide(list) {
+            e.w.open("for (uint32_t turn = 0; turn < CARRICK_SEEN; turn++) {");
+            e.w.line("uint32_t at = core->at;");
+            e.w.line("if (at >= to)\n    break;");
+            e.w.line(format!("uint32_t octets = {name}_one(core, o, at, to - at);"));
+            e.w.line("if (octets > to - at)\n    return octets == CARRICK_END_OF_OPTIONS;");
+            e.w.line("core->at = at + octets;");
+            e.w.close("}");
+            return e.w.end_with("return true;");
+        }
+        let look = e.names.own("look");
+        e.w.line("uint32_t begin = core->looked;");
+        e.w.open("for (uint32_t turn = 0; turn < CARRICK_OPTIONS && CARRICK_READ(core->at) < to; turn++) {");
+        e.w.line(format!("(void){look}(core, begin + CARRICK_READ(core->at));"));
+        e.w.line("uint32_t left = to - CARRICK_READ(core->at);");
+        e.w.line(format!("uint32_t octets = {name}_one(core, o, 0, left);"));
+        e.w.line("if (octets > left)\n    return false;");
+        e.w.line("core->at += octets;");
+        e.w.close("}");
+        e.w.line(format!("(void){look}(core, begin);"));
+        e.w.end_with("return CARRICK_READ(core->at) >= to;");
+    }
+}
