@@ -1,38 +1,59 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Generated C compiles without a warning, whatever a program has and has not.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::thread::{available_parallelism, scope};
 
 use carrick_driver::{build, compile_file};
 
+/// Compilers, with what they are to generate and the program's macros.
+const COMPILERS: [(&str, &str); 3] =
+    [("cc", ""), ("cc", "-O2 -DCARRICK_TRACE"), ("clang", "-O1 -DCARRICK_CLAIMS")];
+
+/// Fails if a compiler has something to say.
+fn compiles(path: &Path, dir: &Path, compilers: &[(&str, &str)]) {
+    let compiled = compile_file(path).expect("it can be read");
+    let program = compiled.program.unwrap_or_else(|| panic!("{}", path.display()));
+    let dir = dir.join(&program.name);
+    build::write_core(&program, &dir).expect("writable");
+    for (compiler, options) in compilers {
+        let flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-c", "-o", "/dev/null"];
+        let mut command = Command::new(compiler);
+        command.args(flags).args(options.split_whitespace()).args(["-Iruntime/include", "-I."]);
+        let output = command.arg(format!("{}.c", program.name)).current_dir(&dir).output();
+        let output = output.expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} with {compiler} {options}:\n{said}", path.display());
+    }
+}
+
 #[test]
 fn compilers_have_nothing_to_say() {
+    let mut compilers = COMPILERS.to_vec();
+    compilers.retain(|(compiler, _)| {
+        let there = Command::new(compiler).arg("--version").output().is_ok();
+        if !there {
+            eprintln!("SKIPPED: the C of all programs with {compiler}, which is missing");
+        }
+        there
+    });
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
+    let files = std::fs::read_dir(programs).expect("tests/programs is there");
+    let files = files.map(|entry| entry.expect("a readable entry").path());
+    // Folders have the parts of others.
+    let programs: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "mtp")).collect();
     let dir = tempfile::tempdir().expect("a folder");
-    for entry in std::fs::read_dir(programs).expect("tests/programs is there") {
-        let path = entry.expect("a readable entry").path();
-        if path.extension().is_none_or(|e| e != "mtp") {
-            continue; // the parts of others
+    let left = Mutex::new(programs.iter());
+    scope(|scope| {
+        for _ in 0..available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                let next = || left.lock().expect("a compiler has nothing to say").next();
+                while let Some(path) = next() {
+                    compiles(path, dir.path(), &compilers);
+                }
+            });
         }
-        let compiled = compile_file(&path).expect("it can be read");
-        let program = compiled.program.unwrap_or_else(|| panic!("{}", path.display()));
-        let dir = dir.path().join(&program.name);
-        build::write_core(&program, &dir).expect("writable");
-        for (compiler, options) in
-            [("cc", ""), ("cc", "-O2 -DCARRICK_TRACE"), ("clang", "-O1 -DCARRICK_CLAIMS")]
-        {
-            if Command::new(compiler).arg("--version").output().is_err() {
-                eprintln!("SKIPPED: {} with {compiler}, which is missing", path.display());
-                continue;
-            }
-            let flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-c", "-o", "/dev/null"];
-            let mut command = Command::new(compiler);
-            command.args(flags).args(options.split_whitespace()).args(["-Iruntime/include", "-I."]);
-            let output = command.arg(format!("{}.c", program.name)).current_dir(&dir).output();
-            let output = output.expect("it starts");
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{} with {compiler} {options}:\n{said}", path.display());
-        }
-    }
+    });
 }
