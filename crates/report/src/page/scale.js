@@ -26,7 +26,7 @@ function ticks(lo, hi, about) {
 
 const UNITS = {
   time: [[1e9, " s"], [1e6, " ms"], [1e3, " µs"], [1, " ns"]],
-  octets: [[1e9, " GB"], [1e6, " MB"], [1e3, " KB"], [1, " B"]],
+  bytes: [[1e9, " GB"], [1e6, " MB"], [1e3, " KB"], [1, " B"]],
   rate: [[1e9, " Gbit/s"], [1e6, " Mbit/s"], [1e3, " kbit/s"], [1, " bit/s"]],
   number: [[1e9, " G"], [1e6, " M"], [1e3, " k"], [1, ""]],
 };

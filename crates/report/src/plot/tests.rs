@@ -2,7 +2,7 @@
 use super::*;
 
 const FLOWS: &str = "# carrick 0.1.0
-seed,flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,background,status,window
+seed,flow,source,destination,bytes,start_ns,end_ns,ideal_ns,slowdown,background,status,window
 1,0,0,1,1000,0,2000,1000,2.0000,0,OK,4
 1,1,0,1,50000,0,30000,10000,3.0000,0,OK,4
 1,2,0,1,50000,0,,10000,,0,OPEN,4
@@ -12,8 +12,8 @@ seed,flow,source,destination,octets,start_ns,end_ns,ideal_ns,slowdown,background
 ";
 
 const TIMELINE: &str =
-    "seed,point,time_ns,goodput_bps,utilisation,from_host_longest_octets,from_host_together_octets,\
-to_host_longest_octets,to_host_together_octets,between_longest_octets,between_together_octets
+    "seed,point,time_ns,goodput_bps,utilisation,from_host_longest_bytes,from_host_together_bytes,\
+to_host_longest_bytes,to_host_together_bytes,between_longest_bytes,between_together_bytes
 1,0,100,8000000000,0.4000,0,0,3000,3000,0,0
 1,1,200,4000000000,0.2000,0,0,1500,1500,0,0
 2,0,100,1,0.1,0,0,9,9,0,0

@@ -29,7 +29,7 @@ pub struct FabricArgs {
     #[arg(long)]
     pub topology: Option<String>,
     /// Workload: incast:N, permutation, all-to-all, closed:N, poisson:LOAD%, or trace:FILE (lines
-    /// `start_ns,source,destination,octets`). With @SOURCES:DESTINATIONS only these hosts: closed:1@h1:h0, poisson:50%@h2..h9:h0
+    /// `start_ns,source,destination,bytes`). With @SOURCES:DESTINATIONS only these hosts: closed:1@h1:h0, poisson:50%@h2..h9:h0
     #[arg(long, default_value = "permutation", requires = "topology")]
     pub workload: String,
     /// Flow size: 100KB, 1KB..1MB, or a distribution w1 to w5. Omit for --bytes
