@@ -90,7 +90,7 @@ fn what_is_missing_is_said_with_its_mend_and_its_code() {
         (&["sim", "protocols/tcp/tcp.mtp", "--loss", "lots"], 2, "lots"),
         (&["check", "protocols/tcp/tcp.mtp", "--with", "cubik"], 2, "no feature `cubik`"),
         (&["check", "protocols/tcp/tcp.mtp", "--without", "congestion"], 2, "cannot be left out"),
-        (&["check", "protocols/tcp/tcp.mtp", "--with", "dctcp"], 1, "--with ecn=exact"),
+        (&["check", "protocols/tcp/tcp.mtp", "--with", "dctcp", "--without", "ecn"], 1, "--with ecn=exact"),
         (&["sim", "protocols/netblocks/netblocks.mtp", "--ecn-threshold", "5"], 2, "whole frames"),
         (&["sim", "protocols/tcp/tcp.mtp", "--set", "rcv_bufs=1"], 2, "rcv_buf"),
         (&["sim", "protocols/netblocks/netblocks.mtp", "--message", "1MB"], 2, "64KiB"),

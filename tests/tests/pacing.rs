@@ -21,7 +21,7 @@ use carrick_tests::simulated::simulate;
 use serde_json::Value;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
-const BBR: &str = "congestion=bbr,delivery_rate,pacing,rtt_samples,sack";
+const BBR: &str = "congestion=bbr,delivery_rate,pacing,rtt_samples";
 const SECOND: u64 = 1_000_000_000;
 const MILLISECOND: u64 = 1_000_000;
 /// Buffers that no window in these tests reaches.
@@ -33,7 +33,7 @@ fn program() -> PathBuf {
 
 /// What a run with these features reports; `None` where a C compiler is missing.
 fn report(with: &str, args: &[&str]) -> Option<Value> {
-    simulate(PROGRAM, &[&["--compiled", "--with", with], args, &WIDE].concat())
+    simulate(PROGRAM, &[&["--compiled", "--with", with, "--without", "rack"], args, &WIDE].concat())
 }
 
 fn number(value: &Value) -> f64 {
@@ -57,6 +57,7 @@ impl Observer for Departures {
 fn departures(with: &str, link: LinkConfig, flows: u64, octets: u64) -> Option<Vec<Vec<u64>>> {
     let mut choice = Choice::default();
     with.split(',').for_each(|word| choice.add(word));
+    choice.without.push("rack".to_owned());
     let program = compile_choice(&program(), &choice).expect("it can be read").program.expect("it is right");
     let library = match shared_library(&program, Tracing::Off) {
         Ok(library) => library,
@@ -125,7 +126,7 @@ fn losses_do_not_slow_a_model_of_the_path() {
             "--seed", "3",
         ];
         let Some(bbr) = report(BBR, &link) else { return };
-        let Some(cubic) = report("cubic,sack,prr", &link) else { return };
+        let Some(cubic) = report("cubic", &link) else { return };
         assert!(number(&bbr["goodput_bps"]) > 0.85 * bits, "{rate}: {bbr}");
         assert!(number(&cubic["goodput_bps"]) < 0.45 * bits, "{rate}: {cubic}");
         // Two of the path's: what is under way, and as much again that may wait.
@@ -141,7 +142,7 @@ fn losses_do_not_slow_a_model_of_the_path() {
 fn a_long_queue_stays_empty() {
     let link = ["--rate", "20Mbps", "--delay", "20ms", "--queue", "2000", "--bytes", "40MB"];
     let Some(bbr) = report(BBR, &link) else { return };
-    let Some(cubic) = report("cubic,sack,prr", &link) else { return };
+    let Some(cubic) = report("cubic", &link) else { return };
     assert!(number(&bbr["goodput_bps"]) > 18.5e6, "{bbr}");
     assert!(number(&bbr["rtt_p50_ns"]) < 50e6, "{bbr}");
     assert!(number(&cubic["rtt_p50_ns"]) > 200e6, "{cubic}");
@@ -151,7 +152,7 @@ fn a_long_queue_stays_empty() {
 /// What a field of the client's connection was, every 10 ms.
 fn samples(link: &[&str], fields: &[&str]) -> Vec<Vec<String>> {
     let shown = fields.join(",");
-    let trace = ["trace", PROGRAM, "--with", BBR, "--sample", &shown, "--every", "10ms"];
+    let trace = ["trace", PROGRAM, "--with", BBR, "--without", "rack", "--sample", &shown, "--every", "10ms"];
     let lines = done(&root(), &[&trace[..], &["--host", "client", "--format", "json"], link, &WIDE].concat());
     let parsed = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("an object a line"));
     parsed.map(|line| fields.iter().map(|field| line["values"][*field].to_string()).collect()).collect()

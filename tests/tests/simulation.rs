@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use carrick_driver::cc::Tracing;
 use carrick_driver::compiled::{SharedLibrary, shared_library};
-use carrick_driver::{compile_file, params};
+use carrick_driver::{Choice, compile_choice, compile_file, params};
 use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_sim::app::Messages;
@@ -200,24 +200,33 @@ fn requirements_hold_on_every_engine() {
 }
 
 #[test]
-fn a_hundred_thousand_connections_stay_open_in_a_kibibyte_each() {
+fn a_hundred_thousand_connections_stay_open() {
     const COUNT: u64 = 100_000;
-    let path = root().join("protocols/tcp/tcp.mtp");
-    let program = compile_file(&path).expect("readable").program.expect("no errors");
-    let (_library, compiled) = load(&program, Tracing::Off);
-    let settings = |conns: u64| {
+    let settings = |program: &Program, conns: u64| {
         let all = [format!("max_conns={conns}"), "snd_buf=4096".into(), "rcv_buf=4096".into()];
-        params::values(&program, &all).expect("parameters of the program")
+        params::values(program, &all).expect("parameters of the program")
     };
-    let footprint =
-        |conns| compiled.footprint(&Config { params: settings(conns), ..Config::default() }) as u64;
-    let each = (footprint(COUNT) - footprint(COUNT / 2)) / (COUNT / 2);
-    let beside_buffers = each - 2 * 4096;
-    assert!(beside_buffers <= 1024, "an idle connection costs {beside_buffers} octets beside its buffers");
+    // What is kept of each segment that is out takes most of it, and the plain RFC 9293 keeps nothing.
+    let built = |without: &str, most: u64| {
+        let without = without.split_whitespace().map(str::to_owned).collect();
+        let choice = Choice { without, ..Choice::default() };
+        let path = root().join("protocols/tcp/tcp.mtp");
+        let program = compile_choice(&path, &choice).expect("readable").program.expect("no errors");
+        let (library, compiled) = load(&program, Tracing::Off);
+        let footprint = |conns| {
+            let params = settings(&program, conns);
+            compiled.footprint(&Config { params, ..Config::default() }) as u64
+        };
+        let each = (footprint(COUNT) - footprint(COUNT / 2)) / (COUNT / 2) - 2 * 4096;
+        assert!(each <= most, "an idle connection costs {each} octets beside its buffers");
+        (library, program, compiled)
+    };
+    built("", 5 * 1024);
+    let (_library, program, compiled) = built("sack ecn cubic", 1024);
 
     let link = LinkConfig { rate_bps: 10_000_000_000, delay_ns: 100_000, ..LinkConfig::default() };
     let mut scenario = Scenario::idle(1, link, COUNT);
-    scenario.params = settings(COUNT);
+    scenario.params = settings(&program, COUNT);
     scenario.drain = 600 * SECOND;
     let report = simulate(&program, &Engine::Compiled(compiled), &scenario);
     assert!(report.failures.is_empty(), "{:?}", &report.failures[..report.failures.len().min(3)]);
@@ -236,7 +245,7 @@ fn transfers_take_the_time_that_they_should() {
     // 10 MB at 100 Mbit/s take 0.8 s on the wire; slow start and a window of 256 KiB over 20 ms add little.
     let clean = completion(0, 10_000_000, 1);
     assert!((800..1200).contains(&clean), "without loss: {clean} ms");
-    // Mathis: MSS/RTT * 1.22/sqrt(0.01) is 0.9 MB/s; NewReno without SACK comes near it.
+    // Mathis: MSS/RTT * 1.22/sqrt(0.01) is 0.9 MB/s; CUBIC with selective acknowledgements is not behind it.
     let lossy = completion(10_000, 2_000_000, 1);
-    assert!((1_500..8_000).contains(&lossy), "with 1 % loss: {lossy} ms");
+    assert!((800..3_000).contains(&lossy), "with 1 % loss: {lossy} ms");
 }

@@ -50,8 +50,8 @@ impl Settings {
                 _ => {}
             }
         }
-        if segments().any(|s| s.flags & 0xc0 != 0) {
-            settings.choice.add("ecn");
+        if !segments().any(|s| s.flags & 0xc0 != 0) {
+            settings.choice.without.push("ecn".to_owned());
         }
         let offered = lines.iter().find_map(|l| match &l.event {
             Event::In(s) if s.is_syn() && !s.has_ack() => Some(s),
@@ -85,16 +85,14 @@ impl Settings {
     /// Options that the stack offers, or agrees to, are those of its first SYN.
     fn offers(&mut self, own: Option<&Segment>, offered: Option<&Segment>) {
         let active = own.is_some_and(|s| !s.has_ack());
-        let Some(options) = own.and_then(|s| s.options.as_ref()) else {
-            return self.choice.add("sack");
-        };
+        let Some(options) = own.and_then(|s| s.options.as_ref()) else { return };
         let has = |options: &[Opt], kind: fn(&Opt) -> bool| options.iter().any(kind);
         let off = |kind: fn(&Opt) -> bool| {
             let asked = active || offered.and_then(|s| s.options.as_ref()).is_some_and(|o| has(o, kind));
             asked && !has(options, kind)
         };
-        if !off(|o| matches!(o, Opt::SackPermitted)) {
-            self.choice.add("sack");
+        if off(|o| matches!(o, Opt::SackPermitted)) {
+            self.choice.without.push("sack".to_owned());
         }
         if off(|o| matches!(o, Opt::Scale(_))) {
             self.params.push("use_scaling=false".to_owned());

@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! with cubic,ecn              # features of the program, before all else
+//! without sack                # default features that it is to be without
 //! set nodelay=true            # parameters
 //! connect                     # what the application asks; a number is its octets, backlog or remote address
 //! > S 0:0 win 65535 <mss 1460>            # what the core sends next; what is not said is not looked at
@@ -66,10 +67,10 @@ fn a_script_that_is_wrong_is_found_out() {
     let (_, program) = scripts().remove(0);
     let program = compile_file(&program).expect("readable").program.expect("without errors");
     let first = |text: &str| script::parse(text).and_then(|script| run::run(&program, &script));
-    assert!(first("connect\n> S 0:0\n").is_err_and(|e| e.contains("connect") || e.contains("open")));
+    assert!(first("connect\n> SEC 0:0\n").is_err_and(|e| e.contains("connect") || e.contains("open")));
     assert!(first("connect\n> S. 0:0\n").is_err_and(|e| e.starts_with("2: ")));
     assert!(first("connect\n").is_err_and(|e| e.contains("sent")));
-    assert!(first("connect\n> S 0:0 win 7\n").is_err_and(|e| e.contains("win")));
+    assert!(first("connect\n> SEC 0:0 win 7\n").is_err_and(|e| e.contains("win")));
     assert!(first("fly\n").is_err_and(|e| e.starts_with("1: ")));
-    assert!(first("connect\n> S 0:0\nquiet 5s\n").is_err_and(|e| e.starts_with("3: ")));
+    assert!(first("connect\n> SEC 0:0\nquiet 5s\n").is_err_and(|e| e.starts_with("3: ")));
 }

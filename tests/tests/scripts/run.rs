@@ -74,7 +74,7 @@ impl Player {
             return Err(format!("{segment} was sent before this, and not expected"));
         }
         match action {
-            Action::With(_) | Action::Set(_) => Ok(()),
+            Action::With(_) | Action::Without(_) | Action::Set(_) => Ok(()),
             Action::Peer(port) => {
                 self.peer = *port;
                 Ok(())

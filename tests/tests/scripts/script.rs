@@ -14,6 +14,7 @@ pub struct Line {
 pub enum Action {
     /// features of the program: `cubic,ecn`
     With(String),
+    Without(String),
     /// `name=value`
     Set(String),
     /// a call of the interface, with a number if it takes one
@@ -57,8 +58,12 @@ pub fn parse(text: &str) -> Result<Vec<Line>, String> {
 pub fn choice(script: &[Line]) -> Choice {
     let mut choice = Choice::default();
     for line in script {
-        if let Action::With(features) = &line.action {
-            features.split(',').for_each(|feature| choice.add(feature.trim()));
+        match &line.action {
+            Action::With(features) => features.split(',').for_each(|feature| choice.add(feature.trim())),
+            Action::Without(features) => {
+                choice.without.extend(features.split(',').map(|f| f.trim().to_owned()))
+            }
+            _ => {}
         }
     }
     choice
@@ -68,6 +73,7 @@ fn action(line: &str) -> Option<Action> {
     let (word, rest) = line.split_once(' ').map_or((line, ""), |(word, rest)| (word, rest.trim()));
     Some(match word {
         "with" => Action::With(rest.to_owned()),
+        "without" => Action::Without(rest.to_owned()),
         "set" => Action::Set(rest.to_owned()),
         "peer" => Action::Peer(rest.parse().ok()?),
         "<" => Action::In(Segment::read(rest)?),

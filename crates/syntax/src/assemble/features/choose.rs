@@ -8,26 +8,25 @@ use crate::ast::{Feature, FeatureUse, Ident};
 use crate::diag::Diagnostic;
 use crate::suggest::nearest;
 
-/// More builds of one program than anybody waits for.
-const COMBINATIONS_MAX: usize = 4096;
-/// Choices, allowed or not, among which they are looked for at most.
-const CANDIDATES_MAX: usize = 1 << 20;
-
 /// What a build says of a program's features.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Choice {
     /// chosen, with an option or the first one
     pub with: Vec<(String, Option<String>)>,
-    /// not chosen, even if the program has it by default
+    /// not chosen, even if the program has it by default: features, and options of features
     pub without: Vec<String>,
 }
 
 impl Choice {
     /// Adds what stands behind `--with`: `reliable` or `inorder=hold`.
     pub fn add(&mut self, text: &str) {
-        let (name, option) = text.split_once('=').map_or((text, None), |(n, o)| (n, Some(o.to_owned())));
-        self.with.push((name.to_owned(), option));
+        self.with.push(split(text));
     }
+}
+
+fn split(text: &str) -> (String, Option<String>) {
+    let (name, option) = text.split_once('=').map_or((text, None), |(n, o)| (n, Some(o.to_owned())));
+    (name.to_owned(), option)
 }
 
 /// A feature that a build has.
@@ -63,8 +62,8 @@ impl Chosen {
 
 /// What a choice names that is not there.
 pub(super) fn check_choice(declared: &[&Feature], choice: &Choice) -> Result<(), String> {
-    let without = choice.without.iter().map(|name| (name, &None));
-    for (name, option) in choice.with.iter().map(|(name, option)| (name, option)).chain(without) {
+    let without: Vec<_> = choice.without.iter().map(|said| split(said)).collect();
+    for (name, option) in choice.with.iter().chain(&without) {
         let Some(feature) = declared.iter().find(|f| f.name.name == *name) else {
             match (option, with_option(declared, name).as_slice()) {
                 (None, [_]) => continue,
@@ -78,40 +77,34 @@ pub(super) fn check_choice(declared: &[&Feature], choice: &Choice) -> Result<(),
             return Err(no_such_option(feature, option));
         }
     }
-    let left_out = |f: &&&Feature| f.always.is_some() && choice.without.contains(&f.name.name);
+    let none_left = |f: &Feature| {
+        !f.options.is_empty() && f.options.iter().all(|o| leaves_out(declared, choice, f, &o.name))
+    };
+    let left_out =
+        |f: &&&Feature| f.always.is_some() && (choice.without.contains(&f.name.name) || none_left(f));
     if let Some(feature) = declared.iter().find(left_out) {
         return Err(format!("the feature `{}` cannot be left out", feature.name.name));
     }
-    match choice.with.iter().find(|(name, _)| choice.without.contains(name)) {
-        Some((both, _)) => {
-            Err(format!("the feature `{both}` is both chosen and left out; say one of the two"))
-        }
+    let both = declared.iter().find_map(|feature| {
+        let of = |said: &(String, Option<String>)| {
+            let option = option_said(declared, feature, said)?;
+            Some((feature.name.name.clone(), option.map(str::to_owned)))
+        };
+        let said: Vec<_> = choice.with.iter().filter_map(of).collect();
+        let (name, option) = without
+            .iter()
+            .filter_map(of)
+            .find(|out| said.contains(out) || (out.1.is_none() && !said.is_empty()))?;
+        Some(option.unwrap_or(name))
+    });
+    match both {
+        Some(both) => Err(format!("`{both}` is both chosen and left out; say one of the two")),
         None => Ok(()),
     }
 }
 
-/// The features of a build, in the order of the file.
-pub(super) fn choose(declared: &[&Feature], choice: &Choice) -> Vec<Chosen> {
-    let mut chosen: Vec<Chosen> = Vec::new();
-    for feature in declared {
-        let name = &feature.name.name;
-        // Who says it twice means the last.
-        let said = choice.with.iter().rev().find_map(|said| option_said(declared, feature, said));
-        let by_default =
-            feature.always.is_some() || (feature.default.is_some() && !choice.without.contains(name));
-        if (said.is_none() && !by_default) || chosen.iter().any(|c| c.name == *name) {
-            continue;
-        }
-        let known = |option: &&str| feature.options.iter().any(|o| o.name == **option);
-        let named = said.flatten().filter(known);
-        let option = named.or(feature.options.first().map(|o| o.name.as_str())).map(str::to_owned);
-        chosen.push(Chosen { name: name.clone(), option });
-    }
-    chosen
-}
-
 /// What a word behind `--with` says of a feature: nothing, that it is chosen, or with which option.
-fn option_said<'c>(
+pub(super) fn option_said<'c>(
     declared: &[&Feature],
     feature: &Feature,
     (name, option): &'c (String, Option<String>),
@@ -124,6 +117,15 @@ fn option_said<'c>(
     let is_its_option =
         option.is_none() && !is_feature && of.len() == 1 && of[0].name.name == feature.name.name;
     is_its_option.then_some(Some(name.as_str()))
+}
+
+/// Whether a build leaves out an option: `cubic`, or `congestion=cubic`.
+pub(super) fn leaves_out(declared: &[&Feature], choice: &Choice, feature: &Feature, option: &str) -> bool {
+    choice.without.iter().any(|said| {
+        let said = split(said);
+        let named = option_said(declared, feature, &said);
+        named.flatten() == Some(option)
+    })
 }
 
 /// The features that have an option of this name.
@@ -153,37 +155,6 @@ fn no_such_option(feature: &Feature, option: &str) -> String {
         [] => format!("the feature `{name}` has no options; write `{name}` alone"),
         _ => format!("the feature `{name}` has no option `{option}`; it has {}", names.join(", ")),
     }
-}
-
-/// Every choice that names all features, one way or the other, and that they allow; `None` if there are too many.
-pub(super) fn combinations(declared: &[&Feature], blocks: &[&Feature]) -> Option<Vec<Choice>> {
-    let ways = |f: &&Feature| usize::from(f.always.is_none()) + f.options.len().max(1);
-    let count = declared.iter().map(ways).try_fold(1_usize, |all, ways| all.checked_mul(ways))?;
-    if count > CANDIDATES_MAX {
-        return None;
-    }
-    let nth = |mut n: usize| {
-        let mut choice = Choice::default();
-        for feature in declared {
-            let way = n % ways(feature);
-            n /= ways(feature);
-            match (way + usize::from(feature.always.is_some())).checked_sub(1) {
-                None => choice.without.push(feature.name.name.clone()),
-                Some(option) => {
-                    let option = feature.options.get(option).map(|o| o.name.clone());
-                    choice.with.push((feature.name.name.clone(), option));
-                }
-            }
-        }
-        choice
-    };
-    let allowed = |choice: &Choice| {
-        let mut wrong = Vec::new();
-        check_combination(blocks, &choose(declared, choice), &mut wrong);
-        wrong.is_empty()
-    };
-    let found: Vec<Choice> = (0..count).map(nth).filter(allowed).take(COMBINATIONS_MAX + 1).collect();
-    (found.len() <= COMBINATIONS_MAX).then_some(found)
 }
 
 /// What is wrong with the declarations whatever is chosen.

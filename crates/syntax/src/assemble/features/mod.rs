@@ -4,6 +4,8 @@
 //! What is not chosen is not in the tree that comes out: no stage below knows that there are features.
 
 mod choose;
+mod combinations;
+mod defaults;
 mod extensions;
 mod fold;
 mod merge;
@@ -47,7 +49,7 @@ pub fn check_choice(tree: &File, choice: &Choice) -> Result<(), String> {
 
 /// Every choice of features that `requires` and `excludes` allow; `None` if there are more than 4096, or 2^20 to look at.
 pub fn combinations(tree: &File) -> Option<Vec<Choice>> {
-    choose::combinations(&features(tree).collect::<Vec<_>>(), &blocks(tree).collect::<Vec<_>>())
+    combinations::combinations(&features(tree).collect::<Vec<_>>(), &blocks(tree).collect::<Vec<_>>())
 }
 
 /// Chooses the features of a program: those that it has by default and those of `choice`; what it does not have is passed
@@ -57,7 +59,7 @@ pub fn configure<'a>(tree: &'a File, choice: &Choice) -> Configured<'a> {
     let declared: Vec<&Feature> = features(tree).collect();
     let blocks: Vec<&Feature> = blocks(tree).collect();
     choose::check_declarations(&declared, &blocks, &mut diagnostics);
-    let chosen = choose::choose(&declared, choice);
+    let chosen = defaults::choose(&declared, &blocks, choice);
     choose::check_combination(&blocks, &chosen, &mut diagnostics);
     extensions::check(tree, &mut diagnostics);
     let plain = !order::is_needed(tree) && !spread::is_needed(tree) && !points::is_needed(tree);
