@@ -146,5 +146,5 @@ pub fn temporary(program: &Program, tracing: Tracing) -> Result<Object, Failure>
 /// As [`host`].
 pub fn cached_host(program: &Program) -> Result<Host, Failure> {
     let made = |dir: &Path| host_made(program, dir, Tracing::Off);
-    hosts::host(program, "kernel", |dir| host_files(program, dir), made)
+    hosts::host(&format!("{}-host", program.name), "kernel", |dir| host_files(program, dir), made)
 }

@@ -10,7 +10,7 @@ use carrick_driver::cc::Tracing;
 use carrick_driver::targets::Cores;
 use carrick_ir::Program;
 use carrick_sim::diff::Pace;
-use carrick_sim::scenario::Engine;
+use carrick_sim::scenario::{Engine, Scenario};
 use carrick_xdp_loader::{KernelCore, Refusal};
 
 use super::build::{self, Object};
@@ -55,8 +55,8 @@ impl Cores for KernelCores {
         }))
     }
 
-    fn mtu_max(&self) -> u32 {
-        LONGEST
+    fn fit(&self, scenario: Scenario) -> Scenario {
+        Scenario { mtu: scenario.mtu.min(LONGEST), ..scenario }
     }
 
     fn refusal(&self) -> Option<Failure> {

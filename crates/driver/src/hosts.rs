@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use carrick_ir::Program;
 use tempfile::TempDir;
 
 use crate::hash::Hash;
@@ -28,27 +27,26 @@ pub struct Host {
     _dir: Option<TempDir>,
 }
 
-/// The host `NAME-host` that `made` builds of what `files` writes; `kind` is one word for how it is built.
+/// The executable `name` that `made` builds of what `files` writes; `kind` is one word for how it is built.
 ///
 /// # Errors
 /// Those of `files` and `made`; [`Failure::Missing`] if there is no place for files.
 pub fn host(
-    program: &Program,
+    name: &str,
     kind: &str,
     files: impl Fn(&Path) -> Result<(), Failure>,
     made: impl Fn(&Path) -> Result<(), Failure>,
 ) -> Result<Host, Failure> {
     let dir = compiled::temporary()?;
     files(dir.path())?;
-    let name = format!("{}-host", program.name);
     let place = key(kind, dir.path()).and_then(|key| Some(folder()?.join(key)));
-    if let Some(path) = place.as_ref().and_then(|place| kept(place, &name)) {
+    if let Some(path) = place.as_ref().and_then(|place| kept(place, name)) {
         return Ok(Host { path, _dir: None });
     }
     made(dir.path())?;
-    let built = dir.path().join(&name);
+    let built = dir.path().join(name);
     // Whoever cannot keep it compiles it again.
-    match place.and_then(|place| keep(&built, &place, &name).ok()) {
+    match place.and_then(|place| keep(&built, &place, name).ok()) {
         Some(path) => Ok(Host { path, _dir: None }),
         None => Ok(Host { path: built, _dir: Some(dir) }),
     }

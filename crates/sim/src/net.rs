@@ -48,6 +48,17 @@ impl Host {
     pub fn new(core: Box<dyn Core>, app: App, uplink: Link, address: u32) -> Host {
         Host { core, app, uplink, address, timer_at: u64::MAX, asks: Vec::new() }
     }
+
+    fn collect(&mut self, host: usize, observer: &mut dyn Observer) {
+        collect(&mut self.app, &mut self.asks, host, observer);
+    }
+}
+
+/// Takes what an application asks for, after something reached it.
+fn collect(app: &mut App, asks: &mut Vec<Ask>, host: usize, observer: &mut dyn Observer) {
+    let before = asks.len();
+    app.take_asks(asks);
+    observer.asked(host, &asks[before..]);
 }
 
 /// A network in virtual time.
@@ -100,6 +111,7 @@ impl<'o> Net<'o> {
         }
         for host in (0..self.hosts.len()).rev() {
             self.hosts[host].app.start(0);
+            self.hosts[host].collect(host, self.watch.observer);
             self.pump(host);
         }
         let mut until = limit;
@@ -134,6 +146,8 @@ impl<'o> Net<'o> {
             }
             Happening::Passing { interface, packet } => self.passes(interface, packet),
             Happening::TimerBetween => self.timer_between(),
+            // Another timer of this time, or an earlier one, was planned too, and has done what was due.
+            Happening::Timer { host } if self.hosts[host].timer_at != self.now => {}
             Happening::Timer { host } => {
                 self.hosts[host].timer_at = u64::MAX;
                 while self.hosts[host].core.advance(self.now) == Err(Refused::Again) {
@@ -143,6 +157,7 @@ impl<'o> Net<'o> {
             }
             Happening::Wake { host, conn } => {
                 self.hosts[host].app.wake(conn, self.now);
+                self.hosts[host].collect(host, self.watch.observer);
                 self.pump(host);
             }
             Happening::Look => {
@@ -225,17 +240,18 @@ impl<'o> Net<'o> {
 
     fn requests(&mut self, host: usize) -> bool {
         let (h, agenda, now) = (&mut self.hosts[host], &mut self.agenda, self.now);
-        h.app.take_asks(&mut h.asks);
         let wake = |at, conn| agenda.plan(at, Happening::Wake { host, conn });
         let watch = &mut self.watch;
         self.calls.make(&mut *h.core, &mut h.asks, now, wake, |core| watch.trace(core, host, now))
     }
 
     fn completions(&mut self, host: usize) -> bool {
-        let (h, observer, now) = (&mut self.hosts[host], &mut self.watch.observer, self.now);
-        calls::completions(&mut *h.core, |done| {
+        let (h, observer, now) = (&mut self.hosts[host], &mut *self.watch.observer, self.now);
+        let Host { core, app, asks, .. } = h;
+        calls::completions(&mut **core, |done| {
             observer.completed(now, host, done);
-            h.app.completed(done, now);
+            app.completed(done, now);
+            collect(app, asks, host, observer);
         })
     }
 }

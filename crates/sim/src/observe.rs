@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whoever looks on: traces, captures, metrics, comparison.
 
+use crate::app::Ask;
 use crate::core::{Completion, Core, Record};
 use crate::link::Fate;
 
@@ -16,6 +17,8 @@ pub trait Observer {
     fn record(&mut self, _now: u64, _host: usize, _record: &Record) {}
     /// A request of a host's application completed.
     fn completed(&mut self, _now: u64, _host: usize, _completion: &Completion) {}
+    /// A host's application has started, was woken, or saw a completion; these are its requests since the last time.
+    fn asked(&mut self, _host: usize, _asks: &[Ask]) {}
     /// The core between the hosts lets a packet out by one of its interfaces.
     fn passed(&mut self, _now: u64, _interface: usize, _packet: &[u8]) {}
     /// A trace record of the core between the hosts, whose program is not theirs.
@@ -62,6 +65,10 @@ impl Observer for All<'_> {
 
     fn completed(&mut self, now: u64, host: usize, completion: &Completion) {
         self.0.iter_mut().for_each(|o| o.completed(now, host, completion));
+    }
+
+    fn asked(&mut self, host: usize, asks: &[Ask]) {
+        self.0.iter_mut().for_each(|o| o.asked(host, asks));
     }
 
     fn passed(&mut self, now: u64, interface: usize, packet: &[u8]) {

@@ -19,7 +19,8 @@ impl Net<'_> {
     }
 
     pub(crate) fn timer_between(&mut self) {
-        let Some(mut between) = self.between.take() else { return };
+        let now = self.now();
+        let Some(mut between) = self.between.take_if(|between| between.timer_at == now) else { return };
         between.timer_at = u64::MAX;
         while between.core.advance(self.now()) == Err(Refused::Again) {
             self.send_on(&mut between);

@@ -14,7 +14,7 @@ use carrick_interp::Config;
 use carrick_ir::Program;
 use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
-use carrick_sim::diff::{Pace, Via, diff_cores, diff_through};
+use carrick_sim::diff::{Pace, Via, diff_cores, diff_replayed, diff_through};
 use carrick_sim::interface::Interface;
 use clap::Args;
 use serde_json::json;
@@ -113,9 +113,11 @@ fn compare(
     };
     // What no application of the simulator speaks is held by operations alone.
     let spoken = via.is_some() || Interface::of(program).is_ok();
-    let random = Scenario::random(seed);
-    let scenario = Scenario { mtu: random.mtu.min(cores.mtu_max()), ..random };
-    let whole = || diff_through(program, &cores.engine(Pace::Asked), via, &scenario);
+    let scenario = cores.fit(Scenario::random(seed));
+    let whole = || match cores.network() {
+        Some(network) => diff_replayed(program, network, &scenario),
+        None => diff_through(program, &cores.engine(Pace::Asked), via, &scenario),
+    };
     let each = cores.paces().iter().map(operations);
     for result in each.chain(iter::once_with(whole).take(usize::from(spoken))) {
         if let Some(refusal) = cores.refusal() {

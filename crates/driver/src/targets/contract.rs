@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 pub use carrick_emit_c::Unfit;
 use carrick_ir::Program;
-use carrick_sim::diff::Pace;
-use carrick_sim::scenario::Engine;
+use carrick_sim::diff::{Network, Pace};
+use carrick_sim::scenario::{Engine, Scenario};
 
 use crate::Failure;
 use crate::hosts::Host as Built;
@@ -99,9 +99,14 @@ pub trait Cores {
     /// Returns what makes cores whose packets leave in this way.
     fn engine(&self, pace: Pace) -> Engine;
 
-    /// Returns the longest packet that a core takes, in bytes.
-    fn mtu_max(&self) -> u32 {
-        u32::MAX
+    /// Returns the scenario as this target can run it, where its packets are shorter or its links lack a fault.
+    fn fit(&self, scenario: Scenario) -> Scenario {
+        scenario
+    }
+
+    /// Returns the network of this target, in which its cores run; without one, they run in the simulator's.
+    fn network(&self) -> Option<&dyn Network> {
+        None
     }
 
     /// Returns why the last core could not be made, if that is not the program's fault.
