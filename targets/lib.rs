@@ -19,6 +19,7 @@ macro_rules! targets {
 targets! {
     sim,
     native,
+    ns3,
     xdp,
     json,
 }

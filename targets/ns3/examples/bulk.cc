@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// A transfer over one link by ns-3's own applications, BulkSend and PacketSink, unmodified. Both ends have the program,
+// but for one that is given another socket factory. The last line says what arrived, and when.
+//
+//     build/bulk --server=ns3::...SocketFactory --bytes=20000000 --rate=100Mbps --delay=5ms --loss=0.01
+//
+// --trace=CONTEXT.FIELD prints each change of a field of the client's program.
+#include <chrono>
+#include <cstdio>
+
+#include "carrick-helper.h"
+#include "ns3/boolean.h"
+#include "ns3/bulk-send-helper.h"
+#include "ns3/command-line.h"
+#include "ns3/error-model.h"
+#include "ns3/global-value.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/on-off-helper.h"
+#include "ns3/packet-sink-helper.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/pointer.h"
+#include "ns3/queue.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+using namespace ns3;
+
+namespace {
+
+uint64_t g_received = 0, g_wanted = 0;
+
+void Received(Ptr<const Packet> packet, const Address &) {
+    g_received += packet->GetSize();
+    if (g_received >= g_wanted) {
+        Simulator::Stop();
+    }
+}
+
+void Changed(uint64_t, uint64_t, uint64_t now) {
+    std::printf("%.9f %lu\n", Simulator::Now().GetSeconds(), static_cast<unsigned long>(now));
+}
+
+void Dropped(Ptr<const Packet> packet, const std::string &reason) {
+    std::printf("%.9f a packet of %u octets is dropped: %s\n", Simulator::Now().GetSeconds(), packet->GetSize(),
+                reason.c_str());
+}
+
+NetDeviceContainer Link(const NodeContainer &nodes, const std::string &rate, const std::string &delay, double loss) {
+    PointToPointHelper link;
+    link.SetDeviceAttribute("DataRate", StringValue(rate));
+    link.SetChannelAttribute("Delay", StringValue(delay));
+    link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("250p"));
+    NetDeviceContainer devices = link.Install(nodes);
+    for (uint32_t i = 0; loss > 0 && i < devices.GetN(); ++i) {
+        Ptr<RateErrorModel> errors = CreateObject<RateErrorModel>();
+        errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+        errors->SetRate(loss);
+        devices.Get(i)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
+    }
+    return devices;
+}
+
+// Starts ns-3's application that sends.
+void Send(Ptr<Node> node, const std::string &factory, const InetSocketAddress &to, const std::string &onoff) {
+    if (onoff.empty()) {
+        BulkSendHelper bulk(factory, to);
+        bulk.SetAttribute("MaxBytes", UintegerValue(g_wanted));
+        bulk.SetAttribute("SendSize", UintegerValue(16384));
+        bulk.Install(node);
+        return;
+    }
+    OnOffHelper steady(factory, to);
+    steady.SetAttribute("MaxBytes", UintegerValue(g_wanted));
+    steady.SetConstantRate(DataRate(onoff), 1000);
+    steady.Install(node);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const CarrickHelper carrick(CARRICK_TYPE);
+    std::string factories[] = {carrick.SocketFactory(), carrick.SocketFactory()};
+    std::string rate = "100Mbps", delay = "5ms", onoff, trace;
+    double loss = 0;
+    bool checksums = true;
+    g_wanted = 20000000;
+    CommandLine command;
+    command.AddValue("client", "socket factory of the client", factories[0]);
+    command.AddValue("server", "socket factory of the server", factories[1]);
+    command.AddValue("bytes", "bytes that the client sends", g_wanted);
+    command.AddValue("rate", "link rate", rate);
+    command.AddValue("delay", "link delay", delay);
+    command.AddValue("loss", "share of packets lost in each direction", loss);
+    command.AddValue("checksums", "packets have checksums, which the program needs", checksums);
+    command.AddValue("onoff", "rate at which OnOff sends; default: BulkSend sends", onoff);
+    command.AddValue("trace", "field of a context whose changes are printed", trace);
+    command.Parse(argc, argv);
+
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(checksums));
+    NodeContainer nodes(2);
+    InternetStackHelper().Install(nodes);
+    Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+    Ipv4InterfaceContainer interfaces = addresses.Assign(Link(nodes, rate, delay, loss));
+
+    for (uint32_t i = 0; i < 2; ++i) {
+        if (factories[i] != carrick.SocketFactory()) {
+            continue;
+        }
+        Ptr<CarrickProtocol> protocol = carrick.Install(nodes.Get(i));
+        protocol->TraceConnectWithoutContext("Drop", MakeCallback(&Dropped));
+        if (i == 0 && !trace.empty() && !protocol->TraceConnectWithoutContext(trace, MakeCallback(&Changed))) {
+            NS_FATAL_ERROR("the program has no field " << trace << ": name one as CONTEXT.FIELD");
+        }
+    }
+    const uint16_t port = 5001;
+    PacketSinkHelper sink(factories[1], InetSocketAddress(Ipv4Address::GetAny(), port));
+    sink.Install(nodes.Get(1)).Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&Received));
+    Send(nodes.Get(0), factories[0], InetSocketAddress(interfaces.GetAddress(1), port), onoff);
+
+    const auto begin = std::chrono::steady_clock::now();
+    Simulator::Stop(Seconds(3600));
+    Simulator::Run();
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::printf("%lu of %lu bytes at %.6f s\n", static_cast<unsigned long>(g_received),
+                static_cast<unsigned long>(g_wanted), Simulator::Now().GetSeconds());
+    std::fprintf(stderr, "the simulation took %.3f s\n", wall);
+    Simulator::Destroy();
+    return g_received == g_wanted ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Flows that share a bottleneck: half of the senders have the program, half another socket factory of ns-3's. Prints
+// the throughput of each flow, in Mbit/s, and the share of the bottleneck that both halves have.
+//
+//     build/dumbbell --flows=4 --other=ns3::...SocketFactory --queue=ns3::FqCoDelQueueDisc
+#include <cstdio>
+#include <vector>
+
+#include "carrick-helper.h"
+#include "ns3/boolean.h"
+#include "ns3/bulk-send-helper.h"
+#include "ns3/command-line.h"
+#include "ns3/global-value.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-global-routing-helper.h"
+#include "ns3/packet-sink-helper.h"
+#include "ns3/packet-sink.h"
+#include "ns3/point-to-point-dumbbell.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/traffic-control-helper.h"
+#include "ns3/uinteger.h"
+
+using namespace ns3;
+
+namespace {
+
+struct Options {
+    uint32_t flows = 4;
+    double seconds = 20;
+    std::string rate = "20Mbps", delay = "20ms", queue = "ns3::FifoQueueDisc", other;
+    bool ecn = false;
+};
+
+Options Read(int argc, char **argv) {
+    Options options;
+    CommandLine command;
+    command.AddValue("flows", "number of flows", options.flows);
+    command.AddValue("other", "socket factory of every second flow; default: the program's", options.other);
+    command.AddValue("seconds", "simulated time", options.seconds);
+    command.AddValue("rate", "rate of the bottleneck", options.rate);
+    command.AddValue("delay", "delay of the bottleneck", options.delay);
+    command.AddValue("queue", "queue discipline of the bottleneck", options.queue);
+    command.AddValue("ecn", "the queue discipline marks packets where it can", options.ecn);
+    command.Parse(argc, argv);
+    return options;
+}
+
+PointToPointHelper Link(const std::string &rate, const std::string &delay) {
+    PointToPointHelper link;
+    link.SetDeviceAttribute("DataRate", StringValue(rate));
+    link.SetChannelAttribute("Delay", StringValue(delay));
+    // The queue discipline is where packets wait, not the device.
+    link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("2p"));
+    return link;
+}
+
+void SetQueue(const Options &options, Ptr<NetDevice> bottleneck) {
+    TrafficControlHelper().Uninstall(NetDeviceContainer(bottleneck));
+    TrafficControlHelper control;
+    if (options.ecn) {
+        control.SetRootQueueDisc(options.queue, "UseEcn", BooleanValue(true));
+    } else {
+        control.SetRootQueueDisc(options.queue);
+    }
+    control.Install(NetDeviceContainer(bottleneck));
+}
+
+// Both ends of a flow have the same factory.
+Ptr<PacketSink> Flow(const std::string &factory, Ptr<Node> from, Ptr<Node> to, Ipv4Address address) {
+    const uint16_t port = 5001;
+    PacketSinkHelper sink(factory, InetSocketAddress(Ipv4Address::GetAny(), port));
+    BulkSendHelper bulk(factory, InetSocketAddress(address, port));
+    bulk.SetAttribute("SendSize", UintegerValue(16384));
+    bulk.Install(from);
+    return DynamicCast<PacketSink>(sink.Install(to).Get(0));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const CarrickHelper carrick(CARRICK_TYPE);
+    const std::string ours = carrick.SocketFactory();
+    const Options options = Read(argc, argv);
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
+    PointToPointDumbbellHelper net(options.flows, Link("1Gbps", "1ms"), options.flows, Link("1Gbps", "1ms"),
+                                   Link(options.rate, options.delay));
+    net.InstallStack(InternetStackHelper());
+    net.AssignIpv4Addresses(Ipv4AddressHelper("10.1.0.0", "255.255.255.0"),
+                            Ipv4AddressHelper("10.2.0.0", "255.255.255.0"),
+                            Ipv4AddressHelper("10.3.0.0", "255.255.255.0"));
+    Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    // The bottleneck was linked first: it is the first device of the router.
+    SetQueue(options, net.GetLeft()->GetDevice(0));
+
+    std::vector<Ptr<PacketSink>> sinks;
+    for (uint32_t i = 0; i < options.flows; ++i) {
+        const bool other = i % 2 == 1 && !options.other.empty();
+        if (!other) {
+            carrick.Install(NodeContainer(net.GetLeft(i), net.GetRight(i)));
+        }
+        sinks.push_back(
+            Flow(other ? options.other : ours, net.GetLeft(i), net.GetRight(i), net.GetRightIpv4Address(i)));
+    }
+    Simulator::Stop(Seconds(options.seconds));
+    Simulator::Run();
+    double sums[2] = {0, 0};
+    for (uint32_t i = 0; i < options.flows; ++i) {
+        const double rate = static_cast<double>(sinks[i]->GetTotalRx()) * 8e-6 / options.seconds;
+        sums[i % 2] += rate;
+        std::printf("flow %u, %s: %.3f Mbit/s\n", i, i % 2 && !options.other.empty() ? "theirs" : "ours", rate);
+    }
+    std::printf("even flows have %.3f of what is carried\n", sums[0] / (sums[0] + sums[1]));
+    Simulator::Destroy();
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The network simulator ns-3: a program as a protocol of its nodes, with sockets for its applications.
+
+mod cores;
+mod types;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use carrick_driver::targets::{Cores, Target};
+use carrick_driver::{Failure, build, cc};
+use carrick_ir::Program;
+use include_dir::{Dir, include_dir};
+
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/ns3");
+
+/// How Debian brings what is needed.
+const INSTALL: &str = "apt-get install libns3-dev cmake pkg-config g++";
+
+/// The target.
+pub struct Ns3;
+
+/// As it is listed.
+pub static TARGET: Ns3 = Ns3;
+
+impl Target for Ns3 {
+    fn file(&self) -> &'static str {
+        include_str!("target.toml")
+    }
+
+    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+        build::write_core(program, dir)?;
+        write_host(dir)?;
+        for (name, text) in types::of(program) {
+            build::write(&dir.join(name), text.as_bytes())?;
+        }
+        make(dir)?;
+        let (name, at) = (&program.name, dir.display());
+        Ok(format!(
+            "{at}: {name}.c, {name}.h, {name}-type.cc, CMakeLists.txt, model, helper, examples; build has the examples"
+        ))
+    }
+
+    fn cores(&self, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+        cores::of(program)
+    }
+}
+
+/// Writes the host, which knows no program.
+fn write_host(dir: &Path) -> Result<(), Failure> {
+    build::write_tree(&FILES, dir)
+}
+
+/// Builds what was written, in the folder `build`.
+fn make(dir: &Path) -> Result<(), Failure> {
+    let run = |words: &[&str], what: &str| {
+        let mut command = Command::new("cmake");
+        command.current_dir(dir).args(words);
+        cc::run_with(&mut command, what, INSTALL, "PATH")
+    };
+    run(&["-S", ".", "-B", "build"], "configure the project for ns-3")?;
+    run(&["--build", "build", "--parallel", "2"], "build the program for ns-3")
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "carrick-core.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+
+#include "ns3/simulator.h"
+
+namespace ns3 {
+
+namespace {
+
+// Buffers are only touched when they are used: the system gives zeroed pages on demand.
+void *Reserve(size_t octets) {
+    void *memory = mmap(nullptr, octets, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? nullptr : memory;
+}
+
+} // namespace
+
+CarrickCore::CarrickCore(const carrick_program &program, const carrick_config &given, Host &host)
+    : m_program(program), m_host(host), m_packet(given.mtu) {
+    carrick_config config = given;
+    config.trace = &CarrickCore::Trace;
+    config.trace_user = this;
+    const size_t octets = program.footprint(&config);
+    m_memory = octets ? Reserve(octets) : nullptr;
+    m_size = octets;
+    if (m_memory) {
+        m_core = program.init(m_memory, &config);
+    }
+}
+
+CarrickCore::~CarrickCore() {
+    if (m_memory) {
+        munmap(m_memory, m_size);
+    }
+}
+
+void CarrickCore::Trace(void *user, uint32_t kind, uint32_t number, const uint64_t *words, uint32_t count) {
+    auto *self = static_cast<CarrickCore *>(user);
+    self->m_records.push_back({kind, number, std::vector<uint64_t>(words, words + count)});
+}
+
+uint64_t CarrickCore::Now() {
+    return static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+}
+
+// A record may make an application do something, so no record is shown while the core runs.
+void CarrickCore::Report() {
+    std::vector<CarrickRecord> records;
+    records.swap(m_records);
+    for (const CarrickRecord &record : records) {
+        m_host.Report(record);
+    }
+}
+
+bool CarrickCore::Receive(const uint8_t *packet, uint32_t len) {
+    int result;
+    while ((result = m_program.rx(m_core, packet, len, Now())) == CARRICK_AGAIN) {
+        Transmit();
+    }
+    Pump();
+    return result == 0;
+}
+
+uint64_t CarrickCore::Call(uint32_t call, carrick_request request, Done done) {
+    if (request.token == 0) {
+        request.token = ++m_token;
+    }
+    m_open[request.token] = std::move(done);
+    m_asks.push_back({call, request});
+    if (!m_pumping) {
+        Pump();
+    }
+    return request.token;
+}
+
+void CarrickCore::Together(const std::function<void()> &calls) {
+    if (m_pumping) {
+        calls();
+        return;
+    }
+    m_pumping = true;
+    calls();
+    Pump();
+}
+
+bool CarrickCore::Transmit() {
+    bool any = false;
+    const auto most = static_cast<uint32_t>(m_packet.size());
+    while (const uint32_t len = m_program.tx(m_core, m_packet.data(), most, Now())) {
+        any = true;
+        Report();
+        m_host.Send(m_packet.data(), len);
+    }
+    return any;
+}
+
+// True if there was a request, and all were taken.
+bool CarrickCore::Requests() {
+    std::vector<Ask> asks;
+    asks.swap(m_asks);
+    std::vector<Ask> refused;
+    for (const Ask &ask : asks) {
+        const int result = m_program.call(m_core, ask.call, &ask.request, Now());
+        if (result == CARRICK_AGAIN) {
+            refused.push_back(ask);
+            continue;
+        }
+        if (result == CARRICK_BAD_ARG) {
+            m_open.erase(ask.request.token);
+        }
+        Report();
+    }
+    const bool taken = refused.empty();
+    m_asks.insert(m_asks.begin(), refused.begin(), refused.end());
+    return !asks.empty() && taken;
+}
+
+bool CarrickCore::Completions() {
+    bool any = false;
+    carrick_completion completion;
+    while (m_program.next_completion(m_core, &completion)) {
+        any = true;
+        auto found = m_open.find(completion.token);
+        if (found == m_open.end()) {
+            continue;
+        }
+        const Done done = std::move(found->second);
+        m_open.erase(found);
+        if (done) {
+            done(completion);
+        }
+    }
+    return any;
+}
+
+void CarrickCore::Pump() {
+    m_pumping = true;
+    for (bool busy = true; busy;) {
+        Report();
+        const bool sent = Transmit();
+        const bool asked = Requests();
+        const bool completed = Completions();
+        busy = sent || asked || completed;
+    }
+    m_pumping = false;
+    Plan();
+}
+
+// A timer that is planned is not cancelled when its time is put off: it then finds nothing due, and plans the next one.
+void CarrickCore::Plan() {
+    const uint64_t deadline = m_program.next_deadline(m_core);
+    if (deadline == CARRICK_NEVER) {
+        return;
+    }
+    const uint64_t now = Now(), due = std::max(deadline, now);
+    if (due >= m_timerAt) {
+        return;
+    }
+    m_timerAt = due;
+    std::weak_ptr<CarrickCore *> alive = m_self;
+    Simulator::Schedule(NanoSeconds(static_cast<int64_t>(due - now)), [alive] {
+        if (const auto core = alive.lock()) {
+            (*core)->Timer();
+        }
+    });
+}
+
+void CarrickCore::Timer() {
+    if (m_timerAt != Now()) {
+        return; // another timer of this time was planned too, and has done what was due
+    }
+    m_timerAt = UINT64_MAX;
+    while (m_program.advance(m_core, Now()) == CARRICK_AGAIN) {
+        Transmit();
+    }
+    Pump();
+}
+
+} // namespace ns3

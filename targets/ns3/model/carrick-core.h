@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// One core in virtual time: packets and requests go in, packets and completions come out, timers fire. Knows no node
+// and no protocol; it owns the core's memory.
+#ifndef CARRICK_CORE_H
+#define CARRICK_CORE_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+extern "C" {
+#include "carrick/program.h"
+}
+
+namespace ns3 {
+
+// What a core that was built with CARRICK_TRACE reports (see carrick/program.h).
+struct CarrickRecord {
+    uint32_t kind, number;
+    std::vector<uint64_t> words;
+};
+
+class CarrickCore {
+  public:
+    using Done = std::function<void(const carrick_completion &)>;
+
+    // What is around a core.
+    class Host {
+      public:
+        virtual ~Host() = default;
+        // Takes a packet that the core made, with its IPv4 header.
+        virtual void Send(const uint8_t *packet, uint32_t len) = 0;
+        // Takes a record, after the core has done what it reports.
+        virtual void Report(const CarrickRecord &record) = 0;
+    };
+
+    // Makes a core; its memory is there until the end. The configuration's trace function is set here. `IsOpen` is
+    // false if the program does not accept the configuration.
+    CarrickCore(const carrick_program &program, const carrick_config &config, Host &host);
+    ~CarrickCore();
+    CarrickCore(const CarrickCore &) = delete;
+    CarrickCore &operator=(const CarrickCore &) = delete;
+
+    bool IsOpen() const {
+        return m_core != nullptr;
+    }
+    const carrick_program &Program() const {
+        return m_program;
+    }
+
+    // Gives the core a packet; false if it drops the packet and counts that.
+    bool Receive(const uint8_t *packet, uint32_t len);
+
+    // Makes a request; `done` is called when it completes. A token of 0 is replaced by a free one, which is returned.
+    // The memory of the request's data must stay until then.
+    uint64_t Call(uint32_t call, carrick_request request, Done done);
+
+    // Makes all requests that `calls` makes before any of them completes.
+    void Together(const std::function<void()> &calls);
+
+    // One value for each of Program().counter_names.
+    const uint64_t *Counters() const {
+        return m_program.counters(m_core);
+    }
+
+    bool Identify(uint64_t handle, carrick_identity &identity) const {
+        return m_program.identify(m_core, handle, &identity);
+    }
+
+  private:
+    struct Ask {
+        uint32_t call;
+        carrick_request request;
+    };
+
+    static void Trace(void *user, uint32_t kind, uint32_t number, const uint64_t *words, uint32_t count);
+    static uint64_t Now();
+    void Report();
+    bool Transmit();
+    bool Requests();
+    bool Completions();
+    void Pump();
+    void Plan();
+    void Timer();
+
+    const carrick_program &m_program;
+    Host &m_host;
+    void *m_memory = nullptr;
+    size_t m_size = 0;
+    carrick_core *m_core = nullptr;
+    std::vector<uint8_t> m_packet; // the one that is being made
+    std::vector<CarrickRecord> m_records;
+    std::vector<Ask> m_asks; // requests that the core has not taken yet
+    std::unordered_map<uint64_t, Done> m_open;
+    uint64_t m_token = 0;
+    uint64_t m_timerAt = UINT64_MAX; // the earliest time for which a timer is planned
+    std::shared_ptr<CarrickCore *> m_self = std::make_shared<CarrickCore *>(this); // timers end with it
+    bool m_pumping = false;
+};
+
+} // namespace ns3
+
+#endif

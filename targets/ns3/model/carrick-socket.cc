@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: MIT
+#include "carrick-socket.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+
+namespace ns3 {
+
+namespace {
+
+constexpr uint32_t RECEIVE_MOST = 65536; // octets of a receive
+
+} // namespace
+
+TypeId CarrickSocket::GetTypeId() {
+    static TypeId type =
+        TypeId("ns3::CarrickSocket")
+            .SetParent<Socket>()
+            .SetGroupName("Carrick")
+            .AddConstructor<CarrickSocket>()
+            .AddAttribute("SndBufSize", "Octets that wait for the program at most", UintegerValue(131072),
+                          MakeUintegerAccessor(&CarrickSocket::m_sendBuffer), MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("RcvBufSize", "Octets that wait for the application, before no more are received",
+                          UintegerValue(131072), MakeUintegerAccessor(&CarrickSocket::m_receiveBuffer),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Backlog", "Connections that wait to be accepted at most", UintegerValue(128),
+                          MakeUintegerAccessor(&CarrickSocket::m_backlog), MakeUintegerChecker<uint32_t>(1));
+    return type;
+}
+
+bool CarrickSocket::Speaks(const carrick_program &program) {
+    return program.interface_name && std::strcmp(program.interface_name, "stream") == 0;
+}
+
+void CarrickSocket::SetProtocol(Ptr<CarrickProtocol> protocol) {
+    m_protocol = protocol;
+}
+
+int CarrickSocket::Fail(SocketErrno error) {
+    m_errno = error;
+    return -1;
+}
+
+// A request holds the socket, whose memory the program may write to, until it completes.
+void CarrickSocket::Ask(const char *name, carrick_request request,
+                        void (CarrickSocket::*done)(const carrick_completion &)) {
+    CarrickCore &core = m_protocol->Core();
+    const CarrickCall call(core.Program(), name);
+    if (call.Exists()) {
+        Ptr<CarrickSocket> self(this);
+        call.Make(core, request, [self, done](const carrick_completion &completion) {
+            if (done) {
+                (PeekPointer(self)->*done)(completion);
+            }
+        });
+    }
+}
+
+void CarrickSocket::Ask(const char *name) {
+    carrick_request request = {};
+    request.handle = m_handle;
+    Ask(name, request, nullptr);
+}
+
+Socket::SocketErrno CarrickSocket::GetErrno() const {
+    return m_errno;
+}
+
+Socket::SocketType CarrickSocket::GetSocketType() const {
+    return NS3_SOCK_STREAM;
+}
+
+Ptr<Node> CarrickSocket::GetNode() const {
+    return m_protocol->GetNode();
+}
+
+int CarrickSocket::Bind(const Address &address) {
+    if (!InetSocketAddress::IsMatchingType(address)) {
+        return Fail(ERROR_AFNOSUPPORT);
+    }
+    if (m_bound) {
+        return Fail(ERROR_INVAL);
+    }
+    m_local = InetSocketAddress::ConvertFrom(address);
+    if (m_local.GetPort() == 0) {
+        m_local.SetPort(m_protocol->NextPort());
+    }
+    m_bound = true;
+    return 0;
+}
+
+int CarrickSocket::Bind() {
+    return Bind(InetSocketAddress(Ipv4Address::GetAny(), 0));
+}
+
+int CarrickSocket::Bind6() {
+    return Fail(ERROR_AFNOSUPPORT);
+}
+
+int CarrickSocket::Connect(const Address &address) {
+    if (!InetSocketAddress::IsMatchingType(address)) {
+        return Fail(ERROR_AFNOSUPPORT);
+    }
+    if (m_connecting || m_handle || m_listening) {
+        return Fail(ERROR_ISCONN);
+    }
+    if (!m_bound) {
+        Bind();
+    }
+    m_connecting = true;
+    m_peer = InetSocketAddress::ConvertFrom(address);
+    m_local.SetIpv4(m_protocol->GetAddress());
+    const CarrickCall call(*m_protocol->Program().plain, "connect");
+    Ask("connect",
+        call.Request(0, {{"local_ip", m_local.GetIpv4().Get()},
+                         {"local_port", m_local.GetPort()},
+                         {"remote_ip", m_peer.GetIpv4().Get()},
+                         {"remote_port", m_peer.GetPort()}}),
+        &CarrickSocket::Connected);
+    return 0;
+}
+
+// Applications set their callbacks after Connect: they hear of it in an event of its own.
+void CarrickSocket::Connected(const carrick_completion &done) {
+    m_connecting = false;
+    if (done.status == CARRICK_OK) {
+        m_handle = done.value;
+        Simulator::ScheduleNow(&CarrickSocket::Opened, Ptr<CarrickSocket>(this));
+        return;
+    }
+    m_ended = true;
+    m_errno = done.status == CARRICK_IN_USE ? ERROR_ADDRINUSE : ERROR_NOTCONN;
+    Simulator::ScheduleNow(&CarrickSocket::NotifyConnectionFailed, Ptr<CarrickSocket>(this));
+}
+
+void CarrickSocket::Opened() {
+    NotifyConnectionSucceeded();
+    Receive();
+    Push();
+    Later();
+}
+
+int CarrickSocket::Listen() {
+    if (!m_bound || m_handle || m_connecting) {
+        return Fail(ERROR_INVAL);
+    }
+    m_listening = true;
+    m_local.SetIpv4(m_protocol->GetAddress());
+    const CarrickCall call(*m_protocol->Program().plain, "listen");
+    Ask("listen",
+        call.Request(
+            0, {{"local_ip", m_local.GetIpv4().Get()}, {"local_port", m_local.GetPort()}, {"backlog", m_backlog}}),
+        &CarrickSocket::Listening);
+    return m_ended ? -1 : 0;
+}
+
+void CarrickSocket::Listening(const carrick_completion &done) {
+    if (done.status != CARRICK_OK) {
+        m_ended = true;
+        m_errno = done.status == CARRICK_IN_USE ? ERROR_ADDRINUSE : ERROR_INVAL;
+        return;
+    }
+    m_handle = done.value;
+    Accept();
+}
+
+void CarrickSocket::Accept() {
+    carrick_request request = {};
+    request.handle = m_handle;
+    Ask("accept", request, &CarrickSocket::Accepted);
+}
+
+void CarrickSocket::Accepted(const carrick_completion &done) {
+    if (done.status != CARRICK_OK) {
+        return;
+    }
+    Accept();
+    Ptr<CarrickSocket> child = CreateObject<CarrickSocket>();
+    child->m_sendBuffer = m_sendBuffer;
+    child->m_receiveBuffer = m_receiveBuffer;
+    child->m_shutdownSend = m_shutdownSend;
+    child->m_protocol = m_protocol;
+    child->m_local = m_local;
+    child->m_bound = true;
+    child->Take(done.value);
+    if (!NotifyConnectionRequest(child->m_peer)) {
+        child->Close();
+        return;
+    }
+    NotifyNewConnectionCreated(child, child->m_peer);
+    child->Receive();
+}
+
+// Takes over a connection that a peer opened.
+void CarrickSocket::Take(uint64_t handle) {
+    m_handle = handle;
+    carrick_identity identity;
+    if (!m_protocol->Core().Identify(handle, identity)) {
+        return;
+    }
+    for (uint32_t i = 0; i < identity.count; ++i) {
+        const std::string name = identity.names[i];
+        if (name == "remote_ip") {
+            m_peer.SetIpv4(Ipv4Address(static_cast<uint32_t>(identity.parts[i])));
+        } else if (name == "remote_port") {
+            m_peer.SetPort(static_cast<uint16_t>(identity.parts[i]));
+        }
+    }
+}
+
+int CarrickSocket::Send(Ptr<Packet> packet, uint32_t) {
+    if (m_ended || m_listening || (!m_handle && !m_connecting)) {
+        return Fail(ERROR_NOTCONN);
+    }
+    if (m_shutdownSend || m_closing) {
+        return Fail(ERROR_SHUTDOWN);
+    }
+    const uint32_t size = packet->GetSize();
+    if (size > GetTxAvailable()) {
+        return Fail(ERROR_MSGSIZE);
+    }
+    const size_t behind = m_sending ? 1 : 0; // what the core has does not move
+    if (m_out.size() == behind) {
+        m_out.emplace_back();
+    }
+    std::vector<uint8_t> &last = m_out.back();
+    const size_t at = last.size();
+    last.resize(at + size);
+    packet->CopyData(last.data() + at, size);
+    m_outOctets += size;
+    Push();
+    return static_cast<int>(size);
+}
+
+int CarrickSocket::SendTo(Ptr<Packet> packet, uint32_t flags, const Address &) {
+    return Send(packet, flags); // the peer is that of the connection
+}
+
+void CarrickSocket::Push() {
+    if (m_sending || !m_handle || m_ended) {
+        return;
+    }
+    if (m_out.empty()) {
+        if (m_closing) {
+            Finish();
+        }
+        return;
+    }
+    m_sending = true;
+    const carrick_program &program = *m_protocol->Program().plain;
+    std::vector<uint8_t> &first = m_out.front();
+    size_t len = first.size() - m_sent;
+    if (program.request_most > 0) {
+        len = std::min<size_t>(len, program.request_most);
+    }
+    carrick_request request = CarrickCall(program, "send").Request(m_handle, {{"len", len}});
+    request.data = {first.data() + m_sent, len, 0};
+    Ask("send", request, &CarrickSocket::Pushed);
+}
+
+void CarrickSocket::Pushed(const carrick_completion &done) {
+    m_sending = false;
+    if (done.status != CARRICK_OK) {
+        Ended(done.status);
+        return;
+    }
+    const auto taken = static_cast<size_t>(done.value);
+    m_sent += taken;
+    m_outOctets -= taken;
+    if (m_sent == m_out.front().size()) {
+        m_out.pop_front();
+        m_sent = 0;
+    }
+    m_taken += static_cast<uint32_t>(taken);
+    Push();
+    Later();
+}
+
+// An application may send or receive when it hears of something, so it hears of it in an event of its own.
+void CarrickSocket::Later() {
+    if (!m_later) {
+        m_later = true;
+        Simulator::ScheduleNow(&CarrickSocket::Tell, Ptr<CarrickSocket>(this));
+    }
+}
+
+void CarrickSocket::Tell() {
+    m_later = false;
+    const uint32_t taken = m_taken;
+    m_taken = 0;
+    if (taken > 0) {
+        NotifyDataSent(taken);
+    }
+    if (!m_closing && !m_shutdownSend) {
+        NotifySend(GetTxAvailable());
+    }
+    if (m_arrived) {
+        m_arrived = false;
+        NotifyDataRecv();
+    }
+}
+
+void CarrickSocket::Receive() {
+    if (m_receiving || !m_handle || m_ended || m_inOctets >= m_receiveBuffer) {
+        return;
+    }
+    m_receiving = true;
+    m_space.resize(RECEIVE_MOST);
+    const carrick_program &program = *m_protocol->Program().plain;
+    uint32_t len = RECEIVE_MOST;
+    if (program.request_most > 0) {
+        len = std::min(len, program.request_most);
+    }
+    carrick_request request = CarrickCall(program, "recv").Request(m_handle, {{"len", len}});
+    request.data = {m_space.data(), len, 0};
+    request.writable = true;
+    Ask("recv", request, &CarrickSocket::Received);
+}
+
+void CarrickSocket::Received(const carrick_completion &done) {
+    m_receiving = false;
+    if (done.status != CARRICK_OK) {
+        Ended(done.status);
+        return;
+    }
+    if (!m_shutdownRecv && !m_closing) {
+        const auto len = static_cast<uint32_t>(done.value);
+        m_in.push_back(Create<Packet>(m_space.data(), len));
+        m_inOctets += len;
+        m_arrived = true;
+        Later();
+    }
+    Receive();
+}
+
+// Nothing more is received: the peer has sent all, or the connection is gone.
+void CarrickSocket::Ended(uint8_t status) {
+    if (m_ended || m_closed) {
+        return;
+    }
+    if (status == CARRICK_END_OF_STREAM) {
+        Simulator::ScheduleNow(&CarrickSocket::PeerClosed, Ptr<CarrickSocket>(this));
+        return;
+    }
+    m_ended = true;
+    m_errno = ERROR_NOTCONN;
+    Ask("close");
+    Simulator::ScheduleNow(&CarrickSocket::NotifyErrorClose, Ptr<CarrickSocket>(this));
+}
+
+void CarrickSocket::PeerClosed() {
+    NotifyNormalClose();
+    if (m_shutdownSend && !m_closing) {
+        Close();
+    }
+}
+
+uint32_t CarrickSocket::GetTxAvailable() const {
+    return m_sendBuffer > m_outOctets ? static_cast<uint32_t>(m_sendBuffer - m_outOctets) : 0;
+}
+
+uint32_t CarrickSocket::GetRxAvailable() const {
+    return m_inOctets;
+}
+
+Ptr<Packet> CarrickSocket::Recv(uint32_t most, uint32_t) {
+    if (m_in.empty()) {
+        m_errno = ERROR_AGAIN;
+        return nullptr;
+    }
+    Ptr<Packet> packet = m_in.front();
+    if (packet->GetSize() > most) {
+        const uint32_t size = packet->GetSize();
+        m_in.front() = packet->CreateFragment(most, size - most);
+        packet = packet->CreateFragment(0, most);
+        m_inOctets -= most;
+        return packet;
+    }
+    m_in.pop_front();
+    m_inOctets -= packet->GetSize();
+    Receive();
+    return packet;
+}
+
+Ptr<Packet> CarrickSocket::RecvFrom(uint32_t most, uint32_t flags, Address &from) {
+    Ptr<Packet> packet = Recv(most, flags);
+    if (packet) {
+        from = m_peer;
+    }
+    return packet;
+}
+
+// What is still to be sent is sent first.
+int CarrickSocket::Close() {
+    if (m_closing) {
+        return Fail(ERROR_BADF);
+    }
+    m_closing = true;
+    Push();
+    return 0;
+}
+
+void CarrickSocket::Finish() {
+    if (!m_closed) {
+        m_closed = true;
+        Ask(m_listening ? "unlisten" : "close");
+    }
+}
+
+int CarrickSocket::ShutdownSend() {
+    if (!m_shutdownSend && m_handle && !m_listening && m_out.empty()) {
+        Ask("shutdown");
+    }
+    m_shutdownSend = true;
+    return 0;
+}
+
+int CarrickSocket::ShutdownRecv() {
+    m_shutdownRecv = true;
+    return 0;
+}
+
+int CarrickSocket::GetSockName(Address &address) const {
+    address = m_local;
+    return 0;
+}
+
+int CarrickSocket::GetPeerName(Address &address) const {
+    address = m_peer;
+    return m_peer.GetPort() ? 0 : -1;
+}
+
+bool CarrickSocket::SetAllowBroadcast(bool allow) {
+    return !allow;
+}
+
+bool CarrickSocket::GetAllowBroadcast() const {
+    return false;
+}
+
+} // namespace ns3

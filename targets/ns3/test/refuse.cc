@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Mistakes of a simulation's author, one for each argument: each ends the process with a sentence that says what to do.
+#include <cstdio>
+#include <string>
+
+#include "carrick-helper.h"
+#include "ns3/boolean.h"
+#include "ns3/global-value.h"
+#include "ns3/internet-stack-helper.h"
+
+using namespace ns3;
+
+int main(int argc, char **argv) {
+    const std::string mistake = argc > 1 ? argv[1] : "";
+    if (mistake == "no-program") {
+        const CarrickHelper nothing("ns3::CarrickNothing");
+        return EXIT_SUCCESS;
+    }
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(mistake != "no-checksums"));
+    NodeContainer nodes(1);
+    if (mistake != "no-ipv4") {
+        InternetStackHelper().Install(nodes);
+    }
+    const CarrickHelper carrick(CARRICK_TYPE);
+    Ptr<CarrickProtocol> protocol = carrick.Install(nodes.Get(0));
+    if (mistake == "twice") {
+        carrick.Install(nodes);
+    }
+    if (mistake == "no-address") {
+        protocol->Core();
+    }
+    std::fprintf(stderr, "usage: refuse no-program|no-checksums|no-ipv4|twice|no-address\n");
+    return EXIT_SUCCESS;
+}

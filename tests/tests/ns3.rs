@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs in ns-3: runs that are equal to the simulator's, the chapter of the book, and what is refused.
+
+use std::path::Path;
+use std::process::Command;
+
+use carrick_tests::build::root;
+use carrick_tests::command::done;
+use carrick_tests::document::{blocks, replay, run};
+use carrick_tests::net::{lacks, skip};
+
+/// Whether this machine lacks ns-3, or what builds against it; that is then said.
+fn no_ns3() -> bool {
+    if ["cmake", "pkg-config", "c++"].into_iter().any(lacks) {
+        return true;
+    }
+    let found = Command::new("pkg-config").args(["--exists", "ns3-internet"]).status();
+    let there = found.is_ok_and(|status| status.success());
+    if !there {
+        skip("ns-3 is not installed (Debian: apt-get install libns3-dev)");
+    }
+    !there
+}
+
+/// Events, contexts, packets and completions are those of the simulator, to the nanosecond, with packets lost, duplicated
+/// and out of order.
+#[test]
+fn runs_in_ns3_are_those_of_the_simulator() {
+    if no_ns3() {
+        return;
+    }
+    for name in ["tcp", "homa", "ndp", "quic-lite", "rocev2"] {
+        let program = format!("protocols/{name}/{name}.mtp");
+        done(&root(), &["diff", &program, "--target", "ns3", "--seeds", "3"]);
+    }
+}
+
+/// The chapter's commands say what it shows; what it builds has no warning; then mistakes are made with what was built.
+#[test]
+fn the_chapter_goes_as_it_says() {
+    if no_ns3() {
+        return;
+    }
+    let text = std::fs::read_to_string(root().join("docs/ns3.md")).expect("readable");
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    std::os::unix::fs::symlink(root().join("protocols"), dir.join("protocols")).expect("writable");
+    // What the chapter builds is then there, without a warning.
+    run(dir, "CXXFLAGS=-Werror carrick build protocols/tcp/tcp.mtp --target ns3 -o out");
+    let console = blocks(&text).into_iter().filter(|(language, _)| *language == "console");
+    let commands: usize = console.map(|(_, block)| replay(dir, block)).sum();
+    assert!(commands > 6, "{commands} commands");
+    mistakes_are_refused(dir);
+    a_missing_module_is_named(dir);
+}
+
+fn mistakes_are_refused(dir: &Path) {
+    run(dir, "cmake -S out -B out/build -DCARRICK_TESTS=ON");
+    run(dir, "cmake --build out/build --target refuse");
+    for (mistake, said) in [
+        ("no-program", "there is no program of the type ns3::CarrickNothing: link the library"),
+        ("no-checksums", "call GlobalValue::Bind(\"ChecksumEnabled\", BooleanValue(true))"),
+        ("no-ipv4", "node 0 has no IPv4: call InternetStackHelper().Install(node) before CarrickHelper"),
+        ("twice", "has the program tcp for the protocol number 6 already: install tcp on another node"),
+        ("no-address", "tcp on node 0 has no address: assign one (Ipv4AddressHelper)"),
+    ] {
+        let refused = Command::new(dir.join("out/build/refuse")).arg(mistake).output().expect("it starts");
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && error.contains(said), "{mistake}: {error}");
+    }
+}
+
+/// An ns-3 that has only its core.
+fn a_missing_module_is_named(dir: &Path) {
+    let library = dir.join("pkgconfig");
+    std::fs::create_dir(&library).expect("writable");
+    let variable = run(dir, "pkg-config --variable=pcfiledir ns3-core");
+    std::fs::copy(Path::new(variable.trim()).join("ns3-core.pc"), library.join("ns3-core.pc"))
+        .expect("it is there");
+    let with = |folder: &Path, build: &str| {
+        let mut cmake = Command::new("cmake");
+        cmake.args(["-S", "out", "-B", build]).current_dir(dir);
+        let output = cmake.env("PKG_CONFIG_LIBDIR", folder).env_remove("PKG_CONFIG_PATH").output();
+        let output = output.expect("it starts");
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = with(&library, "core-only");
+    assert!(said.contains("this ns-3 lacks the module network: build ns-3 with it"), "{said}");
+    let said = with(dir, "none");
+    assert!(said.contains("ns-3 was not found: install it (Debian: apt-get install libns3-dev)"), "{said}");
+}
