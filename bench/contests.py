@@ -199,6 +199,26 @@ def simulator():
     return Contest("Simulated bulk transfer", "compiled at least 20 times ns-3, interpreted 2 times", rows, [rows[2]], aims)
 
 
+def in_ns3():
+    folder = TARGET / "bench-in-ns3"
+    build(carrick(), "build", PROGRAM, "--target", "ns3", "-o", str(folder))
+    base = [str(folder / "build/bulk"), "--bytes=200000000", "--rate=1Gbps", "--delay=5ms"]
+    theirs = ["--client=ns3::TcpSocketFactory", "--server=ns3::TcpSocketFactory", "--ns3::TcpSocket::SegmentSize=1448",
+              "--ns3::TcpSocket::SndBufSize=262144", "--ns3::TcpSocket::RcvBufSize=262144"]
+
+    def row(name, words):
+        def sample():
+            done = subprocess.run([*base, *words], check=True, capture_output=True, text=True)
+            return float(re.search(r"took ([\d.]+) s", done.stderr)[1])
+        return Row(name, "s", " ".join([*base, *words]), sample, "less")
+
+    rows = [row("ours", []), row("ns-3's TCP, with checksums, as ours", theirs),
+            row("ns-3's TCP, without checksums, its default", [*theirs, "--checksums=0"])]
+    aims = [Aim("ours", 2, peer.name) for peer in rows[1:]]
+    return Contest("The program in ns-3, 200 MB by BulkSend, 1 Gbit/s, time of the simulation",
+                   "at least 2 times ns-3's own TCP", rows, aims=aims)
+
+
 def fat_tree_row(program, engine, trace):
     """Packets on links a second of wall time: what is said on standard output, beside figures that are the same each run."""
     command = [carrick(), "sim", program, "--topology", f"fat-tree:{TREE}", "--rate", "10Gbps", "--delay", "1us",
@@ -280,6 +300,7 @@ ALL = {
     "protocols": protocols_octets,
     "protocols-packets": protocols_packets,
     "simulator": simulator,
+    "in-ns3": in_ns3,
     "fat-tree": fat_tree,
     "check": check_time,
     "keystroke": keystroke,
