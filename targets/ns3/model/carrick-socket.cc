@@ -246,6 +246,9 @@ void CarrickSocket::Push() {
     if (m_out.empty()) {
         if (m_closing) {
             Finish();
+        } else if (m_ending) {
+            m_ending = false;
+            Ask("shutdown");
         }
         return;
     }
@@ -411,8 +414,9 @@ void CarrickSocket::Finish() {
 }
 
 int CarrickSocket::ShutdownSend() {
-    if (!m_shutdownSend && m_handle && !m_listening && m_out.empty()) {
-        Ask("shutdown");
+    if (!m_shutdownSend && !m_listening) {
+        m_ending = true;
+        Push();
     }
     m_shutdownSend = true;
     return 0;

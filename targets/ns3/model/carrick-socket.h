@@ -76,6 +76,7 @@ class CarrickSocket : public Socket {
     InetSocketAddress m_peer = InetSocketAddress(Ipv4Address::GetAny(), 0);
     bool m_bound = false, m_connecting = false, m_listening = false, m_ended = false;
     bool m_closing = false, m_closed = false, m_shutdownSend = false, m_shutdownRecv = false;
+    bool m_ending = false; // the peer is to hear that all is sent, once it is
     uint64_t m_handle = 0;
 
     // What is to be sent: the first part is with the core if m_sending, and m_sent octets of it are taken.
