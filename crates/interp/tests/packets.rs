@@ -107,7 +107,7 @@ fn a_sent_event_runs_once_the_last_packet_is_out() {
     };
     let mut packet = Vec::new();
     assert!(core.tx(&mut packet, 0) && core.tx(&mut packet, 0));
-    assert_eq!(events(&mut core), []);
+    assert_eq!(events(&mut core), [] as [u64; 0]);
     assert!(core.tx(&mut packet, 0));
     assert_eq!(events(&mut core), [2500]);
 }
