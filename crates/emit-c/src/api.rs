@@ -37,12 +37,10 @@ impl Emitter<'_> {
         ));
         self.w.line("    return 0;");
         if !self.p.params.is_empty() {
-            self.w.line(format!("if (!{}(core, config))", self.names.own("take_params")));
-            self.w.line("    return 0;");
+            self.w.line(format!("if (!{}(core, config))\n    return 0;", self.names.own("take_params")));
         }
         if !self.p.requirements.is_empty() {
-            self.w.line(format!("if ({}(core))", self.names.own("first_unmet")));
-            self.w.line("    return 0;");
+            self.w.line(format!("if ({}(core))\n    return 0;", self.names.own("first_unmet")));
         }
         self.w.line("size_t at = 0;");
         self.w.line(format!("(void)carrick_place(base, &at, sizeof(struct {core}));"));
@@ -90,8 +88,7 @@ impl Emitter<'_> {
                 wrong.push(format!("core->params.{name} > {}", self.literal(param.hi, &param.ty)));
             }
             if !wrong.is_empty() && param.ty != Ty::Bool {
-                self.w.line(format!("if ({})", wrong.join(" || ")));
-                self.w.line("    return false;");
+                self.w.line(format!("if ({})\n    return false;", wrong.join(" || ")));
             }
         }
         self.w.end_with("return true;");
@@ -107,8 +104,7 @@ impl Emitter<'_> {
         self.w.open(format!("static const char *{first}(const struct {core} *core) {{"));
         self.w.line("(void)core;");
         for required in &self.p.requirements {
-            self.w.line(format!("if (!{})", self.expr(&required.cond)));
-            self.w.line(format!("    return {:?};", required.text));
+            self.w.line(format!("if (!{})\n    return {:?};", self.expr(&required.cond), required.text));
         }
         self.w.end_with("return NULL;");
         self.w.open(format!(

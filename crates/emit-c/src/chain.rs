@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events: running their chains, and what comes in from outside.
 
-use carrick_ir::{
-    self as ir, CallTarget, Chain, EventDef, EventKind, FuncId, KeyPart, MOST_WAITING, NetLayer, Ty,
-};
+use carrick_ir::{self as ir, CallTarget, Chain, EventKind, KeyPart, MOST_WAITING, NetLayer, Ty};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -65,63 +63,22 @@ impl Emitter<'_> {
         self.w.blank();
     }
 
-    /// The arguments of a processor, by the types of its parameters.
-    fn processor_call(&self, func: FuncId, chain: &Chain) -> String {
-        let def = &self.p.functions[func.index()];
-        let args: String = def.locals[..def.params as usize]
-            .iter()
-            .map(|l| match &l.ty {
-                Ty::Event(_) => ", e".to_owned(),
-                Ty::Context(c) if self.p.contexts[c.index()].global => format!(", {}", self.global(*c)),
-                Ty::Context(c) if chain.context != Some(*c) => format!(", {}", self.shared(*c)),
-                Ty::Context(_) => ", c".to_owned(),
-                Ty::Scratch(s) => format!(", &{}", safe(&self.p.scratchpads[s.index()].name)),
-                _ => String::new(),
-            })
-            .collect();
-        format!("fn_{}(core, chain{args});", def.name)
-    }
-
-    /// The only instance of a global context.
-    fn global(&self, ctx: ir::CtxId) -> String {
-        format!("core->{}_slots", self.p.contexts[ctx.index()].name)
-    }
-
-    /// The local that holds the instance of a shared context.
-    fn shared(&self, ctx: ir::CtxId) -> String {
-        format!("{}__", self.p.contexts[ctx.index()].name)
-    }
-
     /// Finds what the chain's context shares with other flows; it counts as absent if that is.
     fn find_shared(&mut self, chain: &Chain) {
-        let Some(own) = chain.context else { return };
-        let own_id = &self.p.ids[self.p.contexts[own.index()].id.index()];
         for shared in &chain.shared {
             let def = &self.p.contexts[shared.context.index()];
-            let id = &self.p.ids[def.id.index()];
-            let parts: Vec<String> = id
-                .parts
-                .iter()
-                .zip(&shared.parts)
-                .map(|(part, of)| {
-                    format!(".{} = c->id__.{}", safe(&part.name), safe(&own_id.parts[*of as usize].name))
-                })
-                .collect();
-            let line = format!(
-                "struct {} *{} = c ? {}_find(core, &(const struct {}){{{}}}) : NULL;",
+            self.w.line(format!(
+                "struct {} *{} = c ? {}_find(core, &{}) : NULL;",
                 self.names.declared(&def.name),
-                self.shared(shared.context),
+                self.instance(shared.context),
                 self.names.own(&def.name),
-                self.names.id(def.id),
-                parts.join(", ")
-            );
-            self.w.line(line);
+                self.shared_id(chain, shared, "c->id__")
+            ));
         }
         if !chain.shared.is_empty() {
             let missing: Vec<String> =
-                chain.shared.iter().map(|s| format!("!{}", self.shared(s.context))).collect();
-            self.w.line(format!("if ({})", missing.join(" || ")));
-            self.w.line("    c = NULL;");
+                chain.shared.iter().map(|s| format!("!{}", self.instance(s.context))).collect();
+            self.w.line(format!("if ({})\n    c = NULL;", missing.join(" || ")));
         }
     }
 
@@ -137,8 +94,11 @@ impl Emitter<'_> {
             self.names.declared(&event.name)
         ));
         self.find_shared(chain);
-        let handle =
-            context.map_or_else(|| "0".into(), |c| format!("c ? {}_handle(c) : 0", self.names.own(&c.name)));
+        for global in &chain.globals {
+            let (name, at) = (&self.p.contexts[global.index()].name, self.instance(*global));
+            self.w.line(format!("struct {} *{at} = core->{name}_slots;", self.names.declared(name)));
+        }
+        let handle = self.handle_of_chain(chain);
         if chain.max_raised > 0 {
             self.w.line(format!("struct {} raised[{}];", self.names.own("raised"), chain.max_raised));
         }
@@ -149,121 +109,16 @@ impl Emitter<'_> {
             "struct {} chain__ = {{.handle = {handle}, .raised = {raised}{event_number}}}, *chain = &chain__;",
             self.names.own("chain")
         ));
-        self.traced(&format!("{own}_trace(core, chain->handle, e);"));
-        if context.is_some() {
-            self.w.open("if (!c) {");
-            match &chain.absent {
-                Some(absent) => {
-                    self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
-                    self.processors(absent, chain, "absent_done");
-                    self.other_invariants(chain, false);
-                    self.trace_others(chain, false);
-                }
-                None => self.no_context(event),
-            }
-            self.raised_after(chain);
-            self.w.line("return;");
-            self.w.close("}");
-        }
-        self.w.line("core->counters[CARRICK_COUNT_EVENTS]++;");
-        self.processors(&chain.present, chain, "done");
+        self.run_body(event, chain);
         if let Some(ctx) = context {
-            let ctx_own = self.names.own(&ctx.name);
-            self.w.open("if (chain->deleted) {");
-            self.w.line(format!("{ctx_own}_remove(core, c);"));
-            self.w.close("}");
-            self.invariants(chain.context, "c");
+            let remove = format!("{}_remove(core, c);", self.names.own(&ctx.name));
+            self.w.line(format!("if (c && chain->deleted)\n    {remove}"));
         }
-        self.other_invariants(chain, true);
-        if let Some(ctx) = context {
-            let ctx_own = self.names.own(&ctx.name);
-            self.traced(&format!("if (!chain->deleted)\n    {ctx_own}_trace(core, chain->handle, c);"));
-        }
-        self.trace_others(chain, true);
-        self.raised_after(chain);
-        self.w.end();
-    }
-
-    /// The contexts that a chain works on beside its own, and where they are; `all`: also those that it shares.
-    fn others(&self, chain: &Chain, all: bool) -> Vec<(ir::CtxId, String)> {
-        let shared = chain.shared.iter().filter(|_| all).map(|s| (s.context, self.shared(s.context)));
-        shared.chain(chain.globals.iter().map(|ctx| (*ctx, self.global(*ctx)))).collect()
-    }
-
-    fn other_invariants(&mut self, chain: &Chain, all: bool) {
-        for (ctx, at) in self.others(chain, all) {
-            self.invariants(Some(ctx), &at);
-        }
-    }
-
-    fn trace_others(&mut self, chain: &Chain, all: bool) {
-        for (ctx, at) in self.others(chain, all) {
-            let own = self.names.own(&self.p.contexts[ctx.index()].name);
-            self.traced(&format!("{own}_trace(core, {own}_handle({at}), {at});"));
-        }
-    }
-
-    /// The invariants of a context of a chain; `c` may be deleted.
-    pub(crate) fn invariants(&mut self, ctx: Option<ir::CtxId>, at: &str) {
-        let (guard, chain) = ("if (!chain->deleted) ", self.dialect.chain());
-        let guard = if at == "c" { guard } else { "" };
-        let names: Vec<String> = self
-            .p
-            .invariants
-            .iter()
-            .map(|f| &self.p.functions[f.index()])
-            .filter(|f| ctx.is_some_and(|ctx| f.locals[0].ty == Ty::Context(ctx)))
-            .map(|f| format!("{guard}fn_{}(core{chain}, {at});", f.name))
-            .collect();
-        if names.is_empty() {
-            return;
-        }
-        self.w.line("#ifdef CARRICK_CLAIMS");
-        for call in names {
-            self.w.line(call);
-        }
-        self.w.line("#endif");
-    }
-
-    fn no_context(&mut self, event: &EventDef) {
-        self.w.line(format!("(void){}(core, CARRICK_COUNT_NO_CONTEXT);", self.names.own("refuse")));
-        if event.kind == EventKind::App {
-            self.w.line(format!("{}(core, e->token__, CARRICK_CLOSED, 0);", self.names.own("notify")));
-        }
-    }
-
-    fn raised_after(&mut self, chain: &Chain) {
         if chain.max_raised > 0 {
-            self.w.line("if (chain->raised_count)");
-            self.w.line(format!("    {}(core, raised, chain->raised_count);", self.names.own("run_raised")));
+            let run = self.names.own("run_raised");
+            self.w.line(format!("if (chain->raised_count)\n    {run}(core, raised, chain->raised_count);"));
         }
-    }
-
-    fn processors(&mut self, functions: &[FuncId], chain: &Chain, label: &str) {
-        for scratch in &chain.scratchpads {
-            let used = functions.iter().any(|f| {
-                let def = &self.p.functions[f.index()];
-                def.locals[..def.params as usize].iter().any(|l| l.ty == Ty::Scratch(*scratch))
-            });
-            if used {
-                let def = &self.p.scratchpads[scratch.index()];
-                let (ty, name) = (self.names.declared(&def.name), safe(&def.name));
-                self.w.line(format!("struct {ty} {name};"));
-                self.w.line(format!("{}_initial(core, &{name});", self.names.own(&def.name)));
-            }
-        }
-        let stoppers = functions.iter().rev().skip(1).any(|f| self.p.functions[f.index()].may_stop);
-        for (at, func) in functions.iter().enumerate() {
-            let call = self.processor_call(*func, chain);
-            self.w.line(call);
-            if self.p.functions[func.index()].may_stop && at + 1 < functions.len() {
-                self.w.line("if (chain->stopped)");
-                self.w.line(format!("    goto {label};"));
-            }
-        }
-        if stoppers {
-            self.w.line(format!("{label}:;"));
-        }
+        self.w.end();
     }
 
     /// Runs what was raised, in order: net events by a parser, flow events by a chain.
@@ -309,8 +164,7 @@ impl Emitter<'_> {
         let refusals = leaving.then(|| "core->store.leaving".to_owned()).into_iter().chain(full);
         let refusals: Vec<String> = refusals.collect();
         if !refusals.is_empty() {
-            self.w.line(format!("if ({})", refusals.join(" || ")));
-            self.w.line("    return CARRICK_AGAIN;");
+            self.w.line(format!("if ({})\n    return CARRICK_AGAIN;", refusals.join(" || ")));
         }
     }
 
@@ -427,8 +281,7 @@ impl Emitter<'_> {
         self.begin_input(full, false);
         self.w.line(format!("if (call >= {}u || request->token == 0)", calls.len()));
         self.w.line("    return CARRICK_BAD_ARG;");
-        self.w.line("if (core->completions.open == core->completions.capacity)");
-        self.w.line("    return CARRICK_AGAIN;");
+        self.w.line("if (core->completions.open == core->completions.capacity)\n    return CARRICK_AGAIN;");
         self.w.line("core->now = carrick_max64(core->now, now);");
         self.w.line("core->completions.open++;");
         self.w.open("switch (call) {");
@@ -517,8 +370,7 @@ impl Emitter<'_> {
             self.w.close("}");
         }
         self.w.line("struct carrick_timer *t = carrick_wheel_due(&core->wheel, core->now);");
-        self.w.line("if (!t)");
-        self.w.line("    return 0;");
+        self.w.line("if (!t)\n    return 0;");
         self.w.line(format!("{}(core, t);", self.names.own("fire")));
         self.w.close("}");
         self.w.end();

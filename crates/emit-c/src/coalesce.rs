@@ -40,8 +40,7 @@ impl Emitter<'_> {
         ));
         self.w.line(format!("const uint32_t *at = {}(core, handle);", self.names.own("newest_at")));
         if self.many_queues() {
-            self.w.line("if (!at || !*at)");
-            self.w.line("    return NULL;");
+            self.w.line("if (!at || !*at)\n    return NULL;");
             self.w.line(format!("struct {entry} *e = &core->queue[*at - 1];"));
             self.w.line("return e->waits && e->handle == handle && !e->done && !e->sent ? e : NULL;");
         } else {

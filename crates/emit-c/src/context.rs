@@ -334,8 +334,7 @@ impl Emitter<'_> {
         }
         if ctx.tx_capacity.is_some() {
             self.w.line("c->tx__.open = false;");
-            self.w.line("if (c->tx__.pending)");
-            self.w.line("    return;");
+            self.w.line("if (c->tx__.pending)\n    return;");
         }
         self.w.end_with(format!("{name}_release(core, c);"));
     }

@@ -176,15 +176,8 @@ impl Emitter<'_> {
         self.w.line("uint64_t rules;  /* a bit for each segmentation rule */");
         self.w.line("uint64_t done;   /* octets of the payload that are out */");
         self.w.line("uint64_t handle; /* the context on which it was issued */");
-        for (which, what) in
-            [("bp", "what was issued"), ("cut", "of a payload in several packets: the last one made")]
-        {
-            self.w.open(format!("union {{ /* {what} */"));
-            for bp in self.p.blueprints.iter().filter(|bp| !bp.frame) {
-                self.w.line(format!("struct {} {}_;", self.names.declared(&bp.name), bp.name));
-            }
-            self.w.close(format!("}} {which};"));
-        }
+        self.blueprint_union("bp", "what was issued");
+        self.blueprint_union("cut", "of a payload in several packets: the last one made");
         self.entry_links();
         self.entry_frames();
         self.event_union(&[EventKind::Sent]);

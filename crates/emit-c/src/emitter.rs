@@ -43,6 +43,9 @@ pub trait Dialect {
     /// The end of a function that returns nothing.
     fn nothing(&self) -> &'static str;
 
+    /// Where a scratchpad of this type lies during a run.
+    fn scratch(&self, ty: &str, name: &str) -> Scratch;
+
     /// Whether a local lies elsewhere than on the stack.
     fn in_frame(&self, _function: &Function, _local: LocalId) -> bool {
         false
@@ -157,6 +160,13 @@ pub struct Cursor {
     pub at: &'static str,
     /// what moves on
     pub position: &'static str,
+}
+
+/// What declares a scratchpad, if anything does, and the place itself.
+#[derive(Debug)]
+pub struct Scratch {
+    pub declared: String,
+    pub at: String,
 }
 
 /// A parameter, and what is given for it.

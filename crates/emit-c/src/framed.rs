@@ -128,19 +128,16 @@ impl Emitter<'_> {
         self.w.line("uint64_t from = carrick_max64(v->offset, unit->reclaimed), to = v->len > UINT64_MAX - v->offset ? UINT64_MAX : v->offset + v->len;");
         self.w.line("uint64_t end = carrick_min64(to, unit->end);");
         self.w.line("octets = end > from ? end - from : 0;");
-        self.w.line("if (octets != v->len)");
-        self.w.line("    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
+        self.w.line("if (octets != v->len)\n    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
         self.w.line("v->offset = from;");
         self.w.close("}");
         self.cut_memory("v->");
         if self.has_memory() {
-            self.w.line(format!("if (v->type == {})", self.memory_type()));
-            self.w.line("    octets = v->len;");
+            self.w.line(format!("if (v->type == {})\n    octets = v->len;", self.memory_type()));
         }
         self.w.line("if (!octets)");
         self.w.line(format!("    *v = (struct {payload}){{0}};"));
-        self.w.line("else");
-        self.w.line("    v->len = octets;");
+        self.w.line("else\n    v->len = octets;");
         self.w.end_with("return octets;");
     }
 
@@ -184,8 +181,7 @@ impl Emitter<'_> {
             "struct carrick_tx *unit = v->len ? {}(core, v, &ring, &mask) : NULL;",
             self.names.own("payload_unit")
         ));
-        self.w.line("if (unit)");
-        self.w.end_with("    v->round = carrick_tx_queued(unit, v->offset);");
+        self.w.end_with("if (unit)\n    v->round = carrick_tx_queued(unit, v->offset);");
     }
 
     /// Puts one frame of a packet.
@@ -199,23 +195,12 @@ impl Emitter<'_> {
         self.w.line(format!("const struct {ty} *h = bp;"));
         self.w.line(format!("uint32_t header_len = {};", self.longest_header(bp)));
         self.w.line("uint64_t whole = bp->payload__.len, most = *room - header_len;");
-        self.w.line("if (header_len + (whole ? 1u : 0u) > *room)");
-        self.w.line("    return 0;");
-        self.w.line("if (bp->payload__.mss && bp->payload__.mss < most)");
-        self.w.line("    most = bp->payload__.mss;");
+        self.w.line("if (header_len + (whole ? 1u : 0u) > *room)\n    return 0;");
+        self.w.line("if (bp->payload__.mss && bp->payload__.mss < most)\n    most = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(most, whole - e->frame_done);");
         self.w.line("bool last = e->frame_done + payload_len == whole;");
         self.w.line("*room -= header_len + payload_len;");
-        self.w.open("if (payload_len < whole) {");
-        self.w.line(format!("struct {ty} *cut = &e->piece.{}_;", bp.name));
-        self.w.open("if (e->frame_done == 0) {");
-        self.w.line("*cut = *bp;");
-        self.w.line("cut->payload__.len = 0;");
-        self.w.close("}");
-        self.apply_rules(index, "e->frame_done == 0");
-        self.w.line("cut->payload__.len = payload_len;");
-        self.w.line("h = cut;");
-        self.w.close("}");
+        self.cut(index, "payload_len < whole", "e->frame_done == 0", "piece");
         if !bp.parts.is_empty() {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
         }
@@ -259,7 +244,7 @@ impl Emitter<'_> {
         self.w.line("return 0;");
         self.w.close("}");
         self.w.line("uint64_t payload_len = (uint64_t)(q - p) - header_len;");
-        self.framed_rules(index, bp);
+        self.cut(index, "e->done != 0 || !last", "e->done == 0", "cut");
         if !bp.parts.is_empty() {
             self.w.line("uint32_t begin = header_len;");
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
@@ -294,20 +279,6 @@ impl Emitter<'_> {
         self.w.line("default:\n    put = 0;\n    break;");
         self.w.close("}");
         self.w.line("any = any || put != 0;");
-        self.w.close("}");
-    }
-
-    fn framed_rules(&mut self, index: usize, bp: &BlueprintDef) {
-        let ty = self.names.declared(&bp.name);
-        self.w.open("if (e->done != 0 || !last) {");
-        self.w.line(format!("struct {ty} *cut = &e->cut.{}_;", bp.name));
-        self.w.open("if (e->done == 0) {");
-        self.w.line("*cut = *bp;");
-        self.w.line("cut->payload__.len = 0;");
-        self.w.close("}");
-        self.apply_rules(index, "e->done == 0");
-        self.w.line("cut->payload__.len = payload_len;");
-        self.w.line("h = cut;");
         self.w.close("}");
     }
 }

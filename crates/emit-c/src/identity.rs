@@ -31,8 +31,7 @@ impl Emitter<'_> {
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             self.identity_of(ctx, index);
         }
-        self.w.line("default:");
-        self.w.line("    return false;");
+        self.w.line("default:\n    return false;");
         self.w.close("}");
         self.w.end();
     }
@@ -46,8 +45,7 @@ impl Emitter<'_> {
             self.names.own(&ctx.name)
         ));
         if !id.parts.is_empty() {
-            self.w.line("if (!c)");
-            self.w.line("    return false;");
+            self.w.line("if (!c)\n    return false;");
             self.w.line(format!("out->names = {}_parts;", self.names.own(&id.name)));
             self.w.line(format!("out->count = {};", id.parts.len().min(PARTS)));
             for (n, part) in id.parts.iter().take(PARTS).enumerate() {

@@ -36,6 +36,7 @@ mod pending;
 mod place;
 mod process;
 mod queue;
+mod run;
 mod sched;
 mod stmt;
 mod term;

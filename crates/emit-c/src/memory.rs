@@ -54,8 +54,7 @@ impl Emitter<'_> {
             self.names.own("put_data")
         ));
         self.w.line("uint64_t put = carrick_memory_put(&core->memory, from, len, to);");
-        self.w.line("if (put < len)");
-        self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
+        self.w.line("if (put < len)\n    core->counters[CARRICK_COUNT_RX_CUT]++;");
         self.trace_instr(Opcode::PutData, &["to.token", "put"]);
         self.w.end();
     }

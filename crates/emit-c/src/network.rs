@@ -95,8 +95,7 @@ impl Emitter<'_> {
         self.w.open(format!(
             "CARRICK_UNUSED static inline void {name}_forward({core}, const struct {ty} *h, uint32_t interface) {{"
         ));
-        self.w.line("if (!carrick_store_decide(&core->store, core->counters))");
-        self.w.line("    return;");
+        self.w.line("if (!carrick_store_decide(&core->store, core->counters))\n    return;");
         self.w.line("uint64_t payload_len = h->payload__.ptr && !h->payload__.type ? h->payload__.len : 0;");
         let more = if bp.parts.is_empty() { "h" } else { "core, h, payload_len" };
         self.w.line(format!("uint32_t header_len = {name}_header_len({more});"));
@@ -113,8 +112,7 @@ impl Emitter<'_> {
         self.w.line("uint8_t *out = carrick_store_make(&core->store, (uint32_t)whole, interface);");
         self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
-        self.w.line("if (payload_len)");
-        self.w.line("    memcpy(p + header_len, h->payload__.ptr, payload_len);");
+        self.w.line("if (payload_len)\n    memcpy(p + header_len, h->payload__.ptr, payload_len);");
         if sums_payload(bp) {
             self.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
         }
@@ -162,8 +160,7 @@ impl Emitter<'_> {
             return;
         }
         self.w.line("uint32_t whole = carrick_store_next(&core->store, out, cap, core->counters);");
-        self.w.line("if (whole)");
-        self.w.line("    return whole;");
+        self.w.line("if (whole)\n    return whole;");
     }
 
     /// In the function that lays out the core's memory.
@@ -171,8 +168,7 @@ impl Emitter<'_> {
         let Some(packets) = &self.p.in_network else { return };
         let packets = self.value(packets);
         self.w.line(format!("uint64_t packets = {packets};"));
-        self.w.line("if (packets > 65536)");
-        self.w.line("    return 0;");
+        self.w.line("if (packets > 65536)\n    return 0;");
         self.w.line("uint32_t buckets = carrick_store_buckets(packets);");
         self.w.line("core->store.capacity = (uint32_t)packets;");
         self.w.line("core->store.room = config->mtu;");

@@ -175,8 +175,7 @@ impl Emitter<'_> {
     fn known_options(&mut self, options: &[&ir::OptDef]) {
         self.w.open(format!("case {}:", options[0].kind));
         if let [opt] = options {
-            self.w.line(format!("if (q[1] != {})", opt.len));
-            self.w.line("    return impossible;");
+            self.w.line(format!("if (q[1] != {})\n    return impossible;", opt.len));
             self.known_option(opt);
         } else {
             self.w.open("switch (q[1]) {");

@@ -65,13 +65,10 @@ impl<'p> Emitter<'p> {
         ));
         self.w.line("uint32_t at = core->waiting_free ? core->waiting_free : ++core->waiting_fresh;");
         self.w.line(format!("struct {waiting} *w = &core->waiting[at - 1];"));
-        self.w.line("if (core->waiting_free)");
-        self.w.line("    core->waiting_free = w->next;");
+        self.w.line("if (core->waiting_free)\n    core->waiting_free = w->next;");
         self.w.line("struct carrick_input *in = &core->ev_sched.inputs[queue];");
-        self.w.line("if (in->first)");
-        self.w.line("    core->waiting[in->last - 1].next = at;");
-        self.w.line("else");
-        self.w.line("    in->first = at;");
+        self.w.line("if (in->first)\n    core->waiting[in->last - 1].next = at;");
+        self.w.line("else\n    in->first = at;");
         self.w.line("in->last = at;");
         self.w.line("w->kind = kind;");
         self.w.line("w->next = 0;");
@@ -125,10 +122,8 @@ impl<'p> Emitter<'p> {
 
     /// In the same function, at its end: the events that the parser raised wait.
     pub(crate) fn raised_wait(&mut self) {
-        self.w.line("if (core->held_free)");
-        self.w.line("    core->held_free = core->held_next[held];");
-        self.w.line("else");
-        self.w.line("    core->held_fresh++;");
+        self.w.line("if (core->held_free)\n    core->held_free = core->held_next[held];");
+        self.w.line("else\n    core->held_fresh++;");
         self.w.line("core->held_count++;");
         self.w.line("core->held_users[held] = chain->raised_count;");
         self.w.open("for (uint32_t i = 0; i < chain->raised_count; i++) {");

@@ -4,7 +4,8 @@
 use carrick_ir::{BlueprintDef, CtxId, EventId, Function, LocalId, OptListDef, Ty};
 
 use crate::Emitter;
-use crate::emitter::{Cursor, Dialect, Passed, Steps};
+use crate::emitter::{Cursor, Dialect, Passed, Scratch, Steps};
+use crate::names::safe;
 
 pub struct Process;
 
@@ -15,6 +16,10 @@ impl Dialect for Process {
 
     fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function) {
         e.one_function(function);
+    }
+
+    fn scratch(&self, ty: &str, name: &str) -> Scratch {
+        Scratch { declared: format!("struct {ty} {};", safe(name)), at: safe(name) }
     }
 
     fn nothing(&self) -> &'static str {

@@ -121,10 +121,8 @@ impl Emitter<'_> {
     pub(crate) fn cut_to_unit(&mut self) {
         self.w.line("uint64_t from = carrick_max64(payload.offset, unit->reclaimed), to = payload.len > UINT64_MAX - payload.offset ? UINT64_MAX : payload.offset + payload.len;");
         self.w.line("uint64_t end = carrick_min64(to, unit->end), len = end > from ? end - from : 0;");
-        self.w.line("if (!unit->open)");
-        self.w.line("    core->counters[CARRICK_COUNT_NO_UNIT]++;");
-        self.w.line("else if (len != payload.len)");
-        self.w.line("    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
+        self.w.line("if (!unit->open)\n    core->counters[CARRICK_COUNT_NO_UNIT]++;");
+        self.w.line("else if (len != payload.len)\n    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
         self.w.line("payload.offset = from;");
         self.w.line("payload.len = unit->open ? len : 0;");
     }
@@ -190,8 +188,7 @@ impl Emitter<'_> {
         if bp.payload_align > 1 {
             self.w.line(format!("mss -= mss % {};", bp.payload_align));
         }
-        self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)");
-        self.w.line("    mss = bp->payload__.mss;");
+        self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)\n    mss = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(mss, whole - e->done);");
         self.w.line("bool last = e->done + payload_len == whole;");
         self.w.line("*ends = last || (whole && !mss);");
@@ -204,14 +201,7 @@ impl Emitter<'_> {
         self.w.line("e->done += payload_len;");
         self.w.line("return 0;");
         self.w.close("}");
-        self.w.open("if (payload_len < whole) {");
-        self.w.line(format!("struct {ty} *cut = &e->cut.{}_;", bp.name));
-        self.w.line("if (e->done == 0)");
-        self.w.line("    *cut = *bp;");
-        self.apply_rules(index, "e->done == 0");
-        self.w.line("cut->payload__.len = payload_len;");
-        self.w.line("h = cut;");
-        self.w.close("}");
+        self.cut(index, "payload_len < whole", "e->done == 0", "cut");
         if !bp.parts.is_empty() {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
             self.w.line(format!("headers = {}header_len{};", self.net_and(), tail(bp)));
@@ -315,14 +305,32 @@ impl Emitter<'_> {
         self.w.line("#endif");
     }
 
+    /// In a function that makes one of several packets, or frames, of a blueprint, if it is `when`: what the segmentation
+    /// rules make of the last one, which is kept in that union of the entry, is `h`.
+    pub(crate) fn cut(&mut self, index: usize, when: &str, is_first: &str, union: &str) {
+        if self.p.seg_rules.iter().all(|rule| rule.blueprint.index() != index) {
+            return;
+        }
+        let bp = &self.p.blueprints[index];
+        self.w.open(format!("if ({when}) {{"));
+        self.w.line(format!("struct {} *cut = &e->{union}.{}_;", self.names.declared(&bp.name), bp.name));
+        self.w.open(format!("if ({is_first}) {{"));
+        self.w.line("CARRICK_COPY(cut, bp);");
+        if bp.frame || bp.frames.is_some() {
+            self.w.line("cut->payload__.len = 0;");
+        }
+        self.w.close("}");
+        self.apply_rules(index, is_first);
+        self.w.line("cut->payload__.len = payload_len;");
+        self.w.line("h = cut;");
+        self.w.close("}");
+    }
+
     /// All rules see the packet before as it was, so that their values are found before any is set.
-    pub(crate) fn apply_rules(&mut self, index: usize, is_first: &str) {
+    fn apply_rules(&mut self, index: usize, is_first: &str) {
         let bp = &self.p.blueprints[index];
         let rules: Vec<_> =
             self.p.seg_rules.iter().enumerate().filter(|(_, r)| r.blueprint.index() == index).collect();
-        if rules.is_empty() {
-            return;
-        }
         self.w.line(format!("const struct {} *prev = cut;", self.names.declared(&bp.name)));
         for (number, rule) in &rules {
             let field = &bp.fields[rule.field as usize];
@@ -388,8 +396,7 @@ impl Emitter<'_> {
                     let ctx_own = self.names.own(&ctx_def.name);
                     let ctx_ty = self.names.declared(&ctx_def.name);
                     self.w.line(format!("struct {ctx_ty} *c = {ctx_own}_by_handle(core, handle);"));
-                    self.w.line("if (c)");
-                    self.w.line(format!("    e->event.{}_.flow__ = c->id__;", event.name));
+                    self.w.line(format!("if (c)\n    e->event.{}_.flow__ = c->id__;", event.name));
                     self.w.line(format!("{own}_run(core, c, &e->event.{}_);", event.name));
                 }
                 None => self.w.line(format!("{own}_run(core, &e->event.{}_);", event.name)),
@@ -425,8 +432,7 @@ impl Emitter<'_> {
             self.w.open(format!("case {index}:"));
             self.w.line(format!("len = {own}_packet(core, e, out, cap, &last);"));
             if bp.frames.is_some() {
-                self.w.line("if (last)");
-                self.w.line(format!("    {own}_frames_sent(core, &e->bp.{}_);", bp.name));
+                self.w.line(format!("if (last)\n    {own}_frames_sent(core, &e->bp.{}_);", bp.name));
             } else {
                 self.w.line(format!("payload = e->bp.{}_.payload__;", bp.name));
             }
@@ -435,8 +441,7 @@ impl Emitter<'_> {
         self.w.line("default:\n    break;");
         self.w.close("}");
         self.packet_made();
-        self.w.line("if (payload.len)");
-        self.w.line(format!("    {}(core, &payload);", self.names.own("payload_sent")));
+        self.w.line(format!("if (payload.len)\n    {}(core, &payload);", self.names.own("payload_sent")));
         if has_sent {
             self.w.open("if (e->sent) {");
             self.w.line(format!("struct {entry} done;"));
@@ -445,8 +450,7 @@ impl Emitter<'_> {
             self.w.close("}");
         }
         self.w.close("}");
-        self.w.line("if (len)");
-        self.w.line("    return len;");
+        self.w.line("if (len)\n    return len;");
         self.w.close("}");
         self.w.end_with("return 0;");
     }

@@ -85,8 +85,7 @@ impl Emitter<'_> {
         }
         self.w.line("uint32_t at = core->queue_free ? core->queue_free : ++core->queue_fresh;");
         self.w.line(format!("struct {entry} *e = &core->queue[at - 1];"));
-        self.w.line("if (core->queue_free)");
-        self.w.line("    core->queue_free = e->next;");
+        self.w.line("if (core->queue_free)\n    core->queue_free = e->next;");
         let [first, last] = self.queue_ends();
         self.w.line(format!("if ({last})"));
         self.w.line(format!("    core->queue[{last} - 1].next = at;"));
@@ -132,8 +131,7 @@ impl Emitter<'_> {
         }
         self.w.open("while (core->queued) {");
         self.w.line("uint32_t queue = 0;");
-        self.w.line("while (!core->queue_first[queue])");
-        self.w.line("    queue++;");
+        self.w.line("while (!core->queue_first[queue])\n    queue++;");
         self.w.line(format!("struct {entry} *e = &core->queue[core->queue_first[queue] - 1];"));
     }
 

@@ -20,8 +20,7 @@ impl Emitter<'_> {
             &["0u"],
         );
         self.w.line(format!("uint64_t taken = {name}_tx_put(core, c, from, len);"));
-        self.w.line("if (taken < len)");
-        self.w.line("    core->counters[CARRICK_COUNT_TX_CUT]++;");
+        self.w.line("if (taken < len)\n    core->counters[CARRICK_COUNT_TX_CUT]++;");
         self.trace_instr(Opcode::AddTxData, &[&format!("{name}_handle(c)"), "taken"]);
         self.w.end();
         self.unit_instruction(ctx, "tx", "flush", ", uint64_t len", Opcode::TxFlushAndNotify, &["0u"]);
@@ -38,8 +37,7 @@ impl Emitter<'_> {
         self.unit_instruction(ctx, "rx", "add", params, Opcode::AddRxDataSeg, &["len", "offset"]);
         self.trace_instr(Opcode::AddRxDataSeg, &[&format!("{name}_handle(c)"), "len", "offset"]);
         self.w.line(format!("enum carrick_rx_result result = {name}_rx_put(core, c, from, len, offset);"));
-        self.w.line("if (result == CARRICK_RX_CUT)");
-        self.w.line("    core->counters[CARRICK_COUNT_RX_CUT]++;");
+        self.w.line("if (result == CARRICK_RX_CUT)\n    core->counters[CARRICK_COUNT_RX_CUT]++;");
         self.w.line("else if (result == CARRICK_RX_FULL)");
         self.w.end_with("    core->counters[CARRICK_COUNT_RX_RUNS_FULL]++;");
         self.unit_instruction(

@@ -109,8 +109,7 @@ impl Emitter<'_> {
                 let def = &self.p.contexts[ctx.index()];
                 let (ty, name) = (self.names.declared(&def.name), self.names.own(&def.name));
                 self.w.line(format!("struct {ty} *c = {name}_by_handle(request->handle);"));
-                self.w.line("if (c)");
-                self.w.line("    e->flow__ = c->id__;");
+                self.w.line("if (c)\n    e->flow__ = c->id__;");
                 self.w.line("core->wanted = request->handle ? request->handle : UINT64_MAX;");
             }
             (_, None) => {}

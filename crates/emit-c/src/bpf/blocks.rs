@@ -266,8 +266,7 @@ impl Emitter<'_> {
     /// In the same function, when all of the entry is there.
     pub(super) fn waits_in_blocks(&mut self) {
         self.w.line(format!("struct carrick_shared *shared = {}();", self.names.own("shared")));
-        self.w.line("if (shared)");
-        self.w.line("    shared->queue_tail++;");
+        self.w.line("if (shared)\n    shared->queue_tail++;");
         self.w.line("(void)carrick_sched_put(place, (uint32_t)(input >> 32), queue, core->now);");
         self.owner_waits();
         self.w.line(format!("{}(s);", self.names.own("blocks_left")));

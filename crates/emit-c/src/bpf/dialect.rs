@@ -5,7 +5,7 @@ use carrick_ir::{Block, BlueprintDef, CtxId, EventId, Function, LocalId, OptList
 
 use super::frames::{is_own_record, is_record};
 use crate::Emitter;
-use crate::emitter::{Cursor, Dialect, Passed, Steps};
+use crate::emitter::{Cursor, Dialect, Passed, Scratch, Steps};
 
 /// Of a loop with so many turns the verifier follows no more than it must.
 const MANY: u32 = 32;
@@ -22,6 +22,10 @@ impl Dialect for Kernel {
 
     fn function<'p>(&self, e: &mut Emitter<'p>, function: &'p Function) {
         e.function_in_kernel(function);
+    }
+
+    fn scratch(&self, _ty: &str, name: &str) -> Scratch {
+        Scratch { declared: String::new(), at: format!("core->scratch_{name}") }
     }
 
     fn nothing(&self) -> &'static str {

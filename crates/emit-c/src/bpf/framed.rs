@@ -70,8 +70,7 @@ impl Emitter<'_> {
         self.w.line("carrick_tx_settle(unit);");
         self.cut_to_unit();
         self.w.close("}");
-        self.w.line("if (!unit || !payload.len)");
-        self.w.line("    memset(&payload, 0, sizeof payload);");
+        self.w.line("if (!unit || !payload.len)\n    memset(&payload, 0, sizeof payload);");
         self.w.line("*v = payload;");
         self.w.end_with("return (int)payload.len;");
         self.w.line("/* Takes note that a payload waits. */");
@@ -215,18 +214,7 @@ impl Emitter<'_> {
         self.w.line("core->payload = bp->payload__;");
         self.w.line("core->payload.offset += e->frame_done;");
         self.w.line("core->payload.len = payload_len;");
-        if self.has_rules(index) {
-            self.w.open("if (payload_len < whole) {");
-            self.w.line(format!("struct {ty} *cut = &e->piece.{}_;", bp.name));
-            self.w.open("if (e->frame_done == 0) {");
-            self.w.line("CARRICK_COPY(cut, bp);");
-            self.w.line("cut->payload__.len = 0;");
-            self.w.close("}");
-            self.apply_rules(index, "e->frame_done == 0");
-            self.w.line("cut->payload__.len = payload_len;");
-            self.w.line("h = cut;");
-            self.w.close("}");
-        }
+        self.cut(index, "payload_len < whole", "e->frame_done == 0", "piece");
         if !bp.parts.is_empty() {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
         }
@@ -300,7 +288,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t payload_len = CARRICK_READ(core->laid);");
         self.w.line("core->payload.len = payload_len;");
         self.w.line(format!("core->payload.type = {};", self.put_together()));
-        self.rules_of_framed(index);
+        self.cut(index, "e->done != 0 || !last", "e->done == 0", "cut");
         if !bp.parts.is_empty() {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
             self.w.line("headers = CARRICK_IP_HEADER + header_len;");
@@ -308,23 +296,6 @@ impl Emitter<'_> {
         self.packet_is_written(index);
         self.w.line("e->done++;");
         self.w.end_with("return (int)headers;");
-    }
-
-    fn rules_of_framed(&mut self, index: usize) {
-        if !self.has_rules(index) {
-            return;
-        }
-        let bp = &self.p.blueprints[index];
-        self.w.open("if (e->done != 0 || !last) {");
-        self.w.line(format!("struct {} *cut = &e->cut.{}_;", self.names.declared(&bp.name), bp.name));
-        self.w.open("if (e->done == 0) {");
-        self.w.line("CARRICK_COPY(cut, bp);");
-        self.w.line("cut->payload__.len = 0;");
-        self.w.close("}");
-        self.apply_rules(index, "e->done == 0");
-        self.w.line("cut->payload__.len = payload_len;");
-        self.w.line("h = cut;");
-        self.w.close("}");
     }
 
     /// In the functions on the payload of the packet that was made: where it was put together.

@@ -110,8 +110,7 @@ impl Emitter<'_> {
         self.w.line("CARRICK_GIVEN(core);");
         self.w.line("uint64_t words = core->report.count;");
         self.w.line("CARRICK_OPAQUE(words);");
-        self.w.line("if (words > CARRICK_REPORT_WORDS)");
-        self.w.line("    words = CARRICK_REPORT_WORDS;");
+        self.w.line("if (words > CARRICK_REPORT_WORDS)\n    words = CARRICK_REPORT_WORDS;");
         self.w.line("uint64_t octets = 16 + words * 8;");
         self.w.line(format!("struct carrick_shared *shared = {}();", self.names.own("shared")));
         self.w.line("bool awake = shared && CARRICK_READ(shared->awake) != 0;");

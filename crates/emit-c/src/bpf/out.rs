@@ -41,8 +41,7 @@ impl Emitter<'_> {
         self.w.line("carrick_tx_settle(unit);");
         self.cut_to_unit();
         self.w.close("}");
-        self.w.line("if (!unit || !payload.len)");
-        self.w.line("    memset(&payload, 0, sizeof payload);");
+        self.w.line("if (!unit || !payload.len)\n    memset(&payload, 0, sizeof payload);");
         let kind = format!("{index}u");
         self.trace_instr(Opcode::PktGen, &[&kind, "payload.offset", "payload.len", "payload.mss"]);
         self.choose_queue();
@@ -98,7 +97,7 @@ impl Emitter<'_> {
         let longest = self.longest_header(bp);
         self.w.line(format!("uint32_t header_len = {longest}, headers = CARRICK_IP_HEADER + header_len;"));
         self.part_of_payload();
-        self.cut_in_kernel(index);
+        self.cut(index, "payload_len < whole", "e->done == 0", "cut");
         if !bp.parts.is_empty() {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
             self.w.line("headers = CARRICK_IP_HEADER + header_len;");
@@ -132,8 +131,7 @@ impl Emitter<'_> {
         self.w.line("core->payload = bp->payload__;");
         self.w
             .line("uint64_t mss = core->mtu > headers ? core->mtu - headers : 0, whole = bp->payload__.len;");
-        self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)");
-        self.w.line("    mss = bp->payload__.mss;");
+        self.w.line("if (bp->payload__.mss && bp->payload__.mss < mss)\n    mss = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(mss, whole - e->done);");
         self.w.line("bool last = e->done + payload_len == whole;");
         self.w.line("core->payload.offset += e->done;");
@@ -145,26 +143,6 @@ impl Emitter<'_> {
         self.w.line("e->done += payload_len;");
         self.w.line("core->payload.len = 0;");
         self.w.line("return 0;");
-        self.w.close("}");
-    }
-
-    pub(super) fn has_rules(&self, index: usize) -> bool {
-        self.p.seg_rules.iter().any(|rule| rule.blueprint.index() == index)
-    }
-
-    /// The segmentation rules, of a payload in several packets.
-    fn cut_in_kernel(&mut self, index: usize) {
-        let bp = &self.p.blueprints[index];
-        if !self.has_rules(index) {
-            return;
-        }
-        self.w.open("if (payload_len < whole) {");
-        self.w.line(format!("struct {} *cut = &e->cut.{}_;", self.names.declared(&bp.name), bp.name));
-        self.w.line("if (e->done == 0)");
-        self.w.line("    CARRICK_COPY(cut, bp);");
-        self.apply_rules(index, "e->done == 0");
-        self.w.line("cut->payload__.len = payload_len;");
-        self.w.line("h = cut;");
         self.w.close("}");
     }
 

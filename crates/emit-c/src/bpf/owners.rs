@@ -58,8 +58,7 @@ impl Emitter<'_> {
             return self.w.line("chain->owner = core->owner;");
         }
         if event.kind == EventKind::App {
-            self.w.line("if (c && core->owner)");
-            self.w.line("    c->owner__ = core->owner;");
+            self.w.line("if (c && core->owner)\n    c->owner__ = core->owner;");
         }
         self.w.line("chain->owner = c ? c->owner__ : core->owner;");
     }

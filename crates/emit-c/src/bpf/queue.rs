@@ -32,7 +32,7 @@ impl Emitter<'_> {
         self.w.end_type();
     }
 
-    fn blueprint_union(&mut self, name: &str, what: &str) {
+    pub(crate) fn blueprint_union(&mut self, name: &str, what: &str) {
         self.w.open(format!("union {{ /* {what} */"));
         self.w.line("uint8_t nothing;");
         for bp in self.p.blueprints.iter().filter(|bp| !bp.frame) {
@@ -164,8 +164,7 @@ impl Emitter<'_> {
             let ty = self.names.declared(&ctx.name);
             self.w.open(format!("if (handle >> 56 == {}) {{", number + 1));
             self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{number}, &slot);"));
-            self.w.line("if (c && to)");
-            self.w.line("    c->newest__ = *to;");
+            self.w.line("if (c && to)\n    c->newest__ = *to;");
             self.w.line("return c ? c->newest__ : 0;");
             self.w.close("}");
         }
@@ -183,10 +182,8 @@ impl Emitter<'_> {
             "struct {entry} *e = at ? {}(at - 1) : core->alone ? &core->entry : NULL;",
             self.names.own("entry_at")
         ));
-        self.w.line("if (e && handle && e->handle == handle && !e->done && !e->sent)");
-        self.w.line("    return e;");
-        self.w.line("if (e && at)");
-        self.w.line("    carrick_release(&e->held);");
+        self.w.line("if (e && handle && e->handle == handle && !e->done && !e->sent)\n    return e;");
+        self.w.line("if (e && at)\n    carrick_release(&e->held);");
         self.w.end_with("return NULL;");
     }
 
@@ -204,10 +201,8 @@ impl Emitter<'_> {
             return self.waits_in_blocks();
         }
         self.w.line("core->vacant = false;");
-        self.w.line("if (alone)");
-        self.w.line("    core->alone = true;");
-        self.w.line("else");
-        self.w.line("    carrick_publish(&e->turn);");
+        self.w.line("if (alone)\n    core->alone = true;");
+        self.w.line("else\n    carrick_publish(&e->turn);");
     }
 
     /// `pkt_gen`, with the sent event that it brings.
@@ -247,8 +242,7 @@ impl Emitter<'_> {
                 let def = &self.p.contexts[ctx.index()];
                 let (ty, name) = (self.names.declared(&def.name), self.names.own(&def.name));
                 self.w.line(format!("struct {ty} *c = {name}_by_handle(core->sent_handle);"));
-                self.w.line("if (c)");
-                self.w.line("    e->flow__ = c->id__;");
+                self.w.line("if (c)\n    e->flow__ = c->id__;");
                 self.w.line("core->wanted = c ? core->sent_handle : UINT64_MAX;");
             }
             self.w.line(format!("core->due = {};", index + 1));

@@ -201,8 +201,7 @@ impl Emitter<'_> {
                 _ => "while (core->level_count > 0 && CARRICK_GOES_ON) {".to_owned(),
             });
             self.w.line(format!("struct {raised} *raised = {next}(core);"));
-            self.w.line("if (!raised)");
-            self.w.line("    continue;");
+            self.w.line("if (!raised)\n    continue;");
             self.w.line("uint32_t kind = raised->kind;");
             self.runs(|event, _| events.contains(&event), "kind == ", 0, "raised->event");
             self.w.line(format!("{raised}_here(core);"));

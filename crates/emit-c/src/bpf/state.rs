@@ -299,13 +299,11 @@ impl Emitter<'_> {
         } else {
             self.key(ctx);
             self.w.line(format!("uint32_t *slot = bpf_map_lookup_elem(&index_{number}, &key);"));
-            self.w.line("if (!slot)");
-            self.w.line("    return NULL;");
+            self.w.line("if (!slot)\n    return NULL;");
             self.w.line("uint32_t at = *slot;");
         }
         self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{number}, &at);"));
-        self.w.line("if (!c)");
-        self.w.line("    return NULL;");
+        self.w.line("if (!c)\n    return NULL;");
         let kept = self.is_kept(CtxId(number as u32));
         if kept {
             self.w.line("if (core->kept && core->kept != at + 1)\n    carrick_let_go(core);");
