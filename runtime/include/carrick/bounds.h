@@ -60,7 +60,7 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
 #define CARRICK_OPAQUE(v) ((void)(v))
 
 /* An object of zeros; a copy of an object, and of its members before one. */
-#define CARRICK_ZERO(object)                       memset(object, 0, sizeof *(object))
+#define CARRICK_ZERO(object)                       (*(object) = (__typeof__(*(object))){0})
 #define CARRICK_COPY(to, from)                     (*(to) = *(from))
 #define CARRICK_COPY_UNTIL(type, member, to, from) memcpy(to, from, offsetof(type, member))
 
