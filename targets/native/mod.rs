@@ -87,5 +87,10 @@ fn compile(dir: &Path, tracing: Tracing) -> Result<(), Failure> {
 /// The host with the program's core within it.
 fn host(program: &Program, tracing: Tracing) -> Result<hosts::Host, Failure> {
     let kind = if tracing == Tracing::On { "telling" } else { "native" };
-    hosts::host(&format!("{}-host", program.name), kind, |dir| write(program, dir), |dir| compile(dir, tracing))
+    hosts::host(
+        &format!("{}-host", program.name),
+        kind,
+        |dir| write(program, dir),
+        |dir| compile(dir, tracing),
+    )
 }

@@ -34,7 +34,9 @@ fn words(program: &Program, ty: &Ty) -> Option<Words> {
         Ty::Array(element, count) => Words::Fixed(fixed(program, element)? * count),
         Ty::List(element, ..) => Words::List(fixed(program, element)?),
         Ty::Wnd { .. } => Words::Window,
-        Ty::Context(_) | Ty::Scratch(_) | Ty::Blueprint(_) | Ty::NetHeader | Ty::Packet | Ty::Void => return None,
+        Ty::Context(_) | Ty::Scratch(_) | Ty::Blueprint(_) | Ty::NetHeader | Ty::Packet | Ty::Void => {
+            return None;
+        }
         _ => Words::Fixed(1),
     })
 }
@@ -59,7 +61,9 @@ fn table(program: &Program, context: &ContextDef) -> (String, usize) {
 /// `a-few_words` as `AFewWords`.
 fn camel(name: &str) -> String {
     let words = name.split(['_', '-']);
-    words.flat_map(|word| word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1))).collect()
+    words
+        .flat_map(|word| word.chars().take(1).flat_map(char::to_uppercase).chain(word.chars().skip(1)))
+        .collect()
 }
 
 /// The files: names and contents.
