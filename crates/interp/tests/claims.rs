@@ -31,7 +31,7 @@ fn what_holds_is_silent() {
     let mut core = claims();
     set(&mut core, 0, 9);
     set(&mut core, 9, 9);
-    assert_eq!(failed(&core), []);
+    assert_eq!(failed(&core), [] as [u32; 0]);
     assert_eq!(core.counters()[carrick_ir::counter("claims_failed")], 0);
 }
 
@@ -61,7 +61,7 @@ fn every_turn_of_a_loop_claims() {
 fn a_context_that_is_gone_claims_nothing() {
     let mut core = claims();
     call(&mut core, "end", FIRST, 9, &[], Data::None).unwrap();
-    assert_eq!(failed(&core), []);
+    assert_eq!(failed(&core), [] as [u32; 0]);
 }
 
 #[test]

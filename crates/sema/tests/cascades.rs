@@ -24,7 +24,7 @@ fn found(body: &str) -> Vec<u16> {
 
 #[test]
 fn a_correct_body_has_none() {
-    assert_eq!(found("c.count += e.n;"), []);
+    assert_eq!(found("c.count += e.n;"), [] as [u16; 0]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_context_that_is_made_in_a_state_enters_it() {
     };
     // `d` itself is not entered, and yet what it makes may be
     assert_eq!(entered("b"), [carrick_sema::codes::STATE_UNREACHABLE]);
-    assert_eq!(entered("e.n == 1 ? b : (e.n == 2 ? a : d)"), []);
+    assert_eq!(entered("e.n == 1 ? b : (e.n == 2 ? a : d)"), [] as [u16; 0]);
     assert_eq!(entered("e.n == 1 ? b : a"), [carrick_sema::codes::STATE_UNREACHABLE]);
-    assert_eq!(entered("life(uint8(e.n))"), [], "any of them");
+    assert_eq!(entered("life(uint8(e.n))"), [] as [u16; 0], "any of them");
 }

@@ -42,7 +42,7 @@ fn errors_of(program: &str, old: &str, new: &str) -> Vec<u16> {
 
 #[test]
 fn the_program_has_none() {
-    assert_eq!(errors("deploy", "deploy"), []);
+    assert_eq!(errors("deploy", "deploy"), [] as [u16; 0]);
 }
 
 #[test]
@@ -114,10 +114,10 @@ fn one_event_causes_only_so_much() {
         )
     };
     let receive = "void receive(segment e, conn c) { c.count += e.n;";
-    assert_eq!(errors(receive, &body(256)), []);
+    assert_eq!(errors(receive, &body(256)), [] as [u16; 0]);
     assert_eq!(errors(receive, &body(257)), [codes::TOO_MUCH]);
     let tick = |turns: u32| format!("for (uint32 i in 0..{turns}) {{ pkt_gen(bp); }}");
-    assert_eq!(errors("pkt_gen(bp);", &tick(1024)), []);
+    assert_eq!(errors("pkt_gen(bp);", &tick(1024)), [] as [u16; 0]);
     assert_eq!(errors("pkt_gen(bp);", &tick(1025)), [codes::TOO_MUCH]);
 }
 
