@@ -8,6 +8,9 @@ use crate::core::FailedClaim;
 use crate::interface::Shape;
 use crate::scenario::Scenario;
 
+/// The plan of one end.
+type SideOf = fn(&Plan) -> &Side;
+
 /// Sentences about a run.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
@@ -70,7 +73,7 @@ fn judge_streams(shape: Shape, clients: &[Record], servers: &[Record], scenario:
             continue;
         }
         let server = servers.iter().find(|s| s.number == client.number && s.received >= 8);
-        let waits = |end: &Record, peer: Option<&Record>, side: fn(&Plan) -> &Side| {
+        let waits = |end: &Record, peer: Option<&Record>, side: SideOf| {
             shape == Shape::Stream
                 && plan.is_some_and(|plan| end.sent >= side(plan).to_send)
                 && waits_for_a_lost_peer(end, peer, scenario)
@@ -95,8 +98,7 @@ fn waits_for_a_lost_peer(end: &Record, peer: Option<&Record>, scenario: &Scenari
 /// is broken, but nobody got what they wanted.
 pub(crate) fn unfinished(shape: Shape, records: &[Vec<Record>; 2], scenario: &Scenario) -> Vec<String> {
     let mut found = Vec::new();
-    let sides: [(&str, fn(&Plan) -> &Side); 2] =
-        [("client", |plan| &plan.client), ("server", |plan| &plan.server)];
+    let sides: [(&str, SideOf); 2] = [("client", |plan| &plan.client), ("server", |plan| &plan.server)];
     for (at, (name, side)) in sides.into_iter().enumerate() {
         for record in &records[at] {
             let (n, failed) = (record.number, record.messages.failed);

@@ -59,7 +59,7 @@ fn damage_is_told() {
     let run = ["sim", PROGRAM, "--format", "json", "--app", "request-response", "--bytes", "10KB"];
     let said = command::run(&root(), &[&run[..], &["--corrupt", "5%", "--count", "40"]].concat());
     let result: Value = serde_json::from_slice(&said.stdout).expect("JSON");
-    assert_eq!((said.status.code(), &result["failures"]), (Some(1), &Value::Array(vec![])), "{result}");
+    assert_eq!(said.status.code(), Some(1), "{result}");
     let damage = result["damage"].as_array().expect("a list");
     assert!(damage.iter().any(|what| what.as_str().is_some_and(|t| t.contains("`homa_pkt`"))), "{result}");
 }
