@@ -7,6 +7,7 @@ use crate::app::{End, Messages, Plan, Record, Side};
 use crate::core::FailedClaim;
 use crate::interface::Shape;
 use crate::scenario::Scenario;
+use crate::status::CLOSED;
 
 /// The plan of one end.
 type SideOf = fn(&Plan) -> &Side;
@@ -106,7 +107,13 @@ pub(crate) fn unfinished(shape: Shape, records: &[Vec<Record>; 2], scenario: &Sc
             let wanted = plan.filter(|plan| !plan.hold).map_or(0, |plan| side(plan).to_send);
             let peer = records[1 - at].iter().find(|peer| peer.number == n);
             let arrived = peer.map_or(0, |peer| peer.received);
+            let due = plan.map_or(0, |plan| sides[1 - at].1(plan).to_send);
+            let whole = record.sent >= wanted && record.received >= due;
             if let End::Error(status) = record.end {
+                // Whoever has all, and sent all, may hear of the end so.
+                if whole && status == CLOSED {
+                    continue;
+                }
                 let status = STATUS_NAMES.get(usize::from(status)).copied().unwrap_or("?");
                 found.push(format!(
                     "connection {n}: the {name} got {status} after {} bytes of {wanted}",
