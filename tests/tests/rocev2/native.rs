@@ -42,7 +42,7 @@ fn said(done: &Output, what: &str) {
     assert!(done.status.success(), "{what}: {}", String::from_utf8_lossy(&done.stderr));
     let words: Vec<&str> = what.split(':').collect();
     let line = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert!(line.starts_with(&format!("{}: {} of {} octets in ", words[0], words[2], words[1])), "{line}");
+    assert!(line.starts_with(&format!("{}: {} of {} bytes in ", words[0], words[2], words[1])), "{line}");
 }
 
 /// Without the neighbours' questions for each other.
