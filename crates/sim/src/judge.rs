@@ -2,6 +2,7 @@
 //! What of a run should not have happened, by what interfaces promise.
 
 use carrick_ir::{Program, STATUS_NAMES, uses};
+use rustc_hash::FxHashMap;
 
 use crate::app::{End, Messages, Plan, Record, Side};
 use crate::core::FailedClaim;
@@ -11,6 +12,14 @@ use crate::status::CLOSED;
 
 /// The plan of one end.
 type SideOf = fn(&Plan) -> &Side;
+
+/// The first of each number.
+fn by_number<'a, T>(
+    all: impl DoubleEndedIterator<Item = &'a T>,
+    number: fn(&T) -> u64,
+) -> FxHashMap<u64, &'a T> {
+    all.rev().map(|it| (number(it), it)).collect()
+}
 
 /// Sentences about a run.
 #[derive(Debug, Default)]
@@ -65,15 +74,17 @@ fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
 /// Every octet arrives once and in order, or both applications are told of an error.
 fn judge_streams(shape: Shape, clients: &[Record], servers: &[Record], scenario: &Scenario) -> Vec<String> {
     let mut failures = Vec::new();
+    let plans = by_number(scenario.plans.iter(), |plan| plan.number);
+    let servers = by_number(servers.iter().filter(|s| s.received >= 8), |server| server.number);
     for client in clients {
-        let plan = scenario.plans.iter().find(|p| p.number == client.number);
+        let plan = plans.get(&client.number).copied();
         if plan.is_some_and(|p| p.hold) {
             if client.established.is_none() {
                 failures.push(format!("connection {}: was not established", client.number));
             }
             continue;
         }
-        let server = servers.iter().find(|s| s.number == client.number && s.received >= 8);
+        let server = servers.get(&client.number).copied();
         let waits = |end: &Record, peer: Option<&Record>, side: SideOf| {
             shape == Shape::Stream
                 && plan.is_some_and(|plan| end.sent >= side(plan).to_send)
@@ -100,13 +111,14 @@ fn waits_for_a_lost_peer(end: &Record, peer: Option<&Record>, scenario: &Scenari
 pub(crate) fn unfinished(shape: Shape, records: &[Vec<Record>; 2], scenario: &Scenario) -> Vec<String> {
     let mut found = Vec::new();
     let sides: [(&str, SideOf); 2] = [("client", |plan| &plan.client), ("server", |plan| &plan.server)];
+    let plans = by_number(scenario.plans.iter(), |plan| plan.number);
+    let known = [0, 1].map(|at| by_number(records[at].iter(), |record: &Record| record.number));
     for (at, (name, side)) in sides.into_iter().enumerate() {
         for record in &records[at] {
             let (n, failed) = (record.number, record.messages.failed);
-            let plan = scenario.plans.iter().find(|plan| plan.number == n);
+            let plan = plans.get(&n).copied();
             let wanted = plan.filter(|plan| !plan.hold).map_or(0, |plan| side(plan).to_send);
-            let peer = records[1 - at].iter().find(|peer| peer.number == n);
-            let arrived = peer.map_or(0, |peer| peer.received);
+            let arrived = known[1 - at].get(&n).map_or(0, |peer| peer.received);
             let due = plan.map_or(0, |plan| sides[1 - at].1(plan).to_send);
             let whole = record.sent >= wanted && record.received >= due;
             if let End::Error(status) = record.end {
