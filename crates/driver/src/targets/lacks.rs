@@ -185,7 +185,7 @@ fn mend(kind: &Kind, name: &str, all: &[TargetFile]) -> String {
     let elsewhere = match others.as_slice() {
         [] => None,
         [one] => Some(format!("build for `{one}`, which has it")),
-        names => Some(format!("build for `{}`, which have it", names.join("` or `"))),
+        [names @ .., last] => Some(format!("build for `{}` or `{last}`, which have it", names.join("`, `"))),
     };
     match ((kind.mend)(name), elsewhere) {
         (Some(mend), Some(elsewhere)) => format!("{mend}; or {elsewhere}"),
