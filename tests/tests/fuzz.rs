@@ -7,7 +7,7 @@ use carrick_tests::build;
 use carrick_tests::net::skip;
 
 /// For all protocols together.
-const SECONDS: &str = "28";
+const SECONDS: &str = "20";
 
 #[test]
 fn compiled_cores_keep_their_promises_under_attack() {
