@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Takes all that comes: `listen:PORT:COUNT` waits for so many connections, `fetch:ADDRESS:PORT:COUNT` makes them. Says `ready`
 once those are made, and then for each word at which rate packets came, in bits per second, by the octets and segments that the kernel counted:
-a line for each of so many windows of time, one after the other. A stall of the machine moves packets from one window into the next."""
+a line for each of so many windows of time, one after the other. A stall of the machine moves packets from one window into the next, and so do
+gaps: octets behind one count when it is filled. With WARM 0, each line is for all of the time since the first connection."""
 import socket
 import struct
 import sys
@@ -37,7 +38,7 @@ for word in sys.argv[4:]:
     kind, *rest = word.split(":")
     if kind == "listen":
         doors[word] = socket.create_server(("", int(rest[0])), backlog=1024)
-groups = {}
+groups, began = {}, time.monotonic()
 for word in sys.argv[4:]:
     kind, *rest = word.split(":")
     if kind == "fetch":
@@ -46,10 +47,13 @@ print("ready", flush=True)
 for word, door in doors.items():
     groups[word] = [begin(door.accept()[0]) for _ in range(int(word.split(":")[2]))]
 groups = [groups[word] for word in sys.argv[4:]]
-time.sleep(WARM)
-before, began = [sum(map(octets, group)) for group in groups], time.monotonic()
+before = [0] * len(groups)
+if WARM:
+    time.sleep(WARM)
+    before, began = [sum(map(octets, group)) for group in groups], time.monotonic()
 for _ in range(WINDOWS):
     time.sleep(SECONDS)
     after, ended = [sum(map(octets, group)) for group in groups], time.monotonic()
     print(*(int((b - a) * 8 / (ended - began)) for a, b in zip(before, after)), flush=True)
-    before, began = after, ended
+    if WARM:
+        before, began = after, ended

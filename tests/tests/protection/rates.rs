@@ -38,7 +38,7 @@ fn flood(place: &Place, user: &str, what: &[String]) -> Running {
 /// What comes at the other end, by the kernel there.
 fn sink(net: &Net, words: &[String]) -> Command {
     let mut command = net.command(End::Peer, "python3");
-    command.arg("-u").arg(script("sink.py")).args(["1", "2", &WINDOWS.to_string()]).args(words);
+    command.arg("-u").arg(script("sink.py")).args(["0", "2", &WINDOWS.to_string()]).args(words);
     command
 }
 
