@@ -17,7 +17,7 @@ pub fn root() -> PathBuf {
 /// If it does not build.
 pub fn carrick() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
-    MADE.get_or_init(|| made("carrick-cli", "carrick"))
+    MADE.get_or_init(|| tool("carrick"))
 }
 
 /// The `carrickd` command, built from this tree.
@@ -26,21 +26,19 @@ pub fn carrick() -> &'static Path {
 /// If it does not build.
 pub fn carrickd() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
-    MADE.get_or_init(|| made("carrick-daemon", "carrickd"))
+    MADE.get_or_init(|| tool("carrickd"))
 }
 
-/// What the package of a tool builds, which is named as the package is.
+/// An executable of the workspace, by its name.
 ///
 /// # Panics
 /// If it does not build.
-pub fn tool(package: &str) -> PathBuf {
-    made(package, package)
-}
-
-fn made(package: &str, name: &str) -> PathBuf {
+pub fn tool(name: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "-q", "-p", package]).current_dir(root()).status();
-    assert!(built.is_ok_and(|s| s.success()), "{package} does not build");
+    // Not by its package (`-p`): cargo would choose other features of the libraries than for the whole workspace, and replace
+    // the executable under whoever runs it.
+    let built = Command::new(cargo).args(["build", "-q", "--bin", name]).current_dir(root()).status();
+    assert!(built.is_ok_and(|s| s.success()), "{name} does not build");
     target_dir().join("debug").join(name)
 }
 

@@ -12,6 +12,7 @@ pub mod in_kernel;
 pub mod net;
 pub mod other_targets;
 pub mod pattern;
+pub mod programs;
 pub mod running;
 pub mod scripted;
 pub mod simulated;

@@ -57,7 +57,7 @@ struct Built {
 
 impl Built {
     fn read() -> Built {
-        let said = cargo(&["build", "-q", "-p", "carrick-cli", "--message-format", "json"]);
+        let said = cargo(&["build", "-q", "--bin", "carrick", "--message-format", "json"]);
         let mut libraries = BTreeMap::new();
         for message in said.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
             let mut files = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -12,6 +12,7 @@ use carrick_driver::{build, cc, compile_file};
 use carrick_ir::Program;
 use carrick_tests::build::root;
 use carrick_tests::net::lacks;
+use carrick_tests::programs::protocols;
 
 /// `octets`: contexts, chains, data units, options, segmentation, checksums. `scheduling`: scheduling blocks, coalescing.
 /// `shared`: several contexts in a chain, timers, searches. `structures`: arrays, lists, windows, records.
@@ -75,13 +76,8 @@ fn the_c_of_four_programs_is_as_recorded() {
 
 /// The protocols that are shipped, and the four programs above.
 fn programs() -> Vec<PathBuf> {
-    let protocols = fs::read_dir(root().join("protocols")).expect("there are some").flatten();
-    let protocols = protocols.map(|e| {
-        let name = e.file_name().to_string_lossy().into_owned();
-        e.path().join(format!("{name}.mtp"))
-    });
     let small = SHOWN.iter().map(|name| root().join(format!("tests/programs/{name}.mtp")));
-    protocols.chain(small).collect()
+    protocols().into_iter().chain(small).collect()
 }
 
 /// The symbols of an object, each with the letter of its section.

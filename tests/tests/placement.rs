@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use carrick_driver::explain_placement::Explained;
 use carrick_driver::targets::TargetFile;
@@ -13,6 +13,7 @@ use carrick_driver::{Choice, compile_choice};
 use carrick_ir::Program;
 use carrick_targets::ALL;
 use carrick_tests::build::root;
+use carrick_tests::programs;
 use serde_json::Value;
 
 /// Of these the whole explanation is held: each has something that the others have not.
@@ -21,18 +22,6 @@ const SHOWN: [&str; 6] = ["choosing", "in_network", "least", "memory", "shared",
 fn program(path: &Path) -> std::sync::Arc<Program> {
     let compiled = compile_choice(path, &Choice::default()).expect("readable");
     compiled.program.unwrap_or_else(|| panic!("{}: {:?}", path.display(), compiled.diagnostics))
-}
-
-/// Every program of the house.
-fn programs() -> Vec<PathBuf> {
-    let protocols = fs::read_dir(root().join("protocols")).expect("there are some").flatten();
-    let protocols = protocols.map(|e| {
-        let name = e.file_name().to_string_lossy().into_owned();
-        e.path().join(format!("{name}.mtp"))
-    });
-    let small = fs::read_dir(root().join("tests/programs")).expect("there are some").flatten();
-    let small = small.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "mtp"));
-    protocols.chain(small).collect()
 }
 
 fn target() -> TargetFile {
@@ -72,7 +61,7 @@ fn an_explanation_is_what_people_see() {
 #[test]
 fn every_chain_of_every_program_has_a_site() {
     let mut seen = BTreeSet::new();
-    for path in programs() {
+    for path in [programs::protocols(), programs::of("tests/programs")].concat() {
         let program = program(&path);
         let explained = explained(&path);
         for (event, chain) in program.events.iter().zip(&program.chains) {

@@ -2,7 +2,6 @@
 //! Every program in the simulator: the compiled core against the interpreter, sweeps over random networks, many idle
 //! connections. A failing seed prints the command that replays it.
 
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,19 +19,14 @@ use carrick_sim::scenario::Engine;
 use carrick_sim::trace::JsonLines;
 use carrick_sim::{Faults, Report, Scenario, run};
 use carrick_tests::build::root;
+use carrick_tests::programs::protocols;
 use serde_json::Value;
 
 const SECOND: u64 = 1_000_000_000;
 
 /// Every program under `protocols/` that runs at an end, with its path below the root: the file that its folder is named for.
 fn programs() -> Vec<(String, Arc<Program>)> {
-    let main = |folder: PathBuf| folder.join(folder.file_name().expect("a name")).with_extension("mtp");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("protocols"))
-        .expect("protocols/ is there")
-        .map(|folder| main(folder.expect("a folder").path()))
-        .filter(|path| path.is_file())
-        .collect();
-    files.sort();
+    let files = protocols();
     assert!(!files.is_empty());
     files
         .into_iter()

@@ -2,49 +2,29 @@
 //! Programs as tables: what a table says is what its text says, whoever reads it; a wrong table gets an error.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use carrick_driver::compile::text_of;
 use carrick_driver::{compile_file, table};
 use carrick_ir::Program;
+use carrick_sim::rng::Rng;
 use carrick_tests::build::{carrick, root};
 use carrick_tests::command::{done, run};
+use carrick_tests::programs;
 use serde_json::{Value, json};
-
-/// Programs that are right, and complete by themselves.
-fn programs() -> impl Iterator<Item = Program> {
-    let folders = ["protocols/*", "tests/programs", "tests/paper"].map(|folder| {
-        let folder = root().join(folder);
-        let below = |dir: &Path| {
-            fs::read_dir(dir)
-                .expect("a folder")
-                .map(|e| e.expect("an entry").path())
-                .collect::<Vec<PathBuf>>()
-        };
-        match folder.ends_with("*") {
-            true => below(folder.parent().expect("a parent"))
-                .iter()
-                .filter(|p| p.is_dir())
-                .flat_map(|p| below(p))
-                .collect(),
-            false => below(&folder),
-        }
-    });
-    let files = folders.into_iter().flatten().filter(|p: &PathBuf| p.extension().is_some_and(|e| e == "mtp"));
-    files.filter_map(|file| Some(Program::clone(&*compile_file(&file).expect("readable").program?)))
-}
 
 #[test]
 fn a_table_says_what_its_text_says() {
-    let mut count = 0;
-    for program in programs() {
+    let files = [programs::protocols(), programs::of("tests/programs"), programs::of("tests/paper")].concat();
+    assert!(files.len() > 30, "{files:?}");
+    for file in files {
+        let compiled = compile_file(&file).expect("readable");
+        let program = compiled.program.unwrap_or_else(|| panic!("{}", file.display()));
         let table = table::write(&program);
-        assert_eq!(table::read("a.json", &table).as_ref(), Ok(&program), "{}", program.file);
+        assert_eq!(table::read("a.json", &table).as_ref(), Ok(&*program), "{}", program.file);
         assert!(text_of(&program).is_some(), "{}: the text is not in its table", program.file);
-        count += 1;
     }
-    assert!(count > 30, "{count} programs");
 }
 
 /// The table of a program with features, in a folder.
@@ -130,47 +110,39 @@ fn a_wrong_table_gets_an_error() {
     assert!(said.contains("unknown field `x`"), "{said}");
 }
 
-/// Numbers as they come, the same ones each time (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
+/// One of so many.
+fn below(count: usize, rng: &mut Rng) -> usize {
+    rng.below(count as u64) as usize
 }
 
 /// Changes one value somewhere below.
-fn mutate(value: &mut Value, numbers: &mut Numbers) {
+fn mutate(value: &mut Value, rng: &mut Rng) {
     match value {
         Value::Array(all) if !all.is_empty() => {
-            let at = numbers.below(all.len());
-            match numbers.below(12) {
+            let at = below(all.len(), rng);
+            match below(12, rng) {
                 0 => drop(all.remove(at)),
                 1 => all.push(all[at].clone()),
                 2 => all.swap(at, 0),
-                _ => mutate(&mut all[at], numbers),
+                _ => mutate(&mut all[at], rng),
             }
         }
         Value::Object(all) if !all.is_empty() => {
-            let at = numbers.below(all.len());
-            mutate(all.values_mut().nth(at).expect("it is there"), numbers);
+            let at = below(all.len(), rng);
+            mutate(all.values_mut().nth(at).expect("it is there"), rng);
         }
         Value::Number(number) => {
             let old = number.as_u64().unwrap_or_default();
             let new =
                 [0, 1, old.wrapping_add(1), old.wrapping_sub(1), u64::from(u32::MAX), u64::MAX, 1 << 40];
-            *value = json!(new[numbers.below(new.len())]);
+            *value = json!(new[below(new.len(), rng)]);
         }
         Value::Bool(flag) => *flag = !*flag,
         Value::String(text) => {
             let new = ["", "x\"; y", "*/ int", "\n#error", "main", "u32", "if"];
-            *text = new[numbers.below(new.len())].to_owned();
+            *text = new[below(new.len(), rng)].to_owned();
         }
-        other => *other = json!(numbers.below(4)),
+        other => *other = json!(below(4, rng)),
     }
 }
 
@@ -179,7 +151,7 @@ fn mutate(value: &mut Value, numbers: &mut Numbers) {
 fn a_table_of_nonsense_is_no_program() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("nonsense.json");
-    let (mut taken, mut numbers) = (0, Numbers(1));
+    let (mut taken, mut rng) = (0, Rng::new(1, 0));
     for name in ["octets", "shared", "structures", "scheduling"] {
         let program = compile_file(&root().join(format!("tests/programs/{name}.mtp"))).expect("readable");
         let mut right: Value =
@@ -188,8 +160,8 @@ fn a_table_of_nonsense_is_no_program() {
         right["program"]["texts"] = json!([]);
         for _ in 0..mutations() {
             let mut wrong = right.clone();
-            for _ in 0..=numbers.below(2) {
-                mutate(&mut wrong["program"], &mut numbers);
+            for _ in 0..=rng.below(2) {
+                mutate(&mut wrong["program"], &mut rng);
             }
             let Ok(program) = table::read("nonsense.json", &wrong.to_string()) else { continue };
             taken += 1;
