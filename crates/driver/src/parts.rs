@@ -4,6 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use carrick_syntax::parse;
+
+use crate::compile::read;
+
 /// Imports that are followed from a part to its program.
 const DEPTH: usize = 16;
 
@@ -27,7 +31,7 @@ fn importer(part: &Path) -> Option<PathBuf> {
     let above = folder.parent().map_or_else(|| folder.join(".."), Path::to_owned);
     let mut files: Vec<PathBuf> = [folder, &above].into_iter().flat_map(programs).collect();
     files.sort();
-    files.into_iter().find(|file| imports(file).any(|name| is(&file.with_file_name(name), &wanted)))
+    files.into_iter().find(|file| imports(file).iter().any(|name| is(&file.with_file_name(name), &wanted)))
 }
 
 /// The files of programs in a folder.
@@ -42,8 +46,7 @@ fn is(file: &Path, wanted: &Path) -> bool {
 }
 
 /// The names that a file imports.
-fn imports(file: &Path) -> impl Iterator<Item = String> {
-    let text = fs::read_to_string(file).unwrap_or_default();
-    let name = |line: &str| line.trim().strip_prefix("import \"")?.split('"').next().map(str::to_owned);
-    text.lines().filter_map(name).collect::<Vec<_>>().into_iter()
+fn imports(file: &Path) -> Vec<String> {
+    let text = read(file).unwrap_or_default();
+    parse(&text).0.imports.into_iter().map(|import| import.name).collect()
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use carrick_driver::compile::{compile_file, compile_text, compile_texts};
+use carrick_driver::parts::program_of;
 use carrick_driver::render::{Colour, json, pretty};
 use carrick_driver::{Compiled, Failure};
 
@@ -182,6 +183,8 @@ fn only_files_are_read() {
         let (errors, _, said) = answered("an import of it", importing);
         assert!(errors == 1 && said.contains("MTP0500"), "{name}: {said}");
     }
+    let part = at("mark.mtp");
+    assert_eq!(bounded("a search among them", move || program_of(&part)), None);
     let right: Compiled = compile_file(&at("mark.mtp")).expect("readable");
     assert!(!pretty(&right, Colour::No).contains("MTP0001"), "{}", pretty(&right, Colour::No));
 }
