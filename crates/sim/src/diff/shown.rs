@@ -46,43 +46,52 @@ enum Place {
 /// What a run may show. Whoever shows more is stopped: nothing that these applications ask for takes as much.
 const MOST_SHOWN: usize = 2_000_000;
 
-/// Keeps everything.
-#[derive(Debug, Default)]
-pub(super) struct Recorder(Vec<Shown>);
+/// Takes what a run shows, one by one.
+trait Take {
+    fn take(&mut self, shown: Shown);
 
-impl Recorder {
-    pub fn is_full(&self) -> bool {
-        self.0.len() >= MOST_SHOWN
-    }
-
-    fn take(&mut self, now: u64, place: Place, item: Item) {
-        self.0.push(Shown { now, place, item });
-    }
+    /// Whether it takes no more.
+    fn is_full(&self) -> bool;
 }
 
-impl Observer for Recorder {
+impl<T: Take> Observer for T {
     fn enough(&self) -> bool {
         self.is_full()
     }
 
     fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
-        self.take(now, Place::Host(host), Item::Packet(packet.to_vec()));
+        self.take(Shown { now, place: Place::Host(host), item: Item::Packet(packet.to_vec()) });
     }
 
     fn record(&mut self, now: u64, host: usize, record: &Record) {
-        self.take(now, Place::Host(host), Item::record(record));
+        self.take(Shown { now, place: Place::Host(host), item: Item::record(record) });
     }
 
     fn completed(&mut self, now: u64, host: usize, done: &Completion) {
-        self.take(now, Place::Host(host), Item::Completion(done.token, done.status, done.value));
+        let item = Item::Completion(done.token, done.status, done.value);
+        self.take(Shown { now, place: Place::Host(host), item });
     }
 
     fn passed(&mut self, now: u64, interface: usize, packet: &[u8]) {
-        self.take(now, Place::Interface(interface), Item::Packet(packet.to_vec()));
+        self.take(Shown { now, place: Place::Interface(interface), item: Item::Packet(packet.to_vec()) });
     }
 
     fn record_between(&mut self, now: u64, record: &Record) {
-        self.take(now, Place::Between, Item::record(record));
+        self.take(Shown { now, place: Place::Between, item: Item::record(record) });
+    }
+}
+
+/// Keeps everything.
+#[derive(Debug, Default)]
+pub(super) struct Recorder(Vec<Shown>);
+
+impl Take for Recorder {
+    fn take(&mut self, shown: Shown) {
+        self.0.push(shown);
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() >= MOST_SHOWN
     }
 }
 
@@ -103,12 +112,13 @@ impl Comparer {
         let stopped = first.is_full();
         Comparer { expected: first.0.into(), stopped, last_event: None, compared: 0, difference: None }
     }
+}
 
-    fn compare(&mut self, now: u64, place: Place, item: Item) {
-        if self.difference.is_some() || self.enough() {
+impl Take for Comparer {
+    fn take(&mut self, shown: Shown) {
+        if self.difference.is_some() || self.is_full() {
             return;
         }
-        let shown = Shown { now, place, item };
         let expected = self.expected.pop_front();
         if expected.as_ref() != Some(&shown) {
             self.difference = Some((expected, shown, self.last_event.take()));
@@ -119,31 +129,9 @@ impl Comparer {
             self.last_event = Some(shown);
         }
     }
-}
 
-impl Observer for Comparer {
-    fn enough(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.stopped && self.expected.is_empty()
-    }
-
-    fn sent(&mut self, now: u64, host: usize, _number: u64, packet: &[u8]) {
-        self.compare(now, Place::Host(host), Item::Packet(packet.to_vec()));
-    }
-
-    fn record(&mut self, now: u64, host: usize, record: &Record) {
-        self.compare(now, Place::Host(host), Item::record(record));
-    }
-
-    fn completed(&mut self, now: u64, host: usize, done: &Completion) {
-        self.compare(now, Place::Host(host), Item::Completion(done.token, done.status, done.value));
-    }
-
-    fn passed(&mut self, now: u64, interface: usize, packet: &[u8]) {
-        self.compare(now, Place::Interface(interface), Item::Packet(packet.to_vec()));
-    }
-
-    fn record_between(&mut self, now: u64, record: &Record) {
-        self.compare(now, Place::Between, Item::record(record));
     }
 }
 
