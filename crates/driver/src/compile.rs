@@ -50,7 +50,7 @@ impl Compiled {
 /// # Errors
 /// [`Failure::Usage`] if the file cannot be read as text; what is wrong with the program itself is in the result.
 pub fn compile_file(path: &Path) -> Result<Compiled, Failure> {
-    Ok(compile_text(&path.display().to_string(), read(path)?))
+    compile_choice(path, &Choice::default())
 }
 
 /// As [`compile_file`], with the features that a build chooses.

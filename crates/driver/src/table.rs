@@ -6,6 +6,7 @@ use std::path::Path;
 use carrick_ir::{self as ir, Program};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::Failure;
 use crate::hash::Hash;
@@ -49,7 +50,8 @@ pub fn file_name(program: &Program) -> String {
 /// # Panics
 /// Never: every program has a form in JSON.
 pub fn write(program: &Program) -> String {
-    let table = Table { version: VERSION, hash: Some(hash(program)), program };
+    let program = json(program);
+    let table = Table { version: VERSION, hash: Some(hash(&program)), program };
     serde_json::to_string(&table).expect("a program has a form in JSON") + "\n"
 }
 
@@ -92,7 +94,7 @@ fn checked(text: &str) -> Result<Program, String> {
         ));
     }
     let program = table.program;
-    if table.hash.is_some_and(|told| told != hash(&program)) {
+    if table.hash.is_some_and(|told| told != hash(&json(&program))) {
         return Err("the program does not have the hash that the table says; leave `hash` out of a table that you change".into());
     }
     ir::validate::validate(&program).map_err(|errors| {
@@ -117,17 +119,23 @@ fn parse(text: &str) -> Result<Table<Program>, String> {
     parsed.map_err(|e| format!("{e}; `carrick build --target json` makes tables, and their schema"))
 }
 
-fn hash(program: &Program) -> String {
+/// The hash of a program, by its form in JSON.
+fn hash(program: &RawValue) -> String {
     let mut hash = Hash::new();
-    hash.add(&serde_json::to_vec(program).expect("a program has a form in JSON"));
+    hash.add(program.get().as_bytes());
     format!("{:016x}", hash.value())
+}
+
+/// A program in the form that tables have it in, without white space.
+fn json(program: &Program) -> Box<RawValue> {
+    to_raw_value(program).expect("a program has a form in JSON")
 }
 
 /// How deep objects and arrays nest at most.
 fn depth(text: &str) -> usize {
     let (mut now, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
-    for octet in text.bytes() {
-        match octet {
+    for byte in text.bytes() {
+        match byte {
             _ if escaped => escaped = false,
             b'\\' if quoted => escaped = true,
             b'"' => quoted = !quoted,

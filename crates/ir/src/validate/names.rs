@@ -9,9 +9,9 @@ impl Check<'_> {
     pub(super) fn names(&mut self) {
         self.place = "names".into();
         for name in names(self.program) {
-            let mut octets = name.bytes();
-            let first = octets.next().is_some_and(|c| c.is_ascii_alphabetic() || c == b'_');
-            let rest = octets.all(|c| c.is_ascii_alphanumeric() || c == b'_');
+            let mut bytes = name.bytes();
+            let first = bytes.next().is_some_and(|c| c.is_ascii_alphabetic() || c == b'_');
+            let rest = bytes.all(|c| c.is_ascii_alphanumeric() || c == b'_');
             self.must(first && rest, &format!("{name:?} is no identifier"));
         }
         for line in lines(self.program) {
