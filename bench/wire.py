@@ -8,7 +8,9 @@ import subprocess
 
 # Seconds for which an answer is waited for.
 PATIENCE = 120
-OURS, PEER, DEVICE = "10.78.0.1", "10.78.0.2", "wire0"
+OURS, PEER, NETWORK, DEVICE = "10.78.0.1", "10.78.0.2", "10.78.0.0/24", "wire0"
+# What Linux's TCP uses at both ends, whatever this machine's own default is. Ours uses the same.
+CONGESTION_CONTROL = "cubic"
 
 
 def run(*words):
@@ -45,14 +47,15 @@ class Wire:
             for name in self.names:
                 run("ip", "netns", "exec", name, "ethtool", "-K", DEVICE,
                     *"tso off gso off gro off tx off rx off".split())
-        run("ip", "-n", peer, "addr", "add", f"{PEER}/24", "dev", DEVICE)
-        if self.kernel_on_both:
-            run("ip", "-n", ours, "addr", "add", f"{OURS}/24", "dev", DEVICE)
         for name in self.names:
             run("ip", "-n", name, "link", "set", "lo", "up")
             run("ip", "-n", name, "link", "set", DEVICE, "up")
             # All runs of a contest call from ports of their own, those of the last minute too.
             run("ip", "netns", "exec", name, "sysctl", "-q", "net.ipv4.ip_local_port_range=1024 65535")
+        for name, address in [(ours, OURS), (peer, PEER)] if self.kernel_on_both else [(peer, PEER)]:
+            run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", DEVICE)
+            # By the route: in a namespace not every machine lets all of them be the default.
+            run("ip", "-n", name, "route", "replace", NETWORK, "dev", DEVICE, "src", address, "congctl", CONGESTION_CONTROL)
         return self
 
     def let_frames_back(self):
