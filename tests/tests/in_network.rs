@@ -73,6 +73,97 @@ fn every_octet_arrives_through_a_bad_network() {
     }
 }
 
+const BELL: &str = "dumbbell:2";
+
+/// TCP from h0 to h2 over a topology of four hosts, with this on the command line.
+#[track_caller]
+fn over(topology: &str, args: &[&str]) -> Value {
+    let flows = ["--workload", "closed:1@h0:h2", "--flows", "3", "--bytes", "300KB", "--format", "json"];
+    let said = done(&root(), &[&["sim", TCP, "--topology", topology], &flows[..], args].concat());
+    serde_json::from_str::<Value>(&said).expect("JSON")["runs"][0].take()
+}
+
+/// A program in the network for each node of a dumbbell.
+fn at(nodes: &[&str], program: &str) -> Vec<String> {
+    nodes.iter().map(|node| format!("--at={node}={}", root().join(program).display())).collect()
+}
+
+fn words(all: &[String]) -> Vec<&str> {
+    all.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn programs_at_nodes_that_let_everything_through_change_nothing() {
+    let free = over(BELL, &["--loss", "1%"]);
+    let chain = at(&["h0", "s0", "h2", "s0", "s1", "h2"], "tests/programs/in_network.mtp");
+    let through = over(BELL, &[&["--loss", "1%"], &words(&chain)[..]].concat());
+    for what in ["ended", "ended_at_ns", "packets", "hops", "slowdowns", "retransmitted_packets"] {
+        assert_eq!(free[what], through[what], "{what}");
+    }
+    let programs = through["programs"].as_array().expect("a list");
+    let nodes: Vec<_> = programs.iter().map(|program| program["at"].as_str().expect("a node")).collect();
+    assert_eq!(nodes, ["h0", "s0", "h2", "s0", "s1", "h2"]);
+    for program in programs {
+        let counted = |name: &str| program["counters"][name].as_u64().expect("a number");
+        assert!(counted("tx_forwarded") > 500 && counted("rx_packets") == 0, "{program}");
+    }
+    assert_eq!(programs[1]["counters"], programs[3]["counters"], "both of a chain see the same");
+}
+
+#[test]
+fn a_proxy_at_a_host_keeps_strangers_from_it() {
+    let proxy = at(&["h2"], PROXY);
+    let interpreted = over(BELL, &words(&proxy));
+    assert_eq!(interpreted["ended"], 3, "{interpreted}");
+    let program = &interpreted["programs"][0];
+    assert!(
+        program["counters"]["tx_packets"].as_u64() >= Some(9),
+        "each connection is opened twice: {program}"
+    );
+    let compiled = over(BELL, &[&words(&proxy)[..], &["--compiled"]].concat());
+    for what in ["ended_at_ns", "packets", "hops", "programs"] {
+        assert_eq!(interpreted[what], compiled[what], "{what}");
+    }
+    // Named by the file of a topology, beside it.
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("bell.toml");
+    let links = "[[links]]\nends = [\"h0..h3\", \"s0\"]\nrate = \"100Mbps\"\ndelay = \"1ms\"\n";
+    fs::copy(root().join(PROXY), dir.path().join("proxy.mtp")).expect("a copy");
+    let programs = "[[programs]]\nat = \"h2\"\nfile = \"proxy.mtp\"\nset = [\"max_conns=16\"]\n";
+    fs::write(&file, format!("hosts = 4\nswitches = 1\n{links}{programs}")).expect("a file");
+    let named = over(&file.display().to_string(), &[]);
+    assert_eq!((&named["ended"], &named["programs"][0]["at"]), (&3.into(), &"h2".into()), "{named}");
+}
+
+#[test]
+fn what_cannot_stand_at_a_node_is_refused() {
+    let refused = |args: &[&str], words: &[&str]| {
+        let always = ["sim", TCP, "--topology", "star:3"];
+        let output = run(&root(), &[&always[..], args].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        words.iter().for_each(|word| assert!(said.contains(word), "{args:?}: {said}"));
+    };
+    let proxy = format!("s0={PROXY}");
+    refused(&["--at", &format!("s1={PROXY}")], &["\"s1\"", "h0 to h2 and s0"]);
+    refused(&["--at", "s0"], &["--at s0", "s0=cache.mtp"]);
+    refused(&["--at", "s0=nothing.mtp"], &["nothing.mtp", "no such file"]);
+    refused(&["--at", &format!("s0={TCP}")], &["runs at an end", "register_role"]);
+    refused(&["--at", &proxy, "--at-set", "s0.max_conn=4"], &["max_conns?"]);
+    refused(&["--at", &proxy, "--at-set", "h0.max_conns=4"], &["no program stands at h0"]);
+    refused(&["--at", &proxy, "--at-set", "s0"], &["s0.keys=64"]);
+    refused(&["--via", PROXY], &["--at s0=PROGRAM"]);
+}
+
+#[test]
+fn who_sees_no_packet_is_told_why() {
+    let program = "tests/programs/in_network.mtp";
+    let why = "it saw 0 packets: its protocol is 210, that of the ends is 6";
+    let at = format!("s0={program}");
+    assert!(done(&root(), &["sim", TCP, "--topology", "star:2", "--at", &at]).contains(why));
+    assert!(done(&root(), &["sim", TCP, "--via", program]).contains(why));
+}
+
 #[test]
 fn a_comparison_is_of_what_is_between_too() {
     let ends = compiled_to(&root().join(TCP));

@@ -7,6 +7,7 @@
 mod args;
 mod command_line;
 mod commands;
+mod load;
 mod manifest;
 mod output;
 mod watch;

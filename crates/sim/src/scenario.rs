@@ -181,6 +181,8 @@ pub struct Report {
 /// What came of the core between client and server.
 #[derive(Debug, Clone)]
 pub struct BetweenReport {
+    /// the protocol number of its packets, and that of the ends'
+    pub protocols: [u8; 2],
     /// by number
     pub counters: Vec<u64>,
     /// instances that were still open
@@ -241,7 +243,11 @@ pub struct Way<'a> {
     pub params: Vec<u64>,
 }
 
-fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Between, String> {
+/// A core of a program in the network.
+///
+/// # Errors
+/// A sentence, if the program runs at an end, or the configuration is outside what it allows.
+pub(crate) fn in_network(way: &Way<'_>, config: Config) -> Result<Box<dyn Core>, String> {
     let Way { program, engine, params } = way;
     if program.in_network.is_none() {
         return Err(format!(
@@ -249,11 +255,14 @@ fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Bet
             program.file
         ));
     }
-    let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
-    let config = Config { seed, params: params.clone(), ..host_config(scenario, 0, tracing) };
-    // Nobody steps through what is between.
+    // Nobody steps through what is in the network.
     let engine = if let Engine::Debugged(_) = engine { &Engine::Interpreter } else { engine };
-    let core = engine.core(program, &config, 0)?;
+    engine.core(program, &Config { params: params.clone(), ..config }, 0)
+}
+
+fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Between, String> {
+    let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
+    let core = in_network(way, Config { seed, ..host_config(scenario, 0, tracing) })?;
     Ok(Between::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
 }
 
@@ -342,7 +351,8 @@ pub fn run_through(
         failures.extend(judge::claims(way.program, "way", node.core.failed_claims()));
     }
     Ok(Report {
-        between: net.between.as_ref().map(|node| BetweenReport {
+        between: net.between.as_ref().zip(way).map(|(node, way)| BetweenReport {
+            protocols: [way.program, program].map(|p| p.net_header.protocol),
             counters: node.core.counters(),
             open_contexts: node.core.open_contexts(),
             links: node.link_counters(),

@@ -16,7 +16,7 @@ use graph::Graph;
 
 /// The circles that are not untied yet: a file of each, and the number of its files.
 const KNOWN: [(&str, usize); 13] = [
-    ("crates/cli/src/args.rs", 33),
+    ("crates/cli/src/args.rs", 31),
     ("crates/dissect/src/fields.rs", 2),
     ("crates/dissect/src/place.rs", 2),
     ("crates/interp/src/machine.rs", 24),

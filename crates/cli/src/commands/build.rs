@@ -8,6 +8,7 @@ use carrick_driver::explain_placement::Explained;
 use carrick_driver::targets::{Against, Targets};
 
 use crate::args::Build;
+use crate::load::load_for;
 use crate::output::{self, Format};
 
 pub fn run(args: &Build, targets: Targets) -> Result<ExitCode, Failure> {
@@ -15,7 +16,7 @@ pub fn run(args: &Build, targets: Targets) -> Result<ExitCode, Failure> {
     let against = targets.against(target);
     let Some(dir) = &args.output else { return explain(args, &against) };
     let source = &args.source;
-    let program = super::load_for(&source.file, &source.features.choice(), Some(&against))?;
+    let program = load_for(&source.file, &source.features.choice(), Some(&against))?;
     let progress = output::progress("compiling what was generated");
     let built = target.emit(&program, dir);
     progress.finish_and_clear();

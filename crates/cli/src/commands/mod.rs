@@ -23,18 +23,18 @@ pub mod sim;
 mod targets;
 pub mod trace;
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
 
-use carrick_driver::targets::{Against, Targets};
-use carrick_driver::{Choice, Failure, compile_for};
+use carrick_driver::Failure;
+use carrick_driver::targets::Targets;
 use carrick_ir::Program;
 
 use crate::args::{Args, Command, Source};
+use crate::load::load_choice;
 use crate::manifest::words;
-use crate::{output, watch};
+use crate::watch;
 
 /// The command as it was said, which makes a run again.
 fn command_line() -> String {
@@ -77,16 +77,4 @@ pub fn run(args: &Args, targets: Targets) -> Result<ExitCode, Failure> {
 /// The program in the file; its diagnostics go to standard error, and errors end the command.
 fn load(source: &Source) -> Result<Arc<Program>, Failure> {
     load_choice(&source.file, &source.features.choice())
-}
-
-/// As [`load`], with these features.
-fn load_choice(file: &Path, choice: &Choice) -> Result<Arc<Program>, Failure> {
-    load_for(file, choice, None)
-}
-
-/// As [`load_choice`], for a target, if there is one.
-fn load_for(file: &Path, choice: &Choice, target: Option<&Against>) -> Result<Arc<Program>, Failure> {
-    let compiled = compile_for(file, choice, target)?;
-    output::diagnostics(&compiled);
-    compiled.program.clone().ok_or_else(|| Failure::Failed(output::summary(&compiled)))
 }

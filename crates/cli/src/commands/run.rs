@@ -12,12 +12,13 @@ use carrick_driver::targets::{self, Host, Targets};
 use carrick_sim::trace::JsonLines;
 
 use crate::args::Run;
+use crate::load::load_for;
 use crate::output;
 
 pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
     let (target, host) = (targets.find(&args.target)?, host(targets, &args.target)?);
     let (file, choice) = (&args.source.file, args.source.features.choice());
-    let program = super::load_for(file, &choice, Some(&targets.against(target)))?;
+    let program = load_for(file, &choice, Some(&targets.against(target)))?;
     let run = targets::Run { program: &program, words: &args.stack, verbose: args.verbose, busy: &shown };
     match &args.trace {
         Some(file) => traced(host, &run, file),

@@ -16,6 +16,8 @@ use carrick_sim::scenario::Engine;
 use carrick_sim::{Faults, Scenario, Way};
 use clap::{Args, ValueEnum};
 
+use crate::load::load_choice;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AppKind {
     /// One transfer from client to server
@@ -151,6 +153,15 @@ impl Between {
     }
 }
 
+/// Why a program in the network let packets through and saw none of them, if that is so; `protocols` has the number of its
+/// packets, and that of the ends'.
+pub fn unseen(counters: &[u64], protocols: [u8; 2]) -> Option<String> {
+    let counted = |name| counters[carrick_ir::counter(name)];
+    let [its, ends] = protocols;
+    let unseen = its != ends && counted("rx_packets") == 0 && counted("tx_forwarded") > 0;
+    unseen.then(|| format!("it saw 0 packets: its protocol is {its}, that of the ends is {ends}"))
+}
+
 /// A program, and a value for each of its parameters.
 type WithParams = (Arc<Program>, Vec<u64>);
 
@@ -158,7 +169,7 @@ impl ViaArgs {
     /// The program, if one is wanted, and a value for each of its parameters.
     pub fn program(&self) -> Result<Option<WithParams>, Failure> {
         let Some(file) = &self.via else { return Ok(None) };
-        let program = super::load_choice(file, &Choice::default())?;
+        let program = load_choice(file, &Choice::default())?;
         let params = params::values(&program, &self.via_set)?;
         Ok(Some((program, params)))
     }

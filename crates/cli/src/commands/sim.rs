@@ -104,7 +104,8 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
 
 /// The programs that a run is of.
 pub fn files(args: &SimArgs) -> Vec<PathBuf> {
-    [&args.source.file].into_iter().chain(&args.way.via).cloned().collect()
+    let named = [&args.source.file].into_iter().chain(&args.way.via).cloned();
+    named.chain(super::fabric::files(&args.fabric)).collect()
 }
 
 /// A file to write, if one is wanted.
@@ -224,6 +225,9 @@ fn on_the_way(node: &BetweenReport) {
     for (reason, n) in node.refusals() {
         println!("way refused {n}: {reason}");
     }
+    scenario::unseen(&node.counters, node.protocols)
+        .iter()
+        .for_each(|why| println!("on the way        {why}"));
 }
 
 fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, manifest: &Manifest) -> Value {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The files beside the program that runs are made of: a topology, traces of flows, a program in the network.
+//! The files beside the program that runs are made of: a topology, traces of flows, programs in the network.
 
 use carrick_driver::Failure;
 use carrick_ir::Program;
@@ -11,7 +11,10 @@ use crate::commands::sim::SimArgs;
 ///
 /// # Errors
 /// [`Failure::Usage`] if one cannot be read.
-pub fn of(args: &SimArgs, via: Option<&Program>) -> Result<Vec<Input>, Failure> {
+pub fn of<'p>(
+    args: &SimArgs,
+    programs: impl IntoIterator<Item = &'p Program>,
+) -> Result<Vec<Input>, Failure> {
     let fabric = &args.fabric;
     let mut inputs = Vec::new();
     if let Some(name) = &fabric.topology {
@@ -24,7 +27,7 @@ pub fn of(args: &SimArgs, via: Option<&Program>) -> Result<Vec<Input>, Failure> 
             inputs.push(Input { file: file.to_owned(), hash: digits(fnv1a(&octets)) });
         }
     }
-    inputs.extend(via.map(|p| Input { file: p.file.clone(), hash: digits(p.source_hash) }));
+    inputs.extend(programs.into_iter().map(|p| Input { file: p.file.clone(), hash: digits(p.source_hash) }));
     Ok(inputs)
 }
 

@@ -55,16 +55,20 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Of what the simulator leaves of a run that this process makes, of a program that may stand between its ends.
+    /// Of what the simulator leaves of a run that this process makes, and of the programs in its network.
     ///
     /// # Errors
     /// [`Failure::Usage`] if a file cannot be read.
-    pub fn of(args: &SimArgs, program: &Program, via: Option<&Program>) -> Result<Manifest, Failure> {
+    pub fn of<'p>(
+        args: &SimArgs,
+        program: &Program,
+        in_network: impl IntoIterator<Item = &'p Program>,
+    ) -> Result<Manifest, Failure> {
         Ok(Manifest {
             version: VERSION.to_owned(),
             program: program.file.clone(),
             source_hash: inputs::digits(program.source_hash),
-            inputs: inputs::of(args, via)?,
+            inputs: inputs::of(args, in_network)?,
             seed: args.scenario.seed,
             arguments: words::join(lasting(std::env::args().skip(1))),
             shard: None,

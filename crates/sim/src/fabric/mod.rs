@@ -15,7 +15,9 @@ pub mod results;
 mod routes;
 mod setup;
 pub mod sizes;
+mod station;
 pub mod switch;
+mod through;
 mod tier;
 pub mod timeline;
 pub mod topology;
@@ -28,6 +30,7 @@ use carrick_ir::{NetLayer, Program};
 
 pub use flows::{Flow, Flows, Outcome, Series, Start};
 pub use setup::Setup;
+pub use station::Placed;
 
 use crate::interface::Interface;
 use crate::observe::Observer;
@@ -36,9 +39,22 @@ use edge::{Edge, Place};
 use host::Host;
 use network::Network;
 use results::Results;
+use topology::Node;
 
 /// Requests of a host that may wait for their completion to be taken.
 const COMPLETIONS: u32 = 4096;
+
+/// How the core at a node is made.
+fn config(setup: &Setup, node: Node) -> Config {
+    Config {
+        seed: setup.seed.wrapping_mul(0x1_0001).wrapping_add(u64::from(node)),
+        address: edge::address(node),
+        mtu: setup.mtu,
+        completions: COMPLETIONS,
+        params: Vec::new(),
+        trace: false,
+    }
+}
 
 fn host(
     program: &Arc<Program>,
@@ -47,14 +63,7 @@ fn host(
     host: u32,
     trace: bool,
 ) -> Result<Host, String> {
-    let config = Config {
-        seed: setup.seed.wrapping_mul(0x1_0001).wrapping_add(u64::from(host)),
-        address: edge::address(host),
-        mtu: setup.mtu,
-        completions: COMPLETIONS,
-        params: setup.params.clone(),
-        trace,
-    };
+    let config = Config { params: setup.params.clone(), trace, ..config(setup, host) };
     let place = Place {
         host,
         hosts: setup.topology.hosts,
@@ -66,7 +75,7 @@ fn host(
     Ok(Host::new(core, Edge::new(Interface::of(program)?.shape, place)?))
 }
 
-/// Runs it. With an observer, cores report their records.
+/// Runs it. With an observer, the cores of hosts report their records.
 ///
 /// # Errors
 /// A sentence, if the topology or the workload is none, the program has no interface that applications speak, or the
@@ -77,10 +86,24 @@ pub fn run(
     setup: &Setup,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Results, String> {
+    run_through(program, engine, setup, &[], observer)
+}
+
+/// As [`run`], with programs in the network.
+///
+/// # Errors
+/// Also if one of these runs at an end, or stands where no node is.
+pub fn run_through(
+    program: &Arc<Program>,
+    engine: &Engine,
+    setup: &Setup,
+    placed: &[Placed<'_>],
+    observer: Option<&mut dyn Observer>,
+) -> Result<Results, String> {
     let topology = &setup.topology;
     topology.check()?;
     if program.in_network.is_some() {
-        return Err("this program runs in the network: simulate one that runs at an end".into());
+        return Err("this program runs in the network: simulate one that runs at an end, and place this one with `--at`".into());
     }
     if program.net_header.layer == NetLayer::Link {
         return Err("switches find hosts by their address, and this program sends whole frames".into());
@@ -92,8 +115,14 @@ pub fn run(
     let trace = observer.is_some();
     let hosts =
         (0..topology.hosts).map(|h| host(program, engine, setup, h, trace)).collect::<Result<_, _>>()?;
+    let nodes = topology.hosts + topology.switches;
+    let station = |placed: &Placed<'_>| match placed.node < nodes {
+        true => placed.station(config(setup, placed.node)),
+        false => Err(format!("a program stands at node {}, and the topology has {nodes}", placed.node)),
+    };
+    let stations = placed.iter().map(station).collect::<Result<_, _>>()?;
     let rest = (interface, setup.queueing.clone(), setup.seed);
-    let mut network = Network::new(topology, hosts, flows, rest, observer);
+    let mut network = Network::new(topology, hosts, stations, flows, rest, observer);
     network.run(setup.limit);
-    Ok(Results::of(network, setup))
+    Ok(Results::of(network, setup, (placed, program.net_header.protocol)))
 }

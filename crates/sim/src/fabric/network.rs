@@ -7,6 +7,7 @@ use super::host::Host;
 use super::packets::Packets;
 use super::port::{PRIORITIES, Port, Waiting};
 use super::routes::{PortId, Routes};
+use super::station::{Entry, Station, Stations};
 use super::switch::{Fate, Queueing, Switch};
 use super::tier::Tier;
 use super::timeline::{Queues, Timeline};
@@ -19,7 +20,7 @@ use crate::observe::Observer;
 use crate::rng::Rng;
 
 #[derive(Debug, Clone, Copy)]
-enum Happening {
+pub(super) enum Happening {
     /// a packet is at the far end of a port's link
     Arrival { port: PortId, packet: u32 },
     /// a port may send its next packet
@@ -28,6 +29,8 @@ enum Happening {
     Timer { host: u32 },
     /// an application asked to be woken
     Wake { host: u32, what: u32 },
+    /// a timer of a program in the network may be due
+    Station { station: u32 },
     /// a flow begins
     Begin { flow: u32 },
     /// the next of the flows that have a time
@@ -64,9 +67,10 @@ pub struct Network<'o> {
     leads: Vec<Lead>,
     ingress: Vec<Ingress>,
     /// by host, the port of its link
-    uplinks: Vec<PortId>,
+    pub(super) uplinks: Vec<PortId>,
+    pub(super) stations: Stations,
     losses: Rng,
-    packets: Packets,
+    pub(super) packets: Packets,
     agenda: Agenda<Happening>,
     calls: Calls,
     observer: Option<&'o mut dyn Observer>,
@@ -87,6 +91,7 @@ impl<'o> Network<'o> {
     pub fn new(
         topology: &Topology,
         hosts: Vec<Host>,
+        stations: Vec<Station>,
         flows: Flows,
         (interface, queueing, seed): (Interface, Queueing, u64),
         observer: Option<&'o mut dyn Observer>,
@@ -106,6 +111,7 @@ impl<'o> Network<'o> {
             routes: Routes::of(topology),
             losses: Rng::new(seed, STREAM_LOSSES),
             ingress: vec![Ingress::default(); ports.len()],
+            stations: Stations::new(stations),
             packets: Packets::default(),
             agenda: Agenda::default(),
             now: 0,
@@ -162,6 +168,15 @@ impl<'o> Network<'o> {
         self.timeline.add(at, self.flows.arrived, queues);
     }
 
+    pub(super) fn plan(&mut self, at: u64, happening: Happening) {
+        self.agenda.plan(at, happening);
+    }
+
+    /// A port whose link leads to a node.
+    pub(super) fn port_to(&self, node: Node) -> PortId {
+        self.leads.iter().position(|lead| lead.to == node).unwrap_or(0) as PortId
+    }
+
     fn plan_start(&mut self, place: u32) {
         if let Some((at, _)) = self.starts.get(place as usize) {
             self.agenda.plan(*at, Happening::Starts { place });
@@ -182,6 +197,7 @@ impl<'o> Network<'o> {
                 self.hosts[host as usize].edge.wake(what as usize, &self.flows);
                 self.pump(host as usize);
             }
+            Happening::Station { station } => self.station_timer(station),
             Happening::Begin { flow } => self.begin(flow),
             Happening::Starts { place } => {
                 self.plan_start(place + 1);
@@ -208,15 +224,19 @@ impl<'o> Network<'o> {
     // ---- in the network ----
 
     fn arrive(&mut self, port: PortId, packet: u32) {
-        let node = self.leads[port as usize].to as usize;
-        if node < self.hosts.len() {
-            return self.deliver(node, packet);
+        let node = self.leads[port as usize].to;
+        if let Some(station) = self.stations.first(node, 0) {
+            self.enter(Entry { station, interface: 0, packet, from: port });
+            return self.resume();
         }
-        self.pass(node - self.hosts.len(), port, packet);
+        match (node as usize).checked_sub(self.hosts.len()) {
+            Some(switch) => self.route(switch, port, packet),
+            None => self.deliver(node as usize, packet),
+        }
     }
 
-    /// A packet is at a switch.
-    fn pass(&mut self, at: usize, from: PortId, packet: u32) {
+    /// A packet is to leave a switch.
+    pub(super) fn route(&mut self, at: usize, from: PortId, packet: u32) {
         let label = self.packets.label(packet);
         let hosts = self.hosts.len() as u32;
         let ports =
@@ -228,7 +248,7 @@ impl<'o> Network<'o> {
         match switch.queue(port, (packet, from), &mut self.packets, &self.queueing, self.now) {
             Fate::Queued => self.came(from, self.queueing.priority(label.class), label.octets.into()),
             Fate::Dropped(gone) => self.packets.end(gone),
-            Fate::Back(packet) => return self.pass(at, from, packet),
+            Fate::Back(packet) => return self.route(at, from, packet),
         }
         self.go_on(out);
     }
@@ -306,7 +326,7 @@ impl<'o> Network<'o> {
 
     // ---- at the hosts ----
 
-    fn deliver(&mut self, host: usize, packet: u32) {
+    pub(super) fn deliver(&mut self, host: usize, packet: u32) {
         let octets = self.packets.lend(packet);
         if let Some(observer) = &mut self.observer {
             observer.arrived(self.now, host, u64::from(packet), &octets);
@@ -350,7 +370,11 @@ impl<'o> Network<'o> {
     /// Makes room in a core: its next packet waits before the link; false if it has none.
     fn push_out(&mut self, host: usize) -> bool {
         let Some((packet, octets)) = self.make(host) else { return false };
-        self.hold(self.uplinks[host], packet, octets);
+        let out = self.uplinks[host];
+        match self.stations.first(host as Node, 1) {
+            Some(station) => self.enter(Entry { station, interface: 1, packet, from: out ^ 1 }),
+            None => self.hold(out, packet, octets),
+        }
         true
     }
 
@@ -368,23 +392,42 @@ impl<'o> Network<'o> {
         if !self.ports[out as usize].idle(self.now) {
             return false;
         }
-        let Some((packet, octets)) = self.make(host) else { return false };
-        let priority = self.queueing.priority(self.packets.label(packet).class);
-        if self.ports[out as usize].is_paused(priority) {
-            self.hold(out, packet, octets);
-            return true;
+        let station = self.stations.first(host as Node, 1);
+        if station.is_some() && self.stations.busy() {
+            // What moves may take the link.
+            self.stations.waiting.push(host as u32);
+            return false;
         }
-        self.send(out, packet, octets);
-        let port = &mut self.ports[out as usize];
-        if !port.awaited {
-            port.awaited = true;
-            self.agenda.plan(port.free_at, Happening::Free { port: out });
+        let Some((packet, octets)) = self.make(host) else { return false };
+        match station {
+            Some(station) => self.enter(Entry { station, interface: 1, packet, from: out ^ 1 }),
+            None => self.let_go(out, packet, octets),
         }
         true
     }
 
+    /// Sends a packet of a host, now or when its link is free.
+    pub(super) fn let_go(&mut self, out: PortId, packet: u32, octets: u32) {
+        let priority = self.queueing.priority(self.packets.label(packet).class);
+        let port = &self.ports[out as usize];
+        if !port.idle(self.now) || port.is_paused(priority) {
+            return self.hold(out, packet, octets);
+        }
+        self.send(out, packet, octets);
+        self.await_free(out);
+    }
+
+    /// Lets somebody look when a port is free.
+    fn await_free(&mut self, port: PortId) {
+        let it = &mut self.ports[port as usize];
+        if !it.awaited && it.free_at > self.now {
+            it.awaited = true;
+            self.agenda.plan(it.free_at, Happening::Free { port });
+        }
+    }
+
     /// Lets everything happen that a host can do now.
-    fn pump(&mut self, host: usize) {
+    pub(super) fn pump(&mut self, host: usize) {
         loop {
             self.work(host);
             let Some(deadline) = self.hosts[host].core.next_deadline() else { return };

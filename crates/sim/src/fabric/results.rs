@@ -10,9 +10,11 @@ use super::network::Network;
 use super::port::PortCounters;
 use super::routes::Routes;
 use super::setup::Setup;
+use super::station::Placed;
 pub use super::tier::Tier;
 use super::timeline::Timeline;
 use super::topology::Topology;
+use crate::judge;
 
 /// What came of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,10 +47,28 @@ pub struct TierResult {
     pub mean_most: f64,
 }
 
+/// What came of a program in the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StationResult {
+    /// the name of the node
+    pub node: String,
+    /// its file
+    pub program: String,
+    /// the protocol number of its packets, and that of the ends'
+    pub protocols: [u8; 2],
+    /// by number
+    pub counters: Vec<u64>,
+    /// instances that were still open
+    pub open_contexts: usize,
+}
+
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results {
     pub flows: Vec<FlowResult>,
+    pub stations: Vec<StationResult>,
+    /// claims of these programs that did not hold, and packets that they handed to each other for ever: sentences
+    pub misdeeds: Vec<String>,
     pub tiers: Vec<TierResult>,
     /// virtual nanoseconds
     pub ended_at: u64,
@@ -77,7 +97,8 @@ pub struct Bucket {
 }
 
 impl Results {
-    pub(super) fn of(mut network: Network<'_>, setup: &Setup) -> Results {
+    /// Of a network that has run, with these programs in it, and ends of this protocol.
+    pub(super) fn of(mut network: Network<'_>, setup: &Setup, of: (&[Placed<'_>], u8)) -> Results {
         let routes = Routes::of(&setup.topology);
         let now = network.now();
         let ideal = |flow: &Flow| ideal_ns(&setup.topology, &routes, flow, u64::from(setup.mtu));
@@ -89,10 +110,13 @@ impl Results {
         for host in &network.hosts {
             counters.iter_mut().zip(host.core.counters()).for_each(|(sum, n)| *sum += n);
         }
+        let (stations, misdeeds) = stations(&network, setup, of);
         let hosts = setup.topology.hosts;
         let links = setup.topology.wires.iter().filter(|w| w.ends.iter().any(|end| *end < hosts));
         Results {
             flows,
+            stations,
+            misdeeds,
             tiers: tiers(&mut network, &setup.topology),
             ended_at: now,
             packets: network.made,
@@ -133,7 +157,8 @@ impl Results {
         };
         let over = "the background was over before the flows that it is for: give it more".to_owned();
         let all = self.flows.iter().enumerate();
-        all.filter_map(sentence).chain(self.outlasted().then_some(over)).collect()
+        let ends = all.filter_map(sentence).chain(self.outlasted().then_some(over));
+        ends.chain(self.misdeeds.iter().cloned()).collect()
     }
 
     /// Measured flows went on when there was no background any more.
@@ -222,6 +247,31 @@ fn bucket(flows: &mut [(u64, f64)]) -> Bucket {
     flows.sort_by(|a, b| a.1.total_cmp(&b.1));
     let at = |percent: usize| flows[(flows.len() - 1) * percent / 100].1;
     Bucket { upto, flows: flows.len(), p50: at(50), p99: at(99), most: at(100) }
+}
+
+fn stations(
+    network: &Network<'_>,
+    setup: &Setup,
+    (placed, protocol): (&[Placed<'_>], u8),
+) -> (Vec<StationResult>, Vec<String>) {
+    let (mut results, mut misdeeds) = (Vec::new(), Vec::new());
+    for (station, Placed { node, way }) in network.stations.all.iter().zip(placed) {
+        let name = setup.topology.name(*node);
+        misdeeds.extend(judge::claims(way.program, &name, station.core.failed_claims()));
+        results.push(StationResult {
+            node: name,
+            program: way.program.file.clone(),
+            protocols: [way.program.net_header.protocol, protocol],
+            counters: station.core.counters(),
+            open_contexts: station.core.open_contexts(),
+        });
+    }
+    let looped = network.stations.looped;
+    if looped > 0 {
+        misdeeds
+            .push(format!("{looped} packets went to and fro between programs at one node, and were dropped"));
+    }
+    (results, misdeeds)
 }
 
 fn tiers(network: &mut Network<'_>, topology: &Topology) -> Vec<TierResult> {

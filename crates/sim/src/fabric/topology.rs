@@ -121,6 +121,25 @@ impl Topology {
         at_most("switches", self.switches.into(), HOSTS_MAX.into())
     }
 
+    /// The node of this name: hosts are `h0`, `h1`, ..., switches `s0`, `s1`, ...
+    pub fn node(&self, name: &str) -> Option<Node> {
+        let (kind, number) = name.split_at_checked(1)?;
+        let number: u32 = number.parse().ok()?;
+        match kind {
+            "h" if number < self.hosts => Some(number),
+            "s" if number < self.switches => Some(self.hosts + number),
+            _ => None,
+        }
+    }
+
+    /// What [`Topology::node`] reads.
+    pub fn name(&self, node: Node) -> String {
+        match node.checked_sub(self.hosts) {
+            Some(switch) => format!("s{switch}"),
+            None => format!("h{node}"),
+        }
+    }
+
     fn wire(&mut self, a: Node, b: Node, rate_bps: u64, links: &Links) {
         let delay_ns = [links.delay_ns; 2];
         self.wires.push(Wire { ends: [a, b], rate_bps, delay_ns, loss_ppm: links.loss_ppm });

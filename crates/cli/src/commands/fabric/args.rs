@@ -11,7 +11,7 @@ use carrick_sim::fabric::topology::{Links, Topology};
 use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace};
 use clap::Args;
 
-use super::file;
+use super::file::{self, At};
 use super::runs::Shard;
 use crate::commands::scenario::ScenarioArgs;
 
@@ -28,6 +28,13 @@ pub struct FabricArgs {
     /// hosts have --rate
     #[arg(long)]
     pub topology: Option<String>,
+    /// In-network program at a node, NODE=PROGRAM: s0=cache.mtp at a switch, h3=wrap.mtp between a host and its link. Several at
+    /// one node form a chain
+    #[arg(long, value_name = "NODE=PROGRAM", requires = "topology")]
+    pub at: Vec<String>,
+    /// Parameter of the programs at a node: NODE.name=value
+    #[arg(long, value_name = "NODE.NAME=VALUE", requires = "topology")]
+    pub at_set: Vec<String>,
     /// Workload: incast:N, permutation, all-to-all, closed:N, poisson:LOAD%, or trace:FILE (lines
     /// `start_ns,source,destination,bytes`). With @SOURCES:DESTINATIONS only these hosts: closed:1@h1:h0, poisson:50%@h2..h9:h0
     #[arg(long, default_value = "permutation", requires = "topology")]
@@ -113,8 +120,8 @@ pub struct FabricArgs {
 }
 
 impl FabricArgs {
-    /// What all runs have in common: they differ in their seed and parameters.
-    pub fn setup(&self, name: &str, common: &ScenarioArgs) -> Result<Setup, Failure> {
+    /// What all runs have in common: they differ in their seed and parameters. With it, the programs that a topology's file names.
+    pub fn setup(&self, name: &str, common: &ScenarioArgs) -> Result<(Setup, Vec<At>), Failure> {
         let message = common.message.as_deref().map(quantity::bytes).transpose()?;
         let message = message.map(|octets| {
             let known = u32::try_from(octets).ok().filter(|n| (64..=1 << 30).contains(n));
@@ -127,8 +134,9 @@ impl FabricArgs {
             let sizes = self.background_sizes.as_deref().map_or(Ok(flow_sizes), sizes)?;
             workload(text, sizes, self.background_flows)
         });
-        Ok(Setup {
-            topology: self.shape(name, common)?,
+        let (topology, programs) = self.shape(name, common)?;
+        let setup = Setup {
+            topology,
             queueing: self.queueing(common)?,
             workload: workload(&self.workload, flow_sizes, self.flows)?,
             background: background.transpose()?,
@@ -139,7 +147,8 @@ impl FabricArgs {
             params: Vec::new(),
             every: self.rates.as_ref().map(|_| self.stretch()).transpose()?,
             limit: HOUR,
-        })
+        };
+        Ok((setup, programs))
     }
 
     /// Nanoseconds.
@@ -150,7 +159,7 @@ impl FabricArgs {
         }
     }
 
-    fn shape(&self, name: &str, common: &ScenarioArgs) -> Result<Topology, Failure> {
+    fn shape(&self, name: &str, common: &ScenarioArgs) -> Result<(Topology, Vec<At>), Failure> {
         if name.ends_with(".toml") {
             return file::topology(Path::new(name));
         }
@@ -161,7 +170,8 @@ impl FabricArgs {
             delay_ns: quantity::duration(&common.delay)?,
             loss_ppm: quantity::share(&common.loss)?,
         };
-        Topology::named(name, &links).map_err(Failure::Usage)
+        let topology = Topology::named(name, &links).map_err(Failure::Usage)?;
+        Ok((topology, Vec::new()))
     }
 
     fn queueing(&self, common: &ScenarioArgs) -> Result<Queueing, Failure> {

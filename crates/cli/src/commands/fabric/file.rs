@@ -9,10 +9,15 @@
 //! ends = ["h0..h1", "s0"] # two links: h0 to s0, h1 to s0
 //! rate = "10Gbps"
 //! delay = "1us"
+//!
+//! [[programs]]
+//! at = "s0"
+//! file = "cache.mtp" # beside this file
+//! set = ["keys=64"]
 //! ```
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carrick_driver::{Failure, quantity};
 use carrick_sim::fabric::topology::{Node, Topology, Wire};
@@ -26,6 +31,8 @@ struct Shape {
     #[serde(default)]
     switches: u32,
     links: Vec<Link>,
+    #[serde(default)]
+    programs: Vec<At>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -41,16 +48,28 @@ struct Link {
     loss: Option<String>,
 }
 
+/// A program in the network.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct At {
+    /// the node: `s0`, `h3`
+    pub at: String,
+    pub file: PathBuf,
+    /// `name=value`
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
 /// The text of a file.
 pub fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|e| Failure::Usage(format!("cannot read {}: {e}", path.display())))
 }
 
-/// Reads it.
+/// Reads it, with the programs at its nodes.
 ///
 /// # Errors
 /// [`Failure::Usage`] if it cannot be read or is no topology.
-pub fn topology(path: &Path) -> Result<Topology, Failure> {
+pub fn topology(path: &Path) -> Result<(Topology, Vec<At>), Failure> {
     let wrong = |e: String| Failure::Usage(format!("{}: {e}", path.display()));
     let shape: Shape = toml::from_str(&read(path)?).map_err(|e| wrong(e.to_string()))?;
     let mut topology = Topology { hosts: shape.hosts, switches: shape.switches, wires: Vec::new() };
@@ -69,22 +88,14 @@ pub fn topology(path: &Path) -> Result<Topology, Failure> {
         }
     }
     topology.check().map_err(wrong)?;
-    Ok(topology)
+    let beside = |at: At| At { file: path.with_file_name(&at.file), ..at };
+    Ok((topology, shape.programs.into_iter().map(beside).collect()))
 }
 
 /// The nodes of an end.
 fn nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive<Node>, String> {
-    let node = |text: &str| {
-        let (kind, number) = text.split_at_checked(1)?;
-        let number: u32 = number.parse().ok()?;
-        match kind {
-            "h" if number < topology.hosts => Some(number),
-            "s" if number < topology.switches => Some(topology.hosts + number),
-            _ => None,
-        }
-    };
     let (first, last) = text.split_once("..").unwrap_or((text, text));
-    let ends = node(first).zip(node(last));
+    let ends = topology.node(first).zip(topology.node(last));
     ends.map(|(a, b)| a..=b).ok_or_else(|| {
         format!("{text:?} is no end of a link: hosts are h0, h1, ..., switches s0, s1, ..., several h0..h7")
     })

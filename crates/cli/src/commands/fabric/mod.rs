@@ -3,6 +3,7 @@
 
 mod args;
 mod file;
+mod programs;
 mod runs;
 mod show;
 
@@ -28,6 +29,8 @@ use carrick_sim::scenario::Engine;
 use carrick_sim::trace::JsonLines;
 
 pub use args::FabricArgs;
+use programs::Programs;
+pub use programs::files;
 pub use runs::Shard;
 use runs::{Asked, Runs};
 pub use show::RUN;
@@ -48,7 +51,7 @@ struct Run {
 /// Simulates the topology of this name.
 pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCode, Failure> {
     let fabric = &args.fabric;
-    let setup = fabric.setup(name, &args.scenario)?;
+    let (setup, in_file) = fabric.setup(name, &args.scenario)?;
     let runs = Runs::of(program, &args.set, (setup.seed, fabric.seeds), fabric.shard)?;
     if (runs.count() != 1 || fabric.shard.is_some()) && (args.pcap.is_some() || args.trace.is_some()) {
         return Err(Failure::Usage(
@@ -57,16 +60,20 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
         ));
     }
     if args.way.via.is_some() {
-        return Err(Failure::Usage("a program --via stands between two hosts, not in a --topology".into()));
+        return Err(Failure::Usage(
+            "a program --via stands between two hosts; in a --topology, place it with --at s0=PROGRAM".into(),
+        ));
     }
     let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };
     let library = if args.compiled { Some(compiled::shared_library(program, tracing)?) } else { None };
+    let programs = Programs::of(fabric, &setup.topology, in_file, args.compiled.then_some(tracing))?;
     let shard = fabric.shard.map(|shard| format!("{shard} of {}", runs.total));
-    let manifest = Manifest { shard, ..Manifest::of(args, program, None)? };
+    let manifest = Manifest { shard, ..Manifest::of(args, program, programs.iter())? };
     let work = Work {
         args,
         program,
         setup: &setup,
+        programs: &programs,
         runs: &runs,
         manifest: &manifest,
         library: library.as_ref(),
@@ -110,6 +117,7 @@ struct Work<'a> {
     args: &'a SimArgs,
     program: &'a Arc<Program>,
     setup: &'a Setup,
+    programs: &'a Programs,
     runs: &'a Runs,
     manifest: &'a Manifest,
     library: Option<&'a SharedLibrary>,
@@ -171,7 +179,10 @@ impl Work<'_> {
         let mut all = All(observers);
         let watched = self.tracing == Tracing::On || self.args.pcap.is_some();
         let observer = watched.then_some(&mut all as &mut dyn Observer);
-        let results = fabric::run(self.program, &engine, &setup, observer).map_err(Failure::Usage)?;
+        let engines = self.programs.engines()?;
+        let placed = self.programs.placed(&engines);
+        let results =
+            fabric::run_through(self.program, &engine, &setup, &placed, observer).map_err(Failure::Usage)?;
         let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
         pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
         trace.map_or(Ok(()), JsonLines::finish).map_err(written)?;

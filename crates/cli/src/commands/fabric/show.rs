@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use carrick_ir::{COUNTERS, REFUSALS};
-use carrick_sim::fabric::results::{Bucket, Results, Tier, TierResult};
+use carrick_ir::{COUNTERS, REFUSALS, counter};
+use carrick_sim::fabric::results::{Bucket, Results, StationResult, Tier, TierResult};
 use serde_json::{Value, json};
 
 use super::{Run, Runs};
+use crate::commands::scenario::unseen;
 use crate::manifest::Manifest;
 
 /// Buckets of sizes that slowdowns are told of.
@@ -99,9 +100,10 @@ fn one(run: &Run) {
         println!("{upto:>30} {flows:>10} {p50:>10.2} {p99:>10.2} {most:>10.2}");
     }
     r.tiers.iter().for_each(tier);
-    for (reason, n) in refusals(r) {
+    for (reason, n) in refusals(&r.counters) {
         println!("hosts refused {n}: {reason}");
     }
+    r.stations.iter().for_each(station);
     let failures = r.failures();
     failures
         .iter()
@@ -130,8 +132,30 @@ fn tier(t: &TierResult) {
     );
 }
 
-fn refusals(r: &Results) -> impl Iterator<Item = (&'static str, u64)> {
-    COUNTERS.iter().copied().zip(r.counters.iter().copied()).take(REFUSALS).filter(|(_, n)| *n > 0)
+fn station(s: &StationResult) {
+    let counted = |name| s.counters[counter(name)];
+    println!(
+        "{:<17} {}: {} packets seen, {} let through, {} made",
+        format!("at {}", s.node),
+        s.program,
+        counted("rx_packets"),
+        counted("tx_forwarded"),
+        counted("tx_packets")
+    );
+    for (reason, n) in refusals(&s.counters) {
+        println!("{} refused {n}: {reason}", s.node);
+    }
+    unseen(&s.counters, s.protocols)
+        .iter()
+        .for_each(|why| println!("{:<17} {why}", format!("at {}", s.node)));
+}
+
+fn refusals(counters: &[u64]) -> impl Iterator<Item = (&'static str, u64)> {
+    COUNTERS.iter().copied().zip(counters.iter().copied()).take(REFUSALS).filter(|(_, n)| *n > 0)
+}
+
+fn counters(all: &[u64]) -> BTreeMap<&'static str, u64> {
+    COUNTERS.iter().copied().zip(all.iter().copied()).collect()
 }
 
 /// For programs; nothing in it depends on the machine.
@@ -162,8 +186,19 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "queues": tiers,
         "packets": r.packets,
         "hops": r.hops,
-        "counters": COUNTERS.iter().zip(&r.counters).collect::<BTreeMap<_, _>>(),
+        "counters": counters(&r.counters),
+        "programs": r.stations.iter().map(station_json).collect::<Vec<_>>(),
         "failures": r.failures(),
+    })
+}
+
+fn station_json(s: &StationResult) -> Value {
+    json!({
+        "at": s.node,
+        "program": s.program,
+        "protocol": s.protocols[0],
+        "counters": counters(&s.counters),
+        "open_contexts": s.open_contexts,
     })
 }
 

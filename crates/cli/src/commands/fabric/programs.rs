@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs in the network, at the nodes of a topology.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use carrick_driver::cc::Tracing;
+use carrick_driver::compiled::{self, SharedLibrary};
+use carrick_driver::{Choice, Failure, params};
+use carrick_ir::Program;
+use carrick_sim::Way;
+use carrick_sim::compiled::CompiledProgram;
+use carrick_sim::fabric::Placed;
+use carrick_sim::fabric::topology::{Node, Topology};
+use carrick_sim::scenario::Engine;
+
+use super::args::FabricArgs;
+use super::file::At;
+use crate::load::load_choice;
+
+/// A program at a node. The library must stay as long as its compiled core is used.
+struct Stationed {
+    node: Node,
+    program: Arc<Program>,
+    /// a value for each parameter
+    params: Vec<u64>,
+    library: Option<SharedLibrary>,
+}
+
+/// All programs in the network; those of one node in the order of their chain.
+pub struct Programs(Vec<Stationed>);
+
+impl Programs {
+    /// Those that a topology's file names, and behind them those of the command line.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if there is no such node, program or parameter.
+    pub fn of(
+        args: &FabricArgs,
+        topology: &Topology,
+        in_file: Vec<At>,
+        compiled: Option<Tracing>,
+    ) -> Result<Programs, Failure> {
+        let named = args.at.iter().map(|text| at(text)).collect::<Result<Vec<At>, Failure>>()?;
+        let mut all = Vec::new();
+        for At { at, file, set } in in_file.into_iter().chain(named) {
+            let node = topology.node(&at).ok_or_else(|| no_node(&at, topology))?;
+            let program = load_choice(&file, &Choice::default())?;
+            let library = compiled.map(|tracing| compiled::shared_library(&program, tracing)).transpose()?;
+            all.push((Stationed { node, program, params: Vec::new(), library }, set));
+        }
+        for setting in &args.at_set {
+            set(setting, topology, &mut all)?;
+        }
+        let known = |(mut it, settings): (Stationed, Vec<String>)| {
+            it.params = params::values(&it.program, &settings)?;
+            Ok(it)
+        };
+        Ok(Programs(all.into_iter().map(known).collect::<Result<_, Failure>>()?))
+    }
+
+    /// The programs themselves.
+    pub fn iter(&self) -> impl Iterator<Item = &Program> {
+        self.0.iter().map(|it| &*it.program)
+    }
+
+    /// Who runs each of them.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if a compiled core cannot be loaded.
+    pub fn engines(&self) -> Result<Vec<Engine>, Failure> {
+        let engine = |it: &Stationed| {
+            let Some(library) = &it.library else { return Ok(Engine::Interpreter) };
+            let core = CompiledProgram::load(&library.path, &it.program).map_err(Failure::Failed)?;
+            Ok(Engine::Compiled(core))
+        };
+        self.0.iter().map(engine).collect()
+    }
+
+    /// Where they stand, run by these.
+    pub fn placed<'a>(&'a self, engines: &'a [Engine]) -> Vec<Placed<'a>> {
+        let placed = |(it, engine): (&'a Stationed, &'a Engine)| Placed {
+            node: it.node,
+            way: Way { program: &it.program, engine, params: it.params.clone() },
+        };
+        self.0.iter().zip(engines).map(placed).collect()
+    }
+}
+
+/// The files that the command line names.
+pub fn files(args: &FabricArgs) -> impl Iterator<Item = PathBuf> {
+    args.at.iter().filter_map(|text| Some(text.split_once('=')?.1.into()))
+}
+
+/// `s0=cache.mtp`
+fn at(text: &str) -> Result<At, Failure> {
+    let parts = text.split_once('=').filter(|(node, file)| !node.is_empty() && !file.is_empty());
+    let (node, file) = parts.ok_or_else(|| {
+        Failure::Usage(format!("--at {text}: say a node and a program, such as s0=cache.mtp"))
+    })?;
+    Ok(At { at: node.into(), file: file.into(), set: Vec::new() })
+}
+
+/// `s0.keys=64`: for the programs at this node that have the parameter.
+fn set(text: &str, topology: &Topology, all: &mut [(Stationed, Vec<String>)]) -> Result<(), Failure> {
+    let parts =
+        text.split_once('.').and_then(|(node, setting)| Some((node, setting, setting.split_once('=')?.0)));
+    let (node, setting, name) = parts.ok_or_else(|| {
+        Failure::Usage(format!("--at-set {text}: say a node, a parameter and its value, such as s0.keys=64"))
+    })?;
+    let number = topology.node(node).ok_or_else(|| no_node(node, topology))?;
+    let mut here: Vec<_> = all.iter_mut().filter(|(it, _)| it.node == number).collect();
+    if here.is_empty() {
+        return Err(Failure::Usage(format!(
+            "--at-set {text}: no program stands at {node}; place one with --at {node}=FILE"
+        )));
+    }
+    let has = |it: &Stationed| it.program.params.iter().any(|param| param.name == name);
+    let any = here.iter().any(|(it, _)| has(it));
+    // Where none has it, the first one says what it has.
+    let of = here.iter_mut().filter(|(it, _)| !any || has(it));
+    of.for_each(|(_, settings)| settings.push(setting.to_owned()));
+    Ok(())
+}
+
+fn no_node(name: &str, topology: &Topology) -> Failure {
+    let several = |kind, count| match count {
+        1 => format!("{kind}0"),
+        _ => format!("{kind}0 to {kind}{}", count - 1),
+    };
+    let mut nodes = several("h", topology.hosts);
+    if topology.switches > 0 {
+        nodes += " and ";
+        nodes += &several("s", topology.switches);
+    }
+    Failure::Usage(format!("{name:?} is no node of this topology: it has {nodes}"))
+}

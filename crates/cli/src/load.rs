@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs from files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use carrick_driver::targets::Against;
+use carrick_driver::{Choice, Failure, compile_for};
+use carrick_ir::Program;
+
+use crate::output;
+
+/// The program in the file, with these features; its diagnostics go to standard error, and errors end the command.
+pub fn load_choice(file: &Path, choice: &Choice) -> Result<Arc<Program>, Failure> {
+    load_for(file, choice, None)
+}
+
+/// As [`load_choice`], for a target, if there is one.
+pub fn load_for(file: &Path, choice: &Choice, target: Option<&Against>) -> Result<Arc<Program>, Failure> {
+    let compiled = compile_for(file, choice, target)?;
+    output::diagnostics(&compiled);
+    compiled.program.clone().ok_or_else(|| Failure::Failed(output::summary(&compiled)))
+}
