@@ -165,6 +165,13 @@ fn memory_of_requests() {
 }
 
 #[test]
+fn addresses_of_complete_requests() {
+    if let Some(packets) = hold(&own("tests/programs/gone.mtp")) {
+        assert!(packets > 500, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn claims_in_every_place() {
     hold(&own("tests/programs/claims.mtp"));
 }

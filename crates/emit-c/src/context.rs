@@ -354,7 +354,7 @@ impl Emitter<'_> {
             self.w.open(format!(
                 "CARRICK_INLINE uint64_t {name}_tx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len) {{"
             ));
-            self.w.end_with(format!("return carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
+            self.w.end_with(format!("from = carrick_memory_there(&core->memory, from);\nreturn carrick_tx_add(&c->tx__, {ring}, {mask}, from, len);"));
             self.sending_instructions(ctx);
         }
         if ctx.rx_capacity.is_some() {
@@ -362,10 +362,12 @@ impl Emitter<'_> {
             self.w.open(format!(
                 "CARRICK_INLINE enum carrick_rx_result {name}_rx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len, uint64_t offset) {{"
             ));
-            self.w.end_with(format!("return carrick_rx_add(&c->rx__, {ring}, {mask}, from, len, offset);"));
+            self.w.end_with(format!("from = carrick_memory_there(&core->memory, from);\nreturn carrick_rx_add(&c->rx__, {ring}, {mask}, from, len, offset);"));
             self.w.open(format!(
                 "CARRICK_INLINE uint64_t {name}_rx_take({core}, struct {ty} *c, uint64_t len, struct carrick_addr to) {{"
             ));
+            self.w.line("len = to.ptr ? carrick_min64(len, to.len) : len;");
+            self.w.line("to = carrick_memory_there(&core->memory, to);");
             self.w.end_with(format!("return carrick_rx_flush(&c->rx__, {ring}, {mask}, len, to);"));
             self.receiving_instructions(ctx);
         }

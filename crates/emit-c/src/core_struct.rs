@@ -217,7 +217,7 @@ impl Emitter<'_> {
             }
         }
         self.w.line("struct carrick_cq completions;");
-        if self.has_memory() {
+        if self.has_addresses() {
             self.w.line("struct carrick_memory memory;");
         }
         self.w.line("struct carrick_pcg rng;");

@@ -127,7 +127,7 @@ impl<'p> Emitter<'p> {
         if self.has_crc() {
             self.w.line("#include \"carrick/crc32.h\"");
         }
-        if self.has_memory() {
+        if self.has_addresses() {
             self.w.line("#include \"carrick/memory.h\"");
         }
         if self.p.in_network.is_some() {

@@ -11,6 +11,13 @@ impl Emitter<'_> {
         ir::uses::memory(self.p)
     }
 
+    /// Whether the core must know which requests are open: what an address refers to is gone when its request completes.
+    pub(crate) fn has_addresses(&self) -> bool {
+        let has_units =
+            self.p.contexts.iter().any(|ctx| ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some());
+        has_units || self.has_memory()
+    }
+
     /// What stands in a payload's `type` for memory of a request.
     pub(crate) fn memory_type(&self) -> usize {
         self.p.contexts.len() + 1
@@ -18,7 +25,7 @@ impl Emitter<'_> {
 
     /// In the layout function: the table of open requests.
     pub(crate) fn memory_layout(&mut self) {
-        if !self.has_memory() {
+        if !self.has_addresses() {
             return;
         }
         self.w.line("core->memory.mask = 2 * completions - 1;");
@@ -29,14 +36,14 @@ impl Emitter<'_> {
 
     /// Where a request completes: its memory is the application's again.
     pub(crate) fn memory_forget(&mut self, token: &str) {
-        if self.has_memory() {
+        if self.has_addresses() {
             self.w.line(format!("carrick_memory_forget(&core->memory, {token});"));
         }
     }
 
     /// Where a request comes, with its `addr_t` field at `addr`.
     pub(crate) fn memory_note(&mut self, addr: &str) {
-        if self.has_memory() {
+        if self.has_addresses() {
             self.w.line(format!(
                 "carrick_memory_note(&core->memory, {addr}, request->writable, core->completions.open);"
             ));

@@ -66,6 +66,13 @@ static inline uint64_t carrick_memory_left(const struct carrick_memory *m, uint6
     return open->len - (uint64_t)(at - from);
 }
 
+/* The address; none if it is of a request that is complete. */
+static inline struct carrick_addr carrick_memory_there(const struct carrick_memory *m, struct carrick_addr a) {
+    if (a.token)
+        a.len = carrick_min64(a.len, carrick_memory_left(m, a.token, a.ptr));
+    return a.len ? a : (struct carrick_addr){0};
+}
+
 /* Puts octets of a packet or a request into the memory of a request; how many. */
 static inline uint64_t carrick_memory_put(const struct carrick_memory *m, struct carrick_addr from, uint64_t len,
                                           struct carrick_addr to) {

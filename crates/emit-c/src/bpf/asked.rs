@@ -90,6 +90,9 @@ impl Emitter<'_> {
             self.w.line(format!("e->{name}.ptr = CARRICK_TO_ADDR(CARRICK_STAGED_AT(request->staged));"));
             self.w.line(format!("e->{name}.len = carrick_min64(request->data_len, CARRICK_STAGED);"));
             self.w.line(format!("e->{name}.token = request->token;"));
+            if self.has_any_units() {
+                self.w.line("carrick_opened(request->token);");
+            }
             self.w.close("}");
         }
         for (at, field) in event.fields.iter().filter(|f| f.ty.is_scalar()).enumerate() {

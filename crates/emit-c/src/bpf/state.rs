@@ -245,6 +245,9 @@ impl Emitter<'_> {
         self.w.open(format!(
             "CARRICK_UNUSED static inline void {name}({param}, uint64_t token, uint8_t status, uint64_t value) {{"
         ));
+        if self.has_any_units() {
+            self.w.line("(void)bpf_map_delete_elem(&carrick_open, &token);");
+        }
         self.w.line("CARRICK_REPORT(core, CARRICK_REPORT_COMPLETION, 0, token, status, value);");
         self.w.end();
         self.notify_instruction();

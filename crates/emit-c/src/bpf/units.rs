@@ -36,7 +36,7 @@ impl Emitter<'_> {
         self.p.contexts.iter().any(|c| c.tx_capacity.is_some())
     }
 
-    fn has_any_units(&self) -> bool {
+    pub(super) fn has_any_units(&self) -> bool {
         self.p.contexts.iter().any(has_units)
     }
 
@@ -65,6 +65,7 @@ impl Emitter<'_> {
     pub(super) fn memory_maps(&mut self) {
         if self.has_any_units() {
             self.map("carrick_requests", "ARRAY", 64, Some(("uint32_t", "struct carrick_staged")));
+            self.map("carrick_open", "HASH", 64, Some(("uint64_t", "uint32_t")));
         }
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
             let (memory, capacity) = (format!("struct {}", self.memory_name(number)), self.capacity(ctx));

@@ -5,6 +5,17 @@
 
 #include "carrick/units.h"
 
+/* A request that brings memory is open (`carrick_open`) until it completes. */
+CARRICK_INLINE void carrick_opened(uint64_t token) {
+    uint32_t open = 1;
+    (void)bpf_map_update_elem(&carrick_open, &token, &open, 0);
+}
+
+/* How many octets there are at an address: none, if its request is complete. */
+CARRICK_INLINE uint64_t carrick_len_there(struct carrick_addr at) {
+    return !at.token || bpf_map_lookup_elem(&carrick_open, &at.token) ? at.len : 0;
+}
+
 /* Where octets are that are copied next: in the frame that came, or in a request. False: they are not there. */
 CARRICK_INLINE bool CARRICK_OWN(fetch)(struct CARRICK_OWN(core) * core, uint64_t from, uint64_t len) {
     uint32_t at = (uint32_t)from, which = (uint32_t)(from >> 32) - 1;

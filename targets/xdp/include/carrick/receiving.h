@@ -58,7 +58,7 @@ CARRICK_APART int CARRICK_CONTEXT(rx_copy)(struct CARRICK_OWN(core) * core, CARR
 CARRICK_INLINE enum carrick_rx_result CARRICK_CONTEXT(rx_put)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c,
                                                               struct carrick_addr from, uint64_t len, uint64_t offset) {
     return (enum carrick_rx_result)CARRICK_CONTEXT(rx_copy)(core, c, CARRICK_FROM_ADDR(from),
-                                                            carrick_min64(len, from.len), offset);
+                                                            carrick_min64(len, carrick_len_there(from)), offset);
 }
 
 /* The next octets of the ring to the memory of a request. */
@@ -101,7 +101,9 @@ CARRICK_APART uint64_t CARRICK_CONTEXT(rx_give)(struct CARRICK_OWN(core) * core,
 
 CARRICK_INLINE uint64_t CARRICK_CONTEXT(rx_take)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c, uint64_t len,
                                                  struct carrick_addr to) {
-    return CARRICK_CONTEXT(rx_give)(core, c, len, CARRICK_FROM_ADDR(to), to.len);
+    uint64_t at = CARRICK_FROM_ADDR(to);
+    return CARRICK_CONTEXT(rx_give)(core, c, at ? carrick_min64(len, to.len) : len, carrick_len_there(to) ? at : 0,
+                                    to.len);
 }
 
 #undef CARRICK_CONTEXT

@@ -30,7 +30,7 @@ CARRICK_APART uint64_t CARRICK_CONTEXT(tx_copy)(struct CARRICK_OWN(core) * core,
 
 CARRICK_INLINE uint64_t CARRICK_CONTEXT(tx_put)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c,
                                                 struct carrick_addr from, uint64_t len) {
-    return CARRICK_CONTEXT(tx_copy)(core, c, CARRICK_FROM_ADDR(from), carrick_min64(len, from.len));
+    return CARRICK_CONTEXT(tx_copy)(core, c, CARRICK_FROM_ADDR(from), carrick_min64(len, carrick_len_there(from)));
 }
 
 /* The sum of the octets of the ring at a place (RFC 1071). */

@@ -34,6 +34,8 @@ pub struct KernelCore {
     records: Vec<Record>,
     failed: Vec<FailedClaim>,
     completions: VecDeque<Completion>,
+    /// completions for which there was no space, as other hosts have it
+    lost: u64,
     requests: Requests,
     timers: Timers,
     pace: Pace,
@@ -71,6 +73,7 @@ impl KernelCore {
             records: Vec::new(),
             failed: Vec::new(),
             completions: VecDeque::new(),
+            lost: 0,
             requests,
             timers,
             pace,
@@ -135,7 +138,9 @@ impl KernelCore {
         }
         let (records, failed) = (&mut self.records, &mut self.failed);
         let (completions, at) = (&mut self.completions, self.now);
+        let (lost, most) = (&mut self.lost, self.most_open);
         self.reports.take(|kind, number, words| match (kind, &*words) {
+            (COMPLETION, _) if completions.len() >= most => *lost += 1,
             (COMPLETION, [token, status, value]) => {
                 completions.push_back(Completion {
                     token: *token,
@@ -261,7 +266,9 @@ impl Core for KernelCore {
     }
 
     fn counters(&self) -> Vec<u64> {
-        sure(self.object.counters())
+        let mut counters = sure(self.object.counters());
+        counters[counter("completion_lost")] += self.lost;
+        counters
     }
 
     fn failed_claims(&self) -> &[FailedClaim] {

@@ -116,6 +116,7 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
         let staged = staged(program, transfers);
         octets = octets.saturating_add(staged * staged_octets(program) as u64);
         elements.push(("carrick_requests".to_owned(), staged as u32));
+        elements.push(("carrick_open".to_owned(), staged as u32));
     }
     let reports = all.saturating_mul(REPORTS.0).clamp(REPORTS.1, MANY).next_power_of_two();
     elements.push(("carrick_reports".to_owned(), reports as u32));
