@@ -144,7 +144,7 @@ impl<'p> Emitter<'p> {
         if let (Ty::Array(..), Some(value)) = (&ty, init) {
             let text = format!("{};", self.names.declaration(&ty, &name));
             self.line(stmt, text);
-            let text = format!("memcpy({name}, {}, sizeof {name});", self.expr(value));
+            let text = format!("CARRICK_COPY_ARRAY({name}, {});", self.expr(value));
             return self.line(stmt, text);
         }
         if let Some(value) = init {
@@ -181,7 +181,7 @@ impl<'p> Emitter<'p> {
     fn assign(&mut self, stmt: &Stmt, place: &Place, value: &ir::Expr) {
         let target = self.place(place);
         let text = if matches!(place.ty, Ty::Array(..)) {
-            format!("memcpy({0}, {1}, sizeof {0});", target.text, self.expr(value))
+            format!("CARRICK_COPY_ARRAY({}, {});", target.text, self.expr(value))
         } else if self.dialect.by_reference(&place.ty) {
             format!("CARRICK_COPY(&{}, {});", target.text, self.record_at(value))
         } else {

@@ -59,9 +59,10 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
 /* The compiler knows nothing of the value from here on, where it would undo what a verifier has to see. */
 #define CARRICK_OPAQUE(v) ((void)(v))
 
-/* An object of zeros; a copy of an object, and of its members before one. */
+/* An object of zeros; a copy of an object, of an array, and of the members of an object before one. */
 #define CARRICK_ZERO(object)                       (*(object) = (__typeof__(*(object))){0})
 #define CARRICK_COPY(to, from)                     (*(to) = *(from))
+#define CARRICK_COPY_ARRAY(to, from)               memcpy(to, from, sizeof(to))
 #define CARRICK_COPY_UNTIL(type, member, to, from) memcpy(to, from, offsetof(type, member))
 
 /* What other processors see too, where several work on one instance: here one does. */

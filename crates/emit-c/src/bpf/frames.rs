@@ -228,7 +228,7 @@ impl<'p> Emitter<'p> {
         let (ty, name) = (self.local_type(local).clone(), self.local(local));
         match init {
             Some(value) if matches!(ty, Ty::Array(..)) => {
-                let text = format!("memcpy({name}, {}, sizeof {name});", self.expr(value));
+                let text = format!("CARRICK_COPY_ARRAY({name}, {});", self.expr(value));
                 return self.line(stmt, text);
             }
             Some(value) if ty.is_scalar() => {

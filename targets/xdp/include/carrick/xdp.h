@@ -139,6 +139,14 @@ struct carrick_level {
         }                                                                                                              \
     } while (0)
 
+#define CARRICK_COPY_ARRAY(to, from)                                                                                   \
+    do {                                                                                                               \
+        if (sizeof(to) <= 256)                                                                                         \
+            memcpy(to, from, sizeof(to));                                                                              \
+        else                                                                                                           \
+            (void)bpf_probe_read_kernel(to, sizeof(to), from);                                                         \
+    } while (0)
+
 /* Copies the members before one. */
 #define CARRICK_COPY_UNTIL(type, member, to, from)                                                                     \
     do {                                                                                                               \
