@@ -47,8 +47,9 @@ impl Target for Native {
 impl Host for Native {
     fn options(&self) -> &'static str {
         "--port tun:NAME|packet:DEV|xdp:DEV|udp:LOCAL:PEER|unix:LOCAL:PEER|loop, --addr A/LEN, \
-         --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:BYTES:COUNT, --fault ..., --pcap FILE, --set PARAM=VALUE; \
-         `--port help` lists all"
+         --app echo|http:DIR|get:URL:FILE|memory:IP|perf:IP:KIND:BYTES:COUNT, --fault FAULTS, --pcap FILE, \
+         --set PARAM=VALUE, --gateway A, --peer A, --seed N, --user UID, --requests N, --spin; \
+         `--port help` describes all"
     }
 
     fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {
@@ -93,4 +94,21 @@ fn host(program: &Program, tracing: Tracing) -> Result<hosts::Host, Failure> {
         |dir| write(program, dir),
         |dir| compile(dir, tracing),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `carrick run` accepts only these.
+    #[test]
+    fn all_options_of_the_stack_are_listed() {
+        let text = FILES.get_file("apps/options.c").and_then(|file| file.contents_utf8()).expect("it is there");
+        let read = text.split("strcmp(name, \"").skip(1).filter_map(|rest| rest.split('"').next());
+        let read: Vec<&str> = read.filter(|name| !["--help", "-h", "--records"].contains(name)).collect();
+        assert!(read.len() > 10, "{read:?}");
+        for name in read {
+            assert!(Native.options().contains(&format!("{name} ")) || Native.options().contains(&format!("{name};")), "{name}");
+        }
+    }
 }

@@ -37,7 +37,7 @@ struct Words {
 pub const OPTIONS: &str = "--port DEVICE, --addr A/LEN, --set PARAM=VALUE, --rate [UID:]RATE, --flow-rate [UID:]RATE; for an \
                            application also --app APP, --requests N, --spin, --gateway A, --seed N";
 
-const USAGE: &str = "say `--port DEVICE --addr ADDRESS`, `--set PARAM=VALUE` as often as wanted, and `--rate [UID:]RATE`, `--flow-rate [UID:]RATE` for what all or a user may send; with `--app APP` also what its process knows (`--requests N`, `--spin`)";
+const USAGE: &str = "write `--port DEVICE --addr ADDRESS`; `--set PARAM=VALUE`, `--rate [UID:]RATE` and `--flow-rate [UID:]RATE` can be repeated; `--app APP` also takes `--requests N` and `--spin`";
 
 fn words(args: &[String]) -> Result<Words, Failure> {
     let mut words = Words::default();
@@ -62,7 +62,7 @@ fn words(args: &[String]) -> Result<Words, Failure> {
             "--app" | "--requests" | "--seed" | "--gateway" => {
                 words.host.extend([word.clone(), value.clone()])
             }
-            _ => return Err(Failure::Usage(format!("{word} is nothing that target `xdp` knows; {USAGE}"))),
+            _ => return Err(Failure::Usage(format!("target `xdp` has no option {word}; {USAGE}"))),
         }
     }
     words.rates = written.read()?;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
+use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 use crate::hash::Hash;
@@ -40,8 +41,14 @@ pub fn host(
     let dir = compiled::temporary()?;
     files(dir.path())?;
     let place = key(kind, dir.path()).and_then(|key| Some(folder()?.join(key)));
-    if let Some(path) = place.as_ref().and_then(|place| kept(place, name)) {
-        return Ok(Host { path, _dir: None });
+    let found = || Some(Host { path: kept(place.as_ref()?, name)?, _dir: None });
+    if let Some(host) = found() {
+        return Ok(host);
+    }
+    // Another process may be compiling it.
+    let _alone = place.as_ref().and_then(|place| alone(place).ok());
+    if let Some(host) = found() {
+        return Ok(host);
     }
     made(dir.path())?;
     let built = dir.path().join(name);
@@ -49,6 +56,26 @@ pub fn host(
     match place.and_then(|place| keep(&built, &place, name).ok()) {
         Some(path) => Ok(Host { path, _dir: None }),
         None => Ok(Host { path: built, _dir: Some(dir) }),
+    }
+}
+
+/// Waits until no other process compiles the same host; others wait until the file is dropped.
+fn alone(place: &Path) -> io::Result<Lock> {
+    let path = place.with_extension("lock");
+    let file = File::create(&path)?;
+    flock(&file, FlockOperation::LockExclusive)?;
+    Ok(Lock { path, _file: file })
+}
+
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Where it cannot be removed, the next process takes it.
+        let _ = fs::remove_file(&self.path);
     }
 }
 
@@ -128,6 +155,9 @@ fn sweep(folder: &Path) -> io::Result<()> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
+        if entry.path().extension().is_some_and(|ext| ext == "lock") {
+            continue;
+        }
         found.push((entry.metadata()?.modified()?, entry.path()));
     }
     found.sort();
@@ -173,6 +203,18 @@ mod tests {
         keep(&built(dir.path(), ""), &hosts.join("new"), "a-host").expect("kept");
         let there = |name: &str| kept(&hosts.join(name), "a-host").is_some();
         assert!(!there("3") && there("2") && there("4") && there("new"));
+    }
+
+    #[test]
+    fn one_process_compiles_a_host() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let place = dir.path().join("1");
+        let first = alone(&place).expect("nobody compiles it");
+        let other = File::open(place.with_extension("lock")).expect("it is there");
+        assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_err());
+        drop(first);
+        flock(&other, FlockOperation::NonBlockingLockExclusive).expect("the first one is done");
+        assert!(!place.with_extension("lock").exists());
     }
 
     #[test]

@@ -194,23 +194,23 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
            "    %s --port packet:veth0 --addr 10.0.0.2/24 --app http:/srv/www\n\n"
            "  --port PORT       tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT),\n"
            "                    unix:LOCALPATH:PEERPATH, or loop, which joins two applications in this process\n"
-           "  --addr A/LEN      our address\n"
-           "  --gateway G       where packets for other networks go\n"
-           "  --peer A          loop: the address of the second application (the next one)\n",
+           "  --addr A/LEN      address of the stack, with its prefix\n"
+           "  --gateway G       next hop to other networks\n"
+           "  --peer A          loop: address of the second application (default: the next address)\n",
            executable);
     printf("  --app APP        ");
     for (size_t i = 0; i < APPLICATIONS; i++)
         printf(" %s", applications[i]->usage);
     printf("\n"
-           "  --fault FAULTS    of the wire, both ways: "
+           "  --fault FAULTS    faults of the wire, in both directions: "
            "loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,mark=5%%,delay=10ms,jitter=1ms,seed=7\n"
-           "  --pcap FILE       what the stack sent and received, as pcapng\n"
-           "  --records FILE    what the program does, for `carrick run --trace` (which builds it so that it tells)\n"
-           "  --set NAME=VALUE  a parameter of the program; may be given again\n"
-           "  --seed N          of all that is random (else taken from the system)\n"
-           "  --user UID        user to become once all is open (default: as started, without capabilities)\n"
-           "  --requests N      most open requests (four a connection)\n"
-           "  --spin            never wait in the kernel\n\n"
+           "  --pcap FILE       capture of the packets sent and received (pcapng)\n"
+           "  --records FILE    trace records, for `carrick run --trace` (which builds the program with tracing)\n"
+           "  --set NAME=VALUE  value of a parameter; repeat for several\n"
+           "  --seed N          seed of all random numbers (default: from the system)\n"
+           "  --user UID        user once the devices are open (default: the same user, without capabilities)\n"
+           "  --requests N      largest number of open requests (default: four for each connection)\n"
+           "  --spin            poll the device, and never sleep\n\n"
            "Exit codes: 0 ok, 1 failed, 2 usage, 3 a device or a privilege is missing.\n");
     if (options->program->param_count)
         printf("\nParameters, their defaults and ranges:\n");

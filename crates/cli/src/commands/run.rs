@@ -7,23 +7,49 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use carrick_driver::Failure;
 use carrick_driver::targets::{self, Host, Targets};
+use carrick_driver::{Failure, params};
 use carrick_sim::trace::JsonLines;
+use carrick_syntax::suggest::nearest;
+use clap::{Command, CommandFactory};
 
-use crate::args::Run;
+use crate::args::{Args, Run};
 use crate::load::load_for;
 use crate::output;
 
 pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
     let (target, host) = (targets.find(&args.target)?, host(targets, &args.target)?);
     let (file, choice) = (&args.source.file, args.source.features.choice());
+    known(host, &args.stack)?;
     let program = load_for(file, &choice, Some(&targets.against(target)))?;
+    let settings = args.stack.windows(2).filter(|words| words[0] == "--set").map(|words| words[1].clone());
+    params::values(&program, &settings.collect::<Vec<_>>())?;
     let run = targets::Run { program: &program, words: &args.stack, verbose: args.verbose, busy: &shown };
     match &args.trace {
         Some(file) => traced(host, &run, file),
         None => host.run(&run),
     }
+}
+
+/// Checks the names of the stack's options, before a stack is compiled.
+fn known(host: &dyn Host, words: &[String]) -> Result<(), Failure> {
+    let names = option_names(host.options());
+    let unknown =
+        words.iter().find(|word| word.starts_with("--") && *word != "--help" && !names.contains(&&***word));
+    let Some(unknown) = unknown else { return Ok(()) };
+    let own = Args::command();
+    let own = own.find_subcommand("run").into_iter().flat_map(Command::get_arguments);
+    let own: Vec<String> = own.filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
+    let near = nearest(unknown, names.into_iter().chain(own.iter().map(|name| &**name)));
+    let hint =
+        near.map_or_else(|| "`carrick run --help` lists them".to_owned(), |n| format!("did you mean `{n}`?"));
+    Err(Failure::Usage(format!("`carrick run` has no option `{unknown}`; {hint}")))
+}
+
+/// Returns the options that a text names, each once or more.
+pub fn option_names(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| c != '-' && !c.is_ascii_lowercase());
+    words.filter(|word| word.starts_with("--")).collect()
 }
 
 /// How programs run on the target with this name.
