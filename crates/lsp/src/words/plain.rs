@@ -236,7 +236,11 @@ pub const LITERALS: &[Word] = &[
     word("false", "false", "A `bool`."),
     word("none", "none", "No data, no request, no context."),
     word("INF", "INF", "The size of an unbounded data unit."),
-    word("header_len", "header_len", "In a computed field: bytes of the header as sent (`bytes`)."),
+    word(
+        "header_len",
+        "header_len",
+        "In a computed field: bytes of the header as sent. In a function, `header_len(blueprint)`: bytes of its longest header.",
+    ),
     word("payload_len", "payload_len", "In a computed field: bytes of the payload (`bytes`)."),
 ];
 

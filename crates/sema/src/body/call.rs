@@ -259,6 +259,7 @@ impl Body<'_, '_> {
                 let ctx = self.unit_context(&args[0])?;
                 Some(self.make(ExprKind::TxRoom(ctx), Ty::Bytes, span))
             }
+            "header_len" => self.longest_header(args, span),
             "get_flow_id" => self.flow_id(args, span),
             "data" => self.report(
                 Diagnostic::error(codes::PAYLOAD, "data is only put into a payload", span, "not here")
@@ -288,12 +289,30 @@ impl Body<'_, '_> {
                     "mtu",
                     "local_ip",
                     "tx_room",
+                    "header_len",
                 ]);
                 candidates.extend(super::instr::instructions().map(|name| -> &str { name }));
                 self.cx.unknown(codes::UNKNOWN_FUNCTION, "function", name, &candidates);
                 None
             }
         }
+    }
+
+    /// `header_len(blueprint)`
+    fn longest_header(&mut self, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+        self.count(args, 1, span)?;
+        self.needs_statements(span)?;
+        let ast::ExprKind::Name(name) = &args[0].kind else {
+            let what = "`header_len` takes the name of a blueprint";
+            let d = Diagnostic::error(codes::UNKNOWN_BLUEPRINT, what, args[0].span, "not a name");
+            return self.report(d.mend("name a `pkt_bp`: `header_len(segment)`"));
+        };
+        let name = Ident { name: name.clone(), span: args[0].span };
+        let bp = self
+            .cx
+            .lookup("blueprint", &name, |d| if let Def::Blueprint(bp) = d { Some(bp) } else { None })?;
+        let octets = self.cx.program.blueprints[bp.index()].max_header_len;
+        Some(self.make(ExprKind::Lit(u64::from(octets)), Ty::Bytes, span))
     }
 
     /// What takes no arguments.
