@@ -50,7 +50,7 @@ impl Header {
         let wrong = "its first line is not that of a trace; make one with `carrick sim FILE.mtp --trace RUN`";
         let header: Header = serde_json::from_str(line).map_err(|_| wrong.to_owned())?;
         match header.schema.as_str() {
-            "carrick-trace-1" => Ok(header),
+            "carrick-trace-2" => Ok(header),
             other => Err(format!("it has the form `{other}`, which this version does not know")),
         }
     }

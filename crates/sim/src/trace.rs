@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The trace as JSON lines: a header, then one record a line, names and keys in a fixed order, integer nanoseconds.
+//! The trace as JSON lines: a header, then one record a line, names and keys in a fixed order, integer nanoseconds. The first record
+//! of a context has all its fields, later ones those that changed.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -15,6 +17,8 @@ use crate::observe::Observer;
 pub struct JsonLines<W: Write> {
     out: W,
     program: Arc<Program>,
+    /// the fields of contexts when they were last written, by host and handle
+    contexts: HashMap<(usize, u64), Value>,
     error: Option<io::Error>,
 }
 
@@ -28,7 +32,7 @@ impl<W: Write> JsonLines<W> {
         inputs: &[(&str, &str)],
     ) -> JsonLines<W> {
         let mut header = json!({
-            "schema": "carrick-trace-1",
+            "schema": "carrick-trace-2",
             "version": env!("CARGO_PKG_VERSION"),
             "program": program.file,
             "source_hash": format!("{:016x}", program.source_hash),
@@ -40,7 +44,7 @@ impl<W: Write> JsonLines<W> {
             let of = |(file, hash): &(&str, &str)| json!({ "file": file, "hash": hash });
             header["inputs"] = inputs.iter().map(of).collect();
         }
-        let mut lines = JsonLines { out, program, error: None };
+        let mut lines = JsonLines { out, program, contexts: HashMap::new(), error: None };
         lines.line(&header);
         lines
     }
@@ -49,6 +53,19 @@ impl<W: Write> JsonLines<W> {
         if self.error.is_none() {
             self.error = writeln!(self.out, "{value}").err();
         }
+    }
+
+    /// Leaves only the fields of a context that changed; false if none did.
+    fn keep_changes(&mut self, host: usize, detail: &mut Value) -> bool {
+        let handle = detail["context"].as_u64().unwrap_or(0);
+        let fields = detail["fields"].take();
+        let mut changed = fields.clone();
+        if let (Some(before), Some(changed)) = (self.contexts.get(&(host, handle)), changed.as_object_mut()) {
+            changed.retain(|name, value| before[name] != *value);
+        }
+        detail["fields"] = changed;
+        self.contexts.insert((host, handle), fields);
+        detail["fields"].as_object().is_none_or(|changed| !changed.is_empty())
     }
 
     /// Ends the trace.
@@ -65,7 +82,13 @@ impl<W: Write> JsonLines<W> {
 
 impl<W: Write> Observer for JsonLines<W> {
     fn record(&mut self, now: u64, host: usize, record: &Record) {
-        let (what, detail) = describe(&self.program, record);
+        let (what, mut detail) = describe(&self.program, record);
+        if what == "context" && !self.keep_changes(host, &mut detail) {
+            return;
+        }
+        if what == "instruction" && detail["name"] == Opcode::DelCtx.name() {
+            record.words.first().and_then(|handle| self.contexts.remove(&(host, *handle)));
+        }
         self.line(&json!({"t": now, "host": host, "what": what, "detail": detail}));
     }
 
