@@ -292,3 +292,25 @@ fn an_import_is_read_as_the_editor_shows_it() {
     server.note("textDocument/didClose", json!({"textDocument": {"uri": uri("answers.mtp")}}));
     assert_eq!(server.codes(&uri("main.mtp")), ["MTP0500"], "it was never saved");
 }
+
+/// A part that is opened alone is checked as a part of its program, with its own features.
+#[test]
+fn a_part_is_checked_with_its_program() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let least = std::fs::read_to_string(root().join("tests/programs/least.mtp")).expect("it is there");
+    let main = format!("{least}import \"parts/more.mtp\";\nfeature counts(plain, double) default;\n");
+    std::fs::create_dir(temporary.path().join("parts")).expect("writable");
+    std::fs::write(temporary.path().join("main.mtp"), main).expect("writable");
+    let part = "feature counts = double { const uint32 TWICE = 2; }\n";
+    let path = temporary.path().join("parts/more.mtp");
+    std::fs::write(&path, part).expect("writable");
+    let uri = format!("file://{}", path.display());
+    let mut server = started();
+    let open = json!({"textDocument": {"uri": uri, "languageId": "mtp", "version": 1, "text": part}});
+    server.note("textDocument/didOpen", open);
+    assert_eq!(server.codes(&uri), ["MTP0262"], "only that its constant is unused");
+    let changed = json!({"textDocument": {"uri": uri, "version": 2},
+        "contentChanges": [{"text": "feature counts = double { const uint32 TWICE = true; }\n"}]});
+    server.note("textDocument/didChange", changed);
+    assert_eq!(server.codes(&uri), ["MTP0203"], "its own error");
+}

@@ -13,7 +13,10 @@ use crate::document::Document;
 
 /// All that is wrong with a document. `pages` is where the page of each code is, as a prefix of `MTP0123.md`.
 pub fn shown(document: &Document, uri: &Uri, pages: Option<&str>) -> Vec<Shown> {
-    document.compiled().diagnostics.iter().map(|d| one(document, d, uri, pages)).collect()
+    let analysis = document.analysis();
+    // The errors of the rest of a program are shown where it is open.
+    let here = |d: &&Diagnostic| !analysis.is_part || analysis.is_own(d.primary.span);
+    document.compiled().diagnostics.iter().filter(here).map(|d| one(document, d, uri, pages)).collect()
 }
 
 /// One diagnostic. One of an imported file stands at the imports, and leads there.

@@ -2,11 +2,14 @@
 //! One open file: its text, and what is known of it as long as the text stays.
 
 use std::cell::OnceCell;
+use std::path::Path;
 
 use carrick_driver::compile::compile_assembled;
-use carrick_driver::{Choice, Compiled};
-use carrick_syntax::assemble::{Assembled, assemble};
-use carrick_syntax::{Sources, Span, ast};
+use carrick_driver::{Choice, Compiled, parts};
+use carrick_syntax::assemble::{Assembled, assemble, assemble_part, features};
+use carrick_syntax::ast::{self, Feature, ItemKind};
+use carrick_syntax::diag::Severity;
+use carrick_syntax::{Sources, Span};
 use lsp_types::{Location, Range, TextDocumentContentChangeEvent, TextEdit, Uri};
 
 use crate::index::Index;
@@ -17,10 +20,12 @@ use crate::texts::Texts;
 /// A text with its tree and the names in it, and with what it imports.
 #[derive(Debug)]
 pub struct Analysis {
-    /// the document, whose lines are `lines`, and what it imports
+    /// the document, whose lines are `lines`, what it imports, and the rest of its program if it is a part
     assembled: Assembled,
     /// the files that it imports, those that are not there too
     imports: Vec<String>,
+    /// whether a program imports the document, and is known too
+    pub is_part: bool,
     /// where their texts are from
     pub texts: Texts,
     pub lines: Lines,
@@ -31,12 +36,20 @@ impl Analysis {
     /// Of a document with this name, where its imports begin.
     pub fn new(name: &str, text: &str, texts: &Texts) -> Self {
         let mut imports = Vec::new();
-        let assembled = assemble(name, text, &mut |import| {
+        let mut read = |import: &str| {
             imports.push(import.to_owned());
             texts.read(import)
-        });
+        };
+        let mut assembled = assemble(name, text, &mut read);
+        let is_whole = assembled.tree.items.iter().any(|item| matches!(item.kind, ItemKind::Deploy { .. }));
+        let program = if is_whole { None } else { parts::program_of(Path::new(name)) };
+        let program = program.map(|path| path.display().to_string());
+        if let Some(program) = &program {
+            assembled = assemble_part(name, text, program, &mut read);
+        }
         let index = Index::new(&assembled.tree, assembled.sources.text());
-        Analysis { lines: Lines::new(text), assembled, imports, texts: texts.clone(), index }
+        let is_part = program.is_some();
+        Analysis { lines: Lines::new(text), assembled, imports, is_part, texts: texts.clone(), index }
     }
 
     /// The text of the document itself.
@@ -76,6 +89,43 @@ impl Analysis {
         }
     }
 
+    /// The features with which the document is checked: those that the editor chose and, of a part, its own with what they require.
+    fn choice(&self, editor: &Choice) -> Choice {
+        let features = || {
+            self.tree().items.iter().filter_map(|item| match &item.kind {
+                ItemKind::Feature(feature) => Some((item.span, feature)),
+                _ => None,
+            })
+        };
+        let own = features().filter(|(span, _)| self.is_part && self.is_own(*span));
+        let mut wanted: Vec<_> =
+            own.map(|(_, f)| (&*f.name.name, f.of_option.as_ref().map(|o| &*o.name))).collect();
+        let mut at = 0;
+        while let Some((name, option)) = wanted.get(at).copied() {
+            let is_it = |f: &Feature| {
+                f.name.name == name && f.of_option.as_ref().is_none_or(|o| Some(&*o.name) == option)
+            };
+            let required = features().filter(|(_, f)| is_it(f)).flat_map(|(_, f)| &f.requires);
+            for used in required {
+                let used = (&*used.feature.name, used.option.as_ref().map(|o| &*o.name));
+                if !wanted.contains(&used) {
+                    wanted.push(used);
+                }
+            }
+            at += 1;
+        }
+        let mut choice = Choice { with: Vec::new(), ..editor.clone() };
+        let wanted = wanted.into_iter().map(|(name, option)| (name.to_owned(), option.map(str::to_owned)));
+        for (name, option) in wanted.chain(editor.with.iter().cloned()) {
+            if choice.with.iter().all(|(chosen, _)| *chosen != name) {
+                choice.with.push((name, option));
+            }
+        }
+        let configured = features::configure(self.tree(), &choice);
+        let fits = configured.diagnostics.iter().all(|d| d.severity != Severity::Error);
+        if fits { choice } else { editor.clone() }
+    }
+
     pub fn text_of(&self, span: Span) -> &str {
         self.sources().text().get(span.start as usize..span.end as usize).unwrap_or_default()
     }
@@ -94,6 +144,8 @@ pub struct Document {
     text: String,
     /// of all open documents
     texts: Texts,
+    /// that the editor chose
+    features: Choice,
     analysis: OnceCell<Analysis>,
     compiled: OnceCell<Compiled>,
     /// whether the editor has the diagnostics of this text
@@ -101,12 +153,13 @@ pub struct Document {
 }
 
 impl Document {
-    pub fn new(name: String, version: i32, text: String, texts: &Texts) -> Self {
+    pub fn new(name: String, version: i32, text: String, texts: &Texts, features: &Choice) -> Self {
         Document {
             name,
             version,
             text,
             texts: texts.clone(),
+            features: features.clone(),
             analysis: OnceCell::new(),
             compiled: OnceCell::new(),
             published: false,
@@ -137,7 +190,8 @@ impl Document {
 
     pub fn compiled(&self) -> &Compiled {
         self.compiled.get_or_init(|| {
-            compile_assembled(&self.name, &self.analysis().assembled, &Choice::default(), None)
+            let analysis = self.analysis();
+            compile_assembled(&self.name, &analysis.assembled, &analysis.choice(&self.features), None)
         })
     }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
+use carrick_driver::Choice;
 use lsp_server::{Connection, Message, Notification, Request};
 use lsp_types::notification::{self, Notification as _, PublishDiagnostics};
 use lsp_types::{InitializeParams, PublishDiagnosticsParams, Uri};
@@ -48,7 +49,8 @@ pub fn serve(connection: &Connection) -> Result<Ended, Box<dyn Error + Sync + Se
         connection,
         documents: BTreeMap::new(),
         texts: Texts::default(),
-        pages: error_pages(&params),
+        pages: option(&params, "errorPages").map(str::to_owned),
+        features: features(&params),
     };
     while let Some(message) = server.next_message()? {
         match message {
@@ -78,10 +80,19 @@ fn capabilities() -> Value {
     })
 }
 
-/// The option `errorPages`: a prefix that makes a URI of `MTP0123.md`.
-fn error_pages(params: &InitializeParams) -> Option<String> {
-    let options = params.initialization_options.as_ref()?;
-    Some(options.get("errorPages")?.as_str()?.to_owned())
+/// Returns an option of the editor: `errorPages`, a prefix that makes a URI of `MTP0123.md`, `with` or `without`.
+fn option<'a>(params: &'a InitializeParams, name: &str) -> Option<&'a str> {
+    params.initialization_options.as_ref()?.get(name)?.as_str()
+}
+
+/// Returns the features that the editor chose, as on the command line: `cubic,sack`.
+fn features(params: &InitializeParams) -> Choice {
+    let names = |name: &str| {
+        option(params, name).into_iter().flat_map(|list| list.split(',')).filter(|f| !f.is_empty())
+    };
+    let mut choice = Choice { without: names("without").map(str::to_owned).collect(), ..Choice::default() };
+    names("with").for_each(|feature| choice.add(feature));
+    choice
 }
 
 struct Server<'a> {
@@ -90,6 +101,8 @@ struct Server<'a> {
     /// of all open documents, for those that import them
     texts: Texts,
     pages: Option<String>,
+    /// with which programs are checked
+    features: Choice,
 }
 
 type Sent = Result<(), Box<dyn Error + Sync + Send>>;
@@ -120,7 +133,8 @@ impl Server<'_> {
             notification::DidOpenTextDocument::METHOD => {
                 if let Some(opened) = noted::<notification::DidOpenTextDocument>(note) {
                     let it = opened.text_document;
-                    let document = Document::new(paths::path(&it.uri), it.version, it.text, &self.texts);
+                    let document =
+                        Document::new(paths::path(&it.uri), it.version, it.text, &self.texts, &self.features);
                     self.documents.insert(it.uri.clone(), document);
                     self.text_changed(&it.uri);
                 }

@@ -14,9 +14,10 @@ function settings() {
 async function start() {
   const command = settings().get("command");
   const server = { command, args: ["lsp"], transport: TransportKind.stdio };
+  const options = ["errorPages", "with", "without"];
   client = new LanguageClient("carrick", "Carrick", server, {
     documentSelector: [{ language: "mtp" }],
-    initializationOptions: { errorPages: settings().get("errorPages") || undefined },
+    initializationOptions: Object.fromEntries(options.map((name) => [name, settings().get(name) || undefined])),
   });
   try {
     await client.start();

@@ -13,6 +13,7 @@ use crate::span::Span;
 pub(super) fn follow(
     name: &str,
     text: &str,
+    program: Option<&str>,
     read: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Assembled {
     let sources = Sources::new(name, text);
@@ -24,14 +25,11 @@ pub(super) fn follow(
         open: Vec::new(),
     };
     follower.open(0, None);
-    while let Some(last) = follower.open.last_mut() {
-        match last.imports.next() {
-            Some(path) => {
-                let from = last.file;
-                follower.import(from, &path);
-            }
-            None => drop(follower.open.pop()),
-        }
+    follower.imports();
+    if let Some((program, text)) = program.and_then(|name| Some((name, (follower.read)(name).ok()?))) {
+        let file = follower.sources.add(program.to_owned(), &text);
+        follower.open(file, None);
+        follower.imports();
     }
     let Follower { tree, sources, diagnostics, .. } = follower;
     Assembled { tree, sources, diagnostics: diagnostics.into_vec() }
@@ -75,6 +73,19 @@ impl Follower<'_> {
         self.tree.items.extend(tree.items);
         self.tree.imports.extend(tree.imports.iter().cloned());
         self.open.push(Open { file, imports: tree.imports.into_iter() });
+    }
+
+    /// Reads what the open files import.
+    fn imports(&mut self) {
+        while let Some(last) = self.open.last_mut() {
+            match last.imports.next() {
+                Some(path) => {
+                    let from = last.file;
+                    self.import(from, &path);
+                }
+                None => drop(self.open.pop()),
+            }
+        }
     }
 
     fn import(&mut self, from: usize, path: &Ident) {
@@ -183,13 +194,27 @@ mod tests {
     #[test]
     fn a_chain_of_files_may_be_long() {
         const FILES: usize = 20_000;
-        let assembled = follow("0.mtp", "import \"1.mtp\";", &mut |name| {
+        let assembled = follow("0.mtp", "import \"1.mtp\";", None, &mut |name| {
             let number: usize = name.trim_end_matches(".mtp").parse().map_err(|_| "no number")?;
             Ok(if number < FILES { format!("import \"{}.mtp\";", number + 1) } else { String::new() })
         });
         assert_eq!(assembled.diagnostics, []);
         assert_eq!(assembled.sources.count(), FILES + 1);
         assert_eq!(assembled.tree.imports[0].name, "1.mtp", "the main file's come first");
+    }
+
+    #[test]
+    fn a_part_is_read_first_and_once() {
+        let texts = HashMap::from([
+            ("x/main.mtp", "import \"part.mtp\"; import \"other.mtp\";"),
+            ("x/other.mtp", "const uint8 B = 1;"),
+        ]);
+        let assembled = follow("x/part.mtp", "const uint8 A = 1;", Some("x/main.mtp"), &mut |name| {
+            texts.get(name).map(|t| (*t).to_owned()).ok_or_else(|| "no such file".into())
+        });
+        assert_eq!(assembled.diagnostics, []);
+        let names: Vec<&str> = (0..assembled.sources.count()).map(|f| assembled.sources.name(f)).collect();
+        assert_eq!(names, ["x/part.mtp", "x/main.mtp", "x/other.mtp"]);
     }
 
     #[test]
@@ -201,7 +226,7 @@ mod tests {
         ]);
         let mut read = Vec::new();
         let main = "import \"b.mtp\";\nconst uint8 A = 1;\nimport \"c.mtp\";";
-        let assembled = follow("x/a.mtp", main, &mut |name| {
+        let assembled = follow("x/a.mtp", main, None, &mut |name| {
             read.push(name.to_owned());
             texts.get(name).map(|t| (*t).to_owned()).ok_or_else(|| "no such file".into())
         });

@@ -25,5 +25,15 @@ pub struct Assembled {
 /// `read` gives the text of the file with a name (that of the importing file with its last part replaced by what is
 /// imported), or says why there is none.
 pub fn assemble(name: &str, text: &str, read: &mut dyn FnMut(&str) -> Result<String, String>) -> Assembled {
-    imports::follow(name, text, read)
+    imports::follow(name, text, None, read)
+}
+
+/// As [`assemble`], of a file that the program with the name `program` imports: the rest of the program is read after it.
+pub fn assemble_part(
+    name: &str,
+    text: &str,
+    program: &str,
+    read: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Assembled {
+    imports::follow(name, text, Some(program), read)
 }
