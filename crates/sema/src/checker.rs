@@ -32,6 +32,8 @@ pub struct Checker<'a> {
     /// which queues the instructions name
     pub queue_uses: Vec<QueueUse>,
     pub usage: Usage,
+    /// where the program writes the tokens that it completes
+    pub notified: Vec<Span>,
     /// the words of what a choice of features has left out
     pub left_out: OnceCell<HashSet<&'a str>>,
     pub diagnostics: Diagnostics,
@@ -54,6 +56,7 @@ impl<'a> Checker<'a> {
             constants: Vec::new(),
             queue_uses: Vec::new(),
             usage: Usage::default(),
+            notified: Vec::new(),
             left_out: OnceCell::new(),
             diagnostics: Diagnostics::default(),
             advice: Vec::new(),

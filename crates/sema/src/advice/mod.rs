@@ -5,6 +5,7 @@
 mod data;
 mod facts;
 mod flow;
+mod tokens;
 
 use carrick_syntax::Span;
 use carrick_syntax::diag::Diagnostic;
@@ -25,6 +26,7 @@ impl Checker<'_> {
         self.advise_events(&facts);
         self.advise_chains();
         self.advise_requests();
+        self.advise_tokens();
         self.advise_rules(&facts);
         self.advise_functions();
         self.advise_units(&facts);

@@ -8,8 +8,8 @@ use carrick_syntax::Span;
 use carrick_syntax::ast::{self, BinOp};
 use carrick_syntax::diag::Diagnostic;
 
-use super::Body;
 use super::operators::{is_comparison, symbol};
+use super::{Body, paths};
 use crate::codes;
 
 impl Body<'_, '_> {
@@ -81,6 +81,7 @@ impl Body<'_, '_> {
     /// What a literal operand makes of an operation; the operands have the types in which they are computed.
     pub(super) fn advise_operation(&mut self, op: BinOp, a: &ir::Expr, b: &ir::Expr, span: Span) {
         let (left, right) = (self.literal_value(a), self.literal_value(b));
+        self.advise_order(op, a, b, span);
         match (op, left, right) {
             (BinOp::Div | BinOp::Rem, None, Some(0)) => self.advise(
                 codes::DIVISION_BY_ZERO,
@@ -94,6 +95,25 @@ impl Body<'_, '_> {
             (_, None, Some(n)) => self.advise_bound(op, &a.ty, n, span),
             (_, Some(n), None) => self.advise_bound(mirrored(op), &b.ty, n, span),
             _ => {}
+        }
+    }
+
+    /// Sequence numbers that are compared without their order.
+    fn advise_order(&mut self, op: BinOp, a: &ir::Expr, b: &ir::Expr, span: Span) {
+        let orders = is_comparison(op) && !matches!(op, BinOp::Eq | BinOp::Ne);
+        if orders && a.ty != Ty::Seq32 && is_sequence_number(a) && is_sequence_number(b) {
+            let message = "sequence numbers are compared as plain numbers";
+            let mend = "compare the sequence numbers themselves, which compares in serial order (RFC 1982)";
+            self.advise(codes::SEQ_AS_NUMBERS, message, span, "wrong where one has wrapped", mend);
+        }
+    }
+
+    /// A sequence number that is compared with a number that it passes again and again. A converted number is meant so.
+    pub(super) fn advise_sequence_literal(&mut self, op: BinOp, ty: &Ty, span: Span) {
+        if is_comparison(op) && *ty == Ty::Seq32 {
+            let message = "a sequence number is compared with a fixed number";
+            let mend = "keep a `bool` for what the number tells, compare a distance (`a - b` is a uint32), or write `seq32(n)`";
+            self.advise(codes::SEQ_AND_LITERAL, message, span, "sequence numbers wrap past it", mend);
         }
     }
 
@@ -209,7 +229,7 @@ impl Body<'_, '_> {
         let mut found: Option<(u16, &str, &str, &str)> = None;
         for stmt in new {
             let raised = |event: LocalId| is(Instr::Raise { event });
-            let deleted = |ctx: LocalId| is(Instr::DelCtx { ctx });
+            let deleted = |ctx: LocalId| is(Instr::DelCtx { ctx }) || paths::deleted_on_a_path(earlier, ctx);
             found = found.or(match &stmt.kind {
                 StmtKind::SetFlowId { event, .. } if raised(*event) => Some((
                     codes::ID_AFTER_RAISE,
@@ -270,7 +290,7 @@ impl Body<'_, '_> {
                     self.advise_later(codes::NOT_EXTRACTED, &message, span, "all zeros", &mend);
                 }
                 Ty::Blueprint(_) if seen.generated.contains(&local) => {
-                    self.advise_destination(local, &name, span, &seen);
+                    self.advise_destination(local, &name, span, (&seen, body));
                 }
                 _ => {}
             }
@@ -278,16 +298,19 @@ impl Body<'_, '_> {
     }
 
     /// A packet with the destination 0.0.0.0.
-    fn advise_destination(&mut self, bp: LocalId, name: &str, span: Span, seen: &Seen) {
+    fn advise_destination(&mut self, bp: LocalId, name: &str, span: Span, (seen, body): (&Seen, &ir::Block)) {
         let fields = &self.cx.program.net_header.fields;
         let dst = fields.iter().position(|f| f.field == ir::NetField::DstIp && f.init.is_none());
-        if let Some(dst) = dst
-            && !seen.net.contains(&(bp, dst as u32))
-        {
-            let field = &fields[dst].name;
-            let mend = format!("set `{name}.net.{field}`, or give the field a value in the `net_header`");
+        let Some(dst) = dst else { return };
+        let field = &fields[dst].name;
+        let mend = format!("set `{name}.net.{field}`, or give the field a value in the `net_header`");
+        if !seen.net.contains(&(bp, dst as u32)) {
             let message = format!("the packets of `{name}` go nowhere");
             self.advise_later(codes::NO_DESTINATION, &message, span, "its destination is not set", &mend);
+        } else if paths::set_on_some_paths(body, bp, dst as u32) {
+            let message = format!("some packets of `{name}` go nowhere");
+            let label = "its destination is not set on every path";
+            self.advise_later(codes::NO_DESTINATION, &message, span, label, &mend);
         }
     }
 }
@@ -352,6 +375,11 @@ fn completes_again(earlier: &[ir::Stmt], token: &ir::Expr) -> bool {
     earlier.iter().any(|s| {
         matches!(&s.kind, StmtKind::Instr(Instr::Notify { token, .. }) if place(token).as_ref() == Some(&wanted))
     })
+}
+
+/// Whether this is a sequence number, perhaps converted.
+fn is_sequence_number(e: &ir::Expr) -> bool {
+    e.ty == Ty::Seq32 || matches!(&e.kind, ExprKind::Cast(inner) if is_sequence_number(inner))
 }
 
 fn mirrored(op: BinOp) -> BinOp {

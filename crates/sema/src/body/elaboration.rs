@@ -60,6 +60,8 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) used: Vec<bool>,
     /// the variables and where they are declared
     pub(super) declared: Vec<(LocalId, Span)>,
+    /// the packets that get a payload, its length, and where that is written
+    pub(super) payloads: Vec<(LocalId, ir::Expr, Span)>,
     pub(super) out: Vec<ir::Stmt>,
     pub(super) ret: Ty,
     /// the machine whose reactions these are, by number
@@ -87,6 +89,7 @@ impl<'c, 'a> Body<'c, 'a> {
             names: vec![BTreeMap::new()],
             used: Vec::new(),
             declared: Vec::new(),
+            payloads: Vec::new(),
             out: Vec::new(),
             ret: Ty::Void,
             machine: None,

@@ -199,6 +199,7 @@ impl Body<'_, '_> {
             }
             None => None,
         };
+        self.cx.notified.push(args[0].span);
         Some(Instr::Notify { token, status, value })
     }
 

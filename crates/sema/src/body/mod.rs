@@ -17,6 +17,8 @@ mod methods;
 mod mixed;
 mod operators;
 mod packet;
+mod paths;
+mod payload;
 mod place;
 mod probe;
 mod record;

@@ -183,11 +183,13 @@ impl Body<'_, '_> {
             (Val::Typed(x), Val::None) => self.compare_none(op, x, span),
             (Val::None, Val::Typed(y)) => self.compare_none(op, y, span),
             (Val::Typed(x), Val::Int(y)) => {
+                self.advise_sequence_literal(op, &x.ty, span);
                 let ty = literal_type(op, &x.ty);
                 let y = self.coerce(Val::Int(y), &ty, b_span)?;
                 self.planned(op, x, y, span)
             }
             (Val::Int(x), Val::Typed(y)) => {
+                self.advise_sequence_literal(op, &y.ty, span);
                 let ty = match (op, &y.ty) {
                     (BinOp::Div, Ty::Fixed) => Ty::Fixed,
                     _ => literal_type(op, &y.ty),

@@ -45,6 +45,7 @@ impl Body<'_, '_> {
             );
         }
         self.advise_locals(&block);
+        self.advise_payloads(&block);
         self.close_scope();
         self.keep_temporaries_apart();
         let function = &mut self.cx.program.functions[index];
@@ -314,6 +315,7 @@ impl Body<'_, '_> {
             typed.extend(args.get(2).map(|e| (e, Some(Ty::Bytes))));
             let mut values = self.arguments(&typed)?.into_iter();
             let (addr, len) = (values.next()?, values.next()?);
+            self.payloads.push((bp, len.clone(), args[1].span));
             self.emit(StmtKind::SetPayloadAt { bp, addr, len, mss: values.next() });
             return Some(());
         }
@@ -326,10 +328,12 @@ impl Body<'_, '_> {
         let mut values = self.arguments(&typed)?.into_iter();
         if let Some(ctx) = own {
             let (offset, len) = (values.next()?, values.next()?);
+            self.payloads.push((bp, len.clone(), args[2].span));
             self.emit(StmtKind::SetPayload { bp, ctx, offset, len, mss: values.next() });
             return Some(());
         }
         let (id, offset, len) = (values.next()?, values.next()?, values.next()?);
+        self.payloads.push((bp, len.clone(), args[2].span));
         let ctx = self.found_by(&id.ty, args[0].span)?;
         self.emit(StmtKind::SetPayloadOf { bp, ctx, id, offset, len, mss: values.next() });
         Some(())
