@@ -265,11 +265,11 @@ impl<'a> Checker<'a> {
                 self.report(
                     Diagnostic::error(
                         codes::LAYOUT_ALIGN,
-                        format!("`{}` cannot be aligned so", field.name),
+                        format!("invalid alignment for `{}`", field.name),
                         bits.span,
                         if packed { "not 1, 2, 4, ... up to 64 bits" } else { "no `pack` has the field" },
                     )
-                    .note("a packed field begins on a multiple of so many bits; what is not packed stands as it is declared")
+                    .note("a packed field begins at a multiple of its alignment; other fields keep their declared positions")
                     .mend("use a power of two up to 64 for a field of a `pack`"),
                 );
                 continue;

@@ -19,9 +19,9 @@ pub struct LinkConfig {
     pub ecn_threshold: Option<usize>,
     /// parts per million of packets that are lost
     pub loss_ppm: u32,
-    /// that arrive twice
+    /// that are duplicated
     pub duplicate_ppm: u32,
-    /// that are held back and overtaken
+    /// that are delivered out of order
     pub reorder_ppm: u32,
     /// with one bit flipped
     pub corrupt_ppm: u32,
