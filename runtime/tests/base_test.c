@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Published vectors and small models: randomness, checksums, tables, bit fields, arithmetic. */
 #include "carrick/crc32.h"
-#include "carrick/ip.h"
+#include "carrick/report.h"
 #include "carrick/table.h"
 #include "carrick/varint.h"
 #include "check.h"
@@ -179,6 +179,63 @@ static void arithmetic(void) {
           carrick_load_bits(p, 18, 14) == 0);
 }
 
+/* A report of an MTU of 1000 about a packet from 1 to 2 of protocol 253, as RFC 792 draws it: 20, 8, 20 and 8 octets.
+ */
+static uint32_t make_report(uint8_t *out) {
+    struct carrick_ip outer = {.src = 3, .dst = 1, .protocol = 1, .ttl = 64};
+    struct carrick_ip inner = {.src = 1, .dst = 2, .protocol = 253, .ttl = 5, .tos = 4};
+    memset(out, 0, 56);
+    carrick_ip_build(out, &outer, 36, 0);
+    out[20] = 3;
+    out[21] = 4;
+    carrick_store16(out + 26, 1000);
+    carrick_ip_build(out + 28, &inner, 1480, 7);
+    carrick_store_sum(out + 22, carrick_sum(out + 20, 36));
+    return 56;
+}
+
+static int read_report(const uint8_t *octets, uint32_t len, struct carrick_ip *ip, struct carrick_quoted *quoted) {
+    /* Of exactly its size, so that a sanitizer sees one octet too many. */
+    uint8_t *copy = malloc(len ? len : 1);
+    memcpy(copy, octets, len);
+    int begin = carrick_report_parse(copy, len, 1, 253, ip, quoted);
+    free(copy);
+    return begin;
+}
+
+static void reports(void) {
+    struct carrick_pcg rng = carrick_pcg_make(4, 4);
+    uint8_t octets[56];
+    struct carrick_ip ip;
+    struct carrick_quoted quoted;
+    uint32_t whole = make_report(octets);
+    CHECK(read_report(octets, whole, &ip, &quoted) == 28);
+    CHECK(quoted.kind == 4 && quoted.mtu == 980 && quoted.from == 3 && quoted.header == 20 && quoted.len == 8);
+    CHECK(ip.src == 1 && ip.dst == 2 && ip.payload_len == 1480 && ip.ttl == 5 && ip.tos == 4);
+    for (uint32_t len = 0; len < whole; len++) {
+        /* Cut by the network, and cut with the right length and checksums. */
+        make_report(octets);
+        CHECK(read_report(octets, len, &ip, &quoted) < 0);
+        if (len < 20)
+            continue;
+        struct carrick_ip outer = {.src = 3, .dst = 1, .protocol = 1, .ttl = 64};
+        carrick_ip_build(octets, &outer, len - 20, 0);
+        if (len >= 24) {
+            carrick_store16(octets + 22, 0);
+            carrick_store_sum(octets + 22, carrick_sum(octets + 20, len - 20));
+        }
+        CHECK(read_report(octets, len, &ip, &quoted) == -1 - CARRICK_COUNT_SHORT);
+    }
+    for (uint32_t run = 0; run < 20000; run++) {
+        make_report(octets);
+        octets[20 + carrick_pcg_next(&rng) % 30] = (uint8_t)carrick_pcg_next(&rng);
+        carrick_store16(octets + 22, 0);
+        carrick_store_sum(octets + 22, carrick_sum(octets + 20, 36));
+        int begin = read_report(octets, whole, &ip, &quoted);
+        CHECK(begin < 0 || (quoted.kind <= 9 && 28 + quoted.header + quoted.len <= whole && quoted.len >= 8));
+    }
+}
+
 int main(void) {
     pcg();
     siphash();
@@ -186,6 +243,7 @@ int main(void) {
     varint();
     checksum();
     ip();
+    reports();
     table();
     arithmetic();
     return check_passed("base", 6);

@@ -174,6 +174,7 @@ fn has<'a>(target: &'a TargetFile, what: &str) -> Option<&'a [String]> {
         "network header" => &target.net_headers,
         "interface" => &target.interfaces,
         "role" => &target.roles,
+        "report" => &target.reports,
         "block for packets" => &target.blocks,
         "block for events" => &target.event_blocks,
         _ => return None,

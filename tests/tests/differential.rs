@@ -205,6 +205,13 @@ fn events_that_wait_for_each_other() {
 }
 
 #[test]
+fn errors_that_the_network_reports() {
+    if let Some(packets) = hold(&own("tests/programs/reports.mtp")) {
+        assert!(packets > 1000, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn contexts_timers_and_raised_events() {
     hold(&own("crates/interp/tests/programs/machine.mtp"));
 }

@@ -387,6 +387,7 @@ impl Emitter<'_> {
         let lines: Vec<String> = members
             .iter()
             .map(|(name, value)| format!(".{name} = {value},"))
+            .chain(p.report_parser.map(|_| ".reports = true,".to_owned()))
             .chain(functions.iter().chain(network).chain(required).map(|f| format!(".{f} = {},", own(f))))
             .collect();
         self.w.open(format!("const struct carrick_program {}_program = {{", p.name));

@@ -180,7 +180,7 @@ impl Emitter<'_> {
     }
 
     fn rx_function(&mut self) {
-        let (refuse, packet) = (self.names.own("refuse"), self.names.own("packet"));
+        self.report_function();
         let in_network = self.p.in_network.is_some();
         let (name, interface) = if in_network { ("rx_on", "uint32_t interface, ") } else { ("rx", "") };
         self.w.open(format!(
@@ -193,7 +193,6 @@ impl Emitter<'_> {
         let full = if self.events_wait() { Some(no_room) } else { self.queue_full() };
         self.begin_input(full, in_network);
         self.w.line("core->now = carrick_max64(core->now, now);");
-        let net_len = if self.crc_over_net() { ", .net_len = (uint32_t)header" } else { "" };
         let (begin, len) = match self.p.net_header.layer {
             NetLayer::Ipv4 => {
                 self.check_ip();
@@ -206,6 +205,19 @@ impl Emitter<'_> {
                 ("octets", "len")
             }
         };
+        self.parse_packet(self.p.parser, begin, len, "");
+        if in_network {
+            self.rx_by_any();
+        }
+    }
+
+    /// The rest of a function that takes a packet: a parser reads it, and the events that it raises are handled. `more`
+    /// are arguments of the parser.
+    pub(crate) fn parse_packet(&mut self, parser: ir::FuncId, begin: &str, len: &str, more: &str) {
+        let (refuse, packet) = (self.names.own("refuse"), self.names.own("packet"));
+        let in_network = self.p.in_network.is_some();
+        let most = self.p.max_parsed.max(1);
+        let net_len = if self.crc_over_net() { ", .net_len = (uint32_t)header" } else { "" };
         self.w.line("core->counters[CARRICK_COUNT_RX_PACKETS]++;");
         let mut rest = "";
         if self.has_frames() {
@@ -223,8 +235,8 @@ impl Emitter<'_> {
             "struct {} chain__ = {{.raised = raised}}, *chain = &chain__;",
             self.names.own("chain")
         ));
-        let parser = &self.p.functions[self.p.parser.index()];
-        self.w.line(format!("fn_{}(core, chain, &packet, &ip);", parser.name));
+        let parser = &self.p.functions[parser.index()];
+        self.w.line(format!("fn_{}(core, chain, &packet, &ip{more});", parser.name));
         self.w.open("if (chain->raised_count == 0) {");
         self.w.line("if (!chain->dropped)");
         self.w.line(format!("    (void){refuse}(core, CARRICK_COUNT_UNPARSED);"));
@@ -243,9 +255,6 @@ impl Emitter<'_> {
             self.w.line("return 0;");
         }
         self.w.end();
-        if in_network {
-            self.rx_by_any();
-        }
     }
 
     /// In the rx function: the packet is one that the network layer takes.
@@ -258,6 +267,7 @@ impl Emitter<'_> {
             self.p.net_header.protocol
         ));
         self.look_at();
+        self.take_report();
         self.w.open("if (header < 0) {");
         self.w.line(format!("(void){}(core, (uint32_t)(-1 - header));", self.names.own("refuse")));
         self.w.line("return CARRICK_DROPPED;");

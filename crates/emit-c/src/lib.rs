@@ -36,6 +36,7 @@ mod pending;
 mod place;
 mod process;
 mod queue;
+mod report;
 mod run;
 mod sched;
 mod stmt;
@@ -129,6 +130,9 @@ impl<'p> Emitter<'p> {
         }
         if self.has_addresses() {
             self.w.line("#include \"carrick/memory.h\"");
+        }
+        if self.p.report_parser.is_some() {
+            self.w.line("#include \"carrick/report.h\"");
         }
         if self.p.in_network.is_some() {
             self.w.line("#include \"carrick/store.h\"");

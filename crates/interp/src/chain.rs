@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Events and their chains.
 
-use carrick_ir::{EventKind, KeyPart};
+use carrick_ir::{EventKind, FuncId, KeyPart};
 
 use crate::api::TraceKind;
 use crate::contexts::Handle;
@@ -191,15 +191,16 @@ impl Machine {
         }
     }
 
-    /// Runs the parser on the received packet. The events that it raises are behind `first` then.
-    pub(crate) fn parse(&mut self, p: &Linked) {
-        let parser = p.program.parser.index();
+    /// Runs a parser on the received packet; `more` are its arguments behind packet and network header. The events that
+    /// it raises are in `raised` then.
+    pub(crate) fn parse(&mut self, p: &Linked, parser: FuncId, more: &[u64]) {
+        let parser = parser.index();
         (self.current, self.current_event) = (0, None);
         let fp = p.map.frames as usize;
-        for (i, cell) in p.funcs[parser].params.iter().enumerate() {
-            // The packet itself is not in memory; what it stands for is never read there.
-            let is_header = p.program.functions[parser].locals[i].ty == carrick_ir::Ty::NetHeader;
-            self.mem[fp + *cell as usize] = if is_header { u64::from(p.map.net) } else { 0 };
+        // The packet itself is not in memory; what it stands for is never read there.
+        let given = [0, u64::from(p.map.net)].into_iter().chain(more.iter().copied());
+        for (cell, value) in p.funcs[parser].params.iter().zip(given) {
+            self.mem[fp + *cell as usize] = value;
         }
         self.run(p, parser, fp);
     }

@@ -14,6 +14,7 @@ use crate::ipv4;
 use crate::layout::{EVENT_ID, TIMER_CELLS};
 use crate::link::{CallCode, Linked, Target};
 use crate::machine::Machine;
+use crate::report;
 
 /// Open requests at most, if the configuration does not say.
 const DEFAULT_COMPLETIONS: u32 = 1024;
@@ -87,17 +88,22 @@ impl Core {
                     m.pass_on(p);
                     return Ok(());
                 }
-                let (header, rest) = parsed.map_err(|counter| m.refuse(counter))?;
-                let net = &packet[..usize::from(packet[0] & 15) * 4];
-                m.count_packet(p, net.len() + rest.len()).map_err(|counter| m.refuse(counter))?;
-                m.receive(p, &header, net, rest);
+                if parsed == Err(IP_PROTOCOL) && p.program.report_parser.is_some() {
+                    m.receive_report(p, packet).map_err(|counter| m.refuse(counter))?;
+                } else {
+                    let (header, rest) = parsed.map_err(|counter| m.refuse(counter))?;
+                    let net = &packet[..usize::from(packet[0] & 15) * 4];
+                    m.count_packet(p, net.len() + rest.len()).map_err(|counter| m.refuse(counter))?;
+                    m.receive(p, &header, net, rest);
+                    m.parse(p, p.program.parser, &[]);
+                }
             }
             NetLayer::Link => {
                 m.count_packet(p, packet.len()).map_err(|counter| m.refuse(counter))?;
                 m.receive(p, &ipv4::Header::default(), &[], packet);
+                m.parse(p, p.program.parser, &[]);
             }
         }
-        m.parse(p);
         let refused = m.refused.take().map(|counter| m.refuse(counter));
         let events = !m.raised.is_empty();
         let refused = if events { None } else { Some(refused.unwrap_or_else(|| m.refuse(UNPARSED))) };
@@ -228,6 +234,22 @@ impl Machine {
     fn refuse(&mut self, counter: usize) -> Refused {
         self.drop_packet(counter);
         Refused::Dropped(counter)
+    }
+
+    /// Reads an error that the network reports: the quoted packet is the one that is received.
+    ///
+    /// # Errors
+    /// The counter that says why it is refused.
+    fn receive_report(&mut self, p: &Linked, packet: &[u8]) -> Result<(), usize> {
+        let Some(parser) = p.program.report_parser else { return Err(IP_PROTOCOL) };
+        let report = report::parse(packet, p.program.net_header.protocol, self.address)?;
+        self.count_packet(p, report.net.len() + report.quoted.len())?;
+        self.receive(p, &report.header, report.net, report.quoted);
+        if let Some(cell) = p.net.payload_len {
+            self.mem[(p.map.net + cell) as usize] = report.payload_len.into();
+        }
+        self.parse(p, parser, &[report.kind, report.mtu, report.from.into()]);
+        Ok(())
     }
 
     /// Makes a packet the one that is received.

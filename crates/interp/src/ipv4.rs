@@ -18,11 +18,11 @@ pub(crate) struct Header {
     pub dst: u32,
 }
 
-fn be16(octets: &[u8], at: usize) -> u16 {
+pub(crate) fn be16(octets: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([octets[at], octets[at + 1]])
 }
 
-fn be32(octets: &[u8], at: usize) -> u32 {
+pub(crate) fn be32(octets: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]])
 }
 

@@ -30,6 +30,7 @@ mod passing;
 mod pending;
 mod queue;
 mod rand;
+mod report;
 mod requests;
 mod ring;
 mod runs;

@@ -53,7 +53,10 @@ pub struct Program {
     /// callees before callers
     pub functions: Vec<Function>,
     pub parser: FuncId,
-    /// the most events that the parser raises for one packet
+    /// the parser of errors that the network reports about packets of this program
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report_parser: Option<FuncId>,
+    /// the most events that a parser raises for one packet
     pub max_parsed: u32,
     /// one for each event, in the order of `events`; `None` if nothing is dispatched for it
     pub chains: Vec<Option<Chain>>,
@@ -70,6 +73,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// The parser of received packets, and that of reports if there is one.
+    pub fn parsers(&self) -> impl Iterator<Item = FuncId> + use<> {
+        [Some(self.parser), self.report_parser].into_iter().flatten()
+    }
+
     /// The file that a place lies in.
     pub fn file_of(&self, loc: Loc) -> &str {
         let import = (loc.file as usize).checked_sub(1).and_then(|number| self.imports.get(number));

@@ -132,6 +132,20 @@ pub const STATUS_NAMES: [&str; 12] = [
     "ABORTED",
 ];
 
+/// The variants of `report_t`, by number: what the network reports about a packet (RFC 792, RFC 1812 §5.2.7.1).
+pub const REPORT_NAMES: [&str; 10] = [
+    "NET_UNREACHABLE",
+    "HOST_UNREACHABLE",
+    "PROTOCOL_UNREACHABLE",
+    "PORT_UNREACHABLE",
+    "PACKET_TOO_BIG",
+    "SOURCE_ROUTE_FAILED",
+    "PROHIBITED",
+    "HOPS_EXCEEDED",
+    "REASSEMBLY_EXCEEDED",
+    "PARAMETER_PROBLEM",
+];
+
 impl Ty {
     pub const U8: Ty = Ty::Int { bits: 8, signed: false };
     pub const U16: Ty = Ty::Int { bits: 16, signed: false };

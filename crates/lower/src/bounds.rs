@@ -6,8 +6,8 @@ use carrick_ir::{EventKind, Program, bounds};
 /// Computes every bound of the program. There is no circle among calls or raises.
 pub fn compute(program: &mut Program) {
     let (functions, chains) = bounds::costs(program);
-    let parser = functions[program.parser.index()];
-    program.max_parsed = parser.raised;
+    let parsers: Vec<_> = program.parsers().map(|f| functions[f.index()]).collect();
+    program.max_parsed = parsers.iter().map(|cost| cost.raised).max().unwrap_or(0);
     for (function, cost) in program.functions.iter_mut().zip(functions) {
         function.max_raised = cost.raised;
     }
@@ -17,6 +17,6 @@ pub fn compute(program: &mut Program) {
         }
     }
     let outside = program.events.iter().zip(&chains).filter(|(e, _)| e.kind != EventKind::Net);
-    let most = outside.map(|(_, cost)| cost.blueprints).max().unwrap_or(0);
-    program.max_blueprints = most.max(parser.blueprints);
+    let most = outside.map(|(_, cost)| cost).chain(&parsers).map(|cost| cost.blueprints);
+    program.max_blueprints = most.max().unwrap_or(0);
 }

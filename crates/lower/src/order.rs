@@ -29,6 +29,7 @@ pub fn callees_first(program: &mut Program) {
         renumber(&mut function.body, &new_number);
     }
     program.parser = new_number[program.parser.index()];
+    program.report_parser.iter_mut().for_each(|f| *f = new_number[f.index()]);
     program.invariants.iter_mut().for_each(|f| *f = new_number[f.index()]);
     for chain in program.chains.iter_mut().flatten() {
         let all = chain.present.iter_mut().chain(chain.absent.iter_mut().flatten());

@@ -167,6 +167,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         coalescing: Vec::new(),
         functions: Vec::new(),
         parser: ir::FuncId(0),
+        report_parser: None,
         max_parsed: 0,
         chains: Vec::new(),
         machines: Vec::new(),

@@ -273,6 +273,8 @@ code_table! {
     RECORD_TWICE = 486, "a field that a record gives twice", "0486";
     SATURATING = 487, "saturating arithmetic on a type without such an end", "0487";
     FALLBACK = 488, "a second lookup that is not possible", "0488";
+    NO_REPORTS = 489, "a report parser that never runs", "0489";
+    QUOTED = 490, "a header that a report may cut", "0490";
     SEQ_AS_NUMBERS = 491, "sequence numbers that are compared as plain numbers", "0491";
     SEQ_AND_LITERAL = 492, "a sequence number that is compared with a fixed number", "0492";
     PAYLOAD_OF_MTU = 493, "a payload as long as a packet", "0493";

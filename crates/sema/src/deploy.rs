@@ -166,13 +166,15 @@ impl Checker<'_> {
         let mut missing = Vec::new();
         let no_parser = self.diagnostics.has(codes::PARSER);
         for what in ["register_ep_chains", "register_ev_parser"] {
-            if what == "register_ev_parser" && no_parser {
-                continue; // there is none to register
+            if what == "register_ev_parser" && (no_parser || self.program.report_parser.is_some()) {
+                continue; // there is none to register, or two
             }
             if !registered.iter().any(|r| r == what) {
                 missing.push((codes::DEPLOY_MISSING, self.registration(what)));
             }
         }
+        let both = self.unregistered_parsers(registered);
+        missing.extend(both.into_iter().map(|call| (codes::DEPLOY_MISSING, call)));
         if self.program.interface.is_some() && !registered.iter().any(|r| r == "register_interface") {
             missing.push((codes::INTERFACE_MISSING, self.registration("register_interface")));
         }

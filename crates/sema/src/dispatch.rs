@@ -27,8 +27,12 @@ impl Checker<'_> {
                 let id = FuncId(self.program.functions.len() as u32);
                 if locals.first().is_some_and(|l| l.ty == Ty::Packet) {
                     self.usage.mark(&name.name);
-                    self.check_parser_params(&locals, name);
-                    parsers.push((id, name.span));
+                    if self.takes_report(&locals) {
+                        self.report_parser(id, &locals, name);
+                    } else {
+                        self.check_parser_params(&locals, name);
+                        parsers.push((id, name.span));
+                    }
                 }
                 // Whatever calls it cannot be right either.
                 let late = locals.iter().skip(1).position(|l| l.ty == Ty::Packet);

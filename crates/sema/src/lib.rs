@@ -34,6 +34,7 @@ mod network;
 mod options;
 mod parts;
 pub mod probe;
+mod reports;
 mod require;
 mod role;
 mod room;

@@ -45,6 +45,7 @@ const BUILT_IN: &[&str] = &[
     "instr_t",
     "event_t",
     "pkt_t",
+    "report_t",
     "void",
     "invariant",
     "assert",
@@ -126,6 +127,7 @@ impl Checker<'_> {
             };
             self.declare(name, def);
         }
+        self.declare_report_names(ir::EnumId(next(2)));
     }
 
     fn declare(&mut self, name: &Ident, def: Def) {

@@ -35,6 +35,7 @@ impl Checker<'_> {
                 variants,
             });
         }
+        self.declare_report_enum();
     }
 
     fn no_variants(&mut self, name: &Ident) {

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap as HashMap;
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 9;
+const ABI: u32 = 10;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -70,6 +70,7 @@ struct CProgram {
     network: u8,
     protocol: u8,
     traced: u8,
+    reports: bool,
     params: *const c_void,
     param_count: u32,
     calls: *const c_void,

@@ -27,6 +27,10 @@ pub struct LinkConfig {
     pub corrupt_ppm: u32,
     /// from this virtual time on, in nanoseconds, every packet is lost: who is at the other end is dead, it seems
     pub cut_at_ns: Option<u64>,
+    /// IP packets that are longer are dropped, as by a router before a link with this MTU
+    pub path_mtu: Option<u32>,
+    /// that router reports nothing
+    pub silent: bool,
 }
 
 impl Default for LinkConfig {
@@ -41,6 +45,8 @@ impl Default for LinkConfig {
             reorder_ppm: 0,
             corrupt_ppm: 0,
             cut_at_ns: None,
+            path_mtu: None,
+            silent: false,
         }
     }
 }
@@ -55,6 +61,7 @@ pub struct LinkCounters {
     pub reordered: u64,
     pub corrupted: u64,
     pub marked: u64,
+    pub too_long: u64,
 }
 
 /// What happens to one packet.
@@ -68,6 +75,8 @@ pub struct Fate {
     pub copy: Option<u64>,
     /// the bit that is flipped
     pub flipped_bit: Option<u64>,
+    /// the MTU that a router reports to the sender, and when that arrives
+    pub report: Option<(u32, u64)>,
 }
 
 /// One direction of a link.
@@ -120,6 +129,13 @@ impl Link {
         self.waiting.push_back(left);
         let arrival = Some(left + self.config.delay_ns);
         let mut fate = Fate { left: Some(left), arrival, ..Fate::default() };
+        if let Some(mtu) = self.config.path_mtu.filter(|mtu| octets > *mtu as usize) {
+            self.counters.too_long += 1;
+            // The router is half-way.
+            fate.report = arrival.map(|at| (mtu, at)).filter(|_| !self.config.silent);
+            fate.arrival = None;
+            return fate;
+        }
         let cut = self.config.cut_at_ns.is_some_and(|at| now >= at);
         if self.loss.chance(self.config.loss_ppm) || cut {
             self.counters.lost += 1;
@@ -195,6 +211,16 @@ mod tests {
             [(c.lost, 1000), (c.duplicated, 2000), (c.reordered, 3000), (c.corrupted, 4000)]
         {
             assert!(found.abs_diff(wanted) < wanted / 5, "{found} is far from {wanted}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_for_the_path_is_reported_unless_it_is_silent() {
+        for silent in [false, true] {
+            let mut l = link(LinkConfig { path_mtu: Some(576), silent, ..LinkConfig::default() });
+            let (fits, long) = (l.send(&mut [0; 576], 0), l.send(&mut [0; 577], 0));
+            assert!(fits.arrival.is_some() && fits.report.is_none());
+            assert_eq!((long.arrival, long.report.is_none(), l.counters.too_long), (None, silent, 1));
         }
     }
 

@@ -9,8 +9,9 @@ use crate::between::Between;
 use crate::calls::{self, Calls};
 use crate::core::{Core, Record, Refused};
 use crate::fabric::packets::Packets;
+use crate::icmp;
 use crate::interface::Interface;
-use crate::link::Link;
+use crate::link::{Fate, Link};
 use crate::observe::Observer;
 
 /// What happens at a time.
@@ -215,6 +216,7 @@ impl<'o> Net<'o> {
         let number = self.packets_made;
         let fate = self.hosts[from].uplink.send(&mut octets, self.now);
         self.watch.observer.forwarded(self.now, from, number, &fate);
+        self.report(from, &octets, &fate);
         if self.between.is_some() {
             let interface = from as u32;
             return self.carry(slot, octets, fate, |packet| Happening::Passing { interface, packet });
@@ -225,6 +227,17 @@ impl<'o> Net<'o> {
             }
             None => self.packets.end_with(slot, octets),
         }
+    }
+
+    /// The path's router reports to a host that its packet was too long.
+    fn report(&mut self, host: usize, about: &[u8], fate: &Fate) {
+        let Some((mtu, at)) = fate.report else { return };
+        let Some(report) = icmp::report(icmp::TOO_BIG, mtu, icmp::ROUTER, about) else { return };
+        self.packets_made += 1;
+        let (packet, mut octets) = self.packets.begin();
+        octets.clone_from(&report);
+        self.packets.put(packet, octets);
+        self.plan(at, Happening::Arrival { host, number: self.packets_made, packet });
     }
 
     /// Whom a packet reaches: the host that has its destination address; where it has none, the other end of the link.

@@ -10,6 +10,10 @@ use crate::scenario::{DEAF_PORT, SECOND, Scenario, plan};
 
 /// The stream of random numbers for faults, apart from that of networks and applications.
 const STREAM_FAULTS: u64 = 2;
+/// That for the MTU of the path.
+const STREAM_PATH: u64 = 3;
+/// What every IPv4 host accepts (RFC 791 §3.1).
+const NARROWEST: u64 = 576;
 /// Share of packets that meet each fault at least, where every fault is wanted, in parts per million.
 const SOME_PPM: u32 = 5_000;
 
@@ -35,12 +39,11 @@ impl Scenario {
             rate_bps: [1_000_000, 10_000_000, 100_000_000, 1_000_000_000][rng.below(4) as usize],
             delay_ns: rng.between(10_000, 50_000_000),
             queue_packets: rng.between(4, 200) as usize,
-            ecn_threshold: None,
             loss_ppm: fault(&mut rng),
             duplicate_ppm: fault(&mut rng),
             reorder_ppm: fault(&mut rng),
             corrupt_ppm: fault(&mut rng),
-            cut_at_ns: None,
+            ..LinkConfig::default()
         };
         let plans = (1..=rng.between(1, 4)).map(|number| random_plan(number, &mut rng)).collect();
         Scenario {
@@ -84,7 +87,19 @@ impl Scenario {
                 };
             }
         }
+        if program.report_parser.is_some() {
+            narrow(&mut scenario);
+        }
         scenario
+    }
+}
+
+/// Half of the paths have a link that carries no more than smaller packets; some are silent about it.
+fn narrow(scenario: &mut Scenario) {
+    let mut rng = Rng::new(scenario.seed, STREAM_PATH);
+    if rng.chance(500_000) {
+        scenario.link.path_mtu = Some(rng.between(NARROWEST, scenario.mtu.into()) as u32);
+        scenario.link.silent = rng.chance(250_000);
     }
 }
 

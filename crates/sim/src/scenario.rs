@@ -285,6 +285,9 @@ fn go_together(program: &Program, way: Option<&Way<'_>>, scenario: &Scenario) ->
     if program.in_network.is_some() {
         return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
     }
+    if scenario.link.path_mtu.is_some() && (way.is_some() || program.net_header.layer == NetLayer::Link) {
+        return Err("a path with an MTU has a router of IPv4, and no program in the network".into());
+    }
     if program.net_header.layer == NetLayer::Link {
         if way.is_some() {
             return Err("programs in the network are over ipv4, and these ends send whole frames".into());

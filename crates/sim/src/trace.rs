@@ -104,7 +104,7 @@ impl<W: Write> Observer for JsonLines<W> {
     }
 
     fn forwarded(&mut self, now: u64, host: usize, number: u64, fate: &Fate) {
-        let Fate { left, arrival, copy, flipped_bit } = fate;
+        let Fate { left, arrival, copy, flipped_bit, .. } = fate;
         let detail = json!({
             "packet": number, "left": left, "arrival": arrival, "copy": copy, "corrupt": flipped_bit.is_some(),
         });

@@ -15,7 +15,7 @@
 
 #include "carrick/instr.h"
 
-#define CARRICK_ABI   9u
+#define CARRICK_ABI   10u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -141,6 +141,7 @@ struct carrick_program {
     uint8_t network;  /* enum carrick_network: what a packet begins with */
     uint8_t protocol; /* of the IPv4 header */
     uint8_t traced;   /* built with CARRICK_TRACE: it tells what it does */
+    bool reports;     /* it reads errors that the network reports: rx also takes ICMP */
     const struct carrick_param_info *params;
     uint32_t param_count;
     const struct carrick_call_info *calls;

@@ -64,6 +64,7 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_host_conf
                                      .gateway = given->gateway,
                                      .mtu = config.mtu,
                                      .whole = whole,
+                                     .reports = program->reports,
                                      .ethernet = port->ethernet};
     memcpy(net.mac, port->mac, 6);
     *host = (struct carrick_host){.program = program, .port = port, .records = given->records, .number = given->number};

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* ICMP: echo requests are answered, so that a peer can see whether we are there. */
+/* ICMP: echo requests are answered, so that a peer can see whether we are there; errors are for the core. */
 #include "net/net.h"
 
 #define ICMP_ECHO_REPLY   0u
+#define ICMP_UNREACHABLE  3u
 #define ICMP_ECHO_REQUEST 8u
+#define ICMP_EXCEEDED     11u
+#define ICMP_PARAMETER    12u
 #define ICMP_HEADER       8u
 #define IP_TTL            64u
 
@@ -38,15 +41,19 @@ static void icmp_answer(struct carrick_net *net, const struct carrick_frame *fra
     net->counters[CARRICK_NET_ECHOES]++;
 }
 
-void net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t len) {
+bool net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t len) {
     uint32_t icmp = icmp_len(net, packet, len);
     if (icmp == 0) {
         net->counters[CARRICK_NET_BAD_ICMP]++;
-        return;
+        return false;
     }
     const uint8_t *message = packet + (packet[0] & 15) * 4;
-    if (message[0] == ICMP_ECHO_REQUEST && message[1] == 0)
+    uint8_t type = message[0];
+    if (net->config.reports && (type == ICMP_UNREACHABLE || type == ICMP_EXCEEDED || type == ICMP_PARAMETER))
+        return true;
+    if (type == ICMP_ECHO_REQUEST && message[1] == 0)
         icmp_answer(net, frame, packet, icmp);
     else
         net->counters[CARRICK_NET_OTHER_ICMP]++;
+    return false;
 }

@@ -62,12 +62,10 @@ uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct
             continue;
         }
         net_confirm(net, now, frames[i].data, packet, len);
-        if (len >= CARRICK_IP_HEADER && packet[9] == IP_ICMP) {
-            net_icmp_receive(net, &frames[i], packet, len);
-        } else { /* also what is malformed: the core counts why */
-            packets[n] = packet;
-            lens[n++] = len;
-        }
+        if (len >= CARRICK_IP_HEADER && packet[9] == IP_ICMP && !net_icmp_receive(net, &frames[i], packet, len))
+            continue;
+        packets[n] = packet; /* also what is malformed: the core counts why */
+        lens[n++] = len;
     }
     return n;
 }

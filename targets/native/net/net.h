@@ -24,8 +24,8 @@ void net_arp_receive(struct carrick_net *net, uint64_t now, const uint8_t *arp, 
 /* Asks neighbours where it is time to, gives up where it is time to. */
 void net_arp_advance(struct carrick_net *net, uint64_t now);
 
-/* An ICMP packet with its IPv4 header; `frame` is the frame around it. */
-void net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t len);
+/* An ICMP packet with its IPv4 header; `frame` is the frame around it. True: it is for the core. */
+bool net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t len);
 
 /* Sends on what waits for `hop`, or drops it if `mac` is NULL. */
 void net_waiting_settle(struct carrick_net *net, uint32_t hop, const uint8_t *mac);

@@ -164,11 +164,33 @@ static void an_echo_comes_back(void) {
     carrick_net_close(&net);
 }
 
+static void errors_are_for_a_core_that_reads_them(void) {
+    struct carrick_net net;
+    uint8_t buffer[1600];
+    open_net(&net, 0);
+    const uint8_t types[] = {3, 11, 12, 0, 5};
+    for (uint32_t reads = 0; reads < 2; reads++) {
+        net.config.reports = reads;
+        for (uint32_t i = 0; i < sizeof types; i++) {
+            struct carrick_frame in = ping(buffer, 36);
+            buffer[34] = types[i];
+            carrick_store16(buffer + 36, 0);
+            carrick_store_sum(buffer + 36, carrick_sum(buffer + 34, 36));
+            CHECK(give(&net, 0, &in) == (reads && i < 3));
+            buffer[50] ^= 1; /* damaged, it is for nobody */
+            CHECK(give(&net, 0, &in) == 0);
+        }
+    }
+    CHECK(net.counters[CARRICK_NET_OTHER_ICMP] == 7 && net.counters[CARRICK_NET_BAD_ICMP] == 10);
+    carrick_net_close(&net);
+}
+
 int main(void) {
     who_asks_is_told();
     packets_wait_for_an_answer();
     nobody_answers();
     an_echo_comes_back();
+    errors_are_for_a_core_that_reads_them();
     puts("net: ok");
     return 0;
 }

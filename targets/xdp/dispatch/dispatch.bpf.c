@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In front of all transports of a device: each gets the packets of its IP protocol, and the kernel's own stack all
- * others. loader/src/dispatch.rs loads it, and says the same of its maps in Rust.
+ * In front of all transports of a device: each gets the packets of its IP protocol, and errors about them, and the
+ * kernel's own stack all others. loader/src/dispatch.rs loads it, and says the same of its maps in Rust.
  */
 #include "carrick/kernel.h"
 
 /* Where a frame says of which IP protocol it is, behind Ethernet's header (RFC 791 §3.1). */
 #define CARRICK_PROTOCOL  23u
 #define CARRICK_PROTOCOLS 256u
+/* Where IPv4's header begins; and where, in an error of ICMP (RFC 792), the packet that it is about says its protocol.
+ */
+#define CARRICK_IP              14u
+#define CARRICK_ICMP            1u
+#define CARRICK_QUOTED_PROTOCOL 17u
+
+/* The protocol of the program that a frame is for: an error is for that of the packet which it quotes. */
+static inline __attribute__((always_inline)) uint32_t protocol_of(const uint8_t *frame, const uint8_t *end) {
+    uint32_t protocol = frame[CARRICK_PROTOCOL];
+    const uint8_t *message = frame + CARRICK_IP + (frame[CARRICK_IP] & 15) * 4;
+    if (protocol != CARRICK_ICMP || message + CARRICK_QUOTED_PROTOCOL + 1 > end)
+        return protocol;
+    bool error = message[0] == 3 || message[0] == 11 || message[0] == 12;
+    return error ? message[CARRICK_QUOTED_PROTOCOL] : protocol;
+}
 
 /* Who has the packets of a protocol. Behind those of all protocols stands one of the dispatcher's own. */
 struct carrick_owner {
@@ -48,7 +63,7 @@ CARRICK_SECTION("xdp") int dispatch(struct xdp_md *ctx) {
     const uint8_t *frame = (const uint8_t *)(uintptr_t)at;
     if (frame + CARRICK_PROTOCOL + 1 > (const uint8_t *)(uintptr_t)end || frame[12] != 8 || frame[13] != 0)
         return CARRICK_XDP_PASS;
-    uint32_t protocol = frame[CARRICK_PROTOCOL];
+    uint32_t protocol = protocol_of(frame, (const uint8_t *)(uintptr_t)end);
     const struct carrick_owner *owner = bpf_map_lookup_elem(&carrick_owners, &protocol);
     if (owner && (owner->lasting || bpf_map_lookup_elem(&carrick_lives, &protocol)))
         bpf_tail_call(ctx, &carrick_entries, protocol);

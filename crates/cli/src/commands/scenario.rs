@@ -86,6 +86,12 @@ pub struct ScenarioArgs {
     /// Maximum size of an IP packet, in bytes
     #[arg(long, default_value_t = 1500)]
     pub mtu: u32,
+    /// Largest IP packet that the path carries, in bytes. A router drops a longer one and reports this to its sender (RFC 1191). Omit for the size of `--mtu`
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(68..=65535))]
+    pub path_mtu: Option<u32>,
+    /// Let the router of `--path-mtu` drop packets without a report
+    #[arg(long, requires = "path_mtu")]
+    pub black_hole: bool,
     /// Size of a message, 8B to 64KiB, for programs that carry messages. Omit for the size that fits into one packet
     #[arg(long)]
     pub message: Option<String>,
@@ -195,6 +201,8 @@ impl ScenarioArgs {
             reorder_ppm: quantity::share(&self.reorder)?,
             corrupt_ppm: quantity::share(&self.corrupt)?,
             cut_at_ns: self.cut.as_deref().map(quantity::duration).transpose()?,
+            path_mtu: self.path_mtu,
+            silent: self.black_hole,
         };
         let message = self.message.as_deref().map(message).transpose()?;
         let octets = quantity::bytes(&self.bytes)?;

@@ -148,8 +148,10 @@ fn pretty(report: &Report, metrics: Option<&Metrics>, took: Duration, args: &Sim
     for (name, link) in ["client to server", "server to client"].iter().zip(&report.links) {
         let marked =
             args.scenario.ecn_threshold.map_or_else(String::new, |_| format!(", {} marked", link.marked));
+        let too_long =
+            args.scenario.path_mtu.map_or_else(String::new, |_| format!(", {} too long", link.too_long));
         println!(
-            "{name}  {} packets, {} lost, {} queue full, {} duplicated, {} reordered, {} corrupted{marked}",
+            "{name}  {} packets, {} lost, {} queue full, {} duplicated, {} reordered, {} corrupted{marked}{too_long}",
             link.sent, link.lost, link.queue_full, link.duplicated, link.reordered, link.corrupted
         );
     }
@@ -255,7 +257,7 @@ fn as_json(report: &Report, metrics: Option<&Metrics>, took: Duration, manifest:
         "open_contexts": report.open_contexts,
         "links": report.links.iter().map(|link| json!({
             "sent": link.sent, "lost": link.lost, "queue_full": link.queue_full, "duplicated": link.duplicated,
-            "reordered": link.reordered, "corrupted": link.corrupted, "marked": link.marked,
+            "reordered": link.reordered, "corrupted": link.corrupted, "marked": link.marked, "too_long": link.too_long,
         })).collect::<Vec<_>>(),
         "between": report.between.as_ref().map(|node| json!({
             "open_contexts": node.open_contexts,

@@ -18,4 +18,5 @@ code_table! {
     HEADER = 611, "a header that is too long for a target", "0611";
     QUEUES = 612, "more queues than a target has", "0612";
     UNBUILT = 613, "something that a target does not support yet", "0613";
+    REPORTS = 614, "reports that a target does not deliver", "0614";
 }

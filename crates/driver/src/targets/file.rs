@@ -24,6 +24,9 @@ pub struct TargetFile {
     pub interfaces: Vec<String>,
     /// `endpoint`, `in_network`: where in a network its programs are
     pub roles: Vec<String>,
+    /// `icmp`: by what the network's errors are reported to its programs
+    #[serde(default)]
+    pub reports: Vec<String>,
     /// numbers that a program must not exceed, by the names in [`LIMITS`](super::limits::LIMITS)
     #[serde(default)]
     pub limits: std::collections::BTreeMap<String, u64>,

@@ -115,6 +115,15 @@ const ROLE: Kind = Kind {
     },
 };
 
+const REPORTS: Kind = Kind {
+    code: codes::REPORTS,
+    what: "does not deliver reports by",
+    plural: "reports",
+    label: "this parser would never run",
+    of: |target| &target.reports,
+    mend: |_| Some("leave the report parser out, for example as a feature that is not chosen"),
+};
+
 /// What a program needs and the target lacks, each thing once: at its first use in the tree, if there is one, with the next ones.
 pub fn of(
     against: &Against,
@@ -132,6 +141,7 @@ pub fn of(
         (INTERFACE, &uses.interface),
         (NET_HEADER, &uses.net_header),
         (ROLE, &uses.role),
+        (REPORTS, &uses.reports),
     ];
     let mut found: Vec<Diagnostic> =
         kinds.iter().flat_map(|(kind, used)| lacks(against, kind, used)).collect();

@@ -101,19 +101,21 @@ impl<'p> Measured<'p> {
             causes: self.costliest(n, event, of),
             why: String::new(),
         });
-        std::iter::once(self.parser(does, of)).chain(chains).collect()
+        self.parsers(does, of).chain(chains).collect()
     }
 
-    fn parser(&self, does: &str, of: fn(&Cost) -> u32) -> Amount {
-        let name = &self.program.functions[self.program.parser.index()].name;
-        Amount {
-            count: u64::from(of(&self.functions[self.program.parser.index()])),
-            span: self.declared(name),
-            subject: format!("the parser `{name}` can {does}"),
-            label: "for one packet".into(),
-            causes: self.dearest_loop(self.program.parser, of).into_iter().collect(),
-            why: String::new(),
-        }
+    fn parsers(&self, does: &str, of: fn(&Cost) -> u32) -> impl Iterator<Item = Amount> {
+        self.program.parsers().map(move |parser| {
+            let name = &self.program.functions[parser.index()].name;
+            Amount {
+                count: u64::from(of(&self.functions[parser.index()])),
+                span: self.declared(name),
+                subject: format!("the parser `{name}` can {does}"),
+                label: "for one packet".into(),
+                causes: self.dearest_loop(parser, of).into_iter().collect(),
+                why: String::new(),
+            }
+        })
     }
 
     /// The processor of a chain that does most, of the first path that does.
@@ -156,7 +158,7 @@ impl<'p> Measured<'p> {
             causes: self.costliest(n, event, |cost| cost.blueprints),
             why: String::new(),
         });
-        std::iter::once(self.parser("cause", |cost| cost.blueprints)).chain(events).collect()
+        self.parsers("cause", |cost| cost.blueprints).chain(events).collect()
     }
 
     /// How many contexts each chain takes.
@@ -263,7 +265,8 @@ impl<'p> Measured<'p> {
     /// How deep the stack of each processor can be.
     pub(super) fn stack_octets(&self) -> Vec<Amount> {
         let stacks = Sizes::new(self.program).stacks();
-        let mut entries: Vec<(FuncId, Span)> = vec![(self.program.parser, Span::default())];
+        let mut entries: Vec<(FuncId, Span)> =
+            self.program.parsers().map(|parser| (parser, Span::default())).collect();
         for (n, event) in self.dispatched() {
             let arm = self.arms.get(event.name.as_str());
             let steps = arm.into_iter().flat_map(|arm| arm.chain.iter().chain(arm.absent.iter().flatten()));

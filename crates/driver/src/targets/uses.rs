@@ -29,6 +29,8 @@ pub struct Uses {
     pub interface: Vec<Use>,
     /// `endpoint` or `in_network`
     pub role: Vec<Use>,
+    /// `icmp`, if it reads errors that the network reports
+    pub reports: Vec<Use>,
     /// of `register_pkt_sched`
     pub blocks: Vec<Use>,
     /// of `register_ev_sched`
@@ -47,6 +49,9 @@ impl Uses {
                 }
                 ItemKind::NetHeader { name, .. } => uses.net_header.push(of(&name.name, name.span)),
                 ItemKind::Interface { name, .. } => uses.interface.push(of(&name.name, name.span)),
+                ItemKind::Function { name, .. } if is_report_parser(program, &name.name) => {
+                    uses.reports.push(of("icmp", name.span));
+                }
                 ItemKind::Deploy { calls } => {
                     calls.iter().for_each(|call| uses.registered(program, call));
                     if uses.role.is_empty() {
@@ -70,6 +75,7 @@ impl Uses {
             net_header: vec![named(&program.net_header.name)],
             interface: program.interface.iter().map(|i| named(&i.name)).collect(),
             role: vec![named(role)],
+            reports: program.report_parser.iter().map(|_| named("icmp")).collect(),
             blocks: blocks(&program.schedule),
             event_blocks: program.event_schedule.as_ref().map_or_else(Vec::new, |e| blocks(&e.schedule)),
         }
@@ -124,6 +130,10 @@ fn instructions(program: &ir::Program, file: &File) -> Vec<Use> {
     }
     found.sort_by_key(|used| used.span.start);
     found
+}
+
+fn is_report_parser(program: &ir::Program, name: &str) -> bool {
+    program.report_parser.is_some_and(|parser| program.functions[parser.index()].name == name)
 }
 
 fn is_list_of_events(ty: &Type) -> bool {

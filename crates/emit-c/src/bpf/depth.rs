@@ -53,7 +53,7 @@ pub(super) fn inlined(program: &Program) -> BTreeSet<String> {
     let mut roots: BTreeSet<FuncId> =
         chains.flat_map(|c| c.present.iter().chain(c.absent.iter().flatten()).copied()).collect();
     roots.extend(&program.invariants);
-    roots.insert(program.parser);
+    roots.extend(program.parsers());
     while let Some(deepest) = roots.iter().copied().max_by_key(|root| calls.frames(*root)) {
         if ABOVE + calls.frames(deepest) <= FRAMES {
             break;
@@ -120,8 +120,9 @@ impl Calls<'_> {
     fn only_once(&self) -> Option<FuncId> {
         let all = (0..self.program.functions.len()).map(|at| FuncId(at as u32));
         let open = all.filter(|func| !self.inlined[func.index()] && self.places(*func) == 1);
-        let found =
-            open.filter(|func| *func != self.program.parser && !self.program.invariants.contains(func));
+        let found = open.filter(|func| {
+            !self.program.parsers().chain(self.program.invariants.iter().copied()).any(|f| f == *func)
+        });
         found.min_by_key(|func| self.whole(*func))
     }
 

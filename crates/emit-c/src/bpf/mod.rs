@@ -61,6 +61,9 @@ impl Emitter<'_> {
         self.w.line("/* Under which name the headers below find what is generated here. */");
         self.w.line(format!("#define CARRICK_OWN(name) {}##name", self.names.own("")));
         self.w.line("#include \"carrick/units.h\"");
+        if self.p.report_parser.is_some() {
+            self.w.line("#include \"carrick/quoted.h\"");
+        }
         self.include_blocks();
         self.w.blank();
         self.type_declarations();

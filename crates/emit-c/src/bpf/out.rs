@@ -171,6 +171,7 @@ impl Emitter<'_> {
         let parser = &self.p.functions[self.p.parser.index()].name;
         let claims = !self.p.claims.is_empty();
         self.w.line(format!("#define CARRICK_PARSER fn_{parser}"));
+        self.define_report_parser();
         self.w.line(format!("#define CARRICK_PROTOCOL {}", self.p.net_header.protocol));
         for (name, holds) in [
             ("WHOLE_SUM", sum),

@@ -101,6 +101,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t now, sum; /* sum: of all octets behind the network header */");
         self.w.line("struct carrick_ip ip;");
         self.w.line("uint64_t zero; /* always; the verifier does not know it */");
+        self.report_members();
         self.w.line("bool told;     /* what the verifier forgets */");
         self.w.line("uint32_t room; /* octets of the frame that is there */");
         self.w.line("uint32_t back; /* the address of whoever sent it; 0: nobody did */");

@@ -41,6 +41,9 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
     if program.in_network.is_some() {
         return of("a role in the network (`register_role`)".into());
     }
+    if program.report_parser.is_some() && !sums_all(program) {
+        return of("reports for packets without a checksum over header and payload".into());
+    }
     if program.event_schedule.is_some() {
         return of("scheduling of events (`register_ev_sched`)".into());
     }
@@ -48,6 +51,14 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
         return of("more than 1024 raised events in the queue at once".into());
     }
     blueprint(program).or_else(|| types(program)).or_else(|| statement(program))
+}
+
+/// Whether some packet has a checksum over all of it, so that what came is summed.
+fn sums_all(program: &Program) -> bool {
+    let all = |kind: &BpFieldKind| {
+        matches!(kind, BpFieldKind::Checksum { header: true, payload: true, fields: None, .. })
+    };
+    program.blueprints.iter().flat_map(|bp| &bp.fields).any(|f| all(&f.kind))
 }
 
 fn blueprint(program: &Program) -> Option<Unfit> {

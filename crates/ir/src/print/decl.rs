@@ -62,6 +62,9 @@ impl<'p> Printer<'p> {
             p.max_parsed,
             p.max_blueprints
         ));
+        if let Some(parser) = p.report_parser {
+            self.line(&format!("report parser {}", self.function_name(parser)));
+        }
     }
 
     fn schedules(&mut self) {

@@ -6,8 +6,8 @@ use crate::crc::NET_OCTETS;
 use crate::part::VARINT_MAX;
 use crate::{
     BlueprintDef, BpField, BpFieldKind, BpId, CallTarget, Chain, Crc, CrcMask, CrcPart, EventId, EventKind,
-    FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, OptField, Policy, SchedBlock,
-    SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
+    FieldDef, FuncId, InterfaceCall, KeyPart, MOST_BLOCKS, MOST_INPUTS, NetLayer, OptField, Policy,
+    SchedBlock, SchedInput, SchedInputs, Schedule, SegRule, Shared, Ty, arith,
 };
 
 impl<'p> Check<'p> {
@@ -339,6 +339,21 @@ impl<'p> Check<'p> {
         }
     }
 
+    fn report_parser(&mut self) {
+        let p = self.program;
+        let Some(parser) = p.report_parser else { return };
+        let parser = p.functions.get(parser.index());
+        let params: Vec<&Ty> = parser
+            .map_or_else(Vec::new, |f| f.locals.iter().take(f.params as usize).map(|l| &l.ty).collect());
+        let right = matches!(params[..], [Ty::Packet, Ty::NetHeader, Ty::Enum(_), Ty::Bytes, from] if *from == Ty::U32);
+        self.must(
+            right,
+            "the report parser does not take the quoted packet, its network header and what is reported",
+        );
+        let endpoint = p.in_network.is_none() && p.net_header.layer == NetLayer::Ipv4;
+        self.must(endpoint, "no errors are reported to this program");
+    }
+
     fn chains(&mut self) {
         let p = self.program;
         self.at("program", &p.name);
@@ -347,6 +362,7 @@ impl<'p> Check<'p> {
         let params = parser.map(|f| f.locals.iter().take(f.params as usize).map(|l| &l.ty));
         let right = params.is_some_and(|params| params.eq([&Ty::Packet, &Ty::NetHeader]));
         self.must(right, "the parser does not take a packet and its network header");
+        self.report_parser();
         for invariant in &p.invariants {
             let right = p.functions.get(invariant.index()).is_some_and(|f| {
                 f.pure && f.ret == Ty::Void && f.params == 1 && matches!(f.locals[0].ty, Ty::Context(_))

@@ -7,7 +7,7 @@ mod plain;
 mod word;
 
 pub use functions::{FUNCTIONS, INSTRUCTIONS, REGISTRATIONS};
-pub use plain::{DECLARATIONS, EVENT_KINDS, LITERALS, STATEMENTS, STATUSES, TYPES};
+pub use plain::{DECLARATIONS, EVENT_KINDS, LITERALS, REPORTS, STATEMENTS, STATUSES, TYPES};
 pub use word::Word;
 
 /// What kind of word it is.
@@ -21,12 +21,12 @@ pub enum Class {
     Function,
     /// that has an effect
     Instruction,
-    /// `true`, `none`, a status
+    /// `true`, `none`, a status, a kind of report
     Value,
 }
 
 /// Each class with its words.
-pub const ALL: [(Class, &[Word]); 9] = [
+pub const ALL: [(Class, &[Word]); 10] = [
     (Class::Keyword, DECLARATIONS),
     (Class::Keyword, STATEMENTS),
     (Class::Keyword, EVENT_KINDS),
@@ -36,6 +36,7 @@ pub const ALL: [(Class, &[Word]); 9] = [
     (Class::Function, REGISTRATIONS),
     (Class::Value, LITERALS),
     (Class::Value, STATUSES),
+    (Class::Value, REPORTS),
 ];
 
 /// The word of this name. Kinds of events may be written in capitals.

@@ -228,6 +228,11 @@ pub const TYPES: &[Word] = &[
         "An instruction as a value, to be collected in a `list<instr_t>`.",
     ),
     word("event_t", "list<event_t>", "An event as a value, to be collected."),
+    word(
+        "report_t",
+        "report_t kind",
+        "What the network reports about a packet: a parameter of a report parser.",
+    ),
     word("pkt_t", "pkt_t p", "A received packet: the first parameter of a parser."),
 ];
 
@@ -257,4 +262,17 @@ pub const STATUSES: &[Word] = &[
     word("UNREACHABLE", "UNREACHABLE", "There is no way to the peer."),
     word("BUSY", "BUSY", "Not now."),
     word("ABORTED", "ABORTED", "The application gave up."),
+];
+
+pub const REPORTS: &[Word] = &[
+    word("NET_UNREACHABLE", "NET_UNREACHABLE", "No route leads to the network."),
+    word("HOST_UNREACHABLE", "HOST_UNREACHABLE", "The host does not answer."),
+    word("PROTOCOL_UNREACHABLE", "PROTOCOL_UNREACHABLE", "The host does not have the protocol."),
+    word("PORT_UNREACHABLE", "PORT_UNREACHABLE", "Nobody uses the port."),
+    word("PACKET_TOO_BIG", "PACKET_TOO_BIG", "The next link takes smaller packets."),
+    word("SOURCE_ROUTE_FAILED", "SOURCE_ROUTE_FAILED", "The route that the packet names does not work."),
+    word("PROHIBITED", "PROHIBITED", "An administrator does not allow it."),
+    word("HOPS_EXCEEDED", "HOPS_EXCEEDED", "The time to live of the packet is over."),
+    word("REASSEMBLY_EXCEEDED", "REASSEMBLY_EXCEEDED", "A fragment of the packet is missing."),
+    word("PARAMETER_PROBLEM", "PARAMETER_PROBLEM", "The header of the packet is wrong."),
 ];

@@ -172,7 +172,8 @@ impl Checker<'_> {
             walk::statements(body, &mut |stmt| found |= wanted(&stmt.kind));
             found
         };
-        let raises = has(self.program.parser, |s| matches!(s, StmtKind::Instr(Instr::Raise { .. })));
+        let raises = |parser| has(parser, |s| matches!(s, StmtKind::Instr(Instr::Raise { .. })));
+        let silent: Vec<FuncId> = self.program.parsers().filter(|parser| !raises(*parser)).collect();
         let empty: Vec<FuncId> = self
             .program
             .invariants
@@ -180,8 +181,9 @@ impl Checker<'_> {
             .copied()
             .filter(|f| !has(*f, |s| matches!(s, StmtKind::Assert { .. } | StmtKind::Call { .. })))
             .collect();
-        if !raises && self.program.in_network.is_none() {
-            let name = self.program.functions[self.program.parser.index()].name.clone();
+        let endpoint = self.program.in_network.is_none();
+        for parser in silent.into_iter().filter(|_| endpoint) {
+            let name = self.program.functions[parser.index()].name.clone();
             let what = ("the parser raises no event".to_owned(), "every packet is counted as `unparsed`");
             let at = (name.as_str(), self.declared_at(&name));
             self.advise_of(codes::PARSER_RAISES_NOTHING, at, what, "make a net event, and `raise` it");

@@ -28,7 +28,7 @@ impl Body<'_, '_> {
         for (param, local) in params.iter().zip(&def.locals) {
             let declared = self.declare(param, local.ty.clone());
             // A processor may take what it does not need: the chain passes it.
-            self.used[declared.index()] = local.ty.is_by_ref() || local.ty == Ty::Void;
+            self.used[declared.index()] = local.ty.is_by_ref() || local.ty == Ty::Void || self.in_parser();
         }
         self.parameters = def.locals.len();
         let block = self.block(body);
@@ -447,8 +447,11 @@ impl Body<'_, '_> {
         self.count(args, 1, span)?;
         if let ast::ExprKind::Name(name) = &args[0].kind
             && let Some(Binding::Local(bp)) = self.find(name)
-            && matches!(self.locals[bp.index()].ty, Ty::Blueprint(_))
+            && let Ty::Blueprint(kind) = self.locals[bp.index()].ty
         {
+            if self.cx.takes_report(&self.locals[..self.parameters]) {
+                self.cx.check_quoted(kind, args[0].span);
+            }
             self.emit(StmtKind::Extract { bp });
             return Some(());
         }

@@ -14,6 +14,7 @@ use crate::core::{Completion, Core, Record, Refused, Request};
 use crate::dice::Dice;
 use crate::edges::Edges;
 use crate::forge::forge;
+use crate::icmp;
 use crate::interpreted::Interpreted;
 use crate::ip::{checksum, mend_checksum};
 use crate::trace::describe;
@@ -294,13 +295,29 @@ impl World<'_> {
         }
     }
 
+    /// What a router might say about a packet.
+    fn reported(&mut self, packet: Vec<u8>) -> Vec<u8> {
+        let kind =
+            [(3, 4), (3, 4), (3, self.dice.roll(17) as u8), (11, self.dice.roll(3) as u8), (12, 0), (8, 0)];
+        let kind = kind[self.dice.roll(6) as usize];
+        let more = if self.dice.one_in(4) {
+            self.edges.number(&mut self.dice) as u32
+        } else {
+            self.dice.roll(1600) as u32
+        };
+        icmp::report(kind, more, icmp::ROUTER, &packet).unwrap_or(packet)
+    }
+
     fn deliver(&mut self) -> Result<(), String> {
         if self.flying.is_empty() {
             return Ok(());
         }
         let late = if self.dice.one_in(4) { self.dice.roll(self.flying.len() as u64) as usize } else { 0 };
         let doubled = self.dice.one_in(8);
-        let (to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
+        let (mut to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
+        if self.program.report_parser.is_some() && self.dice.one_in(8) {
+            (to, packet) = (1 - to, self.reported(packet));
+        }
         match self.dice.roll(6) {
             0 => self.dice.damage(&mut packet),
             1 | 2 => forge(self.program, &self.edges, &mut self.dice, &mut packet),

@@ -18,7 +18,7 @@ enum carrick_net_counter {
     CARRICK_NET_OTHER_TYPE, /* neither IPv4 nor ARP */
     CARRICK_NET_BAD_ARP,
     CARRICK_NET_BAD_ICMP,     /* malformed, fragmented or with a wrong checksum */
-    CARRICK_NET_OTHER_ICMP,   /* not an echo request */
+    CARRICK_NET_OTHER_ICMP,   /* not an echo request, nor an error for a program that reads reports */
     CARRICK_NET_NO_ROUTE,     /* to send: not in the prefix, and there is no gateway */
     CARRICK_NET_UNRESOLVED,   /* to send: the neighbour did not answer */
     CARRICK_NET_WAITING_FULL, /* to send: too many wait for neighbours */
@@ -38,6 +38,7 @@ struct carrick_net_config {
     uint32_t gateway; /* 0: none */
     uint32_t mtu;     /* octets of a packet: at most the port's */
     bool whole;       /* the program makes whole frames: nothing stands between it and the port */
+    bool reports;     /* the core takes ICMP errors */
     bool ethernet;
     uint8_t mac[6];
 };

@@ -58,6 +58,10 @@ CARRICK_APART int CARRICK_OWN(add_up)(struct xdp_md *ctx, struct CARRICK_OWN(cor
 }
 #endif
 
+#ifdef CARRICK_REPORT_PARSER
+#include "carrick/reports.h"
+#endif
+
 /* The frame, if it is a packet for this program: its network header is checked as everywhere, and what follows it is
  * copied to where the parser reads. 0: it is none. */
 CARRICK_APART int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
@@ -85,6 +89,11 @@ CARRICK_APART int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(cor
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_CHECKSUM);
     if (carrick_load16(p + 6) & 0x3fff)
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_FRAGMENT);
+#ifdef CARRICK_REPORT_PARSER
+    core->reported = false;
+    if (p[9] == CARRICK_ICMP)
+        return CARRICK_OWN(arrive_report)(ctx, core, header, total);
+#endif
     if (p[9] != CARRICK_PROTOCOL)
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_PROTOCOL);
     core->ip.dst = carrick_load32(p + 16);
@@ -295,14 +304,22 @@ CARRICK_SECTION("xdp") int ingress(struct xdp_md *ctx) {
 #endif
     core->chain.raised_count = core->waiting_count = core->level_count = 0;
     core->chain.stopped = core->chain.deleted = core->chain.dropped = false;
+#ifdef CARRICK_REPORT_PARSER
+    CARRICK_OWN(parse_any)(core);
+#else
     (void)CARRICK_PARSER(core, &core->packet, &core->ip);
+#endif
     if (core->chain.raised_count == 0) {
         if (!core->chain.dropped)
             (void)CARRICK_OWN(refuse)(core, CARRICK_COUNT_UNPARSED);
         return CARRICK_XDP_DROP;
     }
     core->taken++;
+#ifdef CARRICK_REPORT_PARSER
+    core->back = core->reported ? core->quoted.from : core->ip.src;
+#else
     core->back = core->ip.src;
+#endif
     core->vacant = !core->paced;
     core->alone = false;
     core->roomy = CARRICK_OWN(roomy)(ctx, core);

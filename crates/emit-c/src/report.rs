@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Errors that the network reports about packets of the core.
+
+use crate::Emitter;
+
+impl Emitter<'_> {
+    /// The function that takes a report, if the program reads them.
+    pub(crate) fn report_function(&mut self) {
+        let Some(parser) = self.p.report_parser else { return };
+        let core = self.core_param();
+        self.w.line("/* An error that the network reports, perhaps about a packet that this core sent. */");
+        self.w.open(format!(
+            "static int {}({core}, const uint8_t *octets, uint32_t len) {{",
+            self.names.own("rx_report")
+        ));
+        self.w.line("struct carrick_ip ip;");
+        self.w.line("struct carrick_quoted quoted;");
+        self.w.line(format!(
+            "int begin = carrick_report_parse(octets, len, core->address, {}, &ip, &quoted);",
+            self.p.net_header.protocol
+        ));
+        self.w.open("if (begin < 0) {");
+        self.w.line(format!("(void){}(core, (uint32_t)(-1 - begin));", self.names.own("refuse")));
+        self.w.line("return CARRICK_DROPPED;");
+        self.w.close("}");
+        self.w.line("uint32_t header = quoted.header;");
+        self.w.line("octets += begin;");
+        self.hold_packet("header + quoted.len");
+        self.parse_packet(parser, "octets + header", "quoted.len", ", quoted.kind, quoted.mtu, quoted.from");
+    }
+
+    /// In the kernel, of a processor's core: what is reported.
+    pub(crate) fn report_members(&mut self) {
+        if self.p.report_parser.is_some() {
+            self.w.line("struct carrick_quoted quoted;");
+            self.w.line("bool reported; /* what came is a report */");
+        }
+    }
+
+    /// In the kernel: the parser of reports, for the headers of the target.
+    pub(crate) fn define_report_parser(&mut self) {
+        if let Some(parser) = self.p.report_parser {
+            let parser = &self.p.functions[parser.index()].name;
+            self.w.line(format!("#define CARRICK_REPORT_PARSER fn_{parser}"));
+        }
+    }
+
+    /// In `rx`, once the network header is checked: what is no packet of the protocol may be a report.
+    pub(crate) fn take_report(&mut self) {
+        if self.p.report_parser.is_some() {
+            self.w.line("if (header == -1 - CARRICK_COUNT_IP_PROTOCOL)");
+            self.w.line(format!("    return {}(core, octets, len);", self.names.own("rx_report")));
+        }
+    }
+}

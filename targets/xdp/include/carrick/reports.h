@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Errors that the network reports about packets of the program, of programs that read them: the generated code says
+ * which function does (CARRICK_REPORT_PARSER).
+ */
+#ifndef CARRICK_XDP_REPORTS_H
+#define CARRICK_XDP_REPORTS_H
+
+#include "carrick/quoted.h"
+
+#if !CARRICK_WHOLE_SUM
+#error "a program that reads reports sums whole packets"
+#endif
+
+/* A packet of ICMP, whose network header is checked, and what it quotes: that is put where the parser reads. 0: it is
+ * nothing for this program. */
+CARRICK_APART int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t header,
+                                             uint32_t total) {
+    if (!core)
+        return 0;
+    uint8_t *p = core->in;
+    struct carrick_quoted *quoted = &core->quoted;
+    if (carrick_load32(p + 16) != core->address)
+        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_ADDRESS);
+    quoted->from = carrick_load32(p + 12);
+    uint32_t len = total - header, begin = CARRICK_ETHERNET + header;
+    core->packet.len = len;
+    core->begin = begin;
+    if (len < CARRICK_ICMP_HEADER)
+        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_SHORT);
+    if (!CARRICK_OWN(add_up)(ctx, core) || bpf_xdp_load_bytes(ctx, begin, p, CARRICK_ICMP_HEADER) != 0)
+        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
+    if (carrick_sum_fold(core->sum) != 0)
+        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_BAD_CHECKSUM);
+    int kind = carrick_quoted_kind(p[0], p[1]);
+    if (kind < 0)
+        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_PROTOCOL);
+    quoted->kind = (uint8_t)kind;
+    quoted->mtu = carrick_quoted_mtu(p);
+    begin += CARRICK_ICMP_HEADER;
+    len -= CARRICK_ICMP_HEADER;
+    if (len >= CARRICK_IP_HEADER && bpf_xdp_load_bytes(ctx, begin, p, CARRICK_IP_HEADER) != 0)
+        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
+    int wrong = carrick_quoted_check(p, len, core->address, CARRICK_PROTOCOL, &core->ip, quoted);
+    if (wrong < 0)
+        return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - wrong));
+    begin += quoted->header;
+    core->begin = begin;
+    core->packet.len = quoted->len;
+#if CARRICK_LOOKS
+    core->looked = 0;
+#endif
+#if CARRICK_FRAMES
+    core->packet.rest[0] = 0;
+    core->packet.rest[1] = core->packet.len;
+#endif
+    core->frame = (uint64_t)(uintptr_t)CARRICK_OWN(frame)(ctx);
+    core->frame_len = CARRICK_ETHERNET + total;
+    uint32_t seen = quoted->len;
+    CARRICK_OPAQUE(seen);
+    if (seen > CARRICK_SEEN)
+        seen = CARRICK_SEEN;
+    if (seen > 0 && bpf_xdp_load_bytes(ctx, begin, p, seen) != 0)
+        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
+    core->reported = true;
+    return 1;
+}
+
+/* The parser that is for what came. */
+CARRICK_INLINE void CARRICK_OWN(parse_any)(struct CARRICK_OWN(core) * core) {
+    struct carrick_quoted *quoted = &core->quoted;
+    if (core->reported)
+        (void)CARRICK_REPORT_PARSER(core, &core->packet, &core->ip, quoted->kind, quoted->mtu, quoted->from);
+    else
+        (void)CARRICK_PARSER(core, &core->packet, &core->ip);
+}
+
+#endif
