@@ -21,6 +21,8 @@ pub struct Net {
     names: [String; 2],
     /// the kind of port that our end has
     kind: &'static str,
+    /// the namespace of a router between both
+    router: Option<String>,
 }
 
 /// The device's name in either namespace. (Names that begin like a keyword confuse iproute2.)
@@ -33,6 +35,8 @@ impl Net {
     pub const PEER: &'static str = "10.77.0.2";
     /// The address of another stack, at the peer's end.
     pub const PEER_STACK: &'static str = "10.77.0.3";
+    /// The address of the router of [`Net::routed`].
+    pub const ROUTER: &'static str = "10.77.0.254";
 
     /// Makes the pair, with every offload off so that each packet is one segment with its checksum.
     /// `None`, said on standard error, where this machine does not let us.
@@ -47,15 +51,24 @@ impl Net {
 
     fn pair(kind: &'static str) -> Option<Net> {
         let stem = Net::stem();
-        let net = Net { names: [format!("{stem}-a"), format!("{stem}-b")], kind };
+        let net = Net { names: [format!("{stem}-a"), format!("{stem}-b")], kind, router: None };
         net.set_up().map_err(|why| skip(&why)).ok().map(|()| net)
     }
 
     /// Makes one namespace whose kernel reaches our end through a TUN device.
     pub fn tun() -> Option<Net> {
         let name = Net::stem();
-        let net = Net { names: [name.clone(), name], kind: "tun" };
+        let net = Net { names: [name.clone(), name], kind: "tun", router: None };
         net.set_up_tun().map_err(|why| skip(&why)).ok().map(|()| net)
+    }
+
+    /// Like [`Net::new`], with a router between both ends that forwards packets of at most `mtu` bytes to the peer, and
+    /// reports longer ones. Both ends' devices take 1500 bytes.
+    pub fn routed(mtu: u32) -> Option<Net> {
+        let stem = Net::stem();
+        let names = [format!("{stem}-a"), format!("{stem}-b")];
+        let net = Net { names, kind: "packet", router: Some(format!("{stem}-r")) };
+        net.set_up_router(mtu).map_err(|why| skip(&why)).ok().map(|()| net)
     }
 
     fn stem() -> String {
@@ -100,12 +113,12 @@ impl Net {
 
     /// A counter of a namespace's kernel, as `/proc/net/snmp` and `/proc/net/netstat` name them; 0 if there is none.
     pub fn counter(&self, end: End, group: &str, name: &str) -> u64 {
-        let output = self.command(end, "cat").args(["/proc/net/snmp", "/proc/net/netstat"]).output();
-        let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
-        let mut lines = text.lines().filter_map(|l| l.strip_prefix(group)?.strip_prefix(": "));
-        let (Some(names), Some(values)) = (lines.next(), lines.next()) else { return 0 };
-        let mut columns = names.split(' ').zip(values.split(' '));
-        columns.find(|&(n, _)| n == name).and_then(|(_, v)| v.parse().ok()).unwrap_or(0)
+        counter(self.name(end), group, name)
+    }
+
+    /// The same of the router of [`Net::routed`].
+    pub fn router_counter(&self, group: &str, name: &str) -> u64 {
+        counter(self.router.as_deref().unwrap_or_default(), group, name)
     }
 
     /// Takes the wire up or down, as seen from one end.
@@ -119,6 +132,33 @@ impl Net {
         self.ip(End::Peer, &format!("tuntap add dev {DEVICE} mode tun"))?;
         self.ip(End::Peer, &format!("addr add {}/24 dev {DEVICE}", Net::PEER))?;
         self.link(End::Peer, true)
+    }
+
+    fn set_up_router(&self, mtu: u32) -> Result<(), String> {
+        let router = self.router.as_deref().unwrap_or_default();
+        for name in self.names.iter().map(String::as_str).chain([router]) {
+            run(Command::new("ip").args(["netns", "add", name]))?;
+            run(Command::new("ip").args(["-n", name, "link", "set", "lo", "up"]))?;
+            within(name, "sysctl -q -w net.ipv6.conf.all.disable_ipv6=1 net.ipv4.ip_forward=1")?;
+        }
+        for (end, device, address) in [(End::Ours, "wire0", Net::OURS), (End::Peer, "wire1", Net::PEER)] {
+            self.ip(end, &format!("link add {DEVICE} type veth peer name {device} netns {router}"))?;
+            for (name, device) in [(self.name(end), DEVICE), (router, device)] {
+                within(name, &format!("ethtool -K {device} tso off gso off gro off tx off rx off"))?;
+                within(name, &format!("ip link set {device} up"))?;
+            }
+            // It answers for the other end, which seems to be on the same link.
+            within(
+                router,
+                &format!(
+                    "sysctl -q -w net.ipv4.conf.{device}.proxy_arp=1 net.ipv4.neigh.{device}.proxy_delay=0"
+                ),
+            )?;
+            let narrow = if end == End::Peer { format!(" mtu lock {mtu}") } else { String::new() };
+            within(router, &format!("ip route add {address}/32 dev {device}{narrow}"))?;
+        }
+        within(router, &format!("ip addr add {}/32 dev lo", Net::ROUTER))?;
+        self.ip(End::Peer, &format!("addr add {}/24 dev {DEVICE}", Net::PEER))
     }
 
     fn set_up(&self) -> Result<(), String> {
@@ -143,7 +183,7 @@ impl Net {
 
 impl Drop for Net {
     fn drop(&mut self) {
-        for name in &self.names {
+        for name in self.names.iter().chain(&self.router) {
             // A failure means that it was never made.
             let _ = run(Command::new("ip").args(["netns", "del", name]));
         }
@@ -165,6 +205,22 @@ pub fn lacks(program: &str) -> bool {
         skip(&format!("{program} is not installed"));
     }
     lacks
+}
+
+/// A counter of a namespace's kernel.
+fn counter(namespace: &str, group: &str, name: &str) -> u64 {
+    let files = ["/proc/net/snmp", "/proc/net/netstat"];
+    let output = Command::new("ip").args(["netns", "exec", namespace, "cat"]).args(files).output();
+    let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
+    let mut lines = text.lines().filter_map(|l| l.strip_prefix(group)?.strip_prefix(": "));
+    let (Some(names), Some(values)) = (lines.next(), lines.next()) else { return 0 };
+    let mut columns = names.split(' ').zip(values.split(' '));
+    columns.find(|&(n, _)| n == name).and_then(|(_, v)| v.parse().ok()).unwrap_or(0)
+}
+
+/// Runs the words of a command in a namespace.
+fn within(name: &str, words: &str) -> Result<(), String> {
+    run(Command::new("ip").args(["netns", "exec", name]).args(words.split(' ')))
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

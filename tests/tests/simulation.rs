@@ -243,3 +243,31 @@ fn transfers_take_the_time_that_they_should() {
     let lossy = completion(10_000, 2_000_000, 1);
     assert!((800..3_000).contains(&lossy), "with 1 % loss: {lossy} ms");
 }
+
+/// The path takes less than the devices do: reports cost little, and silence some retransmission timeouts.
+#[test]
+fn segments_fit_a_narrow_path() {
+    for (features, silent, most_ms) in
+        [("path_mtu", false, 400), ("path_mtu", true, 4_000), ("path_mtu=searched", false, 4_000)]
+    {
+        let mut choice = Choice::default();
+        choice.add(features);
+        let compiled = compile_choice(&root().join("protocols/tcp/tcp.mtp"), &choice).expect("readable");
+        let program = compiled.program.expect("a program without errors");
+        for path_mtu in [1400, 1000, 576] {
+            let link = LinkConfig {
+                path_mtu: Some(path_mtu),
+                silent,
+                delay_ns: 10_000_000,
+                ..LinkConfig::default()
+            };
+            let report = simulate(&program, &Engine::Interpreter, &Scenario::bulk(1, link, 300_000));
+            let what = format!("{features}, {path_mtu} bytes, silent: {silent}");
+            assert!(report.failures.is_empty(), "{what}: {:?}", report.failures);
+            let took = report.completion_ns().expect("it completed") / 1_000_000;
+            assert!(took < most_ms, "{what}: {took} ms");
+            let too_long = report.links[0].too_long;
+            assert!((1..30).contains(&too_long), "{what}: {too_long} packets were too long");
+        }
+    }
+}

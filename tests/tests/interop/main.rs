@@ -220,6 +220,26 @@ mod with_a_model {
     }
 }
 
+/// The next link of a router takes less than the device.
+mod on_a_narrow_path {
+    use crate::scenarios::they_open_we_close;
+    use crate::{Setting, run};
+
+    #[test]
+    fn and_says_so() {
+        run(Setting::Routed(&["--with", "path_mtu"], 700), |pair| {
+            they_open_we_close(pair);
+            let reports = pair.net.router_counter("Icmp", "OutDestUnreachs");
+            assert!((1..20).contains(&reports), "{reports} reports");
+        });
+    }
+
+    #[test]
+    fn and_nobody_listens() {
+        run(Setting::Routed(&["--with", "path_mtu=searched"], 1100), they_open_we_close);
+    }
+}
+
 /// Declares tests with ours on another kind of port, whose host gets these arguments.
 macro_rules! ported {
     ($port:ident, $arguments:expr; $($name:ident),* $(,)?) => {

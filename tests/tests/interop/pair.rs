@@ -17,6 +17,8 @@ pub enum Setting {
     Ours(&'static [&'static str]),
     /// The compiled stack with these features, and more arguments for its host.
     Featured(&'static [&'static str], &'static [&'static str]),
+    /// The same behind a router that takes packets of so many bytes to the peer.
+    Routed(&'static [&'static str], u32),
     /// The same behind a TUN device.
     Tun(&'static [&'static str]),
     /// The same by AF_XDP.
@@ -46,6 +48,7 @@ impl Pair {
         let net = match setting {
             Setting::Control => Net::kernel_on_both()?,
             Setting::Ours(_) | Setting::Featured(..) => Net::new()?,
+            Setting::Routed(_, mtu) => Net::routed(mtu)?,
             Setting::Tun(_) => Net::tun()?,
             Setting::AfXdp(_) => Net::af_xdp()?,
         };
@@ -59,6 +62,7 @@ impl Pair {
             Setting::Ours(more) | Setting::Tun(more) | Setting::AfXdp(more) => {
                 Scripted::start("ours", &mut host(&net, &[], more))
             }
+            Setting::Routed(features, _) => Scripted::start("ours", &mut host(&net, features, &[])),
             Setting::Featured(features, more) => Scripted::start("ours", &mut host(&net, features, more)),
         };
         Some(Pair { ours, peer, net })

@@ -12,6 +12,7 @@
 //! > S 0:0 win 65535 <mss 1460>            # what the core sends next; what is not said is not looked at
 //! < S. 0:0 ack 1 win 1000                 # what comes in
 //! <& . 1:1001 ack 1           # comes in together with the next one, in one burst
+//! <! 3.4 mtu 1000 about 1:1461            # a router reports: type and code of ICMP, and the segment that it quotes
 //! = connect OK                # a request completed
 //! after 200ms > P. 1:101      # nothing is sent until then
 //! wait 1s                     # time passes

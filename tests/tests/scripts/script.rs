@@ -24,6 +24,8 @@ pub enum Action {
     },
     Peer(u16),
     In(Segment),
+    /// the network reports an error about what was sent
+    Reported(Reported),
     /// comes in, and before the core sends anything so does what follows
     InBurst(Segment),
     /// sent now, or so many nanoseconds from now and nothing before
@@ -38,6 +40,14 @@ pub enum Action {
     },
     Wait(u64),
     Quiet(u64),
+}
+
+/// A report: type and code of ICMP, the next hop's MTU, and which octets the quoted segment had.
+pub struct Reported {
+    pub kind: (u8, u8),
+    pub mtu: u32,
+    pub seq: u32,
+    pub len: u32,
 }
 
 /// Reads a script.
@@ -77,6 +87,7 @@ fn action(line: &str) -> Option<Action> {
         "set" => Action::Set(rest.to_owned()),
         "peer" => Action::Peer(rest.parse().ok()?),
         "<" => Action::In(Segment::read(rest)?),
+        "<!" => Action::Reported(reported(rest)?),
         "<&" => Action::InBurst(Segment::read(rest)?),
         ">" => Action::Out { after: None, segment: Segment::read(rest)? },
         "after" => {
@@ -97,6 +108,16 @@ fn action(line: &str) -> Option<Action> {
         }
         _ => return None,
     })
+}
+
+/// `3.4 mtu 1000 about 1:1461`
+fn reported(text: &str) -> Option<Reported> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [kind, "mtu", mtu, "about", octets] = words[..] else { return None };
+    let ((kind, code), (seq, end)) = (kind.split_once('.')?, octets.split_once(':')?);
+    let (seq, end): (u32, u32) = (seq.parse().ok()?, end.parse().ok()?);
+    let kind = (kind.parse().ok()?, code.parse().ok()?);
+    Some(Reported { kind, mtu: mtu.parse().ok()?, seq, len: end.checked_sub(seq)? })
 }
 
 /// `200ms`, `1s`, `2min`.
