@@ -8,45 +8,64 @@
 
 #include "carrick/arith.h"
 
-__extension__ typedef __int128 carrick_i128;
+CARRICK_INLINE uint64_t carrick_magnitude(int64_t a) {
+    return a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+}
 
-/* a * b, b fixed-point, rounded down. */
-static inline int64_t carrick_scale_s(int64_t a, int64_t b) {
-    return (int64_t)(((carrick_i128)a * b) >> 32);
+CARRICK_INLINE int64_t carrick_signed(uint64_t magnitude, bool negative) {
+    return (int64_t)(negative ? 0 - magnitude : magnitude);
+}
+
+/* a * b, b fixed-point, rounded down: of a negative product, what is cut off makes it one less. */
+CARRICK_INLINE int64_t carrick_scale_s(int64_t a, int64_t b) {
+    carrick_wide all = carrick_wide_mul(carrick_magnitude(a), carrick_magnitude(b));
+    bool negative = (a < 0) != (b < 0);
+    return carrick_signed(carrick_wide_fixed(all) + (negative && carrick_wide_rest(all) ? 1 : 0), negative);
 }
 
 /* The same of an unsigned number; a negative factor counts as 0. */
-static inline uint64_t carrick_scale_u(uint64_t a, int64_t b) {
-    return b > 0 ? (uint64_t)(((carrick_u128)a * (uint64_t)b) >> 32) : 0;
+CARRICK_INLINE uint64_t carrick_scale_u(uint64_t a, int64_t b) {
+    return b > 0 ? carrick_wide_fixed(carrick_wide_mul(a, (uint64_t)b)) : 0;
 }
 
 /* a / b as a fixed-point number, rounded toward zero; 0 by 0. */
-static inline int64_t carrick_ratio_s(int64_t a, int64_t b) {
-    return b ? (int64_t)((carrick_i128)a * ((int64_t)1 << 32) / b) : 0;
+CARRICK_INLINE int64_t carrick_ratio_u(uint64_t a, uint64_t b) {
+    return b ? (int64_t)carrick_wide_div(carrick_wide_shifted(a), b) : 0;
 }
 
-static inline int64_t carrick_ratio_u(uint64_t a, uint64_t b) {
-    return b ? (int64_t)(uint64_t)(((carrick_u128)a << 32) / b) : 0;
+CARRICK_INLINE int64_t carrick_ratio_s(int64_t a, int64_t b) {
+    uint64_t ratio = (uint64_t)carrick_ratio_u(carrick_magnitude(a), carrick_magnitude(b));
+    return carrick_signed(ratio, (a < 0) != (b < 0));
+}
+
+CARRICK_APART uint64_t carrick_square_root(uint64_t of) {
+    uint64_t root = 0;
+    for (uint32_t i = 0; i < 48; i++) {
+        uint64_t more = root | (uint64_t)1 << (47 - i);
+        if (carrick_square_fits(more, of))
+            root = more;
+    }
+    return root;
+}
+
+CARRICK_APART uint64_t carrick_cube_root(uint64_t of) {
+    uint64_t root = 0;
+    for (uint32_t i = 0; i < 43; i++) {
+        uint64_t more = root | (uint64_t)1 << (42 - i);
+        if (carrick_cube_fits(more, of))
+            root = more;
+    }
+    return root;
 }
 
 /* The square root, rounded down; 0 of a negative number. */
-static inline int64_t carrick_fixed_sqrt(int64_t a) {
-    carrick_u128 of = (carrick_u128)(uint64_t)(a > 0 ? a : 0) << 32;
-    uint64_t root = 0;
-    for (uint64_t bit = (uint64_t)1 << 47; bit; bit >>= 1)
-        if ((carrick_u128)(root | bit) * (root | bit) <= of)
-            root |= bit;
-    return (int64_t)root;
+CARRICK_INLINE int64_t carrick_fixed_sqrt(int64_t a) {
+    return (int64_t)carrick_square_root(a > 0 ? (uint64_t)a : 0);
 }
 
 /* The cube root, rounded toward zero. */
-static inline int64_t carrick_fixed_cbrt(int64_t a) {
-    carrick_u128 of = (carrick_u128)(a < 0 ? 0 - (uint64_t)a : (uint64_t)a) << 64;
-    uint64_t root = 0;
-    for (uint64_t bit = (uint64_t)1 << 42; bit; bit >>= 1)
-        if ((carrick_u128)(root | bit) * (root | bit) * (root | bit) <= of)
-            root |= bit;
-    return a < 0 ? -(int64_t)root : (int64_t)root;
+CARRICK_INLINE int64_t carrick_fixed_cbrt(int64_t a) {
+    return carrick_signed(carrick_cube_root(carrick_magnitude(a)), a < 0);
 }
 
 #endif

@@ -4,11 +4,10 @@
 #ifndef CARRICK_INPUT_H
 #define CARRICK_INPUT_H
 
-#include "carrick/base.h"
+#include "carrick/arith.h"
 
 #define CARRICK_NO_INPUT UINT32_MAX
 #define CARRICK_TOP_RATE UINT64_C(1000000000000000) /* bits per second */
-#define CARRICK_OCTET    UINT64_C(8000000000)       /* what a rate pays for an octet: bits times 10^9 */
 #define CARRICK_LATENESS UINT64_C(1000000)          /* nanoseconds that a rate limiter makes good */
 
 enum carrick_policy { CARRICK_STRICT_PRIORITY, CARRICK_DRR, CARRICK_RATE_LIMITER };

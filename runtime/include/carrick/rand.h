@@ -36,7 +36,7 @@ static inline struct carrick_key carrick_key_make(uint64_t seed) {
 /* One step of the hash behind context tables: fast, and secret by its key, so that nobody can choose collisions
  * without knowing it. */
 static inline uint64_t carrick_mix(uint64_t h, uint64_t word) {
-    carrick_u128 product = (carrick_u128)(h ^ word) * 0x9e3779b97f4a7c15u;
+    carrick_wide product = carrick_wide_mul(h ^ word, 0x9e3779b97f4a7c15u);
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 

@@ -4,12 +4,12 @@
 #define CARRICK_XDP_H
 
 #include "carrick/claim.h"
+#include "carrick/fixed.h"
 #include "carrick/ipv4.h"
 #include "carrick/kernel.h"
 #include "carrick/layout.h"
 #include "carrick/pcg.h"
 #include "carrick/siphash.h"
-#include "carrick/wide.h"
 
 #define CARRICK_RECORD       carrick_report
 #define CARRICK_RECORD_WORDS CARRICK_REPORT_WORDS
