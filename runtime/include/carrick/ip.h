@@ -3,7 +3,6 @@
 #ifndef CARRICK_IP_H
 #define CARRICK_IP_H
 
-#include "carrick/counters.h"
 #include "carrick/ipv4.h"
 #include "carrick/sum.h"
 
@@ -17,27 +16,12 @@ static inline int carrick_ip_parse(const uint8_t *p, uint32_t len, uint32_t addr
                                    struct carrick_ip *ip) {
     if (len < CARRICK_IP_HEADER)
         return -1 - CARRICK_COUNT_IP_SHORT;
-    if (p[0] >> 4 != 4)
-        return -1 - CARRICK_COUNT_IP_VERSION;
-    uint32_t header = (uint32_t)(p[0] & 15) * 4, total = carrick_load16(p + 2);
-    if (header < CARRICK_IP_HEADER || header > total || total > len)
-        return -1 - CARRICK_COUNT_IP_LENGTH;
+    int begin = carrick_ip_begin(p, len);
+    if (begin < 0)
+        return begin;
+    uint32_t header = (uint32_t)begin;
     uint64_t sum = header == CARRICK_IP_HEADER ? carrick_sum(p, CARRICK_IP_HEADER) : carrick_sum(p, header);
-    if (carrick_damaged(carrick_sum_fold(sum) != 0))
-        return -1 - CARRICK_COUNT_IP_CHECKSUM;
-    if (carrick_load16(p + 6) & 0x3fff)
-        return -1 - CARRICK_COUNT_IP_FRAGMENT;
-    if (p[9] != protocol)
-        return -1 - CARRICK_COUNT_IP_PROTOCOL;
-    ip->dst = carrick_load32(p + 16);
-    if (ip->dst != address)
-        return -1 - CARRICK_COUNT_IP_ADDRESS;
-    ip->src = carrick_load32(p + 12);
-    ip->payload_len = (uint16_t)(total - header);
-    ip->protocol = p[9];
-    ip->ttl = p[8];
-    ip->tos = p[1];
-    return (int)header;
+    return carrick_ip_read(p, header, sum, address, protocol, ip);
 }
 
 #endif

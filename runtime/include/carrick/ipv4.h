@@ -3,6 +3,7 @@
 #ifndef CARRICK_IPV4_H
 #define CARRICK_IPV4_H
 
+#include "carrick/counters.h"
 #include "carrick/fold.h"
 
 #define CARRICK_IP_HEADER 20u
@@ -19,6 +20,36 @@ struct carrick_ip {
     uint16_t payload_len;
     uint8_t protocol, ttl, tos, interface;
 };
+
+/* How long the header of a packet of `len` octets is, or the negative of (counter + 1) that says why it is none. */
+CARRICK_INLINE int carrick_ip_begin(const uint8_t *p, uint32_t len) {
+    if (p[0] >> 4 != 4)
+        return -1 - CARRICK_COUNT_IP_VERSION;
+    uint32_t header = (uint32_t)(p[0] & 15) * 4, total = carrick_load16(p + 2);
+    if (header < CARRICK_IP_HEADER || header > total || total > len)
+        return -1 - CARRICK_COUNT_IP_LENGTH;
+    return (int)header;
+}
+
+/* Reads the header, whose sum is known: how long it is, or the same negative. */
+CARRICK_INLINE int carrick_ip_read(const uint8_t *p, uint32_t header, uint64_t sum, uint32_t address, uint8_t protocol,
+                                   struct carrick_ip *ip) {
+    if (carrick_damaged(carrick_sum_fold(sum) != 0))
+        return -1 - CARRICK_COUNT_IP_CHECKSUM;
+    if (carrick_load16(p + 6) & 0x3fff)
+        return -1 - CARRICK_COUNT_IP_FRAGMENT;
+    if (p[9] != protocol)
+        return -1 - CARRICK_COUNT_IP_PROTOCOL;
+    ip->dst = carrick_load32(p + 16);
+    if (ip->dst != address)
+        return -1 - CARRICK_COUNT_IP_ADDRESS;
+    ip->src = carrick_load32(p + 12);
+    ip->payload_len = (uint16_t)(carrick_load16(p + 2) - header);
+    ip->protocol = p[9];
+    ip->ttl = p[8];
+    ip->tos = p[1];
+    return (int)header;
+}
 
 /* A header before `payload_len` octets. */
 CARRICK_INLINE void carrick_ip_build(uint8_t *p, const struct carrick_ip *ip, uint32_t payload_len,

@@ -75,35 +75,29 @@ CARRICK_APART int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(cor
     if (bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET, core->in, CARRICK_IP_HEADER) != 0)
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
     const uint8_t *p = core->in;
-    if (p[0] >> 4 != 4)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_VERSION);
-    uint32_t header = (uint32_t)(p[0] & 15) * 4, total = carrick_load16(p + 2);
-    if (header < CARRICK_IP_HEADER || header > total || total > len)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_LENGTH);
+    int known = carrick_ip_begin(p, len);
+    if (known < 0)
+        return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - known));
+    uint32_t header = (uint32_t)known;
     CARRICK_OPAQUE(header);
     if (header < CARRICK_IP_HEADER || header > 60)
         return 0;
     if (bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET, core->in, header) != 0)
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
-    if (carrick_sum_fold(carrick_sum_piece(p, header)) != 0)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_CHECKSUM);
-    if (carrick_load16(p + 6) & 0x3fff)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_FRAGMENT);
+    uint8_t protocol = CARRICK_PROTOCOL;
+#ifdef CARRICK_REPORT_PARSER
+    if (p[9] == CARRICK_ICMP)
+        protocol = CARRICK_ICMP;
+#endif
+    uint64_t sum = carrick_sum_piece(p, header);
+    known = carrick_ip_read(p, header, sum, core->address, protocol, &core->ip);
+    if (known < 0)
+        return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - known));
 #ifdef CARRICK_REPORT_PARSER
     core->reported = false;
-    if (p[9] == CARRICK_ICMP)
-        return CARRICK_OWN(arrive_report)(ctx, core, header, total);
+    if (core->ip.protocol == CARRICK_ICMP)
+        return CARRICK_OWN(arrive_report)(ctx, core, header);
 #endif
-    if (p[9] != CARRICK_PROTOCOL)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_PROTOCOL);
-    core->ip.dst = carrick_load32(p + 16);
-    if (core->ip.dst != core->address)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_ADDRESS);
-    core->ip.src = carrick_load32(p + 12);
-    core->ip.payload_len = (uint16_t)(total - header);
-    core->ip.protocol = p[9];
-    core->ip.ttl = p[8];
-    core->ip.tos = p[1];
     core->packet.len = core->ip.payload_len;
 #if CARRICK_LOOKS
     core->looked = 0;
@@ -115,7 +109,7 @@ CARRICK_APART int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(cor
     uint32_t begin = CARRICK_ETHERNET + header;
     core->begin = begin;
     core->frame = (uint64_t)(uintptr_t)CARRICK_OWN(frame)(ctx);
-    core->frame_len = CARRICK_ETHERNET + total;
+    core->frame_len = begin + core->packet.len;
 #if CARRICK_WHOLE_SUM
     if (!CARRICK_OWN(add_up)(ctx, core))
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);

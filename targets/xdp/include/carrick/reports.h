@@ -14,16 +14,14 @@
 
 /* A packet of ICMP, whose network header is checked, and what it quotes: that is put where the parser reads. 0: it is
  * nothing for this program. */
-CARRICK_APART int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t header,
-                                             uint32_t total) {
+CARRICK_APART int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t header) {
     if (!core)
         return 0;
     uint8_t *p = core->in;
     struct carrick_quoted *quoted = &core->quoted;
-    if (carrick_load32(p + 16) != core->address)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_ADDRESS);
-    quoted->from = carrick_load32(p + 12);
-    uint32_t len = total - header, begin = CARRICK_ETHERNET + header;
+    quoted->from = core->ip.src;
+    uint32_t len = core->ip.payload_len, begin = CARRICK_ETHERNET + header;
+    core->frame_len = begin + len;
     core->packet.len = len;
     core->begin = begin;
     if (len < CARRICK_ICMP_HEADER)
@@ -55,7 +53,6 @@ CARRICK_APART int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_
     core->packet.rest[1] = core->packet.len;
 #endif
     core->frame = (uint64_t)(uintptr_t)CARRICK_OWN(frame)(ctx);
-    core->frame_len = CARRICK_ETHERNET + total;
     uint32_t seen = quoted->len;
     CARRICK_OPAQUE(seen);
     if (seen > CARRICK_SEEN)
