@@ -4,8 +4,8 @@
 use std::ops::RangeInclusive;
 
 use carrick_ir::{
-    CtxId, EVENT_QUANTUM, Expr, Opcode, Policy, Program, QUANTUM, SchedBlock, SchedInput, SchedInputs,
-    Schedule, uses,
+    EVENT_QUANTUM, Expr, Opcode, Policy, Program, QUANTUM, SchedBlock, SchedInput, SchedInputs, Schedule,
+    uses,
 };
 
 use crate::Emitter;
@@ -23,18 +23,6 @@ pub fn needed(p: &Program) -> bool {
 }
 
 impl<'p> Emitter<'p> {
-    /// The contexts that are flows, with their numbers.
-    fn flows(&self) -> Vec<(usize, String)> {
-        let contexts = self.p.contexts.iter().enumerate();
-        contexts.filter(|(_, c)| !c.global).map(|(i, c)| (i, c.name.clone())).collect()
-    }
-
-    /// Numbers of the blocks of packets that have an input for each flow.
-    fn flow_blocks(&self) -> Vec<usize> {
-        let blocks = self.p.schedule.blocks.iter().enumerate();
-        blocks.filter(|(_, b)| matches!(b.inputs, SchedInputs::PerFlow(_))).map(|(at, _)| at).collect()
-    }
-
     /// What is scheduled with blocks: its schedule, what names begin with, and how much a turn can be.
     fn trees(&self) -> Vec<Tree<'p>> {
         let p: &'p Program = self.p;
@@ -44,21 +32,27 @@ impl<'p> Emitter<'p> {
         self.blocks.then_some(packets).into_iter().chain(events).collect()
     }
 
-    /// Which input queue `number` is, or by which its packets come to the block at `place`.
-    fn queue_input(&self, tree: &Tree<'_>, number: u32, place: (usize, usize)) -> String {
+    /// C for an input: which queue `number` is, or by which its packets come to the block at `place`, of these blocks.
+    pub(crate) fn queue_input(
+        &self,
+        schedule: &Schedule,
+        blocks: &str,
+        number: u32,
+        place: (usize, usize),
+    ) -> String {
         let (block, input) = place;
-        let flow = tree.schedule.place(number) == Some(place)
-            && matches!(tree.schedule.blocks[block].inputs, SchedInputs::PerFlow(_));
+        let flow = schedule.place(number) == Some(place)
+            && matches!(schedule.blocks[block].inputs, SchedInputs::PerFlow(_));
         let input =
             if flow { format!("{}(core, handle)", self.names.own("flow")) } else { format!("{input}u") };
-        format!("core->{}blocks[{block}].base + {input}", tree.name)
+        format!("{blocks}[{block}].base + {input}")
     }
 
     /// Which input the queue with this number is, of events; `handle` is that of the flow.
     pub(crate) fn event_queue(&self, number: u32) -> String {
-        let tree = self.trees().pop();
-        let place = tree.as_ref().and_then(|t| Some((t, t.schedule.place(number)?)));
-        place.map_or_else(|| "0".into(), |(tree, place)| self.queue_input(tree, number, place))
+        let schedule = self.p.event_schedule.as_ref().map(|e| &e.schedule);
+        let place = schedule.and_then(|s| Some((s, s.place(number)?)));
+        place.map_or_else(|| "0".into(), |(s, place)| self.queue_input(s, "core->ev_blocks", number, place))
     }
 
     /// In the struct of the core.
@@ -84,35 +78,76 @@ impl<'p> Emitter<'p> {
             let Some(place) = self.p.schedule.place(number) else { continue };
             let label =
                 if number + 1 == self.p.schedule.queues { "default" } else { &format!("case {number}") };
-            let tree = Tree { schedule: &self.p.schedule, name: "", quantum: QUANTUM };
-            self.w.line(format!("{label}:\n    return {};", self.queue_input(&tree, number, place)));
+            let input = self.queue_input(&self.p.schedule, "core->blocks", number, place);
+            self.w.line(format!("{label}:\n    return {input};"));
         }
         self.w.close("}");
         self.w.end();
-        self.set_function(Opcode::SetQueueRate, "rate", |p| matches!(p, Policy::RateLimiter(_)));
-        self.set_function(Opcode::SetQueuePrio, "prio", |p| matches!(p, Policy::StrictPriority));
+        self.set_functions();
     }
 
     /// Which queue is whose.
-    pub(crate) fn flow_function(&mut self) {
+    pub(crate) fn flow_functions(&mut self) {
         if !self.trees().iter().any(|t| t.schedule.per_flow()) {
             return;
         }
         let core = self.core_param();
-        self.w.line("/* Which of the queues for all flows is that of a context: the first is for what belongs to none. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {}({core}, uint64_t handle) {{",
-            self.names.own("flow")
-        ));
-        self.w.open("switch (handle >> 56) {");
-        let mut before = String::from("1u");
-        for (index, name) in self.flows() {
-            self.w.line(format!("case {}:\n    return {before} + (uint32_t)handle;", index + 1));
-            before.push_str(&format!(" + core->{name}_capacity"));
+        self.w.line("/* Which of the inputs for all flows is that of a context: the first is for what belongs to none. */");
+        self.w
+            .open(format!("CARRICK_INLINE uint32_t {}({core}, uint64_t handle) {{", self.names.own("flow")));
+        self.w.line("uint32_t before = 1;");
+        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| !c.global) {
+            self.w.line(format!("if (handle >> 56 == {})", number + 1));
+            self.w.line("    return before + (uint32_t)handle;");
+            self.w.line(format!("before += (uint32_t){};", self.dialect.capacity(self, ctx)));
         }
-        self.w.line("default:\n    return 0;");
-        self.w.close("}");
-        self.w.end();
+        self.w.end_with("return 0;");
+    }
+
+    /// Whether the inputs of flows change, so that a new one has to begin anew.
+    fn flows_change(&self) -> bool {
+        let sets = uses::instructions(self.p);
+        self.p.schedule.per_flow() && (sets.contains("set_queue_rate") || sets.contains("set_queue_prio"))
+    }
+
+    /// Before the contexts' functions.
+    pub(crate) fn flow_begins(&mut self) {
+        if !self.flows_change() {
+            return;
+        }
+        let (core, blocks) = (self.core_param(), self.dialect.blocks());
+        self.w.line("/* A flow begins: it has the share and the priority that all had at first. */");
+        self.w
+            .open(format!("CARRICK_APART int {}({core}, uint64_t handle) {{", self.names.own("flow_begins")));
+        self.w.line(blocks.held);
+        self.w.line(format!("CARRICK_UNUSED uint32_t flow = {}(core, handle);", self.names.own("flow")));
+        for (at, block) in self.p.schedule.blocks.iter().enumerate() {
+            let input = format!("{}, s->blocks[{at}].base + flow", (blocks.at)(at));
+            match (&block.inputs, &block.policy) {
+                (SchedInputs::PerFlow(_), Policy::RateLimiter(_)) => self
+                    .w
+                    .line(format!("(void)carrick_sched_rate({input}, s->blocks[{at}].initial, core->now);")),
+                (SchedInputs::PerFlow(_), Policy::StrictPriority) => {
+                    self.w.line(format!("(void)carrick_sched_prio({input}, 0);"));
+                }
+                _ => {}
+            }
+        }
+        self.w.lines(blocks.left);
+        self.w.end_with("return 0;");
+    }
+
+    /// In `new_ctx`: the queues of the new flow.
+    pub(crate) fn begin_flow(&mut self, name: &str) {
+        if self.flows_change() {
+            self.w.line(format!("(void){}(core, {name}_handle(c));", self.names.own("flow_begins")));
+        }
+    }
+
+    /// What programs set of queues.
+    pub(crate) fn set_functions(&mut self) {
+        self.set_function(Opcode::SetQueueRate, "rate", |p| matches!(p, Policy::RateLimiter(_)));
+        self.set_function(Opcode::SetQueuePrio, "prio", |p| matches!(p, Policy::StrictPriority));
     }
 
     /// `set_queue_rate` or `set_queue_prio`.
@@ -120,25 +155,25 @@ impl<'p> Emitter<'p> {
         if !uses::instructions(self.p).contains(format!("set_queue_{what}").as_str()) {
             return;
         }
-        let core = self.core_param();
+        let (core, blocks) = (self.core_param(), self.dialect.blocks());
         self.w.open(format!(
-            "CARRICK_UNUSED static inline void {}({core}, CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value) {{",
+            "CARRICK_APART int {}({core}, CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value) {{",
             self.names.own(&format!("set_{what}"))
         ));
+        self.w.line(blocks.held);
+        self.w.line("CARRICK_OPAQUE(handle);");
         self.trace_instr(op, &["number", "value"]);
+        self.number_of_owner();
         let now = if what == "rate" { ", core->now" } else { "" };
-        self.w.open("switch (number) {");
         for number in 0..self.p.schedule.queues {
             let Some(place) = self.p.schedule.nearest(number, &wanted) else { continue };
-            self.w.open(format!("case {number}:"));
-            let tree = Tree { schedule: &self.p.schedule, name: "", quantum: QUANTUM };
-            let input = self.queue_input(&tree, number, place);
-            self.w.line(format!("carrick_sched_{what}(&core->sched, {input}, value{now});"));
-            self.w.close_case("break;");
+            let input = self.queue_input(&self.p.schedule, "s->blocks", number, place);
+            let block = (blocks.at)(place.0);
+            self.w.line(format!("if (number == {number})"));
+            self.w.line(format!("    (void)carrick_sched_{what}({block}, {input}, value{now});"));
         }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
-        self.w.end();
+        self.w.lines(blocks.left);
+        self.w.end_with("return 0;");
     }
 
     pub(crate) fn set_queue(&mut self, what: &str, queue: &Expr, value: &Expr) {
@@ -151,24 +186,12 @@ impl<'p> Emitter<'p> {
         self.w.line(text);
     }
 
-    /// In `new_ctx`, behind `slot`: the queues of the new flow.
-    pub(crate) fn begin_flow(&mut self, ctx: CtxId) {
-        let sets = uses::instructions(self.p);
-        if !self.blocks || !(sets.contains("set_queue_rate") || sets.contains("set_queue_prio")) {
-            return;
-        }
-        let name = &self.p.contexts[ctx.index()].name;
-        for block in self.flow_blocks() {
-            let flow = format!("{}(core, {}_handle(c))", self.names.own("flow"), self.names.own(name));
-            self.w.line(format!("carrick_sched_flow(&core->sched, {block}, {flow}, core->now);"));
-        }
-    }
-
     /// In the layout function: where the inputs of each block lie.
     pub(crate) fn blocks_layout(&mut self) {
         let per_flow = self.trees().iter().any(|t| t.schedule.per_flow());
         if per_flow {
-            let all: String = self.flows().iter().map(|(_, c)| format!(" + core->{c}_capacity")).collect();
+            let flows = self.p.contexts.iter().filter(|c| !c.global);
+            let all: String = flows.map(|c| format!(" + core->{}_capacity", c.name)).collect();
             self.w.line(format!("uint64_t flows = (uint64_t)1{all};"));
         }
         for tree in self.trees() {

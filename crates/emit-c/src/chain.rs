@@ -306,31 +306,32 @@ impl Emitter<'_> {
         self.w.end_with("return 0;");
     }
 
-    fn one_call(&mut self, number: usize, call: &ir::InterfaceCall) {
+    /// Fills in the event of a request, of which everything is zero; its members stand behind `e`.
+    pub(crate) fn event_of_request(&mut self, call: &ir::InterfaceCall, e: &str) {
         let event = &self.p.events[call.event.index()];
-        self.w.line(format!("struct {} e = {{0}};", self.names.declared(&event.name)));
-        self.initial_fields("e", &event.fields);
-        self.w.line("e.token__ = request->token;");
-        let mut at = 0;
-        for field in &event.fields {
-            let name = safe(&field.name);
-            if field.ty == Ty::Addr {
-                self.w.line(format!("e.{name} = request->data;"));
-                self.w.line(format!("e.{name}.token = request->token;"));
-                self.memory_note(&format!("e.{name}"));
-            } else if field.ty.is_scalar() {
-                let c = self.names.ctype(&field.ty);
-                let conversion = if field.ty == Ty::Bool { " != 0" } else { "" };
-                self.w.line(format!("e.{name} = ({c})(request->args[{at}]{conversion});"));
-                at += 1;
-            }
+        self.initial_fields(e, &event.fields);
+        self.w.line(format!("{e}token__ = request->token;"));
+        for field in event.fields.iter().filter(|f| f.ty == Ty::Addr) {
+            self.dialect.request_data(self, &format!("{e}{}", safe(&field.name)));
+        }
+        for (at, field) in event.fields.iter().filter(|f| f.ty.is_scalar()).enumerate() {
+            let (name, c) = (safe(&field.name), self.names.ctype(&field.ty));
+            let conversion = if field.ty == Ty::Bool { " != 0" } else { "" };
+            self.w.line(format!("{e}{name} = ({c})(request->args[{at}]{conversion});"));
         }
         let context = self.p.chains[call.event.index()].as_ref().and_then(|chain| chain.context);
         if let (CallTarget::At { id, parts }, Some(_)) = (&call.target, context) {
-            let parts: Vec<String> = parts.iter().map(|p| self.call_value(p, event, "e.")).collect();
-            let id = self.names.id(*id);
-            self.w.line(format!("e.flow__ = (struct {id}){{{}}};", parts.join(", ")));
+            for (part, value) in self.p.ids[id.index()].parts.iter().zip(parts) {
+                let text = self.call_value(value, event, e);
+                self.w.line(format!("{e}flow__.{} = {text};", safe(&part.name)));
+            }
         }
+    }
+
+    fn one_call(&mut self, number: usize, call: &ir::InterfaceCall) {
+        let event = &self.p.events[call.event.index()];
+        self.w.line(format!("struct {} e = {{0}};", self.names.declared(&event.name)));
+        self.event_of_request(call, "e.");
         match self.events_wait() {
             true => self.request_waits(number, call),
             false => self.run_request(call, "e", "request->handle"),

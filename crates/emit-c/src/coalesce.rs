@@ -12,25 +12,34 @@ impl Emitter<'_> {
         !self.p.coalescing.is_empty()
     }
 
-    /// The newest entry of a context: `CTX_newest` is where it stands.
+    /// Where the newest entry of a context stands.
+    pub(crate) fn newest_at(&mut self) {
+        let core = self.core_param();
+        self.w.line("/* Where the newest blueprint of the context with this handle stands, or stood; NULL without a context. */");
+        self.w.open(format!(
+            "CARRICK_INLINE uint64_t *{}({core}, uint64_t handle) {{",
+            self.names.own("newest_at")
+        ));
+        for (index, ctx) in self.p.contexts.iter().enumerate() {
+            let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+            self.w.open(format!("if (handle >> 56 == {}) {{", index + 1));
+            self.w.line(format!("struct {ty} *c = {name}_at(core, (uint32_t)handle);"));
+            self.w.line("if (!c)\n    return NULL;");
+            // Else the compiler reckons with it before it asks.
+            self.w.line("CARRICK_OPAQUE(c);");
+            self.w.line("return &c->newest__;");
+            self.w.close("}");
+        }
+        self.w.end_with("return NULL;");
+    }
+
+    /// The newest entry of a context.
     pub(crate) fn newest_functions(&mut self) {
         if !self.coalesces() {
             return;
         }
+        self.newest_at();
         let (core, entry) = (self.core_param(), self.names.own("entry"));
-        self.w.line("/* Where the newest blueprint of the context with this handle stands, or stood; NULL without a context. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t *{}({core}, uint64_t handle) {{",
-            self.names.own("newest_at")
-        ));
-        self.w.open("switch (handle >> 56) {");
-        for (index, ctx) in self.p.contexts.iter().enumerate() {
-            self.w.open(format!("case {}:", index + 1));
-            self.w.close_case(&format!("return &core->{}_slots[(uint32_t)handle].newest__;", ctx.name));
-        }
-        self.w.line("default:\n    return NULL;");
-        self.w.close("}");
-        self.w.end();
         self.w.line(
             "/* The newest blueprint of the context, if it still waits and no packet is made of it. */",
         );
@@ -38,15 +47,16 @@ impl Emitter<'_> {
             "CARRICK_UNUSED static inline struct {entry} *{}({core}, uint64_t handle) {{",
             self.names.own("newest")
         ));
-        self.w.line(format!("const uint32_t *at = {}(core, handle);", self.names.own("newest_at")));
+        self.w.line(format!("const uint64_t *newest = {}(core, handle);", self.names.own("newest_at")));
+        self.w.line("uint32_t at = newest ? (uint32_t)*newest : 0;");
         if self.many_queues() {
-            self.w.line("if (!at || !*at)\n    return NULL;");
-            self.w.line(format!("struct {entry} *e = &core->queue[*at - 1];"));
+            self.w.line("if (!at)\n    return NULL;");
+            self.w.line(format!("struct {entry} *e = &core->queue[at - 1];"));
             self.w.line("return e->waits && e->handle == handle && !e->done && !e->sent ? e : NULL;");
         } else {
-            self.w.line("if (!at || *at - core->queue_head >= core->queue_tail - core->queue_head)");
+            self.w.line("if (!newest || at - core->queue_head >= core->queue_tail - core->queue_head)");
             self.w.line("    return NULL;");
-            self.w.line(format!("struct {entry} *e = &core->queue[*at & {}];", QUEUE - 1));
+            self.w.line(format!("struct {entry} *e = &core->queue[at & {}];", QUEUE - 1));
             self.w.line("return e->handle == handle && !e->done && !e->sent ? e : NULL;");
         }
         self.w.end();
@@ -57,7 +67,8 @@ impl Emitter<'_> {
         if !self.coalesces() {
             return;
         }
-        self.dialect.note_newest(self);
+        self.w.line(format!("uint64_t *newest = {}(core, chain->handle);", self.names.own("newest_at")));
+        self.w.line(format!("if (newest)\n    *newest = {};", self.dialect.entry_place(self)));
     }
 
     /// In a generate function, once `payload` is cut: lets the one that waits stand for both.
@@ -81,7 +92,7 @@ impl Emitter<'_> {
                 self.w.line("*prev = *bp;");
                 self.w.line("prev->payload__ = payload;");
                 self.w.line("old->rules = rules;");
-                self.w.line("if (payload.len)");
+                self.w.line("if (unit)");
                 self.w.line("    prev->payload__.round = carrick_tx_queued(unit, payload.offset);");
             }
             for take in &rule.takes {

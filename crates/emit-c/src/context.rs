@@ -62,30 +62,40 @@ impl Emitter<'_> {
         if self.p.claims.is_empty() {
             return;
         }
-        let core = self.core_param();
+        let (core, chain) = (self.core_param(), self.names.own("chain"));
+        self.w.line("#ifdef CARRICK_CLAIMS");
         self.w.line("/* Reports a claim that does not hold, and on whose chain. */");
         self.w.open(format!(
-            "CARRICK_UNUSED static void {}({core}, const struct {} *chain, uint32_t claim) {{",
-            self.names.own("claim_failed"),
-            self.names.own("chain")
+            "CARRICK_APART int {}({core}, const struct {chain} *chain, uint32_t claim) {{",
+            self.names.own("claim_failed")
         ));
+        self.w.line("CARRICK_GIVEN(core && chain);");
         self.w.line("core->counters[CARRICK_COUNT_CLAIMS_FAILED]++;");
-        self.w.end_with("CARRICK_REPORT(core, CARRICK_TRACE_CLAIM, claim, chain->handle, chain->event);");
+        self.w.line("CARRICK_REPORT(core, CARRICK_TRACE_CLAIM, claim, chain->handle, chain->event);");
+        self.w.line("return 0;");
+        self.w.close("}");
+        self.w.line("#endif");
+        self.w.blank();
     }
 
     /// Counts a refusal; false, so that it can be returned.
     fn refuse_function(&mut self) {
         let core = self.core_param();
         let name = self.names.own("refuse");
-        self.w.open(format!("CARRICK_UNUSED static inline bool {name}({core}, uint32_t counter) {{"));
-        self.w.line("core->counters[counter]++;");
+        self.w.open(format!("CARRICK_INLINE bool {name}({core}, uint32_t counter) {{"));
+        self.w.line("core->counters[carrick_at(counter, CARRICK_COUNTERS)]++;");
         self.tell("CARRICK_TRACE_DROP", "counter", &[]);
         self.w.end_with("return false;");
     }
 
-    fn notify_function(&mut self) {
+    /// What says of a program how it goes, beside traces.
+    pub(crate) fn telling_functions(&mut self) {
         self.claim_function();
         self.refuse_function();
+    }
+
+    fn notify_function(&mut self) {
+        self.telling_functions();
         let (core, complete) = (self.core_param(), self.names.own("complete"));
         self.w.open(format!(
             "CARRICK_INLINE void {complete}({core}, uint64_t token, uint8_t status, uint64_t value) {{"
@@ -116,14 +126,14 @@ impl Emitter<'_> {
         let core = self.core_param();
         self.w.open(format!("CARRICK_INLINE void {name}_initial({core}, struct {ty} *v) {{"));
         self.w.line("CARRICK_ZERO(v);");
-        self.initial_fields("(*v)", fields);
+        self.initial_fields("v->", fields);
         self.w.end();
     }
 
-    /// Sets those fields whose initial value is not zero.
+    /// Sets those fields whose initial value is not zero, which stand behind `at`.
     pub(crate) fn initial_fields(&mut self, at: &str, fields: &[ir::FieldDef]) {
         for field in fields {
-            let place = format!("{at}.{}", safe(&field.name));
+            let place = format!("{at}{}", safe(&field.name));
             if let Some(init) = &field.init {
                 let text = format!("{place} = {};", self.value(init));
                 self.w.line(text);
@@ -147,24 +157,24 @@ impl Emitter<'_> {
         }
     }
 
-    fn handle_functions(&mut self, ctx: &ContextDef, index: usize) {
-        let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
-        self.w.open(format!("CARRICK_UNUSED static inline uint64_t {name}_handle(const struct {ty} *c) {{"));
+    /// From an instance to its handle, and to an instance from its slot or its handle.
+    pub(crate) fn handle_functions(&mut self, ctx: &ContextDef, index: usize) {
+        let (ty, name, core) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), self.core_param());
+        self.w.open(format!("CARRICK_INLINE uint64_t {name}_handle(const struct {ty} *c) {{"));
         self.w.line(format!(
             "return (uint64_t){} << 56 | (uint64_t)c->generation__ << 32 | c->slot__;",
             index + 1
         ));
         self.w.end();
-        let core = self.core_param();
+        self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_at({core}, uint32_t slot) {{"));
+        let slot = self.dialect.slot(ctx, index);
+        self.w.end_with(format!("return {};", slot.at));
         self.w.line("/* The instance with this handle, NULL if it is gone. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline struct {ty} *{name}_by_handle({core}, uint64_t handle) {{"
-        ));
+        self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_by_handle({core}, uint64_t handle) {{"));
         self.w.line("uint32_t slot = (uint32_t)handle;");
-        self.w.line(format!("if (handle >> 56 != {} || slot >= core->{field}_fresh)", index + 1));
-        self.w.line("    return NULL;");
-        self.w.line(format!("struct {ty} *c = &core->{field}_slots[slot];"));
-        self.w.end_with("return c->live__ && c->generation__ == ((handle >> 32) & 0xffffff) ? c : NULL;");
+        let there = format!("handle >> 56 == {}{}", index + 1, slot.used);
+        self.w.line(format!("struct {ty} *c = {there} ? {name}_at(core, slot) : NULL;"));
+        self.w.end_with(format!("return c && c->live__ && {name}_handle(c) == handle ? c : NULL;"));
     }
 
     fn find_function(&mut self, ctx: &ContextDef) {
@@ -214,6 +224,7 @@ impl Emitter<'_> {
         self.w.line(format!("CARRICK_COPY_UNTIL(struct {ty}, id__, c, values);"));
         self.set_id(id);
         self.dialect.instance_begins(self, CtxId(index as u32));
+        self.begin_flow(&name);
         self.w.line("c->live__ = 1;");
         self.trace_words(Opcode::NewCtx, words(&[&number, &handle]));
         self.traced(&format!("{name}_trace(core, {name}_handle(c), c);"));

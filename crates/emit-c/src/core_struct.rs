@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The structs that only generated code knows: payloads, blueprints, contexts, the queue, the core.
 
-use carrick_ir::{self as ir, EventKind, NetLayer};
+use carrick_ir::{self as ir, BlueprintDef, ContextDef, EventKind, NetLayer};
 
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
@@ -10,19 +10,24 @@ use crate::names::{doc_comment, safe};
 pub const QUEUE: u32 = 1024;
 
 impl Emitter<'_> {
-    pub(crate) fn core_structs(&mut self) {
+    /// All structs but those of the core.
+    pub(crate) fn structs(&mut self) {
         self.payload_struct();
         for list in 0..self.p.opt_lists.len() {
             self.option_list_struct(list);
         }
         self.blueprint_structs();
-        for context in 0..self.p.contexts.len() {
-            self.context_struct(context);
+        for context in &self.p.contexts {
+            self.instance_struct(context);
         }
         self.chain_structs();
         self.entry_struct();
-        self.waiting_struct();
         self.params_struct();
+    }
+
+    pub(crate) fn core_structs(&mut self) {
+        self.structs();
+        self.waiting_struct();
         self.core_struct();
     }
 
@@ -35,24 +40,25 @@ impl Emitter<'_> {
             self.w.line("uint64_t token, room; /* of memory: whose, and how much there is */");
         }
         self.w.line("uint32_t slot; /* of the unit's context */");
-        self.w.line("uint8_t type;  /* of the unit's context + 1; 0: no unit */");
+        self.w.line("uint16_t type; /* of the unit's context + 1; 0: no unit */");
         self.w.line("uint16_t round; /* once it is queued: of those of the unit, carrick_tx_queued */");
         self.w.end_type();
         self.w.line("/* A packet that is being parsed: what follows the network header. */");
         self.w.open(format!("struct {} {{", self.names.own("packet")));
-        self.w.line("const uint8_t *ptr;");
+        let [begin, rest] = self.dialect.parsed();
+        self.w.lines(begin);
         self.w.line("uint32_t len;");
         self.w.line("const struct carrick_ip *ip;");
         if self.crc_over_net() {
             self.w.line("uint32_t net_len; /* of the network header, before ptr */");
         }
         if self.has_frames() {
-            self.w.line("const uint8_t **rest; /* begin and end of what no extract has taken */");
+            self.w.line(rest);
         }
         self.w.end_type();
     }
 
-    pub(crate) fn option_list_struct(&mut self, list: usize) {
+    fn option_list_struct(&mut self, list: usize) {
         let def = &self.p.opt_lists[list];
         self.w.open(format!("struct {} {{", self.names.declared(&def.name)));
         for member in &def.members {
@@ -73,7 +79,7 @@ impl Emitter<'_> {
     }
 
     /// Packets hold the frames that they are made of.
-    pub(crate) fn blueprint_structs(&mut self) {
+    fn blueprint_structs(&mut self) {
         for with_frames in [false, true] {
             for bp in 0..self.p.blueprints.len() {
                 if self.p.blueprints[bp].frames.is_some() == with_frames {
@@ -106,8 +112,7 @@ impl Emitter<'_> {
         self.w.end_type();
     }
 
-    fn context_struct(&mut self, index: usize) {
-        let ctx = &self.p.contexts[index];
+    fn instance_struct(&mut self, ctx: &ContextDef) {
         if let Some(doc) = doc_comment(&ctx.doc) {
             self.w.line(doc);
         }
@@ -115,23 +120,21 @@ impl Emitter<'_> {
         self.fields(&ctx.fields);
         self.w.line("/* what the program does not see; new_ctx copies what is above */");
         self.w.line(format!("struct {} id__;", self.names.id(ctx.id)));
-        self.w.line("uint32_t slot__, generation__, next_free__;");
-        self.w.line(
-            "bool live__; /* has its id; a slot that is neither live nor free waits for its packets */",
-        );
-        if self.coalesces() {
-            self.w.line(
-                "uint32_t newest__; /* where the newest of its blueprints stands in the queue, or stood */",
-            );
-        }
-        if !ctx.timers.is_empty() {
-            self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
-        }
         if ctx.tx_capacity.is_some() {
             self.w.line("struct carrick_tx tx__;");
         }
         if ctx.rx_capacity.is_some() {
             self.w.line("struct carrick_rx rx__;");
+        }
+        // Whoever looks at instances from outside finds these last two at the end.
+        if self.coalesces() {
+            self.w.line(
+                "uint64_t newest__; /* where the newest of its blueprints stands in the queue, or stood */",
+            );
+        }
+        self.dialect.instance_members(self);
+        if !ctx.timers.is_empty() {
+            self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
         }
         self.w.end_type();
     }
@@ -158,7 +161,7 @@ impl Emitter<'_> {
         self.w.line("/* One run of a chain, or of the parser. */");
         self.w.open(format!("struct {} {{", self.names.own("chain")));
         self.w.line("uint64_t handle; /* of its context; 0: none */");
-        self.w.line(format!("struct {} *raised;", self.names.own("raised")));
+        self.dialect.chain_members(self);
         self.w.line("uint32_t raised_count;");
         if !self.p.claims.is_empty() {
             self.w.line("uint32_t event; /* its number + 1; 0: the parser */");
@@ -168,28 +171,46 @@ impl Emitter<'_> {
     }
 
     fn entry_struct(&mut self) {
+        self.w.line("/* What the last packet of an entry brings. */");
+        self.w.open(format!("struct {} {{", self.names.own("brought")));
+        self.event_union(&[EventKind::Sent]);
+        self.w.end_type();
         self.w
             .line("/* A queued blueprint: packets are made of it one by one, each after the one before. */");
         self.w.open(format!("struct {} {{", self.names.own("entry")));
+        self.dialect.entry_members(self);
         self.w.line("uint32_t kind;   /* which blueprint */");
         self.w.line("uint32_t sent;   /* the sent event's number + 1; 0: none */");
         self.w.line("uint64_t rules;  /* a bit for each segmentation rule */");
         self.w.line("uint64_t done;   /* octets of the payload that are out */");
         self.w.line("uint64_t handle; /* the context on which it was issued */");
-        self.blueprint_union("bp", "what was issued");
-        self.blueprint_union("cut", "of a payload in several packets: the last one made");
-        self.entry_links();
+        self.blueprint_union("bp", "what was issued", |bp| !bp.frame);
+        if !self.p.seg_rules.is_empty() {
+            self.blueprint_union("cut", "of a payload in several packets: the last one made", |bp| !bp.frame);
+        }
         self.entry_frames();
-        self.event_union(&[EventKind::Sent]);
+        self.w.line(format!("struct {} brought;", self.names.own("brought")));
         self.w.end_type();
     }
 
+    /// A union of the blueprints of some sort, each under its name.
+    pub(crate) fn blueprint_union(&mut self, name: &str, what: &str, of: impl Fn(&BlueprintDef) -> bool) {
+        self.w.open(format!("union {{ /* {what} */"));
+        self.w.line("uint8_t nothing;");
+        for bp in self.p.blueprints.iter().filter(|bp| of(bp)) {
+            self.w.line(format!("struct {} {}_;", self.names.declared(&bp.name), bp.name));
+        }
+        self.w.close(format!("}} {name};"));
+    }
+
+    /// Parameters in words, so that a loader can write them without knowing their types.
     fn params_struct(&mut self) {
         self.w.open(format!("struct {} {{", self.names.own("params")));
         for param in &self.p.params {
-            self.w.line(format!("{};", self.names.declaration(&param.ty, &safe(&param.name))));
+            let text = self.names.declaration(&param.ty, &safe(&param.name));
+            self.w.line(format!("{text} __attribute__((aligned(8)));"));
         }
-        self.w.line("uint8_t nothing__;");
+        self.w.line("uint64_t nothing__;");
         self.w.end_type();
     }
 
@@ -199,6 +220,11 @@ impl Emitter<'_> {
         self.w.line("uint32_t address, mtu;");
         self.w.line(format!("struct {} *queue; /* {QUEUE} of them */", self.names.own("entry")));
         self.queue_members();
+        self.w.line("bool last; /* of the entry that a packet was made of: no other follows */");
+        if self.makes_frames() {
+            self.w.line("uint8_t *frames; /* where those of a packet are put together */");
+            self.put_members();
+        }
         self.waiting_members();
         self.w.line("uint16_t identification;");
         self.w.line(format!("struct {} params;", self.names.own("params")));

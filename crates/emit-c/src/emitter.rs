@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use carrick_ir::{Block, BlueprintDef, CtxId, EventId, Function, LocalId, OptListDef, Program, Stmt, Ty};
+use carrick_ir::{
+    Block, BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Program, Stmt, Ty,
+};
 
 use crate::names::Names;
 use crate::writer::Writer;
@@ -102,14 +104,61 @@ pub trait Dialect {
         queue: &str,
     );
 
-    /// In a generate function: the entry is the newest of its context.
-    fn note_newest(&self, e: &mut Emitter<'_>);
+    /// How many instances of a context there can be.
+    fn capacity(&self, e: &Emitter<'_>, ctx: &ContextDef) -> String;
 
-    /// The same, where the entry that waits, `old`, stands for both.
+    /// What stands in functions on scheduling blocks.
+    fn blocks(&self) -> Blocks;
+
+    /// The octets of a request, in `place`.
+    fn request_data(&self, e: &mut Emitter<'_>, place: &str);
+
+    /// Of the struct of a packet that is parsed: where it lies, and what no extract has taken.
+    fn parsed(&self) -> [&'static str; 2];
+
+    /// What the program does not see: in the structs of an instance, a chain and an entry of the queue.
+    fn instance_members(&self, e: &mut Emitter<'_>);
+    fn chain_members(&self, e: &mut Emitter<'_>);
+    fn entry_members(&self, e: &mut Emitter<'_>);
+
+    /// The instance of a context in `slot`.
+    fn slot(&self, ctx: &ContextDef, index: usize) -> Slot;
+
+    /// Opens the function that queues a copy of `bp`, a blueprint.
+    fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+
+    /// In a generate function: the queue that the copy is for.
+    fn choose_queue(&self, e: &mut Emitter<'_>);
+
+    /// In the same function: `e`, an entry for what carries `payload`; it returns if there is none.
+    fn place(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+
+    /// The same for a packet of frames: first `copy`, of `bp`, whose payloads can be cut, and then `e`.
+    fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+    fn place_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+
+    /// The end of the function: all of the entry is there.
+    fn entry_is_there(&self, e: &mut Emitter<'_>);
+
+    /// In the same function: where the entry stands in the queue.
+    fn entry_place(&self, e: &Emitter<'_>) -> &'static str;
+
+    /// Where the entry that waits, `old`, stands for both.
     fn coalesced(&self, e: &mut Emitter<'_>);
 
     /// The same, where it does not.
     fn not_coalesced(&self, _e: &mut Emitter<'_>) {}
+
+    /// Opens the function that makes a packet of `e`, an entry, at `out`, where `cap` octets can be.
+    fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+
+    /// What else stands in such functions.
+    fn packets(&self) -> Packets;
+
+    /// In the function that makes a packet, or a frame, or a packet of frames, behind its header: the payload.
+    fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef);
+    fn frame_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef);
+    fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
     /// At the beginning of an extract function: `p`, where it reads, and of a frame `len`.
     fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
@@ -160,6 +209,43 @@ pub struct Cursor {
     pub at: &'static str,
     /// what moves on
     pub position: &'static str,
+}
+
+/// What stands in functions that make packets.
+#[derive(Debug, Clone, Copy)]
+pub struct Packets {
+    /// what is noted of the payload before anything of the packet is written
+    pub payload_begins: &'static str,
+    /// where a frame goes
+    pub frame: &'static str,
+    /// before any frame is put into a packet
+    pub frames_begin: &'static str,
+    /// behind the last one, whose header may be shorter than was known
+    pub frames_moved: &'static str,
+    /// the sum of the header at `p`
+    pub header_sum: &'static str,
+    /// the next number of a packet
+    pub identification: &'static str,
+    /// returns the length
+    pub ends: &'static str,
+}
+
+/// What stands in functions on scheduling blocks.
+#[derive(Debug, Clone, Copy)]
+pub struct Blocks {
+    /// declares `s`, all of them
+    pub held: &'static str,
+    /// once something of them has changed
+    pub left: &'static str,
+    /// the first argument of what changes something of one of them
+    pub at: fn(usize) -> String,
+}
+
+/// A pointer to what is in a slot, and what more asks whether anything ever was.
+#[derive(Debug)]
+pub struct Slot {
+    pub at: String,
+    pub used: String,
 }
 
 /// What declares a scratchpad, if anything does, and the place itself.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets whose payload is frames: queueing them, and putting as many frames into a packet as fit.
+//! Packets whose payload is frames: as many of them are put into a packet as fit.
 
-use carrick_ir::{BlueprintDef, BpId, Frames, LocalId, Opcode, Stmt, Ty};
+use carrick_ir::{BlueprintDef, BpId, Frames, LocalId, Stmt, Ty};
 
 use crate::Emitter;
-use crate::blueprint::{sums_payload, tail};
 
 impl Emitter<'_> {
     /// Whether any packet is made of frames.
@@ -43,11 +42,7 @@ impl Emitter<'_> {
         }
         self.w.line("uint32_t frame;      /* which of the frames is next */");
         self.w.line("uint64_t frame_done; /* octets of its payload that are out */");
-        self.w.open("union { /* of a frame in several packets: the last piece of it */");
-        for bp in self.p.blueprints.iter().filter(|bp| bp.frame) {
-            self.w.line(format!("struct {} {}_;", self.names.declared(&bp.name), bp.name));
-        }
-        self.w.close("} piece;");
+        self.blueprint_union("piece", "of a frame in several packets: the last piece of it", |bp| bp.frame);
     }
 
     /// `bp.frames.add(frame);`
@@ -68,217 +63,134 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
-    /// For each payload of the frames of `bp`: a statement over `v`, a pointer to it.
-    fn each_payload(&mut self, frames: &Frames, packet: &str, body: &str) {
-        self.w.open(format!("for (uint32_t i = 0; i < {packet}->frames__.count; i++) {{"));
-        self.w.line(format!("struct {} *v = NULL;", self.names.own("payload")));
-        self.w.open(format!("switch ({packet}->frames__.at[i].kind) {{"));
-        let members: Vec<(u32, String)> =
-            self.frame_members(frames).iter().map(|(id, bp)| (id.0, bp.name.clone())).collect();
-        for (kind, name) in members {
-            self.w.open(format!("case {kind}:"));
-            self.w.line(format!("v = &{packet}->frames__.at[i].u.{name}_.payload__;"));
-            self.w.close_case("break;");
-        }
-        self.w.line("default:\n    break;");
-        self.w.close("}");
-        self.w.line("if (v)");
-        self.w.line(format!("    {body}"));
-        self.w.close("}");
-    }
-
-    /// The functions over the payloads of a packet's frames.
-    fn payload_functions(&mut self, bp: &BlueprintDef, frames: &Frames) {
-        let (core, name) = (self.core_param(), self.names.own(&bp.name));
-        let ty = self.names.declared(&bp.name);
-        self.w
-            .line("/* Cuts the payloads of the frames to what their units hold; how many octets that is. */");
-        self.w.open(format!("static inline uint64_t {name}_cut({core}, struct {ty} *bp) {{"));
-        self.w.line("uint64_t octets = 0;");
-        self.each_payload(frames, "bp", &format!("octets += {}(core, v);", self.names.own("payload_cut")));
-        self.w.end_with("return octets;");
-        self.w.line("/* The last packet is out. */");
-        self.w.open(format!("static inline void {name}_frames_sent({core}, struct {ty} *bp) {{"));
-        let sent = self.names.own("payload_sent");
-        self.each_payload(frames, "bp", &format!("{sent}(core, v);"));
-        self.w.end();
-    }
-
-    /// What cuts a payload to what its unit holds, and takes note that it is queued.
-    pub(crate) fn payload_cut(&mut self) {
-        if !self.makes_frames() {
+    /// For each payload of the frames of `packet`: the statement that this makes of its place.
+    pub(crate) fn each_payload(&mut self, frames: &Frames, packet: &str, body: impl Fn(&str) -> String) {
+        let members = self.frame_members(frames);
+        let members: Vec<_> =
+            members.iter().filter(|(_, bp)| bp.payload_name.is_some() || bp.payload_len.is_some()).collect();
+        if members.is_empty() {
             return;
         }
-        let (core, payload) = (self.core_param(), self.names.own("payload"));
-        self.w.line("/* Cuts a payload to what its unit holds: how many octets that is. */");
+        let most = frames.most;
+        let bodies: Vec<(u32, String)> = members
+            .iter()
+            .map(|(id, bp)| (id.0, body(&format!("{packet}->frames__.at[at].u.{}_.payload__", bp.name))))
+            .collect();
+        let within = self.dialect.within("i", most);
         self.w.open(format!(
-            "static inline uint64_t {}({core}, struct {payload} *v) {{",
-            self.names.own("payload_cut")
+            "for (uint32_t i = 0; {within}i < CARRICK_READ({packet}->frames__.count); i++) {{"
         ));
-        self.w.line("const uint8_t *ring = NULL;");
-        self.w.line("uint64_t mask = 0, octets = 0;");
-        self.w.line(format!(
-            "struct carrick_tx *unit = v->len ? {}(core, v, &ring, &mask) : NULL;",
-            self.names.own("payload_unit")
-        ));
-        self.w.open("if (unit && !unit->open) {");
-        self.w.line("core->counters[CARRICK_COUNT_NO_UNIT]++;");
-        self.w.close("} else if (unit) {");
-        self.w.open_again();
-        self.w.line("uint64_t from = carrick_max64(v->offset, unit->reclaimed), to = v->len > UINT64_MAX - v->offset ? UINT64_MAX : v->offset + v->len;");
-        self.w.line("uint64_t end = carrick_min64(to, unit->end);");
-        self.w.line("octets = end > from ? end - from : 0;");
-        self.w.line("if (octets != v->len)\n    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
-        self.w.line("v->offset = from;");
+        self.w.line(format!("uint64_t at = carrick_at(i, {most}u);"));
+        self.w.line(format!("uint32_t kind = {packet}->frames__.at[at].kind;"));
+        for (kind, body) in bodies {
+            self.w.line(format!("if (kind == {kind})\n    {body}"));
+        }
         self.w.close("}");
-        self.cut_memory("v->");
-        if self.has_memory() {
-            self.w.line(format!("if (v->type == {})\n    octets = v->len;", self.memory_type()));
-        }
-        self.w.line("if (!octets)");
-        self.w.line(format!("    *v = (struct {payload}){{0}};"));
-        self.w.line("else\n    v->len = octets;");
-        self.w.end_with("return octets;");
     }
 
-    /// pkt_gen of a packet of frames.
-    pub(crate) fn generate_framed(&mut self, index: usize, bp: &BlueprintDef, frames: &Frames) {
-        self.payload_functions(bp, frames);
-        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
-        let (entry, chain) = (self.names.own("entry"), self.names.own("chain"));
-        let core = self.core_param();
-        self.w.line("/* pkt_gen: queues a copy; NULL if the queue is full. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, struct {ty} *bp, uint64_t rules{}) {{",
-            self.queue_param()
-        ));
-        self.queue_of_number();
-        self.w.line(format!("struct {ty} copy = *bp;"));
-        self.w.line(format!("CARRICK_UNUSED uint64_t octets = {name}_cut(core, &copy);"));
-        self.trace_instr(Opcode::PktGen, &[&format!("{index}u"), "0", "octets", "copy.frames__.count"]);
-        self.queue_entry(index);
-        self.w.line("e->frame = 0;");
-        self.w.line("e->frame_done = 0;");
-        self.w.line(format!("e->bp.{}_ = copy;", bp.name));
-        let pending = format!("{}(core, v);", self.names.own("payload_queued"));
-        self.each_payload(frames, &format!("(&e->bp.{}_)", bp.name), &pending);
-        self.w.end_with("return e;");
-    }
-
-    /// Takes note that a payload is queued.
-    pub(crate) fn payload_queued(&mut self) {
-        if !self.makes_frames() {
-            return;
-        }
-        let (core, payload) = (self.core_param(), self.names.own("payload"));
-        self.w.open(format!(
-            "static inline void {}({core}, struct {payload} *v) {{",
-            self.names.own("payload_queued")
-        ));
-        self.w.line("const uint8_t *ring = NULL;");
-        self.w.line("uint64_t mask = 0;");
-        self.w.line(format!(
-            "struct carrick_tx *unit = v->len ? {}(core, v, &ring, &mask) : NULL;",
-            self.names.own("payload_unit")
-        ));
-        self.w.end_with("if (unit)\n    v->round = carrick_tx_queued(unit, v->offset);");
+    /// Members of the core: of the packet that is being made.
+    pub(crate) fn put_members(&mut self) {
+        self.w.line("uint32_t laid;  /* octets of frames that are put together */");
+        self.w.line("uint32_t space; /* how many more there can be */");
+        self.w.line("uint32_t any;   /* 1: some are */");
     }
 
     /// Puts one frame of a packet.
     pub(crate) fn put_function(&mut self, index: usize, bp: &BlueprintDef) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let (core, entry) = (self.core_param(), self.names.own("entry"));
-        self.w.line("/* Puts the frame, or the next piece of it, at *q: 0 if it does not fit, 1 if it is out, 2 if more is to come. */");
+        self.w.line("/* Puts the frame, or the next piece of it, behind the others: 0 if it does not fit, 1 if it is out, 2 if more is to come. */");
         self.w.open(format!(
-            "CARRICK_UNUSED static inline int {name}_put({core}, struct {entry} *e, const struct {ty} *bp, uint8_t **q, uint64_t *room) {{"
+            "CARRICK_APART int {name}_put({core}, struct {entry} *e, const struct {ty} *bp) {{"
         ));
+        self.w.line("CARRICK_GIVEN(core && e && bp);");
         self.w.line(format!("const struct {ty} *h = bp;"));
-        self.w.line(format!("uint32_t header_len = {};", self.longest_header(bp)));
-        self.w.line("uint64_t whole = bp->payload__.len, most = *room - header_len;");
-        self.w.line("if (header_len + (whole ? 1u : 0u) > *room)\n    return 0;");
+        self.w.line(format!("uint32_t header_len = {}, space = core->space;", self.longest_header(bp)));
+        self.w.line("uint64_t whole = bp->payload__.len, most = space - header_len;");
+        self.w.line("if (header_len + (whole ? 1u : 0u) > space)\n    return 0;");
         self.w.line("if (bp->payload__.mss && bp->payload__.mss < most)\n    most = bp->payload__.mss;");
         self.w.line("uint64_t payload_len = carrick_min64(most, whole - e->frame_done);");
         self.w.line("bool last = e->frame_done + payload_len == whole;");
-        self.w.line("*room -= header_len + payload_len;");
+        self.w.line("core->space = space - header_len - (uint32_t)payload_len;");
         self.cut(index, "payload_len < whole", "e->frame_done == 0", "piece");
         if !bp.parts.is_empty() {
             self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
         }
-        self.w.line("uint8_t *p = *q;");
+        self.w.line(format!("uint8_t *p = {};", self.dialect.packets().frame));
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
-        self.payload_octets("e->frame_done", false, index);
-        self.w.line("*q += header_len + payload_len;");
+        self.dialect.frame_written(self, index, bp);
         self.w.line("e->frame_done = last ? 0 : e->frame_done + payload_len;");
         self.w.line("e->frame += last;");
+        self.w.line("core->any = 1;");
         self.w.end_with("return last ? 1 : 2;");
+    }
+
+    /// Puts as many frames of an entry as fit.
+    fn put_each(&mut self, bp: &BlueprintDef, frames: &Frames) {
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        let (core, entry, most) = (self.core_param(), self.names.own("entry"), frames.most);
+        self.w.open(format!("CARRICK_APART int {name}_put_each({core}, struct {entry} *e) {{"));
+        self.w.line("CARRICK_GIVEN(core && e);");
+        self.w.line(format!("const struct {ty} *bp = &e->bp.{}_;", bp.name));
+        self.w.open(format!(
+            "for (uint32_t turn = 0; turn < {most}u && CARRICK_READ(e->frame) < bp->frames__.count; turn++) {{"
+        ));
+        self.w.line(format!("uint64_t at = carrick_at(CARRICK_READ(e->frame), {most}u);"));
+        self.w.line("uint32_t kind = bp->frames__.at[at].kind;");
+        self.w.line("int put = 0;");
+        let members = self.frame_members(frames);
+        let members: Vec<_> = members.iter().map(|(id, frame)| (id.0, frame.name.clone())).collect();
+        for (kind, frame) in members {
+            let own = self.names.own(&frame);
+            self.w.line(format!("if (kind == {kind})"));
+            self.w.line(format!("    put = {own}_put(core, e, &bp->frames__.at[at].u.{frame}_);"));
+        }
+        self.w.line("if (put != 1)\n    break;");
+        self.w.close("}");
+        self.w.end_with("return 0;");
+    }
+
+    /// The last packet of an entry is made: what its frames' payloads are of may be free.
+    fn frames_sent(&mut self, bp: &BlueprintDef, frames: &Frames) {
+        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
+        let (core, sent) = (self.core_param(), self.names.own("payload_sent"));
+        self.w
+            .open(format!("CARRICK_APART int {name}_frames_sent({core}, CARRICK_UNUSED struct {ty} *bp) {{"));
+        self.w.line("CARRICK_GIVEN(core && bp);");
+        self.each_payload(frames, "bp", |v| format!("(void){sent}(core, &{v});"));
+        self.w.end_with("return 0;");
     }
 
     /// Makes the next packet of an entry of frames.
     pub(crate) fn framed_packet(&mut self, index: usize, bp: &BlueprintDef, frames: &Frames) {
-        let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
-        let (core, entry) = (self.core_param(), self.names.own("entry"));
-        self.w.line("/* The next packet of an entry: its length, 0 if nothing fits into buffer and MTU; `last` if no other follows. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {entry} *e, uint8_t *out, uint32_t cap, bool *ends) {{"
-        ));
-        self.w.line(format!("const struct {ty} *bp = &e->bp.{}_, *h = bp;", bp.name));
-        self.w.line(format!(
-            "uint32_t header_len = {}, headers = {}header_len{};",
-            self.longest_header(bp),
-            self.net_and(),
-            tail(bp)
-        ));
-        if self.has_memory() {
-            self.w.line("*ends = true;");
-            let check = self.memory_check("v->", "return 0;");
-            self.each_payload(frames, &format!("(&e->bp.{}_)", bp.name), &check);
-        }
-        self.w.line("uint64_t all = carrick_min64(core->mtu, cap), room = all - headers;");
-        self.w.line(format!("uint8_t *p = out{}, *q = p + header_len;", self.plus_net()));
-        self.w.line("bool any = headers <= all && bp->frames__.count == 0;");
-        self.put_loop(frames);
-        self.w.line("bool last = !any || e->frame == bp->frames__.count;");
-        self.w.line("*ends = last;");
-        self.w.open("if (!any) {");
+        self.put_each(bp, frames);
+        self.frames_sent(bp, frames);
+        let (name, parts) = (self.names.own(&bp.name), self.dialect.packets());
+        self.begin_packet(bp);
+        self.memory_of_frames(frames);
+        self.w.line("uint64_t all = carrick_min64(core->mtu, cap);");
+        self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
+        self.w.lines(parts.frames_begin);
+        self.w.line("core->laid = 0;");
+        self.w.line("core->space = headers <= all ? (uint32_t)all - headers : 0;");
+        self.w.line("core->any = headers <= all && bp->frames__.count == 0;");
+        self.w.line(format!("if (headers <= all)\n    (void){name}_put_each(core, e);"));
+        self.w.line("bool last = !CARRICK_READ(core->any) || e->frame == bp->frames__.count;");
+        self.w.line("core->last = last;");
+        self.w.open("if (!CARRICK_READ(core->any)) {");
         self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
         self.w.line("return 0;");
         self.w.close("}");
-        self.w.line("uint64_t payload_len = (uint64_t)(q - p) - header_len;");
+        self.w.line("uint64_t payload_len = CARRICK_READ(core->laid);");
         self.cut(index, "e->done != 0 || !last", "e->done == 0", "cut");
+        self.header_of_packet(bp);
         if !bp.parts.is_empty() {
-            self.w.line("uint32_t begin = header_len;");
-            self.w.line(format!("header_len = {name}_header_len(core, h, payload_len);"));
-            self.w.line(format!("headers = {}header_len{};", self.net_and(), tail(bp)));
-            self.w.line("memmove(p + header_len, p + begin, payload_len);");
+            self.w.lines(parts.frames_moved);
         }
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
-        if sums_payload(bp) {
-            self.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
-        }
+        self.dialect.frames_written(self, bp);
         self.finish_packet(bp);
         self.w.line("e->done++;");
-        self.w.end_with("return (uint32_t)(headers + payload_len);");
-    }
-
-    fn put_loop(&mut self, frames: &Frames) {
-        self.w.line("int put = 1;");
-        self.w.open("while (headers <= all && put == 1 && e->frame < bp->frames__.count) {");
-        self.w.open("switch (bp->frames__.at[e->frame].kind) {");
-        let members: Vec<(u32, String, String)> = self
-            .frame_members(frames)
-            .iter()
-            .map(|(id, bp)| (id.0, bp.name.clone(), self.names.own(&bp.name)))
-            .collect();
-        for (kind, member, own) in members {
-            self.w.open(format!("case {kind}:"));
-            self.w.line(format!(
-                "put = {own}_put(core, e, &bp->frames__.at[e->frame].u.{member}_, &q, &room);"
-            ));
-            self.w.close_case("break;");
-        }
-        self.w.line("default:\n    put = 0;\n    break;");
-        self.w.close("}");
-        self.w.line("any = any || put != 0;");
-        self.w.close("}");
+        self.w.end_with(parts.ends);
     }
 }

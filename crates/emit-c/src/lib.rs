@@ -31,8 +31,10 @@ mod names;
 mod network;
 mod operator;
 mod options;
+mod packets;
 mod part;
 mod pending;
+mod pkt_gen;
 mod place;
 mod process;
 mod queue;
@@ -92,7 +94,8 @@ impl<'p> Emitter<'p> {
         self.type_declarations();
         self.core_structs();
         self.tracing();
-        self.flow_function();
+        self.flow_functions();
+        self.flow_begins();
         self.context_functions();
         self.option_functions();
         self.header_functions();
@@ -102,7 +105,9 @@ impl<'p> Emitter<'p> {
         self.wait_function();
         self.chains();
         self.inputs();
-        self.tx_functions();
+        self.packet_functions();
+        self.sent_function();
+        self.tx_function();
         self.life();
         self.program_table();
         self.w.finish()

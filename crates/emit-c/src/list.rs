@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Statements on lists.
 
-use carrick_ir::{self as ir, Expr, Order, Place, Stmt, StmtKind, Ty, walk};
+use carrick_ir::{self as ir, Expr, ExprKind, Order, Place, Stmt, StmtKind, Ty, walk};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -126,17 +126,39 @@ impl Emitter<'_> {
         format!("{}_{what}{by}", self.names.list(element, *n))
     }
 
-    /// The functions of a sorted list.
+    /// The functions that the program needs of a sorted list.
     pub(crate) fn sorted_functions(&mut self, list: &Ty) {
+        let Ty::List(element, _, order) = list else { return };
+        let Some(key_type) = self.p.sort_key(element, *order) else { return };
+        let (mut adds, mut finds) = (false, false);
+        for function in &self.p.functions {
+            walk::statements(&function.body, &mut |stmt| {
+                adds |= matches!(&stmt.kind, StmtKind::ListAdd { list: to, .. } if to.ty == *list);
+            });
+            walk::all(&function.body, &mut |e| {
+                finds |= matches!(&e.kind, ExprKind::ListFind(of, _) if of.ty == *list);
+            });
+        }
+        let (list_type, key_type) = (self.names.ctype(list), self.names.ctype(&key_type));
+        if finds {
+            let find = self.sorted_name("find", list);
+            self.w.line(
+                "/* How many elements have a lesser key: halves what may still hold the first that has none. */",
+            );
+            self.w.open(format!("CARRICK_APART uint32_t {find}(const {list_type} *l, {key_type} key) {{"));
+            self.sorted_find(list);
+        }
+        if adds {
+            let open = self.sorted_name("open", list);
+            self.w.line("/* Makes room for an element behind those that are not greater. Its index. */");
+            self.w.open(format!("CARRICK_APART uint32_t {open}({list_type} *l, {key_type} key) {{"));
+            self.sorted_open(list);
+        }
+    }
+
+    fn sorted_find(&mut self, list: &Ty) {
         let Ty::List(element, n, order) = list else { return };
-        let Some(key) = self.p.sort_key(element, *order) else { return };
-        let (list_type, key_type) = (self.names.ctype(list), self.names.ctype(&key));
         let key = self.key_of(element, *order);
-        self.w.line(
-            "/* How many elements have a lesser key: halves what may still hold the first that has none. */",
-        );
-        let find = self.sorted_name("find", list);
-        self.w.open(format!("CARRICK_APART uint32_t {find}(const {list_type} *l, {key_type} key) {{"));
         self.w.line("CARRICK_GIVEN(l);");
         self.w.line("uint32_t from = 0, to = l->len;");
         self.w.open("while (from < to && CARRICK_GOES_ON) {");
@@ -147,9 +169,11 @@ impl Emitter<'_> {
         self.w.line("    from = middle + 1;\nelse\n    to = middle;");
         self.w.close("}");
         self.w.end_with("return from;");
-        self.w.line("/* Makes room for an element behind those that are not greater. Its index. */");
-        let open = self.sorted_name("open", list);
-        self.w.open(format!("CARRICK_APART uint32_t {open}({list_type} *l, {key_type} key) {{"));
+    }
+
+    fn sorted_open(&mut self, list: &Ty) {
+        let Ty::List(element, n, order) = list else { return };
+        let key = self.key_of(element, *order);
         self.w.line("CARRICK_GIVEN(l);");
         self.w.line("uint32_t at = l->len++;");
         self.w.open(format!(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory of requests: payloads that are read from it, and what is put there.
 
-use carrick_ir::{self as ir, BlueprintDef, Opcode, Stmt};
+use carrick_ir::{self as ir, BlueprintDef, Frames, Opcode, Stmt};
 
 use crate::Emitter;
 
@@ -88,26 +88,25 @@ impl Emitter<'_> {
         self.line(stmt, "}");
     }
 
-    /// Cuts the payload at `v` to the memory that is there, if it is memory.
-    pub(crate) fn cut_memory(&mut self, v: &str) {
+    /// In the function that cuts a payload: to the memory that is there, if it is memory.
+    pub(crate) fn cut_memory(&mut self) {
         if !self.has_memory() {
             return;
         }
-        self.w.open(format!("if ({v}type == {}) {{", self.memory_type()));
-        self.w.line(format!(
-            "uint64_t left = carrick_min64({v}room, carrick_memory_left(&core->memory, {v}token, {v}ptr));"
-        ));
-        self.w.line(format!("if (left < {v}len)"));
+        self.w.open(format!("if (v->type == {}) {{", self.memory_type()));
+        self.w.line(
+            "uint64_t left = carrick_min64(v->room, carrick_memory_left(&core->memory, v->token, v->ptr));",
+        );
+        self.w.line("if (left < v->len)");
         self.w.line("    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;");
-        self.w.line(format!("{v}len = carrick_min64({v}len, left);"));
+        self.w.line("v->len = carrick_min64(v->len, left);");
         self.w.close("}");
     }
 
-    /// Before a packet is made: without the memory that its payload, at `v`, is of, this is done instead.
-    pub(crate) fn memory_check(&self, v: &str, instead: &str) -> String {
+    /// Before a packet is made: without the memory that its payload, at `v`, is of, its entry is over.
+    fn memory_check(memory: usize, v: &str) -> String {
         format!(
-            "if ({v}type == {} && !carrick_memory_left(&core->memory, {v}token, {v}ptr)) {{\n    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;\n    {instead}\n}}",
-            self.memory_type()
+            "if ({v}.type == {memory} && !carrick_memory_left(&core->memory, {v}.token, {v}.ptr)) {{\n    core->counters[CARRICK_COUNT_PAYLOAD_CUT]++;\n    return 0;\n}}"
         )
     }
 
@@ -120,17 +119,25 @@ impl Emitter<'_> {
         self.w.line(
             "const struct carrick_open *open = carrick_memory_find(&core->memory, bp->payload__.token);",
         );
-        self.w.line("segment[1] += (uint64_t)(bp->payload__.ptr - open->ptr);");
-        self.w.line("segment[3] = open->writable ? 0 : open->token;");
+        self.w.line("offset += (uint64_t)(bp->payload__.ptr - open->ptr);");
+        self.w.line("request = open->writable ? 0 : open->token;");
         self.w.close("}");
     }
 
-    /// Where a packet of an entry is made: without its memory, the entry is over.
+    /// Where a packet of an entry is made.
     pub(crate) fn memory_of_packet(&mut self) {
         if self.has_memory() {
-            self.w.line("*ends = true;");
-            let check = self.memory_check("bp->payload__.", "return 0;");
-            self.w.line(check);
+            self.w.line("core->last = true;");
+            self.w.line(Self::memory_check(self.memory_type(), "bp->payload__"));
+        }
+    }
+
+    /// The same, of frames.
+    pub(crate) fn memory_of_frames(&mut self, frames: &Frames) {
+        if self.has_memory() {
+            self.w.line("core->last = true;");
+            let memory = self.memory_type();
+            self.each_payload(frames, "bp", |v| Self::memory_check(memory, v).replace('\n', "\n    "));
         }
     }
 

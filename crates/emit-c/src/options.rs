@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Option lists: how long they are, writing and reading them.
 
-use carrick_ir::{self as ir, OptListDef, Ty, arith};
+use carrick_ir::{OptDef, OptField, OptListDef, Ty, arith};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -97,10 +97,7 @@ impl Emitter<'_> {
             }
             let mut at = before + 2;
             for field in &opt.fields {
-                let value = match field.fixed {
-                    Some(value) => self.literal(value, &field.ty),
-                    None => format!("o->{}.{}", safe(&opt.name), safe(&field.name)),
-                };
+                let value = self.option_value(opt, field);
                 let octets = octets(&field.ty);
                 self.w.line(stored("q", at, octets, &value));
                 at += octets;
@@ -109,6 +106,14 @@ impl Emitter<'_> {
             self.w.close("}");
         }
         self.w.end_with("return 0;");
+    }
+
+    /// C for what a field of an option has.
+    pub(crate) fn option_value(&self, opt: &OptDef, field: &OptField) -> String {
+        match field.fixed {
+            Some(value) => self.literal(value, &field.ty),
+            None => format!("o->{}.{}", safe(&opt.name), safe(&field.name)),
+        }
     }
 
     /// In a function that reads the option at `q`: those that are one byte long.
@@ -125,10 +130,10 @@ impl Emitter<'_> {
     /// In the same function: all others, by their kind.
     fn long_options(&mut self, list: &OptListDef) {
         let options = list.members.iter().map(|m| &self.p.opts[m.index()]);
-        let long: Vec<&ir::OptDef> = options.filter(|o| o.len != 1).collect();
+        let long: Vec<&OptDef> = options.filter(|o| o.len != 1).collect();
         self.w.open("switch (*q) {");
         for (at, opt) in long.iter().enumerate() {
-            let same: Vec<&ir::OptDef> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
+            let same: Vec<&OptDef> = long.iter().filter(|o| o.kind == opt.kind).copied().collect();
             if long[..at].iter().all(|o| o.kind != opt.kind) {
                 self.known_options(&same);
             }
@@ -137,19 +142,22 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
-    fn reading(&mut self, list: &OptListDef) {
-        let (ty, name, core) =
-            (self.names.declared(&list.name), self.names.own(&list.name), self.core_param());
-        let from = self.dialect.reads();
+    /// Opens the function that reads one option.
+    pub(crate) fn one_head(&mut self, list: &OptListDef) {
+        let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
+        let (core, from) = (self.core_param(), self.dialect.reads().param);
         self.w.line(
             "/* The octets of the option there, where so many are left: more if its length is impossible. */",
         );
         self.w.open(format!(
-            "CARRICK_APART uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o{}, uint32_t at, uint32_t left) {{",
-            from.param
+            "CARRICK_APART uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o{from}, uint32_t at, uint32_t left) {{"
         ));
         self.w.line("const uint32_t impossible = CARRICK_END_OF_OPTIONS - 1;");
         self.w.line("if (!core || !o)\n    return impossible;");
+    }
+
+    fn reading(&mut self, list: &OptListDef) {
+        self.one_head(list);
         self.w.line(format!("const uint8_t *q = {};", self.dialect.read_at("at")));
         self.w.line("if (*q == 0)\n    return CARRICK_END_OF_OPTIONS;");
         self.single_options(list);
@@ -172,7 +180,7 @@ impl Emitter<'_> {
     }
 
     /// All options of one kind.
-    fn known_options(&mut self, options: &[&ir::OptDef]) {
+    fn known_options(&mut self, options: &[&OptDef]) {
         self.w.open(format!("case {}:", options[0].kind));
         if let [opt] = options {
             self.w.line(format!("if (q[1] != {})\n    return impossible;", opt.len));
@@ -190,7 +198,7 @@ impl Emitter<'_> {
         self.w.close_case("break;");
     }
 
-    fn known_option(&mut self, opt: &ir::OptDef) {
+    fn known_option(&mut self, opt: &OptDef) {
         self.w.line(format!("o->has_{} = true;", opt.name));
         let mut at = 2;
         for field in &opt.fields {

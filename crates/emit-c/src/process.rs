@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The dialect of processes: what a function works on is on its stack, and nobody verifies it.
 
-use carrick_ir::{BlueprintDef, CtxId, EventId, Function, LocalId, OptListDef, Ty};
+use carrick_ir::{BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Ty};
 
 use crate::Emitter;
-use crate::emitter::{Cursor, Dialect, Passed, Scratch, Steps};
+use crate::blueprint::sums_payload;
+use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
 use crate::names::safe;
 
 pub struct Process;
@@ -45,7 +46,6 @@ impl Dialect for Process {
     fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId) {
         e.begin_timers(ctx);
         e.w.line(format!("core->{}_live++;", e.p.contexts[ctx.index()].name));
-        e.begin_flow(ctx);
     }
 
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
@@ -71,19 +71,127 @@ impl Dialect for Process {
         e.w.line(format!("struct {} *entry__ = {call}", e.names.own("entry")));
         e.w.open("if (entry__) {");
         e.w.line(format!("entry__->sent = {number};"));
-        e.w.line(format!("entry__->event.{name}_ = {local};"));
+        e.w.line(format!("entry__->brought.event.{name}_ = {local};"));
         e.w.close("}");
         e.w.close("}");
     }
 
-    fn note_newest(&self, e: &mut Emitter<'_>) {
-        let place = e.entry_place();
-        e.w.line(format!("uint32_t *newest = {}(core, chain->handle);", e.names.own("newest_at")));
-        e.w.line(format!("if (newest)\n    *newest = {place};"));
+    fn capacity(&self, _e: &Emitter<'_>, ctx: &ContextDef) -> String {
+        format!("core->{}_capacity", ctx.name)
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks {
+            held: "CARRICK_UNUSED struct carrick_sched *s = &core->sched;",
+            left: "",
+            at: |_| "s".into(),
+        }
+    }
+
+    fn request_data(&self, e: &mut Emitter<'_>, place: &str) {
+        e.w.line(format!("{place} = request->data;"));
+        e.w.line(format!("{place}.token = request->token;"));
+        e.memory_note(place);
+    }
+
+    fn parsed(&self) -> [&'static str; 2] {
+        ["const uint8_t *ptr;", "const uint8_t **rest; /* begin and end of what no extract has taken */"]
+    }
+
+    fn instance_members(&self, e: &mut Emitter<'_>) {
+        e.w.line("uint32_t slot__, generation__, next_free__;");
+        e.w.line("bool live__; /* has its id; a slot that is neither live nor free waits for its packets */");
+    }
+
+    fn chain_members(&self, e: &mut Emitter<'_>) {
+        e.w.line(format!("struct {} *raised;", e.names.own("raised")));
+    }
+
+    fn entry_members(&self, e: &mut Emitter<'_>) {
+        e.entry_links();
+    }
+
+    fn slot(&self, ctx: &ContextDef, _index: usize) -> Slot {
+        let name = &ctx.name;
+        Slot { at: format!("&core->{name}_slots[slot]"), used: format!(" && slot < core->{name}_fresh") }
+    }
+
+    fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        let (ty, name, core) = (e.names.declared(&bp.name), e.names.own(&bp.name), e.core_param());
+        let (entry, chain) = (e.names.own("entry"), e.names.own("chain"));
+        e.w.line("/* pkt_gen: queues a copy; NULL if the queue is full. */");
+        e.w.open(format!(
+            "CARRICK_UNUSED static inline struct {entry} *{name}_generate({core}, const struct {chain} *chain, const struct {ty} *bp, uint64_t rules{}) {{",
+            e.queue_param()
+        ));
+    }
+
+    fn choose_queue(&self, e: &mut Emitter<'_>) {
+        e.queue_of_number();
+    }
+
+    fn place(&self, e: &mut Emitter<'_>, _bp: &BlueprintDef) {
+        e.queue_entry();
+    }
+
+    fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        e.w.line(format!("struct {} copy__ = *bp, *copy = &copy__;", e.names.declared(&bp.name)));
+    }
+
+    fn place_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        e.queue_entry();
+        e.w.line(format!("e->bp.{}_ = copy__;", bp.name));
+    }
+
+    fn entry_is_there(&self, e: &mut Emitter<'_>) {
+        e.w.end_with("return e;");
+    }
+
+    fn entry_place(&self, e: &Emitter<'_>) -> &'static str {
+        e.entry_place()
     }
 
     fn coalesced(&self, e: &mut Emitter<'_>) {
         e.w.line("return old;");
+    }
+
+    fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        let (name, core, entry) = (e.names.own(&bp.name), e.core_param(), e.names.own("entry"));
+        e.w.open(format!(
+            "CARRICK_UNUSED static inline uint32_t {name}_packet({core}, struct {entry} *e, uint8_t *out, uint32_t cap) {{"
+        ));
+    }
+
+    fn packets(&self) -> Packets {
+        Packets {
+            payload_begins: "",
+            frame: "core->frames + core->laid",
+            frames_begin: "core->frames = p + header_len;",
+            frames_moved: "memmove(p + header_len, core->frames, payload_len);",
+            header_sum: "carrick_sum(p, header_len)",
+            identification: "core->identification++",
+            ends: "return (uint32_t)(headers + payload_len);",
+        }
+    }
+
+    fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
+        if sums_payload(bp) {
+            e.w.line("uint64_t payload_sum = 0;");
+        }
+        e.payload_octets("e->done", sums_payload(bp));
+        e.trace_payload("e->done", index);
+    }
+
+    fn frame_written(&self, e: &mut Emitter<'_>, index: usize, _bp: &BlueprintDef) {
+        e.payload_octets("e->frame_done", false);
+        e.trace_payload("e->frame_done", index);
+        e.w.line("core->laid += header_len + (uint32_t)payload_len;");
+    }
+
+    fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        if sums_payload(bp) {
+            e.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
+        }
     }
 
     fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {

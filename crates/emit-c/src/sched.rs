@@ -137,12 +137,12 @@ impl Emitter<'_> {
 
     /// In that loop, once a packet is made: opens what is left to do if it was the last of its entry.
     pub(crate) fn packet_made(&mut self) {
-        self.w.open("if (last) {");
+        self.w.open("if (core->last) {");
         self.leave_queue();
         if self.blocks {
             self.w.close("}");
             self.w.line("carrick_sched_sent(&core->sched, queue, len, core->now);");
-            self.w.open("if (last) {");
+            self.w.open("if (core->last) {");
         }
     }
 

@@ -99,8 +99,7 @@ impl<'p> Emitter<'p> {
             }
             StmtKind::Assert { claim, cond } => {
                 let (cond, failed) = (self.condition(cond), self.names.own("claim_failed"));
-                let chain = self.dialect.chain();
-                self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core{chain}, {claim}));"));
+                self.line(stmt, format!("CARRICK_CLAIM({cond}, {failed}(core, chain, {claim}));"));
             }
             StmtKind::SetFlowId { event, id } => {
                 let text = format!("{}.flow__ = {};", self.local(*event), self.value(id));
@@ -162,7 +161,9 @@ impl<'p> Emitter<'p> {
         }
         match &ty {
             Ty::Array(..) => self.initial_parts(&name, &ty),
-            Ty::Event(event) => self.initial_fields(&name, &self.p.events[event.index()].fields),
+            Ty::Event(event) => {
+                self.initial_fields(&format!("{name}."), &self.p.events[event.index()].fields)
+            }
             _ => {}
         }
     }

@@ -18,18 +18,11 @@ impl Emitter<'_> {
             .fields
             .iter()
             .map(|field| match field.varint {
-                true => format!("carrick_varint_len({})", self.wide_value(opt, field)),
+                true => format!("carrick_varint_len({})", self.option_value(opt, field)),
                 false => format!("{}u", arith::shape(&field.ty).0 / 8),
             })
             .collect();
         if terms.is_empty() { "0u".into() } else { terms.join(" + ") }
-    }
-
-    pub(crate) fn wide_value(&self, opt: &OptDef, field: &OptField) -> String {
-        match field.fixed {
-            Some(value) => self.literal(value, &field.ty),
-            None => format!("o->{}.{}", safe(&opt.name), safe(&field.name)),
-        }
     }
 
     pub(crate) fn wide_functions(&mut self, list: &OptListDef) {
@@ -65,7 +58,7 @@ impl Emitter<'_> {
         self.w.line(varint(&format!("{}u", opt.wide.unwrap_or_default())));
         self.w.line(varint(&self.wide_len(opt)));
         for field in &opt.fields {
-            let value = self.wide_value(opt, field);
+            let value = self.option_value(opt, field);
             if field.varint {
                 self.w.line(varint(&value));
                 continue;
@@ -82,19 +75,9 @@ impl Emitter<'_> {
 
     /// Reads one option.
     fn read_wide(&mut self, list: &OptListDef, opts: &[&OptDef]) {
-        let (ty, name, core) =
-            (self.names.declared(&list.name), self.names.own(&list.name), self.core_param());
-        let from = self.dialect.reads();
-        self.w.line(
-            "/* The octets of the option there, where so many are left: more if its length is impossible. */",
-        );
-        self.w.open(format!(
-            "CARRICK_APART uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o{}, uint32_t at, uint32_t left) {{",
-            from.param
-        ));
-        self.w.line("const uint32_t impossible = CARRICK_END_OF_OPTIONS - 1;");
+        let (name, from) = (self.names.own(&list.name), self.dialect.reads());
+        self.one_head(list);
         self.w.line("uint64_t kind = 0, len = 0;");
-        self.w.line("if (!core || !o)\n    return impossible;");
         let first = self.dialect.read_at("at");
         self.w.line(format!("uint32_t octets = carrick_varint_load({first}, left, &kind);"));
         self.w.line("if (!octets)\n    return impossible;");

@@ -64,7 +64,6 @@ impl Emitter<'_> {
         let mut found = BTreeSet::new();
         let is_it = |wnd: &Place| matches!(&wnd.ty, Ty::Wnd { size, runs } if self.names.window(*size, *runs) == window);
         for function in &self.p.functions {
-            let mut exprs = Vec::new();
             walk::statements(&function.body, &mut |stmt| {
                 match &stmt.kind {
                     StmtKind::WndReset { wnd, .. } if is_it(wnd) => found.insert("reset"),
@@ -77,22 +76,17 @@ impl Emitter<'_> {
                         }
                         found.insert("slide")
                     }
-                    StmtKind::Instr(instr) => {
-                        instr.exprs().for_each(|e| walk::expressions(e, &mut |e| exprs.push(e)));
-                        false
-                    }
                     _ => false,
                 };
-                walk::of_statement(stmt, &mut |e| exprs.push(e));
             });
-            for e in exprs {
+            walk::all(&function.body, &mut |e| {
                 match &e.kind {
                     ExprKind::WndTest(wnd, _) if is_it(wnd) => found.insert("test"),
                     ExprKind::WndFirstSet(wnd) if is_it(wnd) => found.insert("first_set"),
                     ExprKind::WndFirstUnset(wnd) if is_it(wnd) => found.insert("first_unset"),
                     _ => false,
                 };
-            }
+            });
         }
         found
     }

@@ -70,6 +70,16 @@ pub fn of_statement<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
     all.into_iter().for_each(|e| expressions(e, visit));
 }
 
+/// Calls `visit` for every expression that is evaluated in the block.
+pub fn all<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Expr)) {
+    statements(block, &mut |stmt| {
+        if let StmtKind::Instr(instr) = &stmt.kind {
+            instr.exprs().for_each(|e| expressions(e, visit));
+        }
+        of_statement(stmt, visit);
+    });
+}
+
 /// Calls `visit` for an expression and all that are in it.
 pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     visit(e);

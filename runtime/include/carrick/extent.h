@@ -35,6 +35,14 @@ CARRICK_INLINE uint64_t carrick_tx_room(const struct carrick_tx *tx, uint64_t ma
     return carrick_min64(mask + 1 - (tx->end - tx->reclaimed), tx->size - tx->end);
 }
 
+/* Of `len` octets from `from` on, those that are there: how many, and where they begin. */
+CARRICK_INLINE uint64_t carrick_tx_held(const struct carrick_tx *tx, uint64_t *from, uint64_t len) {
+    uint64_t to = len > UINT64_MAX - *from ? UINT64_MAX : *from + len;
+    *from = carrick_max64(*from, tx->reclaimed);
+    uint64_t end = carrick_min64(to, tx->end);
+    return tx->open && end > *from ? end - *from : 0;
+}
+
 /* One queued blueprint of a round. */
 CARRICK_INLINE uint64_t carrick_tx_one(uint16_t round) {
     return (uint64_t)1 << (round ? 32 : 0);

@@ -264,15 +264,6 @@ static inline void carrick_sched_prio(struct carrick_sched *s, uint32_t at, uint
         carrick_heap_settle(s, b, in->place);
 }
 
-/* A flow begins: it has the share and the priority that all had at first. */
-static inline void carrick_sched_flow(struct carrick_sched *s, uint32_t block, uint32_t flow, uint64_t now) {
-    const struct carrick_block *b = &s->blocks[block];
-    if (b->policy == CARRICK_RATE_LIMITER)
-        carrick_sched_rate(s, b->base + flow, b->initial, now);
-    else if (b->policy == CARRICK_STRICT_PRIORITY)
-        carrick_sched_prio(s, b->base + flow, 0);
-}
-
 /* The beginning of an input, whose share is one that blocks take; base and count of its block are known. `from`: the
  * block that comes in; 0: it is a queue.
  */

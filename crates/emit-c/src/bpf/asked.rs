@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What does not come by a packet: calls of applications, and timers that are due. Each is a request in a frame.
 
-use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall, Ty};
+use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall};
 
 use crate::Emitter;
-use crate::names::safe;
 
 impl Emitter<'_> {
     fn calls(&self) -> &[InterfaceCall] {
@@ -35,9 +34,6 @@ impl Emitter<'_> {
     }
 
     pub(super) fn asked_functions(&mut self) {
-        for (number, ctx) in self.p.contexts.iter().enumerate() {
-            self.by_handle(ctx, number);
-        }
         let core = self.names.own("core");
         self.w.line("/* A call of an application. */");
         self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("call")));
@@ -59,15 +55,6 @@ impl Emitter<'_> {
         self.w.end_with("return 0;");
     }
 
-    /// The instance with a handle, not held; NULL if it is gone.
-    fn by_handle(&mut self, ctx: &ContextDef, number: usize) {
-        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_by_handle(uint64_t handle) {{"));
-        self.w.line("uint32_t slot = (uint32_t)handle;");
-        self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{number}, &slot);"));
-        self.w.end_with(format!("return c && c->live__ && {name}_handle(c) == handle ? c : NULL;"));
-    }
-
     fn one_call_in_kernel(&mut self, number: usize) {
         let call = self.calls()[number].clone();
         let event = &self.p.events[call.event.index()];
@@ -82,40 +69,14 @@ impl Emitter<'_> {
             event.name
         ));
         self.w.line("CARRICK_ZERO(e);");
-        self.initial_fields("(*e)", &event.fields);
-        self.w.line("e->token__ = request->token;");
-        for field in event.fields.iter().filter(|f| f.ty == Ty::Addr) {
-            self.w.open("if (request->staged) {");
-            let name = safe(&field.name);
-            self.w.line(format!("e->{name}.ptr = CARRICK_TO_ADDR(CARRICK_STAGED_AT(request->staged));"));
-            self.w.line(format!("e->{name}.len = carrick_min64(request->data_len, CARRICK_STAGED);"));
-            self.w.line(format!("e->{name}.token = request->token;"));
-            if self.has_any_units() {
-                self.w.line("carrick_opened(request->token);");
-            }
-            self.w.close("}");
-        }
-        for (at, field) in event.fields.iter().filter(|f| f.ty.is_scalar()).enumerate() {
-            let (name, c) = (safe(&field.name), self.names.ctype(&field.ty));
-            let conversion = if field.ty == Ty::Bool { " != 0" } else { "" };
-            self.w.line(format!("e->{name} = ({c})(request->args[{at}]{conversion});"));
-        }
-        match (&call.target, chain.context) {
-            (CallTarget::At { id, parts }, Some(_)) => {
-                let id = &self.p.ids[id.index()];
-                for (part, value) in id.parts.iter().zip(parts) {
-                    let text = self.call_value(value, event, "e->");
-                    self.w.line(format!("e->flow__.{} = {text};", safe(&part.name)));
-                }
-            }
-            (_, Some(ctx)) => {
-                let def = &self.p.contexts[ctx.index()];
-                let (ty, name) = (self.names.declared(&def.name), self.names.own(&def.name));
-                self.w.line(format!("struct {ty} *c = {name}_by_handle(request->handle);"));
-                self.w.line("if (c)\n    e->flow__ = c->id__;");
-                self.w.line("core->wanted = request->handle ? request->handle : UINT64_MAX;");
-            }
-            (_, None) => {}
+        self.event_of_request(&call, "e->");
+        let found_by_id = matches!(call.target, CallTarget::At { .. });
+        if let Some(ctx) = chain.context.filter(|_| !found_by_id) {
+            let def = &self.p.contexts[ctx.index()];
+            let (ty, name) = (self.names.declared(&def.name), self.names.own(&def.name));
+            self.w.line(format!("struct {ty} *c = {name}_by_handle(core, request->handle);"));
+            self.w.line("if (c)\n    e->flow__ = c->id__;");
+            self.w.line("core->wanted = request->handle ? request->handle : UINT64_MAX;");
         }
         self.w.line(format!("core->due = {};", call.event.0 + 1));
         self.w.line("return 0;");
@@ -131,7 +92,7 @@ impl Emitter<'_> {
             ctx.name,
             timer.name
         ));
-        self.w.line(format!("struct {ty} *c = {name}_by_handle(request->handle);"));
+        self.w.line(format!("struct {ty} *c = {name}_by_handle(core, request->handle);"));
         self.w.line(format!(
             "if (!c || c->timers__[{at}].deadline > core->now || !carrick_timer_end(&c->timers__[{at}]))"
         ));

@@ -2,7 +2,7 @@
 //! Scheduling blocks: `carrick/blocks.h` of the target does their work, on maps. Here is what the blocks of a program begin
 //! with, and which input a queue is.
 
-use carrick_ir::{ContextDef, Opcode, Policy, SchedInput, SchedInputs, uses};
+use carrick_ir::{ContextDef, SchedInput, SchedInputs};
 
 use crate::Emitter;
 use crate::blocks::in_c;
@@ -34,31 +34,15 @@ impl Emitter<'_> {
 
     /// The blocks at their beginning, and which of their inputs belong to whom.
     pub(super) fn blocks_in_kernel(&mut self) {
-        if self.p.schedule.per_flow() {
-            self.flow_in_kernel();
-        }
+        self.flow_functions();
         self.blocks_begin();
         self.include("scheduled");
         self.queue_in_kernel();
     }
 
     /// How many instances there can be, by the parameters; the loader reckons the same.
-    fn slots(&self, ctx: &ContextDef) -> String {
+    pub(super) fn slots(&self, ctx: &ContextDef) -> String {
         format!("carrick_max64({}, 1)", self.value(&ctx.capacity))
-    }
-
-    fn flow_in_kernel(&mut self) {
-        let core = self.core_param();
-        self.w.line("/* Which of the inputs for all flows is that of a context: the first is for what belongs to none. */");
-        self.w
-            .open(format!("CARRICK_INLINE uint32_t {}({core}, uint64_t handle) {{", self.names.own("flow")));
-        self.w.line("uint32_t before = 1;");
-        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| !c.global) {
-            self.w.line(format!("if (handle >> 56 == {})", number + 1));
-            self.w.line("    return before + (uint32_t)handle;");
-            self.w.line(format!("before += (uint32_t){};", self.slots(ctx)));
-        }
-        self.w.end_with("return 0;");
     }
 
     fn blocks_begin(&mut self) {
@@ -106,17 +90,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// C for an input by which the packets of queue `number` come to the block at `place`: the block, and which of all
-    /// inputs.
-    fn input_in_kernel(&self, number: u32, place: (usize, usize)) -> String {
-        let (block, input) = place;
-        let flow = self.p.schedule.place(number) == Some(place)
-            && matches!(self.p.schedule.blocks[block].inputs, SchedInputs::PerFlow(_));
-        let input =
-            if flow { format!("{}(core, handle)", self.names.own("flow")) } else { format!("{input}u") };
-        format!("{block}, s->blocks[{block}].base + {input}")
-    }
-
     /// Putting an entry into a queue by its number, and what programs set of queues.
     fn queue_in_kernel(&mut self) {
         let core = self.core_param();
@@ -129,92 +102,13 @@ impl Emitter<'_> {
         ));
         for number in 0..self.p.schedule.queues {
             let Some(place) = self.p.schedule.place(number) else { continue };
-            let input = self.input_in_kernel(number, place);
-            let (block, at) = input.split_once(", ").unwrap_or((&input, ""));
+            let input = self.queue_input(&self.p.schedule, "s->blocks", number, place);
             self.w.line(format!("if (number == {number})"));
-            self.w.line(format!("    return (uint64_t){block} << 32 | ({at});"));
+            self.w.line(format!("    return (uint64_t){} << 32 | ({input});", place.0));
         }
         self.w.end_with("return 0;");
-        self.set_in_kernel(Opcode::SetQueueRate, "rate", |p| matches!(p, Policy::RateLimiter(_)));
-        self.set_in_kernel(Opcode::SetQueuePrio, "prio", |p| matches!(p, Policy::StrictPriority));
+        self.set_functions();
         self.flow_begins();
-    }
-
-    /// `set_queue_rate` or `set_queue_prio`.
-    fn set_in_kernel(&mut self, op: Opcode, what: &str, wanted: impl Fn(&Policy) -> bool) {
-        if !uses::instructions(self.p).contains(format!("set_queue_{what}").as_str()) {
-            return;
-        }
-        self.w.open(format!(
-            "CARRICK_APART int {}(struct {} *core, uint64_t handle, uint32_t number, uint64_t value) {{",
-            self.names.own(&format!("set_{what}")),
-            self.names.own("core")
-        ));
-        self.held_blocks();
-        self.w.line("CARRICK_OPAQUE(handle);");
-        self.trace_instr(op, &["number", "value"]);
-        self.number_of_owner();
-        let now = if what == "rate" { ", core->now" } else { "" };
-        for number in 0..self.p.schedule.queues {
-            let Some(place) = self.p.schedule.nearest(number, &wanted) else { continue };
-            let input = self.input_in_kernel(number, place);
-            self.w.line(format!("if (number == {number})"));
-            self.w.line(format!("    (void)carrick_sched_{what}({input}, value{now});"));
-        }
-        self.release_blocks();
-    }
-
-    /// In a function that is verified apart: `s`, the blocks.
-    fn held_blocks(&mut self) {
-        self.w.line("CARRICK_GIVEN(core);");
-        self.w.line(format!("struct carrick_sched *s = {}(core);", self.names.own("blocks")));
-        self.w.line("CARRICK_GIVEN(s);");
-    }
-
-    fn release_blocks(&mut self) {
-        self.w.line(format!("{}(s);", self.names.own("blocks_left")));
-        self.w.end_with("return 0;");
-    }
-
-    /// Whether the inputs of flows change, so that a new one has to begin anew.
-    fn flows_change(&self) -> bool {
-        let sets = uses::instructions(self.p);
-        self.p.schedule.per_flow() && (sets.contains("set_queue_rate") || sets.contains("set_queue_prio"))
-    }
-
-    fn flow_begins(&mut self) {
-        if !self.flows_change() {
-            return;
-        }
-        self.w.line("/* A flow begins: it has the share and the priority that all had at first. */");
-        self.w.open(format!(
-            "CARRICK_APART int {}(struct {} *core, uint64_t handle) {{",
-            self.names.own("flow_begins"),
-            self.names.own("core")
-        ));
-        self.held_blocks();
-        self.w.line(format!("uint32_t flow = {}(core, handle);", self.names.own("flow")));
-        for (at, block) in self.p.schedule.blocks.iter().enumerate() {
-            if !matches!(block.inputs, SchedInputs::PerFlow(_)) {
-                continue;
-            }
-            let input = format!("{at}, s->blocks[{at}].base + flow");
-            match block.policy {
-                Policy::RateLimiter(_) => self
-                    .w
-                    .line(format!("(void)carrick_sched_rate({input}, s->blocks[{at}].initial, core->now);")),
-                Policy::StrictPriority => self.w.line(format!("(void)carrick_sched_prio({input}, 0);")),
-                Policy::Drr(_) => {}
-            }
-        }
-        self.release_blocks();
-    }
-
-    /// In the function that makes an instance, when it has its slot.
-    pub(super) fn begin_flow_in_kernel(&mut self, handle: &str) {
-        if self.flows_change() {
-            self.w.line(format!("(void){}(core, {handle});", self.names.own("flow_begins")));
-        }
     }
 
     /// In a generate function, before anything waits: `s`, the blocks, and the input that the blueprint is for.
@@ -255,7 +149,8 @@ impl Emitter<'_> {
             "CARRICK_INLINE struct {entry} *{}({core}, uint64_t handle) {{",
             self.names.own("newest")
         ));
-        self.w.line(format!("uint64_t at = handle ? {}(handle, NULL) : 0;", self.names.own("newest_at")));
+        self.w.line(format!("const uint64_t *newest = {}(core, handle);", self.names.own("newest_at")));
+        self.w.line("uint64_t at = newest ? *newest : 0;");
         self.w.line(format!(
             "struct {entry} *e = at ? {}((uint32_t)at - 1) : NULL;",
             self.names.own("entry_at")

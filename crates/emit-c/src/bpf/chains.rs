@@ -3,6 +3,7 @@
 
 use carrick_ir::{self as ir, Chain, EventDef};
 
+use super::raised::Source;
 use crate::Emitter;
 
 impl Emitter<'_> {
@@ -17,7 +18,9 @@ impl Emitter<'_> {
                 self.run_in_kernel(index, chain);
             }
         }
-        self.run_raised();
+        for source in Source::ALL {
+            self.run_from(source);
+        }
     }
 
     fn run_head(&self, index: usize) -> String {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The dialect of the kernel: state in maps, records in frames that lie there too, and bounds where the verifier sees them.
 
-use carrick_ir::{Block, BlueprintDef, CtxId, EventId, Function, LocalId, OptListDef, Stmt, Ty};
+use carrick_ir::{Block, BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Stmt, Ty};
 
 use super::frames::{is_own_record, is_record};
 use crate::Emitter;
-use crate::emitter::{Cursor, Dialect, Passed, Scratch, Steps};
+use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
 
 /// Of a loop with so many turns the verifier follows no more than it must.
 const MANY: u32 = 32;
@@ -79,7 +79,6 @@ impl Dialect for Kernel {
         for at in 0..ctx.timers.len() {
             e.w.line(self.stop_timer(&format!("&c->timers__[{at}]")));
         }
-        e.begin_flow_in_kernel(&format!("{}_handle(c)", e.names.own(&ctx.name)));
     }
 
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {
@@ -98,10 +97,94 @@ impl Dialect for Kernel {
         e.generate_call(name, bp, rules, sent, queue);
     }
 
-    fn note_newest(&self, e: &mut Emitter<'_>) {
-        let newest = if e.blocks { "place" } else { "alone ? 0 : place + 1" };
-        e.w.line(format!("uint64_t newest = {newest};"));
-        e.w.line(format!("(void){}(chain->handle, &newest);", e.names.own("newest_at")));
+    fn capacity(&self, e: &Emitter<'_>, ctx: &ContextDef) -> String {
+        e.slots(ctx)
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks {
+            held: "CARRICK_GIVEN(core);\nstruct carrick_sched *s = CARRICK_OWN(blocks)(core);\nCARRICK_GIVEN(s);",
+            left: "CARRICK_OWN(blocks_left)(s);",
+            at: |block| block.to_string(),
+        }
+    }
+
+    fn request_data(&self, e: &mut Emitter<'_>, place: &str) {
+        e.w.open("if (request->staged) {");
+        e.w.line(format!("{place}.ptr = CARRICK_TO_ADDR(CARRICK_STAGED_AT(request->staged));"));
+        e.w.line(format!("{place}.len = carrick_min64(request->data_len, CARRICK_STAGED);"));
+        e.w.line(format!("{place}.token = request->token;"));
+        if e.has_any_units() {
+            e.w.line("carrick_opened(request->token);");
+        }
+        e.w.close("}");
+    }
+
+    fn parsed(&self) -> [&'static str; 2] {
+        ["", "uint32_t rest[2]; /* what no extract has taken: from where, and to where */"]
+    }
+
+    fn instance_members(&self, e: &mut Emitter<'_>) {
+        e.owner_of_instance();
+        e.w.line("uint32_t slot__ __attribute__((aligned(8)));");
+        e.w.line("uint32_t generation__;");
+        e.w.line("uint32_t held__; /* 1: somebody works on it */");
+        e.w.line("uint32_t live__; /* 1: it has its id; 2: it is gone, and packets of its unit wait */");
+    }
+
+    fn chain_members(&self, e: &mut Emitter<'_>) {
+        e.owner_of_chain();
+    }
+
+    fn entry_members(&self, e: &mut Emitter<'_>) {
+        e.entry_waits();
+    }
+
+    fn slot(&self, _ctx: &ContextDef, index: usize) -> Slot {
+        Slot { at: format!("bpf_map_lookup_elem(&slots_{index}, &slot)"), used: String::new() }
+    }
+
+    fn generate_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        let (ty, name) = (e.names.declared(&bp.name), e.names.own(&bp.name));
+        let (core, chain) = (e.names.own("core"), e.names.own("chain"));
+        e.w.open(format!(
+            "CARRICK_APART int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
+            e.number_param()
+        ));
+        e.w.line("CARRICK_GIVEN(core && bp);");
+        e.w.line(format!("CARRICK_UNUSED const struct {chain} *chain = &core->chain;"));
+        // An argument that nothing uses is one that the callers do not give.
+        e.w.line("CARRICK_OPAQUE(sent);");
+        e.w.line("CARRICK_OPAQUE(rules);");
+    }
+
+    fn choose_queue(&self, e: &mut Emitter<'_>) {
+        e.choose_queue();
+    }
+
+    fn place(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        e.place_entry(bp);
+    }
+
+    fn copy_frames(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        e.place_or_spare(bp);
+    }
+
+    fn place_frames(&self, e: &mut Emitter<'_>, _bp: &BlueprintDef) {
+        e.w.open("if (!there) {");
+        e.no_place();
+        e.w.close("}");
+        e.chosen("1");
+    }
+
+    fn entry_is_there(&self, e: &mut Emitter<'_>) {
+        e.brings("e");
+        e.entry_waits_now();
+        e.w.end_with("return 0;");
+    }
+
+    fn entry_place(&self, e: &Emitter<'_>) -> &'static str {
+        if e.blocks { "place" } else { "alone ? 0 : place + 1" }
     }
 
     fn coalesced(&self, e: &mut Emitter<'_>) {
@@ -118,6 +201,51 @@ impl Dialect for Kernel {
             e.w.line(text);
             e.w.close("}");
         }
+    }
+
+    /// What the device takes of a packet with one payload is known when it is brought into a frame.
+    fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        let (core, entry, name) = (e.names.own("core"), e.names.own("entry"), e.names.own(&bp.name));
+        e.w.open(format!("CARRICK_APART int {name}_packet(struct {core} *core, struct {entry} *e) {{"));
+        e.w.line("CARRICK_GIVEN(core && e);");
+        let cap = if bp.frames.is_some() { "CARRICK_FRAME_MAX" } else { "UINT64_MAX" };
+        e.w.line(format!("const uint64_t cap = {cap};"));
+        e.w.line("uint8_t *out = core->out + CARRICK_ETHERNET;");
+    }
+
+    fn packets(&self) -> Packets {
+        Packets {
+            payload_begins: "core->payload = bp->payload__;\ncore->whole = whole;",
+            frame: "core->out + CARRICK_BEGIN",
+            frames_begin: "core->whole = 0;",
+            frames_moved: "",
+            header_sum: "carrick_sum_piece(p, header_len)",
+            identification: "CARRICK_OWN(identification)()",
+            ends: "return (int)headers;",
+        }
+    }
+
+    fn payload_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
+        e.part_of_payload("e->done");
+        e.sum_of_payload(bp);
+        e.trace_payload("e->done", index);
+    }
+
+    fn frame_written(&self, e: &mut Emitter<'_>, index: usize, bp: &BlueprintDef) {
+        e.w.line(format!("(void){}(core, header_len);", e.names.own("lay_header")));
+        if bp.payload_name.is_some() {
+            e.w.line("core->payload = bp->payload__;");
+            e.part_of_payload("e->frame_done");
+            e.w.line(format!("if (payload_len)\n    (void){}(core);", e.names.own("lay_payload")));
+            e.trace_payload("e->frame_done", index);
+        }
+    }
+
+    fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        e.w.line("memset(&core->payload, 0, sizeof core->payload);");
+        e.w.line("core->payload.len = payload_len;");
+        e.w.line(format!("core->payload.type = {};", e.put_together()));
+        e.sum_of_payload(bp);
     }
 
     fn reading_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {

@@ -247,7 +247,9 @@ impl<'p> Emitter<'p> {
         }
         match &ty {
             Ty::Array(..) => self.initial_parts(&name, &ty),
-            Ty::Event(event) => self.initial_fields(&name, &self.p.events[event.index()].fields),
+            Ty::Event(event) => {
+                self.initial_fields(&format!("{name}."), &self.p.events[event.index()].fields)
+            }
             _ => {}
         }
     }

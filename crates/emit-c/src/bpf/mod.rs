@@ -60,6 +60,7 @@ impl Emitter<'_> {
         }
         self.w.line("/* Under which name the headers below find what is generated here. */");
         self.w.line(format!("#define CARRICK_OWN(name) {}##name", self.names.own("")));
+        self.what_it_is_like();
         self.w.line("#include \"carrick/units.h\"");
         if self.p.report_parser.is_some() {
             self.w.line("#include \"carrick/quoted.h\"");
@@ -70,14 +71,13 @@ impl Emitter<'_> {
         self.kernel_structs();
         self.maps();
         self.places();
-        self.core_functions();
+        self.include("core");
         self.tracing();
         if self.blocks {
             self.blocks_in_kernel();
         }
         self.fetching();
         self.kernel_context_functions();
-        self.reading_functions();
         self.option_functions();
         self.header_functions();
         self.entry_functions();
@@ -86,9 +86,11 @@ impl Emitter<'_> {
         self.run_functions();
         self.asked_functions();
         self.sent_in_kernel();
+        self.payloads_sent();
         self.unit_payload_functions();
         self.out_functions();
-        self.entry_points();
+        self.include("ingress");
+        self.include("egress");
         self.w.line("char carrick_license[] CARRICK_SECTION(\"license\") = \"Dual MIT/GPL\";");
         self.w.finish()
     }
@@ -97,42 +99,5 @@ impl Emitter<'_> {
     fn include(&mut self, header: &str) {
         self.w.line(format!("#include \"carrick/{header}.h\""));
         self.w.blank();
-    }
-
-    /// The core of this processor, and small functions on it.
-    fn core_functions(&mut self) {
-        let core = self.names.own("core");
-        self.w.line("/* What this processor has; NULL never. */");
-        self.w.open(format!("CARRICK_INLINE struct {core} *{}(void) {{", self.names.own("here")));
-        self.w.line("uint32_t only = 0;");
-        self.w.end_with("return bpf_map_lookup_elem(&carrick_cores, &only);");
-        self.w.open(format!("CARRICK_INLINE struct carrick_shared *{}(void) {{", self.names.own("shared")));
-        self.w.line("uint32_t only = 0;");
-        self.w.end_with("return bpf_map_lookup_elem(&carrick_shared, &only);");
-        self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("send_report")));
-        self.w.line("CARRICK_GIVEN(core);");
-        self.w.line("uint64_t words = core->report.count;");
-        self.w.line("CARRICK_OPAQUE(words);");
-        self.w.line("if (words > CARRICK_REPORT_WORDS)\n    words = CARRICK_REPORT_WORDS;");
-        self.w.line("uint64_t octets = 16 + words * 8;");
-        self.w.line(format!("struct carrick_shared *shared = {}();", self.names.own("shared")));
-        self.w.line("bool awake = shared && CARRICK_READ(shared->awake) != 0;");
-        self.w.line("uint64_t flags = awake ? CARRICK_NO_WAKEUP : 0;");
-        self.w.open("if (bpf_ringbuf_output(&carrick_reports, &core->report, octets, flags) != 0) {");
-        self.w.line("core->counters[CARRICK_COUNT_COMPLETION_LOST]++;");
-        self.w.line("return 0;");
-        self.w.close("}");
-        // It may have gone to sleep after it was asked.
-        self.w.open("if (awake && CARRICK_READ(shared->awake) == 0) {");
-        self.w.line("core->report.kind = CARRICK_REPORT_WAKE;");
-        self.w.line("(void)bpf_ringbuf_output(&carrick_reports, &core->report, 16, CARRICK_FORCE_WAKEUP);");
-        self.w.close("}");
-        self.w.end_with("return 1;");
-        let refuse = self.names.own("refuse");
-        let param = self.core_param();
-        self.w.open(format!("CARRICK_UNUSED static inline bool {refuse}({param}, uint32_t counter) {{"));
-        self.w.line("core->counters[carrick_at(counter, CARRICK_COUNTERS)]++;");
-        self.tell("CARRICK_TRACE_DROP", "counter", &[]);
-        self.w.end_with("return false;");
     }
 }

@@ -72,7 +72,7 @@ impl Emitter<'_> {
     }
 
     /// In the functions that set something of a queue.
-    pub(super) fn number_of_owner(&mut self) {
+    pub(crate) fn number_of_owner(&mut self) {
         let before = self.queues_before();
         if !before.is_empty() {
             self.w.line(format!("number = number{before};"));

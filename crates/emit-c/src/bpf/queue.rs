@@ -1,46 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints that were issued: the first of a frame leaves in it, the others wait in the queue.
 
-use carrick_ir::{EventKind, LocalId, Ty};
+use carrick_ir::{BlueprintDef, CoalescingRule, EventKind, LocalId, Ty};
 
 use crate::Emitter;
 
 impl Emitter<'_> {
-    pub(super) fn has_sent(&self) -> bool {
-        self.p.events.iter().any(|e| e.kind == EventKind::Sent)
-    }
-
-    pub(super) fn entry_in_kernel(&mut self) {
-        self.w.line("/* What a packet brings that has left. */");
-        self.w.open(format!("struct {} {{", self.names.own("brought")));
-        self.event_union(&[EventKind::Sent]);
-        self.w.end_type();
-        self.w.line("/* A blueprint that was issued: packets are made of it one by one. */");
-        self.w.open(format!("struct {} {{", self.names.own("entry")));
-        self.entry_waits();
-        self.w.line("uint32_t kind;   /* which blueprint */");
-        self.w.line("uint32_t sent;   /* the sent event's number + 1; 0: none */");
-        self.w.line("uint64_t rules;  /* a bit for each segmentation rule */");
-        self.w.line("uint64_t done;   /* octets of the payload that are out */");
-        self.w.line("uint64_t handle; /* the context on which it was issued */");
-        self.blueprint_union("bp", "what was issued");
-        if !self.p.seg_rules.is_empty() {
-            self.blueprint_union("cut", "of a payload in several packets: the last one made");
-        }
-        self.entry_frames();
-        self.w.line(format!("struct {} brought;", self.names.own("brought")));
-        self.w.end_type();
-    }
-
-    pub(crate) fn blueprint_union(&mut self, name: &str, what: &str) {
-        self.w.open(format!("union {{ /* {what} */"));
-        self.w.line("uint8_t nothing;");
-        for bp in self.p.blueprints.iter().filter(|bp| !bp.frame) {
-            self.w.line(format!("struct {} {}_;", self.names.declared(&bp.name), bp.name));
-        }
-        self.w.close(format!("}} {name};"));
-    }
-
     /// Members of the core.
     pub(super) fn entry_members(&mut self) {
         let entry = self.names.own("entry");
@@ -66,30 +31,29 @@ impl Emitter<'_> {
     }
 
     /// In a generate function: `e`, where the copy goes; it returns if there is no place.
-    pub(super) fn place_entry(&mut self, index: usize) {
-        let name = &self.p.blueprints[index].name;
+    pub(super) fn place_entry(&mut self, bp: &BlueprintDef) {
         if self.blocks {
             self.reserve("e", "payload.len");
         } else {
-            self.place_or_frame(index);
+            self.place_or_frame(bp);
         }
         self.w.open("if (!e) {");
         self.no_place();
         self.w.close("}");
         self.chosen("payload.len");
-        self.w.line(format!("CARRICK_COPY(&e->bp.{name}_, bp);"));
-        self.entry_begins(index);
     }
 
-    /// What there is of an entry beside its blueprint.
-    pub(super) fn entry_begins(&mut self, index: usize) {
-        self.w.line(format!("e->kind = {index};"));
-        self.w.line("e->sent = 0;");
-        self.w.line("e->rules = rules;");
-        self.w.line("e->done = 0;");
-        self.w.line("e->handle = core->chain.handle;");
-        self.note_newest();
-        self.brings("e");
+    /// The same for a packet of frames: `there` is what `place_entry` makes, and `copy` lies elsewhere if that is NULL.
+    pub(super) fn place_or_spare(&mut self, bp: &BlueprintDef) {
+        let (ty, entry) = (self.names.declared(&bp.name), self.names.own("entry"));
+        self.w.line("CARRICK_UNUSED const bool alone = false;");
+        self.reserve("there", "1");
+        self.w.line("uint32_t only = 0;");
+        self.w
+            .line(format!("struct {entry} *e = there ? there : bpf_map_lookup_elem(&carrick_spare, &only);"));
+        self.w.line("CARRICK_GIVEN(e);");
+        self.w.line(format!("struct {ty} *copy = &e->bp.{}_;", bp.name));
+        self.w.line("CARRICK_COPY(copy, bp);");
     }
 
     /// In a generate function: a place in the queue for what has so many octets of payload, NULL if there is none.
@@ -115,14 +79,13 @@ impl Emitter<'_> {
         self.w.line("return 0;");
     }
 
-    fn place_or_frame(&mut self, index: usize) {
-        let bp = &self.p.blueprints[index];
+    fn place_or_frame(&mut self, bp: &BlueprintDef) {
         let entry = self.names.own("entry");
         self.w.line("uint64_t place = 0;");
         self.w.line(format!(
             "bool alone = {}{}(core) && (!payload.len || (core->roomy && (!payload.mss || payload.len <= payload.mss) &&",
             // What waits may take up a payload that is longer than a packet.
-            if self.takes_up(index) { "false && " } else { "" },
+            if self.takes_up(bp) { "false && " } else { "" },
             self.names.own("fits")
         ));
         let longest = self.longest_header(bp);
@@ -144,8 +107,9 @@ impl Emitter<'_> {
     }
 
     /// Whether an entry of this blueprint that waits may become another one whole.
-    fn takes_up(&self, index: usize) -> bool {
-        self.p.coalescing.iter().any(|rule| rule.blueprint.index() == index && rule.takes.is_empty())
+    fn takes_up(&self, bp: &BlueprintDef) -> bool {
+        let is_it = |rule: &CoalescingRule| self.p.blueprints[rule.blueprint.index()].name == bp.name;
+        self.p.coalescing.iter().any(|rule| is_it(rule) && rule.takes.is_empty())
     }
 
     /// The newest entry of a context, for coalescing rules.
@@ -153,22 +117,8 @@ impl Emitter<'_> {
         if !self.coalesces() {
             return;
         }
+        self.newest_at();
         let (core, entry) = (self.names.own("core"), self.names.own("entry"));
-        self.w.line("/* Where the newest entry of the context with this handle stands; changed, if `to` says where to. */");
-        self.w.open(format!(
-            "CARRICK_INLINE uint64_t {}(uint64_t handle, const uint64_t *to) {{",
-            self.names.own("newest_at")
-        ));
-        self.w.line("uint32_t slot = (uint32_t)handle;");
-        for (number, ctx) in self.p.contexts.iter().enumerate() {
-            let ty = self.names.declared(&ctx.name);
-            self.w.open(format!("if (handle >> 56 == {}) {{", number + 1));
-            self.w.line(format!("struct {ty} *c = bpf_map_lookup_elem(&slots_{number}, &slot);"));
-            self.w.line("if (c && to)\n    c->newest__ = *to;");
-            self.w.line("return c ? c->newest__ : 0;");
-            self.w.close("}");
-        }
-        self.w.end_with("return 0;");
         if self.blocks {
             return self.newest_in_blocks();
         }
@@ -177,7 +127,8 @@ impl Emitter<'_> {
             "CARRICK_INLINE struct {entry} *{}(struct {core} *core, uint64_t handle) {{",
             self.names.own("newest")
         ));
-        self.w.line(format!("uint64_t at = handle ? {}(handle, NULL) : 0;", self.names.own("newest_at")));
+        self.w.line(format!("const uint64_t *newest = {}(core, handle);", self.names.own("newest_at")));
+        self.w.line("uint64_t at = newest ? *newest : 0;");
         self.w.line(format!(
             "struct {entry} *e = at ? {}(at - 1) : core->alone ? &core->entry : NULL;",
             self.names.own("entry_at")
@@ -196,7 +147,7 @@ impl Emitter<'_> {
     }
 
     /// In the same function, when all of the entry is there.
-    pub(super) fn entry_is_there(&mut self) {
+    pub(super) fn entry_waits_now(&mut self) {
         if self.blocks {
             return self.waits_in_blocks();
         }
@@ -241,7 +192,7 @@ impl Emitter<'_> {
             if let Some(ctx) = chain.context {
                 let def = &self.p.contexts[ctx.index()];
                 let (ty, name) = (self.names.declared(&def.name), self.names.own(&def.name));
-                self.w.line(format!("struct {ty} *c = {name}_by_handle(core->sent_handle);"));
+                self.w.line(format!("struct {ty} *c = {name}_by_handle(core, core->sent_handle);"));
                 self.w.line("if (c)\n    e->flow__ = c->id__;");
                 self.w.line("core->wanted = c ? core->sent_handle : UINT64_MAX;");
             }

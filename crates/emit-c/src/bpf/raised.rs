@@ -19,7 +19,7 @@ pub(super) struct Following {
 
 /// Where events come from: what a program of the kernel runs at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+pub(super) enum Source {
     Parsed,
     Asked,
     Sent,
@@ -29,7 +29,7 @@ enum Source {
 const FEW: u32 = 4;
 
 impl Source {
-    const ALL: [Source; 3] = [Source::Parsed, Source::Asked, Source::Sent];
+    pub(super) const ALL: [Source; 3] = [Source::Parsed, Source::Asked, Source::Sent];
 
     fn kinds(self) -> &'static [EventKind] {
         match self {
@@ -111,11 +111,10 @@ fn raised_by(program: &Program, func: FuncId, found: &mut BTreeSet<EventId>) {
 impl Emitter<'_> {
     /// The members of the core.
     pub(super) fn raised_members(&mut self) {
-        let chains = following(self.p).chains;
         self.w.line("uint32_t due; /* the number + 1 of an event that came otherwise than by a packet */");
         self.w.line("/* Raised events, and for each chain that raised some of them: the first one, that to run next, and the end. */");
         self.w.line("uint32_t waiting_count, level_count;");
-        self.w.line(format!("struct carrick_level levels[{chains}];"));
+        self.w.line("struct carrick_level levels[CARRICK_CHAINS];");
     }
 
     /// Where raised events lie: of what a processor has, too much for one value of a map.
@@ -142,42 +141,8 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
-    /// Runs what was raised.
-    pub(super) fn run_raised(&mut self) {
-        let chains = following(self.p).chains;
-        let (core, raised) = (self.names.own("core"), self.names.own("raised"));
-        let next = self.names.own("next_raised");
-        self.w.line("/* What the chain that has run, or the parser, raised comes before what waits. */");
-        self.w.open(format!("CARRICK_INLINE void {}_here(struct {core} *core) {{", raised));
-        self.w.line("uint32_t end = core->waiting_count, count = core->chain.raised_count;");
-        self.w.line("core->chain.raised_count = 0;");
-        self.w.open(format!("if (count > 0 && core->level_count < {chains}u) {{"));
-        self.w.line(format!(
-            "struct carrick_level *level = &core->levels[carrick_at(core->level_count, {chains}u)];"
-        ));
-        self.w.line("core->level_count++;");
-        self.w.line("*level = (struct carrick_level){end - count, end - count, end};");
-        self.w.close("}");
-        self.w.end();
-        self.w.line("/* The event to run next; NULL if there is none, or none where this looks. */");
-        self.w.open(format!("CARRICK_INLINE struct {raised} *{next}(struct {core} *core) {{"));
-        self.w.line(format!(
-            "struct carrick_level *level = &core->levels[carrick_at(core->level_count - 1, {chains}u)];"
-        ));
-        self.w.open("if (level->next >= level->end) {");
-        self.w.line("core->waiting_count = level->first;");
-        self.w.line("core->level_count--;");
-        self.w.line("return NULL;");
-        self.w.close("}");
-        self.w.line("uint32_t place = level->next++;");
-        self.w.end_with("return bpf_map_lookup_elem(&carrick_raised, &place);");
-        for source in Source::ALL {
-            self.run_from(source);
-        }
-    }
-
     /// Runs what is due, if it did not come by a packet, and all that is raised.
-    fn run_from(&mut self, source: Source) {
+    pub(super) fn run_from(&mut self, source: Source) {
         let (core, raised) = (self.names.own("core"), self.names.own("raised"));
         let next = self.names.own("next_raised");
         let (name, at) = match source {

@@ -1,96 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What each processor has, the maps, and contexts.
 
-use carrick_ir::{self as ir, ContextDef, CtxId, EventKind, Instr, StmtKind, fold, walk};
+use carrick_ir::{self as ir, ContextDef, CtxId, Instr, StmtKind, fold, walk};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
-use crate::names::{doc_comment, safe};
+use crate::names::safe;
 
 /// How many next hops are known at once.
 const WAYS: u32 = 4096;
 
 impl Emitter<'_> {
     pub(super) fn kernel_structs(&mut self) {
-        self.w.line("/* What a packet carries: octets of the frame that came, at ptr, or of a TX unit. */");
-        self.w.open(format!("struct {} {{", self.names.own("payload")));
-        self.w.line("uint8_t *ptr;");
-        self.w.line("uint64_t offset, len, mss;");
-        self.w.line("uint32_t slot; /* of the unit's context */");
-        self.w.line("uint16_t type; /* of the unit's context + 1; 0: no unit */");
-        self.w.line("uint16_t round; /* once it is queued: of those of the unit, carrick_tx_queued */");
-        self.w.end_type();
-        self.w.line("/* A packet that is being parsed: what follows the network header. */");
-        self.w.open(format!("struct {} {{", self.names.own("packet")));
-        self.w.line("uint32_t len;");
-        self.w.line("struct carrick_ip *ip;");
-        self.rest_members();
-        self.w.end_type();
-        for list in 0..self.p.opt_lists.len() {
-            self.option_list_struct(list);
-        }
-        self.blueprint_structs();
-        for context in &self.p.contexts {
-            self.instance_struct(context);
-        }
+        self.structs();
         self.memory_structs();
-        self.run_structs();
         self.frame_structs();
-        self.params_in_words();
         self.core_of_processor();
-    }
-
-    fn instance_struct(&mut self, ctx: &ContextDef) {
-        if let Some(doc) = doc_comment(&ctx.doc) {
-            self.w.line(doc);
-        }
-        self.w.open(format!("struct {} {{", self.names.declared(&ctx.name)));
-        self.fields(&ctx.fields);
-        self.w.line("/* what the program does not see */");
-        self.w.line(format!("struct {} id__;", self.names.id(ctx.id)));
-        self.unit_members(ctx);
-        if self.coalesces() {
-            self.w.line("uint64_t newest__; /* 1 + where the newest of its blueprints stands in the queue, or stood; 0: not there */");
-        }
-        self.owner_of_instance();
-        self.w.line("uint32_t slot__ __attribute__((aligned(8)));");
-        self.w.line("uint32_t generation__;");
-        self.w.line("uint32_t held__; /* 1: somebody works on it */");
-        self.w.line("uint32_t live__; /* 1: it has its id; 2: it is gone, and packets of its unit wait */");
-        if !ctx.timers.is_empty() {
-            self.w.line(format!("struct carrick_timer timers__[{}];", ctx.timers.len()));
-        }
-        self.w.end_type();
-    }
-
-    fn run_structs(&mut self) {
-        self.w.line("/* An event that waits for the chain that raised it to end. */");
-        self.w.open(format!("struct {} {{", self.names.own("raised")));
-        self.w.line("uint32_t kind;");
-        self.event_union(&[EventKind::Net, EventKind::Flow]);
-        self.w.end_type();
-        self.w.line("/* The chain that runs, or the parser. */");
-        self.w.open(format!("struct {} {{", self.names.own("chain")));
-        self.w.line("uint64_t handle; /* of its context; 0: none */");
-        if !self.p.claims.is_empty() {
-            self.w.line("uint32_t event; /* its number + 1; 0: the parser */");
-        }
-        self.owner_of_chain();
-        self.w.line("uint32_t raised_count;");
-        self.w.line("bool stopped, deleted, dropped;");
-        self.w.end_type();
-        self.entry_in_kernel();
-    }
-
-    /// Parameters in words, so that the loader can write them without knowing their types.
-    fn params_in_words(&mut self) {
-        self.w.open(format!("struct {} {{", self.names.own("params")));
-        for param in &self.p.params {
-            let text = self.names.declaration(&param.ty, &safe(&param.name));
-            self.w.line(format!("{text} __attribute__((aligned(8)));"));
-        }
-        self.w.line("uint64_t nothing__;");
-        self.w.end_type();
     }
 
     fn core_of_processor(&mut self) {
@@ -113,7 +38,9 @@ impl Emitter<'_> {
         self.w
             .line(format!("struct {} payload; /* of the packet that is made */", self.names.own("payload")));
         self.w.line(format!("struct {} packet;", self.names.own("packet")));
-        self.put_members();
+        if self.makes_frames() {
+            self.put_members();
+        }
         self.w.line("uint8_t in[CARRICK_SEEN + CARRICK_OPTION_MAX];");
         self.w.line("uint8_t piece[CARRICK_SUMMED + 8];");
         self.w.line("uint8_t out[CARRICK_BEGIN + CARRICK_HEADER_MAX + CARRICK_OPTION_MAX];");
@@ -196,8 +123,8 @@ impl Emitter<'_> {
         for id in &self.p.ids {
             self.id_equality(id);
         }
-        self.claim_in_kernel();
-        self.notify_in_kernel();
+        self.telling_functions();
+        self.notify_instruction();
         for def in &self.p.structs {
             self.initial(&def.name, &def.fields);
         }
@@ -209,7 +136,7 @@ impl Emitter<'_> {
             if self.is_kept(CtxId(number as u32)) {
                 self.kept_function();
             }
-            self.handle_in_kernel(ctx, number);
+            self.handle_functions(ctx, number);
             self.find_in_map(ctx, number);
             if !ctx.global {
                 self.slots_in_maps(ctx, number);
@@ -221,46 +148,6 @@ impl Emitter<'_> {
             }
             self.unit_functions(ctx, number);
         }
-    }
-
-    fn claim_in_kernel(&mut self) {
-        if self.p.claims.is_empty() {
-            return;
-        }
-        self.w.line("#ifdef CARRICK_CLAIMS");
-        self.w.line("/* Reports a claim that does not hold, and on whose chain. */");
-        let (core, name) = (self.names.own("core"), self.names.own("claim_failed"));
-        self.w.open(format!("CARRICK_APART int {name}(struct {core} *core, uint32_t claim) {{"));
-        self.w.line("CARRICK_GIVEN(core);");
-        self.w.line("core->counters[CARRICK_COUNT_CLAIMS_FAILED]++;");
-        self.w
-            .line("CARRICK_REPORT(core, CARRICK_TRACE_CLAIM, claim, core->chain.handle, core->chain.event);");
-        self.w.line("return 0;");
-        self.w.close("}");
-        self.w.line("#endif");
-        self.w.blank();
-    }
-
-    fn notify_in_kernel(&mut self) {
-        let (param, name) = (self.core_param(), self.names.own("complete"));
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}({param}, uint64_t token, uint8_t status, uint64_t value) {{"
-        ));
-        if self.has_any_units() {
-            self.w.line("(void)bpf_map_delete_elem(&carrick_open, &token);");
-        }
-        self.w.line("CARRICK_REPORT(core, CARRICK_REPORT_COMPLETION, 0, token, status, value);");
-        self.w.end();
-        self.notify_instruction();
-    }
-
-    fn handle_in_kernel(&mut self, ctx: &ContextDef, number: usize) {
-        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        self.w.open(format!("CARRICK_INLINE uint64_t {name}_handle(const struct {ty} *c) {{"));
-        let number = number + 1;
-        self.w
-            .line(format!("return (uint64_t){number} << 56 | (uint64_t)c->generation__ << 32 | c->slot__;"));
-        self.w.end();
     }
 
     /// A key of the index: all octets of it count, so those between the parts are zero.
@@ -334,7 +221,7 @@ impl Emitter<'_> {
         if ctx.global {
             self.w.line("/* It is there from the start on. */");
             self.w.open("if (!c->live__) {");
-            self.initial_fields("(*c)", &ctx.fields);
+            self.initial_fields("c->", &ctx.fields);
             self.w.line("c->generation__ = c->live__ = 1;");
             self.w.close("}");
         }

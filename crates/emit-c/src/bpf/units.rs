@@ -4,6 +4,7 @@
 use carrick_ir::{self as ir, ContextDef, Expr, fold};
 
 use crate::Emitter;
+use crate::pkt_gen::Unit;
 
 /// Of which direction a ring is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +25,6 @@ impl Emitter<'_> {
         let default = |id: ir::ParamId| self.p.params.get(id.index()).map(|p| p.default);
         let octets = capacity.as_ref().map(|octets| fold::fold(self.p, octets, &default).unwrap_or(1));
         octets.map_or(0, |octets| octets.max(1).next_power_of_two())
-    }
-
-    /// Octets of the ring of a context's TX units.
-    pub(super) fn tx_ring(&self, number: usize) -> u64 {
-        self.ring_octets(&self.p.contexts[number], Way::Tx)
     }
 
     /// Whether packets carry octets of units.
@@ -73,16 +69,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// Members of an instance.
-    pub(super) fn unit_members(&mut self, ctx: &ContextDef) {
-        if ctx.tx_capacity.is_some() {
-            self.w.line("struct carrick_tx tx__;");
-        }
-        if ctx.rx_capacity.is_some() {
-            self.w.line("struct carrick_rx rx__;");
-        }
-    }
-
     /// All that is done with the units of a context.
     pub(super) fn unit_functions(&mut self, ctx: &ContextDef, number: usize) {
         for way in [Way::Tx, Way::Rx] {
@@ -119,90 +105,54 @@ impl Emitter<'_> {
         }
     }
 
-    /// `unit`, the TX unit of `payload`; NULL if it is of none.
-    pub(super) fn unit_of_payload(&mut self) {
-        self.w.line("struct carrick_tx *unit = NULL;");
-        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
-            self.w.open(format!("if (payload.len && payload.type == {}) {{", number + 1));
-            self.w.line("uint32_t slot = payload.slot;");
-            let ty = self.names.declared(&ctx.name);
-            self.w.line(format!("struct {ty} *of = bpf_map_lookup_elem(&slots_{number}, &slot);"));
-            self.w.open("if (of) {");
-            // Else the compiler reckons with it before it asks.
-            self.w.line("CARRICK_OPAQUE(of);");
-            self.w.line("unit = &of->tx__;");
-            self.w.close("}");
-            self.w.close("}");
-        }
-    }
-
-    /// Functions on the payload of the packet that was made, in `core->payload`: its sum, putting it into the frame behind
-    /// `begin` octets, and that its entry is out.
+    /// Functions on the payload of the packet that was made, in `core->payload`: its sum, and putting it into the frame
+    /// behind `begin` octets.
     pub(super) fn unit_payload_functions(&mut self) {
         if !self.sends_payloads() {
             return;
         }
         let core = self.names.own("core");
-        let sum = format!("CARRICK_APART uint64_t {}(struct {core} *core) {{", self.names.own("payload_sum"));
-        let together = "carrick_laid_sum(laid, core->payload.len)";
-        self.each_unit(&sum, "if (!core)\n    return 0;", together, |name| {
-            format!("return {name}_tx_sum(m, core->payload.offset, core->payload.len);")
-        });
-        let show = format!(
-            "CARRICK_APART int {}(struct xdp_md *ctx, struct {core} *core, uint32_t begin) {{",
-            self.names.own("payload_show")
-        );
-        let together = "carrick_laid_show(ctx, laid, begin, core->payload.len)";
-        self.each_unit(&show, "(void)ctx;\n(void)begin;\nif (!core)\n    return 0;", together, |name| {
+        self.w.open(format!(
+            "CARRICK_APART uint64_t {}(struct {core} *core) {{",
+            self.names.own("payload_sum")
+        ));
+        self.w.line("CARRICK_GIVEN(core);");
+        self.if_put_together("carrick_laid_sum(laid, core->payload.len)");
+        self.each_unit(|name| format!("return {name}_tx_sum(m, core->payload.offset, core->payload.len);"));
+        self.w.end_with("return 0;");
+        let show = self.names.own("payload_show");
+        self.w.open(format!(
+            "CARRICK_APART int {show}(struct xdp_md *ctx, struct {core} *core, uint32_t begin) {{"
+        ));
+        self.w.line("(void)ctx;\n(void)begin;");
+        self.w.line("CARRICK_GIVEN(core);");
+        self.if_put_together("carrick_laid_show(ctx, laid, begin, core->payload.len)");
+        self.each_unit(|name| {
             format!("return {name}_tx_show(ctx, m, core->payload.offset, begin, core->payload.len);")
         });
-        let out = format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("payload_out"));
-        self.w.open(out);
-        self.w.line("CARRICK_GIVEN(core);");
-        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
-            self.w.line(format!("if (core->payload.type == {})", number + 1));
-            self.w.line(format!(
-                "    {}_tx_out(core, core->payload.slot, core->payload.round);",
-                self.names.own(&ctx.name)
-            ));
-        }
         self.w.end_with("return 0;");
     }
 
-    fn each_unit(&mut self, head: &str, first: &str, together: &str, done: impl Fn(&str) -> String) {
-        self.w.open(head);
-        self.w.line(first);
-        self.if_put_together(together);
-        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
-            self.w.open(format!("if (core->payload.type == {}) {{", number + 1));
-            self.w.line("uint32_t slot = core->payload.slot;");
-            let memory = self.memory_name(number);
-            self.w.line(format!("struct {memory} *m = bpf_map_lookup_elem(&memory_{number}, &slot);"));
-            self.w.line(done(&self.names.own(&ctx.name)));
+    /// The same, where the payload was put together.
+    fn if_put_together(&mut self, done: &str) {
+        if self.makes_frames() {
+            self.w.open(format!("if (core->payload.type == {}) {{", self.put_together()));
+            self.w.line("struct carrick_laid *laid = carrick_laid_here();");
+            self.w.line(format!("return laid ? {done} : 0;"));
             self.w.close("}");
         }
-        self.w.end_with("return 0;");
     }
 
-    /// In a trace, where a packet has a payload: of which unit.
-    pub(super) fn trace_payload(&mut self, index: usize) {
-        if !self.sends_units() {
-            return;
-        }
-        self.w.line("#ifdef CARRICK_TRACE");
-        self.w.open("if (payload_len) {");
-        self.w.line("uint64_t handle = 0;");
-        for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| c.tx_capacity.is_some()) {
-            let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-            self.w.open(format!("if (core->payload.type == {}) {{", number + 1));
+    /// For each context whose unit `core->payload` may be of: what is done with `m`, the memory.
+    pub(super) fn each_unit(&mut self, done: impl Fn(&str) -> String) {
+        for Unit { number, index, name, .. } in self.units_sent() {
+            self.w.open(format!("if (core->payload.type == {number}) {{"));
             self.w.line("uint32_t slot = core->payload.slot;");
-            self.w.line(format!("struct {ty} *of = bpf_map_lookup_elem(&slots_{number}, &slot);"));
-            self.w.line(format!("handle = of ? {name}_handle(of) : 0;"));
+            let memory = self.memory_name(index);
+            self.w.line(format!("struct {memory} *m = bpf_map_lookup_elem(&memory_{index}, &slot);"));
+            self.w.line("CARRICK_GIVEN(m);");
+            self.w.line(done(&name));
             self.w.close("}");
         }
-        let words = ["handle", "core->payload.offset", "payload_len", "0"];
-        self.tell("CARRICK_TRACE_SEGMENT", &format!("{index}u"), &words);
-        self.w.close("}");
-        self.w.line("#endif");
     }
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The program of packets that come, and how packets leave. The generated code says what its program is like:
- * CARRICK_PARSER (the function that parses), CARRICK_PROTOCOL (of IP), and 1 or 0 for CARRICK_WHOLE_SUM (a checksum
- * over header and payload), CARRICK_LOOKS (it looks behind what is seen of a packet), CARRICK_FRAMES (payloads have
- * parts), CARRICK_PAYLOADS (packets carry some), CARRICK_CLAIMED (it claims something).
- */
+/* The program of packets that come, and how packets leave. */
 #ifndef CARRICK_XDP_INGRESS_H
 #define CARRICK_XDP_INGRESS_H
 
@@ -259,7 +254,7 @@ CARRICK_INLINE int CARRICK_OWN(leave)(struct xdp_md *ctx, struct CARRICK_OWN(cor
     int verdict = CARRICK_OWN(fill)(ctx, core, len);
 #if CARRICK_PAYLOADS
     if (out)
-        (void)CARRICK_OWN(payload_out)(core);
+        (void)CARRICK_OWN(payload_sent)(core, &core->payload);
 #endif
     if (sent) {
         (void)CARRICK_OWN(sent)(core);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The queue of blueprints of a program without scheduling blocks: a ring of entries, which several processors fill and
- * empty. Here and in the headers like this one CARRICK_OWN(name) is what the generated code before it has under a name.
- */
+/* The queue of blueprints of a program without scheduling blocks: a ring of entries, which several processors fill and
+ * empty. */
 #ifndef CARRICK_XDP_QUEUE_H
 #define CARRICK_XDP_QUEUE_H
 

@@ -77,6 +77,14 @@ CARRICK_APART int CARRICK_CONTEXT(tx_show)(struct xdp_md *ctx, CARRICK_MEMORY *m
     return there;
 }
 
+/* Octets of the ring, from `offset` on, to what is put together. */
+CARRICK_INLINE void CARRICK_CONTEXT(tx_lay)(struct carrick_laid *laid, uint32_t at, CARRICK_MEMORY *m, uint64_t offset,
+                                            uint64_t len) {
+    uint64_t place = offset & (CARRICK_RING - 1), first = carrick_min64(len, CARRICK_RING - place);
+    carrick_lay(laid, at, m->octets + CARRICK_RING_BEGIN + place, first);
+    carrick_lay(laid, at + first, m->octets + CARRICK_RING_BEGIN, len - first);
+}
+
 /* A payload of a unit is out. A slot that only waited for it is free. */
 CARRICK_INLINE void CARRICK_CONTEXT(tx_out)(struct CARRICK_OWN(core) * core, uint32_t slot, uint16_t round) {
     CARRICK_INSTANCE *c = bpf_map_lookup_elem(&CARRICK_INSTANCES, &slot);

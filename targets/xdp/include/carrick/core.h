@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a processor has, what all of them share, and what is done with it in every program. Here and in the headers like
+ * this one CARRICK_OWN(name) is what the generated code before it has under a name. It says what its program is like:
+ * CARRICK_PARSER (the function that parses), CARRICK_PROTOCOL (of IP), CARRICK_CHAINS (how many chains can have raised
+ * events that wait), and 1 or 0 for CARRICK_WHOLE_SUM (a checksum over header and payload), CARRICK_LOOKS (it looks
+ * behind what is seen of a packet), CARRICK_FRAMES (payloads have parts), CARRICK_MAKES_FRAMES (also those of packets
+ * that leave), CARRICK_PAYLOADS (packets carry some), CARRICK_UNITS (contexts have units of data), CARRICK_CLAIMED (it claims
+ * something).
+ */
+#ifndef CARRICK_XDP_CORE_H
+#define CARRICK_XDP_CORE_H
+
+#include "carrick/units.h"
+
+/* What this processor has; NULL never. */
+CARRICK_INLINE struct CARRICK_OWN(core) * CARRICK_OWN(here)(void) {
+    uint32_t only = 0;
+    return bpf_map_lookup_elem(&carrick_cores, &only);
+}
+
+CARRICK_INLINE struct carrick_shared *CARRICK_OWN(shared)(void) {
+    uint32_t only = 0;
+    return bpf_map_lookup_elem(&carrick_shared, &only);
+}
+
+/* The number of the next packet. */
+CARRICK_INLINE uint16_t CARRICK_OWN(identification)(void) {
+    struct carrick_shared *shared = CARRICK_OWN(shared)();
+    return shared ? (uint16_t)__sync_fetch_and_add(&shared->identification, 1) : 0;
+}
+
+/* Sends `core->report`. 0: there is no room for it. */
+CARRICK_APART int CARRICK_OWN(send_report)(struct CARRICK_OWN(core) * core) {
+    CARRICK_GIVEN(core);
+    uint64_t words = core->report.count;
+    CARRICK_OPAQUE(words);
+    if (words > CARRICK_REPORT_WORDS)
+        words = CARRICK_REPORT_WORDS;
+    uint64_t octets = 16 + words * 8;
+    struct carrick_shared *shared = CARRICK_OWN(shared)();
+    bool awake = shared && CARRICK_READ(shared->awake) != 0;
+    uint64_t flags = awake ? CARRICK_NO_WAKEUP : 0;
+    if (bpf_ringbuf_output(&carrick_reports, &core->report, octets, flags) != 0) {
+        core->counters[CARRICK_COUNT_COMPLETION_LOST]++;
+        return 0;
+    }
+    /* Whoever reads them may have gone to sleep after it was asked. */
+    if (awake && CARRICK_READ(shared->awake) == 0) {
+        core->report.kind = CARRICK_REPORT_WAKE;
+        (void)bpf_ringbuf_output(&carrick_reports, &core->report, 16, CARRICK_FORCE_WAKEUP);
+    }
+    return 1;
+}
+
+/* Completes a request. */
+CARRICK_INLINE void CARRICK_OWN(complete)(struct CARRICK_OWN(core) * core, uint64_t token, uint8_t status,
+                                          uint64_t value) {
+#if CARRICK_UNITS
+    (void)bpf_map_delete_elem(&carrick_open, &token);
+#endif
+    CARRICK_REPORT(core, CARRICK_REPORT_COMPLETION, 0, token, status, value);
+}
+
+#if CARRICK_LOOKS
+/* `in` has what follows from here on, as much as is seen at once. */
+CARRICK_APART int CARRICK_OWN(look)(struct CARRICK_OWN(core) * core, uint32_t at) {
+    if (!core || at == core->looked)
+        return 0;
+    core->looked = at;
+    uint64_t octets = core->packet.len - at;
+    if (octets > CARRICK_SEEN)
+        octets = CARRICK_SEEN;
+    CARRICK_OPAQUE(octets);
+    if (at >= core->packet.len || octets > CARRICK_SEEN)
+        return 0;
+    const void *from = (const void *)(uintptr_t)(core->frame + core->begin + at);
+    return (int)bpf_probe_read_kernel(core->in, (uint32_t)octets, from);
+}
+#endif
+
+#if CARRICK_FRAMES
+/* The next octet that no extract has taken; 0 if there is none. */
+CARRICK_APART uint8_t CARRICK_OWN(peek)(struct CARRICK_OWN(core) * core, const struct CARRICK_OWN(packet) * packet) {
+    if (!core || !packet || packet->rest[0] >= packet->rest[1])
+        return 0;
+    (void)CARRICK_OWN(look)(core, packet->rest[0]);
+    return core->in[0];
+}
+#endif
+
+/* Raised events. What the chain that has run, or the parser, raised comes before what waits. */
+CARRICK_INLINE void CARRICK_OWN(raised_here)(struct CARRICK_OWN(core) * core) {
+    uint32_t end = core->waiting_count, count = core->chain.raised_count;
+    core->chain.raised_count = 0;
+    if (count > 0 && core->level_count < CARRICK_CHAINS) {
+        struct carrick_level *level = &core->levels[carrick_at(core->level_count, CARRICK_CHAINS)];
+        core->level_count++;
+        *level = (struct carrick_level){end - count, end - count, end};
+    }
+}
+
+/* The event to run next; NULL if there is none, or none where this looks. */
+CARRICK_INLINE struct CARRICK_OWN(raised) * CARRICK_OWN(next_raised)(struct CARRICK_OWN(core) * core) {
+    struct carrick_level *level = &core->levels[carrick_at(core->level_count - 1, CARRICK_CHAINS)];
+    if (level->next >= level->end) {
+        core->waiting_count = level->first;
+        core->level_count--;
+        return NULL;
+    }
+    uint32_t place = level->next++;
+    return bpf_map_lookup_elem(&carrick_raised, &place);
+}
+
+#if CARRICK_MAKES_FRAMES
+/* What is put together on this processor. */
+CARRICK_INLINE struct carrick_laid *carrick_laid_here(void) {
+    uint32_t only = 0;
+    return bpf_map_lookup_elem(&carrick_laid, &only);
+}
+
+/* Puts a header there that was written. */
+CARRICK_APART int CARRICK_OWN(lay_header)(struct CARRICK_OWN(core) * core, uint32_t len) {
+    struct carrick_laid *laid = carrick_laid_here();
+    CARRICK_GIVEN(core && laid);
+    carrick_lay(laid, core->laid, core->out + CARRICK_BEGIN, len);
+    core->laid += len;
+    return 0;
+}
+#endif
+
+#endif
