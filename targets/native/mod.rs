@@ -103,12 +103,17 @@ mod tests {
     /// `carrick run` accepts only these.
     #[test]
     fn all_options_of_the_stack_are_listed() {
-        let text = FILES.get_file("apps/options.c").and_then(|file| file.contents_utf8()).expect("it is there");
+        let text =
+            FILES.get_file("apps/options.c").and_then(|file| file.contents_utf8()).expect("it is there");
         let read = text.split("strcmp(name, \"").skip(1).filter_map(|rest| rest.split('"').next());
         let read: Vec<&str> = read.filter(|name| !["--help", "-h", "--records"].contains(name)).collect();
         assert!(read.len() > 10, "{read:?}");
         for name in read {
-            assert!(Native.options().contains(&format!("{name} ")) || Native.options().contains(&format!("{name};")), "{name}");
+            assert!(
+                Native.options().contains(&format!("{name} "))
+                    || Native.options().contains(&format!("{name};")),
+                "{name}"
+            );
         }
     }
 }

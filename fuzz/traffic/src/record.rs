@@ -58,12 +58,9 @@ fn scenarios() -> impl Iterator<Item = Scenario> {
         rate_bps: 100_000_000,
         delay_ns: 1_000_000,
         queue_packets: 64,
-        ecn_threshold: None,
         loss_ppm: 20_000,
-        duplicate_ppm: 0,
         reorder_ppm: 20_000,
-        corrupt_ppm: 0,
-        cut_at_ns: None,
+        ..LinkConfig::default()
     };
     let transfers = [
         Scenario::bulk(1, link.clone(), 100_000),
