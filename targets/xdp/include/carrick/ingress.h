@@ -53,6 +53,25 @@ CARRICK_APART int CARRICK_OWN(add_up)(struct xdp_md *ctx, struct CARRICK_OWN(cor
 }
 #endif
 
+/* Copies the beginning of what is parsed, which is `packet.len` octets from `begin` on, to where the parser reads. */
+CARRICK_INLINE int CARRICK_OWN(see)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
+#if CARRICK_LOOKS
+    core->looked = 0;
+#endif
+#if CARRICK_FRAMES
+    core->packet.rest[0] = 0;
+    core->packet.rest[1] = core->packet.len;
+#endif
+    core->frame = (uint64_t)(uintptr_t)CARRICK_OWN(frame)(ctx);
+    uint32_t seen = core->packet.len;
+    CARRICK_OPAQUE(seen);
+    if (seen > CARRICK_SEEN)
+        seen = CARRICK_SEEN;
+    if (seen > 0 && bpf_xdp_load_bytes(ctx, core->begin, core->in, seen) != 0)
+        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
+    return 1;
+}
+
 #ifdef CARRICK_REPORT_PARSER
 #include "carrick/reports.h"
 #endif
@@ -88,34 +107,19 @@ CARRICK_APART int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(cor
     known = carrick_ip_read(p, header, sum, core->address, protocol, &core->ip);
     if (known < 0)
         return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - known));
-#ifdef CARRICK_REPORT_PARSER
-    core->reported = false;
-    if (core->ip.protocol == CARRICK_ICMP)
-        return CARRICK_OWN(arrive_report)(ctx, core, header);
-#endif
     core->packet.len = core->ip.payload_len;
-#if CARRICK_LOOKS
-    core->looked = 0;
-#endif
-#if CARRICK_FRAMES
-    core->packet.rest[0] = 0;
-    core->packet.rest[1] = core->packet.len;
-#endif
-    uint32_t begin = CARRICK_ETHERNET + header;
-    core->begin = begin;
-    core->frame = (uint64_t)(uintptr_t)CARRICK_OWN(frame)(ctx);
-    core->frame_len = begin + core->packet.len;
+    core->begin = CARRICK_ETHERNET + header;
+    core->frame_len = core->begin + core->packet.len;
 #if CARRICK_WHOLE_SUM
     if (!CARRICK_OWN(add_up)(ctx, core))
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
 #endif
-    uint32_t seen = core->packet.len;
-    CARRICK_OPAQUE(seen);
-    if (seen > CARRICK_SEEN)
-        seen = CARRICK_SEEN;
-    if (seen > 0 && bpf_xdp_load_bytes(ctx, begin, core->in, seen) != 0)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
-    return 1;
+#ifdef CARRICK_REPORT_PARSER
+    core->reported = core->ip.protocol == CARRICK_ICMP;
+    if (core->reported)
+        return CARRICK_OWN(arrive_report)(ctx, core);
+#endif
+    return CARRICK_OWN(see)(ctx, core);
 }
 
 /* Whether the host has found that the device may lose what goes back by it (XDP_TX). */

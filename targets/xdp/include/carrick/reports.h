@@ -12,21 +12,18 @@
 #error "a program that reads reports sums whole packets"
 #endif
 
-/* A packet of ICMP, whose network header is checked, and what it quotes: that is put where the parser reads. 0: it is
- * nothing for this program. */
-CARRICK_APART int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t header) {
+/* A packet of ICMP, whose network header is checked and whose octets are summed, and what it quotes: that is put where
+ * the parser reads. 0: it is nothing for this program. */
+CARRICK_APART int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     if (!core)
         return 0;
     uint8_t *p = core->in;
     struct carrick_quoted *quoted = &core->quoted;
     quoted->from = core->ip.src;
-    uint32_t len = core->ip.payload_len, begin = CARRICK_ETHERNET + header;
-    core->frame_len = begin + len;
-    core->packet.len = len;
-    core->begin = begin;
+    uint32_t len = core->packet.len, begin = core->begin;
     if (len < CARRICK_ICMP_HEADER)
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_SHORT);
-    if (!CARRICK_OWN(add_up)(ctx, core) || bpf_xdp_load_bytes(ctx, begin, p, CARRICK_ICMP_HEADER) != 0)
+    if (bpf_xdp_load_bytes(ctx, begin, p, CARRICK_ICMP_HEADER) != 0)
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
     if (carrick_sum_fold(core->sum) != 0)
         return CARRICK_OWN(refuse)(core, CARRICK_COUNT_BAD_CHECKSUM);
@@ -42,25 +39,9 @@ CARRICK_APART int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_
     int wrong = carrick_quoted_check(p, len, core->address, CARRICK_PROTOCOL, &core->ip, quoted);
     if (wrong < 0)
         return CARRICK_OWN(refuse)(core, (uint32_t)(-1 - wrong));
-    begin += quoted->header;
-    core->begin = begin;
+    core->begin = begin + quoted->header;
     core->packet.len = quoted->len;
-#if CARRICK_LOOKS
-    core->looked = 0;
-#endif
-#if CARRICK_FRAMES
-    core->packet.rest[0] = 0;
-    core->packet.rest[1] = core->packet.len;
-#endif
-    core->frame = (uint64_t)(uintptr_t)CARRICK_OWN(frame)(ctx);
-    uint32_t seen = quoted->len;
-    CARRICK_OPAQUE(seen);
-    if (seen > CARRICK_SEEN)
-        seen = CARRICK_SEEN;
-    if (seen > 0 && bpf_xdp_load_bytes(ctx, begin, p, seen) != 0)
-        return CARRICK_OWN(refuse)(core, CARRICK_COUNT_IP_SHORT);
-    core->reported = true;
-    return 1;
+    return CARRICK_OWN(see)(ctx, core);
 }
 
 /* The parser that is for what came. */
