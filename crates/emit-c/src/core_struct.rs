@@ -126,7 +126,7 @@ impl Emitter<'_> {
         if ctx.rx_capacity.is_some() {
             self.w.line("struct carrick_rx rx__;");
         }
-        // Whoever looks at instances from outside finds these last two at the end.
+        // The loader finds the words of the slot at the end of an instance, and its timers after them.
         if self.coalesces() {
             self.w.line(
                 "uint64_t newest__; /* where the newest of its blueprints stands in the queue, or stood */",

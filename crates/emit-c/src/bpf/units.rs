@@ -106,7 +106,7 @@ impl Emitter<'_> {
     }
 
     /// Functions on the payload of the packet that was made, in `core->payload`: its sum, and putting it into the frame
-    /// behind `begin` octets.
+    /// after `begin` bytes.
     pub(super) fn unit_payload_functions(&mut self) {
         if !self.sends_payloads() {
             return;
