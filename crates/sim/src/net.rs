@@ -234,9 +234,8 @@ impl<'o> Net<'o> {
         let Some((mtu, at)) = fate.report else { return };
         let Some(report) = icmp::report(icmp::TOO_BIG, mtu, icmp::ROUTER, about) else { return };
         self.packets_made += 1;
-        let (packet, mut octets) = self.packets.begin();
-        octets.clone_from(&report);
-        self.packets.put(packet, octets);
+        let (packet, _) = self.packets.begin();
+        self.packets.put(packet, report);
         self.plan(at, Happening::Arrival { host, number: self.packets_made, packet });
     }
 

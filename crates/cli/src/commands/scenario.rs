@@ -260,10 +260,13 @@ pub fn engine(
     compiled: bool,
     tracing: Tracing,
 ) -> Result<(Engine, Option<SharedLibrary>), Failure> {
-    if !compiled {
-        return Ok((Engine::Interpreter, None));
-    }
-    let library = compiled::shared_library(program, tracing)?;
+    let library = compiled.then(|| compiled::shared_library(program, tracing)).transpose()?;
+    Ok((engine_of(program, library.as_ref())?, library))
+}
+
+/// The interpreter, or the compiled core in the library.
+pub fn engine_of(program: &Program, library: Option<&SharedLibrary>) -> Result<Engine, Failure> {
+    let Some(library) = library else { return Ok(Engine::Interpreter) };
     let core = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
-    Ok((Engine::Compiled(core), Some(library)))
+    Ok(Engine::Compiled(core))
 }

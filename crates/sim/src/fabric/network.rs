@@ -103,6 +103,7 @@ impl<'o> Network<'o> {
             })
         });
         let (leads, ports): (Vec<Lead>, Vec<Port>) = both.unzip();
+        let port_to = |node| leads.iter().position(|lead| lead.to == node).unwrap_or(0) as PortId;
         let uplink = |host| leads.iter().position(|lead| lead.from == host).unwrap_or(0) as PortId;
         Network {
             uplinks: (0..topology.hosts).map(uplink).collect(),
@@ -111,7 +112,7 @@ impl<'o> Network<'o> {
             routes: Routes::of(topology),
             losses: Rng::new(seed, STREAM_LOSSES),
             ingress: vec![Ingress::default(); ports.len()],
-            stations: Stations::new(stations),
+            stations: Stations::new(stations, port_to),
             packets: Packets::default(),
             agenda: Agenda::default(),
             now: 0,
@@ -170,11 +171,6 @@ impl<'o> Network<'o> {
 
     pub(super) fn plan(&mut self, at: u64, happening: Happening) {
         self.agenda.plan(at, happening);
-    }
-
-    /// A port whose link leads to a node.
-    pub(super) fn port_to(&self, node: Node) -> PortId {
-        self.leads.iter().position(|lead| lead.to == node).unwrap_or(0) as PortId
     }
 
     fn plan_start(&mut self, place: u32) {

@@ -27,13 +27,15 @@ impl Placed<'_> {
     /// A core of the program, at work; `config` has what is the same at all nodes.
     pub(super) fn station(&self, config: Config) -> Result<Station, String> {
         let core = in_network(&self.way, config)?;
-        Ok(Station { node: self.node, core, next: [None; 2], timer_at: u64::MAX })
+        Ok(Station { node: self.node, port: 0, core, next: [None; 2], timer_at: u64::MAX })
     }
 }
 
 /// A program at work.
 pub struct Station {
     pub node: Node,
+    /// a port whose link leads to the node
+    pub port: PortId,
     pub core: Box<dyn Core>,
     /// by interface, the next program of the chain; `None`: the node itself
     pub next: [Option<u32>; 2],
@@ -67,10 +69,11 @@ pub struct Stations {
 }
 
 impl Stations {
-    /// Those of a node form a chain in their order, from interface 0 to interface 1.
-    pub fn new(mut all: Vec<Station>) -> Stations {
+    /// Those of a node form a chain in their order, from interface 0 to interface 1; `port_to` finds the port of a node.
+    pub fn new(mut all: Vec<Station>, port_to: impl Fn(Node) -> PortId) -> Stations {
         let mut ends = BTreeMap::<Node, [u32; 2]>::new();
         for number in 0..all.len() {
+            all[number].port = port_to(all[number].node);
             let this = number as u32;
             let chain = ends.entry(all[number].node).or_insert([this; 2]);
             let last = std::mem::replace(&mut chain[1], this);

@@ -45,8 +45,7 @@ impl Network<'_> {
             return;
         }
         it.timer_at = u64::MAX;
-        let node = it.node;
-        let from = self.port_to(node);
+        let from = it.port;
         while self.stations.all[station as usize].core.advance(now) == Err(Refused::Again) {
             self.let_out(station, from);
         }

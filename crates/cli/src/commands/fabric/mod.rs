@@ -19,13 +19,11 @@ use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_driver::compiled::{self, SharedLibrary};
 use carrick_ir::Program;
-use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::fabric::results::Results;
 use carrick_sim::fabric::{self, Setup};
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
-use carrick_sim::scenario::Engine;
 use carrick_sim::trace::JsonLines;
 
 pub use args::FabricArgs;
@@ -36,6 +34,7 @@ use runs::{Asked, Runs};
 pub use show::RUN;
 
 use super::plot;
+use super::scenario::engine_of;
 use super::sim::{SimArgs, create};
 use crate::manifest::Manifest;
 use crate::output::{self, Format};
@@ -155,14 +154,8 @@ impl Work<'_> {
         done.into_iter().map(|(_, run)| run).collect()
     }
 
-    fn engine(&self) -> Result<Engine, Failure> {
-        let Some(library) = self.library else { return Ok(Engine::Interpreter) };
-        let core = CompiledProgram::load(&library.path, self.program).map_err(Failure::Failed)?;
-        Ok(Engine::Compiled(core))
-    }
-
     fn one(&self, asked: Asked) -> Result<Run, Failure> {
-        let engine = self.engine()?;
+        let engine = engine_of(self.program, self.library)?;
         let setup = Setup { seed: asked.seed, params: asked.params.clone(), ..self.setup.clone() };
         let manifest = self.manifest.to_string();
         let mut pcap = create(self.args.pcap.as_deref())?.map(|f| Pcapng::new(f, self.program, 0, &manifest));

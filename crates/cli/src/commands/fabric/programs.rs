@@ -9,13 +9,13 @@ use carrick_driver::compiled::{self, SharedLibrary};
 use carrick_driver::{Choice, Failure, params};
 use carrick_ir::Program;
 use carrick_sim::Way;
-use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::fabric::Placed;
 use carrick_sim::fabric::topology::{Node, Topology};
 use carrick_sim::scenario::Engine;
 
 use super::args::FabricArgs;
 use super::file::At;
+use crate::commands::scenario::engine_of;
 use crate::load::load_choice;
 
 /// A program at a node. The library must stay as long as its compiled core is used.
@@ -69,12 +69,7 @@ impl Programs {
     /// # Errors
     /// [`Failure::Failed`] if a compiled core cannot be loaded.
     pub fn engines(&self) -> Result<Vec<Engine>, Failure> {
-        let engine = |it: &Stationed| {
-            let Some(library) = &it.library else { return Ok(Engine::Interpreter) };
-            let core = CompiledProgram::load(&library.path, &it.program).map_err(Failure::Failed)?;
-            Ok(Engine::Compiled(core))
-        };
-        self.0.iter().map(engine).collect()
+        self.0.iter().map(|it| engine_of(&it.program, it.library.as_ref())).collect()
     }
 
     /// Where they stand, run by these.
