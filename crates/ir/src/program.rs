@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::crc::Crc;
-use crate::expr::Expr;
+use crate::expr::{BinOp, Expr, ExprKind};
 use crate::part::BpPart;
 use crate::sched::{EventSchedule, Schedule};
 use crate::stmt::Block;
@@ -491,6 +491,26 @@ pub struct CoalescingRule {
     pub when: Expr,
     /// fields that the one that waits takes from the new one, which is dropped; none: the new one takes its place
     pub takes: Vec<u32>,
+}
+
+impl CoalescingRule {
+    /// Whether the new one can only be one without payload, by a condition that says so in as many words.
+    pub fn without_payload(&self) -> bool {
+        fn says(e: &Expr) -> bool {
+            match &e.kind {
+                ExprKind::Binary(BinOp::LogicalAnd, left, right) => says(left) || says(right),
+                ExprKind::Binary(BinOp::Eq, left, right) => {
+                    let lengths = (&left.kind, &right.kind);
+                    matches!(
+                        lengths,
+                        (ExprKind::PayloadLen, ExprKind::Lit(0)) | (ExprKind::Lit(0), ExprKind::PayloadLen)
+                    )
+                }
+                _ => false,
+            }
+        }
+        says(&self.when)
+    }
 }
 
 /// A local variable or a parameter (parameters come first).

@@ -106,10 +106,11 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether an entry of this blueprint that waits may become another one whole.
+    /// Whether an entry of this blueprint that waits may become another one, with a payload.
     fn takes_up(&self, bp: &BlueprintDef) -> bool {
         let is_it = |rule: &CoalescingRule| self.p.blueprints[rule.blueprint.index()].name == bp.name;
-        self.p.coalescing.iter().any(|rule| is_it(rule) && rule.takes.is_empty())
+        let carries = |rule: &CoalescingRule| rule.takes.is_empty() && !rule.without_payload();
+        self.p.coalescing.iter().any(|rule| is_it(rule) && carries(rule))
     }
 
     /// The newest entry of a context, for coalescing rules.
