@@ -314,3 +314,35 @@ fn a_part_is_checked_with_its_program() {
     server.note("textDocument/didChange", changed);
     assert_eq!(server.codes(&uri), ["MTP0203"], "its own error");
 }
+
+/// Declarations are found in all files of the editor's folders; what is open counts as the editor shows it.
+#[test]
+fn declarations_are_found_in_files_that_are_not_open() {
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder = temporary.path();
+    std::fs::create_dir_all(folder.join("parts")).expect("writable");
+    std::fs::create_dir_all(folder.join("target")).expect("writable");
+    std::fs::write(folder.join("parts/one.mtp"), "const uint32 FIRST_PORT = 1;\n").expect("writable");
+    std::fs::write(folder.join("two.mtp"), "const uint32 OLD_PORT = 1;\n").expect("writable");
+    std::fs::write(folder.join("target/three.mtp"), "const uint32 BUILT_PORT = 1;\n").expect("writable");
+    let uri = |file: &str| format!("file://{}", folder.join(file).display());
+    let mut server = Server::start();
+    let folders = json!([{"uri": format!("file://{}", folder.display()), "name": "mine"}]);
+    server.send(&request(0, "initialize", json!({"capabilities": {}, "workspaceFolders": folders})));
+    assert_eq!(server.next()["result"]["capabilities"]["workspaceSymbolProvider"], true);
+    server.note("initialized", json!({}));
+    let shown = "const uint32 NEW_PORT = 1;\n";
+    let open =
+        json!({"textDocument": {"uri": uri("two.mtp"), "languageId": "mtp", "version": 1, "text": shown}});
+    server.note("textDocument/didOpen", open);
+    server.codes(&uri("two.mtp"));
+    server.send(&request(1, "workspace/symbol", json!({"query": "port"})));
+    let answer = server.next();
+    let found = answer["result"].as_array().expect("a list");
+    let found: Vec<_> = found.iter().map(|s| (&s["name"], &s["location"]["uri"])).collect();
+    let expected = [("NEW_PORT", uri("two.mtp")), ("FIRST_PORT", uri("parts/one.mtp"))];
+    assert_eq!(found.len(), expected.len(), "{answer}");
+    for ((name, at), (expected, file)) in found.into_iter().zip(&expected) {
+        assert_eq!((name, at), (&json!(expected), &json!(file)));
+    }
+}

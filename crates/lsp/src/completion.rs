@@ -3,6 +3,7 @@
 //!
 //! A half-written line seldom parses: the text is read as if a name stood at the cursor, and the line were ended.
 
+use carrick_syntax::Span;
 use carrick_syntax::ast::{Item, ItemKind};
 use lsp_types::{CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind};
 
@@ -15,24 +16,29 @@ use crate::words::{self, Class, Word};
 const CURSOR: &str = "cursor_";
 
 pub fn completion(written: &Analysis, at: u32) -> Vec<CompletionItem> {
+    let (analysis, cursor) = read_as_named(written, at, "");
+    if let Some(shape) = analysis.index.in_front_of(cursor) {
+        return members(&analysis, shape);
+    }
+    let front = written.text()[..cursor.start as usize].trim_end();
+    if front.ends_with('.') && !front.ends_with("..") {
+        return Vec::new(); // of something unknown
+    }
+    names(&analysis, cursor.start)
+}
+
+/// The text as if a name stood at the cursor, and where that is. Where nothing follows on the line, `closing` and a `;` do.
+pub fn read_as_named(written: &Analysis, at: u32, closing: &str) -> (Analysis, Span) {
     let (before, after) = written.text().split_at(at as usize);
     let begun = before.len() - before.trim_end_matches(is_word).len();
     let start = before.len() - begun;
     let rest = after.trim_start_matches(is_word);
     let line_ends = rest.lines().next().is_none_or(|line| line.trim().is_empty());
-    let end = if line_ends { ";" } else { "" };
+    let end = if line_ends { format!("{closing};") } else { String::new() };
     let text = format!("{}{CURSOR}{end}{rest}", &before[..start]);
     let analysis = Analysis::new(written.sources().name(0), &text, &written.texts);
     let start = start as u32;
-    let cursor = carrick_syntax::Span::new(start, start + CURSOR.len() as u32);
-    if let Some(shape) = analysis.index.in_front_of(cursor) {
-        return members(&analysis, shape);
-    }
-    let front = before[..start as usize].trim_end();
-    if front.ends_with('.') && !front.ends_with("..") {
-        return Vec::new(); // of something unknown
-    }
-    names(&analysis, start)
+    (analysis, Span::new(start, start + CURSOR.len() as u32))
 }
 
 fn is_word(c: char) -> bool {

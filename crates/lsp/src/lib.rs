@@ -21,9 +21,11 @@ mod rename;
 mod requests;
 mod semantic;
 mod server;
+mod signature;
 mod stdio;
 mod texts;
 mod words;
+mod workspace;
 
 pub use server::{Ended, serve, serve_stdio};
 pub use words::{Class, names as built_in_words};

@@ -32,7 +32,7 @@ fn entry(analysis: &Analysis, id: SymbolId) -> DocumentSymbol {
     }
 }
 
-fn symbol_kind(kind: Kind) -> SymbolKind {
+pub fn symbol_kind(kind: Kind) -> SymbolKind {
     match kind {
         Kind::Const | Kind::Param => SymbolKind::CONSTANT,
         Kind::Enum => SymbolKind::ENUM,

@@ -10,10 +10,12 @@ use lsp_types::{GotoDefinitionResponse, Position, TextDocumentIdentifier, Uri};
 use serde_json::{Value, json};
 
 use crate::document::{Analysis, Document};
-use crate::{actions, completion, hover, outline, rename, semantic};
+use crate::{actions, completion, hover, outline, rename, semantic, signature, workspace};
 
 /// All that an answer may depend on.
 pub struct Asked<'a> {
+    /// that the editor shows, where programs are looked for
+    pub folders: &'a [String],
     pub documents: &'a BTreeMap<Uri, Document>,
     /// where the pages of the diagnostics are
     pub pages: Option<&'a str>,
@@ -44,11 +46,16 @@ impl Asked<'_> {
             | rq::DocumentHighlightRequest::METHOD
             | rq::PrepareRenameRequest::METHOD
             | rq::Rename::METHOD
+            | rq::SignatureHelpRequest::METHOD
             | rq::Completion::METHOD => self.at_position(request),
             rq::SemanticTokensFullRequest::METHOD
             | rq::DocumentSymbolRequest::METHOD
             | rq::Formatting::METHOD
             | rq::CodeActionRequest::METHOD => self.of_document(request),
+            rq::WorkspaceSymbolRequest::METHOD => {
+                let query: String = part(&request.params, "query")?;
+                sent(workspace::symbols(self.folders, self.documents.iter(), &query))
+            }
             "carrick/explain" => explained(&request.params),
             other => Err(refused(ErrorCode::MethodNotFound, format!("there is no `{other}` here"))),
         }
@@ -74,6 +81,7 @@ impl Asked<'_> {
                 let edits = rename::rename(analysis, &uri, at, &name);
                 sent(edits.map_err(|why| refused(ErrorCode::RequestFailed, why))?)
             }
+            rq::SignatureHelpRequest::METHOD => sent(signature::signature(analysis, at)),
             _ => sent(completion::completion(analysis, at)),
         }
     }

@@ -49,6 +49,7 @@ pub fn serve(connection: &Connection) -> Result<Ended, Box<dyn Error + Sync + Se
         connection,
         documents: BTreeMap::new(),
         texts: Texts::default(),
+        folders: folders(&params),
         pages: option(&params, "errorPages").map(str::to_owned),
         features: features(&params),
     };
@@ -73,11 +74,19 @@ fn capabilities() -> Value {
         "documentHighlightProvider": true,
         "renameProvider": {"prepareProvider": true},
         "completionProvider": {"triggerCharacters": ["."]},
+        "signatureHelpProvider": {"triggerCharacters": ["(", ","]},
         "semanticTokensProvider": {"legend": semantic::legend(), "full": true},
         "codeActionProvider": {"codeActionKinds": ["quickfix"]},
         "documentSymbolProvider": true,
+        "workspaceSymbolProvider": true,
         "documentFormattingProvider": true,
     })
+}
+
+/// Returns the folders that the editor shows.
+fn folders(params: &InitializeParams) -> Vec<String> {
+    let folders = params.workspace_folders.iter().flatten();
+    folders.map(|folder| paths::path(&folder.uri)).collect()
 }
 
 /// Returns an option of the editor: `errorPages`, a prefix that makes a URI of `MTP0123.md`, `with` or `without`.
@@ -100,6 +109,7 @@ struct Server<'a> {
     documents: BTreeMap<Uri, Document>,
     /// of all open documents, for those that import them
     texts: Texts,
+    folders: Vec<String>,
     pages: Option<String>,
     /// with which programs are checked
     features: Choice,
@@ -181,7 +191,8 @@ impl Server<'_> {
     }
 
     fn answer(&self, request: Request) -> Sent {
-        let asked = Asked { documents: &self.documents, pages: self.pages.as_deref() };
+        let asked =
+            Asked { folders: &self.folders, documents: &self.documents, pages: self.pages.as_deref() };
         let response = asked.answer(request);
         self.connection.sender.send(Message::Response(response))?;
         Ok(())
