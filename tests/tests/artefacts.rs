@@ -168,7 +168,18 @@ fn drawings_are_made_again() {
     let folder = begun();
     let dir = folder.path();
     let sim = |more: &[&str]| done(dir, &[&NETWORK[..], more].concat());
-    sim(&["--csv", "one.csv", "--timeline", "one time.csv", "--plot", "one"]);
+    sim(&[
+        "--csv",
+        "one.csv",
+        "--timeline",
+        "one time.csv",
+        "--rates",
+        "rates.csv",
+        "--every",
+        "10us",
+        "--plot",
+        "one",
+    ]);
     sim(&[
         "--csv",
         "other.csv",
@@ -182,6 +193,7 @@ fn drawings_are_made_again() {
     done(dir, &["plot", "one.csv", "other.csv", "-o", "slowdown.svg"]);
     done(dir, &["plot", "one.csv", "other.csv", "--what", "completion", "-o", "completion.svg"]);
     done(dir, &["plot", "other time.csv", "one time.csv", "-o", "queues.svg"]);
+    done(dir, &["plot", "rates.csv", "-o", "rates.svg"]);
     done(dir, &["report", "one.csv", "one time.csv", "other.csv", "-o", "page.html"]);
     let said = |name: &str, wanted: &[&str]| {
         let text = read(dir, name);
@@ -191,10 +203,12 @@ fn drawings_are_made_again() {
     said("slowdown.svg", &[">one, P99<", ">other, window=8000, P50<", ">bytes of a flow<"]);
     said("completion.svg", &[">one<", ">100 %<", "</metadata>"]);
     said("queues.svg", &[">one time, to a host<", ">other time, window=8000, to a host<"]);
+    said("rates.svg", &[">rates, flow 0<", ">goodput<"]);
     said("page.html", &["Slowdown by length", "Longest queues", "Goodput of all hosts", "id=\"manifest\""]);
-    let drawn =
-        ["slowdown", "completion", "queues", "goodput", "utilisation"].map(|name| format!("one/{name}.svg"));
-    let mut all = vec!["slowdown.svg", "completion.svg", "queues.svg", "page.html", "other time.csv"];
+    let drawn = ["slowdown", "completion", "queues", "goodput", "utilisation", "rates"]
+        .map(|name| format!("one/{name}.svg"));
+    let mut all =
+        vec!["slowdown.svg", "completion.svg", "queues.svg", "rates.svg", "page.html", "other time.csv"];
     all.extend(drawn.iter().map(String::as_str));
     let said = done(dir, &[&["repro"][..], &all].concat());
     assert_eq!(said.lines().filter(|line| line.ends_with(": the same")).count(), all.len(), "{said}");

@@ -72,8 +72,8 @@ pub fn page(run: &Run, manifest: &str) -> String {
 /// The page of tables of results: all drawings that there are of them, and lines that say what makes them again.
 pub fn tables_page(tables: &[Table], manifest: &str) -> String {
     let drawn = Figure::ALL.into_iter().filter(|figure| tables.iter().any(|table| table.kind == figure.of()));
-    let figures: String =
-        drawn.map(|figure| format!("<figure>{}</figure>\n", figure.chart(tables).svg(""))).collect();
+    let charts = drawn.flat_map(|figure| figure.charts(tables));
+    let figures: String = charts.map(|chart| format!("<figure>{}</figure>\n", chart.svg(""))).collect();
     let mut labels: Vec<&str> = tables.iter().map(|table| table.label.as_str()).collect();
     labels.dedup();
     let (name, manifest) = (escape(&labels.join(", ")), shown(manifest));

@@ -73,7 +73,7 @@ fn part(file: &Path) -> Result<Part, Failure> {
     let (shard, total) = shard.ok_or_else(none)?;
     let text = String::from_utf8(octets).map_err(|_| none())?;
     let runs = match form {
-        Form::Table(_) | Form::Rates => table(&text),
+        Form::Table(_) => table(&text),
         Form::Json => {
             let mut all: Value = serde_json::from_str(&text).map_err(|_| none())?;
             match all["runs"].take() {

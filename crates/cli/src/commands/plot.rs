@@ -14,16 +14,16 @@ pub fn run(args: &Plot) -> Result<ExitCode, Failure> {
     let drawn = args.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, Failure>>()?;
     let usual = match drawn.first().map(|(_, table)| table.kind) {
         Some(Kind::Timeline) => Figure::Queues,
+        Some(Kind::Rates) => Figure::Rates,
         _ => Figure::Slowdown,
     };
     let figure = args.what.map_or(usual, |what| what.0);
     if let Some((_, other)) = drawn.iter().find(|(_, table)| table.kind != figure.of()) {
-        let (name, option) = match figure.of() {
-            Kind::Flows => ("flows", "--csv"),
-            Kind::Timeline => ("points in time", "--timeline"),
-        };
-        let why =
-            format!("{} is drawn of {name} ({option}), and {} is another table", figure.name(), other.label);
+        let (name, option) = (figure.name(), figure.of().option());
+        let why = format!(
+            "{name} is drawn of tables of `carrick sim {option}`, and {} is another one",
+            other.label
+        );
         return Err(Failure::Usage(why));
     }
     write(&args.output, &draw(figure, &drawn))?;
@@ -70,14 +70,16 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(file, text).map_err(|e| Failure::Usage(format!("cannot write {}: {e}", file.display())))
 }
 
-/// Every drawing of these tables (their text), into a folder.
+/// Every drawing that there is of these tables (their text), into a folder.
 pub fn all(folder: &Path, tables: &[String], label: &str) -> Result<(), Failure> {
     let drawn = tables.iter().map(|text| taken(text, label)).collect::<Result<Vec<_>, _>>();
     let drawn = drawn.map_err(Failure::Failed)?;
     for figure in Figure::ALL {
         let of: Vec<(Manifest, Table)> =
             drawn.iter().filter(|(_, table)| table.kind == figure.of()).cloned().collect();
-        write(&folder.join(format!("{}.svg", figure.name())), &draw(figure, &of))?;
+        if !of.is_empty() {
+            write(&folder.join(format!("{}.svg", figure.name())), &draw(figure, &of))?;
+        }
     }
     Ok(())
 }

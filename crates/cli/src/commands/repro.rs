@@ -7,7 +7,6 @@ use std::process::{Command, ExitCode, Output};
 
 use carrick_driver::Failure;
 use carrick_report::Input;
-use carrick_report::plot::Kind;
 
 use crate::args::Repro;
 use crate::manifest::{Form, Manifest, VERSION, words};
@@ -79,9 +78,8 @@ fn again(form: Form, all: &[Manifest]) -> Result<Vec<u8>, Failure> {
         let name = manifest.table.as_ref().map_or("again".to_owned(), |(_, label)| format!("{label}.csv"));
         let file = place.join(name).display().to_string();
         let wanted = match (form, &manifest.table) {
-            (Form::Table(Kind::Flows), _) | (_, Some((Kind::Flows, _))) => ["--csv", &file],
-            (Form::Table(Kind::Timeline), _) | (_, Some((Kind::Timeline, _))) => ["--timeline", &file],
-            (Form::Rates, _) => ["--rates", &file],
+            (Form::Table(kind), _) => [kind.option(), &file],
+            (_, Some((kind, _))) => [kind.option(), &file],
             (Form::Json, _) => ["--format", "json"],
             (Form::Pcap, _) => ["--pcap", &file],
             _ => ["--trace", &file],

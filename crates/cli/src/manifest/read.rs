@@ -10,10 +10,7 @@ use super::Manifest;
 /// What an artefact is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// of flows, or of points in time
     Table(Kind),
-    /// a table of what arrived of flows over time
-    Rates,
     /// what `--format json` prints
     Json,
     Trace,
@@ -77,9 +74,7 @@ impl Manifest {
 fn of_text(text: &str) -> Option<(Form, Vec<Manifest>)> {
     if text.starts_with("# carrick ") {
         let lines = text.lines().map_while(|line| line.strip_prefix("# "));
-        let head = text.lines().find(|line| !line.starts_with('#'));
-        let rates = head.is_some_and(|head| head.starts_with("seed,from_ns,"));
-        let form = if rates { Form::Rates } else { Form::Table(Kind::of(text).unwrap_or(Kind::Flows)) };
+        let form = Form::Table(Kind::of(text).unwrap_or(Kind::Flows));
         return Manifest::parse(lines).map(|m| (form, vec![m]));
     }
     if text.starts_with("<!DOCTYPE html>") {
@@ -94,10 +89,10 @@ fn of_text(text: &str) -> Option<(Form, Vec<Manifest>)> {
     serde_json::from_str(text).ok().map(|m| (Form::Json, vec![m]))
 }
 
-/// `flows LABEL`, or `timeline LABEL`.
+/// `flows LABEL`, `timeline LABEL` or `rates LABEL`.
 fn named(table: &str) -> Option<(Kind, String)> {
     let (kind, label) = table.split_once(' ')?;
-    let kind = [Kind::Flows, Kind::Timeline].into_iter().find(|k| k.name() == kind)?;
+    let kind = Kind::ALL.into_iter().find(|k| k.name() == kind)?;
     Some((kind, label.to_owned()))
 }
 

@@ -62,12 +62,23 @@ pub struct Chart {
     pub curves: Vec<Curve>,
     /// what else is to be known of it
     pub note: Option<String>,
+    /// a point that is within the axes too, though no curve goes there
+    pub reach: Option<(f64, f64)>,
 }
 
 impl Chart {
+    /// A chart for each colour, all between the same axes.
+    pub fn panels(self) -> Vec<Chart> {
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let most = |of: fn(&(f64, f64)) -> f64| points().map(of).fold(0.0, f64::max);
+        let reach = Some((most(|p| p.0), most(|p| p.1)));
+        let panel = |curves: &[Curve]| Chart { curves: curves.to_vec(), reach, ..self.clone() };
+        self.curves.chunk_by(|a, b| a.colour == b.colour).map(panel).collect()
+    }
+
     /// The drawing; `manifest`, lines that say what makes it again, stands in it.
     pub fn svg(&self, manifest: &str) -> String {
-        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let points = || self.curves.iter().flat_map(|curve| &curve.points).chain(&self.reach);
         let (x, y) = (self.x.scale(points().map(|p| p.0)), self.y.scale(points().map(|p| p.1)));
         let lines = self.curves.len() + usize::from(self.note.is_some());
         let height = TOP + CURVES_HEIGHT + TO_LEGEND + lines as f64 * LINE;
@@ -83,7 +94,7 @@ impl Chart {
         text(&mut out, (WIDTH / 2.0, 26.0), "middle", " font-size=\"16\"", &self.title);
         self.axes(&mut out, &x, &y);
         self.curves.iter().for_each(|c| curve(&mut out, c, &x, &y));
-        if points().next().is_none() {
+        if self.curves.iter().all(|curve| curve.points.is_empty()) {
             let middle = (LEFT + WIDTH - RIGHT) / 2.0;
             text(&mut out, (middle, TOP + CURVES_HEIGHT / 2.0), "middle", "", "there is nothing to draw");
         }
@@ -120,7 +131,7 @@ impl Chart {
             let key = Curve { points: Vec::new(), ..c.clone() };
             stroke(out, &key, &format!("M{LEFT} {}h36", at - 4.0));
             if c.marked {
-                mark(out, c.colour, (LEFT + 18.0, at - 4.0));
+                mark(out, c, (LEFT + 18.0, at - 4.0));
             }
             text(out, (LEFT + 46.0, at), "start", "", &c.label);
             at += LINE;
@@ -152,9 +163,14 @@ fn line(out: &mut String, from: (f64, f64), to: (f64, f64)) {
     );
 }
 
-fn mark(out: &mut String, colour: usize, (x, y): (f64, f64)) {
-    let colour = COLOURS[colour % COLOURS.len()];
-    let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
+/// A dashed curve has rings.
+fn mark(out: &mut String, curve: &Curve, (x, y): (f64, f64)) {
+    let colour = COLOURS[curve.colour % COLOURS.len()];
+    let fill = if curve.dashed { "#fff" } else { colour };
+    let _ = writeln!(
+        out,
+        "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"1.4\"/>"
+    );
 }
 
 fn stroke(out: &mut String, curve: &Curve, path: &str) {
@@ -182,6 +198,6 @@ fn curve(out: &mut String, curve: &Curve, x: &Scale, y: &Scale) {
     }
     stroke(out, curve, &path);
     if curve.marked {
-        curve.points.iter().for_each(|(px, py)| mark(out, curve.colour, (across(x, *px), up(y, *py))));
+        curve.points.iter().for_each(|(px, py)| mark(out, curve, (across(x, *px), up(y, *py))));
     }
 }

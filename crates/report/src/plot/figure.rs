@@ -18,6 +18,8 @@ pub enum Figure {
     Goodput,
     /// the same as a share of the hosts' links
     Utilisation,
+    /// octets of each flow that arrived, over time
+    Rates,
 }
 
 /// Groups that can be told apart in one drawing.
@@ -25,13 +27,21 @@ const GROUPS: usize = 8;
 /// Points of the curve of slowdowns, each of equally many flows, and of that of completion times.
 const LENGTHS: usize = 20;
 const SHARES: usize = 400;
+/// Points of a curve over time.
+const MOMENTS: usize = 256;
 
 type Points = Vec<(f64, f64)>;
 
 impl Figure {
     /// All of them.
-    pub const ALL: [Figure; 5] =
-        [Figure::Slowdown, Figure::Completion, Figure::Queues, Figure::Goodput, Figure::Utilisation];
+    pub const ALL: [Figure; 6] = [
+        Figure::Slowdown,
+        Figure::Completion,
+        Figure::Queues,
+        Figure::Goodput,
+        Figure::Utilisation,
+        Figure::Rates,
+    ];
 
     /// Its word on the command line and in names of files.
     pub fn name(self) -> &'static str {
@@ -41,6 +51,7 @@ impl Figure {
             Figure::Queues => "queues",
             Figure::Goodput => "goodput",
             Figure::Utilisation => "utilisation",
+            Figure::Rates => "rates",
         }
     }
 
@@ -49,7 +60,15 @@ impl Figure {
         match self {
             Figure::Slowdown | Figure::Completion => Kind::Flows,
             Figure::Queues | Figure::Goodput | Figure::Utilisation => Kind::Timeline,
+            Figure::Rates => Kind::Rates,
         }
+    }
+
+    /// The drawings of those of the tables that it is of, where there is room for several: curves over time that would cover
+    /// each other have one each.
+    pub fn charts(self, tables: &[Table]) -> Vec<Chart> {
+        let chart = self.chart(tables);
+        if self.of() == Kind::Timeline { chart.panels() } else { vec![chart] }
     }
 
     /// The drawing of those of the tables that it is of.
@@ -57,21 +76,41 @@ impl Figure {
         let mine = || tables.iter().filter(|table| table.kind == self.of());
         let groups = || mine().flat_map(|table| table.groups.iter().map(move |group| (table, group)));
         let several = groups().any(|(_, group)| group.runs > 1);
+        let flows =
+            groups().flat_map(|(table, group)| self.flows(group).into_iter().map(move |f| (table, group, f)));
+        let all: Vec<(&Table, &Group, Option<f64>)> = flows.collect();
         let mut curves = Vec::new();
-        for (colour, (table, group)) in groups().take(GROUPS).enumerate() {
+        for (colour, (table, group, flow)) in all.iter().copied().take(GROUPS).enumerate() {
             let mut name = table.label.clone();
             if !group.values.is_empty() {
                 name.extend([", ", &group.values]);
             }
-            if several && self.of() == Kind::Timeline {
+            if several && self.of() != Kind::Flows {
                 name.extend([", seed ", &group.seed]);
             }
-            self.curves(group, &name, colour, &mut curves);
+            match flow {
+                None => self.curves(group, &name, colour, &mut curves),
+                Some(flow) => {
+                    let (label, points) = (format!("{name}, flow {flow}"), rate_of(group, flow));
+                    curves.push(Curve { label, points, colour, dashed: false, marked: false });
+                }
+            }
         }
-        let count = groups().count();
+        let count = all.len();
         let left = (count > GROUPS).then(|| format!("The first {GROUPS} of {count} are shown."));
         let (title, x, y) = self.axes();
-        Chart { title: title.to_owned(), x, y, curves, note: left }
+        Chart { title: title.to_owned(), x, y, curves, note: left, reach: None }
+    }
+
+    /// What has a colour of its own: each flow of the group, or the group.
+    fn flows(self, group: &Group) -> Vec<Option<f64>> {
+        if self != Figure::Rates {
+            return vec![None];
+        }
+        let mut flows: Vec<f64> = group.rows.iter().filter_map(|row| row[2]).collect();
+        flows.sort_by(f64::total_cmp);
+        flows.dedup();
+        flows.into_iter().map(Some).collect()
     }
 
     fn axes(self) -> (&'static str, Axis, Axis) {
@@ -100,6 +139,9 @@ impl Figure {
                 time,
                 Axis { title: "utilisation", unit: Unit::Share, log: false },
             ),
+            Figure::Rates => {
+                ("Goodput of each flow", time, Axis { title: "goodput", unit: Unit::Rate, log: false })
+            }
         }
     }
 
@@ -115,14 +157,15 @@ impl Figure {
             }
             Figure::Completion => add(name.to_owned(), completions(group), false, false),
             Figure::Queues => {
-                let [to_host, between] = [3, 4].map(|column| over_time(group, column));
+                let [to_host, between] = [3, 4].map(|column| over_time(group, column, most));
                 add(format!("{name}, to a host"), to_host, false, false);
                 if between.iter().any(|(_, octets)| *octets > 0.0) {
                     add(format!("{name}, between switches"), between, true, false);
                 }
             }
-            Figure::Goodput => add(name.to_owned(), over_time(group, 1), false, false),
-            Figure::Utilisation => add(name.to_owned(), over_time(group, 2), false, false),
+            Figure::Goodput => add(name.to_owned(), over_time(group, 1, mean), false, false),
+            Figure::Utilisation => add(name.to_owned(), over_time(group, 2, mean), false, false),
+            Figure::Rates => {} // of its flows
         }
     }
 }
@@ -162,6 +205,31 @@ fn completions(group: &Group) -> Points {
     places.map(|n| (times[n], share(n + 1))).collect()
 }
 
-fn over_time(group: &Group, column: usize) -> Points {
-    group.rows.iter().filter_map(|row| row[0].zip(row[column])).collect()
+/// A value over time: of several moments that fall together in a drawing, what `of` makes of them.
+fn over_time(group: &Group, column: usize, of: fn(&[(f64, f64)]) -> f64) -> Points {
+    let all: Points = group.rows.iter().filter_map(|row| row[0].zip(row[column])).collect();
+    let each = all.len().div_ceil(MOMENTS).max(1);
+    all.chunks(each).filter_map(|some| Some((some.last()?.0, of(some)))).collect()
+}
+
+fn mean(some: &[(f64, f64)]) -> f64 {
+    some.iter().map(|(_, value)| value).sum::<f64>() / some.len() as f64
+}
+
+fn most(some: &[(f64, f64)]) -> f64 {
+    some.iter().map(|(_, value)| *value).fold(0.0, f64::max)
+}
+
+/// The rate of a flow at the end of each interval, from the first to the last in which something of it arrived.
+fn rate_of(group: &Group, flow: f64) -> Points {
+    let mut points = Points::new();
+    for row in group.rows.iter().filter(|row| row[2] == Some(flow)) {
+        let [Some(from), Some(to), _, Some(octets)] = row[..] else { continue };
+        // Nothing arrived between the last interval and this one.
+        if let Some((last, _)) = points.last().copied().filter(|(last, _)| *last < from) {
+            points.extend([(last + (to - from), 0.0), (from, 0.0)]);
+        }
+        points.push((to, octets * 8e9 / (to - from)));
+    }
+    points
 }

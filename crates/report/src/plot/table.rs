@@ -8,14 +8,29 @@ pub enum Kind {
     Flows,
     /// points in time (`--timeline`)
     Timeline,
+    /// what arrived of each flow in each interval (`--rates`)
+    Rates,
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 3] = [Kind::Flows, Kind::Timeline, Kind::Rates];
+
+    /// The option of `carrick sim` that writes such tables.
+    pub fn option(self) -> &'static str {
+        match self {
+            Kind::Flows => "--csv",
+            Kind::Timeline => "--timeline",
+            Kind::Rates => "--rates",
+        }
+    }
+
     /// Its word in manifests.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Flows => "flows",
             Kind::Timeline => "timeline",
+            Kind::Rates => "rates",
         }
     }
 
@@ -24,6 +39,7 @@ impl Kind {
         match self {
             Kind::Flows => "seed,flow,",
             Kind::Timeline => "seed,point,",
+            Kind::Rates => "seed,from_ns,",
         }
     }
 
@@ -35,13 +51,14 @@ impl Kind {
                 &["time_ns", "goodput_bps", "utilisation", "to_host_longest_bytes", "between_longest_bytes"],
                 "between_together_bytes",
             ),
+            Kind::Rates => (&["from_ns", "to_ns", "flow", "bytes"], "bytes"),
         }
     }
 
     /// Of the table with this text, if it is one.
     pub fn of(text: &str) -> Option<Kind> {
         let head = text.lines().find(|line| !line.starts_with('#'))?;
-        [Kind::Flows, Kind::Timeline].into_iter().find(|kind| head.starts_with(kind.head()))
+        Kind::ALL.into_iter().find(|kind| head.starts_with(kind.head()))
     }
 }
 
@@ -52,7 +69,7 @@ pub struct Group {
     pub values: String,
     /// of the first run
     pub seed: String,
-    /// with the values of what is drawn, in the order of [`Kind`]'s columns; of all its runs (flows), or of the first (timeline)
+    /// with the values of what is drawn, in the order of [`Kind`]'s columns; of all its runs (flows), or of the first (others)
     pub rows: Vec<Vec<Option<f64>>>,
     /// how many runs there are
     pub runs: usize,
@@ -73,7 +90,7 @@ impl Table {
     /// # Errors
     /// A sentence, if it is none, or a line is not as the first one says.
     pub fn read(label: &str, text: &str) -> Result<Table, String> {
-        let none = "it is no table of `carrick sim --csv` or `--timeline`";
+        let none = "it is no table of `carrick sim --csv`, `--timeline` or `--rates`";
         let kind = Kind::of(text).ok_or(none)?;
         let mut lines = (1_usize..).zip(text.lines()).skip_while(|(_, line)| line.starts_with('#'));
         let head: Vec<&str> = lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default();
@@ -82,6 +99,7 @@ impl Table {
         let columns: Option<Vec<usize>> = wanted.iter().map(|name| place(name)).collect();
         let background = place("background");
         let (columns, varied) = columns.zip(place(last).map(|at| at + 1)).ok_or(none)?;
+        let mut last_run = None;
         let mut table = Table { kind, label: label.to_owned(), groups: Vec::new() };
         for (number, line) in lines.filter(|(_, line)| !line.starts_with('#')) {
             let cells: Vec<&str> = line.split(',').collect();
@@ -98,7 +116,10 @@ impl Table {
             };
             let row = columns.iter().map(value).collect::<Result<Vec<Option<f64>>, String>>()?;
             let values = head.iter().zip(&cells).skip(varied).map(|(name, value)| format!("{name}={value}"));
-            table.add(values.collect::<Vec<_>>().join(", "), cells[0], cells[1] == "0", row);
+            let run = [cells[0], &cells[varied..].join(",")].map(str::to_owned);
+            let first = last_run.as_ref() != Some(&run);
+            last_run = Some(run);
+            table.add(values.collect::<Vec<_>>().join(", "), cells[0], first, row);
         }
         Ok(table)
     }

@@ -19,6 +19,14 @@ to_host_longest_bytes,to_host_together_bytes,between_longest_bytes,between_toget
 2,0,100,1,0.1,0,0,9,9,0,0
 ";
 
+const RATES: &str = "seed,from_ns,to_ns,flow,bytes
+1,0,1000,0,125
+1,0,1000,3,250
+1,1000,2000,0,250
+1,4000,5000,0,125
+2,0,1000,0,1
+";
+
 fn table(label: &str, text: &str) -> Table {
     Table::read(label, text).expect("a table")
 }
@@ -46,6 +54,31 @@ fn of_runs_over_time_the_first_is_drawn() {
     assert_eq!(chart.curves[0].points, [(100.0, 8e9), (200.0, 4e9)]);
     assert_eq!(chart.curves[1].label, "b, seed 1");
     assert_eq!(Figure::Queues.chart(&timelines).curves.len(), 2, "nothing waits between switches");
+}
+
+#[test]
+fn each_flow_has_its_rate_over_time() {
+    let chart = Figure::Rates.chart(&[table("a", RATES)]);
+    let labels: Vec<&str> = chart.curves.iter().map(|c| c.label.as_str()).collect();
+    assert_eq!(labels, ["a, seed 1, flow 0", "a, seed 1, flow 3"]);
+    let [idle, again] = [(3000.0, 0.0), (4000.0, 0.0)];
+    assert_eq!(chart.curves[0].points, [(1000.0, 1e9), (2000.0, 2e9), idle, again, (5000.0, 1e9)]);
+    assert_eq!(chart.curves[1].points, [(1000.0, 2e9)]);
+}
+
+#[test]
+fn curves_over_time_are_smooth_and_have_a_panel_each() {
+    let head = TIMELINE.lines().next().expect("a head");
+    let lines = (1..=1024).map(|n| format!("\n1,{n},{n},{},0.5,0,0,{},0,0,0", n % 2 * 2000, n % 4));
+    let long = table("long", &lines.fold(head.to_owned(), |text, line| text + &line));
+    let goodput = Figure::Goodput.chart(std::slice::from_ref(&long));
+    assert!(goodput.curves[0].points.len() == 256 && goodput.curves[0].points.iter().all(|p| p.1 == 1000.0));
+    let queues = Figure::Queues.chart(std::slice::from_ref(&long));
+    assert!(queues.curves[0].points.iter().all(|p| p.1 == 3.0), "the longest of several moments");
+    let panels = Figure::Goodput.charts(&[long, table("short", TIMELINE)]);
+    assert_eq!(panels.iter().map(|panel| panel.curves.len()).collect::<Vec<_>>(), [1, 1]);
+    assert!(panels.iter().all(|panel| panel.reach == Some((1024.0, 8e9))), "the same axes");
+    assert_eq!(Figure::Slowdown.charts(&[table("x", FLOWS)]).len(), 1);
 }
 
 #[test]

@@ -200,10 +200,10 @@ impl Results {
 
     /// A line for each stretch of time and each flow of which something arrived in it, behind one that names what is in it.
     pub fn rates_csv(&self) -> String {
-        let mut text = String::from("from_ns,flow,bytes\n");
+        let mut text = String::from("from_ns,to_ns,flow,bytes\n");
         let series = self.series.iter().flat_map(|s| s.octets.iter().map(|entry| (s.every, entry)));
         for (every, ((stretch, flow), octets)) in series {
-            let _ = writeln!(text, "{},{flow},{octets}", stretch * every);
+            let _ = writeln!(text, "{},{},{flow},{octets}", stretch * every, (stretch + 1) * every);
         }
         text
     }

@@ -101,8 +101,10 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
             .map_err(|e| Failure::Failed(format!("cannot write: {e}")))?;
     }
     if let Some(folder) = &fabric.plot {
-        let tables = [Results::csv as fn(&Results) -> String, Results::timeline_csv];
-        let tables = tables.map(|table| show::csv(&done, &runs, &manifest, table));
+        let mut tables = vec![Results::csv as fn(&Results) -> String, Results::timeline_csv];
+        tables.extend(fabric.rates.is_some().then_some(Results::rates_csv as fn(&Results) -> String));
+        let tables: Vec<String> =
+            tables.into_iter().map(|table| show::csv(&done, &runs, &manifest, table)).collect();
         plot::all(folder, &tables, &plot::label(Path::new(&program.file)))?;
     }
     match args.format {
