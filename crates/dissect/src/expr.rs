@@ -85,7 +85,9 @@ impl Emitter<'_> {
             (UnOp::BitNot, Rep::Bool) => format!("(not {text})"),
             (UnOp::BitNot, Rep::Wide { .. }) => format!("{text}:bnot()"),
             (UnOp::BitNot, rep) => wrapped(rep, &format!("-1 - {text}")),
-            (UnOp::Sqrt | UnOp::Cbrt, _) => self.refuse("the parser takes a root, which a dissector cannot"),
+            (UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2, _) => {
+                self.refuse("the parser takes a root or a logarithm, which a dissector cannot")
+            }
         }
     }
 

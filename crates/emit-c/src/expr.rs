@@ -235,6 +235,7 @@ impl Emitter<'_> {
             UnOp::Not => self.term(a, of).prefixed("!", CType::Truth),
             UnOp::Sqrt => Term::primary(format!("carrick_fixed_sqrt({})", self.value_of(a, of)), c),
             UnOp::Cbrt => Term::primary(format!("carrick_fixed_cbrt({})", self.value_of(a, of)), c),
+            UnOp::Log2 => Term::primary(format!("carrick_fixed_log2({})", self.value_of(a, of)), c),
             UnOp::BitNot => {
                 let not = self.term(a, of).prefixed("~", promoted(c));
                 not.cast(&name, c)

@@ -150,6 +150,9 @@ fn fractions_have_32_bits_behind_the_point() {
         ("ratio(e.a, e.b) / 2 - 4", -2250),
         ("cbrt(fixed(e.a) * 9 + 1)", 4000),
         ("sqrt(e.a > 3 ? 2 : 1)", 1414),
+        ("log2(fixed(e.a))", 2807),
+        ("log2(1 / fixed(e.b))", -1000),
+        ("log2(fixed(e.a) - 7)", 0),
         ("1 / fixed(e.b) + ratio(1s, 250ms)", 4500),
         ("fixed(e.b) / 0", 0),
     ];

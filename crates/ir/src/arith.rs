@@ -41,6 +41,7 @@ pub fn unary(op: UnOp, ty: &Ty, value: u64) -> u64 {
         UnOp::BitNot => canonical(ty, !value),
         UnOp::Sqrt => fixed::sqrt(value),
         UnOp::Cbrt => fixed::cbrt(value),
+        UnOp::Log2 => fixed::log2(value),
     }
 }
 

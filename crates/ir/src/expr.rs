@@ -126,6 +126,8 @@ pub enum UnOp {
     Sqrt,
     /// of `Fixed`, rounded toward zero
     Cbrt,
+    /// of `Fixed`, rounded down; 0 of what is not above 0
+    Log2,
 }
 
 /// On operands of one type; the result has that type, `Bool` for comparisons, or what is said.

@@ -45,6 +45,25 @@ pub(crate) fn cbrt(value: u64) -> u64 {
     if number < 0 { root.wrapping_neg() } else { root }
 }
 
+/// The logarithm to base 2, rounded down, or less by one in the last place; 0 of what is not above 0. Every target computes
+/// it in these steps.
+pub(crate) fn log2(value: u64) -> u64 {
+    let number = value as i64;
+    if number <= 0 {
+        return 0;
+    }
+    let zeros = value.leading_zeros();
+    let mut part = value << zeros;
+    let mut log = i64::from(31 - zeros as i32);
+    for _ in 0..POINT {
+        part = ((u128::from(part) * u128::from(part)) >> 64) as u64;
+        let more = part >> 63;
+        part <<= 1 - more;
+        log = log << 1 | more as i64;
+    }
+    log as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +96,19 @@ mod tests {
             assert!(s * s <= of << 32 && (s + 1) * (s + 1) > of << 32, "sqrt {x}");
             assert!(c * c * c <= of << 64 && (c + 1).pow(3) > of << 64, "cbrt {x}");
         }
+    }
+
+    #[test]
+    fn logarithms_are_those_of_floating_point() {
+        for exponent in -32..31 {
+            let power = if exponent < 0 { 1_u64 << (32 + exponent) } else { 1_u64 << 32 << exponent };
+            assert_eq!(log2(power) as i64, i64::from(exponent) << 32, "2^{exponent}");
+        }
+        for x in [3, 5, 0x1_8000_0000, 0x1_0000_0001, 0x1234_5678_9abc_def0, i64::MAX as u64] {
+            let exact = (x as f64).log2() - 32.0;
+            let found = log2(x) as i64 as f64 / f64::from(2.0_f32.powi(32));
+            assert!((found - exact).abs() < 1e-9, "log2 of {x}: {found}, not {exact}");
+        }
+        assert_eq!((log2(0), log2(fixed(-1.0))), (0, 0));
     }
 }

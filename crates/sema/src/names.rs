@@ -26,6 +26,7 @@ const BUILT_IN: &[&str] = &[
     "ratio",
     "sqrt",
     "cbrt",
+    "log2",
     "duration",
     "time",
     "rate",

@@ -58,6 +58,27 @@ CARRICK_APART uint64_t carrick_cube_root(uint64_t of) {
     return root;
 }
 
+/* The logarithm to base 2, rounded down, or less by one in the last place; 0 of what is not above 0. The number's
+ * digits behind its first one become a part of 1: each time this is squared, one more digit of the logarithm shows. */
+CARRICK_APART int64_t carrick_fixed_log2(int64_t a) {
+    if (a <= 0)
+        return 0;
+    uint64_t part = (uint64_t)a, log = 0;
+    for (uint32_t width = 32; width > 0; width /= 2) {
+        bool low = part >> (64 - width) == 0;
+        part <<= low ? width : 0;
+        log += low ? width : 0;
+    }
+    log = 31 - log;
+    for (uint32_t digit = 0; digit < 32; digit++) {
+        part = carrick_wide_high(carrick_wide_mul(part, part));
+        uint64_t more = part >> 63;
+        part <<= 1 - more;
+        log = log << 1 | more;
+    }
+    return (int64_t)log;
+}
+
 /* The square root, rounded down; 0 of a negative number. */
 CARRICK_INLINE int64_t carrick_fixed_sqrt(int64_t a) {
     return (int64_t)carrick_square_root(a > 0 ? (uint64_t)a : 0);

@@ -24,6 +24,11 @@ CARRICK_INLINE uint64_t carrick_wide_div(carrick_wide a, uint64_t b) {
     return (uint64_t)(a / b);
 }
 
+/* a / 2^64. */
+CARRICK_INLINE uint64_t carrick_wide_high(carrick_wide a) {
+    return (uint64_t)(a >> 64);
+}
+
 /* a / 2^32, modulo 2^64, and what that cuts off. */
 CARRICK_INLINE uint64_t carrick_wide_fixed(carrick_wide a) {
     return (uint64_t)(a >> 32);

@@ -208,6 +208,7 @@ fn helpers(function: &Function) -> u32 {
 fn of_expression(kind: &ExprKind) -> u32 {
     match kind {
         ExprKind::Unary(UnOp::Sqrt | UnOp::Cbrt, _) => 2,
+        ExprKind::Unary(UnOp::Log2, _) => 1,
         ExprKind::Binary(
             BinOp::FixedDiv
             | BinOp::Ratio

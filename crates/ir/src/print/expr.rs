@@ -148,6 +148,7 @@ fn unary(op: UnOp) -> &'static str {
         UnOp::BitNot => "~",
         UnOp::Sqrt => "sqrt ",
         UnOp::Cbrt => "cbrt ",
+        UnOp::Log2 => "log2 ",
     }
 }
 

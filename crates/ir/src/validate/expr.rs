@@ -123,7 +123,7 @@ impl Check<'_> {
         self.expr_of(a, result, "an operand");
         let right = match op {
             UnOp::Neg => is_int(result) || matches!(result, Ty::Duration | Ty::Fixed),
-            UnOp::Sqrt | UnOp::Cbrt => *result == Ty::Fixed,
+            UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2 => *result == Ty::Fixed,
             UnOp::Not => *result == Ty::Bool,
             UnOp::BitNot => is_int(result),
         };

@@ -30,6 +30,11 @@ pub const FUNCTIONS: &[Word] = &[
     ),
     word("sqrt", "sqrt(fixed x) -> fixed", "The square root, rounded down; 0 of a negative number."),
     word("cbrt", "cbrt(fixed x) -> fixed", "The cube root, rounded toward zero."),
+    word(
+        "log2",
+        "log2(fixed x) -> fixed",
+        "The logarithm to base 2, rounded down; 0 of what is not above 0.",
+    ),
     word("handle", "handle(context c) -> handle_t", "Names the context to the application."),
     word("random", "random() -> uint32", "A random number, from the seed of the stack."),
     word(

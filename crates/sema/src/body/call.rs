@@ -251,7 +251,7 @@ impl Body<'_, '_> {
             "sat_add" | "sat_sub" => self.saturating(&name.name, args, span, want),
             "abs" => self.absolute(args, span),
             "ratio" => self.ratio(args, span),
-            "sqrt" | "cbrt" => self.root(&name.name, args, span),
+            "sqrt" | "cbrt" | "log2" => self.root_or_log(&name.name, args, span),
             "keyed_hash" => self.keyed_hash(args, span),
             "handle" => self.handle(args, span),
             "tx_room" => {
@@ -285,6 +285,7 @@ impl Body<'_, '_> {
                     "ratio",
                     "sqrt",
                     "cbrt",
+                    "log2",
                     "handle",
                     "mtu",
                     "local_ip",

@@ -44,6 +44,10 @@ CARRICK_INLINE uint64_t carrick_wide_div(carrick_wide a, uint64_t b) {
     return carrick_wide_quotient(a.high, a.low, b);
 }
 
+CARRICK_INLINE uint64_t carrick_wide_high(carrick_wide a) {
+    return a.high;
+}
+
 CARRICK_INLINE uint64_t carrick_wide_fixed(carrick_wide a) {
     return a.high << 32 | a.low >> 32;
 }
