@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A transfer over one link by ns-3's own applications, BulkSend and PacketSink, unmodified. Both ends have the program,
-// but for one that is given another socket factory. The last line says what arrived, and when.
+// A transfer over one link, or a path with a narrow one, by ns-3's own applications, BulkSend and PacketSink,
+// unmodified. Both ends have the program, but for one that is given another socket factory. The last line says what
+// arrived, and when.
 //
 //     build/bulk --server=ns3::...SocketFactory --bytes=20000000 --rate=100Mbps --delay=5ms --loss=0.01
 //
+// --path-mtu=576 puts two routers between them and a link with this MTU between those; --fragment lets them fragment.
 // --trace=CONTEXT.FIELD prints each change of a field of the client's program.
 #include <chrono>
 #include <cstdio>
+#include <vector>
 
+#include "carrick-dont-fragment.h"
 #include "carrick-helper.h"
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
@@ -16,6 +20,7 @@
 #include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/on-off-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/point-to-point-helper.h"
@@ -47,19 +52,55 @@ void Dropped(Ptr<const Packet> packet, const std::string &reason) {
                 reason.c_str());
 }
 
-NetDeviceContainer Link(const NodeContainer &nodes, const std::string &rate, const std::string &delay, double loss) {
+struct Path {
+    std::string rate = "100Mbps", delay = "5ms";
+    double loss = 0;
+    uint32_t mtu = 0; // of a link in the middle; 0: there is one link only
+    bool fragment = false;
+};
+
+NetDeviceContainer Link(const NodeContainer &nodes, const Path &path) {
     PointToPointHelper link;
-    link.SetDeviceAttribute("DataRate", StringValue(rate));
-    link.SetChannelAttribute("Delay", StringValue(delay));
+    link.SetDeviceAttribute("DataRate", StringValue(path.rate));
+    link.SetChannelAttribute("Delay", StringValue(path.delay));
     link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("250p"));
     NetDeviceContainer devices = link.Install(nodes);
-    for (uint32_t i = 0; loss > 0 && i < devices.GetN(); ++i) {
+    for (uint32_t i = 0; path.loss > 0 && i < devices.GetN(); ++i) {
         Ptr<RateErrorModel> errors = CreateObject<RateErrorModel>();
         errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
-        errors->SetRate(loss);
+        errors->SetRate(path.loss);
         devices.Get(i)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
     }
     return devices;
+}
+
+// Connects the first node to the second, directly or through routers. Returns the second's address.
+Ipv4Address Connect(const NodeContainer &ends, const Path &path) {
+    std::vector<Ptr<Node>> nodes = {ends.Get(0), ends.Get(1)};
+    NodeContainer routers;
+    if (path.mtu > 0) {
+        routers.Create(2);
+        InternetStackHelper().Install(routers);
+        nodes.insert(nodes.begin() + 1, routers.Begin(), routers.End());
+    }
+    Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
+    Ipv4InterfaceContainer link;
+    for (size_t i = 1; i < nodes.size(); ++i) {
+        const NetDeviceContainer devices = Link(NodeContainer(nodes[i - 1], nodes[i]), path);
+        if (i == 2) {
+            devices.Get(0)->SetMtu(static_cast<uint16_t>(path.mtu));
+            devices.Get(1)->SetMtu(static_cast<uint16_t>(path.mtu));
+        }
+        link = addresses.Assign(devices);
+        addresses.NewNetwork();
+    }
+    for (auto router = routers.Begin(); router != routers.End() && !path.fragment; ++router) {
+        CarrickDontFragment::Install(*router);
+    }
+    if (path.mtu > 0) {
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    }
+    return link.GetAddress(1);
 }
 
 // Starts ns-3's application that sends.
@@ -82,17 +123,20 @@ void Send(Ptr<Node> node, const std::string &factory, const InetSocketAddress &t
 int main(int argc, char **argv) {
     const CarrickHelper carrick(CARRICK_TYPE);
     std::string factories[] = {carrick.SocketFactory(), carrick.SocketFactory()};
-    std::string rate = "100Mbps", delay = "5ms", onoff, trace;
-    double loss = 0;
+    std::string onoff, trace;
+    Path path;
     bool checksums = true;
     g_wanted = 20000000;
     CommandLine command;
     command.AddValue("client", "socket factory of the client", factories[0]);
     command.AddValue("server", "socket factory of the server", factories[1]);
     command.AddValue("bytes", "bytes that the client sends", g_wanted);
-    command.AddValue("rate", "link rate", rate);
-    command.AddValue("delay", "link delay", delay);
-    command.AddValue("loss", "share of packets lost in each direction", loss);
+    command.AddValue("rate", "link rate", path.rate);
+    command.AddValue("delay", "link delay", path.delay);
+    command.AddValue("loss", "share of packets lost in each direction", path.loss);
+    command.AddValue("path-mtu", "MTU of a link in the middle of the path; default: there is one link", path.mtu);
+    command.AddValue("fragment", "routers fragment packets that are too long; default: they report them",
+                     path.fragment);
     command.AddValue("checksums", "packets have checksums, which the program needs", checksums);
     command.AddValue("onoff", "rate at which OnOff sends; default: BulkSend sends", onoff);
     command.AddValue("trace", "field of a context whose changes are printed", trace);
@@ -101,8 +145,7 @@ int main(int argc, char **argv) {
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(checksums));
     NodeContainer nodes(2);
     InternetStackHelper().Install(nodes);
-    Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
-    Ipv4InterfaceContainer interfaces = addresses.Assign(Link(nodes, rate, delay, loss));
+    const Ipv4Address server = Connect(nodes, path);
 
     for (uint32_t i = 0; i < 2; ++i) {
         if (factories[i] != carrick.SocketFactory()) {
@@ -117,7 +160,7 @@ int main(int argc, char **argv) {
     const uint16_t port = 5001;
     PacketSinkHelper sink(factories[1], InetSocketAddress(Ipv4Address::GetAny(), port));
     sink.Install(nodes.Get(1)).Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&Received));
-    Send(nodes.Get(0), factories[0], InetSocketAddress(interfaces.GetAddress(1), port), onoff);
+    Send(nodes.Get(0), factories[0], InetSocketAddress(server, port), onoff);
 
     const auto begin = std::chrono::steady_clock::now();
     Simulator::Stop(Seconds(3600));

@@ -9,7 +9,7 @@
 #include "ns3/ipv4-routing-protocol.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/socket.h"
+#include "ns3/uinteger.h"
 
 namespace ns3 {
 
@@ -18,6 +18,8 @@ namespace {
 constexpr uint32_t HEADER = 20; // octets of an IPv4 header without options
 constexpr uint32_t LONGEST = 65535;
 constexpr uint32_t LEAST_MTU = 68;
+// ICMP, and the types of its messages that report an error.
+constexpr uint8_t ICMP = 1, UNREACHABLE = 3, EXCEEDED = 11, PARAMETER = 12;
 
 uint16_t Load16(const uint8_t *at) {
     return static_cast<uint16_t>(at[0] << 8 | at[1]);
@@ -93,6 +95,11 @@ CarrickProtocol::~CarrickProtocol() = default;
 
 void CarrickProtocol::DoDispose() {
     m_core.reset();
+    if (m_reports) {
+        m_reports->SetRecvCallback(MakeNullCallback<void, Ptr<Socket>>());
+        m_reports->Close();
+        m_reports = nullptr;
+    }
     m_ipv4 = nullptr;
     m_node = nullptr;
     m_down.Nullify();
@@ -186,6 +193,9 @@ CarrickCore &CarrickProtocol::Core() {
                                                               << ": lower the attributes that set its capacity");
         }
         m_counters.resize(program.counter_count);
+        if (program.reports) {
+            ListenForReports();
+        }
     }
     return *m_core;
 }
@@ -207,13 +217,35 @@ IpL4Protocol::RxStatus CarrickProtocol::Receive(Ptr<Packet> packet, const Ipv4He
     const uint32_t payload = std::min(packet->GetSize(), LONGEST - HEADER);
     WriteHeader(header, payload, m_received.data());
     packet->CopyData(m_received.data() + HEADER, payload);
+    Take(packet, HEADER + payload);
+    return RX_OK;
+}
+
+// Gives the core what was received; `packet` is what a drop is reported for.
+void CarrickProtocol::Take(Ptr<const Packet> packet, uint32_t len) {
     if (!m_rxTrace.IsEmpty()) {
-        m_rxTrace(Create<Packet>(m_received.data(), HEADER + payload));
+        m_rxTrace(Create<Packet>(m_received.data(), len));
     }
-    if (!Core().Receive(m_received.data(), HEADER + payload)) {
+    if (!Core().Receive(m_received.data(), len)) {
         ReportDrop(packet);
     }
-    return RX_OK;
+}
+
+// A raw socket has whole messages: IpL4Protocol::ReceiveIcmp says neither how long the quoted packet was, nor anything
+// of parameter problems.
+void CarrickProtocol::ListenForReports() {
+    m_reports = Socket::CreateSocket(m_node, TypeId::LookupByName("ns3::Ipv4RawSocketFactory"));
+    m_reports->SetAttribute("Protocol", UintegerValue(ICMP));
+    m_reports->SetAttribute("IcmpFilter", UintegerValue(~(1u << UNREACHABLE | 1u << EXCEEDED | 1u << PARAMETER)));
+    m_reports->SetRecvCallback(MakeCallback(&CarrickProtocol::ReceiveReports, this));
+    m_reports->Bind(InetSocketAddress(GetAddress(), 0));
+}
+
+void CarrickProtocol::ReceiveReports(Ptr<Socket> socket) {
+    while (Ptr<Packet> report = socket->Recv()) {
+        const uint32_t len = report->CopyData(m_received.data(), LONGEST);
+        Take(report, len);
+    }
 }
 
 // The reason is the counter that went up.

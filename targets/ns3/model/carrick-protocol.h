@@ -11,6 +11,7 @@
 #include "ns3/ip-l4-protocol.h"
 #include "ns3/ipv4.h"
 #include "ns3/node.h"
+#include "ns3/socket.h"
 #include "ns3/traced-callback.h"
 
 namespace ns3 {
@@ -93,6 +94,9 @@ class CarrickProtocol : public IpL4Protocol, private CarrickCore::Host {
     void DoDispose() override;
 
   private:
+    void ListenForReports();
+    void ReceiveReports(Ptr<Socket> socket);
+    void Take(Ptr<const Packet> packet, uint32_t len);
     void Send(const uint8_t *packet, uint32_t len) override;
     void Report(const CarrickRecord &record) override;
     void ReportContext(const CarrickRecord &record);
@@ -104,6 +108,7 @@ class CarrickProtocol : public IpL4Protocol, private CarrickCore::Host {
     Ptr<Node> m_node;
     Ptr<Ipv4> m_ipv4;
     std::unique_ptr<CarrickCore> m_core;
+    Ptr<Socket> m_reports; // errors that the network reports, for a program that reads them
     std::vector<uint8_t> m_received;
     std::vector<uint64_t> m_counters; // at the last drop
     DownTargetCallback m_down;

@@ -15,9 +15,10 @@ namespace ns3 {
 
 class IdealLinkDevice : public SimpleNetDevice {
   public:
-    // What happens to a packet, in nanoseconds after it would arrive; NEVER: it does not arrive.
+    // What happens to a packet, in nanoseconds after it would arrive; NEVER: it does not arrive. If `mtu` is not 0, a
+    // router at the end of the link reports to its sender that it was longer than this.
     struct Fault {
-        uint64_t late, copy;
+        uint64_t late, copy, mtu;
     };
     static constexpr uint64_t NEVER = UINT64_MAX;
 
@@ -31,6 +32,7 @@ class IdealLinkDevice : public SimpleNetDevice {
     bool Send(Ptr<Packet> packet, const Address &to, uint16_t protocol) override;
 
   private:
+    void Report(Ptr<const Packet> about, uint16_t protocol, uint64_t mtu, uint64_t in);
     void Deliver(Ptr<Packet> packet, const Address &to, uint16_t protocol, uint64_t in);
 
     uint64_t m_packets = 0, m_busyUntil = 0;

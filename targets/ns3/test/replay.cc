@@ -140,7 +140,7 @@ void Link(const Script &script, const NodeContainer &nodes) {
         device->delayNs = script.delayNs;
         device->queuePackets = script.queuePackets;
         for (const ScriptFault &fault : script.faults[i]) {
-            device->faults[fault.packet] = {fault.late, fault.copy};
+            device->faults[fault.packet] = {fault.late, fault.copy, fault.mtu};
         }
         Ptr<Ipv4> ipv4 = nodes.Get(i)->GetObject<Ipv4>();
         const uint32_t interface = ipv4->AddInterface(device);

@@ -89,6 +89,7 @@ Script ReadScript(const std::string &path) {
             fault.packet = reader.Word();
             fault.late = reader.Word();
             fault.copy = reader.Word();
+            fault.mtu = reader.Word();
         }
     }
     for (ScriptHost &host : script.hosts) {

@@ -29,7 +29,7 @@ struct ScriptHost {
 };
 
 struct ScriptFault {
-    uint64_t packet, late, copy;
+    uint64_t packet, late, copy, mtu;
 };
 
 struct Script {

@@ -18,6 +18,9 @@ struct Requests {
     words: Vec<u64>,
 }
 
+/// Of a fault: the packet, how late it and its copy arrive, the MTU that is reported to its sender.
+const FAULT_WORDS: u64 = 4;
+
 /// The faults of one direction.
 #[derive(Debug, Default)]
 struct Faults {
@@ -88,7 +91,7 @@ impl Script {
         }
         words.extend([scenario.link.rate_bps, scenario.link.delay_ns, scenario.link.queue_packets as u64]);
         for faults in &self.faults {
-            words.push(faults.words.len() as u64 / 3);
+            words.push(faults.words.len() as u64 / FAULT_WORDS);
             words.extend(&faults.words);
         }
         for requests in &self.requests {
@@ -109,7 +112,8 @@ impl Observer for Script {
         let after = |at: Option<u64>| at.map_or(u64::MAX, |at| at - left - self.delay_ns);
         let (late, copy) = (after(fate.arrival), after(fate.copy));
         if (late, copy) != (0, u64::MAX) {
-            faults.words.extend([number, late, copy]);
+            let mtu = fate.report.map_or(0, |(mtu, _)| mtu.into());
+            faults.words.extend([number, late, copy, mtu]);
         }
     }
 
