@@ -227,7 +227,7 @@ mod on_a_narrow_path {
 
     #[test]
     fn and_says_so() {
-        run(Setting::Routed(&["--with", "path_mtu"], 700), |pair| {
+        run(Setting::Routed(&[], 700), |pair| {
             they_open_we_close(pair);
             let reports = pair.net.router_counter("Icmp", "OutDestUnreachs");
             assert!((1..20).contains(&reports), "{reports} reports");
