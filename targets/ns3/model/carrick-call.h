@@ -15,6 +15,7 @@ class CarrickCall {
   public:
     using Args = std::initializer_list<std::pair<const char *, uint64_t>>;
 
+    CarrickCall() = default; // of no program
     CarrickCall(const carrick_program &program, const char *name);
 
     // Whether the program has such a call.

@@ -19,8 +19,9 @@ Ptr<Socket> CarrickSocketFactory::CreateSocket() {
     if (!CarrickSocket::Speaks(program)) {
         const char *interface = program.interface_name ? program.interface_name : "none";
         NS_FATAL_ERROR(
-            "carrick: " << program.name << " has no sockets, as its interface is "
-                        << interface << ": make its requests by CarrickCall; sockets need the interface stream");
+            "carrick: "
+            << program.name << " has no sockets, as its interface is "
+            << interface << ": make its requests by CarrickCall; sockets need the interface stream or message");
     }
     Ptr<CarrickSocket> socket = CreateObject<CarrickSocket>();
     socket->SetProtocol(m_protocol);

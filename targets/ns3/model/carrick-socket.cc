@@ -13,6 +13,16 @@ namespace {
 
 constexpr uint32_t RECEIVE_MOST = 65536; // octets of a receive
 
+bool Has(const carrick_program &program, const char *interface) {
+    return program.interface_name && std::strcmp(program.interface_name, interface) == 0;
+}
+
+// The sockets for messages that connect or listen, in the order in which they began.
+std::vector<CarrickSocket *> &Ends() {
+    static std::vector<CarrickSocket *> ends;
+    return ends;
+}
+
 } // namespace
 
 TypeId CarrickSocket::GetTypeId() {
@@ -32,11 +42,18 @@ TypeId CarrickSocket::GetTypeId() {
 }
 
 bool CarrickSocket::Speaks(const carrick_program &program) {
-    return program.interface_name && std::strcmp(program.interface_name, "stream") == 0;
+    return Has(program, "stream") || Has(program, "message");
+}
+
+CarrickSocket::~CarrickSocket() {
+    Ends().erase(std::remove(Ends().begin(), Ends().end(), this), Ends().end());
 }
 
 void CarrickSocket::SetProtocol(Ptr<CarrickProtocol> protocol) {
     m_protocol = protocol;
+    m_messages = Has(*protocol->Program().plain, "message");
+    m_sendCall = Find("send");
+    m_recvCall = Find("recv");
 }
 
 int CarrickSocket::Fail(SocketErrno error) {
@@ -44,11 +61,14 @@ int CarrickSocket::Fail(SocketErrno error) {
     return -1;
 }
 
+CarrickCall CarrickSocket::Find(const char *call) const {
+    return CarrickCall(*m_protocol->Program().plain, call);
+}
+
 // A request holds the socket, whose memory the program may write to, until it completes.
-void CarrickSocket::Ask(const char *name, carrick_request request,
+void CarrickSocket::Ask(const CarrickCall &call, carrick_request request,
                         void (CarrickSocket::*done)(const carrick_completion &)) {
     CarrickCore &core = m_protocol->Core();
-    const CarrickCall call(core.Program(), name);
     if (call.Exists()) {
         Ptr<CarrickSocket> self(this);
         call.Make(core, request, [self, done](const carrick_completion &completion) {
@@ -62,7 +82,7 @@ void CarrickSocket::Ask(const char *name, carrick_request request,
 void CarrickSocket::Ask(const char *name) {
     carrick_request request = {};
     request.handle = m_handle;
-    Ask(name, request, nullptr);
+    Ask(Find(name), request, nullptr);
 }
 
 Socket::SocketErrno CarrickSocket::GetErrno() const {
@@ -70,7 +90,7 @@ Socket::SocketErrno CarrickSocket::GetErrno() const {
 }
 
 Socket::SocketType CarrickSocket::GetSocketType() const {
-    return NS3_SOCK_STREAM;
+    return m_messages ? NS3_SOCK_SEQPACKET : NS3_SOCK_STREAM;
 }
 
 Ptr<Node> CarrickSocket::GetNode() const {
@@ -110,17 +130,53 @@ int CarrickSocket::Connect(const Address &address) {
     if (!m_bound) {
         Bind();
     }
-    m_connecting = true;
     m_peer = InetSocketAddress::ConvertFrom(address);
+    Open();
+    if (m_messages) {
+        Meet();
+    }
+    return 0;
+}
+
+void CarrickSocket::Open() {
+    m_connecting = true;
     m_local.SetIpv4(m_protocol->GetAddress());
-    const CarrickCall call(*m_protocol->Program().plain, "connect");
-    Ask("connect",
+    const CarrickCall call = Find(m_messages ? "open" : "connect");
+    Ask(call,
         call.Request(0, {{"local_ip", m_local.GetIpv4().Get()},
                          {"local_port", m_local.GetPort()},
                          {"remote_ip", m_peer.GetIpv4().Get()},
                          {"remote_port", m_peer.GetPort()}}),
         &CarrickSocket::Connected);
-    return 0;
+}
+
+bool CarrickSocket::Awaits(const CarrickSocket &client) const {
+    return m_listening && !m_closing && !client.m_listening && !client.m_closing &&
+           &client.m_protocol->Program() == &m_protocol->Program() && client.m_peer.GetIpv4() == m_local.GetIpv4() &&
+           client.m_peer.GetPort() == m_local.GetPort();
+}
+
+// Programs for messages have no handshake: applications open both ends. A socket that listens opens its end for each
+// socket of this simulation that connects to it, whichever of them was first.
+void CarrickSocket::Meet() {
+    Ends().push_back(this);
+    for (CarrickSocket *other : Ends()) {
+        CarrickSocket *listener = m_listening ? this : other, *client = m_listening ? other : this;
+        if (listener->Awaits(*client)) {
+            Simulator::ScheduleWithContext(listener->GetNode()->GetId(), Time(0), &CarrickSocket::Join,
+                                           Ptr<CarrickSocket>(listener), client->m_local);
+        }
+    }
+}
+
+void CarrickSocket::Join(InetSocketAddress peer) {
+    if (m_closing || !NotifyConnectionRequest(peer)) {
+        return;
+    }
+    Ptr<CarrickSocket> child = Child();
+    child->m_peer = peer;
+    child->Open();
+    NotifyNewConnectionCreated(child, peer);
 }
 
 // Applications set their callbacks after Connect: they hear of it in an event of its own.
@@ -149,8 +205,12 @@ int CarrickSocket::Listen() {
     }
     m_listening = true;
     m_local.SetIpv4(m_protocol->GetAddress());
-    const CarrickCall call(*m_protocol->Program().plain, "listen");
-    Ask("listen",
+    if (m_messages) {
+        Meet();
+        return 0;
+    }
+    const CarrickCall call = Find("listen");
+    Ask(call,
         call.Request(
             0, {{"local_ip", m_local.GetIpv4().Get()}, {"local_port", m_local.GetPort()}, {"backlog", m_backlog}}),
         &CarrickSocket::Listening);
@@ -170,7 +230,7 @@ void CarrickSocket::Listening(const carrick_completion &done) {
 void CarrickSocket::Accept() {
     carrick_request request = {};
     request.handle = m_handle;
-    Ask("accept", request, &CarrickSocket::Accepted);
+    Ask(Find("accept"), request, &CarrickSocket::Accepted);
 }
 
 void CarrickSocket::Accepted(const carrick_completion &done) {
@@ -178,13 +238,7 @@ void CarrickSocket::Accepted(const carrick_completion &done) {
         return;
     }
     Accept();
-    Ptr<CarrickSocket> child = CreateObject<CarrickSocket>();
-    child->m_sendBuffer = m_sendBuffer;
-    child->m_receiveBuffer = m_receiveBuffer;
-    child->m_shutdownSend = m_shutdownSend;
-    child->m_protocol = m_protocol;
-    child->m_local = m_local;
-    child->m_bound = true;
+    Ptr<CarrickSocket> child = Child();
     child->Take(done.value);
     if (!NotifyConnectionRequest(child->m_peer)) {
         child->Close();
@@ -192,6 +246,17 @@ void CarrickSocket::Accepted(const carrick_completion &done) {
     }
     NotifyNewConnectionCreated(child, child->m_peer);
     child->Receive();
+}
+
+Ptr<CarrickSocket> CarrickSocket::Child() const {
+    Ptr<CarrickSocket> child = CreateObject<CarrickSocket>();
+    child->SetProtocol(m_protocol);
+    child->m_sendBuffer = m_sendBuffer;
+    child->m_receiveBuffer = m_receiveBuffer;
+    child->m_shutdownSend = m_shutdownSend;
+    child->m_local = m_local;
+    child->m_bound = true;
+    return child;
 }
 
 // Takes over a connection that a peer opened.
@@ -223,7 +288,7 @@ int CarrickSocket::Send(Ptr<Packet> packet, uint32_t) {
         return Fail(ERROR_MSGSIZE);
     }
     const size_t behind = m_sending ? 1 : 0; // what the core has does not move
-    if (m_out.size() == behind) {
+    if (m_out.size() == behind || m_messages) {
         m_out.emplace_back();
     }
     std::vector<uint8_t> &last = m_out.back();
@@ -259,9 +324,9 @@ void CarrickSocket::Push() {
     if (program.request_most > 0) {
         len = std::min<size_t>(len, program.request_most);
     }
-    carrick_request request = CarrickCall(program, "send").Request(m_handle, {{"len", len}});
+    carrick_request request = m_sendCall.Request(m_handle, {{"len", len}});
     request.data = {first.data() + m_sent, len, 0};
-    Ask("send", request, &CarrickSocket::Pushed);
+    Ask(m_sendCall, request, &CarrickSocket::Pushed);
 }
 
 void CarrickSocket::Pushed(const carrick_completion &done) {
@@ -317,10 +382,10 @@ void CarrickSocket::Receive() {
     if (program.request_most > 0) {
         len = std::min(len, program.request_most);
     }
-    carrick_request request = CarrickCall(program, "recv").Request(m_handle, {{"len", len}});
+    carrick_request request = m_recvCall.Request(m_handle, {{"len", len}});
     request.data = {m_space.data(), len, 0};
     request.writable = true;
-    Ask("recv", request, &CarrickSocket::Received);
+    Ask(m_recvCall, request, &CarrickSocket::Received);
 }
 
 void CarrickSocket::Received(const carrick_completion &done) {
@@ -375,6 +440,12 @@ Ptr<Packet> CarrickSocket::Recv(uint32_t most, uint32_t) {
         return nullptr;
     }
     Ptr<Packet> packet = m_in.front();
+    if (packet->GetSize() > most && m_messages) {
+        m_inOctets -= packet->GetSize();
+        m_in.pop_front();
+        Receive();
+        return packet->CreateFragment(0, most); // the rest of the message is lost
+    }
     if (packet->GetSize() > most) {
         const uint32_t size = packet->GetSize();
         m_in.front() = packet->CreateFragment(most, size - most);
@@ -409,7 +480,7 @@ int CarrickSocket::Close() {
 void CarrickSocket::Finish() {
     if (!m_closed) {
         m_closed = true;
-        Ask(m_listening ? "unlisten" : "close");
+        Ask(m_listening ? "unlisten" : "close"); // a listener for messages has neither
     }
 }
 

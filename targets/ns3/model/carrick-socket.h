@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A socket of ns-3 over a program with the interface `stream`.
+// A socket of ns-3 over a program with the interface `stream`, or `message`.
+// A packet that is sent over the second arrives as it was sent.
 #ifndef CARRICK_SOCKET_H
 #define CARRICK_SOCKET_H
 
@@ -18,6 +19,7 @@ class CarrickSocket : public Socket {
     static TypeId GetTypeId();
 
     CarrickSocket() = default;
+    ~CarrickSocket() override;
     // Of this protocol; a socket has one before anything else is done with it.
     void SetProtocol(Ptr<CarrickProtocol> protocol);
     // Whether sockets can be made over this interface.
@@ -52,10 +54,16 @@ class CarrickSocket : public Socket {
 
   private:
     int Fail(SocketErrno error);
-    void Ask(const char *call, carrick_request request, void (CarrickSocket::*done)(const carrick_completion &));
+    CarrickCall Find(const char *call) const;
+    void Ask(const CarrickCall &call, carrick_request request, void (CarrickSocket::*done)(const carrick_completion &));
     void Ask(const char *call);
     void Connected(const carrick_completion &done);
     void Opened();
+    void Open();
+    void Join(InetSocketAddress peer);
+    void Meet();
+    bool Awaits(const CarrickSocket &client) const;
+    Ptr<CarrickSocket> Child() const;
     void Listening(const carrick_completion &done);
     void Accept();
     void Accepted(const carrick_completion &done);
@@ -71,6 +79,8 @@ class CarrickSocket : public Socket {
     void Finish();
 
     Ptr<CarrickProtocol> m_protocol;
+    CarrickCall m_sendCall, m_recvCall;
+    bool m_messages = false; // each packet is a message
     SocketErrno m_errno = ERROR_NOTERROR;
     InetSocketAddress m_local = InetSocketAddress(Ipv4Address::GetAny(), 0);
     InetSocketAddress m_peer = InetSocketAddress(Ipv4Address::GetAny(), 0);
