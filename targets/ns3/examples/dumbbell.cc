@@ -3,13 +3,19 @@
 // the throughput of each flow, in Mbit/s, and the share of the bottleneck that both halves have.
 //
 //     build/dumbbell --flows=4 --other=ns3::...SocketFactory --queue=ns3::FqCoDelQueueDisc
+//
+// --timeline=FILE writes what each half carries over time, and the bottleneck's queue: a table that `carrick plot`
+// draws.
 #include <cstdio>
+#include <fstream>
+#include <memory>
 #include <vector>
 
 #include "carrick-helper.h"
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
 #include "ns3/command-line.h"
+#include "ns3/data-rate.h"
 #include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
@@ -29,7 +35,7 @@ namespace {
 struct Options {
     uint32_t flows = 4;
     double seconds = 20;
-    std::string rate = "20Mbps", delay = "20ms", queue = "ns3::FifoQueueDisc", other;
+    std::string rate = "20Mbps", delay = "20ms", queue = "ns3::FifoQueueDisc", other, timeline;
     bool ecn = false;
 };
 
@@ -43,6 +49,7 @@ Options Read(int argc, char **argv) {
     command.AddValue("delay", "delay of the bottleneck", options.delay);
     command.AddValue("queue", "queue discipline of the bottleneck", options.queue);
     command.AddValue("ecn", "the queue discipline marks packets where it can", options.ecn);
+    command.AddValue("timeline", "file for a table over time; default: none", options.timeline);
     command.Parse(argc, argv);
     return options;
 }
@@ -56,7 +63,7 @@ PointToPointHelper Link(const std::string &rate, const std::string &delay) {
     return link;
 }
 
-void SetQueue(const Options &options, Ptr<NetDevice> bottleneck) {
+Ptr<QueueDisc> SetQueue(const Options &options, Ptr<NetDevice> bottleneck) {
     TrafficControlHelper().Uninstall(NetDeviceContainer(bottleneck));
     TrafficControlHelper control;
     if (options.ecn) {
@@ -64,8 +71,58 @@ void SetQueue(const Options &options, Ptr<NetDevice> bottleneck) {
     } else {
         control.SetRootQueueDisc(options.queue);
     }
-    control.Install(NetDeviceContainer(bottleneck));
+    return control.Install(NetDeviceContainer(bottleneck)).Get(0);
 }
+
+using Sinks = std::vector<Ptr<PacketSink>>;
+
+uint64_t Received(const Sinks &sinks, uint32_t half) {
+    uint64_t sum = 0;
+    for (uint32_t i = half; i < sinks.size(); i += 2) {
+        sum += sinks[i]->GetTotalRx();
+    }
+    return sum;
+}
+
+// A table of what each half of the flows carries, and of the bottleneck's queue, point by point.
+class Timeline {
+  public:
+    Timeline(const Options &options, const Sinks &sinks, Ptr<QueueDisc> queue)
+        : m_file(options.timeline), m_bottleneck(static_cast<double>(DataRate(options.rate).GetBitRate())),
+          m_sinks(sinks), m_queue(queue) {
+        m_file << "seed,point,time_ns,goodput_bps,utilisation,to_host_longest_bytes,between_longest_bytes,"
+                  "between_together_bytes,flows\n";
+        Later();
+    }
+
+  private:
+    static constexpr double INTERVAL = 0.2; // seconds
+
+    void Later() {
+        Simulator::Schedule(Seconds(INTERVAL), &Timeline::Point, this);
+    }
+
+    void Point() {
+        const uint32_t queued = m_queue->GetNBytes();
+        for (uint32_t half = 0; half < 2; ++half) {
+            const uint64_t received = Received(m_sinks, half);
+            const double rate = static_cast<double>(received - m_received[half]) * 8 / INTERVAL;
+            m_received[half] = received;
+            m_file << "1," << m_points << ',' << Simulator::Now().GetNanoSeconds() << ',' << rate << ','
+                   << rate / m_bottleneck << ",0," << queued << ',' << queued << ',' << (half == 0 ? "ours" : "theirs")
+                   << '\n';
+        }
+        ++m_points;
+        Later();
+    }
+
+    std::ofstream m_file;
+    double m_bottleneck;
+    const Sinks &m_sinks;
+    Ptr<QueueDisc> m_queue;
+    uint64_t m_received[2] = {0, 0};
+    uint32_t m_points = 0;
+};
 
 // Both ends of a flow have the same factory.
 Ptr<PacketSink> Flow(const std::string &factory, Ptr<Node> from, Ptr<Node> to, Ipv4Address address) {
@@ -92,9 +149,9 @@ int main(int argc, char **argv) {
                             Ipv4AddressHelper("10.3.0.0", "255.255.255.0"));
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
     // The bottleneck was linked first: it is the first device of the router.
-    SetQueue(options, net.GetLeft()->GetDevice(0));
+    Ptr<QueueDisc> queue = SetQueue(options, net.GetLeft()->GetDevice(0));
 
-    std::vector<Ptr<PacketSink>> sinks;
+    Sinks sinks;
     for (uint32_t i = 0; i < options.flows; ++i) {
         const bool other = i % 2 == 1 && !options.other.empty();
         if (!other) {
@@ -103,15 +160,18 @@ int main(int argc, char **argv) {
         sinks.push_back(
             Flow(other ? options.other : ours, net.GetLeft(i), net.GetRight(i), net.GetRightIpv4Address(i)));
     }
+    std::unique_ptr<Timeline> timeline;
+    if (!options.timeline.empty()) {
+        timeline = std::make_unique<Timeline>(options, sinks, queue);
+    }
     Simulator::Stop(Seconds(options.seconds));
     Simulator::Run();
-    double sums[2] = {0, 0};
     for (uint32_t i = 0; i < options.flows; ++i) {
         const double rate = static_cast<double>(sinks[i]->GetTotalRx()) * 8e-6 / options.seconds;
-        sums[i % 2] += rate;
         std::printf("flow %u, %s: %.3f Mbit/s\n", i, i % 2 && !options.other.empty() ? "theirs" : "ours", rate);
     }
-    std::printf("even flows have %.3f of what is carried\n", sums[0] / (sums[0] + sums[1]));
+    const auto even = static_cast<double>(Received(sinks, 0)), odd = static_cast<double>(Received(sinks, 1));
+    std::printf("even flows have %.3f of what is carried\n", even / (even + odd));
     Simulator::Destroy();
     return EXIT_SUCCESS;
 }

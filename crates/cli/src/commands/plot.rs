@@ -36,33 +36,36 @@ pub fn label(file: &Path) -> String {
     file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
-/// A table, and what makes it again.
-pub fn read(file: &Path) -> Result<(Manifest, Table), Failure> {
+/// A table, and what makes it again, if it says so: other programs write tables with the same columns.
+type Drawn = (Option<Manifest>, Table);
+
+/// Reads the table in a file.
+pub fn read(file: &Path) -> Result<Drawn, Failure> {
     let shown = file.display();
     let text =
         std::fs::read_to_string(file).map_err(|e| Failure::Usage(format!("cannot read {shown}: {e}")))?;
     taken(&text, &label(file)).map_err(|e| Failure::Usage(format!("{shown}: {e}")))
 }
 
-fn taken(text: &str, label: &str) -> Result<(Manifest, Table), String> {
+fn taken(text: &str, label: &str) -> Result<Drawn, String> {
     let table = Table::read(label, text)?;
-    match Manifest::read(text.as_bytes(), label) {
+    let manifest = match Manifest::read(text.as_bytes(), label) {
         Ok((Form::Table(_), all)) => all.into_iter().next(),
         _ => None,
-    }
-    .map(|manifest| (manifest, table))
-    .ok_or_else(|| "it does not say which command made it".to_owned())
+    };
+    Ok((manifest, table))
 }
 
-fn draw(figure: Figure, drawn: &[(Manifest, Table)]) -> String {
+fn draw(figure: Figure, drawn: &[Drawn]) -> String {
     let by = format!("plot --what {}", figure.name());
     let tables: Vec<Table> = drawn.iter().map(|(_, table)| table.clone()).collect();
     figure.chart(&tables).svg(&manifests(drawn, &by))
 }
 
 /// What makes a drawing of tables again, which a command drew.
-pub fn manifests(drawn: &[(Manifest, Table)], by: &str) -> String {
-    let all = drawn.iter().map(|(manifest, table)| manifest.clone().drawn_of(table, by).to_string());
+pub fn manifests(drawn: &[Drawn], by: &str) -> String {
+    let known = drawn.iter().filter_map(|(manifest, table)| Some((manifest.clone()?, table)));
+    let all = known.map(|(manifest, table)| manifest.drawn_of(table, by).to_string());
     all.collect::<Vec<_>>().join("\n\n")
 }
 
@@ -75,8 +78,7 @@ pub fn all(folder: &Path, tables: &[String], label: &str) -> Result<(), Failure>
     let drawn = tables.iter().map(|text| taken(text, label)).collect::<Result<Vec<_>, _>>();
     let drawn = drawn.map_err(Failure::Failed)?;
     for figure in Figure::ALL {
-        let of: Vec<(Manifest, Table)> =
-            drawn.iter().filter(|(_, table)| table.kind == figure.of()).cloned().collect();
+        let of: Vec<Drawn> = drawn.iter().filter(|(_, table)| table.kind == figure.of()).cloned().collect();
         if !of.is_empty() {
             write(&folder.join(format!("{}.svg", figure.name())), &draw(figure, &of))?;
         }
