@@ -74,7 +74,13 @@ static void one_step(struct carrick_store *s, struct carrick_pcg *rng, uint64_t 
         struct plain p = look(s, rng, packet);
         p.key = key;
         if (what == 0) {
-            p.interface = 1 - p.interface;
+            p.interface = CARRICK_ROUTE;
+            if (carrick_store_has_space(s, counters)) {
+                carrick_store_send(s, 7, counters);
+                struct plain copy = p;
+                copy.interface = 7;
+                add(&leaving, &copy);
+            }
             carrick_store_pass(s, counters);
             add(&leaving, &p);
         } else {
@@ -90,7 +96,7 @@ static void one_step(struct carrick_store *s, struct carrick_pcg *rng, uint64_t 
     } else if (what == 2) {
         CHECK(carrick_store_take(s, key, 1) == move(&stored, &leaving, key, 1));
     } else if (what == 3) {
-        CHECK(carrick_store_take(s, key, 2) == move(&stored, NULL, key, 2));
+        CHECK(carrick_store_take(s, key, CARRICK_NOWHERE) == move(&stored, NULL, key, 0));
     } else {
         uint32_t len = carrick_store_next(s, out, ROOM, counters);
         CHECK((len > 0) == (leaving.count > 0));

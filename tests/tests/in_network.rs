@@ -78,7 +78,13 @@ const BELL: &str = "dumbbell:2";
 /// TCP from h0 to h2 over a topology of four hosts, with this on the command line.
 #[track_caller]
 fn over(topology: &str, args: &[&str]) -> Value {
-    let flows = ["--workload", "closed:1@h0:h2", "--flows", "3", "--bytes", "300KB", "--format", "json"];
+    carried(topology, "300KB", args)
+}
+
+/// The same, of flows of so many bytes.
+#[track_caller]
+fn carried(topology: &str, bytes: &str, args: &[&str]) -> Value {
+    let flows = ["--workload", "closed:1@h0:h2", "--flows", "3", "--bytes", bytes, "--format", "json"];
     let said = done(&root(), &[&["sim", TCP, "--topology", topology], &flows[..], args].concat());
     serde_json::from_str::<Value>(&said).expect("JSON")["runs"][0].take()
 }
@@ -133,6 +139,77 @@ fn a_proxy_at_a_host_keeps_strangers_from_it() {
     fs::write(&file, format!("hosts = 4\nswitches = 1\n{links}{programs}")).expect("a file");
     let named = over(&file.display().to_string(), &[]);
     assert_eq!((&named["ended"], &named["programs"][0]["at"]), (&3.into(), &"h2".into()), "{named}");
+}
+
+/// A program that sees TCP's packets, with this in the processor of each; `from` is the interface by which it came.
+fn seeing(dir: &Path, name: &str, processor: &str) -> String {
+    let text = format!(
+        "net_header ipv4 {{ uint32 src_ip; uint32 dst_ip; uint8 protocol = 6; uint8 interface; }}
+        pkt_bp ports over ipv4 {{ uint16 from; uint16 to; data_t rest; }}
+        event seen : net_event {{ uint8 from; }}
+        void parse(pkt_t p, ipv4 ip) {{
+            ports h;
+            p.extract(h);
+            raise seen {{ from = ip.interface }};
+        }}
+        void see(seen e) {{ {processor} }}
+        dispatch chains {{ seen -> {{ see }}; }}
+        deploy {{ register_role(in_network, 4); register_ep_chains(chains); register_ev_parser(parse); }}"
+    );
+    let file = dir.join(name);
+    fs::write(&file, text).expect("a file");
+    file.display().to_string()
+}
+
+#[test]
+fn a_switch_has_an_interface_for_each_of_its_links() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let star = |args: &[&str]| carried("star:4", "40KB", &[&["--loss", "1%"], args].concat());
+    let free = star(&[]);
+    // By number, where the route leads as well.
+    let table = seeing(dir.path(), "table.mtp", "forward(e.pkt, e.from == 0 ? 2 : 0);");
+    let by_number = star(&["--at", &format!("s0={table}")]);
+    for what in ["ended", "ended_at_ns", "packets", "hops", "slowdowns", "retransmitted_packets"] {
+        assert_eq!(free[what], by_number[what], "{what}");
+    }
+    // What h0 sends is copied to h3, and sent on; a chain passes packets on by the route.
+    let tap =
+        seeing(dir.path(), "tap.mtp", "if (e.from == 0) { pkt_copy(e.pkt, 3); } forward(e.pkt, ROUTE);");
+    let count = seeing(dir.path(), "count.mtp", "drop(e.pkt);");
+    let pass = seeing(dir.path(), "pass.mtp", "");
+    let at = [("s0", &pass), ("s0", &tap), ("h3", &count)].map(|(node, file)| format!("--at={node}={file}"));
+    let tapped = star(&words(&at));
+    assert_eq!(tapped["ended"], 3, "{tapped}");
+    let counted =
+        |which: usize, name: &str| tapped["programs"][which]["counters"][name].as_u64().expect("it");
+    let copies = counted(1, "tx_forwarded") - counted(1, "rx_packets");
+    assert_eq!(counted(0, "rx_packets"), counted(1, "rx_packets"), "a chain");
+    assert!(counted(2, "rx_packets") > 80 && counted(2, "rx_packets") <= copies, "less those lost on a link");
+    let compiled = star(&[&words(&at)[..], &["--compiled"]].concat());
+    for what in ["ended_at_ns", "packets", "hops", "programs"] {
+        assert_eq!(tapped[what], compiled[what], "{what}");
+    }
+}
+
+#[test]
+fn what_is_sent_nowhere_is_reported() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let fails = |args: &[&str], words: &[&str]| {
+        let output = run(&root(), &[&["sim", TCP, "--bytes", "10KB"], args].concat());
+        let said =
+            [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        words.iter().for_each(|word| assert!(said.contains(word), "{args:?}: {said}"));
+    };
+    let far = seeing(dir.path(), "far.mtp", "pkt_copy(e.pkt, 9); forward(e.pkt, ROUTE);");
+    let at = |node| format!("{node}={far}");
+    let star = ["--topology", "star:2", "--at"];
+    fails(&[&star[..], &[&at("s0")]].concat(), &["s0: ", "the interfaces 0 to 1; `ROUTE`"]);
+    fails(&[&star[..], &[&at("h1")]].concat(), &["h1: ", "interface 1, the host"]);
+    fails(&["--via", &far], &["other than 0, 1 and `ROUTE`"]);
+    let astray = "ports h; e.pkt.extract(h); h.net.dst_ip = 0x0a630000; pkt_copy(e.pkt, ROUTE, h);";
+    let astray = format!("s0={}", seeing(dir.path(), "astray.mtp", astray));
+    fails(&[&star[..], &[&astray]].concat(), &["a destination that is no host's"]);
 }
 
 #[test]

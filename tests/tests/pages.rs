@@ -109,7 +109,7 @@ fn machines_are_drawn_with_all_their_ways() {
 fn where_a_program_runs_is_told() {
     let (_, html) = pages().into_iter().find(|(p, _)| p.ends_with("in_network.mtp")).expect("it is there");
     assert!(html.contains(
-        "a transport program in the network, between two interfaces; it keeps at most uint64(kept) packets"
+        "a transport program in the network, between the interfaces of a node; it keeps at most uint64(kept) packets"
     ));
     assert!(html.contains("pkt_release") && html.contains("the states of talking"));
 }

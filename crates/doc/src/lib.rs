@@ -64,7 +64,7 @@ pub fn page(program: &Program, requirements: &[Requirement]) -> String {
     let role = match &program.in_network {
         Some(packets) => {
             let packets = escape(&print::expression(program, packets, &[]));
-            format!(" in the network, between two interfaces; it keeps at most {packets} packets")
+            format!(" in the network, between the interfaces of a node; it keeps at most {packets} packets")
         }
         None => String::new(),
     };

@@ -68,6 +68,7 @@ impl Emitter<'_> {
             Instr::SetQueuePrio { queue, prio } => self.set_queue("prio", queue, prio),
             Instr::Raise { event } => self.raise(*event),
             Instr::Forward { .. }
+            | Instr::PktCopy { .. }
             | Instr::Drop
             | Instr::PktStore { .. }
             | Instr::PktRelease { .. }

@@ -7,9 +7,9 @@ use crate::Emitter;
 use crate::blueprint::{sums_payload, tail};
 use crate::place::net_member;
 
-/// An interface: the last one for all that is above.
+/// The interface that a number means.
 fn interface(e: &str) -> String {
-    format!("(uint32_t)carrick_min64({e}, 1)")
+    format!("carrick_interface({e})")
 }
 
 impl Emitter<'_> {
@@ -18,14 +18,12 @@ impl Emitter<'_> {
             Instr::Forward { interface: to, header } => {
                 let to = interface(&self.value(to));
                 self.trace_instr(Opcode::Forward, &[&to]);
-                let text = match header.map(|h| (self.local(h), self.local_type(h))) {
-                    Some((header, Ty::Blueprint(bp))) => {
-                        let name = self.names.own(&self.p.blueprints[bp.index()].name);
-                        format!("{name}_forward(core, &{header}, {to});")
-                    }
-                    _ => format!("carrick_store_forward(&core->store, {to}, core->counters);"),
-                };
-                self.w.line(text);
+                self.send("decide", &to, *header);
+            }
+            Instr::PktCopy { interface: to, header } => {
+                let to = interface(&self.value(to));
+                self.trace_instr(Opcode::PktCopy, &[&to]);
+                self.send("has_space", &to, *header);
             }
             Instr::Drop => {
                 self.trace_instr(Opcode::Drop, &[]);
@@ -45,6 +43,19 @@ impl Emitter<'_> {
         }
     }
 
+    /// Sends the packet that is looked at, if the store allows it: it `decide`s where the packet goes, or `has_space` for a copy.
+    fn send(&mut self, allows: &str, to: &str, header: Option<LocalId>) {
+        self.w.line(format!("if (carrick_store_{allows}(&core->store, core->counters))"));
+        let text = match header.map(|h| (self.local(h), self.local_type(h))) {
+            Some((header, Ty::Blueprint(bp))) => {
+                let name = self.names.own(&self.p.blueprints[bp.index()].name);
+                format!("    {name}_forward(core, &{header}, {to});")
+            }
+            _ => format!("    carrick_store_send(&core->store, {to}, core->counters);"),
+        };
+        self.w.line(text);
+    }
+
     /// Takes what is kept under a key: it leaves by an interface, or is forgotten.
     fn take(&mut self, op: Opcode, key: &Expr, to: Option<String>) {
         let key = self.value(key);
@@ -53,7 +64,7 @@ impl Emitter<'_> {
         if let Some(to) = &to {
             self.w.line(format!("uint32_t to__ = {to};"));
         }
-        let way = if to.is_some() { "to__" } else { "2" };
+        let way = if to.is_some() { "to__" } else { "CARRICK_NOWHERE" };
         self.w.line(format!(
             "CARRICK_UNUSED uint32_t count__ = carrick_store_take(&core->store, key__, {way});"
         ));
@@ -95,7 +106,6 @@ impl Emitter<'_> {
         self.w.open(format!(
             "CARRICK_UNUSED static inline void {name}_forward({core}, const struct {ty} *h, uint32_t interface) {{"
         ));
-        self.w.line("if (!carrick_store_decide(&core->store, core->counters))\n    return;");
         self.w.line("uint64_t payload_len = h->payload__.ptr && !h->payload__.type ? h->payload__.len : 0;");
         let more = if bp.parts.is_empty() { "h" } else { "core, h, payload_len" };
         self.w.line(format!("uint32_t header_len = {name}_header_len({more});"));

@@ -111,7 +111,7 @@ impl Emitter<'_> {
     pub(crate) fn finish_packet(&mut self, bp: &BlueprintDef) {
         self.fill_in(bp);
         if self.p.in_network.is_some() {
-            self.w.line("core->store.left_by = h->net__.interface > 1 ? 1 : h->net__.interface;");
+            self.w.line("core->store.left_by = h->net__.interface;");
         }
     }
 

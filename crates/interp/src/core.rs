@@ -65,7 +65,7 @@ impl Core {
         self.rx_on(0, packet, now)
     }
 
-    /// As [`Core::rx`], of a program in the network: the packet came by interface 0 or 1.
+    /// As [`Core::rx`], of a program in the network: the packet came by this interface.
     ///
     /// # Errors
     /// [`Refused::Again`] also while a packet waits to leave, and [`Refused::Dropped`] of malformed ones only.
@@ -179,7 +179,8 @@ impl Core {
         m.next_leaving(out) || m.make_packet(&self.linked, out)
     }
 
-    /// By which interface the packet leaves that [`Core::tx`] made last, of a program in the network.
+    /// By which interface the packet leaves that [`Core::tx`] made last, of a program in the network; [`carrick_ir::ROUTE`] is
+    /// the one to which its destination leads.
     pub fn tx_interface(&self) -> u32 {
         self.machine.passing.left_by as u32
     }

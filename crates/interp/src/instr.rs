@@ -106,9 +106,10 @@ impl Machine {
             In::SetQueuePrio { queue, prio } => {
                 self.set_priority(p, self.eval(queue, fp), self.eval(prio, fp));
             }
-            In::Forward { interface, header } => {
-                let interface = self.eval(interface, fp);
-                self.forward(p, interface, header.map(|(bp, cell)| (bp, fp + cell as usize)));
+            In::Forward { interface, header } | In::PktCopy { interface, header } => {
+                let copy = matches!(instr, In::PktCopy { .. });
+                let header = header.map(|(bp, cell)| (bp, fp + cell as usize));
+                self.forward(p, self.eval(interface, fp), header, copy);
             }
             In::Drop => self.drop_current(),
             In::PktStore { key } => self.store(p, self.eval(key, fp)),

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use carrick_ir::Opcode;
+use carrick_ir::{Opcode, ROUTE, interface};
 
 use crate::counters::*;
 use crate::exec::Flow;
@@ -13,9 +13,6 @@ use crate::ipv4;
 use crate::layout::{ADDR_CELLS, PAYLOAD_ADDR, PAYLOAD_CTX, PAYLOAD_LEN};
 use crate::link::{Blueprint, Linked, PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
-
-/// The last of the two interfaces; what is above counts as this one.
-const LAST: u64 = 1;
 
 /// The packets that a core in the network holds.
 #[derive(Debug, Default)]
@@ -45,19 +42,19 @@ impl Passing {
 
 impl Machine {
     /// A packet is looked at from now on; it ends where its network header says.
-    pub(crate) fn look_at(&mut self, packet: &[u8], interface: u64) {
+    pub(crate) fn look_at(&mut self, packet: &[u8], came_by: u64) {
         let total = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
         let passing = &mut self.passing;
         passing.current.clear();
         passing.current.extend_from_slice(&packet[..total.min(packet.len())]);
-        passing.interface = interface.min(LAST);
+        passing.interface = came_by.min(ROUTE - 1);
         passing.gone = false;
     }
 
-    /// The packet goes on by the other interface, unless something else was said of it.
+    /// The packet goes where its destination leads, unless something else was said of it.
     pub(crate) fn pass_on(&mut self, p: &Linked) {
         if !self.passing.gone {
-            self.send_current(p, LAST - self.passing.interface);
+            self.send_current(p, ROUTE);
         }
     }
 
@@ -87,16 +84,27 @@ impl Machine {
     }
 
     /// `header`: the blueprint and its cells, if the packet leaves with that header instead of its own.
-    pub(crate) fn forward(&mut self, p: &Linked, interface: u64, header: Option<(usize, usize)>) {
-        let interface = interface.min(LAST);
-        self.instr(Opcode::Forward, &[interface]);
-        if !self.decide() {
+    pub(crate) fn forward(&mut self, p: &Linked, by: u64, header: Option<(usize, usize)>, copy: bool) {
+        let interface = interface(by);
+        self.instr(if copy { Opcode::PktCopy } else { Opcode::Forward }, &[interface]);
+        let allowed = if copy { self.has_space(p) } else { self.decide() };
+        if !allowed {
             return;
         }
         match header {
             Some((bp, at)) => self.send_rewritten(p, bp, at, interface),
             None => self.send_current(p, interface),
         }
+    }
+
+    /// Whether the core may hold one more packet beside the one that is looked at.
+    fn has_space(&mut self, p: &Linked) -> bool {
+        let held = self.passing.stored.len() + self.passing.leaving.len();
+        let space = held < p.packets.unwrap_or(0) as usize;
+        if !space {
+            self.count(STORE_FULL);
+        }
+        space
     }
 
     /// Reads the packet into the blueprint at `at`. A parser ends if that fails; in a processor the blueprint stays as it was.
@@ -166,18 +174,14 @@ impl Machine {
 
     pub(crate) fn store(&mut self, p: &Linked, key: u64) {
         self.instr(Opcode::PktStore, &[key]);
-        if !self.decide() || !self.fits(p) {
-            return;
+        if self.decide() && self.fits(p) && self.has_space(p) {
+            let packet = self.passing.current.clone();
+            self.passing.stored.push_back((key, packet));
         }
-        let passing = &mut self.passing;
-        if passing.stored.len() + passing.leaving.len() >= p.packets.unwrap_or(0) as usize {
-            return self.count(STORE_FULL);
-        }
-        passing.stored.push_back((key, passing.current.clone()));
     }
 
-    pub(crate) fn release(&mut self, key: u64, interface: u64) {
-        let interface = interface.min(LAST);
+    pub(crate) fn release(&mut self, key: u64, by: u64) {
+        let interface = interface(by);
         let found = self.take_stored(key);
         self.instr(Opcode::PktRelease, &[key, interface, found.len() as u64]);
         self.passing.leaving.extend(found.into_iter().map(|packet| (interface, packet)));

@@ -144,7 +144,7 @@ impl Machine {
         self.append(piece, out);
         out.resize(out.len() + code.padding(piece.len) + code.trailer, 0);
         let net = self.net_header(p, code);
-        self.passing.left_by = code.net.interface.map_or(0, |c| self.mem[(WORK + c) as usize].min(1));
+        self.passing.left_by = code.net.interface.map_or(0, |c| self.mem[(WORK + c) as usize]);
         if p.net_len > 0 {
             ipv4::build(out, &net, self.identification);
             self.identification = self.identification.wrapping_add(1);

@@ -28,6 +28,8 @@ void act(seen e) {
     if (e.what == 4) { drop(e.pkt); pkt_release(uint64(e.n), 0); }
     if (e.what == 5) { drop(e.pkt); pkt_discard(uint64(e.n)); }
     if (e.what == 6) { forward(e.pkt, 1); drop(e.pkt); pkt_store(e.pkt, 1); }
+    if (e.what == 10) { pkt_copy(e.pkt, e.n); pkt_store(e.pkt, 5); }
+    if (e.what == 11) { pkt_copy(e.pkt, uint32(e.n) * 1000); pkt_copy(e.pkt, ROUTE); }
     if (e.what == 7) {
         drop(e.pkt);
         head h;
@@ -39,6 +41,8 @@ void act(seen e) {
 }
 dispatch d { seen -> { act }; }
 deploy { register_role(in_network, 3); register_ep_chains(d); register_ev_parser(parse); }";
+
+const ROUTE: u32 = carrick_ir::ROUTE as u32;
 
 fn start() -> Core {
     core(&compile(TEXT), 0)
@@ -81,8 +85,8 @@ fn what_nobody_speaks_of_goes_on() {
     };
     // of another protocol, a fragment, refused by the parser, without an instruction
     for one in [packet(6, 2, 0, 5), fragment, packet(254, 9, 0, 0), packet(254, 0, 0, 1)] {
-        assert_eq!(after(&mut core, 0, &one), [(1, one.clone())]);
-        assert_eq!(after(&mut core, 1, &one), [(0, one.clone())]);
+        assert_eq!(after(&mut core, 0, &one), [(ROUTE, one.clone())]);
+        assert_eq!(after(&mut core, 1, &one), [(ROUTE, one.clone())]);
     }
     assert_eq!(count(&core, "tx_forwarded"), 8);
     assert_eq!(count(&core, "unparsed"), 2);
@@ -93,7 +97,7 @@ fn what_is_behind_a_packet_does_not_go_on_and_broken_ones_do_not_at_all() {
     let mut core = start();
     let whole = packet(6, 0, 0, 4);
     let padded: Vec<u8> = whole.iter().copied().chain([0; 10]).collect();
-    assert_eq!(after(&mut core, 0, &padded), [(1, whole.clone())]);
+    assert_eq!(after(&mut core, 0, &padded), [(ROUTE, whole.clone())]);
     let mut broken = whole.clone();
     broken[12] ^= 1;
     assert!(matches!(core.rx_on(0, &broken, 0), Err(Refused::Dropped(_))));
@@ -107,7 +111,7 @@ fn a_packet_goes_where_it_is_sent_or_nowhere() {
     let (back, on, far) = (packet(254, 1, 0, 0), packet(254, 1, 1, 0), packet(254, 1, 200, 0));
     assert_eq!(after(&mut core, 0, &back), [(0, back.clone())]);
     assert_eq!(after(&mut core, 1, &on), [(1, on.clone())]);
-    assert_eq!(after(&mut core, 0, &far), [(1, far.clone())], "above the last is the last");
+    assert_eq!(after(&mut core, 0, &far), [(200, far.clone())], "the node knows whether it has that one");
     assert_eq!(after(&mut core, 0, &packet(254, 2, 0, 0)), []);
 }
 
@@ -134,6 +138,21 @@ fn a_packet_goes_one_way() {
     let one = packet(254, 6, 0, 0);
     assert_eq!(after(&mut core, 0, &one), [(1, one.clone())]);
     assert_eq!(count(&core, "packet_gone"), 2);
+}
+
+#[test]
+fn a_copy_leaves_and_the_packet_is_kept() {
+    let mut core = start();
+    let one = packet(254, 10, 3, 0);
+    assert_eq!(after(&mut core, 0, &one), [(3, one.clone())]);
+    assert_eq!(after(&mut core, 1, &packet(254, 4, 5, 0)), [(0, one.clone())], "and goes later");
+    let twice = packet(254, 11, 1, 0);
+    let left = [(ROUTE - 1, twice.clone()), (ROUTE, twice.clone()), (ROUTE, twice.clone())];
+    assert_eq!(after(&mut core, 0, &twice), left, "no node has interface 1000");
+    // A copy needs space, as what is stored does.
+    (0..3).for_each(|_| assert_eq!(after(&mut core, 0, &packet(254, 3, 5, 0)), []));
+    assert_eq!(after(&mut core, 0, &twice), [(ROUTE, twice.clone())]);
+    assert_eq!((count(&core, "store_full"), count(&core, "packet_gone")), (2, 0));
 }
 
 #[test]
@@ -184,6 +203,7 @@ void act(seen e) {
     h.net.dst_ip = 0x0a000003;
     h.net.ttl -= 1;
     if (e.what == 2) { forward(e.pkt, 0, h); }
+    if (e.what == 4) { pkt_copy(e.pkt, 0, h); h.n += 1; }
     forward(e.pkt, 1, h);
 }
 dispatch d { seen -> { act }; }
@@ -222,6 +242,9 @@ fn a_header_that_was_not_read_has_no_payload_and_a_packet_still_goes_one_way() {
     let mut core = core(&compile(REWRITES), 0);
     let left = after(&mut core, 0, &summed(3, 7, b"left behind"));
     assert_eq!((left[0].1.len(), left[0].1[20], left[0].1[21]), (24, 0, 5));
+    let left = after(&mut core, 0, &summed(4, 7, b"twice"));
+    let copies: Vec<_> = left.iter().map(|(by, packet)| (*by, packet[21], &packet[24..])).collect();
+    assert_eq!(copies, [(0, 12, &b"twice"[..]), (1, 13, b"twice")], "each with its own header");
     let left = after(&mut core, 1, &summed(2, 0, b""));
     assert_eq!(left.iter().map(|(by, _)| *by).collect::<Vec<_>>(), [0]);
     assert_eq!(count(&core, "packet_gone"), 1);

@@ -64,7 +64,7 @@ pub enum Needs {
     Received,
     /// memory of requests, by address
     Memory,
-    /// a location between two interfaces
+    /// a location between the interfaces of a node
     Passing,
     /// memory for packets that wait there
     Store,
@@ -286,10 +286,20 @@ macro_rules! for_each_instruction {
                 form: "forward(e.pkt, uint32 interface[, bp])",
                 section: Section::Network,
                 needs: Needs::Passing,
-                meaning: "Sends the packet by that interface: unchanged, or with the header and network header of bp, a blueprint without frames. With bp, the payload is the one that was read into bp, and computed fields are computed again.",
+                meaning: "Sends the packet by that interface, or by `ROUTE`: unchanged, or with the header and network header of bp, a blueprint without frames. With bp, the payload is the one that was read into bp, and computed fields are computed again.",
                 fails: "frames: [MTP0307](../errors/MTP0307.md); longer than the MTU: `tx_too_long`; a field out of range: `tx_bad_field`",
                 record: "interface",
                 instead: None,
+            },
+            PktCopy = 23 { interface: U32, header: Header } => Declaration {
+                name: "pkt_copy",
+                form: "pkt_copy(e.pkt, uint32 interface[, bp])",
+                section: Section::Network,
+                needs: Needs::Store,
+                meaning: "Sends a copy of the packet by that interface, as `forward` does. It decides nothing about the packet itself: a program can forward, store or drop it as well, and copy it several times.",
+                fails: "as for forwarding; the limit of packets, stored or about to be sent, is reached, and the copy is lost: `store_full`",
+                record: "interface",
+                instead: Some("make a packet with `pkt_gen`"),
             },
             Drop = 18 => Declaration {
                 name: "drop",

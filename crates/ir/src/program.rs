@@ -44,7 +44,7 @@ pub struct Program {
     pub seg_rules: Vec<SegRule>,
     /// how blueprints wait
     pub schedule: Schedule,
-    /// of a program in the network, between two interfaces: how many packets it keeps at most; known at the start
+    /// of a program in the network: how many packets it keeps at most; known at the start
     pub in_network: Option<Expr>,
     /// how events wait; absent: each is handled when it comes
     pub event_schedule: Option<EventSchedule>,

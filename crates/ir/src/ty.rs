@@ -132,6 +132,14 @@ pub const STATUS_NAMES: [&str; 12] = [
     "ABORTED",
 ];
 
+/// The interface of a program in the network by which a packet goes where its destination leads: `ROUTE`.
+pub const ROUTE: u64 = 255;
+
+/// The interface that a number means. All above [`ROUTE`] mean one that no node has.
+pub fn interface(number: u64) -> u64 {
+    if number > ROUTE { ROUTE - 1 } else { number }
+}
+
 /// The variants of `report_t`, by number: what the network reports about a packet (RFC 792, RFC 1812 §5.2.7.1).
 pub const REPORT_NAMES: [&str; 10] = [
     "NET_UNREACHABLE",

@@ -76,7 +76,7 @@ impl Checker<'_> {
         self.report(
             Diagnostic::error(codes::ROLE, format!("{what} is for programs in the network"), span, "not here")
                 .note("a program at an end of a connection has one interface, and packets come to their end there")
-                .mend("add `register_role(in_network, packets);` to `deploy` if it is to run between two interfaces"),
+                .mend("add `register_role(in_network, packets);` to `deploy` if it is to run between the interfaces of a node"),
         );
     }
 }

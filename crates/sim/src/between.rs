@@ -10,12 +10,22 @@ pub struct Between {
     pub links: [Link; 2],
     /// the earliest time for which a timer is planned
     pub(crate) timer_at: u64,
+    /// packets that it sent by an interface that there is not
+    pub(crate) astray: u64,
 }
 
 impl Between {
     /// A core that has not seen a packet.
     pub fn new(core: Box<dyn Core>, links: [Link; 2]) -> Between {
-        Between { core, links, timer_at: u64::MAX }
+        Between { core, links, timer_at: u64::MAX, astray: 0 }
+    }
+
+    /// A sentence, if the core sent packets by interfaces that there are not.
+    pub(crate) fn stray_packets(&self) -> Option<String> {
+        let astray = self.astray;
+        (astray > 0).then(|| {
+            format!("the program in the network sent {astray} packets by interfaces other than 0, 1 and `ROUTE`; they were dropped")
+        })
     }
 
     /// What became of the packets that it sent to client and server.

@@ -12,13 +12,14 @@ pub trait Core {
     /// [`Refused::Again`] if nothing happened, [`Refused::Dropped`] if it was refused and counted.
     fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused>;
 
-    /// As [`Core::rx`], of a program in the network: the packet came by interface 0 or 1.
+    /// As [`Core::rx`], of a program in the network: the packet came by this interface.
     ///
     /// # Errors
     /// [`Refused::Again`] also while a packet waits to leave.
     fn rx_on(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<(), Refused>;
 
-    /// By which interface the packet leaves that [`Core::tx`] made last, of a program in the network.
+    /// By which interface the packet leaves that [`Core::tx`] made last, of a program in the network; [`carrick_ir::ROUTE`] is
+    /// the one to which its destination leads.
     fn tx_interface(&self) -> u32;
 
     /// A request of the application: the number of the interface call, and what it brings.

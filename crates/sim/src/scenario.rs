@@ -352,6 +352,7 @@ pub fn run_through(
     }
     if let Some((node, way)) = net.between.as_ref().zip(way) {
         failures.extend(judge::claims(way.program, "way", node.core.failed_claims()));
+        failures.extend(node.stray_packets());
     }
     Ok(Report {
         between: net.between.as_ref().zip(way).map(|(node, way)| BetweenReport {

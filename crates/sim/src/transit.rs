@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What passes the program in the network: packets of the hosts, and its own timers.
 
+use carrick_ir::ROUTE;
+
 use crate::between::Between;
 use crate::core::Refused;
+use crate::fabric::packets::Label;
 use crate::link::Fate;
 use crate::net::{Happening, Net};
 
@@ -49,14 +52,26 @@ impl Net<'_> {
             if !between.core.tx(&mut octets, self.now()) {
                 return self.packets.end_with(slot, octets);
             }
-            let to = between.core.tx_interface().min(1) as usize;
             self.watch.trace_between(&mut *between.core, self.now);
+            let Some(to) = self.interface_of(between.core.tx_interface(), &octets) else {
+                between.astray += 1;
+                self.packets.end_with(slot, octets);
+                continue;
+            };
             self.watch.observer.passed(self.now(), to, &octets);
             let fate = between.links[to].send(&mut octets, self.now());
             self.packets_made += 1;
             let number = self.packets_made;
             self.carry(slot, octets, fate, |packet| Happening::Arrival { host: to, number, packet });
         }
+    }
+
+    /// The host to which an interface leads, or the route of a packet; `None`: there is no such interface.
+    fn interface_of(&self, by: u32, octets: &[u8]) -> Option<usize> {
+        if u64::from(by) == ROUTE {
+            return Some(usize::from(Label::of(octets).destination != self.hosts[0].address));
+        }
+        Some(by as usize).filter(|by| *by < self.hosts.len())
     }
 
     /// Plans what becomes of a packet on a link.

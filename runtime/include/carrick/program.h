@@ -189,10 +189,11 @@ struct carrick_program {
     /* What the instance with this handle is found by. False: there is none. */
     bool (*identify)(struct carrick_core *core, uint64_t handle, struct carrick_identity *out);
 
-    /* Of a program in the network, else NULL. As rx, of a packet that came by interface 0 or 1; refused with
+    /* Of a program in the network, else NULL. As rx, of a packet that came by this interface; refused with
      * CARRICK_AGAIN also while a packet waits to leave. */
     int (*rx_on)(struct carrick_core *core, uint32_t interface, const uint8_t *packet, uint32_t len, uint64_t now);
-    /* By which interface the packet leaves that tx made last. */
+    /* By which interface the packet leaves that tx made last; CARRICK_ROUTE (carrick/store.h): where its destination
+     * leads. */
     uint32_t (*tx_interface)(const struct carrick_core *core);
     /* The most octets of a request's data; 0: as many as there are. */
     uint32_t request_most;

@@ -11,6 +11,15 @@
 #include "carrick/base.h"
 #include "carrick/counters.h"
 
+/* The interface by which a packet goes where its destination leads, and where packets go that are forgotten. */
+#define CARRICK_ROUTE   255u
+#define CARRICK_NOWHERE UINT32_MAX
+
+/* The interface that a number means; all above CARRICK_ROUTE mean one that no node has. */
+static inline uint32_t carrick_interface(uint64_t number) {
+    return number > CARRICK_ROUTE ? CARRICK_ROUTE - 1 : (uint32_t)number;
+}
+
 /* A packet that is held. */
 struct carrick_held {
     uint64_t key;
@@ -46,7 +55,7 @@ static inline void carrick_store_look(struct carrick_store *s, const uint8_t *pa
                                       uint32_t interface) {
     s->packet = packet;
     s->len = len;
-    s->interface = interface > 1 ? 1 : interface;
+    s->interface = interface < CARRICK_ROUTE ? interface : CARRICK_ROUTE - 1;
     s->gone = false;
 }
 
@@ -108,24 +117,31 @@ static inline bool carrick_store_fits(const struct carrick_store *s, uint64_t *c
     return false;
 }
 
-static inline void carrick_store_forward(struct carrick_store *s, uint32_t interface, uint64_t *counters) {
-    if (carrick_store_decide(s, counters) && carrick_store_fits(s, counters))
+/* Whether one more packet may be held beside the one that is looked at. */
+static inline bool carrick_store_has_space(const struct carrick_store *s, uint64_t *counters) {
+    if (s->used < s->capacity)
+        return true;
+    counters[CARRICK_COUNT_STORE_FULL]++;
+    return false;
+}
+
+/* The packet that is looked at leaves as it is. */
+static inline void carrick_store_send(struct carrick_store *s, uint32_t interface, uint64_t *counters) {
+    if (carrick_store_fits(s, counters))
         carrick_store_leave(s, carrick_store_copy(s), interface);
 }
 
-/* The packet goes on by the other interface, unless something else was said of it. */
+/* The packet goes where its destination leads, unless something else was said of it. */
 static inline void carrick_store_pass(struct carrick_store *s, uint64_t *counters) {
-    if (!s->gone)
-        carrick_store_forward(s, 1 - s->interface, counters);
+    if (s->gone)
+        return;
+    s->gone = true;
+    carrick_store_send(s, CARRICK_ROUTE, counters);
 }
 
 static inline void carrick_store_put(struct carrick_store *s, uint64_t key, uint64_t *counters) {
-    if (!carrick_store_decide(s, counters) || !carrick_store_fits(s, counters))
+    if (!carrick_store_decide(s, counters) || !carrick_store_fits(s, counters) || !carrick_store_has_space(s, counters))
         return;
-    if (s->used >= s->capacity) {
-        counters[CARRICK_COUNT_STORE_FULL]++;
-        return;
-    }
     uint32_t slot = carrick_store_copy(s), at = carrick_store_bucket(s, key);
     s->held[slot - 1].key = key;
     if (s->first[at])
@@ -141,7 +157,7 @@ static inline void carrick_store_forget(struct carrick_store *s, uint32_t slot) 
     s->used--;
 }
 
-/* Takes the packets of a key out, the oldest first: they leave by an interface, or (above 1) are forgotten. Returns how
+/* Takes the packets of a key out, the oldest first: they leave by an interface, or are forgotten. Returns how
  * many there were. */
 static inline uint32_t carrick_store_take(struct carrick_store *s, uint64_t key, uint32_t interface) {
     uint32_t at = carrick_store_bucket(s, key), slot = s->first[at], count = 0;
@@ -158,7 +174,7 @@ static inline uint32_t carrick_store_take(struct carrick_store *s, uint64_t key,
             s->last[at] = slot;
         } else {
             count++;
-            if (interface > 1)
+            if (interface == CARRICK_NOWHERE)
                 carrick_store_forget(s, slot);
             else
                 carrick_store_leave(s, slot, interface);

@@ -110,7 +110,9 @@ const ROLE: Kind = Kind {
     mend: |name| {
         Some(match name {
             "in_network" => "leave out `register_role` if the program can be at an end of a connection",
-            _ => "say `register_role(in_network, packets);` if the program can stand between two interfaces",
+            _ => {
+                "say `register_role(in_network, packets);` if the program can stand between the interfaces of a node"
+            }
         })
     },
 };

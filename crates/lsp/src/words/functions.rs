@@ -120,9 +120,10 @@ pub const REGISTRATIONS: &[Word] = &[
     word(
         "register_role",
         "register_role(in_network, packets)",
-        "The program runs between two interfaces, and stores at most this many packets.",
+        "The program runs between the interfaces of a node, and stores at most this many packets.",
     ),
-    word("in_network", "in_network", "The role of a program between two interfaces."),
+    word("in_network", "in_network", "The role of a program in the network."),
+    word("ROUTE", "ROUTE", "The interface to which a packet's destination leads."),
     word(
         "strict_priority",
         "strict_priority(inputs)",

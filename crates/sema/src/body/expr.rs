@@ -224,6 +224,7 @@ impl Body<'_, '_> {
                 (ExprKind::Lit(value), Ty::Enum(id))
             }
             Some(_) => return None,
+            None if name == "ROUTE" && self.cx.has_role() => (ExprKind::Lit(ir::ROUTE), Ty::U8),
             None => {
                 let status = ir::STATUS_NAMES.iter().position(|s| *s == name)?;
                 (ExprKind::Lit(status as u64), Ty::Status)

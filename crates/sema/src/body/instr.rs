@@ -50,9 +50,12 @@ impl Body<'_, '_> {
             Opcode::PutData => self.put_data(args, span),
             Opcode::PktGen => self.pkt_gen(args, span),
             Opcode::SetQueueRate | Opcode::SetQueuePrio => self.set_queue(op, args, span),
-            Opcode::Forward | Opcode::Drop | Opcode::PktStore | Opcode::PktRelease | Opcode::PktDiscard => {
-                self.packet_instruction(name, args, span)
-            }
+            Opcode::Forward
+            | Opcode::PktCopy
+            | Opcode::Drop
+            | Opcode::PktStore
+            | Opcode::PktRelease
+            | Opcode::PktDiscard => self.packet_instruction(op, args, span),
             Opcode::AddTxData
             | Opcode::TxFlushAndNotify
             | Opcode::AddRxDataSeg

@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a program in the network says of the packet that it looks at.
 
-use carrick_ir::{self as ir, Instr, Ty};
+use carrick_ir::{self as ir, Instr, Opcode, Ty};
 use carrick_syntax::Span;
-use carrick_syntax::ast::{self, Ident};
+use carrick_syntax::ast;
 use carrick_syntax::diag::Diagnostic;
 
 use super::Body;
 use crate::codes;
 
 impl Body<'_, '_> {
-    /// `forward(e.pkt, interface)`, `drop(e.pkt)`, `pkt_store(e.pkt, key)`, `pkt_release(key, interface)`,
-    /// `pkt_discard(key)`
-    pub(super) fn packet_instruction(
-        &mut self,
-        name: &Ident,
-        args: &[ast::Expr],
-        span: Span,
-    ) -> Option<Instr> {
+    /// `forward(e.pkt, interface)`, `pkt_copy(e.pkt, interface)`, `drop(e.pkt)`, `pkt_store(e.pkt, key)`,
+    /// `pkt_release(key, interface)`, `pkt_discard(key)`
+    pub(super) fn packet_instruction(&mut self, op: Opcode, args: &[ast::Expr], span: Span) -> Option<Instr> {
         if !self.cx.has_role() {
-            self.cx.not_at_an_end(span, &format!("`{}`", name.name));
+            self.cx.not_at_an_end(span, &format!("`{}`", op.name()));
             return None;
         }
-        let count = if matches!(name.name.as_str(), "drop" | "pkt_discard") { 1 } else { 2 };
-        let with_header = name.name == "forward" && args.len() == 3;
-        if !with_header {
+        let sends = matches!(op, Opcode::Forward | Opcode::PktCopy);
+        let count = if matches!(op, Opcode::Drop | Opcode::PktDiscard) { 1 } else { 2 };
+        if !(sends && args.len() == 3) {
             self.count(args, count, span)?;
         }
-        let of_packet = !name.name.starts_with("pkt_") || name.name == "pkt_store";
-        if of_packet {
+        if sends || matches!(op, Opcode::Drop | Opcode::PktStore) {
             self.event_packet(&args[0])?;
         }
-        Some(match name.name.as_str() {
-            "forward" => {
+        Some(match op {
+            Opcode::Forward | Opcode::PktCopy => {
                 let interface = self.interface(&args[1])?;
                 let header = args.get(2).map(|h| self.whole_header(h));
-                Instr::Forward { interface, header: header.map_or(Some(None), |h| h.map(Some))? }
+                let header = header.map_or(Some(None), |h| h.map(Some))?;
+                match op {
+                    Opcode::PktCopy => Instr::PktCopy { interface, header },
+                    _ => Instr::Forward { interface, header },
+                }
             }
-            "drop" => Instr::Drop,
-            "pkt_store" => Instr::PktStore { key: self.value_of_type(&args[1], &Ty::U64)? },
-            "pkt_discard" => Instr::PktDiscard { key: self.value_of_type(&args[0], &Ty::U64)? },
+            Opcode::Drop => Instr::Drop,
+            Opcode::PktStore => Instr::PktStore { key: self.value_of_type(&args[1], &Ty::U64)? },
+            Opcode::PktDiscard => Instr::PktDiscard { key: self.value_of_type(&args[0], &Ty::U64)? },
             _ => {
                 let typed = [(&args[0], Some(Ty::U64)), (&args[1], Some(Ty::U32))];
                 let mut values = self.arguments(&typed)?.into_iter();
@@ -133,10 +131,10 @@ impl Body<'_, '_> {
 
     fn check_interface(&mut self, interface: &ir::Expr, span: Span) -> Option<()> {
         match self.cx.fold(interface) {
-            Some(n) if n > 1 => self.report(
-                Diagnostic::error(codes::INTERFACE, format!("there is no interface {n}"), span, "not 0 or 1")
-                    .note("a program in the network has two interfaces, 0 and 1")
-                    .mend("write 0 or 1; the other one than it came by is `1 - interface`"),
+            Some(n) if n > ir::ROUTE => self.report(
+                Diagnostic::error(codes::INTERFACE, format!("there is no interface {n}"), span, "above 254")
+                    .note("a node has at most 255 interfaces; they are numbered from 0")
+                    .mend("write `ROUTE`, or the number of one that the node has"),
             ),
             _ => Some(()),
         }

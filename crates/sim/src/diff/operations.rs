@@ -323,7 +323,7 @@ impl World<'_> {
             1 | 2 => forge(self.program, &self.edges, &mut self.dice, &mut packet),
             _ => {}
         }
-        let interface = if self.program.in_network.is_some() { self.dice.roll(2) as u32 } else { 0 };
+        let interface = if self.program.in_network.is_some() { self.dice.roll(3) as u32 } else { 0 };
         let now = self.now;
         // Of exactly its size, so that a sanitizer sees one octet too many.
         let packet = packet.into_boxed_slice();

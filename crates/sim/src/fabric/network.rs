@@ -80,6 +80,8 @@ pub struct Network<'o> {
     /// that hosts made, and times that a packet went over a link
     pub made: u64,
     pub hops: u64,
+    /// packets that reached a switch and have no host's address
+    pub unroutable: u64,
     pub timeline: Timeline,
 }
 
@@ -103,7 +105,8 @@ impl<'o> Network<'o> {
             })
         });
         let (leads, ports): (Vec<Lead>, Vec<Port>) = both.unzip();
-        let port_to = |node| leads.iter().position(|lead| lead.to == node).unwrap_or(0) as PortId;
+        let links_of =
+            |node| (0..).zip(&leads).filter(|(_, l)| l.from == node).map(|(port, _)| port).collect();
         let uplink = |host| leads.iter().position(|lead| lead.from == host).unwrap_or(0) as PortId;
         Network {
             uplinks: (0..topology.hosts).map(uplink).collect(),
@@ -112,7 +115,7 @@ impl<'o> Network<'o> {
             routes: Routes::of(topology),
             losses: Rng::new(seed, STREAM_LOSSES),
             ingress: vec![Ingress::default(); ports.len()],
-            stations: Stations::new(stations, port_to),
+            stations: Stations::new(stations, links_of),
             packets: Packets::default(),
             agenda: Agenda::default(),
             now: 0,
@@ -120,6 +123,7 @@ impl<'o> Network<'o> {
             records: Vec::new(),
             made: 0,
             hops: 0,
+            unroutable: 0,
             timeline: Timeline::default(),
             hosts,
             ports,
@@ -221,8 +225,10 @@ impl<'o> Network<'o> {
 
     fn arrive(&mut self, port: PortId, packet: u32) {
         let node = self.leads[port as usize].to;
-        if let Some(station) = self.stations.first(node, 0) {
-            self.enter(Entry { station, interface: 0, packet, from: port });
+        if let Some(station) = self.stations.first(node) {
+            let at_switch = node as usize >= self.hosts.len();
+            let interface = if at_switch { self.stations.all[station as usize].interface(port) } else { 0 };
+            self.enter(Entry { station, interface, packet, from: port });
             return self.resume();
         }
         match (node as usize).checked_sub(self.hosts.len()) {
@@ -239,8 +245,19 @@ impl<'o> Network<'o> {
             host_at(label.destination, hosts).map_or(&[][..], |host| self.routes.ports(at, host as usize));
         let switch = &mut self.switches[at];
         let chosen = switch.choose(ports, self.queueing.paths, packet, &self.packets);
-        let Some(out) = chosen else { return self.packets.end(packet) };
-        let port = &mut self.ports[out as usize];
+        match chosen {
+            Some(out) => self.queue_at(at, out, from, packet),
+            None => {
+                self.unroutable += 1;
+                self.packets.end(packet);
+            }
+        }
+    }
+
+    /// A packet is to leave a switch by a port.
+    pub(super) fn queue_at(&mut self, at: usize, out: PortId, from: PortId, packet: u32) {
+        let label = self.packets.label(packet);
+        let (switch, port) = (&mut self.switches[at], &mut self.ports[out as usize]);
         match switch.queue(port, (packet, from), &mut self.packets, &self.queueing, self.now) {
             Fate::Queued => self.came(from, self.queueing.priority(label.class), label.octets.into()),
             Fate::Dropped(gone) => self.packets.end(gone),
@@ -367,7 +384,7 @@ impl<'o> Network<'o> {
     fn push_out(&mut self, host: usize) -> bool {
         let Some((packet, octets)) = self.make(host) else { return false };
         let out = self.uplinks[host];
-        match self.stations.first(host as Node, 1) {
+        match self.stations.last(host as Node) {
             Some(station) => self.enter(Entry { station, interface: 1, packet, from: out ^ 1 }),
             None => self.hold(out, packet, octets),
         }
@@ -388,7 +405,7 @@ impl<'o> Network<'o> {
         if !self.ports[out as usize].idle(self.now) {
             return false;
         }
-        let station = self.stations.first(host as Node, 1);
+        let station = self.stations.last(host as Node);
         if station.is_some() && self.stations.busy() {
             // What moves may take the link.
             self.stations.waiting.push(host as u32);

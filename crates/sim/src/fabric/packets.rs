@@ -84,7 +84,7 @@ fn word(octets: &[u8], at: usize) -> u32 {
 impl Label {
     /// Of a packet: the class is the first three bits of the differentiated services field, its class selector (RFC 2474,
     /// 4.2.2).
-    fn of(octets: &[u8]) -> Label {
+    pub fn of(octets: &[u8]) -> Label {
         let class = octets.get(1).map_or(0, |tos| tos >> 5);
         let (source, destination) = (word(octets, 12), word(octets, 16));
         Label { source, destination, octets: octets.len() as u32, class }

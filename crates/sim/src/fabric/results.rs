@@ -10,7 +10,7 @@ use super::network::Network;
 use super::port::PortCounters;
 use super::routes::Routes;
 use super::setup::Setup;
-use super::station::Placed;
+use super::station::{Placed, Station};
 pub use super::tier::Tier;
 use super::timeline::Timeline;
 use super::topology::Topology;
@@ -258,6 +258,7 @@ fn stations(
     for (station, Placed { node, way }) in network.stations.all.iter().zip(placed) {
         let name = setup.topology.name(*node);
         misdeeds.extend(judge::claims(way.program, &name, station.core.failed_claims()));
+        misdeeds.extend(astray(station, &name, *node < setup.topology.hosts));
         results.push(StationResult {
             node: name,
             program: way.program.file.clone(),
@@ -266,12 +267,35 @@ fn stations(
             open_contexts: station.core.open_contexts(),
         });
     }
-    let looped = network.stations.looped;
-    if looped > 0 {
-        misdeeds
-            .push(format!("{looped} packets went to and fro between programs at one node, and were dropped"));
-    }
+    misdeeds.extend(lost_packets(network));
     (results, misdeeds)
+}
+
+/// That a program sent packets by interfaces that its node does not have.
+fn astray(station: &Station, node: &str, is_host: bool) -> Option<String> {
+    let has = match station.links.len() {
+        _ if is_host => "interface 0, its link, and interface 1, the host".to_owned(),
+        1 => "interface 0".to_owned(),
+        links => format!("the interfaces 0 to {}", links - 1),
+    };
+    let count = station.astray;
+    (count > 0).then(|| {
+        format!(
+            "{node}: {count} packets were sent by interfaces that it does not have: it has {has}; \
+             `ROUTE` sends a packet where its destination leads"
+        )
+    })
+}
+
+/// Sentences about packets that programs sent nowhere.
+fn lost_packets(network: &Network<'_>) -> Vec<String> {
+    let (looped, unroutable) = (network.stations.looped, network.unroutable);
+    let looped = (looped > 0)
+        .then(|| format!("{looped} packets went to and fro between programs at one node, and were dropped"));
+    let unroutable = (unroutable > 0 && !network.stations.all.is_empty()).then(|| {
+        format!("{unroutable} packets had a destination that is no host's, and were dropped at a switch")
+    });
+    looped.into_iter().chain(unroutable).collect()
 }
 
 fn tiers(network: &mut Network<'_>, topology: &Topology) -> Vec<TierResult> {

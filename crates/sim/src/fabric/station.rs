@@ -2,8 +2,9 @@
 //! Programs in the network, at the nodes of a topology.
 //!
 //! The programs of a host stand between its link and the host: interface 0 leads to the link, interface 1 to the host. The
-//! programs of a switch see each packet that reaches the switch, by interface 0. What leaves the chain of a switch, at either
-//! end, is routed by its destination address. Programs take no time.
+//! interfaces of a switch are its links, in the order of the topology. Each packet that reaches it passes its programs in their
+//! order, as long as they send it by the route; behind the last one it goes where its destination leads. What a program sends by
+//! a link leaves at once. Programs take no time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,20 +28,45 @@ impl Placed<'_> {
     /// A core of the program, at work; `config` has what is the same at all nodes.
     pub(super) fn station(&self, config: Config) -> Result<Station, String> {
         let core = in_network(&self.way, config)?;
-        Ok(Station { node: self.node, port: 0, core, next: [None; 2], timer_at: u64::MAX })
+        let links = Vec::new();
+        Ok(Station { node: self.node, links, core, next: [None; 2], timer_at: u64::MAX, astray: 0 })
     }
 }
 
 /// A program at work.
 pub struct Station {
     pub node: Node,
-    /// a port whose link leads to the node
-    pub port: PortId,
+    /// the ports of the node, in the order of the topology
+    pub links: Vec<PortId>,
     pub core: Box<dyn Core>,
-    /// by interface, the next program of the chain; `None`: the node itself
+    /// towards the link and towards the host, the next program of the chain; `None`: the node itself. At a switch, the second
+    /// is the next one.
     pub next: [Option<u32>; 2],
     /// the earliest time for which a look at its timers is planned
     pub timer_at: u64,
+    /// packets that it sent by an interface that the node does not have
+    pub astray: u64,
+}
+
+/// Links of a switch that have an interface each; a packet that comes by another one comes by the last number.
+const LINKS: usize = carrick_ir::ROUTE as usize - 1;
+
+impl Station {
+    /// The port by which packets come to the node that nobody sent.
+    pub fn own_port(&self) -> PortId {
+        self.links.first().map_or(0, |link| link ^ 1)
+    }
+
+    /// The port behind an interface of a switch.
+    pub fn link(&self, interface: u32) -> Option<PortId> {
+        self.links.get(interface as usize).filter(|_| (interface as usize) < LINKS).copied()
+    }
+
+    /// The interface of a switch by which a packet has come over a port's link.
+    pub fn interface(&self, from: PortId) -> u32 {
+        let number = self.links.iter().position(|link| *link == from ^ 1).unwrap_or(0);
+        number.min(LINKS) as u32
+    }
 }
 
 /// A packet on its way into a program.
@@ -57,7 +83,7 @@ pub struct Entry {
 #[derive(Default)]
 pub struct Stations {
     pub all: Vec<Station>,
-    /// of each node that has programs, the one behind interface 0, and the one behind interface 1
+    /// of each node that has programs, the first and the last
     ends: BTreeMap<Node, [u32; 2]>,
     moving: VecDeque<Entry>,
     /// how many packets may still move now; `None`: none is moving
@@ -69,11 +95,11 @@ pub struct Stations {
 }
 
 impl Stations {
-    /// Those of a node form a chain in their order, from interface 0 to interface 1; `port_to` finds the port of a node.
-    pub fn new(mut all: Vec<Station>, port_to: impl Fn(Node) -> PortId) -> Stations {
+    /// Those of a node form a chain in their order; `links_of` finds the ports of a node.
+    pub fn new(mut all: Vec<Station>, links_of: impl Fn(Node) -> Vec<PortId>) -> Stations {
         let mut ends = BTreeMap::<Node, [u32; 2]>::new();
         for number in 0..all.len() {
-            all[number].port = port_to(all[number].node);
+            all[number].links = links_of(all[number].node);
             let this = number as u32;
             let chain = ends.entry(all[number].node).or_insert([this; 2]);
             let last = std::mem::replace(&mut chain[1], this);
@@ -85,12 +111,14 @@ impl Stations {
         Stations { all, ends, ..Stations::default() }
     }
 
-    /// The program that a packet meets which comes to a node by this interface.
-    pub fn first(&self, node: Node, interface: u32) -> Option<u32> {
-        if self.ends.is_empty() {
-            return None;
-        }
-        self.ends.get(&node).map(|ends| ends[interface as usize])
+    /// The program that a packet meets which comes to a node over a link.
+    pub fn first(&self, node: Node) -> Option<u32> {
+        self.ends.get(&node).map(|ends| ends[0])
+    }
+
+    /// The program that a packet of a host meets.
+    pub fn last(&self, host: Node) -> Option<u32> {
+        self.ends.get(&host).map(|ends| ends[1])
     }
 
     /// A packet is to enter a program. True: nobody is moving packets yet.

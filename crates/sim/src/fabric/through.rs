@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How packets pass the programs at a node.
 
+use carrick_ir::ROUTE;
+
+use super::edge::address;
 use super::network::{Happening, Network};
 use super::routes::PortId;
 use super::station::Entry;
@@ -45,7 +48,7 @@ impl Network<'_> {
             return;
         }
         it.timer_at = u64::MAX;
-        let from = it.port;
+        let from = it.own_port();
         while self.stations.all[station as usize].core.advance(now) == Err(Refused::Again) {
             self.let_out(station, from);
         }
@@ -74,28 +77,64 @@ impl Network<'_> {
             let now = self.now();
             let it = &mut self.stations.all[station as usize];
             let there = it.core.tx(&mut octets, now);
-            let to = it.core.tx_interface().min(1);
-            let (node, next) = (it.node, it.next[to as usize]);
+            let (by, node) = (it.core.tx_interface(), it.node as usize);
             self.packets.put(packet, octets);
             if !there {
                 return self.packets.end(packet);
             }
-            match next {
-                Some(station) => self.enter(Entry { station, interface: 1 - to, packet, from }),
-                None => self.leave(node as usize, to, packet, from),
+            let astray = match node.checked_sub(self.hosts.len()) {
+                Some(switch) => self.leave_at_switch((station, switch), by, packet, from),
+                None => self.leave_at_host((station, node), by, packet, from),
+            };
+            if let Err(packet) = astray {
+                self.stations.all[station as usize].astray += 1;
+                self.packets.end(packet);
             }
         }
     }
 
-    /// A packet leaves the programs of a node by an interface.
-    fn leave(&mut self, node: usize, interface: u32, packet: u32, from: PortId) {
-        match node.checked_sub(self.hosts.len()) {
-            Some(switch) => self.route(switch, from, packet),
-            None if interface == 1 => self.deliver(node, packet),
-            None => {
-                let octets = self.packets.label(packet).octets;
-                self.let_go(self.uplinks[node], packet, octets);
+    /// A program of a switch sends a packet by an interface; `Err`: there is none of this number.
+    fn leave_at_switch(
+        &mut self,
+        (station, switch): (u32, usize),
+        by: u32,
+        packet: u32,
+        from: PortId,
+    ) -> Result<(), u32> {
+        let it = &self.stations.all[station as usize];
+        match (u64::from(by) == ROUTE, it.next[1]) {
+            (true, Some(station)) => {
+                let interface = it.interface(from);
+                self.enter(Entry { station, interface, packet, from });
+            }
+            (true, None) => self.route(switch, from, packet),
+            (false, _) => {
+                let link = it.link(by).ok_or(packet)?;
+                self.queue_at(switch, link, from, packet);
             }
         }
+        Ok(())
+    }
+
+    /// As [`Network::leave_at_switch`], of a host.
+    fn leave_at_host(
+        &mut self,
+        (station, host): (u32, usize),
+        by: u32,
+        packet: u32,
+        from: PortId,
+    ) -> Result<(), u32> {
+        let label = self.packets.label(packet);
+        let by = match u64::from(by) == ROUTE {
+            true => u32::from(label.destination == address(host as u32)),
+            false => by,
+        };
+        let next = self.stations.all[station as usize].next.get(by as usize).ok_or(packet)?;
+        match *next {
+            Some(station) => self.enter(Entry { station, interface: 1 - by, packet, from }),
+            None if by == 1 => self.deliver(host, packet),
+            None => self.let_go(self.uplinks[host], packet, label.octets),
+        }
+        Ok(())
     }
 }
