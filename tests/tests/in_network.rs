@@ -192,6 +192,41 @@ fn a_switch_has_an_interface_for_each_of_its_links() {
 }
 
 #[test]
+fn a_program_in_the_network_has_a_trace_of_its_own() {
+    let folder = begun();
+    let dir = folder.path();
+    let recorded = |file: &str, args: &[&str]| {
+        let always = ["sim", "parcel/parcel.mtp", "--bytes", "20KB", "--trace", file];
+        done(dir, &[&always[..], args].concat());
+        let text = fs::read_to_string(dir.join(file)).expect("a trace");
+        assert!(done(dir, &["repro", file]).contains("the same"), "{file}");
+        done(dir, &["report", file, "-o", "page.html"]);
+        let page = fs::read_to_string(dir.join("page.html")).expect("a page");
+        assert!(page.contains("machine pace for flow c"), "it has the lines of the program");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect::<Vec<Value>>()
+    };
+    let held = |trace: &[Value]| trace.iter().filter(|line| line["detail"]["name"] == "pkt_store").count();
+    let via = recorded("via.jsonl", &["--via", "lane/lane.mtp", "--trace-at", "via"]);
+    assert_eq!((&via[0]["program"], &via[0]["at"]), (&"lane/lane.mtp".into(), &"via".into()));
+    let flows = ["--workload", "closed:1@h0:h1", "--flows", "1", "--topology", "star:2"];
+    let chain = ["--at", "s0=lane/lane.mtp", "--at", "s0=lane/lane.mtp", "--at-set", "s0.burst=3KB"];
+    let [first, second] = ["s0.0", "s0.1"]
+        .map(|at| recorded("node.jsonl", &[&flows[..], &chain, &["--trace-at", at]].concat()));
+    assert!(held(&via) > 0 && held(&first) > 0, "above the rate");
+    assert_eq!(held(&second), 0, "what the first lets through is at the rate");
+    let refused = |at: &str, chain: &[&str], hint: &str| {
+        let asked =
+            [&["sim", "parcel/parcel.mtp", "--trace", "t", "--trace-at", at][..], &flows, chain].concat();
+        let output = run(dir, &asked);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(hint), "{said}");
+    };
+    refused("s0", &chain, "s0.0 to s0.1");
+    refused("h1", &chain, "--at h1=PROGRAM");
+    refused("s3", &[], "h0 to h1 and s0");
+}
+
+#[test]
 fn what_is_sent_nowhere_is_reported() {
     let dir = tempfile::tempdir().expect("a folder");
     let fails = |args: &[&str], words: &[&str]| {
@@ -294,6 +329,19 @@ fn traces_and_comparisons_go_through_it_as_runs_do() {
     };
     assert!(ended(&through[..1]) < 0.1);
     assert!((0.6..1.0).contains(&ended(&through)), "800 kbit at one Mbit/s, less a burst");
+    // Its own contexts, as those of a host.
+    let inside = |more: &[&str]| {
+        done(dir, &[&["trace"], &through[..], &["--host", "via", "--bytes", "100KB"], more].concat())
+    };
+    let said = inside(&["--list", "--show", "flow.first"]);
+    assert!(said.contains("via flow#1") && said.contains("via 2 contexts"), "{said}");
+    let said = inside(&["--when", "flow.sizes.len() > 20", "--show", "flow.number"]);
+    assert!(said.contains("via when flow.sizes.len() > 20 flow#0"), "{said}");
+    let changed = inside(&["--at", "20ms", "--set", "flow.tokens = 5B", "--when", "flow.number == 2"]);
+    assert!(changed.contains("tokens=5 (was "), "{changed}");
+    let output = run(dir, &["trace", "parcel/parcel.mtp", "--host", "via", "--list"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && said.contains("--via PROGRAM"), "{said}");
     let said = done(dir, &[&["diff", "--seeds", "3"][..], &through].concat());
     assert!(said.contains(" 0 differences"), "{said}");
     let output = run(dir, &["diff", "lane/lane.mtp", "--via", "parcel/parcel.mtp"]);

@@ -53,7 +53,7 @@ fn simulate(program: &Arc<Program>, engine: &Engine, scenario: &Scenario) -> Rep
 fn a_trace_tells_what_became_of_each_packet_and_which_line_acted() {
     let (_, program) = programs().swap_remove(0);
     let mut octets = Vec::new();
-    let mut trace = JsonLines::new(&mut octets, program.clone(), 4, "a test", &[]);
+    let mut trace = JsonLines::new(&mut octets, program.clone(), 4, "a test", &[], None);
     let link =
         LinkConfig { loss_ppm: 50_000, duplicate_ppm: 50_000, queue_packets: 8, ..LinkConfig::default() };
     run(&program, &Engine::Interpreter, &Scenario::bulk(4, link, 300_000), &mut trace, true)

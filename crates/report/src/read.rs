@@ -30,6 +30,8 @@ pub struct Header {
     pub run: String,
     #[serde(default)]
     pub inputs: Vec<Input>,
+    /// where in the network the program runs; absent: at the hosts
+    pub at: Option<String>,
 }
 
 /// A file beside the program that a run is made of.

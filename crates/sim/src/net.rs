@@ -165,6 +165,9 @@ impl<'o> Net<'o> {
                 for (host, h) in self.hosts.iter_mut().enumerate() {
                     self.watch.observer.attend(self.now, host, &mut *h.core);
                 }
+                if let Some(between) = &mut self.between {
+                    self.watch.observer.attend_at(self.now, 0, &mut *between.core);
+                }
             }
         }
     }
@@ -294,6 +297,7 @@ impl Watch<'_> {
             return;
         }
         core.take_trace(&mut self.records);
-        self.records.drain(..).for_each(|record| self.observer.record_between(now, &record));
+        self.records.drain(..).for_each(|record| self.observer.record_at(now, 0, &record));
+        self.observer.attend_at(now, 0, core);
     }
 }

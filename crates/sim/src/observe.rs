@@ -21,8 +21,10 @@ pub trait Observer {
     fn asked(&mut self, _host: usize, _asks: &[Ask]) {}
     /// The core between the hosts lets a packet out by one of its interfaces.
     fn passed(&mut self, _now: u64, _interface: usize, _packet: &[u8]) {}
-    /// A trace record of the core between the hosts, whose program is not theirs.
-    fn record_between(&mut self, _now: u64, _record: &Record) {}
+    /// A trace record of a core in the network, whose program is not that of the hosts; stations are numbered from 0.
+    fn record_at(&mut self, _now: u64, _station: usize, _record: &Record) {}
+    /// As [`Observer::attend`], of a core in the network.
+    fn attend_at(&mut self, _now: u64, _station: usize, _core: &mut dyn Core) {}
     /// When it wants to look at the cores, beside the times at which something happens.
     fn alarms(&self) -> Vec<u64> {
         Vec::new()
@@ -75,8 +77,12 @@ impl Observer for All<'_> {
         self.0.iter_mut().for_each(|o| o.passed(now, interface, packet));
     }
 
-    fn record_between(&mut self, now: u64, record: &Record) {
-        self.0.iter_mut().for_each(|o| o.record_between(now, record));
+    fn record_at(&mut self, now: u64, station: usize, record: &Record) {
+        self.0.iter_mut().for_each(|o| o.record_at(now, station, record));
+    }
+
+    fn attend_at(&mut self, now: u64, station: usize, core: &mut dyn Core) {
+        self.0.iter_mut().for_each(|o| o.attend_at(now, station, core));
     }
 
     fn alarms(&self) -> Vec<u64> {
@@ -93,5 +99,33 @@ impl Observer for All<'_> {
 
     fn enough(&self) -> bool {
         self.0.iter().any(|o| o.enough())
+    }
+}
+
+/// Somebody who looks on at one program in the network, as if it ran at host 0, and at nothing else.
+pub struct Inside<O> {
+    pub station: usize,
+    pub observer: O,
+}
+
+impl<O: Observer> Observer for Inside<O> {
+    fn record_at(&mut self, now: u64, station: usize, record: &Record) {
+        if station == self.station {
+            self.observer.record(now, 0, record);
+        }
+    }
+
+    fn attend_at(&mut self, now: u64, station: usize, core: &mut dyn Core) {
+        if station == self.station {
+            self.observer.attend(now, 0, core);
+        }
+    }
+
+    fn alarms(&self) -> Vec<u64> {
+        self.observer.alarms()
+    }
+
+    fn enough(&self) -> bool {
+        self.observer.enough()
     }
 }

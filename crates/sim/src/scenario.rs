@@ -260,9 +260,14 @@ pub(crate) fn in_network(way: &Way<'_>, config: Config) -> Result<Box<dyn Core>,
     engine.core(program, &Config { params: params.clone(), ..config }, 0)
 }
 
-fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Between, String> {
+/// How the core between client and server is made.
+pub fn between_config(way: &Way<'_>, scenario: &Scenario, trace: bool) -> Config {
     let seed = scenario.seed.wrapping_mul(2).wrapping_add(0x6265_7477_6565_6e00);
-    let core = in_network(way, Config { seed, ..host_config(scenario, 0, tracing) })?;
+    Config { seed, params: way.params.clone(), ..host_config(scenario, 0, trace) }
+}
+
+fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Between, String> {
+    let core = in_network(way, between_config(way, scenario, tracing))?;
     Ok(Between::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
 }
 

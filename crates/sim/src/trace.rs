@@ -23,13 +23,15 @@ pub struct JsonLines<W: Write> {
 }
 
 impl<W: Write> JsonLines<W> {
-    /// Begins a trace; `manifest` says what makes it again, `inputs` of which files beside the program, each with a hash.
+    /// Begins a trace; `manifest` says what makes it again, `inputs` of which files beside the program, each with a hash. `at` is
+    /// where in the network the program runs.
     pub fn new(
         out: W,
         program: Arc<Program>,
         seed: u64,
         manifest: &str,
         inputs: &[(&str, &str)],
+        at: Option<&str>,
     ) -> JsonLines<W> {
         let mut header = json!({
             "schema": "carrick-trace-2",
@@ -43,6 +45,9 @@ impl<W: Write> JsonLines<W> {
         if !inputs.is_empty() {
             let of = |(file, hash): &(&str, &str)| json!({ "file": file, "hash": hash });
             header["inputs"] = inputs.iter().map(of).collect();
+        }
+        if let Some(at) = at {
+            header["at"] = at.into();
         }
         let mut lines = JsonLines { out, program, contexts: HashMap::new(), error: None };
         lines.line(&header);

@@ -22,6 +22,7 @@ mod shell;
 pub mod sim;
 mod targets;
 pub mod trace;
+mod traced;
 
 use std::process::ExitCode;
 use std::slice;

@@ -52,7 +52,8 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
     let path = args.program.clone().unwrap_or_else(|| PathBuf::from(&header.program));
     // What is said here goes before what the run was made with.
     let recorded = Some(&args.features).filter(|given| given.with.is_empty() && given.without.is_empty());
-    let recorded = recorded.and_then(|_| command_line::features(&header.run));
+    // Those of the command are of the program at the hosts.
+    let recorded = recorded.filter(|_| header.at.is_none()).and_then(|_| command_line::features(&header.run));
     let features = recorded.as_ref().unwrap_or(&args.features);
     let compiled = compile_choice(&path, &features.choice()).map_err(|e| match args.program {
         None => Failure::Usage(format!("{e}; or say with --program where the program of this run is")),

@@ -73,7 +73,7 @@ fn traced(host: &dyn Host, run: &targets::Run<'_>, file: &Path) -> Result<ExitCo
     let out = BufWriter::new(File::create(file).map_err(cannot)?);
     let (stack, mut records) = host.run_telling(run)?;
     let seed = records.configs.first().map_or(0, |config| config.seed);
-    let mut trace = JsonLines::new(out, run.program.clone(), seed, &super::command_line(), &[]);
+    let mut trace = JsonLines::new(out, run.program.clone(), seed, &super::command_line(), &[], None);
     let told = records.tell(&mut trace);
     // Whoever is no longer listened to is not to wait for that.
     drop(records);

@@ -149,7 +149,7 @@ pub struct Between {
 }
 
 impl Between {
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 

@@ -6,22 +6,24 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
+use carrick_ir::Program;
 use carrick_sim::Report;
 use carrick_sim::app::Messages;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
 use carrick_sim::scenario::{BetweenReport, end_name};
-use carrick_sim::trace::JsonLines;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::fabric::FabricArgs;
 use super::scenario::{self, AppKind, Between, ScenarioArgs, ViaArgs};
+use super::traced::{Traced, nothing};
 use crate::args::{Source, Watching};
 use crate::manifest::Manifest;
 use crate::output::{self, Format};
@@ -49,6 +51,10 @@ pub struct SimArgs {
     /// Trace file (JSON lines); `carrick report` draws it
     #[arg(long)]
     pub trace: Option<PathBuf>,
+    /// Program in the network whose trace is written in place of that of the hosts: `via`, a node (s0), or one of several at a
+    /// node (s0.0, s0.1)
+    #[arg(long, value_name = "NODE", requires = "trace")]
+    pub trace_at: Option<String>,
     #[command(flatten)]
     pub watching: Watching,
     /// Output format
@@ -69,13 +75,18 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let (engine, _library) = scenario::engine(&program, args.compiled, wanted)?;
     let between = args.way.between(args.compiled, wanted)?;
     let way = between.as_ref().map(Between::way);
-    let manifest = Manifest::of(args, &program, between.as_ref().map(Between::program))?;
+    let manifest = Manifest::of(args, &program, between.as_ref().map(|b| &**b.program()))?;
     let mut pcap = create(args.pcap.as_deref())?.map(|f| Pcapng::new(f, &program, 0, &manifest.to_string()));
-    let mut trace = create(args.trace.as_deref())?.map(|f| manifest.trace(f, &program, args.scenario.seed));
+    let inside = inside(args, between.as_ref())?;
+    let mut trace = create(args.trace.as_deref())?.map(|file| {
+        let traced = inside.unwrap_or(&program);
+        let lines = manifest.trace(file, traced, args.scenario.seed, args.trace_at.as_deref());
+        Traced::new(lines, inside.map(|_| 0))
+    });
     let mut metrics = Metrics::default();
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
-    observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
+    observers.extend(trace.as_mut().map(Traced::observer));
     let measured = !args.fast;
     if measured {
         observers.push(&mut metrics);
@@ -93,13 +104,23 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     }
     let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
     pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
-    trace.map_or(Ok(()), JsonLines::finish).map_err(written)?;
+    trace.map_or(Ok(()), Traced::finish)?;
     let metrics = measured.then_some(&metrics);
     match args.format {
         Format::Json => output::json(&as_json(&report, metrics, took, &manifest)),
         Format::Pretty => pretty(&report, metrics, took, args),
     }
     Ok(ExitCode::from(u8::from(!report.failures.is_empty() || !report.damage.is_empty())))
+}
+
+/// The program in the network whose trace is written, if it is not that of the hosts.
+fn inside<'b>(args: &SimArgs, between: Option<&'b Between>) -> Result<Option<&'b Arc<Program>>, Failure> {
+    match (args.trace_at.as_deref(), between) {
+        (None, _) => Ok(None),
+        (Some("via"), Some(between)) => Ok(Some(between.program())),
+        (Some(at), Some(_)) => Err(nothing(at, "say --trace-at via")),
+        (Some(at), None) => Err(nothing(at, "place one with --via PROGRAM")),
+    }
 }
 
 /// The programs that a run is of.

@@ -77,10 +77,16 @@ impl Manifest {
         })
     }
 
-    /// Begins the trace of a run.
-    pub fn trace<W: Write>(&self, out: W, program: &Arc<Program>, seed: u64) -> JsonLines<W> {
+    /// Begins the trace of a run: of the hosts, or of the program that runs `at` a location in the network.
+    pub fn trace<W: Write>(
+        &self,
+        out: W,
+        program: &Arc<Program>,
+        seed: u64,
+        at: Option<&str>,
+    ) -> JsonLines<W> {
         let inputs: Vec<_> = self.inputs.iter().map(|i| (i.file.as_str(), i.hash.as_str())).collect();
-        JsonLines::new(out, program.clone(), seed, &self.command(), &inputs)
+        JsonLines::new(out, program.clone(), seed, &self.command(), &inputs, at)
     }
 
     /// Of the run that a trace is of.

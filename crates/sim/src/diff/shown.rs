@@ -76,7 +76,7 @@ impl<T: Take> Observer for T {
         self.take(Shown { now, place: Place::Interface(interface), item: Item::Packet(packet.to_vec()) });
     }
 
-    fn record_between(&mut self, now: u64, record: &Record) {
+    fn record_at(&mut self, now: u64, _station: usize, record: &Record) {
         self.take(Shown { now, place: Place::Between, item: Item::record(record) });
     }
 }

@@ -117,7 +117,7 @@ pub fn run_through(
         (0..topology.hosts).map(|h| host(program, engine, setup, h, trace)).collect::<Result<_, _>>()?;
     let nodes = topology.hosts + topology.switches;
     let station = |placed: &Placed<'_>| match placed.node < nodes {
-        true => placed.station(config(setup, placed.node)),
+        true => placed.station(Config { trace, ..config(setup, placed.node) }),
         false => Err(format!("a program stands at node {}, and the topology has {nodes}", placed.node)),
     };
     let stations = placed.iter().map(station).collect::<Result<_, _>>()?;

@@ -73,10 +73,10 @@ pub struct Network<'o> {
     pub(super) packets: Packets,
     agenda: Agenda<Happening>,
     calls: Calls,
-    observer: Option<&'o mut dyn Observer>,
+    pub(super) observer: Option<&'o mut dyn Observer>,
     now: u64,
     /// used again and again
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
     /// that hosts made, and times that a packet went over a link
     pub made: u64,
     pub hops: u64,

@@ -57,6 +57,7 @@ impl Network<'_> {
     }
 
     fn after(&mut self, station: u32, from: PortId) {
+        self.trace_station(station);
         self.let_out(station, from);
         let now = self.now();
         let it = &mut self.stations.all[station as usize];
@@ -68,6 +69,14 @@ impl Network<'_> {
                 self.plan(deadline, Happening::Station { station });
             }
         }
+    }
+
+    /// Tells what the core of a program has reported.
+    fn trace_station(&mut self, station: u32) {
+        let now = self.now();
+        let Some(observer) = &mut self.observer else { return };
+        self.stations.all[station as usize].core.take_trace(&mut self.records);
+        self.records.drain(..).for_each(|record| observer.record_at(now, station as usize, &record));
     }
 
     /// Every packet that a program has for one of its interfaces.
@@ -82,6 +91,7 @@ impl Network<'_> {
             if !there {
                 return self.packets.end(packet);
             }
+            self.trace_station(station);
             let astray = match node.checked_sub(self.hosts.len()) {
                 Some(switch) => self.leave_at_switch((station, switch), by, packet, from),
                 None => self.leave_at_host((station, node), by, packet, from),

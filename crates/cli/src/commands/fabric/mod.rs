@@ -24,7 +24,6 @@ use carrick_sim::fabric::{self, Setup};
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
-use carrick_sim::trace::JsonLines;
 
 pub use args::FabricArgs;
 use programs::Programs;
@@ -36,6 +35,7 @@ pub use show::RUN;
 use super::plot;
 use super::scenario::engine_of;
 use super::sim::{SimArgs, create};
+use super::traced::Traced;
 use crate::manifest::Manifest;
 use crate::output::{self, Format};
 
@@ -161,12 +161,17 @@ impl Work<'_> {
         let setup = Setup { seed: asked.seed, params: asked.params.clone(), ..self.setup.clone() };
         let manifest = self.manifest.to_string();
         let mut pcap = create(self.args.pcap.as_deref())?.map(|f| Pcapng::new(f, self.program, 0, &manifest));
-        let mut trace =
-            create(self.args.trace.as_deref())?.map(|f| self.manifest.trace(f, self.program, asked.seed));
+        let inside =
+            self.args.trace_at.as_deref().map(|at| self.programs.find(at, &setup.topology)).transpose()?;
+        let mut trace = create(self.args.trace.as_deref())?.map(|file| {
+            let traced = inside.map_or(self.program, |(_, program)| program);
+            let lines = self.manifest.trace(file, traced, asked.seed, self.args.trace_at.as_deref());
+            Traced::new(lines, inside.map(|(station, _)| station))
+        });
         let mut metrics = Metrics::default();
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
-        observers.extend(trace.as_mut().map(|t| t as &mut dyn Observer));
+        observers.extend(trace.as_mut().map(Traced::observer));
         let measured = !self.args.fast;
         if measured {
             observers.push(&mut metrics);
@@ -180,7 +185,7 @@ impl Work<'_> {
             fabric::run_through(self.program, &engine, &setup, &placed, observer).map_err(Failure::Usage)?;
         let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
         pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
-        trace.map_or(Ok(()), JsonLines::finish).map_err(written)?;
+        trace.map_or(Ok(()), Traced::finish)?;
         Ok(Run { asked, results, retransmitted: measured.then_some(metrics.retransmitted_packets) })
     }
 }

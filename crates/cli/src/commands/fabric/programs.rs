@@ -16,6 +16,7 @@ use carrick_sim::scenario::Engine;
 use super::args::FabricArgs;
 use super::file::At;
 use crate::commands::scenario::engine_of;
+use crate::commands::traced::nothing;
 use crate::load::load_choice;
 
 /// A program at a node. The library must stay as long as its compiled core is used.
@@ -62,6 +63,29 @@ impl Programs {
     /// The programs themselves.
     pub fn iter(&self) -> impl Iterator<Item = &Program> {
         self.0.iter().map(|it| &*it.program)
+    }
+
+    /// The program at a node, `s0`, or one of several, `s0.1`; with its number among all.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if none or several are there.
+    pub fn find(&self, at: &str, topology: &Topology) -> Result<(usize, &Arc<Program>), Failure> {
+        let (name, place) = at.split_once('.').map_or((at, None), |(name, place)| (name, Some(place)));
+        let node = topology.node(name).ok_or_else(|| no_node(name, topology))?;
+        let here: Vec<_> = self.0.iter().enumerate().filter(|(_, it)| it.node == node).collect();
+        let place = match (place, here.len()) {
+            (_, 0) => return Err(nothing(at, &format!("place one with --at {name}=PROGRAM"))),
+            (None, 1) => Some(0),
+            (None, _) => None,
+            (Some(place), _) => place.parse::<usize>().ok(),
+        };
+        let found = place.and_then(|place| here.get(place)).map(|(number, it)| (*number, &it.program));
+        found.ok_or_else(|| {
+            let last = here.len() - 1;
+            Failure::Usage(format!(
+                "--trace-at {at}: say which program of the node, {name}.0 to {name}.{last}"
+            ))
+        })
     }
 
     /// Who runs each of them.

@@ -5,15 +5,17 @@ mod session;
 mod spec;
 
 use std::io::{BufWriter, LineWriter};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_driver::probe::{self, Asked, Unanswered};
 use carrick_driver::targets::{self, Targets};
+use carrick_driver::{Choice, Failure};
 use carrick_ir::Program;
-use carrick_sim::scenario::host_config;
+use carrick_sim::observe::{Inside, Observer};
+use carrick_sim::scenario::{between_config, host_config};
 use carrick_sim::watch::{Spec, Watch, line};
 use clap::{Args, ValueEnum};
 
@@ -27,6 +29,8 @@ pub enum HostName {
     Client,
     /// The host that listens
     Server,
+    /// The program of --via
+    Via,
 }
 
 #[derive(Debug, Args)]
@@ -61,7 +65,7 @@ pub struct TraceArgs {
     /// Context type to look at, where the program has several
     #[arg(long, help_heading = "What to look at")]
     pub context: Option<String>,
-    /// Host to look at. Omit for both
+    /// Host to look at, or the program in the network. Omit for both hosts
     #[arg(long, value_enum, help_heading = "What to look at")]
     pub host: Option<HostName>,
     /// Change: a field of the contexts that --on, --when or --at selects (context.field = value), or a parameter of the program (name=value)
@@ -86,10 +90,15 @@ pub struct TraceArgs {
     pub way: ViaArgs,
 }
 
-pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
-    let (compiled, asked) = probe::open(&args.source.file, &args.source.features.choice())?;
+/// The program of a file, of which questions are asked.
+fn open(file: &Path, choice: &Choice) -> Result<Asked, Failure> {
+    let (compiled, asked) = probe::open(file, choice)?;
     output::diagnostics(&compiled);
-    let asked = asked.ok_or_else(|| Failure::Failed(output::summary(&compiled)))?;
+    asked.ok_or_else(|| Failure::Failed(output::summary(&compiled)))
+}
+
+pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
+    let asked = open(&args.source.file, &args.source.features.choice())?;
     let (changes, settings) = spec::changes_and_settings(&args.set);
     if !args.breaks.is_empty() {
         if let Some(change) = changes.first() {
@@ -98,7 +107,14 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
         }
         return session::run(args, asked, &settings).or_else(refuse);
     }
-    let spec = match spec::spec(args, &asked, &changes) {
+    let inside = match (args.host, &args.way.via) {
+        (Some(HostName::Via), Some(file)) => Some(open(file, &Choice::default())?),
+        (Some(HostName::Via), None) => {
+            return Err(Failure::Usage("--host via: say which program with --via PROGRAM".into()));
+        }
+        _ => None,
+    };
+    let spec = match spec::spec(args, inside.as_ref().unwrap_or(&asked), &changes) {
         Ok(spec) => spec,
         Err(unanswered) => return refuse(unanswered),
     };
@@ -115,10 +131,17 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     let between = args.way.between(args.compiled, Tracing::On)?;
     let way = between.as_ref().map(Between::way);
     let out = BufWriter::new(std::io::stdout().lock());
-    let configs = [0, 1].map(|host| host_config(&scenario, host, false));
-    let mut watch = Watch::new(program, &configs, spec, format, out).map_err(Failure::Usage)?;
-    let report = carrick_sim::run_through(program, &engine, way.as_ref(), &scenario, &mut watch, true)
+    let configs = match (&inside, &way) {
+        (Some(_), Some(way)) => vec![between_config(way, &scenario, false)],
+        _ => [0, 1].map(|host| host_config(&scenario, host, false)).to_vec(),
+    };
+    let watched = inside.as_ref().map_or(program, |inside| &inside.program);
+    let watch = Watch::new(watched, &configs, spec, format, out).map_err(Failure::Usage)?;
+    let mut watch = Inside { station: 0, observer: watch };
+    let observer: &mut dyn Observer = if inside.is_some() { &mut watch } else { &mut watch.observer };
+    let report = carrick_sim::run_through(program, &engine, way.as_ref(), &scenario, observer, true)
         .map_err(Failure::Usage)?;
+    let watch = watch.observer;
     let whole = !watch.cut_short();
     watch.finish(report.ended_at).map_err(Failure::Failed)?;
     if whole {

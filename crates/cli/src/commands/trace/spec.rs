@@ -52,8 +52,16 @@ pub fn spec(args: &TraceArgs, asked: &Asked, changes: &[String]) -> Result<Spec,
     Ok(Spec {
         on,
         context,
-        hosts: if args.run.is_empty() { HOSTS } else { STACKS },
-        host: args.host.map(|host| usize::from(host == HostName::Server)),
+        hosts: match (args.host, args.run.is_empty()) {
+            (Some(HostName::Via), _) => INSIDE,
+            (_, true) => HOSTS,
+            (_, false) => STACKS,
+        },
+        host: match args.host {
+            Some(HostName::Client) => Some(0),
+            Some(HostName::Server) => Some(1),
+            Some(HostName::Via) | None => None,
+        },
         when,
         show,
         every: args.every.as_deref().map(interval).transpose()?,
@@ -70,6 +78,9 @@ fn named(name: &str, ty: Ty) -> Named {
 
 /// What the stacks of a process are called: there is a second one where memory joins them.
 const STACKS: [&str; 2] = ["stack", "peer"];
+
+/// What the program between client and server is called.
+const INSIDE: [&str; 2] = ["via", "via"];
 
 /// Whether there is something to look at, and what changes contexts can.
 fn makes_sense(args: &TraceArgs, changes: &[String]) -> Result<(), Failure> {
