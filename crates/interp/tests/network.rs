@@ -249,3 +249,76 @@ fn a_header_that_was_not_read_has_no_payload_and_a_packet_still_goes_one_way() {
     assert_eq!(left.iter().map(|(by, _)| *by).collect::<Vec<_>>(), [0]);
     assert_eq!(count(&core, "packet_gone"), 1);
 }
+
+/// What has a key is kept under it, and answered to whoever asks for the key.
+const KEEPS: &str = "
+net_header ipv4 { uint32 src_ip; uint32 dst_ip; uint8 protocol = 254; uint8 interface; }
+event put : net_event { uint8 key; addr_t data; bytes len; }
+event get : net_event { uint8 key; uint32 src; uint32 dst; uint8 from; }
+event made : flow_event { addr_t data; bytes len; }
+pkt_bp head over ipv4 { uint8 what; uint8 key; data_t payload; }
+id key_id(uint8 key);
+context entry by key_id { uint64 at; bytes len; }
+void parse(pkt_t p, ipv4 ip) {
+    head h;
+    p.extract(h);
+    if (h.what == 1) {
+        raise put at key_id(h.key) { key = h.key, data = h.payload.addr, len = h.payload.len };
+    } else {
+        raise get at key_id(h.key) { key = h.key, src = ip.src_ip, dst = ip.dst_ip, from = ip.interface };
+    }
+}
+void begin(put e) {
+    entry v;
+    v.len = e.len;
+    new_ctx(v, key_id(e.key));
+    raise made at key_id(e.key) { data = e.data, len = e.len };
+}
+void fill(made e, entry c) {
+    new_tx_ordered_data(INF, c.id);
+    add_tx_data(e.data, e.len, c.id);
+}
+void renew(put e, entry c) {
+    tx_flush_and_notify(c.id, c.len);
+    c.at += uint64(c.len);
+    add_tx_data(e.data, e.len, c.id);
+    c.len = e.len;
+}
+void answer(get e, entry c) {
+    drop(e.pkt);
+    head h;
+    h.what = 3;
+    h.key = e.key;
+    h.net.src_ip = e.dst;
+    h.net.dst_ip = e.src;
+    h.net.interface = e.from;
+    h.payload = data(c.id, c.at, c.len);
+    pkt_gen(h);
+}
+dispatch d { put -> { renew } absent { begin }; get -> { answer } absent { pass }; made -> { fill }; }
+void pass(get e) { forward(e.pkt, ROUTE); }
+deploy {
+    register_role(in_network, 0); register_ep_chains(d); register_ev_parser(parse);
+    register_ctx_spec(entry, 4); register_data_spec(entry, 64, 0);
+}";
+
+#[test]
+fn payloads_are_kept_and_answered() {
+    let mut core = core(&compile(KEEPS), 0);
+    let with = |what, key, payload: &[u8]| {
+        let mut packet = packet(254, what, key, payload.len());
+        packet[22..].copy_from_slice(payload);
+        packet
+    };
+    let get = with(2, 7, b"");
+    assert_eq!(after(&mut core, 2, &get), [(ROUTE, get.clone())], "nothing is there yet");
+    for value in [&b"first"[..], b"the second"] {
+        let put = with(1, 7, value);
+        assert_eq!(after(&mut core, 0, &put), [(ROUTE, put.clone())], "it is written through");
+        for _ in 0..2 {
+            let answers = after(&mut core, 2, &get);
+            let [(2, answer)] = &answers[..] else { panic!("{answers:?}") };
+            assert_eq!((answer[20], &answer[22..]), (3, value));
+        }
+    }
+}
