@@ -393,6 +393,49 @@ fn a_connection_through_the_syn_proxy_carries_every_octet() {
     }
 }
 
+const SNOOP: &str = "protocols/snoop/snoop.mtp";
+
+#[test]
+fn a_snooping_agent_repairs_losses_before_the_sender_sees_them() {
+    let runs = |args: &[&str]| {
+        let over = ["sim", TCP, "--topology", "protocols/snoop/lossy.toml", "--workload", "closed:1@h0:h1"];
+        let flows = ["--flows", "1", "--bytes", "1MB", "--seeds", "4", "--format", "json"];
+        let said = done(&root(), &[&over[..], &flows, args].concat());
+        let runs = serde_json::from_str::<Value>(&said).expect("JSON")["runs"].take();
+        let sum = |what: &str| -> u64 {
+            runs.as_array().expect("runs").iter().map(|run| run[what].as_u64().expect("a number")).sum()
+        };
+        assert_eq!(sum("ended"), 4, "{runs}");
+        [sum("ended_at_ns"), sum("retransmitted_packets")]
+    };
+    let agent = format!("--at=s0={SNOOP}");
+    let without_sack = ["--without", "sack"];
+    let [slow, resent] = runs(&without_sack);
+    let [fast, hidden] = runs(&[&without_sack[..], &[&agent]].concat());
+    assert!(resent >= 20 && hidden <= 2, "{resent} retransmissions, {hidden} with the agent");
+    assert!(slow > 2 * fast, "{slow} ns, {fast} ns with the agent");
+    let ([slow, resent], [fast, some]) = (runs(&[]), runs(&[&agent]));
+    assert!(2 * some < resent && 3 * slow > 5 * fast, "{some} of {resent}, {fast} of {slow} ns");
+}
+
+#[test]
+fn a_connection_past_a_snooping_agent_carries_every_octet() {
+    let bad = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "1%"];
+    for seed in ["1", "2"] {
+        let through = ["sim", TCP, "--via", SNOOP, "--bytes", "100KB", "--seed", seed, "--format", "json"];
+        let said = |more: &[&str]| -> Value {
+            serde_json::from_str(&done(&root(), &[&through[..], &bad, more].concat())).expect("JSON")
+        };
+        let interpreted = said(&[]);
+        assert_eq!(interpreted["server"][0]["received_bytes"], 100_000, "{interpreted}");
+        assert_eq!(interpreted["server"][0]["end"], "closed", "{interpreted}");
+        let compiled = said(&["--compiled"]);
+        for what in ["completion_ns", "between", "packets"] {
+            assert_eq!(interpreted[what], compiled[what], "{what}, seed {seed}");
+        }
+    }
+}
+
 const CLIENT: [u8; 4] = [10, 0, 0, 1];
 const SERVER: [u8; 4] = [10, 0, 0, 2];
 const SYN: u8 = 2;
