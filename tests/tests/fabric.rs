@@ -53,6 +53,7 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
         mtu: 1500,
         message: 65_536,
         keep: false,
+        services: Vec::new(),
         every: None,
         params: Vec::new(),
         limit: 60 * GBIT,

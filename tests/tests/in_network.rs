@@ -393,6 +393,41 @@ fn a_connection_through_the_syn_proxy_carries_every_octet() {
     }
 }
 
+#[test]
+fn a_host_that_takes_time_for_packets_is_the_bottleneck() {
+    let fast = ["sim", TCP, "--topology", "star:2", "--rate", "10Gbps", "--delay", "1us", "--format", "json"];
+    let flows = ["--workload", "closed:1@h0:h1", "--flows", "1", "--bytes", "300KB"];
+    let with = |service: &[&str]| {
+        let said = done(&root(), &[&fast[..], &flows, service].concat());
+        serde_json::from_str::<Value>(&said).expect("JSON")["runs"][0].take()
+    };
+    let ten = with(&["--service", "h1=10us"]);
+    let [rate, busy] =
+        [&ten["goodput_bps"], &ten["services"][0]["busy"]].map(|n| n.as_f64().expect("a number"));
+    // 1460 bytes in 10 us; without a service, eight times as much passes.
+    assert!((1.0e9..1.17e9).contains(&rate) && busy > 0.97, "{ten}");
+    assert!(with(&[])["goodput_bps"].as_f64() > Some(2.0 * rate));
+    let drawn = ["--service", "h0..h1=bimodal:95%x6us,5%x120us", "--service-queue", "8"];
+    let short = with(&drawn);
+    let (served, dropped) = (&short["services"][1]["served"], &short["services"][1]["dropped"]);
+    assert!(short["ended"] == 1 && served.as_u64() > Some(200) && dropped.as_u64() > Some(0), "{short}");
+    assert_eq!(short["services"][1]["longest"], 8, "{short}");
+    let again = with(&drawn);
+    assert_eq!((&short["services"], &short["ended_at_ns"]), (&again["services"], &again["ended_at_ns"]));
+    for (service, hint) in [
+        ("h1=10", "h1=12us"),
+        ("h1", "h1=12us"),
+        ("s0=10us", "h1=12us"),
+        ("h1=normal:10us", "exponential:12us"),
+        ("h4=10us", "2 hosts"),
+        ("h0=bimodal:90%x1us,5%x2us", "not 95 %"),
+    ] {
+        let output = run(&root(), &[&fast[..], &["--service", service]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(hint), "{service}: {said}");
+    }
+}
+
 const SNOOP: &str = "protocols/snoop/snoop.mtp";
 
 #[test]

@@ -47,6 +47,7 @@ fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
         mtu: MTU,
         message: 8 << 20,
         keep: false,
+        services: Vec::new(),
         every: None,
         params: params::values(program, &[longest]).expect("a parameter of it"),
         limit: 10_000_000_000,

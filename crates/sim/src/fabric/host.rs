@@ -2,6 +2,7 @@
 //! A host: a core, what sends and takes flows, and the link to the network.
 
 use super::edge::Edge;
+use super::service::Server;
 use crate::app::Ask;
 use crate::core::Core;
 
@@ -9,6 +10,8 @@ use crate::core::Core;
 pub struct Host {
     pub core: Box<dyn Core>,
     pub edge: Edge,
+    /// takes packets before the core does, if that takes time
+    pub server: Option<Server>,
     /// the earliest time for which a look at its timers is planned
     pub timer_at: u64,
     /// requests that are to be made, those first that the core refused for now
@@ -17,7 +20,7 @@ pub struct Host {
 
 impl Host {
     /// One that has not started.
-    pub fn new(core: Box<dyn Core>, edge: Edge) -> Host {
-        Host { core, edge, timer_at: u64::MAX, asks: Vec::new() }
+    pub fn new(core: Box<dyn Core>, edge: Edge, server: Option<Server>) -> Host {
+        Host { core, edge, server, timer_at: u64::MAX, asks: Vec::new() }
     }
 }

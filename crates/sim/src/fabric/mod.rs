@@ -13,6 +13,7 @@ pub mod port;
 mod real;
 pub mod results;
 mod routes;
+pub mod service;
 mod setup;
 pub mod sizes;
 mod station;
@@ -39,6 +40,7 @@ use edge::{Edge, Place};
 use host::Host;
 use network::Network;
 use results::Results;
+use service::Server;
 use topology::Node;
 
 /// Requests of a host that may wait for their completion to be taken.
@@ -72,7 +74,8 @@ fn host(
         keep: setup.keep,
     };
     let core = engine.core(program, &config, host as usize)?;
-    Ok(Host::new(core, Edge::new(Interface::of(program)?.shape, place)?))
+    let server = Server::of(&setup.services, host, setup.seed)?;
+    Ok(Host::new(core, Edge::new(Interface::of(program)?.shape, place)?, server))
 }
 
 /// Runs it. With an observer, the cores of hosts report their records.
@@ -102,6 +105,7 @@ pub fn run_through(
 ) -> Result<Results, String> {
     let topology = &setup.topology;
     topology.check()?;
+    service::check(&setup.services, topology)?;
     if program.in_network.is_some() {
         return Err("this program runs in the network: simulate one that runs at an end, and place this one with `--at`".into());
     }

@@ -7,6 +7,7 @@ use super::host::Host;
 use super::packets::Packets;
 use super::port::{PRIORITIES, Port, Waiting};
 use super::routes::{PortId, Routes};
+use super::service::Full;
 use super::station::{Entry, Station, Stations};
 use super::switch::{Fate, Queueing, Switch};
 use super::tier::Tier;
@@ -29,6 +30,8 @@ pub(super) enum Happening {
     Timer { host: u32 },
     /// an application asked to be woken
     Wake { host: u32, what: u32 },
+    /// a host has served a packet
+    Served { host: u32 },
     /// a timer of a program in the network may be due
     Station { station: u32 },
     /// a flow begins
@@ -197,6 +200,7 @@ impl<'o> Network<'o> {
                 self.hosts[host as usize].edge.wake(what as usize, &self.flows);
                 self.pump(host as usize);
             }
+            Happening::Served { host } => self.served(host as usize),
             Happening::Station { station } => self.station_timer(station),
             Happening::Begin { flow } => self.begin(flow),
             Happening::Starts { place } => {
@@ -339,7 +343,28 @@ impl<'o> Network<'o> {
 
     // ---- at the hosts ----
 
+    /// A packet reaches a host: its core takes it, at once or when the host has served it.
     pub(super) fn deliver(&mut self, host: usize, packet: u32) {
+        let Some(server) = &mut self.hosts[host].server else { return self.take(host, packet) };
+        match server.arrive(packet) {
+            Ok(Some(takes)) => self.plan(self.now + takes, Happening::Served { host: host as u32 }),
+            Ok(None) => {}
+            Err(Full) => self.packets.end(packet),
+        }
+    }
+
+    fn served(&mut self, host: usize) {
+        let Some(server) = &mut self.hosts[host].server else { return };
+        let (packet, next) = server.finish();
+        if let Some(takes) = next {
+            self.plan(self.now + takes, Happening::Served { host: host as u32 });
+        }
+        if let Some(packet) = packet {
+            self.take(host, packet);
+        }
+    }
+
+    fn take(&mut self, host: usize, packet: u32) {
         let octets = self.packets.lend(packet);
         if let Some(observer) = &mut self.observer {
             observer.arrived(self.now, host, u64::from(packet), &octets);

@@ -9,11 +9,12 @@ use super::flows::{Flow, Outcome, Series};
 use super::network::Network;
 use super::port::PortCounters;
 use super::routes::Routes;
+use super::service::{Server, ServiceCounters};
 use super::setup::Setup;
 use super::station::{Placed, Station};
 pub use super::tier::Tier;
 use super::timeline::Timeline;
-use super::topology::Topology;
+use super::topology::{Node, Topology};
 use crate::judge;
 
 /// What came of a flow.
@@ -62,11 +63,22 @@ pub struct StationResult {
     pub open_contexts: usize,
 }
 
+/// What came of the service of a host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServiceResult {
+    /// the name of the host
+    pub host: String,
+    pub counters: ServiceCounters,
+    /// the share of the run in which it served
+    pub busy: f64,
+}
+
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results {
     pub flows: Vec<FlowResult>,
     pub stations: Vec<StationResult>,
+    pub services: Vec<ServiceResult>,
     /// claims of these programs that did not hold, and packets that they handed to each other for ever: sentences
     pub misdeeds: Vec<String>,
     pub tiers: Vec<TierResult>,
@@ -116,6 +128,7 @@ impl Results {
         Results {
             flows,
             stations,
+            services: services(&network, setup),
             misdeeds,
             tiers: tiers(&mut network, &setup.topology),
             ended_at: now,
@@ -247,6 +260,17 @@ fn bucket(flows: &mut [(u64, f64)]) -> Bucket {
     flows.sort_by(|a, b| a.1.total_cmp(&b.1));
     let at = |percent: usize| flows[(flows.len() - 1) * percent / 100].1;
     Bucket { upto, flows: flows.len(), p50: at(50), p99: at(99), most: at(100) }
+}
+
+fn services(network: &Network<'_>, setup: &Setup) -> Vec<ServiceResult> {
+    let run = network.now().max(1) as f64;
+    let of = |(host, server): (Node, &Server)| ServiceResult {
+        host: setup.topology.name(host),
+        counters: server.counters,
+        busy: (server.counters.busy_ns as f64 / run).min(1.0),
+    };
+    let hosts = (0..).zip(&network.hosts);
+    hosts.filter_map(|(host, it)| it.server.as_ref().map(|server| of((host, server)))).collect()
 }
 
 fn stations(

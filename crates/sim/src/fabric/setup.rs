@@ -2,6 +2,7 @@
 //! What a run is made of.
 
 use super::flows::{Flow, Start};
+use super::service::Service;
 use super::switch::Queueing;
 use super::topology::Topology;
 use super::workload::Workload;
@@ -16,6 +17,8 @@ pub struct Setup {
     pub background: Option<Workload>,
     pub seed: u64,
     pub mtu: u32,
+    /// hosts that take time for packets
+    pub services: Vec<Service>,
     /// octets of a message at most, where a program carries messages
     pub message: u32,
     /// flows to one host follow each other on one connection

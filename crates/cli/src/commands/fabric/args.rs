@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a network of many hosts is, as the command line says it.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use carrick_driver::{Failure, quantity};
 use carrick_sim::fabric::Setup;
+use carrick_sim::fabric::service::{Service, ServiceTime};
 use carrick_sim::fabric::sizes::Sizes;
 use carrick_sim::fabric::switch::{Mark, Paths, Pause, Queueing, Shared, Trim};
 use carrick_sim::fabric::topology::{Links, Topology};
@@ -19,6 +21,8 @@ use crate::commands::scenario::ScenarioArgs;
 const MESSAGE: u32 = 65_536;
 /// Flows of a workload that has no end of itself.
 const FLOWS: u32 = 1000;
+/// Hosts of one service at most: more than a topology has are refused by the first that is none.
+const HOSTS: usize = 65_536;
 const HOUR: u64 = 3_600_000_000_000;
 
 #[derive(Debug, Args)]
@@ -90,6 +94,13 @@ pub struct FabricArgs {
     /// Spread the packets of a flow over all shortest paths (default: one path for each flow)
     #[arg(long, requires = "topology")]
     pub spray: bool,
+    /// Service time of hosts for each packet that arrives, HOSTS=TIME: h1=12us, h1..h3=exponential:12us,
+    /// h0=bimodal:95%x6us,5%x120us
+    #[arg(long, value_name = "HOSTS=TIME", requires = "topology")]
+    pub service: Vec<String>,
+    /// Number of packets that wait for the service of a host; more are dropped
+    #[arg(long, value_name = "PACKETS", default_value_t = 1024, requires = "service")]
+    pub service_queue: u32,
     /// Reuse one connection for successive flows to the same host, where the program has connections
     #[arg(long, requires = "topology")]
     pub keep: bool,
@@ -144,11 +155,24 @@ impl FabricArgs {
             mtu: common.mtu,
             message: message.transpose()?.unwrap_or(MESSAGE),
             keep: self.keep,
+            services: self.services()?,
             params: Vec::new(),
             every: self.rates.as_ref().map(|_| self.stretch()).transpose()?,
             limit: HOUR,
         };
         Ok((setup, programs))
+    }
+
+    fn services(&self) -> Result<Vec<Service>, Failure> {
+        let mut all = Vec::new();
+        for text in &self.service {
+            let (named, time) = text.split_once('=').ok_or_else(|| no_service(text))?;
+            let time = service_time(time).ok_or_else(|| no_service(text))?;
+            let named = hosts(named).ok_or_else(|| no_service(text))?;
+            let of = |host| Service { host, time: time.clone(), queue: self.service_queue };
+            all.extend(named.take(HOSTS).map(of));
+        }
+        Ok(all)
     }
 
     /// Nanoseconds.
@@ -255,13 +279,38 @@ fn workload(text: &str, sizes: Sizes, flows: Option<u32>) -> Result<Workload, Fa
     Ok(Workload { kind, between, sizes, count: flows.unwrap_or(if endless { FLOWS } else { 1 }) })
 }
 
+/// `h1`, or several: `h2..h9`.
+fn hosts(text: &str) -> Option<RangeInclusive<u32>> {
+    let host = |text: &str| text.strip_prefix('h')?.parse().ok();
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    Some(host(first)?..=host(last)?)
+}
+
+/// `12us`, `exponential:12us` or `bimodal:95%x6us,5%x120us`.
+fn service_time(text: &str) -> Option<ServiceTime> {
+    let duration = |text: &str| quantity::duration(text).ok();
+    match text.split_once(':') {
+        None => duration(text).map(ServiceTime::Constant),
+        Some(("exponential", mean)) => duration(mean).map(ServiceTime::Exponential),
+        Some(("bimodal", parts)) => {
+            let part = |text: &str| {
+                let (share, time) = text.split_once('x')?;
+                Some((quantity::share(share).ok()?, duration(time)?))
+            };
+            parts.split(',').map(part).collect::<Option<_>>().map(ServiceTime::Mixture)
+        }
+        Some(_) => None,
+    }
+}
+
+fn no_service(text: &str) -> Failure {
+    Failure::Usage(format!(
+        "--service {text}: say hosts and a time, such as h1=12us, h1..h3=exponential:12us or h0=bimodal:95%x6us,5%x120us"
+    ))
+}
+
 /// `h1:h0`, or several: `h2..h9:h0..h1`.
 fn between(text: &str) -> Option<Between> {
-    let host = |text: &str| text.strip_prefix('h')?.parse().ok();
-    let hosts = |text: &str| {
-        let (first, last) = text.split_once("..").unwrap_or((text, text));
-        Some(host(first)?..=host(last)?)
-    };
     let (from, to) = text.split_once(':')?;
     Some(Between { from: hosts(from)?, to: hosts(to)? })
 }

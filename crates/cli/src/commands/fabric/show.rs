@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use carrick_ir::{COUNTERS, REFUSALS, counter};
-use carrick_sim::fabric::results::{Bucket, Results, StationResult, Tier, TierResult};
+use carrick_sim::fabric::results::{Bucket, Results, ServiceResult, StationResult, Tier, TierResult};
 use serde_json::{Value, json};
 
 use super::{Run, Runs};
@@ -103,6 +103,7 @@ fn one(run: &Run) {
     for (reason, n) in refusals(&r.counters) {
         println!("hosts refused {n}: {reason}");
     }
+    r.services.iter().for_each(service);
     r.stations.iter().for_each(station);
     let failures = r.failures();
     failures
@@ -129,6 +130,18 @@ fn tier(t: &TierResult) {
         c.pauses,
         c.peak,
         t.mean_most
+    );
+}
+
+fn service(s: &ServiceResult) {
+    let c = &s.counters;
+    println!(
+        "{:<17} {} packets served, {} dropped, {} waiting at most, busy {:.1} % of the time",
+        format!("at {}", s.host),
+        c.served,
+        c.dropped,
+        c.longest,
+        s.busy * 100.0
     );
 }
 
@@ -188,7 +201,20 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "hops": r.hops,
         "counters": counters(&r.counters),
         "programs": r.stations.iter().map(station_json).collect::<Vec<_>>(),
+        "services": r.services.iter().map(service_json).collect::<Vec<_>>(),
         "failures": r.failures(),
+    })
+}
+
+fn service_json(s: &ServiceResult) -> Value {
+    let c = &s.counters;
+    json!({
+        "at": s.host,
+        "served": c.served,
+        "dropped": c.dropped,
+        "longest": c.longest,
+        "busy_ns": c.busy_ns,
+        "busy": s.busy,
     })
 }
 
