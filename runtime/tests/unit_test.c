@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* TX ring and RX reassembly against arrays in which nothing wraps. */
+/* TX ring and RX reassembly, in blocks of a pool, against arrays in which nothing wraps. */
+#include <stdlib.h>
+
 #include "carrick/unit.h"
 #include "check.h"
 
@@ -76,33 +78,67 @@ static void tx(uint64_t seed) {
     }
 }
 
-static uint32_t runs_of(const bool *have, uint64_t base, uint64_t ready) {
+static uint32_t runs_of(const bool *have, uint64_t base, uint64_t ready, uint64_t room) {
     uint32_t runs = 0;
-    for (uint64_t i = base + ready; i < base + CAPACITY && i < STREAM; i++)
+    for (uint64_t i = base + ready; i < base + room && i < STREAM; i++)
         runs += have[i] && !have[i - 1];
     return runs;
 }
 
+/* Units that share a pool in which some can grow, or that do not grow. */
+#define SLOTS 3u
+#define MOST  (4 * CAPACITY)
+static uint8_t *pool_begins(struct carrick_pool *pool, bool grows) {
+    uint64_t most = grows ? MOST : 0;
+    size_t at = 0;
+    memset(pool, 0, sizeof *pool);
+    carrick_pool_layout(pool, NULL, &at, SLOTS, CAPACITY, most, most);
+    uint8_t *memory = calloc(1, at);
+    CHECK(memory);
+    at = 0;
+    carrick_pool_layout(pool, memory, &at, SLOTS, CAPACITY, most, most);
+    return memory;
+}
+
+/* A unit asks for another room: what it then has, by the rules of the language. */
+static void resize(struct carrick_rx *unit, struct carrick_pool *pool, struct carrick_pcg *rng) {
+    uint64_t wanted = check_below(rng, 2 * MOST), left = pool->left, before = unit->room;
+    uint64_t room = carrick_pow2(carrick_max64(CAPACITY, carrick_min64(wanted, pool->most)));
+    carrick_rx_resize(unit, pool, wanted);
+    bool fits = room >= carrick_rx_held(unit) && room <= before + left;
+    CHECK(unit->room == (fits ? room : before) && pool->left + unit->room == left + before);
+}
+
 /* Segments in any order, empty, overlapping, beyond the room; the first octet that came stays. */
-static void rx(uint64_t seed) {
+static void rx(uint64_t seed, bool grows) {
     struct carrick_pcg rng = carrick_pcg_make(seed, 3);
     static bool have[STREAM + 1];
     static uint8_t kept[STREAM];
-    struct carrick_rx unit = {0};
+    struct carrick_rx unit = {0}, other = {0};
+    struct carrick_pool pool;
     memset(have, 0, sizeof have);
-    carrick_rx_open(&unit, STREAM);
+    uint8_t *memory = pool_begins(&pool, grows);
+    const uint64_t growth = pool.left;
+    carrick_rx_begin(&unit, &pool, 0, STREAM);
+    carrick_rx_begin(&other, &pool, 2, UINT64_MAX);
     uint64_t base = 0;
     for (int step = 0; step < 3000; step++) {
-        if (check_below(&rng, 4)) {
+        if (check_below(&rng, 16) == 0) {
+            resize(check_below(&rng, 2) ? &unit : &other, &pool, &rng);
+            /* Its neighbour's octets are in blocks beside its own. */
+            uint8_t noise[CAPACITY] = {0};
+            uint64_t len = check_below(&rng, CAPACITY);
+            (void)carrick_rx_add(&other, &pool, 2, region(noise, len), len, other.base + check_below(&rng, CAPACITY));
+            (void)carrick_rx_flush(&other, &pool, 2, CAPACITY, region(noise, CAPACITY));
+        } else if (check_below(&rng, 4)) {
             uint8_t segment[64];
             uint32_t len = check_below(&rng, sizeof segment + 1);
-            uint64_t offset = base + check_below(&rng, CAPACITY + 80);
+            uint64_t offset = base + check_below(&rng, (uint32_t)unit.room + 80);
             offset = offset > 40 ? offset - 40 : 0;
             for (uint32_t i = 0; i < len; i++)
                 segment[i] = (uint8_t)carrick_pcg_next(&rng);
             struct carrick_rx before = unit;
-            enum carrick_rx_result result =
-                carrick_rx_add(&unit, ring, CAPACITY - 1, region(segment, len), len, offset);
+            enum carrick_rx_result result = carrick_rx_add(&unit, &pool, 0, region(segment, len), len, offset);
             if (result == CARRICK_RX_FULL) {
                 CHECK(before.count == CARRICK_RX_RUNS && unit.count == before.count && unit.ready == before.ready);
                 continue;
@@ -110,8 +146,8 @@ static void rx(uint64_t seed) {
             bool cut = false;
             for (uint32_t i = 0; i < len; i++) {
                 uint64_t at = offset + i;
-                cut |= at >= base + CAPACITY || at >= STREAM;
-                if (at < base || at >= base + CAPACITY || at >= STREAM || have[at])
+                cut |= at >= base + unit.room || at >= STREAM;
+                if (at < base || at >= base + unit.room || at >= STREAM || have[at])
                     continue;
                 have[at] = true;
                 kept[at] = segment[i];
@@ -120,7 +156,7 @@ static void rx(uint64_t seed) {
         } else {
             uint8_t out[CAPACITY];
             uint64_t room = check_below(&rng, CAPACITY) + 1, want = check_below(&rng, CAPACITY);
-            uint64_t got = carrick_rx_flush(&unit, ring, CAPACITY - 1, want, region(out, room)), there = 0;
+            uint64_t got = carrick_rx_flush(&unit, &pool, 0, want, region(out, room)), there = 0;
             while (base + there < STREAM && have[base + there])
                 there++;
             CHECK(got == carrick_min64(carrick_min64(want, room), there));
@@ -131,14 +167,21 @@ static void rx(uint64_t seed) {
         while (base + ready < STREAM && have[base + ready])
             ready++;
         CHECK(unit.base == base && unit.ready == ready);
-        CHECK(unit.count == (base + ready == 0 ? runs_of(have, 1, 0) : runs_of(have, base, ready)));
+        CHECK(unit.count == (base + ready == 0 ? runs_of(have, 1, 0, MOST) : runs_of(have, base, ready, MOST)));
+        /* What holds nothing has no block. */
+        CHECK(carrick_rx_held(&unit) || carrick_rx_held(&other) || pool.fresh == pool.free_count);
     }
+    carrick_rx_close(&unit, &pool, 0);
+    carrick_rx_close(&other, &pool, 2);
+    CHECK(pool.fresh == pool.free_count && pool.left == growth);
+    free(memory);
 }
 
 int main(void) {
     for (uint64_t seed = 1; seed <= 200; seed++) {
         tx(seed);
-        rx(seed);
+        rx(seed, false);
+        rx(seed, true);
     }
-    return check_passed("unit", 400);
+    return check_passed("unit", 600);
 }

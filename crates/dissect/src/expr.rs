@@ -60,7 +60,7 @@ impl Emitter<'_> {
             | ExprKind::WndFirstUnset(_) => {
                 self.refuse("the parser uses a sliding window, which a dissector does not have")
             }
-            ExprKind::TimerArmed(..) | ExprKind::TxRoom(_) | ExprKind::Handle(_) => {
+            ExprKind::TimerArmed(..) | ExprKind::TxRoom(_) | ExprKind::RxSize(_) | ExprKind::Handle(_) => {
                 self.refuse("the parser uses a context, and a capture has none")
             }
             ExprKind::PrevField(_) | ExprKind::PrevPayloadLen | ExprKind::CallArg(_) => {

@@ -63,7 +63,7 @@ fn not_met(program: &Program, unmet: &Requirement, values: &[u64]) -> String {
 pub fn build_in(program: &mut Arc<Program>, values: &[u64]) {
     let mut rooms = Vec::new();
     for ctx in &program.contexts {
-        for capacity in [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten() {
+        for capacity in ctx.unit_sizes() {
             walk::expressions(capacity, &mut |e| {
                 if let ExprKind::Param(id) = &e.kind {
                     rooms.push(id.index());

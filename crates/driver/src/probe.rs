@@ -190,6 +190,7 @@ pub fn beyond_traces(question: &Question, program: &Program) -> Option<&'static 
         walk::statements(body, &mut |stmt| {
             walk::of_statement(stmt, &mut |e| match &e.kind {
                 ExprKind::TxRoom(_) => found = Some("tx_room()"),
+                ExprKind::RxSize(_) => found = Some("rx_size()"),
                 ExprKind::Load(place) if place.path.contains(&Proj::Token) => found = Some("a token"),
                 _ => {}
             });

@@ -138,14 +138,24 @@ impl Emitter<'_> {
         self.w.line(format!(
             "core->{field}_table.entries = (struct carrick_entry *)(void *)carrick_place(base, &at, (core->{field}_table.mask + (uint64_t)1) * sizeof(struct carrick_entry));"
         ));
-        for (direction, octets) in [("tx", &ctx.tx_capacity), ("rx", &ctx.rx_capacity)] {
-            let Some(octets) = octets else { continue };
-            let octets = self.expr(octets);
+        let sizes: Vec<String> = ctx.unit_sizes().map(|octets| self.expr(octets)).collect();
+        for octets in &sizes {
             self.w.line(format!("if ({octets} > 1u << 30)"));
             self.w.line("    return 0;");
-            self.w.line(format!("core->{field}_{direction}_mask = carrick_pow2({octets}) - 1;"));
+        }
+        if let Some(octets) = &ctx.tx_capacity {
+            let octets = self.expr(octets);
+            self.w.line(format!("core->{field}_tx_mask = carrick_pow2({octets}) - 1;"));
             self.w.line(format!(
-                "core->{field}_{direction}_rings = carrick_place(base, &at, {field}_capacity * (core->{field}_{direction}_mask + 1));"
+                "core->{field}_tx_rings = carrick_place(base, &at, {field}_capacity * (core->{field}_tx_mask + 1));"
+            ));
+        }
+        if let Some(least) = &ctx.rx_capacity {
+            let growth =
+                ctx.rx_growth.as_ref().map(|growth| (self.value(&growth.most), self.value(&growth.pool)));
+            let (least, (most, pool)) = (self.value(least), growth.unwrap_or(("0u".into(), "0u".into())));
+            self.w.line(format!(
+                "carrick_pool_layout(&core->{field}_rx_pool, base, &at, {field}_capacity, {least}, {most}, {pool});"
             ));
         }
     }

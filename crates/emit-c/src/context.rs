@@ -341,7 +341,7 @@ impl Emitter<'_> {
         self.w.line("c->live__ = false;");
         self.w.line(format!("core->{field}_live--;"));
         if ctx.rx_capacity.is_some() {
-            self.w.line("c->rx__.open = false;");
+            self.w.line(format!("carrick_rx_close(&c->rx__, &core->{field}_rx_pool, c->slot__);"));
         }
         if ctx.tx_capacity.is_some() {
             self.w.line("c->tx__.open = false;");
@@ -350,18 +350,13 @@ impl Emitter<'_> {
         self.w.end_with(format!("{name}_release(core, c);"));
     }
 
-    fn ring(ctx: &ContextDef, direction: &str) -> (String, String) {
-        let field = &ctx.name;
-        let mask = format!("core->{field}_{direction}_mask");
-        (format!("core->{field}_{direction}_rings + c->slot__ * ({mask} + 1)"), mask)
-    }
-
-    /// What instructions on a unit do with its ring.
+    /// What instructions on a unit do with its octets.
     fn ring_functions(&mut self, ctx: &ContextDef) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let core = self.core_param();
         if ctx.tx_capacity.is_some() {
-            let (ring, mask) = Self::ring(ctx, "tx");
+            let mask = format!("core->{}_tx_mask", ctx.name);
+            let ring = format!("core->{}_tx_rings + c->slot__ * ({mask} + 1)", ctx.name);
             self.w.open(format!(
                 "CARRICK_INLINE uint64_t {name}_tx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len) {{"
             ));
@@ -369,17 +364,24 @@ impl Emitter<'_> {
             self.sending_instructions(ctx);
         }
         if ctx.rx_capacity.is_some() {
-            let (ring, mask) = Self::ring(ctx, "rx");
+            let pool = format!("&core->{}_rx_pool", ctx.name);
             self.w.open(format!(
                 "CARRICK_INLINE enum carrick_rx_result {name}_rx_put({core}, struct {ty} *c, struct carrick_addr from, uint64_t len, uint64_t offset) {{"
             ));
-            self.w.end_with(format!("from = carrick_memory_there(&core->memory, from);\nreturn carrick_rx_add(&c->rx__, {ring}, {mask}, from, len, offset);"));
+            self.w.end_with(format!("from = carrick_memory_there(&core->memory, from);\nreturn carrick_rx_add(&c->rx__, {pool}, c->slot__, from, len, offset);"));
             self.w.open(format!(
                 "CARRICK_INLINE uint64_t {name}_rx_take({core}, struct {ty} *c, uint64_t len, struct carrick_addr to) {{"
             ));
             self.w.line("len = to.ptr ? carrick_min64(len, to.len) : len;");
             self.w.line("to = carrick_memory_there(&core->memory, to);");
-            self.w.end_with(format!("return carrick_rx_flush(&c->rx__, {ring}, {mask}, len, to);"));
+            self.w.end_with(format!("return carrick_rx_flush(&c->rx__, {pool}, c->slot__, len, to);"));
+            self.w.open(format!(
+                "CARRICK_INLINE void {name}_rx_begin({core}, struct {ty} *c, uint64_t size) {{"
+            ));
+            self.w.end_with(format!("carrick_rx_begin(&c->rx__, {pool}, c->slot__, size);"));
+            self.w
+                .open(format!("CARRICK_INLINE void {name}_rx_fit({core}, struct {ty} *c, uint64_t size) {{"));
+            self.w.end_with(format!("carrick_rx_resize(&c->rx__, {pool}, size);"));
             self.receiving_instructions(ctx);
         }
     }

@@ -238,8 +238,7 @@ impl Emitter<'_> {
                 self.w.line(format!("uint64_t {name}_tx_mask;"));
             }
             if ctx.rx_capacity.is_some() {
-                self.w.line(format!("uint8_t *{name}_rx_rings;"));
-                self.w.line(format!("uint64_t {name}_rx_mask;"));
+                self.w.line(format!("struct carrick_pool {name}_rx_pool;"));
             }
         }
         self.w.line("struct carrick_cq completions;");

@@ -160,6 +160,7 @@ impl Emitter<'_> {
             }
             ExprKind::Handle(ctx) => primary(self.handle_of(*ctx)),
             ExprKind::TxRoom(ctx) => primary(self.tx_room(*ctx)),
+            ExprKind::RxSize(ctx) => primary(format!("carrick_rx_size(&{}->rx__)", self.local(*ctx))),
             ExprKind::PacketLeft => {
                 let packet = self.packet();
                 let left = format!("(uint64_t)({packet}->rest[1] - {packet}->rest[0])");

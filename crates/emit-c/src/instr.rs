@@ -40,6 +40,7 @@ impl Emitter<'_> {
                 self.on_context(*ctx, "rx_add", &[addr, len, offset])
             }
             Instr::RxFlushAndNotify { ctx, len, addr } => self.on_context(*ctx, "rx_flush", &[len, addr]),
+            Instr::RxResize { ctx, size } => self.on_context(*ctx, "rx_resize", &[size]),
             Instr::PktGen { bp, rules, sent, queue } => self.pkt_gen(*bp, rules, *sent, queue.as_ref()),
             Instr::TimerStart { ctx, timer, after } => self.timer("start", *ctx, *timer, Some(after)),
             Instr::TimerRestart { ctx, timer, after } => self.timer("restart", *ctx, *timer, Some(after)),

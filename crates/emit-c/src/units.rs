@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instructions on data units. What is traced and counted of them is the same everywhere; each target has its own functions that
-//! copy: `CONTEXT_tx_put`, `CONTEXT_rx_put` and `CONTEXT_rx_take`.
+//! copy: `CONTEXT_tx_put`, `CONTEXT_rx_put` and `CONTEXT_rx_take`; and those that give room: `CONTEXT_rx_begin` and
+//! `CONTEXT_rx_fit`.
 
 use carrick_ir::{ContextDef, Opcode};
 
@@ -52,13 +53,19 @@ impl Emitter<'_> {
         self.trace_instr(Opcode::RxFlushAndNotify, &[&format!("{name}_handle(c)"), "taken"]);
         self.w.line("if (to.token)");
         self.w.end_with(format!("    {complete}(core, to.token, CARRICK_OK, taken);"));
+        self.unit_instruction(ctx, "rx", "resize", ", uint64_t size", Opcode::RxResize, &["size"]);
+        self.trace_instr(Opcode::RxResize, &[&format!("{name}_handle(c)"), "size"]);
+        self.w.end_with(format!("{name}_rx_fit(core, c, size);"));
     }
 
     fn unit_opens(&mut self, ctx: &ContextDef, way: &str, op: Opcode) {
         let name = self.names.own(&ctx.name);
         self.open_on_unit(ctx, way, "open", ", uint64_t size");
         self.trace_instr(op, &[&format!("{name}_handle(c)"), "size"]);
-        self.w.end_with(format!("carrick_{way}_open(&c->{way}__, size);"));
+        self.w.end_with(match way {
+            "tx" => "carrick_tx_open(&c->tx__, size);".into(),
+            _ => format!("{name}_rx_begin(core, c, size);"),
+        });
     }
 
     /// Opens the function of an instruction, which counts where there is no unit; the trace then has the words `none`.

@@ -47,6 +47,7 @@ pub(crate) enum Ex {
     WndFirstUnset(Box<Place>),
     /// of the context with this handle: the room in its TX unit
     TxRoom(Box<Ex>),
+    RxSize(Box<Ex>),
     /// how many elements of a sorted list have a lesser key
     ListFind(Box<(Place, Ex, SortKey)>),
     PacketLeft,

@@ -54,6 +54,10 @@ pub(crate) struct Instances {
     pub capacity: u32,
     pub tx_capacity: usize,
     pub rx_capacity: usize,
+    pub rx_most: usize,
+    /// what is left for RX units to grow by
+    pub rx_pool: u64,
+    pub rx_ranges: usize,
     slots: Vec<Slot>,
     freed: Vec<u32>,
     /// open addressing: slot + 1, 0 for none
@@ -72,6 +76,9 @@ impl Instances {
             capacity: code.capacity,
             tx_capacity: code.tx_capacity,
             rx_capacity: code.rx_capacity,
+            rx_most: code.rx_most,
+            rx_pool: code.rx_pool,
+            rx_ranges: code.rx_ranges,
             slots: Vec::new(),
             freed: Vec::new(),
             index: vec![0; index],
@@ -156,8 +163,28 @@ impl Instances {
         self.open -= 1;
         let ended = self.slot(slot);
         ended.state = State::Leaving;
-        (ended.tx.exists, ended.rx.exists) = (false, false);
+        ended.tx.exists = false;
+        self.end_rx(slot);
         self.leave(slot);
+    }
+
+    /// Ends an RX unit, if there is one: what it grew by goes back to the pool.
+    pub(crate) fn end_rx(&mut self, slot: u32) {
+        let rx = &mut self.slots[slot as usize].rx;
+        self.rx_pool += rx.room().saturating_sub(self.rx_capacity as u64);
+        rx.exists = false;
+    }
+
+    /// Gives an RX unit room for `size` octets, unless it holds more than that or the pool has less.
+    pub(crate) fn resize_rx(&mut self, slot: u32, size: u64) {
+        let least = self.rx_capacity as u64;
+        let size = size.clamp(least, self.rx_most as u64).next_power_of_two();
+        let rx = &mut self.slots[slot as usize].rx;
+        let left = self.rx_pool + rx.room() - least;
+        if size >= rx.held() && size - least <= left {
+            self.rx_pool = left - (size - least);
+            rx.resize(size as usize);
+        }
     }
 
     /// A queued blueprint with a payload of this slot's unit is out.
@@ -219,7 +246,15 @@ mod tests {
 
     use super::*;
 
-    const CODE: CtxCode = CtxCode { global: None, capacity: 4, tx_capacity: 16, rx_capacity: 16 };
+    const CODE: CtxCode = CtxCode {
+        global: None,
+        capacity: 4,
+        tx_capacity: 16,
+        rx_capacity: 16,
+        rx_most: 16,
+        rx_pool: 0,
+        rx_ranges: 16,
+    };
 
     fn make(instances: &mut Instances, mem: &mut [u64], id: u64) -> Option<Handle> {
         let handle = instances.take()?;

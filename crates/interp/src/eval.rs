@@ -65,6 +65,7 @@ impl Machine {
                 self.resolve(place, fp).map_or(0, |at| wnd::first_unset(&self.mem[at..]))
             }
             Ex::TxRoom(handle) => self.tx_room(self.eval(handle, fp)),
+            Ex::RxSize(handle) => self.rx_size(self.eval(handle, fp)),
             Ex::ListFind(x) => {
                 let wanted = self.eval(&x.1, fp);
                 let less = |key: u64| !arith::less(&x.2.ty, key, wanted);

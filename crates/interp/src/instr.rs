@@ -84,6 +84,7 @@ impl Machine {
             In::RxFlushAndNotify { ctx, len, addr } => {
                 self.rx_flush(handle(self, ctx), self.eval(len, fp), self.cells(addr, fp));
             }
+            In::RxResize { ctx, size } => self.rx_resize(handle(self, ctx), self.eval(size, fp)),
             In::PktGen { bp: (bp, cell), rules, queue, sent } => {
                 let sent = sent.as_ref().map(|(event, place)| (*event, base(self, place)));
                 let queue = queue.as_ref().map_or(0, |e| self.eval(e, fp));
@@ -259,8 +260,9 @@ impl Machine {
                 instances.slot(slot).tx.start(size, capacity);
             }
             _ => {
-                let capacity = instances.rx_capacity;
-                instances.slot(slot).rx.start(size, capacity);
+                instances.end_rx(slot);
+                let (capacity, ranges) = (instances.rx_capacity, instances.rx_ranges);
+                instances.slot(slot).rx.start(size, capacity, ranges);
             }
         }
     }
@@ -275,6 +277,12 @@ impl Machine {
         let Some((ctx, slot)) = self.slot_of(handle) else { return 0 };
         let tx = &self.instances[ctx].peek(slot).tx;
         if tx.exists { tx.room() } else { 0 }
+    }
+
+    /// How many octets the RX unit of a handle has room for; 0 without a unit.
+    pub(crate) fn rx_size(&self, handle: u64) -> u64 {
+        let Some((ctx, slot)) = self.slot_of(handle) else { return 0 };
+        self.instances[ctx].peek(slot).rx.room()
     }
 
     /// The slot of a handle that has a TX unit; without one, that is counted.
@@ -322,6 +330,13 @@ impl Machine {
             Added::All => {}
             Added::Cut => self.count(RX_CUT),
             Added::RunsFull => self.count(RX_RUNS_FULL),
+        }
+    }
+
+    fn rx_resize(&mut self, handle: u64, size: u64) {
+        self.instr(Opcode::RxResize, &[handle, size]);
+        if let Some((ctx, slot)) = self.rx_of(handle) {
+            self.instances[ctx].resize_rx(slot, size);
         }
     }
 

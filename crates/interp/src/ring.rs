@@ -14,6 +14,14 @@ impl Ring {
         }
     }
 
+    /// Changes its capacity; `len` octets at `offset`, no more than that, stay.
+    pub(crate) fn resize(&mut self, capacity: usize, offset: u64, len: usize) {
+        let mut held = Vec::with_capacity(len);
+        self.get(offset, len, &mut held);
+        self.make(capacity);
+        self.put(offset, &held);
+    }
+
     /// The part of the ring that `len` octets at `offset` take, as two stretches.
     fn stretches(&self, offset: u64, len: usize) -> (usize, usize) {
         let at = (offset & (self.octets.len() as u64 - 1)) as usize;

@@ -4,9 +4,6 @@
 use crate::ring::Ring;
 use crate::runs;
 
-/// Separate runs that an RX unit tells apart above its in-order data.
-const RX_RUNS: usize = 16;
-
 /// Data to send: held from `base` to `end`.
 #[derive(Debug, Default)]
 pub(crate) struct TxUnit {
@@ -114,7 +111,8 @@ pub(crate) struct RxUnit {
     pub exists: bool,
     base: u64,
     ready: u64,
-    runs: [u64; 2 * RX_RUNS],
+    /// two cells for each that it tells apart
+    runs: Vec<u64>,
     count: usize,
     limit: u64,
     capacity: u64,
@@ -122,11 +120,31 @@ pub(crate) struct RxUnit {
 }
 
 impl RxUnit {
-    /// Begins the unit, empty, with room for `capacity` octets, a power of two.
-    pub(crate) fn start(&mut self, size: u64, capacity: usize) {
+    /// Begins the unit, empty, with room for `capacity` octets, a power of two, and for so many separate runs.
+    pub(crate) fn start(&mut self, size: u64, capacity: usize, runs: usize) {
         self.ring.make(capacity);
+        self.runs.resize(2 * runs, 0);
         (self.base, self.ready, self.count) = (0, 0, 0);
         (self.exists, self.limit, self.capacity) = (true, size, capacity as u64);
+    }
+
+    /// How many octets it has room for, those that it holds included; 0 without a unit.
+    pub(crate) fn room(&self) -> u64 {
+        if self.exists { self.capacity } else { 0 }
+    }
+
+    /// How many octets it holds, with those that are missing among them.
+    pub(crate) fn held(&self) -> u64 {
+        let end = if self.count == 0 { self.ready } else { self.runs[2 * self.count - 1] };
+        end - self.base
+    }
+
+    /// Gives it room for `capacity` octets, a power of two that is not below what it holds.
+    pub(crate) fn resize(&mut self, capacity: usize) {
+        if capacity as u64 != self.capacity {
+            self.ring.resize(capacity, self.base, self.held() as usize);
+            self.capacity = capacity as u64;
+        }
     }
 
     /// Takes what is new of the octets that belong at `offset`.
@@ -138,28 +156,26 @@ impl RxUnit {
         if lo >= hi {
             return added;
         }
-        let before = (self.ready, self.runs, self.count);
-        if !self.note(lo, hi) {
-            return Added::RunsFull;
-        }
-        let (mut at, runs, count) = (lo.max(before.0), before.1, before.2);
+        let mut at = lo.max(self.ready);
         let mut fill = |from_octet: u64, to: u64| {
             if from_octet < to {
                 self.ring.put(from_octet, &from[(from_octet - offset) as usize..(to - offset) as usize]);
             }
         };
-        for run in runs[..2 * count].chunks_exact(2) {
+        for run in self.runs[..2 * self.count].chunks_exact(2) {
             fill(at, run[0].min(hi));
             at = at.max(run[1]);
         }
         fill(at, hi);
-        added
+        // What is not noted is not there, and is overwritten.
+        if self.note(lo, hi) { added } else { Added::RunsFull }
     }
 
     /// Notes that the octets of `[lo, hi)` are there; false if that needs too many runs.
     fn note(&mut self, lo: u64, hi: u64) -> bool {
         if lo > self.ready {
-            let count = runs::insert(&mut self.runs, self.count, RX_RUNS, lo, hi);
+            let most = self.runs.len() / 2;
+            let count = runs::insert(&mut self.runs, self.count, most, lo, hi);
             self.count = count.unwrap_or(self.count);
             return count.is_some();
         }
@@ -191,6 +207,7 @@ mod tests {
     use super::*;
 
     const ROOM: usize = 64;
+    const RX_RUNS: usize = 16;
 
     fn octet(at: u64) -> u8 {
         (at * 7 + 3) as u8
@@ -251,7 +268,7 @@ mod tests {
         let (mut tx, mut rx) = (TxUnit::default(), RxUnit::default());
         tx.start(10, ROOM);
         assert_eq!(tx.add(&text(0, 20)), 10);
-        rx.start(10, ROOM);
+        rx.start(10, ROOM, RX_RUNS);
         assert_eq!(rx.add(5, &text(5, 20)), Added::Cut);
         assert_eq!(rx.add(0, &text(0, 5)), Added::All);
         assert_eq!(rx.flush(100, None), 10);
@@ -305,7 +322,7 @@ mod tests {
             steps in prop::collection::vec((0_u64..90, 0_u64..6, any::<bool>(), 0_u8..4), 1..150)
         ) {
             let (mut unit, mut naive) = (RxUnit::default(), Naive::default());
-            unit.start(u64::MAX, ROOM);
+            unit.start(u64::MAX, ROOM, RX_RUNS);
             for (at, len, flush, salt) in steps {
                 if flush && at < 30 {
                     let mut out = Vec::new();

@@ -229,6 +229,16 @@ macro_rules! for_each_instruction {
                 record: "handle, length delivered",
                 instead: None,
             },
+            RxResize = 24 { ctx: OwnContext, size: Bytes } => Declaration {
+                name: "rx_resize",
+                form: "rx_resize(c.id, bytes size)",
+                section: Section::Data,
+                needs: Needs::Received,
+                meaning: "Gives the buffer of the unit room for `size` bytes, rounded up to a power of two, within what is [registered](language.md#deploy).",
+                fails: "less than the unit holds, or more than is left in the pool: the buffer stays as it is; no unit: `no_unit`",
+                record: "handle, size",
+                instead: None,
+            },
             PutData = 22 { from: Addr, len: Bytes, to: Addr } => Declaration {
                 name: "put_data",
                 form: "put_data(addr_t from, bytes len, addr_t to)",

@@ -35,6 +35,7 @@ pub mod sched;
 pub mod size;
 pub mod stmt;
 pub mod ty;
+pub mod units;
 pub mod uses;
 pub mod validate;
 pub mod walk;

@@ -258,6 +258,25 @@ pub struct ContextDef {
     /// `None` if the program makes no such unit
     pub tx_capacity: Option<Expr>,
     pub rx_capacity: Option<Expr>,
+    /// how an RX unit grows; `None`: it does not
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_growth: Option<Growth>,
+}
+
+/// How the RX units of a context grow: octets in one at most, and those that all of them together have beyond what each has at first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub struct Growth {
+    pub most: Expr,
+    pub pool: Expr,
+}
+
+impl ContextDef {
+    /// All that says how many octets its units have.
+    pub fn unit_sizes(&self) -> impl Iterator<Item = &Expr> {
+        let growth = self.rx_growth.iter().flat_map(|growth| [&growth.most, &growth.pool]);
+        [&self.tx_capacity, &self.rx_capacity].into_iter().flatten().chain(growth)
+    }
 }
 
 /// What a network header's field is; the network layer knows these.

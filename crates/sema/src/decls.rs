@@ -313,6 +313,7 @@ impl Checker<'_> {
             capacity: ir::Expr { kind: capacity, ty: Ty::U64, loc: ir::Loc::default() },
             tx_capacity: None,
             rx_capacity: None,
+            rx_growth: None,
         });
     }
 

@@ -98,19 +98,20 @@ impl Checker<'_> {
             }
             return Some(());
         }
-        let wanted = match what.as_str() {
-            "register_ctx_spec" => 2,
-            "register_data_spec" => 3,
-            _ => 1,
+        let wanted: &[usize] = match what.as_str() {
+            "register_ctx_spec" => &[2],
+            "register_data_spec" => &[3, 5],
+            _ => &[1],
         };
         let name = args.first().and_then(|a| match &a.kind {
             ExprKind::Name(n) => Some(Ident { name: n.clone(), span: a.span }),
             _ => None,
         });
-        let Some(name) = name.filter(|_| args.len() == wanted) else {
+        let Some(name) = name.filter(|_| wanted.contains(&args.len())) else {
+            let more: Vec<String> = wanted.iter().map(|n| (n - 1).to_string()).collect();
             self.report(wrong(
                 codes::REGISTER_ARGUMENTS,
-                format!("`{what}` takes the name of a declaration and {} more arguments", wanted - 1),
+                format!("`{what}` takes the name of a declaration and {} more arguments", more.join(" or ")),
             ));
             return None;
         };
@@ -147,6 +148,7 @@ impl Checker<'_> {
         } else {
             def.tx_capacity = numbers.next();
             def.rx_capacity = numbers.next();
+            def.rx_growth = numbers.next().zip(numbers.next()).map(|(most, pool)| ir::Growth { most, pool });
         }
         Some(())
     }
@@ -185,8 +187,11 @@ impl Checker<'_> {
                     format!("register_ctx_spec({}, how_many)", context.name),
                 ));
             }
-            let (tx, rx) = makes_units(&self.program, ir::CtxId(index as u32));
-            if (tx || rx) && context.tx_capacity.is_none() {
+            let used = units_used(&self.program, ir::CtxId(index as u32));
+            if used.resized && context.rx_growth.is_none() {
+                let what = format!("register_data_spec({}, tx_bytes, rx_bytes, rx_most, pool)", context.name);
+                missing.push((codes::DATA_SPEC_MISSING, what));
+            } else if used.made && context.tx_capacity.is_none() {
                 let what = format!("register_data_spec({}, tx_bytes, rx_bytes)", context.name);
                 missing.push((codes::DATA_SPEC_MISSING, what));
             }
@@ -236,16 +241,24 @@ fn registers(what: &str, def: Def) -> bool {
     }
 }
 
-/// Whether some function makes a unit to send of this context, and one to receive.
-fn makes_units(program: &ir::Program, wanted: ir::CtxId) -> (bool, bool) {
-    let (mut tx, mut rx) = (false, false);
+/// What functions do with data units of a context.
+#[derive(Default)]
+struct UnitsUsed {
+    made: bool,
+    resized: bool,
+}
+
+fn units_used(program: &ir::Program, wanted: ir::CtxId) -> UnitsUsed {
+    let mut used = UnitsUsed::default();
     for f in &program.functions {
         let is_of = |local: LocalId| f.locals[local.index()].ty == Ty::Context(wanted);
         ir::walk::statements(&f.body, &mut |s| match &s.kind {
-            StmtKind::Instr(Instr::NewTxOrderedData { ctx, .. }) => tx |= is_of(*ctx),
-            StmtKind::Instr(Instr::NewRxOrderedData { ctx, .. }) => rx |= is_of(*ctx),
+            StmtKind::Instr(Instr::NewTxOrderedData { ctx, .. } | Instr::NewRxOrderedData { ctx, .. }) => {
+                used.made |= is_of(*ctx);
+            }
+            StmtKind::Instr(Instr::RxResize { ctx, .. }) => used.resized |= is_of(*ctx),
             _ => {}
         });
     }
-    (tx, rx)
+    used
 }

@@ -64,6 +64,7 @@ const BUILT_IN: &[&str] = &[
     "mtu",
     "local_ip",
     "tx_room",
+    "rx_size",
     "data",
     "header_len",
     "payload_len",

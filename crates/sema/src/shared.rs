@@ -79,7 +79,9 @@ fn done_here(stmt: &Stmt, param: LocalId) -> bool {
     };
     let mut room = false;
     walk::of_statement(stmt, &mut |whole| {
-        walk::expressions(whole, &mut |e: &Expr| room |= e.kind == ExprKind::TxRoom(param));
+        walk::expressions(whole, &mut |e: &Expr| {
+            room |= matches!(e.kind, ExprKind::TxRoom(c) | ExprKind::RxSize(c) if c == param);
+        });
     });
     instr || room
 }

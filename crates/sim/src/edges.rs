@@ -33,9 +33,8 @@ impl Edges {
             walk::statements(&function.body, &mut |stmt| walk::of_statement(stmt, &mut note));
         }
         for context in &program.contexts {
-            let capacities =
-                [Some(&context.capacity), context.tx_capacity.as_ref(), context.rx_capacity.as_ref()];
-            capacities.into_iter().flatten().for_each(|e| walk::expressions(e, &mut note));
+            let capacities = std::iter::once(&context.capacity).chain(context.unit_sizes());
+            capacities.for_each(|e| walk::expressions(e, &mut note));
         }
         sizes.extend(program.consts.iter().map(|c| c.value));
         let fields = program.contexts.iter().flat_map(|c| &c.fields);

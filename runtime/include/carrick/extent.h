@@ -99,24 +99,50 @@ struct carrick_rx_run {
     uint32_t lo, hi;
 };
 
+/* A power of two. Generated code says how many its windows remember, if these are more. */
+#ifndef CARRICK_RX_RUNS
 #define CARRICK_RX_RUNS 16u
+#endif
 
 /* What was received. `ready` octets from base are in order; the runs lie above, ascending, not touching. */
 struct carrick_rx {
     uint64_t base; /* the first octet that was not flushed */
     uint64_t size; /* where the unit ends, UINT64_MAX if it does not */
+    uint64_t room; /* octets from base on that it has room for, a power of two */
     uint32_t ready;
     uint16_t count;
     bool open;
     struct carrick_rx_run runs[CARRICK_RX_RUNS];
 };
 
-CARRICK_INLINE void carrick_rx_open(struct carrick_rx *rx, uint64_t size) {
+CARRICK_INLINE void carrick_rx_open(struct carrick_rx *rx, uint64_t size, uint64_t room) {
     rx->base = 0;
     rx->size = size;
+    rx->room = room;
     rx->ready = 0;
     rx->count = 0;
     rx->open = true;
+}
+
+/* How many octets it has room for, those that it holds included; 0: there is no unit. */
+CARRICK_INLINE uint64_t carrick_rx_size(const struct carrick_rx *rx) {
+    return rx->open ? rx->room : 0;
+}
+
+/* How many octets it holds, with those that are missing among them. */
+CARRICK_INLINE uint64_t carrick_rx_held(const struct carrick_rx *rx) {
+    return rx->count ? rx->runs[(rx->count - 1u) % CARRICK_RX_RUNS].hi : rx->ready;
+}
+
+/* The room that a unit gets that asks for so much: a power of two between two others. */
+CARRICK_INLINE uint64_t carrick_rx_fitting(uint64_t size, uint64_t least, uint64_t most) {
+    size = carrick_max64(carrick_min64(size, most), least) - 1;
+    size |= size >> 1;
+    size |= size >> 2;
+    size |= size >> 4;
+    size |= size >> 8;
+    size |= size >> 16;
+    return (size | size >> 32) + 1;
 }
 
 enum carrick_rx_result { CARRICK_RX_ALL, CARRICK_RX_CUT, CARRICK_RX_FULL };

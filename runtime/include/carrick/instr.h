@@ -29,6 +29,7 @@ enum carrick_instr {
     CARRICK_INSTR_PKT_DISCARD = 21,
     CARRICK_INSTR_PUT_DATA = 22,
     CARRICK_INSTR_PKT_COPY = 23,
+    CARRICK_INSTR_RX_RESIZE = 24,
 };
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data units (paper 1 §5.1, §5.2, appendix D): the octets that a context sends and receives, each in a true ring in
- * which data never moves. A ring holds mask + 1 octets, a power of two; octet `offset` of the unit is at offset & mask.
+ * Data units (paper 1 §5.1, §5.2, appendix D). The octets that a context sends are in a true ring in which data never
+ * moves: it holds mask + 1 octets, a power of two; octet `offset` of the unit is at offset & mask. Those that it
+ * receives are in blocks (carrick/pool.h).
  */
 #ifndef CARRICK_UNIT_H
 #define CARRICK_UNIT_H
 
-#include "carrick/extent.h"
+#include "carrick/pool.h"
 #include "carrick/sum.h"
 
 static inline void carrick_ring_write(uint8_t *ring, uint64_t mask, uint64_t offset, const uint8_t *from,
@@ -49,26 +50,26 @@ static inline void carrick_tx_settle(struct carrick_tx *tx) {
 }
 
 /* Copies [lo, hi) where nothing is yet: octets already there are kept. */
-static inline void carrick_rx_fill(struct carrick_rx *rx, uint8_t *ring, uint64_t mask, const uint8_t *from,
+static inline void carrick_rx_fill(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, const uint8_t *from,
                                    uint32_t lo, uint32_t hi) {
     uint32_t at = lo > rx->ready ? lo : rx->ready;
     for (uint32_t i = 0; i < rx->count && at < hi; i++) {
         uint32_t gap_end = rx->runs[i].lo < hi ? rx->runs[i].lo : hi;
         if (at < gap_end)
-            carrick_ring_write(ring, mask, rx->base + at, from + (at - lo), gap_end - at);
+            carrick_pool_write(pool, slot, rx->base + at, from + (at - lo), gap_end - at);
         if (rx->runs[i].hi > at)
             at = rx->runs[i].hi;
     }
     if (at < hi)
-        carrick_ring_write(ring, mask, rx->base + at, from + (at - lo), hi - at);
+        carrick_pool_write(pool, slot, rx->base + at, from + (at - lo), hi - at);
 }
 
 /* Octets [lo, hi) from base; false if that needs more runs than there are. */
-static inline bool carrick_rx_insert(struct carrick_rx *rx, uint8_t *ring, uint64_t mask, const uint8_t *from,
-                                     uint32_t lo, uint32_t hi) {
+static inline bool carrick_rx_insert(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot,
+                                     const uint8_t *from, uint32_t lo, uint32_t hi) {
     struct carrick_rx_run *runs = rx->runs;
     if (lo <= rx->ready) {
-        carrick_rx_fill(rx, ring, mask, from, lo, hi);
+        carrick_rx_fill(rx, pool, slot, from, lo, hi);
         if (hi > rx->ready)
             rx->ready = hi;
         uint16_t gone = 0;
@@ -88,7 +89,7 @@ static inline bool carrick_rx_insert(struct carrick_rx *rx, uint8_t *ring, uint6
         j++;
     if (i == j && rx->count == CARRICK_RX_RUNS)
         return false;
-    carrick_rx_fill(rx, ring, mask, from, lo, hi);
+    carrick_rx_fill(rx, pool, slot, from, lo, hi);
     if (i == j) {
         memmove(&runs[i + 1], &runs[i], (size_t)(rx->count - i) * sizeof *runs);
         runs[i] = (struct carrick_rx_run){lo, hi};
@@ -103,7 +104,7 @@ static inline bool carrick_rx_insert(struct carrick_rx *rx, uint8_t *ring, uint6
 }
 
 /* len octets at `from` belong at `offset` of the unit. */
-static inline enum carrick_rx_result carrick_rx_add(struct carrick_rx *rx, uint8_t *ring, uint64_t mask,
+static inline enum carrick_rx_result carrick_rx_add(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot,
                                                     struct carrick_addr from, uint64_t len, uint64_t offset) {
     len = carrick_min64(len, from.len);
     if (offset < rx->base) {
@@ -114,7 +115,7 @@ static inline enum carrick_rx_result carrick_rx_add(struct carrick_rx *rx, uint8
     }
     if (len == 0)
         return CARRICK_RX_ALL; /* wherever it belongs: nothing of it is cut */
-    uint64_t lo = offset - rx->base, limit = carrick_min64(mask + 1, rx->size - rx->base);
+    uint64_t lo = offset - rx->base, limit = carrick_min64(rx->room, rx->size - rx->base);
     if (lo >= limit)
         return CARRICK_RX_CUT;
     enum carrick_rx_result result = CARRICK_RX_ALL;
@@ -122,25 +123,51 @@ static inline enum carrick_rx_result carrick_rx_add(struct carrick_rx *rx, uint8
         len = limit - lo;
         result = CARRICK_RX_CUT;
     }
-    bool taken = carrick_rx_insert(rx, ring, mask, from.ptr, (uint32_t)lo, (uint32_t)(lo + len));
+    bool taken = carrick_rx_insert(rx, pool, slot, from.ptr, (uint32_t)lo, (uint32_t)(lo + len));
     return taken ? result : CARRICK_RX_FULL;
 }
 
 /* The next octets go to `to` (nowhere if it is none); returns how many. */
-static inline uint64_t carrick_rx_flush(struct carrick_rx *rx, const uint8_t *ring, uint64_t mask, uint64_t len,
+static inline uint64_t carrick_rx_flush(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, uint64_t len,
                                         struct carrick_addr to) {
     len = carrick_min64(len, rx->ready);
     if (to.ptr) {
         len = carrick_min64(len, to.len);
-        carrick_ring_read(ring, mask, rx->base, to.ptr, len);
+        carrick_pool_read(pool, slot, rx->base, to.ptr, len);
     }
     rx->base += len;
     rx->ready -= (uint32_t)len;
+    carrick_pool_pass(pool, slot, rx->base - len, rx->base, rx->ready == 0 && rx->count == 0);
     for (uint16_t i = 0; i < rx->count; i++) {
         rx->runs[i].lo -= (uint32_t)len;
         rx->runs[i].hi -= (uint32_t)len;
     }
     return len;
+}
+
+/* Gives it room for `size` octets, unless it holds more than that or the pool has less. */
+static inline void carrick_rx_resize(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t size) {
+    uint64_t room = carrick_rx_fitting(size, pool->least, pool->most);
+    uint64_t left = pool->left + (rx->room - pool->least), grown = room - pool->least;
+    if (room < carrick_rx_held(rx) || grown > left)
+        return;
+    pool->left = left - grown;
+    rx->room = room;
+}
+
+/* The unit is over. */
+static inline void carrick_rx_close(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot) {
+    if (!rx->open)
+        return;
+    carrick_pool_pass(pool, slot, rx->base, rx->base + carrick_rx_held(rx), true);
+    pool->left += rx->room - pool->least;
+    rx->open = false;
+}
+
+/* The unit begins, empty. */
+static inline void carrick_rx_begin(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, uint64_t size) {
+    carrick_rx_close(rx, pool, slot);
+    carrick_rx_open(rx, size, pool->least);
 }
 
 #endif

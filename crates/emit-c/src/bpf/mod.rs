@@ -58,6 +58,7 @@ impl Emitter<'_> {
         if self.p.interface.as_ref().is_some_and(Interface::takes_parts) {
             self.w.line("#define CARRICK_STREAM 1");
         }
+        self.ranges_kept();
         self.w.line("/* Under which name the headers below find what is generated here. */");
         self.w.line(format!("#define CARRICK_OWN(name) {}##name", self.names.own("")));
         self.what_it_is_like();

@@ -267,6 +267,9 @@ impl Emitter<'_> {
         self.w.open(format!("CARRICK_INLINE void {name}_vacate(struct {ty} *c) {{"));
         self.w.line("c->generation__ = c->generation__ == 0xffffff ? 1 : c->generation__ + 1;");
         self.w.end_with("c->live__ = 0;");
+        if ctx.rx_capacity.is_some() {
+            self.w.line(format!("CARRICK_INLINE void {name}_rx_close(struct {ty} *c);"));
+        }
         self.w.line("/* The instance is gone; its slot waits for packets of its unit. */");
         self.w.open(format!("CARRICK_INLINE void {name}_remove({param}, struct {ty} *c) {{"));
         self.w.line("uint32_t slot = c->slot__;");

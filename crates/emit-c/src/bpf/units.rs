@@ -18,7 +18,28 @@ pub(super) fn has_units(ctx: &ContextDef) -> bool {
     ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some()
 }
 
+/// How the RX units of a context grow, in octets: what a block has, and what the largest unit is.
+#[derive(Debug, Clone, Copy)]
+struct Blocks {
+    block: u64,
+    most: u64,
+}
+
+impl Blocks {
+    /// Entries of a table: two blocks of a unit never share one.
+    fn table(self) -> u64 {
+        2 * self.most / self.block
+    }
+}
+
 impl Emitter<'_> {
+    /// Blocks, if the RX units of a context grow, with the parameters as they are by default.
+    fn blocks(&self, ctx: &ContextDef) -> Option<Blocks> {
+        let default = |id: ir::ParamId| self.p.params.get(id.index()).map(|p| p.default);
+        let (block, most) = ir::units::blocks(self.p, ctx, &default)?;
+        Some(Blocks { block, most })
+    }
+
     /// Octets of a ring, with the parameters as they are by default; 0: there is none.
     fn ring_octets(&self, ctx: &ContextDef, way: Way) -> u64 {
         let capacity: &Option<Expr> = if way == Way::Tx { &ctx.tx_capacity } else { &ctx.rx_capacity };
@@ -51,10 +72,25 @@ impl Emitter<'_> {
     pub(super) fn memory_structs(&mut self) {
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
             let [tx, rx] = [Way::Tx, Way::Rx].map(|way| self.ring_octets(ctx, way));
-            self.w.line(format!("/* What `{}` sends and receives: a ring for each. */", ctx.name));
+            let blocks = self.blocks(ctx);
+            self.w.line(match blocks {
+                None => format!("/* What `{}` sends and receives: a ring for each. */", ctx.name),
+                Some(_) => {
+                    format!("/* What `{}` sends: a ring. What it receives: blocks, each + 1. */", ctx.name)
+                }
+            });
             self.w.open(format!("struct {} {{", self.memory_name(number)));
+            if let Some(blocks) = blocks {
+                self.w.line(format!("uint32_t blocks[{}];", blocks.table()));
+            }
+            let rx = if blocks.is_some() { 0 } else { rx };
             self.w.line(format!("uint8_t octets[{tx}u + {rx}u + CARRICK_PIECE];"));
             self.w.end_type();
+            if let Some(blocks) = blocks {
+                self.w.open(format!("struct {}_block {{", self.names.own(&ctx.name)));
+                self.w.line(format!("uint8_t octets[{}u + CARRICK_PIECE];", blocks.block));
+                self.w.end_type();
+            }
         }
     }
 
@@ -66,6 +102,12 @@ impl Emitter<'_> {
         for (number, ctx) in self.p.contexts.iter().enumerate().filter(|(_, c)| has_units(c)) {
             let (memory, capacity) = (format!("struct {}", self.memory_name(number)), self.capacity(ctx));
             self.map(&format!("memory_{number}"), "ARRAY", capacity, Some(("uint32_t", &memory)));
+            if self.blocks(ctx).is_some() {
+                let block = format!("struct {}_block", self.names.own(&ctx.name));
+                self.map(&format!("blocks_{number}"), "ARRAY", capacity, Some(("uint32_t", &block)));
+                self.map(&format!("unused_{number}"), "STACK", capacity, None);
+                self.map(&format!("grown_{number}"), "ARRAY", 1, Some(("uint32_t", "uint64_t")));
+            }
         }
     }
 
@@ -83,18 +125,46 @@ impl Emitter<'_> {
             self.w.line(format!("#define CARRICK_MEMORIES memory_{number}"));
             self.w.line(format!("#define CARRICK_RING {}u", self.ring_octets(ctx, way)));
             self.w.line(format!("#define CARRICK_RING_BEGIN {begin}u"));
-            self.include(if way == Way::Tx { "sending" } else { "receiving" });
             match way {
-                Way::Tx => self.sending_instructions(ctx),
-                Way::Rx => self.receiving_instructions(ctx),
+                Way::Tx => {
+                    self.include("sending");
+                    self.sending_instructions(ctx);
+                }
+                Way::Rx => {
+                    self.blocks_named(ctx, number);
+                    self.include("receiving");
+                    self.room_functions(ctx);
+                    self.receiving_instructions(ctx);
+                }
             }
         }
+    }
+
+    /// What the header of receiving has to know of a unit that grows.
+    fn blocks_named(&mut self, ctx: &ContextDef, number: usize) {
+        let Some(blocks) = self.blocks(ctx) else { return };
+        self.w.line(format!("#define CARRICK_BLOCK {}u", blocks.block));
+        self.w.line(format!("#define CARRICK_TABLE {}u", blocks.table()));
+        self.w.line(format!("#define CARRICK_MOST {}u", blocks.most));
+        self.w.line(format!("#define CARRICK_BLOCKS_OF blocks_{number}"));
+        self.w.line(format!("#define CARRICK_BLOCKS_FREE unused_{number}"));
+        self.w.line(format!("#define CARRICK_GROWN grown_{number}"));
+    }
+
+    fn room_functions(&mut self, ctx: &ContextDef) {
+        let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
+        let core = self.core_param();
+        self.w.open(format!("CARRICK_INLINE void {name}_rx_begin({core}, struct {ty} *c, uint64_t size) {{"));
+        self.w.end_with(format!("{name}_rx_start(c, size);"));
+        self.w.open(format!("CARRICK_INLINE void {name}_rx_fit({core}, struct {ty} *c, uint64_t size) {{"));
+        let pool = ctx.rx_growth.as_ref().map_or("0u".into(), |growth| self.value(&growth.pool));
+        self.w.end_with(format!("{name}_rx_room(c, size, {pool});"));
     }
 
     /// What an instance that goes leaves of its units: it keeps its slot while packets of them wait.
     pub(super) fn units_end(&mut self, ctx: &ContextDef) {
         if ctx.rx_capacity.is_some() {
-            self.w.line("c->rx__.open = false;");
+            self.w.line(format!("{}_rx_close(c);", self.names.own(&ctx.name)));
         }
         if ctx.tx_capacity.is_some() {
             self.w.line("c->tx__.open = false;");

@@ -163,6 +163,7 @@ impl Linker<'_> {
             }
             ExprKind::Handle(ctx) => load(local(ctx)?.0, 0),
             ExprKind::TxRoom(ctx) => Ex::TxRoom(Box::new(load(local(ctx)?.0, 0))),
+            ExprKind::RxSize(ctx) => Ex::RxSize(Box::new(load(local(ctx)?.0, 0))),
             ExprKind::PacketLeft => Ex::PacketLeft,
             ExprKind::PacketPeek => Ex::PacketPeek,
             ExprKind::OptPresent(bp, opt) => {

@@ -134,6 +134,11 @@ pub(crate) struct CtxCode {
     pub capacity: u32,
     pub tx_capacity: usize,
     pub rx_capacity: usize,
+    /// octets that an RX unit grows to, and that all of them grow by
+    pub rx_most: usize,
+    pub rx_pool: u64,
+    /// out-of-order ranges that an RX unit keeps
+    pub rx_ranges: usize,
 }
 
 #[derive(Debug)]
@@ -416,7 +421,11 @@ impl Linker<'_> {
             let (tx_capacity, rx_capacity) = (octets(&def.tx_capacity)?, octets(&def.rx_capacity)?);
             let ty = Ty::Context(CtxId(index as u32));
             let global = def.global.then(|| self.init(&ty)).transpose()?;
-            out.push(CtxCode { global, capacity: capacity as u32, tx_capacity, rx_capacity });
+            let growth = def.rx_growth.as_ref();
+            let rx_most = octets(&growth.map(|g| g.most.clone()))?.max(rx_capacity);
+            let rx_pool = growth.map_or(Ok(0), |g| number(&g.pool))?;
+            let (capacity, rx_ranges) = (capacity as u32, carrick_ir::units::ranges(self.program) as usize);
+            out.push(CtxCode { global, capacity, tx_capacity, rx_capacity, rx_most, rx_pool, rx_ranges });
         }
         Ok(out)
     }

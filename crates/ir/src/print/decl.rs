@@ -165,6 +165,10 @@ impl<'p> Printer<'p> {
                 self.line(&format!("{what} unit of {}", self.expr(capacity)));
             }
         }
+        if let Some(growth) = &def.rx_growth {
+            let (most, pool) = (self.expr(&growth.most), self.expr(&growth.pool));
+            self.line(&format!("grows to {most} from a pool of {pool}"));
+        }
         self.indent -= 1;
         self.line("}");
     }

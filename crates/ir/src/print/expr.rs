@@ -44,6 +44,7 @@ impl Printer<'_> {
             ExprKind::PacketLeft => "left()".into(),
             ExprKind::PacketPeek => "peek()".into(),
             ExprKind::TxRoom(ctx) => format!("tx_room({})", self.local(*ctx)),
+            ExprKind::RxSize(ctx) => format!("rx_size({})", self.local(*ctx)),
             ExprKind::OptPresent(bp, opt) => format!("{}[{}].valid()", self.local(*bp), self.opt_name(*opt)),
             ExprKind::BpField(at) => format!("bp.{}", self.field_name(*at)),
             ExprKind::HeaderLen => "header_len".to_owned(),

@@ -115,7 +115,7 @@ impl<'p> Check<'p> {
                 self.must(event.is_some_and(|e| e.kind == EventKind::Timer), "a timer of no timer event");
             }
             self.scoped(Scope::Constant, &def.capacity, &Ty::U64, "the capacity");
-            for capacity in [&def.tx_capacity, &def.rx_capacity].into_iter().flatten() {
+            for capacity in def.unit_sizes() {
                 self.scoped(Scope::Constant, capacity, &Ty::Bytes, "the capacity of a unit");
             }
         }

@@ -96,7 +96,7 @@ impl Check<'_> {
                 self.context_local(*ctx);
                 self.same(&e.ty, &Ty::Handle, "a handle");
             }
-            ExprKind::TxRoom(ctx) => {
+            ExprKind::TxRoom(ctx) | ExprKind::RxSize(ctx) => {
                 self.context_local(*ctx);
                 self.same(&e.ty, &Ty::Bytes, "room");
             }

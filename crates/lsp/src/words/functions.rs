@@ -50,6 +50,11 @@ pub const FUNCTIONS: &[Word] = &[
         "The free buffer space: bytes that `add_tx_data` would take now.",
     ),
     word(
+        "rx_size",
+        "rx_size(c.id) -> bytes",
+        "The size of the buffer of received data, as `rx_resize` left it.",
+    ),
+    word(
         "data",
         "data(c.id, uint64 offset, bytes len[, bytes mss])",
         "A payload: len bytes of the TX data unit, at most mss of them in each packet.",
@@ -91,8 +96,8 @@ pub const REGISTRATIONS: &[Word] = &[
     ),
     word(
         "register_data_spec",
-        "register_data_spec(context, bytes tx, bytes rx)",
-        "Bytes that its TX and RX units hold.",
+        "register_data_spec(context, bytes tx, bytes rx[, bytes rx_most, bytes pool])",
+        "Bytes that its TX and RX units hold; what an RX unit can grow to, and by how much all of them together.",
     ),
     word("register_ev_parser", "register_ev_parser(parser)", "The parser: makes events of packets."),
     word("register_interface", "register_interface(interface)", "The requests of applications."),

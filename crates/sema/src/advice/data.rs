@@ -11,9 +11,6 @@ use carrick_syntax::diag::Diagnostic;
 use super::Facts;
 use crate::{Checker, codes};
 
-/// The separate runs that an RX unit tells apart.
-const RX_RUNS: u32 = 16;
-
 /// The id of global contexts, which no program writes.
 const GLOBAL_ID: &str = "the__only";
 
@@ -102,7 +99,7 @@ impl Checker<'_> {
                     let of = &function.locals[wnd.root.index()].ty;
                     if let (Ty::Wnd { runs, .. }, Ty::Context(ctx), [Proj::Field(field)]) =
                         (&wnd.ty, of, &wnd.path[..])
-                        && runs.is_none_or(|runs| runs > RX_RUNS)
+                        && runs.is_none()
                     {
                         windows.push((ctx.0, *field));
                     }
@@ -127,9 +124,12 @@ impl Checker<'_> {
                 continue;
             };
             let name = &field.name.name;
-            let what =
-                (format!("`{name}` has more ranges than received data can have"), "more than 16 ranges");
-            let mend = "write `sliding_wnd(N, 16)`, and take data only where `set` says that it fits";
+            let what = (
+                format!("`{name}` has more ranges than received data can have"),
+                "as many ranges as numbers",
+            );
+            let mend =
+                "write `sliding_wnd(N, R)`, for R ranges, and take data only where `set` says that it fits";
             self.advise_of(codes::RX_RUNS, (name, field.span), what, mend);
         }
     }

@@ -259,6 +259,11 @@ impl Body<'_, '_> {
                 let ctx = self.unit_context(&args[0])?;
                 Some(self.make(ExprKind::TxRoom(ctx), Ty::Bytes, span))
             }
+            "rx_size" => {
+                self.count(args, 1, span)?;
+                let ctx = self.unit_context(&args[0])?;
+                Some(self.make(ExprKind::RxSize(ctx), Ty::Bytes, span))
+            }
             "header_len" => self.longest_header(args, span),
             "get_flow_id" => self.flow_id(args, span),
             "data" => self.report(
@@ -290,6 +295,7 @@ impl Body<'_, '_> {
                     "mtu",
                     "local_ip",
                     "tx_room",
+                    "rx_size",
                     "header_len",
                 ]);
                 candidates.extend(super::instr::instructions().map(|name| -> &str { name }));

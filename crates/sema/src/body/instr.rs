@@ -59,7 +59,8 @@ impl Body<'_, '_> {
             Opcode::AddTxData
             | Opcode::TxFlushAndNotify
             | Opcode::AddRxDataSeg
-            | Opcode::RxFlushAndNotify => self.data_instruction(op, args, span),
+            | Opcode::RxFlushAndNotify
+            | Opcode::RxResize => self.data_instruction(op, args, span),
             // A statement of its own.
             Opcode::Raise => None,
         }
@@ -210,7 +211,7 @@ impl Body<'_, '_> {
         // (which argument is the unit's id, the types of the others)
         let (uid, types): (usize, &[Ty]) = match op {
             Opcode::AddTxData => (2, &[Ty::Addr, Ty::Bytes]),
-            Opcode::TxFlushAndNotify => (0, &[Ty::Bytes]),
+            Opcode::TxFlushAndNotify | Opcode::RxResize => (0, &[Ty::Bytes]),
             Opcode::AddRxDataSeg => (2, &[Ty::Addr, Ty::Bytes, Ty::U64]),
             _ => (0, &[Ty::Bytes, Ty::Addr]),
         };
@@ -223,6 +224,7 @@ impl Body<'_, '_> {
         Some(match op {
             Opcode::AddTxData => Instr::AddTxData { ctx, addr: next()?, len: next()? },
             Opcode::TxFlushAndNotify => Instr::TxFlushAndNotify { ctx, len: next()? },
+            Opcode::RxResize => Instr::RxResize { ctx, size: next()? },
             Opcode::AddRxDataSeg => Instr::AddRxDataSeg { ctx, addr: next()?, len: next()?, offset: next()? },
             _ => Instr::RxFlushAndNotify { ctx, len: next()?, addr: next()? },
         })

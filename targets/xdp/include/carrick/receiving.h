@@ -3,23 +3,126 @@
  * What instances of a context receive: included once for each context that does. CARRICK_CONTEXT(name) is what the
  * generated code has under a name for it, CARRICK_INSTANCE its struct, of which CARRICK_INSTANCES is the map, and
  * CARRICK_MEMORY that of its octets, of which CARRICK_MEMORIES is the map. The ring is the CARRICK_RING octets from
- * CARRICK_RING_BEGIN on.
+ * CARRICK_RING_BEGIN on. Units that grow have none: their octets are in blocks of CARRICK_BLOCK octets, elements of the
+ * map CARRICK_BLOCKS_OF, of which those that are free are in CARRICK_BLOCKS_FREE; the table in the memory of an
+ * instance, CARRICK_TABLE entries long, says which are its own (carrick/pool.h of the runtime). CARRICK_GROWN is the
+ * map of what all units grew by, and CARRICK_MOST what a unit grows to.
  */
 #include "carrick/fetch.h"
+
+#ifdef CARRICK_BLOCK
+#define CARRICK_PLACES CARRICK_BLOCK
+
+/* The block of an octet, which is taken if there is none yet; NULL: nothing is to be had. */
+CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, uint64_t offset) {
+    uint64_t number = offset / CARRICK_BLOCK & (CARRICK_TABLE - 1);
+    CARRICK_OPAQUE(number);
+    uint32_t *entry = &m->blocks[carrick_at(number, CARRICK_TABLE)];
+    uint32_t block = *entry;
+    if (!block) {
+        if (bpf_map_pop_elem(&CARRICK_BLOCKS_FREE, &block))
+            return NULL;
+        *entry = ++block;
+    }
+    block--;
+    struct CARRICK_CONTEXT(block) *found = bpf_map_lookup_elem(&CARRICK_BLOCKS_OF, &block);
+    return found ? found->octets : NULL;
+}
+
+/* Octets of a unit up to `to` are over; `all`: it holds nothing behind them. */
+CARRICK_APART int CARRICK_CONTEXT(rx_pass)(uint32_t slot, uint64_t from, uint64_t to, uint32_t all) {
+    CARRICK_MEMORY *m = bpf_map_lookup_elem(&CARRICK_MEMORIES, &slot);
+    if (!m)
+        return 0;
+    uint64_t end = (to + (all ? CARRICK_BLOCK - 1 : 0)) / CARRICK_BLOCK;
+    for (uint64_t number = from / CARRICK_BLOCK; number < end && CARRICK_GOES_ON; number++) {
+        number = CARRICK_FORGOTTEN(number, m->blocks[0]);
+        uint32_t *entry = &m->blocks[carrick_at(number & (CARRICK_TABLE - 1), CARRICK_TABLE)];
+        uint32_t block = *entry - 1;
+        if (*entry)
+            (void)bpf_map_push_elem(&CARRICK_BLOCKS_FREE, &block, 0);
+        *entry = 0;
+    }
+    return 0;
+}
+
+/* Other processors grow their units at the same time: what is too much is given back at once. */
+CARRICK_INLINE void CARRICK_CONTEXT(rx_grow)(struct carrick_rx *rx, uint64_t room, uint64_t pool) {
+    uint32_t only = 0;
+    uint64_t *grown = bpf_map_lookup_elem(&CARRICK_GROWN, &only);
+    if (!grown || room < carrick_rx_held(rx))
+        return;
+    uint64_t more = room - rx->room; /* modulo 2^64 */
+    if (__sync_fetch_and_add(grown, more) + more > pool && room > rx->room)
+        (void)__sync_fetch_and_add(grown, 0 - more);
+    else
+        rx->room = room;
+}
+#else
+#define CARRICK_PLACES CARRICK_RING
+
+CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, CARRICK_UNUSED uint64_t offset) {
+    return m->octets + CARRICK_RING_BEGIN;
+}
+#endif
+
+/* Gives a unit room for `size` octets, unless it holds more than that or the pool has less. */
+CARRICK_INLINE void CARRICK_CONTEXT(rx_room)(CARRICK_INSTANCE *c, CARRICK_UNUSED uint64_t size,
+                                             CARRICK_UNUSED uint64_t pool) {
+    (void)c;
+#ifdef CARRICK_BLOCK
+    CARRICK_CONTEXT(rx_grow)(&c->rx__, carrick_rx_fitting(size, CARRICK_RING, CARRICK_MOST), pool);
+#endif
+}
+
+/* The unit is over. */
+CARRICK_INLINE void CARRICK_CONTEXT(rx_close)(CARRICK_INSTANCE *c) {
+#ifdef CARRICK_BLOCK
+    struct carrick_rx *rx = &c->rx__;
+    if (rx->open) {
+        (void)CARRICK_CONTEXT(rx_pass)(c->slot__, rx->base, rx->base + carrick_rx_held(rx), 1);
+        rx->ready = rx->count = 0;
+        CARRICK_CONTEXT(rx_grow)(rx, CARRICK_RING, 0);
+    }
+#endif
+    c->rx__.open = false;
+}
+
+CARRICK_INLINE void CARRICK_CONTEXT(rx_start)(CARRICK_INSTANCE *c, uint64_t size) {
+    CARRICK_CONTEXT(rx_close)(c);
+    carrick_rx_open(&c->rx__, size, CARRICK_RING);
+}
+
+/* So many bytes of the source to offset `at` of the unit. */
+CARRICK_INLINE void CARRICK_CONTEXT(rx_store)(struct carrick_copy *copy, CARRICK_MEMORY *m, uint64_t at, uint64_t len) {
+    copy->at = at;
+    copy->left = len;
+    for (uint32_t turn = 0; turn < CARRICK_PIECES && CARRICK_READ(copy->left) > 0; turn++) {
+        uint64_t place = CARRICK_READ(copy->at) & (CARRICK_PLACES - 1);
+        uint8_t *octets = CARRICK_CONTEXT(rx_octets)(m, CARRICK_READ(copy->at));
+        uint64_t piece = carrick_copy_next(copy, CARRICK_PLACES - place, CARRICK_PIECE);
+        CARRICK_OPAQUE(place);
+        if (!octets || place >= CARRICK_PLACES || piece > CARRICK_PIECE)
+            return;
+        uint64_t source = CARRICK_READ(copy->source);
+        (void)bpf_probe_read_kernel(octets + place, (uint32_t)piece, (const void *)(uintptr_t)source);
+        copy->source = source + piece;
+    }
+}
 
 /* Copies a segment where nothing is yet, before each run and behind the last, and notes it. Where it is stands in
  * memory, so that the verifier follows this once, and not for every way in which it was cut. */
 CARRICK_INLINE void CARRICK_CONTEXT(rx_fill)(struct carrick_copy *copy, struct carrick_rx *rx, CARRICK_MEMORY *m) {
-    for (uint32_t i = 0; i <= CARRICK_RX_RUNS && CARRICK_READ(copy->done) < CARRICK_READ(copy->hi); i++) {
-        uint64_t there = i < CARRICK_RX_RUNS ? carrick_below(i, CARRICK_READ(rx->count)) : 0;
+    for (uint32_t i = 0; CARRICK_READ(copy->done) < CARRICK_READ(copy->hi) && CARRICK_GOES_ON; i++) {
+        i = CARRICK_FORGOTTEN(i, rx->ready);
+        uint64_t there = carrick_below(i, CARRICK_READ(rx->count));
         struct carrick_rx_run run = rx->runs[i & (CARRICK_RX_RUNS - 1)];
         uint64_t begin = CARRICK_READ(copy->done), hi = CARRICK_READ(copy->hi);
         uint64_t end = carrick_choose64(there, carrick_least(run.lo, hi), hi);
         copy->source = CARRICK_READ(copy->begin) + begin;
         copy->done = carrick_choose64(there, carrick_choose64(carrick_below(begin, run.hi), run.hi, begin), hi);
         if (begin < end)
-            carrick_ring_put(copy, m->octets + CARRICK_RING_BEGIN, CARRICK_RING, CARRICK_READ(rx->base) + begin,
-                             end - begin);
+            CARRICK_CONTEXT(rx_store)(copy, m, CARRICK_READ(rx->base) + begin, end - begin);
     }
     carrick_rx_note(rx, copy);
 }
@@ -38,7 +141,7 @@ CARRICK_APART int CARRICK_CONTEXT(rx_copy)(struct CARRICK_OWN(core) * core, CARR
     len -= old;
     copy->lo = offset + old - base;
     copy->hi = copy->lo + len;
-    uint64_t limit = carrick_min64(CARRICK_RING, rx->size - base);
+    uint64_t limit = carrick_min64(rx->room, rx->size - base);
     copy->result = carrick_below(limit, copy->hi) & carrick_below(0, len);
     copy->hi = carrick_least(copy->hi, limit);
     if (len == 0 || CARRICK_READ(copy->hi) <= CARRICK_READ(copy->lo))
@@ -73,13 +176,14 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_read)(struct carrick_copy *copy, CARRICK_
     copy->left = len;
     copy->source = (uint32_t)to;
     for (uint32_t turn = 0; turn < CARRICK_PIECES && CARRICK_READ(copy->left) > 0; turn++) {
-        uint64_t place = CARRICK_READ(copy->at) & (CARRICK_RING - 1), spot = CARRICK_READ(copy->source);
-        uint64_t piece = carrick_copy_next(copy, CARRICK_RING - place, CARRICK_PIECE);
+        uint64_t place = CARRICK_READ(copy->at) & (CARRICK_PLACES - 1), spot = CARRICK_READ(copy->source);
+        const uint8_t *octets = CARRICK_CONTEXT(rx_octets)(m, CARRICK_READ(copy->at));
+        uint64_t piece = carrick_copy_next(copy, CARRICK_PLACES - place, CARRICK_PIECE);
         CARRICK_OPAQUE(place);
         CARRICK_OPAQUE(spot);
-        if (place >= CARRICK_RING || spot >= CARRICK_STAGED || piece > CARRICK_PIECE)
+        if (!octets || place >= CARRICK_PLACES || spot >= CARRICK_STAGED || piece > CARRICK_PIECE)
             return;
-        (void)bpf_probe_read_kernel(staged->octets + spot, (uint32_t)piece, m->octets + CARRICK_RING_BEGIN + place);
+        (void)bpf_probe_read_kernel(staged->octets + spot, (uint32_t)piece, octets + place);
         copy->source = spot + piece;
     }
 }
@@ -96,6 +200,9 @@ CARRICK_APART uint64_t CARRICK_CONTEXT(rx_give)(struct CARRICK_OWN(core) * core,
         CARRICK_CONTEXT(rx_read)(&core->copy, c, to, len);
     }
     carrick_rx_skip(rx, (uint32_t)len);
+#ifdef CARRICK_BLOCK
+    (void)CARRICK_CONTEXT(rx_pass)(c->slot__, rx->base - len, rx->base, rx->ready == 0 && rx->count == 0);
+#endif
     return len;
 }
 
@@ -113,3 +220,10 @@ CARRICK_INLINE uint64_t CARRICK_CONTEXT(rx_take)(struct CARRICK_OWN(core) * core
 #undef CARRICK_MEMORIES
 #undef CARRICK_RING
 #undef CARRICK_RING_BEGIN
+#undef CARRICK_PLACES
+#undef CARRICK_BLOCK
+#undef CARRICK_BLOCKS_OF
+#undef CARRICK_BLOCKS_FREE
+#undef CARRICK_TABLE
+#undef CARRICK_GROWN
+#undef CARRICK_MOST

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much room there is, which follows the program's parameters: how many instances, and how many octets their units hold.
 
-use carrick_ir::{Expr, ExprKind, Interface, ParamId, Program, SchedBlock, SchedInputs, fold};
+use carrick_ir::{
+    ContextDef, Expr, ExprKind, Interface, ParamId, Program, SchedBlock, SchedInputs, fold, units,
+};
 
 use crate::Refusal;
 use crate::layout::{PIECE, staged_octets};
@@ -80,8 +82,11 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     let given = |id: ParamId| params.get(id.index()).copied().or_else(|| built(id));
     for (number, ctx) in program.contexts.iter().enumerate() {
         let mut each = PIECE as u64;
-        for capacity in [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten() {
-            each = each.saturating_add(ring(program, capacity, &built));
+        let grown = ctx.rx_growth.as_ref().map(|growth| &growth.most);
+        for capacity in [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten().chain(grown) {
+            if grown.is_none_or(|grown| !std::ptr::eq(grown, capacity)) {
+                each = each.saturating_add(ring(program, capacity, &built));
+            }
             if ring(program, capacity, &built) != ring(program, capacity, &given) {
                 return Err(Refusal::Failed(format!(
                     "the room of `{}` for data is fixed when a program is built for the kernel; leave its parameters as they are, or change their defaults",
@@ -101,6 +106,12 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
             if here > u64::saturating_mul(most.1, most.2) {
                 most = (number, instances, each);
             }
+        }
+        let blocks = blocks(program, ctx, instances, &built, &given);
+        if let Some((count, each)) = blocks {
+            octets = octets.saturating_add(u64::from(count) * each);
+            elements.push((format!("blocks_{number}"), count));
+            elements.push((format!("unused_{number}"), count));
         }
         let keys = instances.saturating_add(BETWEEN_IDS);
         for (map, count) in
@@ -125,6 +136,22 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     let processors = processors.map_err(|(_, e)| Refusal::Failed(format!("cannot count processors: {e}")))?;
     elements.push(("carrick_frames".to_owned(), processors as u32));
     Ok(Room { elements, octets, most })
+}
+
+/// How many blocks there are for what so many instances receive, and how many octets each takes; `None` if their units do not grow.
+/// A unit begins anywhere in a block, so each has one block more than it fills.
+fn blocks(
+    program: &Program,
+    ctx: &ContextDef,
+    instances: u64,
+    built: &dyn Fn(ParamId) -> Option<u64>,
+    given: &dyn Fn(ParamId) -> Option<u64>,
+) -> Option<(u32, u64)> {
+    let (block, _) = units::blocks(program, ctx, built)?;
+    let least = ring(program, ctx.rx_capacity.as_ref()?, built);
+    let pool = fold::fold(program, &ctx.rx_growth.as_ref()?.pool, given).unwrap_or(0);
+    let count = instances.saturating_mul(least.div_ceil(block) + 1).saturating_add(pool / block);
+    Some((u32::try_from(count).unwrap_or(u32::MAX), block + PIECE as u64))
 }
 
 /// How many requests are staged at once where so many instances have units: as many as fit into their number.

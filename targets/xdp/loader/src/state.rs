@@ -69,13 +69,20 @@ impl Object {
         self.free_slots(program)
     }
 
-    /// All slots are free; the one that was put there last is the first.
+    /// All slots and blocks are free; the one that was put there last is the first.
     fn free_slots(&self, program: &Program) -> Result<(), String> {
         for number in (0..program.contexts.len()).filter(|n| !program.contexts[*n].global) {
-            let free = self.map(&format!("free_{number}"))?;
-            for slot in (0..capacity(free)?).rev() {
-                maps::update(fd(free), None, &slot.to_ne_bytes()).map_err(failed("fill a map"))?;
+            Self::fill(self.map(&format!("free_{number}"))?)?;
+            if let Ok(blocks) = self.map(&format!("unused_{number}")) {
+                Self::fill(blocks)?;
             }
+        }
+        Ok(())
+    }
+
+    fn fill(free: &MapData) -> Result<(), String> {
+        for number in (0..capacity(free)?).rev() {
+            maps::update(fd(free), None, &number.to_ne_bytes()).map_err(failed("fill a map"))?;
         }
         Ok(())
     }
