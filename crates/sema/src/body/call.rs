@@ -254,15 +254,10 @@ impl Body<'_, '_> {
             "sqrt" | "cbrt" | "log2" => self.root_or_log(&name.name, args, span),
             "keyed_hash" => self.keyed_hash(args, span),
             "handle" => self.handle(args, span),
-            "tx_room" => {
+            "tx_room" | "rx_size" => {
                 self.count(args, 1, span)?;
-                let ctx = self.unit_context(&args[0])?;
-                Some(self.make(ExprKind::TxRoom(ctx), Ty::Bytes, span))
-            }
-            "rx_size" => {
-                self.count(args, 1, span)?;
-                let ctx = self.unit_context(&args[0])?;
-                Some(self.make(ExprKind::RxSize(ctx), Ty::Bytes, span))
+                let of = if name.name == "tx_room" { ExprKind::TxRoom } else { ExprKind::RxSize };
+                self.unit_context(&args[0]).map(|ctx| self.make(of(ctx), Ty::Bytes, span))
             }
             "header_len" => self.longest_header(args, span),
             "get_flow_id" => self.flow_id(args, span),
