@@ -233,7 +233,7 @@ macro_rules! for_each_instruction {
                 name: "rx_resize",
                 form: "rx_resize(c.id, bytes size)",
                 section: Section::Data,
-                needs: Needs::Received,
+                needs: Needs::Core,
                 meaning: "Gives the buffer of the unit room for `size` bytes, rounded up to a power of two, within what is [registered](language.md#deploy).",
                 fails: "less than the unit holds, or more than is left in the pool: the buffer stays as it is; no unit: `no_unit`",
                 record: "handle, size",
