@@ -212,7 +212,8 @@ fn of_word(word: &Word, kind: CompletionItemKind) -> CompletionItem {
     }
 }
 
-fn markdown(value: String) -> Documentation {
+/// What is said of something, as an editor shows it.
+pub fn markdown(value: String) -> Documentation {
     Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value })
 }
 

@@ -3,12 +3,9 @@
 
 use carrick_syntax::Span;
 use carrick_syntax::lexer::{self, Token, TokenKind};
-use lsp_types::{
-    Documentation, MarkupContent, MarkupKind, ParameterInformation, ParameterLabel, SignatureHelp,
-    SignatureInformation,
-};
+use lsp_types::{ParameterInformation, ParameterLabel, SignatureHelp, SignatureInformation};
 
-use crate::completion::read_as_named;
+use crate::completion::{markdown, read_as_named};
 use crate::document::Analysis;
 use crate::hover;
 use crate::index::{Index, Kind};
@@ -25,11 +22,10 @@ pub fn signature(written: &Analysis, at: u32) -> Option<SignatureHelp> {
     let active = if more { last.map(|last| call.argument.min(last)) } else { Some(call.argument) };
     let information =
         |label: String| ParameterInformation { label: ParameterLabel::Simple(label), documentation: None };
-    let documentation = MarkupContent { kind: MarkupKind::Markdown, value: doc };
     Some(SignatureHelp {
         signatures: vec![SignatureInformation {
             label,
-            documentation: Some(Documentation::MarkupContent(documentation)),
+            documentation: Some(markdown(doc)),
             parameters: Some(parameters.into_iter().map(information).collect()),
             active_parameter: active.and_then(|n| n.try_into().ok()),
         }],
@@ -93,23 +89,20 @@ fn callee(analysis: &Analysis, name: Span) -> Option<(String, String)> {
 /// What stands between the parentheses of a declaration: `bytes len[, bytes mss]` are two.
 fn parameters(label: &str) -> Vec<String> {
     let Some((_, behind)) = label.split_once('(') else { return Vec::new() };
-    let (mut found, mut depth, mut begin) = (Vec::new(), 0, 0);
-    for (at, c) in behind.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' if depth > 0 => depth -= 1,
-            ',' | ')' if depth == 0 => {
-                found.push(behind[begin..at].trim_matches(['[', ']', ' ', '\n']).to_owned());
-                begin = at + 1;
-            }
-            _ => {}
-        }
-        if c == ')' && begin == at + 1 {
-            break;
-        }
-    }
-    found.retain(|parameter| !parameter.is_empty());
-    found
+    let mut depth = 1;
+    let open = |c: &char| {
+        depth += i32::from(*c == '(') - i32::from(*c == ')');
+        depth > 0
+    };
+    let inside: String = behind.chars().take_while(open).collect();
+    // Parentheses in parentheses have no commas that separate parameters.
+    let mut depth = 0;
+    let parts = inside.split(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth == 0
+    });
+    let parts = parts.map(|part| part.trim_matches(['[', ']', ' ', '\n'])).filter(|part| !part.is_empty());
+    parts.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

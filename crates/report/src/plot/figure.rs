@@ -18,7 +18,7 @@ pub enum Figure {
     Goodput,
     /// the same as a share of the hosts' links
     Utilisation,
-    /// octets of each flow that arrived, over time
+    /// bytes of each flow that arrived, over time
     Rates,
 }
 
@@ -88,13 +88,8 @@ impl Figure {
             if several && self.of() != Kind::Flows {
                 name.extend([", seed ", &group.seed]);
             }
-            match flow {
-                None => self.curves(group, &name, colour, &mut curves),
-                Some(flow) => {
-                    let (label, points) = (format!("{name}, flow {flow}"), rate_of(group, flow));
-                    curves.push(Curve { label, points, colour, dashed: false, marked: false });
-                }
-            }
+            name.extend(flow.map(|flow| format!(", flow {flow}")));
+            self.curves((group, flow), &name, colour, &mut curves);
         }
         let count = all.len();
         let left = (count > GROUPS).then(|| format!("The first {GROUPS} of {count} are shown."));
@@ -145,7 +140,8 @@ impl Figure {
         }
     }
 
-    fn curves(self, group: &Group, name: &str, colour: usize, to: &mut Vec<Curve>) {
+    /// Of a group, or of one of its flows.
+    fn curves(self, (group, flow): (&Group, Option<f64>), name: &str, colour: usize, to: &mut Vec<Curve>) {
         let mut add = |label: String, points: Points, dashed, marked| {
             to.push(Curve { label, points, colour, dashed, marked });
         };
@@ -165,7 +161,7 @@ impl Figure {
             }
             Figure::Goodput => add(name.to_owned(), over_time(group, 1, mean), false, false),
             Figure::Utilisation => add(name.to_owned(), over_time(group, 2, mean), false, false),
-            Figure::Rates => {} // of its flows
+            Figure::Rates => add(name.to_owned(), rate_of(group, flow), false, false),
         }
     }
 }
@@ -221,9 +217,9 @@ fn most(some: &[(f64, f64)]) -> f64 {
 }
 
 /// The rate of a flow at the end of each interval, from the first to the last in which something of it arrived.
-fn rate_of(group: &Group, flow: f64) -> Points {
+fn rate_of(group: &Group, flow: Option<f64>) -> Points {
     let mut points = Points::new();
-    for row in group.rows.iter().filter(|row| row[2] == Some(flow)) {
+    for row in group.rows.iter().filter(|row| row[2] == flow) {
         let [Some(from), Some(to), _, Some(octets)] = row[..] else { continue };
         // Nothing arrived between the last interval and this one.
         if let Some((last, _)) = points.last().copied().filter(|(last, _)| *last < from) {

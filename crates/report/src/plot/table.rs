@@ -116,17 +116,18 @@ impl Table {
             };
             let row = columns.iter().map(value).collect::<Result<Vec<Option<f64>>, String>>()?;
             let values = head.iter().zip(&cells).skip(varied).map(|(name, value)| format!("{name}={value}"));
-            let run = [cells[0], &cells[varied..].join(",")].map(str::to_owned);
-            let first = last_run.as_ref() != Some(&run);
-            last_run = Some(run);
-            table.add(values.collect::<Vec<_>>().join(", "), cells[0], first, row);
+            let values = values.collect::<Vec<_>>().join(", ");
+            let first = last_run.as_ref().is_none_or(|(seed, last)| *seed != cells[0] || *last != values);
+            table.add(&values, cells[0], first, row);
+            last_run = Some((cells[0], values));
         }
         Ok(table)
     }
 
-    fn add(&mut self, values: String, seed: &str, first: bool, row: Vec<Option<f64>>) {
+    fn add(&mut self, values: &str, seed: &str, first: bool, row: Vec<Option<f64>>) {
         let place = self.groups.iter().position(|group| group.values == values).unwrap_or_else(|| {
-            self.groups.push(Group { values, seed: seed.to_owned(), rows: Vec::new(), runs: 0 });
+            let (values, seed) = (values.to_owned(), seed.to_owned());
+            self.groups.push(Group { values, seed, rows: Vec::new(), runs: 0 });
             self.groups.len() - 1
         });
         let group = &mut self.groups[place];
