@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls that have a value: conversions, ids, built-in functions, functions of the program.
 
-use carrick_ir::{self as ir, Arg, Builtin, ExprKind, StmtKind, Ty};
+use carrick_ir::{self as ir, Arg, Builtin, ExprKind, StmtKind, Ty, UnOp};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
@@ -251,7 +251,9 @@ impl Body<'_, '_> {
             "sat_add" | "sat_sub" => self.saturating(&name.name, args, span, want),
             "abs" => self.absolute(args, span),
             "ratio" => self.ratio(args, span),
-            "sqrt" | "cbrt" | "log2" => self.root_or_log(&name.name, args, span),
+            "sqrt" => self.of_fraction(UnOp::Sqrt, args, span),
+            "cbrt" => self.of_fraction(UnOp::Cbrt, args, span),
+            "log2" => self.of_fraction(UnOp::Log2, args, span),
             "keyed_hash" => self.keyed_hash(args, span),
             "handle" => self.handle(args, span),
             "tx_room" | "rx_size" => {

@@ -56,14 +56,9 @@ impl Body<'_, '_> {
     }
 
     /// `sqrt(f)`, `cbrt(f)`, `log2(f)`.
-    pub(super) fn root_or_log(&mut self, name: &str, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
+    pub(super) fn of_fraction(&mut self, op: UnOp, args: &[ast::Expr], span: Span) -> Option<ir::Expr> {
         self.count(args, 1, span)?;
         let value = Box::new(self.value_of_type(&args[0], &Ty::Fixed)?);
-        let op = match name {
-            "sqrt" => UnOp::Sqrt,
-            "cbrt" => UnOp::Cbrt,
-            _ => UnOp::Log2,
-        };
         Some(self.make(ExprKind::Unary(op, value), Ty::Fixed, span))
     }
 }
