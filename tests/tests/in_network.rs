@@ -375,21 +375,29 @@ fn each_role_has_its_place() {
 const TCP: &str = "protocols/tcp/tcp.mtp";
 const PROXY: &str = "protocols/synproxy/synproxy.mtp";
 
+/// Every fault of a link.
+const BAD: [&str; 8] = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "1%"];
+
+/// A connection through this program carries so many bytes, interpreted and compiled alike.
+fn carries_all(between: &str, bytes: u64, seed: &str, faults: &[&str]) {
+    let size = format!("{bytes}B");
+    let through = ["sim", TCP, "--via", between, "--bytes", &size, "--seed", seed, "--format", "json"];
+    let said = |more: &[&str]| -> Value {
+        serde_json::from_str(&done(&root(), &[&through[..], faults, more].concat())).expect("JSON")
+    };
+    let interpreted = said(&[]);
+    assert_eq!(interpreted["server"][0]["received_bytes"], bytes, "{interpreted}");
+    assert_eq!(interpreted["server"][0]["end"], "closed", "{interpreted}");
+    let compiled = said(&["--compiled"]);
+    for what in ["completion_ns", "between", "packets"] {
+        assert_eq!(interpreted[what], compiled[what], "{what}, seed {seed}");
+    }
+}
+
 #[test]
 fn a_connection_through_the_syn_proxy_carries_every_octet() {
-    let bad = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "1%"];
-    for (seed, faults) in [("1", &[][..]), ("2", &bad), ("3", &bad), ("4", &bad)] {
-        let through = ["sim", TCP, "--via", PROXY, "--bytes", "200KB", "--seed", seed, "--format", "json"];
-        let said = |more: &[&str]| -> Value {
-            serde_json::from_str(&done(&root(), &[&through[..], faults, more].concat())).expect("JSON")
-        };
-        let interpreted = said(&[]);
-        assert_eq!(interpreted["server"][0]["received_bytes"], 200_000, "{interpreted}");
-        assert_eq!(interpreted["server"][0]["end"], "closed", "{interpreted}");
-        let compiled = said(&["--compiled"]);
-        for what in ["completion_ns", "between", "packets"] {
-            assert_eq!(interpreted[what], compiled[what], "{what}, seed {seed}");
-        }
+    for (seed, faults) in [("1", &[][..]), ("2", &BAD), ("3", &BAD), ("4", &BAD)] {
+        carries_all(PROXY, 200_000, seed, faults);
     }
 }
 
@@ -455,19 +463,8 @@ fn a_snooping_agent_repairs_losses_before_the_sender_sees_them() {
 
 #[test]
 fn a_connection_past_a_snooping_agent_carries_every_octet() {
-    let bad = ["--loss", "2%", "--reorder", "2%", "--duplicate", "2%", "--corrupt", "1%"];
     for seed in ["1", "2"] {
-        let through = ["sim", TCP, "--via", SNOOP, "--bytes", "100KB", "--seed", seed, "--format", "json"];
-        let said = |more: &[&str]| -> Value {
-            serde_json::from_str(&done(&root(), &[&through[..], &bad, more].concat())).expect("JSON")
-        };
-        let interpreted = said(&[]);
-        assert_eq!(interpreted["server"][0]["received_bytes"], 100_000, "{interpreted}");
-        assert_eq!(interpreted["server"][0]["end"], "closed", "{interpreted}");
-        let compiled = said(&["--compiled"]);
-        for what in ["completion_ns", "between", "packets"] {
-            assert_eq!(interpreted[what], compiled[what], "{what}, seed {seed}");
-        }
+        carries_all(SNOOP, 100_000, seed, &BAD);
     }
 }
 

@@ -3,7 +3,7 @@
  * What instances of a context receive: included once for each context that does. CARRICK_CONTEXT(name) is what the
  * generated code has under a name for it, CARRICK_INSTANCE its struct, of which CARRICK_INSTANCES is the map, and
  * CARRICK_MEMORY that of its octets, of which CARRICK_MEMORIES is the map. The ring is the CARRICK_RING octets from
- * CARRICK_RING_BEGIN on. Units that grow have none: their octets are in blocks of CARRICK_BLOCK octets, elements of the
+ * CARRICK_RING_BEGIN on. Units that grow have none: their bytes are in blocks of CARRICK_BLOCK bytes, elements of the
  * map CARRICK_BLOCKS_OF, of which those that are free are in CARRICK_BLOCKS_FREE; the table in the memory of an
  * instance, CARRICK_TABLE entries long, says which are its own (carrick/pool.h of the runtime). CARRICK_GROWN is the
  * map of what all units grew by, and CARRICK_MOST what a unit grows to.
@@ -13,7 +13,7 @@
 #ifdef CARRICK_BLOCK
 #define CARRICK_PLACES CARRICK_BLOCK
 
-/* The block of an octet, which is taken if there is none yet; NULL: nothing is to be had. */
+/* The block of an byte, which is taken if there is none yet; NULL: nothing is to be had. */
 CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, uint64_t offset) {
     uint64_t number = offset / CARRICK_BLOCK & (CARRICK_TABLE - 1);
     CARRICK_OPAQUE(number);
@@ -66,7 +66,7 @@ CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, CARRICK_UN
 }
 #endif
 
-/* Gives a unit room for `size` octets, unless it holds more than that or the pool has less. */
+/* Gives a unit room for `size` bytes, unless it holds more than that or the pool has less. */
 CARRICK_INLINE void CARRICK_CONTEXT(rx_room)(CARRICK_INSTANCE *c, CARRICK_UNUSED uint64_t size,
                                              CARRICK_UNUSED uint64_t pool) {
     (void)c;

@@ -81,18 +81,14 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     let built = |id: ParamId| program.params.get(id.index()).map(|p| p.default);
     let given = |id: ParamId| params.get(id.index()).copied().or_else(|| built(id));
     for (number, ctx) in program.contexts.iter().enumerate() {
-        let mut each = PIECE as u64;
-        let grown = ctx.rx_growth.as_ref().map(|growth| &growth.most);
-        for capacity in [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten().chain(grown) {
-            if grown.is_none_or(|grown| !std::ptr::eq(grown, capacity)) {
-                each = each.saturating_add(ring(program, capacity, &built));
-            }
-            if ring(program, capacity, &built) != ring(program, capacity, &given) {
-                return Err(Refusal::Failed(format!(
-                    "the room of `{}` for data is fixed when a program is built for the kernel; leave its parameters as they are, or change their defaults",
-                    ctx.name
-                )));
-            }
+        let rings = || [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten();
+        let each = rings().fold(PIECE as u64, |sum, size| sum.saturating_add(ring(program, size, &built)));
+        let most_grown = ctx.rx_growth.as_ref().map(|growth| &growth.most);
+        if rings().chain(most_grown).any(|size| ring(program, size, &built) != ring(program, size, &given)) {
+            return Err(Refusal::Failed(format!(
+                "the room of `{}` for data is fixed when a program is built for the kernel; leave its parameters as they are, or change their defaults",
+                ctx.name
+            )));
         }
         if ctx.global {
             continue;
@@ -138,7 +134,7 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     Ok(Room { elements, octets, most })
 }
 
-/// How many blocks there are for what so many instances receive, and how many octets each takes; `None` if their units do not grow.
+/// How many blocks there are for what so many instances receive, and how many bytes each takes; `None` if their units do not grow.
 /// A unit begins anywhere in a block, so each has one block more than it fills.
 fn blocks(
     program: &Program,
