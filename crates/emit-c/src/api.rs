@@ -138,14 +138,14 @@ impl Emitter<'_> {
         self.w.line(format!(
             "core->{field}_table.entries = (struct carrick_entry *)(void *)carrick_place(base, &at, (core->{field}_table.mask + (uint64_t)1) * sizeof(struct carrick_entry));"
         ));
-        let sizes: Vec<String> = ctx.unit_sizes().map(|octets| self.expr(octets)).collect();
-        for octets in &sizes {
-            self.w.line(format!("if ({octets} > 1u << 30)"));
+        for size in ctx.unit_sizes() {
+            let size = self.expr(size);
+            self.w.line(format!("if ({size} > 1u << 30)"));
             self.w.line("    return 0;");
         }
-        if let Some(octets) = &ctx.tx_capacity {
-            let octets = self.expr(octets);
-            self.w.line(format!("core->{field}_tx_mask = carrick_pow2({octets}) - 1;"));
+        if let Some(size) = &ctx.tx_capacity {
+            let size = self.expr(size);
+            self.w.line(format!("core->{field}_tx_mask = carrick_pow2({size}) - 1;"));
             self.w.line(format!(
                 "core->{field}_tx_rings = carrick_place(base, &at, {field}_capacity * (core->{field}_tx_mask + 1));"
             ));

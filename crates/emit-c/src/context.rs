@@ -350,7 +350,7 @@ impl Emitter<'_> {
         self.w.end_with(format!("{name}_release(core, c);"));
     }
 
-    /// What instructions on a unit do with its octets.
+    /// What instructions on a unit do with its bytes.
     fn ring_functions(&mut self, ctx: &ContextDef) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let core = self.core_param();

@@ -175,7 +175,7 @@ impl Instances {
         rx.exists = false;
     }
 
-    /// Gives an RX unit room for `size` octets, unless it holds more than that or the pool has less.
+    /// Gives an RX unit room for `size` bytes, unless it holds more than that or the pool has less.
     pub(crate) fn resize_rx(&mut self, slot: u32, size: u64) {
         let least = self.rx_capacity as u64;
         let size = size.clamp(least, self.rx_most as u64).next_power_of_two();

@@ -279,7 +279,7 @@ impl Machine {
         if tx.exists { tx.room() } else { 0 }
     }
 
-    /// How many octets the RX unit of a handle has room for; 0 without a unit.
+    /// How many bytes the RX unit of a handle has room for; 0 without a unit.
     pub(crate) fn rx_size(&self, handle: u64) -> u64 {
         let Some((ctx, slot)) = self.slot_of(handle) else { return 0 };
         self.instances[ctx].peek(slot).rx.room()

@@ -14,7 +14,7 @@ impl Ring {
         }
     }
 
-    /// Changes its capacity; `len` octets at `offset`, no more than that, stay.
+    /// Changes its capacity; `len` bytes at `offset`, no more than that, stay.
     pub(crate) fn resize(&mut self, capacity: usize, offset: u64, len: usize) {
         let mut held = Vec::with_capacity(len);
         self.get(offset, len, &mut held);

@@ -120,7 +120,7 @@ pub(crate) struct RxUnit {
 }
 
 impl RxUnit {
-    /// Begins the unit, empty, with room for `capacity` octets, a power of two, and for so many separate runs.
+    /// Begins the unit, empty, with room for `capacity` bytes, a power of two, and for so many separate runs.
     pub(crate) fn start(&mut self, size: u64, capacity: usize, runs: usize) {
         self.ring.make(capacity);
         self.runs.resize(2 * runs, 0);
@@ -128,18 +128,18 @@ impl RxUnit {
         (self.exists, self.limit, self.capacity) = (true, size, capacity as u64);
     }
 
-    /// How many octets it has room for, those that it holds included; 0 without a unit.
+    /// How many bytes it has room for, those that it holds included; 0 without a unit.
     pub(crate) fn room(&self) -> u64 {
         if self.exists { self.capacity } else { 0 }
     }
 
-    /// How many octets it holds, with those that are missing among them.
+    /// How many bytes it holds, with those that are missing among them.
     pub(crate) fn held(&self) -> u64 {
         let end = if self.count == 0 { self.ready } else { self.runs[2 * self.count - 1] };
         end - self.base
     }
 
-    /// Gives it room for `capacity` octets, a power of two that is not below what it holds.
+    /// Gives it room for `capacity` bytes, a power of two that is not below what it holds.
     pub(crate) fn resize(&mut self, capacity: usize) {
         if capacity as u64 != self.capacity {
             self.ring.resize(capacity, self.base, self.held() as usize);

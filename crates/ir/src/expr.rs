@@ -79,7 +79,7 @@ pub enum ExprKind {
     TimerArmed(LocalId, TimerId),
     /// of a context: how many octets `add_tx_data` would take now; type `Bytes`
     TxRoom(LocalId),
-    /// of a context: how many octets its RX unit has room for, with those that it holds; type `Bytes`
+    /// of a context: how many bytes its RX unit has room for, with those that it holds; type `Bytes`
     RxSize(LocalId),
     Handle(LocalId),
     /// the local is a blueprint

@@ -263,7 +263,7 @@ pub struct ContextDef {
     pub rx_growth: Option<Growth>,
 }
 
-/// How the RX units of a context grow: octets in one at most, and those that all of them together have beyond what each has at first.
+/// How the RX units of a context grow: bytes in one at most, and those that all of them together have beyond what each has at first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Growth {
@@ -272,7 +272,7 @@ pub struct Growth {
 }
 
 impl ContextDef {
-    /// All that says how many octets its units have.
+    /// All that says how many bytes its units have.
     pub fn unit_sizes(&self) -> impl Iterator<Item = &Expr> {
         let growth = self.rx_growth.iter().flat_map(|growth| [&growth.most, &growth.pool]);
         [&self.tx_capacity, &self.rx_capacity].into_iter().flatten().chain(growth)

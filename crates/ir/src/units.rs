@@ -14,7 +14,7 @@ pub fn ranges(p: &Program) -> u32 {
     ranges.fold(LEAST, u32::max).next_power_of_two()
 }
 
-/// In the kernel: octets of a block of what the RX units of a context hold, and those of the largest unit, with these values of the
+/// In the kernel: bytes of a block of what the RX units of a context hold, and those of the largest unit, with these values of the
 /// parameters; `None` if no unit grows.
 pub fn blocks(p: &Program, ctx: &ContextDef, of: &dyn Fn(ParamId) -> Option<u64>) -> Option<(u64, u64)> {
     const LEAST: u64 = 16 << 10;

@@ -124,12 +124,12 @@ CARRICK_INLINE void carrick_rx_open(struct carrick_rx *rx, uint64_t size, uint64
     rx->open = true;
 }
 
-/* How many octets it has room for, those that it holds included; 0: there is no unit. */
+/* How many bytes it has room for, those that it holds included; 0: there is no unit. */
 CARRICK_INLINE uint64_t carrick_rx_size(const struct carrick_rx *rx) {
     return rx->open ? rx->room : 0;
 }
 
-/* How many octets it holds, with those that are missing among them. */
+/* How many bytes it holds, with those that are missing among them. */
 CARRICK_INLINE uint64_t carrick_rx_held(const struct carrick_rx *rx) {
     return rx->count ? rx->runs[(rx->count - 1u) % CARRICK_RX_RUNS].hi : rx->ready;
 }

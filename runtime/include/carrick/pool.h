@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the octets of RX units are: in blocks that all units of a context share. A unit takes one when octets come for
+ * Where the bytes of RX units are: in blocks that all units of a context share. A unit takes one when bytes come for
  * it, and gives it back when the application has them all, so one that holds nothing takes no memory. Octet `offset` of
  * a unit is in the block that its table names at offset / block, modulo the table's length: as long as twice the
  * largest unit, so that two blocks never meet there. Units that do not grow are one block each, in which offsets wrap.
@@ -25,7 +25,7 @@ struct carrick_pool {
     uint32_t free_count, fresh;
 };
 
-/* Octets of a block, of units that have room for `least` octets and grow to `most`. */
+/* Octets of a block, of units that have room for `least` bytes and grow to `most`. */
 static inline uint64_t carrick_pool_block(uint64_t least, uint64_t most) {
     if (least >= most)
         return least;
@@ -59,7 +59,7 @@ static inline uint32_t *carrick_pool_entry(const struct carrick_pool *pool, uint
     return &pool->tables[slot * (pool->turn + 1) + (number & pool->turn)];
 }
 
-/* Where an octet of a unit is, in a block that is taken if there is none yet; *len is cut to what follows there. */
+/* Where an byte of a unit is, in a block that is taken if there is none yet; *len is cut to what follows there. */
 static inline uint8_t *carrick_pool_at(struct carrick_pool *pool, uint64_t slot, uint64_t offset, uint64_t *len) {
     uint32_t *block = carrick_pool_entry(pool, slot, offset >> pool->shift);
     if (!*block)

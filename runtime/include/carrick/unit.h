@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data units (paper 1 §5.1, §5.2, appendix D). The octets that a context sends are in a true ring in which data never
- * moves: it holds mask + 1 octets, a power of two; octet `offset` of the unit is at offset & mask. Those that it
+ * Data units (paper 1 §5.1, §5.2, appendix D). The bytes that a context sends are in a true ring in which data never
+ * moves: it holds mask + 1 bytes, a power of two; byte `offset` of the unit is at offset & mask. Those that it
  * receives are in blocks (carrick/pool.h).
  */
 #ifndef CARRICK_UNIT_H
@@ -145,7 +145,7 @@ static inline uint64_t carrick_rx_flush(struct carrick_rx *rx, struct carrick_po
     return len;
 }
 
-/* Gives it room for `size` octets, unless it holds more than that or the pool has less. */
+/* Gives it room for `size` bytes, unless it holds more than that or the pool has less. */
 static inline void carrick_rx_resize(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t size) {
     uint64_t room = carrick_rx_fitting(size, pool->least, pool->most);
     uint64_t left = pool->left + (rx->room - pool->least), grown = room - pool->least;

@@ -18,7 +18,7 @@ pub(super) fn has_units(ctx: &ContextDef) -> bool {
     ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some()
 }
 
-/// How the RX units of a context grow, in octets: what a block has, and what the largest unit is.
+/// How the RX units of a context grow, in bytes: what a block has, and what the largest unit is.
 #[derive(Debug, Clone, Copy)]
 struct Blocks {
     block: u64,

@@ -134,7 +134,7 @@ pub(crate) struct CtxCode {
     pub capacity: u32,
     pub tx_capacity: usize,
     pub rx_capacity: usize,
-    /// octets that an RX unit grows to, and that all of them grow by
+    /// bytes that an RX unit grows to, and that all of them grow by
     pub rx_most: usize,
     pub rx_pool: u64,
     /// out-of-order ranges that an RX unit keeps
