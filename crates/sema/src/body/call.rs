@@ -11,6 +11,28 @@ use crate::codes;
 use crate::env::Def;
 use crate::types::{built_in, is_int};
 
+/// What is suggested where a function is not known.
+const BUILT_IN: [&str; 18] = [
+    "now",
+    "min",
+    "max",
+    "abs",
+    "sat_add",
+    "sat_sub",
+    "random",
+    "keyed_hash",
+    "ratio",
+    "sqrt",
+    "cbrt",
+    "log2",
+    "handle",
+    "mtu",
+    "local_ip",
+    "tx_room",
+    "rx_size",
+    "header_len",
+];
+
 impl Body<'_, '_> {
     pub(super) fn call_value(
         &mut self,
@@ -267,39 +289,22 @@ impl Body<'_, '_> {
                 Diagnostic::error(codes::PAYLOAD, "data is only put into a payload", span, "not here")
                     .mend("write `bp.payload = data(c.id, offset, len);`"),
             ),
-            _ => {
-                let functions: Vec<String> = self
-                    .cx
-                    .names_to_suggest()
-                    .filter(|n| matches!(self.cx.env.get(n), Some(Def::Function(_) | Def::Id(_))))
-                    .map(str::to_owned)
-                    .collect();
-                let mut candidates: Vec<&str> = functions.iter().map(String::as_str).collect();
-                candidates.extend([
-                    "now",
-                    "min",
-                    "max",
-                    "abs",
-                    "sat_add",
-                    "sat_sub",
-                    "random",
-                    "keyed_hash",
-                    "ratio",
-                    "sqrt",
-                    "cbrt",
-                    "log2",
-                    "handle",
-                    "mtu",
-                    "local_ip",
-                    "tx_room",
-                    "rx_size",
-                    "header_len",
-                ]);
-                candidates.extend(super::instr::instructions().map(|name| -> &str { name }));
-                self.cx.unknown(codes::UNKNOWN_FUNCTION, "function", name, &candidates);
-                None
-            }
+            _ => self.unknown_function(name),
         }
+    }
+
+    fn unknown_function(&mut self, name: &Ident) -> Option<ir::Expr> {
+        let functions: Vec<String> = self
+            .cx
+            .names_to_suggest()
+            .filter(|n| matches!(self.cx.env.get(n), Some(Def::Function(_) | Def::Id(_))))
+            .map(str::to_owned)
+            .collect();
+        let mut candidates: Vec<&str> = functions.iter().map(String::as_str).collect();
+        candidates.extend(BUILT_IN);
+        candidates.extend(super::instr::instructions().map(|name| -> &str { name }));
+        self.cx.unknown(codes::UNKNOWN_FUNCTION, "function", name, &candidates);
+        None
     }
 
     /// `header_len(blueprint)`
