@@ -82,7 +82,8 @@ impl Network for Replay {
         let path = self.scripts.path().join("script");
         std::fs::write(&path, script).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         let mut command = Command::new(&self.tool.path);
-        command.arg(&self.library.path).arg(&path).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg(&self.library.path).arg(format!("{}_program", self.program.name)).arg(&path);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut tool = command.spawn().map_err(|e| format!("cannot start the simulation in ns-3: {e}"))?;
         let told = self.tell(&mut tool, observer);
         // What it says beyond what was read is not wanted: it ends when its pipe does.

@@ -35,14 +35,19 @@ pub fn temporary() -> Result<TempDir, Failure> {
 pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<SharedLibrary, Failure> {
     let dir = temporary()?;
     build::write_core(program, dir.path())?;
-    let library = format!("lib{}.so", program.name);
-    let mut command = Command::new(compiler());
-    command.args(["-std=c11", "-O2", "-march=native", "-g", "-shared", "-fPIC", "-o", &library]);
-    command.args(["-Iruntime/include", "-DCARRICK_ENTRY=1"]).current_dir(dir.path());
+    let [source, object, library] = ["c", "o", "so"].map(|ending| format!("{}.{ending}", program.name));
+    let cc = || {
+        let mut command = Command::new(compiler());
+        command.current_dir(dir.path());
+        command
+    };
+    let mut compile = cc();
+    compile.args(["-std=c11", "-O2", "-march=native", "-g", "-fPIC", "-Iruntime/include"]);
+    compile.args(["-c", "-o", &object, &source]);
     if tracing == Tracing::On {
-        command.arg("-DCARRICK_TRACE=1");
+        compile.arg("-DCARRICK_TRACE=1");
     }
-    command.arg(format!("{}.c", program.name));
-    run(&mut command, "compile the generated C")?;
+    run(&mut compile, "compile the generated C")?;
+    run(cc().args(["-shared", "-o", &library, &object]), "link the generated C")?;
     Ok(SharedLibrary { path: dir.path().join(library), _dir: dir })
 }

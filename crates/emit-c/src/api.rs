@@ -405,11 +405,6 @@ impl Emitter<'_> {
             self.w.line(line);
         }
         self.w.end_type();
-        self.w.line("#ifdef CARRICK_ENTRY");
-        self.w.open("const struct carrick_program *carrick_program_entry(void) {");
-        self.w.line(format!("return &{}_program;", p.name));
-        self.w.close("}");
-        self.w.line("#endif");
     }
 }
 
@@ -480,8 +475,8 @@ pub fn makefile(p: &Program) -> String {
 
 CARRICK_RUNTIME ?= runtime/include
 CFLAGS ?= -O2 -g
-# The prefix map: a build gives the same bytes in every folder.
-CARRICK_FLAGS = -std=c11 -Wall -Wextra -Wconversion -Werror -ffile-prefix-map=$(CURDIR)=. -I$(CARRICK_RUNTIME) -I.
+# One object is for both libraries. The prefix map: a build gives the same bytes in every folder.
+CARRICK_FLAGS = -fPIC -std=c11 -Wall -Wextra -Wconversion -Werror -ffile-prefix-map=$(CURDIR)=. -I$(CARRICK_RUNTIME) -I.
 HEADERS = {name}.h $(wildcard $(CARRICK_RUNTIME)/carrick/*.h)
 
 lib: lib{name}.a lib{name}.so
@@ -492,8 +487,8 @@ lib: lib{name}.a lib{name}.so
 lib{name}.a: {name}.o
 \t$(AR) rcs $@ $<
 
-lib{name}.so: {name}.c $(HEADERS)
-\t$(CC) $(CARRICK_FLAGS) $(CFLAGS) -DCARRICK_ENTRY=1 -shared -fPIC -o $@ $<
+lib{name}.so: {name}.o
+\t$(CC) $(CFLAGS) -shared -o $@ $<
 
 host: lib{name}.a
 \t$(MAKE) -C host PROGRAM={name} PROGRAM_DIR=$(CURDIR)

@@ -108,7 +108,7 @@ pub struct CompiledProgram {
 }
 
 impl CompiledProgram {
-    /// Loads a shared library that exports `carrick_program_entry`, which was made from this program.
+    /// Loads a shared library that exports `NAME_program`, which was made from this program.
     ///
     /// # Errors
     /// If it cannot be loaded, is no such library, or was made for another version of the boundary or from another
@@ -117,12 +117,11 @@ impl CompiledProgram {
         // SAFETY: the library is one that this toolchain made; its only initialiser is the C runtime's.
         let library =
             unsafe { Library::new(path) }.map_err(|e| format!("cannot load {}: {e}", path.display()))?;
-        // SAFETY: the symbol has this signature in program.h.
-        let entry: Symbol<'_, unsafe extern "C" fn() -> *mut CProgram> =
-            unsafe { library.get(b"carrick_program_entry") }
+        // SAFETY: the symbol has this type in program.h.
+        let table: Symbol<'_, *mut CProgram> =
+            unsafe { library.get(format!("{}_program", from.name).as_bytes()) }
                 .map_err(|e| format!("{} is no compiled program: {e}", path.display()))?;
-        // SAFETY: the function returns the address of a static table.
-        let program = NonNull::new(unsafe { entry() }).ok_or("the library has no program")?;
+        let program = NonNull::new(*table).ok_or("the library has no program")?;
         // SAFETY: it stays valid as long as the library is loaded; `abi` comes first in every version.
         let (abi, hash) = unsafe { (program.as_ref().abi, program.as_ref().source_hash) };
         if abi != ABI || hash != from.source_hash {

@@ -202,7 +202,7 @@ struct carrick_program {
     const char *(*unmet)(const struct carrick_config *config);
 };
 
-/* The symbol that a shared library of a compiled program exports. */
+/* The program that an executable is linked with, which its host defines. */
 const struct carrick_program *carrick_program_entry(void);
 
 #endif

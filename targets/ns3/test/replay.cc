@@ -113,18 +113,16 @@ class Replayer {
     size_t m_next = 0;
 };
 
-const carrick_program &Load(const char *path) {
+const carrick_program &Load(const char *path, const char *name) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         NS_FATAL_ERROR("replay: " << dlerror());
     }
-    const carrick_program *(*entry)() = nullptr;
-    void *symbol = dlsym(library, "carrick_program_entry");
-    std::memcpy(&entry, &symbol, sizeof symbol);
-    if (!entry || entry()->abi != CARRICK_ABI) {
+    auto *core = static_cast<const carrick_program *>(dlsym(library, name));
+    if (!core || core->abi != CARRICK_ABI) {
         NS_FATAL_ERROR("replay: " << path << " was built by another version of carrick");
     }
-    return *entry();
+    return *core;
 }
 
 void Link(const Script &script, const NodeContainer &nodes) {
@@ -165,14 +163,14 @@ Ptr<CarrickProtocol> Install(const CarrickProgram &program, const ScriptHost &ho
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
-        std::fprintf(stderr, "usage: replay LIBRARY SCRIPT\n");
+    if (argc != 4) {
+        std::fprintf(stderr, "usage: replay LIBRARY SYMBOL SCRIPT\n");
         return 2;
     }
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));
-    const carrick_program &core = Load(argv[1]);
+    const carrick_program &core = Load(argv[1], argv[2]);
     const CarrickProgram program = {"", &core, &core, nullptr, 0, nullptr, 0};
-    Script script = ReadScript(argv[2]);
+    Script script = ReadScript(argv[3]);
     NodeContainer nodes(2);
     InternetStackHelper stack;
     stack.SetIpv6StackInstall(false);

@@ -5,13 +5,11 @@
 #include "apps/here.h"
 #include "core.h"
 
-extern const struct carrick_program CARRICK_PROGRAM;
-
 static struct carrick_port *here_open(const char *spec, struct carrick_port_error *error) {
     struct carrick_kernel *kernel = carrick_kernel_open(spec, error);
     if (!kernel)
         return NULL;
-    if (kernel->places->source_hash == CARRICK_PROGRAM.source_hash)
+    if (kernel->places->source_hash == carrick_program_entry()->source_hash)
         return &kernel->port;
     snprintf(error->text, sizeof error->text,
              "The program in the kernel is another one: build both of the same source.");
@@ -20,8 +18,10 @@ static struct carrick_port *here_open(const char *spec, struct carrick_port_erro
 }
 
 struct carrick_here carrick_here(void) {
-    struct carrick_here here = {
-        .program = CARRICK_PROGRAM, .kind = "kernel", .usage = "kernel:FOLDER or kernel:MAP=FD,...", .open = here_open};
+    struct carrick_here here = {.program = *carrick_program_entry(),
+                                .kind = "kernel",
+                                .usage = "kernel:FOLDER or kernel:MAP=FD,...",
+                                .open = here_open};
     struct carrick_program *program = &here.program;
     program->footprint = carrick_kernel_footprint;
     program->capacity = carrick_kernel_capacity;
