@@ -21,6 +21,9 @@ impl Emitter<'_> {
                 self.found.borrow_mut().params.insert(id.index());
                 field("param", self.p.params.get(id.index()).map_or("", |d| &d.name))
             }
+            ExprKind::Element(..) => {
+                self.refuse("the parser uses a constant array, which a dissector does not have")
+            }
             ExprKind::Load(place) => self.load(place),
             ExprKind::Unary(op, a) => self.unary(*op, a),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, &e.ty),

@@ -129,6 +129,7 @@ impl Emitter<'_> {
                 let def = &self.p.consts[id.index()];
                 self.number(self.names.declared(&def.name), def.value, &def.ty)
             }
+            ExprKind::Element(id, at) => self.element(*id, at),
             ExprKind::Param(id) => primary(format!("core->params.{}", safe(&self.p.params[id.index()].name))),
             ExprKind::Load(place) => self.load(place),
             ExprKind::Unary(op, a) => self.unary(*op, a, &e.ty, of),

@@ -31,6 +31,23 @@ impl Emitter<'_> {
         Term { text: format!("{guard} ? {} : {zero}", at.text), binds: Binds::Choice, c }
     }
 
+    /// An element of a constant array.
+    pub(crate) fn element(&self, id: ir::ArrayId, at: &ir::Expr) -> Term {
+        let def = &self.p.arrays[id.index()];
+        let (c, name, len) = (CType::of(&def.ty), self.names.declared(&def.name), def.values.len() as u32);
+        let index = self.index(at);
+        if matches!(at.kind, ir::ExprKind::Lit(v) if v < u64::from(len)) {
+            return Term::primary(format!("{name}[{}]", index.text), c);
+        }
+        let guard = format!("{} < {len}u", index.beside(Binds::Order, true));
+        let text = format!(
+            "{guard} ? {name}[{}] : {}",
+            self.bounded(index.text.clone(), len),
+            self.literal(0, &def.ty)
+        );
+        Term { text, binds: Binds::Choice, c }
+    }
+
     pub(crate) fn local(&self, id: ir::LocalId) -> String {
         if self.in_frame(id) { self.frame_member(id) } else { self.c_name(id) }
     }

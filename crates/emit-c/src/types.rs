@@ -8,6 +8,9 @@ use carrick_ir::{self as ir, Ty};
 use crate::Emitter;
 use crate::names::{doc_comment, safe, window_words};
 
+/// Of a constant array, for the eye.
+const VALUES_IN_A_ROW: usize = 8;
+
 impl Emitter<'_> {
     pub(crate) fn type_declarations(&mut self) {
         self.constants();
@@ -60,7 +63,26 @@ impl Emitter<'_> {
             );
             self.w.line(line);
         }
+        self.arrays();
         self.w.blank();
+    }
+
+    fn arrays(&mut self) {
+        for def in &self.p.arrays {
+            if let Some(doc) = doc_comment(&def.doc) {
+                self.w.line(doc);
+            }
+            let (ty, name) = (self.names.ctype(&def.ty), self.names.declared(&def.name));
+            let values: Vec<String> = def.values.iter().map(|v| self.literal(*v, &def.ty)).collect();
+            self.w.line(format!(
+                "CARRICK_UNUSED CARRICK_TABLE static const {ty} {name}[{}] = {{",
+                values.len()
+            ));
+            for row in values.chunks(VALUES_IN_A_ROW) {
+                self.w.line(format!("    {},", row.join(", ")));
+            }
+            self.w.line("};");
+        }
     }
 
     /// Declares a type after those that it is made of, once.

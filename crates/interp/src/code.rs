@@ -4,6 +4,8 @@
 //! Every value lies in cells of 64 bits in one memory. A function's locals lie in its frame; what it has by
 //! reference is a cell with an address.
 
+use std::rc::Rc;
+
 use carrick_ir::{BinOp, Loc, Ty, UnOp};
 
 use crate::debug::At;
@@ -17,6 +19,8 @@ pub(crate) enum Ex {
     /// a cell at an offset from the address in a cell of the frame
     Deref(u32, u32),
     Load(Box<Place>),
+    /// of a constant array
+    Element(Box<(Rc<[u64]>, Ex)>),
     Unary(UnOp, Box<(Ty, Ex)>),
     Binary(BinOp, Box<Operation>),
     /// wrapping and not narrower than 64 bits, or cut to the mask

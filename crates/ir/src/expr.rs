@@ -58,6 +58,8 @@ pub enum ExprKind {
     /// any scalar type, or `none` of `Addr` (0)
     Lit(u64),
     Const(ConstId),
+    /// of a constant array, by a `uint64`; outside of it zero
+    Element(ArrayId, Box<Expr>),
     Param(ParamId),
     Load(Place),
     Unary(UnOp, Box<Expr>),

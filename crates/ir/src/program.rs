@@ -28,6 +28,8 @@ pub struct Program {
     /// the features that it has been built with, as `--with` takes them
     pub features: Vec<String>,
     pub consts: Vec<ConstDef>,
+    /// constant arrays
+    pub arrays: Vec<ArrayDef>,
     pub params: Vec<ParamDef>,
     /// what the values of the parameters must meet together, in the order of the file
     pub requirements: Vec<Requirement>,
@@ -152,6 +154,17 @@ pub struct ConstDef {
     pub value: u64,
 }
 
+/// A constant array, of at least one element.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub struct ArrayDef {
+    pub name: String,
+    pub doc: String,
+    /// of each element: scalar
+    pub ty: Ty,
+    pub values: Vec<u64>,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct ParamDef {
@@ -269,6 +282,13 @@ pub struct ContextDef {
 pub struct Growth {
     pub most: Expr,
     pub pool: Expr,
+}
+
+impl ArrayDef {
+    /// An element; outside of the array zero.
+    pub fn element(&self, at: u64) -> u64 {
+        usize::try_from(at).ok().and_then(|at| self.values.get(at)).copied().unwrap_or(0)
+    }
 }
 
 impl ContextDef {

@@ -34,6 +34,8 @@ macro_rules! index {
 index! {
     /// into [`Program::consts`](crate::Program::consts)
     ConstId,
+    /// into [`Program::arrays`](crate::Program::arrays)
+    ArrayId,
     ParamId,
     EnumId,
     StructId,

@@ -84,7 +84,7 @@ pub fn all<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Expr)) {
 pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     visit(e);
     match &e.kind {
-        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expressions(a, visit),
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::Element(_, a) => expressions(a, visit),
         ExprKind::Binary(_, a, b) => {
             expressions(a, visit);
             expressions(b, visit);

@@ -143,6 +143,7 @@ fn empty_program(name: &str, sources: &Sources) -> ir::Program {
         source_hash: fnv1a(sources.text().as_bytes()),
         features: Vec::new(),
         consts: Vec::new(),
+        arrays: Vec::new(),
         params: Vec::new(),
         requirements: Vec::new(),
         enums: Vec::new(),

@@ -279,4 +279,5 @@ code_table! {
     SEQ_AND_LITERAL = 492, "a sequence number that is compared with a fixed number", "0492";
     PAYLOAD_OF_MTU = 493, "a payload as long as a packet", "0493";
     TOKEN_KEPT = 494, "a token that is kept after its request completes", "0494";
+    ARRAY_VALUES = 495, "a constant array with another number of values", "0495";
 }

@@ -2,7 +2,7 @@
 //! Constants and constant expressions.
 
 use carrick_ir::{self as ir, Ty};
-use carrick_syntax::ast::{Expr, ExprKind, ItemKind};
+use carrick_syntax::ast::{Expr, ExprKind, Ident, ItemKind, Type};
 use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::walk;
 
@@ -77,26 +77,67 @@ impl Checker<'_> {
 
     fn compute_constant(&mut self, index: usize) {
         let (_, ty, _, value) = self.constants[index];
-        let result = self.resolve(ty).and_then(|t| {
-            if !t.is_scalar() {
-                self.report(
-                    Diagnostic::error(
-                        codes::CONST_TYPE,
-                        "a constant has a scalar type",
-                        ty.span,
-                        "not a scalar type",
-                    )
-                    .mend("use an integer, a unit, bool, seq32 or an enum"),
-                );
-                return None;
-            }
-            Some((t.clone(), self.constant(value, &t)?))
+        let result = self.constant_type(ty).and_then(|ty| {
+            let value = self.constant(value, &ty)?;
+            Some((ty, value))
         });
         if let Some((ty, value)) = &result {
             let def = &mut self.program.consts[index];
             (def.ty, def.value) = (ty.clone(), *value);
         }
         self.constants[index].0 = if result.is_some() { ConstState::Known } else { ConstState::Wrong };
+    }
+
+    /// Each after those before it in the file.
+    pub(crate) fn check_constant_arrays(&mut self) {
+        let file = self.file;
+        for item in &file.items {
+            if let ItemKind::ConstArray { ty, name, len, values } = &item.kind {
+                let found = self.array_of_constants(ty, name, len, values);
+                let (ty, values) = found.unwrap_or((Ty::U32, Vec::new()));
+                let (name, doc) = (name.name.clone(), item.doc.clone());
+                self.program.arrays.push(ir::ArrayDef { name, doc, ty, values });
+            }
+        }
+    }
+
+    fn array_of_constants(
+        &mut self,
+        ty: &Type,
+        name: &Ident,
+        len: &Expr,
+        values: &[Expr],
+    ) -> Option<(Ty, Vec<u64>)> {
+        let of = self.constant_type(ty)?;
+        let len = self.length(len)?;
+        let found: Option<Vec<u64>> = values.iter().map(|value| self.constant(value, &of)).collect();
+        if values.len() != len as usize {
+            let diagnostic = Diagnostic::error(
+                codes::ARRAY_VALUES,
+                format!("`{}` has {len} elements, and {} values", name.name, values.len()),
+                name.span,
+                "declared here",
+            );
+            self.report(diagnostic.mend("give each element a value"));
+            return None;
+        }
+        Some((of, found?))
+    }
+
+    /// The type of a constant.
+    fn constant_type(&mut self, ty: &Type) -> Option<Ty> {
+        let found = self.resolve(ty)?;
+        if found.is_scalar() {
+            return Some(found);
+        }
+        let diagnostic = Diagnostic::error(
+            codes::CONST_TYPE,
+            "a constant has a scalar type",
+            ty.span,
+            "not a scalar type",
+        );
+        self.report(diagnostic.mend("use an integer, a unit, bool, seq32 or an enum"));
+        None
     }
 
     /// The value of a constant expression of this type.

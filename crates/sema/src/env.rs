@@ -9,6 +9,7 @@ use carrick_syntax::Span;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Def {
     Const(ir::ConstId),
+    ConstArray(ir::ArrayId),
     Param(ir::ParamId),
     Enum(ir::EnumId),
     /// a variant: its enum and which one it is

@@ -77,6 +77,7 @@ impl Checker<'_> {
     fn run(&mut self) {
         self.collect_names();
         self.check_constants();
+        self.check_constant_arrays();
         self.declare_enums();
         self.declare_params();
         self.check_requirements();

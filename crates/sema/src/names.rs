@@ -80,7 +80,7 @@ fn is_built_in(name: &str) -> bool {
 impl Checker<'_> {
     /// Numbers every declaration, in the order of the file.
     pub(crate) fn collect_names(&mut self) {
-        let mut counts = [0_u32; 16];
+        let mut counts = [0_u32; 17];
         let mut next = |kind: usize| {
             counts[kind] += 1;
             counts[kind] - 1
@@ -89,6 +89,7 @@ impl Checker<'_> {
         for item in &file.items {
             let (name, def) = match &item.kind {
                 ItemKind::Const { name, .. } => (name, Def::Const(ir::ConstId(next(0)))),
+                ItemKind::ConstArray { name, .. } => (name, Def::ConstArray(ir::ArrayId(next(16)))),
                 ItemKind::Param { name, .. } => (name, Def::Param(ir::ParamId(next(1)))),
                 ItemKind::Enum { name, variants, .. } => {
                     let id = ir::EnumId(next(2));

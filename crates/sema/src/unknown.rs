@@ -22,6 +22,7 @@ pub(crate) fn code_of(what: &str) -> u16 {
 fn kind(def: Def) -> &'static str {
     match def {
         Def::Const(_) => "a constant",
+        Def::ConstArray(_) => "a constant array",
         Def::Param(_) => "a parameter",
         Def::Enum(_) => "an enum",
         Def::Variant(..) => "a value of an enum",

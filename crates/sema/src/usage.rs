@@ -27,6 +27,7 @@ impl Checker<'_> {
         for item in &file.items {
             let (what, name): (&str, &Ident) = match &item.kind {
                 ItemKind::Const { name, .. } => ("constant", name),
+                ItemKind::ConstArray { name, .. } => ("constant array", name),
                 ItemKind::Param { name, .. } => ("parameter", name),
                 ItemKind::Struct { name, .. } => ("struct", name),
                 ItemKind::Id { name, .. } => ("id", name),

@@ -35,6 +35,8 @@ pub struct Item {
 pub enum ItemKind {
     /// `const T NAME = e;`
     Const { ty: Type, name: Ident, value: Expr },
+    /// `const T NAME[n] = { e, ... }`
+    ConstArray { ty: Type, name: Ident, len: Expr, values: Vec<Expr> },
     /// `param T name = e in lo..hi;`
     Param { ty: Type, name: Ident, value: Expr, lo: Expr, hi: Expr },
     /// `require cond;`

@@ -60,6 +60,10 @@ impl Linker<'_> {
         match &e.kind {
             ExprKind::Lit(n) => Ok(Ex::Lit(*n)),
             ExprKind::Const(c) => Ok(Ex::Lit(self.program.consts[c.index()].value)),
+            ExprKind::Element(array, x) => {
+                let values = self.program.arrays[array.index()].values.as_slice().into();
+                Ok(Ex::Element(Box::new((values, self.part(x, 0, scope)?))))
+            }
             ExprKind::Param(p) => Ok(Ex::Lit(self.params[p.index()])),
             ExprKind::Load(place) => Ok(load(self.place(place, scope)?, at)),
             ExprKind::Unary(op, x) => Ok(unary(*op, &e.ty, self.part(x, 0, scope)?)),

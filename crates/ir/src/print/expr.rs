@@ -15,6 +15,9 @@ impl Printer<'_> {
         match &e.kind {
             ExprKind::Lit(value) => literal(p, &e.ty, *value),
             ExprKind::Const(id) => name(&p.consts, id.index(), |d| &d.name).to_owned(),
+            ExprKind::Element(id, at) => {
+                format!("{}[{}]", name(&p.arrays, id.index(), |d| &d.name), self.expr(at))
+            }
             ExprKind::Param(id) => name(&p.params, id.index(), |d| &d.name).to_owned(),
             ExprKind::Load(place) => self.place(place),
             ExprKind::Unary(op, a) => format!("{}{}", unary(*op), self.expr(a)),

@@ -55,6 +55,12 @@ impl<'p> Check<'p> {
             self.scalar(&def.ty);
             self.must(arith::canonical(&def.ty, def.value) == def.value, "the value does not fit");
         }
+        for def in &p.arrays {
+            self.at("const", &def.name);
+            self.scalar(&def.ty);
+            let fit = def.values.iter().all(|v| arith::canonical(&def.ty, *v) == *v);
+            self.must(!def.values.is_empty() && fit, "it is empty, or a value does not fit");
+        }
         for def in &p.params {
             self.at("param", &def.name);
             self.scalar(&def.ty);

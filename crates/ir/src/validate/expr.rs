@@ -57,6 +57,12 @@ impl Check<'_> {
                 let ty = self.program.consts.get(id.index()).map(|d| &d.ty);
                 self.must(ty == Some(&e.ty), "there is no such constant of this type");
             }
+            ExprKind::Element(id, at) => {
+                let ty = self.program.arrays.get(id.index()).map(|d| &d.ty);
+                self.must(ty == Some(&e.ty), "there is no such constant array of this type");
+                self.expr(at);
+                self.same(&at.ty, &Ty::U64, "an index of a constant array");
+            }
             ExprKind::Param(id) => {
                 let ty = self.program.params.get(id.index()).map(|d| &d.ty);
                 self.must(ty == Some(&e.ty), "there is no such parameter of this type");

@@ -248,7 +248,7 @@ fn without_docs(span: Span, text: &str) -> Span {
 
 fn named(item: &ItemKind) -> Option<(&Ident, Kind)> {
     Some(match item {
-        ItemKind::Const { name, .. } => (name, Kind::Const),
+        ItemKind::Const { name, .. } | ItemKind::ConstArray { name, .. } => (name, Kind::Const),
         ItemKind::Param { name, .. } => (name, Kind::Param),
         ItemKind::Enum { name, .. } => (name, Kind::Enum),
         ItemKind::Struct { name, .. } => (name, Kind::Struct),

@@ -89,6 +89,10 @@ impl Resolver<'_> {
                 self.ty(ty);
                 self.expr(value);
             }
+            ItemKind::ConstArray { ty, len, values, .. } => {
+                self.ty(ty);
+                self.exprs([len].into_iter().chain(values));
+            }
             ItemKind::Param { ty, value, lo, hi, .. } => {
                 self.ty(ty);
                 self.exprs([value, lo, hi]);

@@ -203,6 +203,9 @@ impl Body<'_, '_> {
         if let Some(found) = self.scoped_name(e) {
             return found.map(Val::Typed);
         }
+        if let Some(found) = self.constant_element(e) {
+            return found.map(Val::Typed);
+        }
         let place = self.readable_place(e)?;
         let ty = place.ty.clone();
         Some(Val::Typed(self.make(ExprKind::Load(place), ty, e.span)))
@@ -232,6 +235,28 @@ impl Body<'_, '_> {
         };
         self.cx.usage.mark(name);
         Some(self.make(kind, ty, span))
+    }
+
+    /// `ARRAY[i]` of a constant array; `None` if `e` is none.
+    fn constant_element(&mut self, e: &ast::Expr) -> Option<Option<ir::Expr>> {
+        let ast::ExprKind::Index(base, index) = &e.kind else { return None };
+        let ast::ExprKind::Name(name) = &base.kind else { return None };
+        let Some(Def::ConstArray(id)) = self.cx.env.get(name).filter(|_| self.find(name).is_none()) else {
+            return None;
+        };
+        self.cx.usage.mark(name);
+        let Some(def) = self.cx.program.arrays.get(id.index()) else {
+            let what = format!("`{name}` is not known here");
+            let diagnostic = Diagnostic::error(codes::NOT_CONSTANT, what, e.span, "an element of it");
+            let note = "constant arrays have their values after constants, in the order of the file";
+            return Some(self.report(diagnostic.note(note).mend("write the value")));
+        };
+        let (ty, len) = (def.ty.clone(), def.values.len() as u32);
+        if len == 0 {
+            return Some(None); // it is wrong itself
+        }
+        let at = self.index_value(index, len);
+        Some(at.map(|at| self.make(ExprKind::Element(id, Box::new(at)), ty, e.span)))
     }
 
     /// What only declarations know: fields of the header, of the packet before, of the call. `None` if `e` is none

@@ -303,6 +303,9 @@ impl Parser<'_> {
         self.advance();
         let ty = self.ty()?;
         let name = self.ident("a name")?;
+        if self.eat("[") {
+            return self.const_array(ty, name);
+        }
         if self.is(";") {
             let mend = "write `const T NAME = value;`";
             return Err(self.lacks(codes::CONST_WITHOUT_VALUE, "a constant has a value", mend));
@@ -311,6 +314,21 @@ impl Parser<'_> {
         let value = self.expr()?;
         self.semicolon()?;
         Ok(ItemKind::Const { ty, name, value })
+    }
+
+    /// `const T NAME[` is behind.
+    fn const_array(&mut self, ty: Type, name: Ident) -> Parsed<ItemKind> {
+        let len = self.expr()?;
+        self.expect("]")?;
+        self.expect("=")?;
+        self.expect("{")?;
+        let mut values = vec![self.expr()?];
+        while self.eat(",") && !self.is("}") {
+            values.push(self.expr()?);
+        }
+        self.expect("}")?;
+        self.eat(";");
+        Ok(ItemKind::ConstArray { ty, name, len, values })
     }
 
     fn param_decl(&mut self) -> Parsed<ItemKind> {

@@ -4,6 +4,8 @@
 #ifndef CARRICK_BOUNDS_H
 #define CARRICK_BOUNDS_H
 
+/* A map of its own, whose name is one. */
+#define CARRICK_TABLE __attribute__((section(".rodata.arrays")))
 #include "carrick/base.h"
 
 #define CARRICK_INLINE static inline __attribute__((always_inline, unused))

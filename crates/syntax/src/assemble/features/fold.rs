@@ -27,6 +27,7 @@ impl Folder<'_> {
         use ItemKind as K;
         match item {
             K::Const { value, .. } => self.value(value),
+            K::ConstArray { len, values, .. } => self.values([len].into_iter().chain(values)),
             K::Param { value, lo, hi, .. } => [value, lo, hi].into_iter().for_each(|e| self.value(e)),
             K::Require { cond } => self.value(cond),
             K::Enum { variants, .. } => self.values(variants.iter_mut().filter_map(|v| v.value.as_mut())),
