@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use carrick_driver::cc::Tracing;
 use carrick_driver::compile::compile_choice;
 use carrick_driver::compiled::shared_library;
-use carrick_driver::{Choice, Failure, params};
+use carrick_driver::{Choice, Failure, compile_file, params};
+use carrick_interp::{Config, Core, Data, Request};
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::link::LinkConfig;
 use carrick_sim::observe::Observer;
@@ -217,4 +218,30 @@ fn answers_go_out_as_fast_as_the_path_carries() {
     let ideal = 40.0 * (40e6 + 300e3 * 8.0 / 20e6 * 1e9 * 1500.0 / 1448.0);
     let took = number(&bbr["completion_ns"]);
     assert!((ideal..ideal * 1.1).contains(&took), "{took}, ideally {ideal}: {bbr}");
+}
+
+/// Segment n leaves log2(n) round trips after the first, of 16,384 segments (XTRA, figure 5). Too early by what is below a
+/// nanosecond, and below 2^-32 of a round trip: both are rounded down.
+#[test]
+fn exponential_pacing_keeps_its_schedule() {
+    const SEGMENTS: u64 = 16_384;
+    const RTT: f64 = 100e6;
+    let program = compile_file(&root().join("tests/programs/exponential.mtp")).expect("readable").program;
+    let mut core = Core::new(program.expect("without errors"), &Config::default()).expect("it starts");
+    let request = Request { handle: 0, token: 1, args: &[2, SEGMENTS], data: Data::None };
+    core.call(0, &request, 0).expect("it is taken");
+    let (mut now, mut left, mut packet) = (0, Vec::new(), Vec::new());
+    loop {
+        while core.tx(&mut packet, now) {
+            left.push(now);
+        }
+        let Some(due) = core.next_deadline() else { break };
+        now = due;
+        core.advance(now).expect("it has room");
+    }
+    assert_eq!(left.len() as u64, SEGMENTS);
+    for (n, at) in (1_u64..).zip(left) {
+        let error = at as f64 - RTT * (n as f64).log2();
+        assert!((-1.0 - RTT / 2_f64.powi(32)..=0.0).contains(&error), "segment {n} is {error} ns late");
+    }
 }
