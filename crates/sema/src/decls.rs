@@ -9,7 +9,7 @@ use carrick_syntax::ast::{Field, Ident, ItemKind, Param, Timer};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::body::Body;
-use crate::env::Def;
+use crate::env::{Def, GLOBAL_ID};
 use crate::types::is_int;
 use crate::{Checker, codes};
 
@@ -273,16 +273,16 @@ impl Checker<'_> {
         );
     }
 
-    /// The id of all global contexts: it has no parts.
+    /// The id of all global contexts: it has no parts. Each context has an id, so it is also there if none is declared.
     fn id_of_globals(&mut self) {
         let id = ir::IdId(self.program.ids.len() as u32);
-        let mut any = false;
+        let mut any = self.program.ids.is_empty() && !self.program.contexts.is_empty();
         for context in self.program.contexts.iter_mut().filter(|c| c.global) {
             context.id = id;
             any = true;
         }
         if any {
-            let name = "the__only".to_owned();
+            let name = GLOBAL_ID.to_owned();
             self.program.ids.push(ir::IdDef { name, doc: String::new(), parts: Vec::new() });
         }
     }

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use carrick_ir as ir;
 use carrick_syntax::Span;
 
+/// The id of global contexts, which no program writes.
+pub(crate) const GLOBAL_ID: &str = "the__only";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Def {
     Const(ir::ConstId),

@@ -9,10 +9,8 @@ use carrick_syntax::ast::{Expr, ExprKind, Field, ItemKind};
 use carrick_syntax::diag::Diagnostic;
 
 use super::Facts;
+use crate::env::GLOBAL_ID;
 use crate::{Checker, codes};
-
-/// The id of global contexts, which no program writes.
-const GLOBAL_ID: &str = "the__only";
 
 const EVENT: u8 = 0;
 const SCRATCHPAD: u8 = 1;

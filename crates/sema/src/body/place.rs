@@ -9,7 +9,7 @@ use carrick_syntax::suggest::nearest;
 
 use super::{Binding, Body, Scope};
 use crate::codes;
-use crate::env::Def;
+use crate::env::{Def, GLOBAL_ID};
 use crate::types::is_int;
 
 /// What an expression of names, fields and indices denotes.
@@ -305,6 +305,10 @@ impl Body<'_, '_> {
             (Ty::Context(ctx), name) => {
                 let def = &self.cx.program.contexts[ctx.index()];
                 if name == "id" && !def.global {
+                    // An id that is not declared has been reported.
+                    if self.cx.program.ids[def.id.index()].name == GLOBAL_ID {
+                        return None;
+                    }
                     let id = Ty::Id(def.id);
                     return Some(Node::ReadOnly(extended(place, Proj::CtxId, id), ID));
                 }
