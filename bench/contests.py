@@ -27,7 +27,7 @@ TREE, TREE_HOSTS, TREE_OCTETS = 4, 16, 2_000_000
 BULK_OCTETS = 500_000_000
 # MiB, and octets of a message, request or write: 64 KiB, but of a protocol whose messages are packets.
 LOOPBACK = {"tcp": ["1000"], "homa": ["1000"], "ndp": ["1000"], "netblocks": ["1000", "1400"], "quic-lite": ["1000"],
-            "rocev2": ["1000"]}
+            "rocev2": ["1000"], "message-transport": ["1000"]}
 EDITED_LINES = 2000
 open_wires, open_editors = [], []
 

@@ -27,6 +27,7 @@ fn octets_of_streams() {
 #[test]
 fn messages() {
     carries("protocols/ndp/ndp.mtp", "ndp", "65536");
+    carries("protocols/message-transport/message-transport.mtp", "message_transport", "65536");
     carries("protocols/netblocks/netblocks.mtp", "netblocks", "1400");
 }
 

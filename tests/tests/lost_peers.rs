@@ -113,6 +113,12 @@ fn ndp() {
 }
 
 #[test]
+fn message_transport() {
+    dies("message-transport", &[], "TIMED_OUT");
+    is_not_there("message-transport", &[], "TIMED_OUT");
+}
+
+#[test]
 fn rocev2() {
     dies("rocev2", &[], "TIMED_OUT");
     is_not_there("rocev2", &[], "TIMED_OUT");

@@ -29,7 +29,7 @@ fn runs_in_ns3_are_those_of_the_simulator() {
     if no_ns3() {
         return;
     }
-    for name in ["tcp", "homa", "ndp", "quic-lite", "rocev2"] {
+    for name in ["tcp", "homa", "ndp", "quic-lite", "rocev2", "message-transport"] {
         let program = format!("protocols/{name}/{name}.mtp");
         done(&root(), &["diff", &program, "--target", "ns3", "--seeds", "3"]);
     }
