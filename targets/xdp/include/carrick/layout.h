@@ -123,7 +123,7 @@ struct carrick_asked {
 
 /* One report (`carrick_reports`): of a trace, or a request that is complete (token, status, value). So many words of it
  * are sent as there are. */
-#define CARRICK_REPORT_WORDS 1024u
+#define CARRICK_REPORT_WORDS 2048u
 struct carrick_report {
     uint32_t kind, number;
     uint64_t count;
