@@ -126,6 +126,11 @@ fn packets_that_go_through() {
 }
 
 #[test]
+fn messages_that_an_offload_takes() {
+    hold(&own("tests/programs/offload.mtp"));
+}
+
+#[test]
 fn fractions() {
     hold(&own("tests/programs/fractions.mtp"));
 }

@@ -13,7 +13,7 @@ use crate::{Checker, codes};
 type Shape = &'static [(&'static str, &'static [&'static str])];
 
 /// The shapes whose calls are known; the `addr_t` of a field called `data` or `buf` is that of the application.
-const SHAPES: [(&str, Shape); 4] = [
+const SHAPES: [(&str, Shape); 5] = [
     (
         "stream",
         &[
@@ -68,7 +68,20 @@ const SHAPES: [(&str, Shape); 4] = [
             ("close", &[]),
         ],
     ),
+    (
+        OFFLOAD,
+        &[
+            ("open", &["buffer"]),
+            ("take", &[]),
+            ("recv", &["buf", "len"]),
+            ("put", &["data", "len"]),
+            ("consume", &[]),
+        ],
+    ),
 ];
+
+/// The shape of programs that hand the messages of others to an application.
+const OFFLOAD: &str = "offload";
 
 impl Checker<'_> {
     pub(crate) fn check_interface(&mut self) {
@@ -90,9 +103,28 @@ impl Checker<'_> {
                 continue;
             }
             self.check_twins(calls.iter().map(|c| &c.name));
+            self.check_role_of_offload(name);
             let lowered = calls.iter().filter_map(|c| self.interface_call(name, c)).collect();
             self.program.interface = Some(ir::Interface { name: name.name.clone(), calls: lowered });
         }
+    }
+
+    /// An offload is on the path of messages, not at its end.
+    fn check_role_of_offload(&mut self, name: &Ident) {
+        if name.name != OFFLOAD || self.has_role() {
+            return;
+        }
+        self.report(
+            Diagnostic::error(
+                codes::INTERFACE_SHAPE,
+                "the interface `offload` is for programs in the network, and this one is an endpoint",
+                name.span,
+                "takes messages on their path",
+            )
+            .mend(
+                "add `register_role(in_network, packets);` to `deploy`, or give the interface another name",
+            ),
+        );
     }
 
     fn interface_call(&mut self, interface: &Ident, call: &InterfaceCall) -> Option<ir::InterfaceCall> {

@@ -86,7 +86,11 @@ const INTERFACE: Kind = Kind {
     plural: "interfaces",
     label: "nothing calls it there",
     of: |target| &target.interfaces,
-    mend: |_| Some("name the interface for the shape that its calls have (the reference lists them)"),
+    mend: |name| {
+        // No target has it where it is not listed, whatever the calls are.
+        (name != "offload")
+            .then_some("name the interface for the shape that its calls have (the reference lists them)")
+    },
 };
 
 const NET_HEADER: Kind = Kind {
