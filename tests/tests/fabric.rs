@@ -54,6 +54,7 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
         message: 65_536,
         keep: false,
         services: Vec::new(),
+        offloads: Vec::new(),
         every: None,
         params: Vec::new(),
         limit: 60 * GBIT,

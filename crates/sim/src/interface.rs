@@ -4,7 +4,7 @@
 use carrick_ir::{CallTarget, Program, Ty};
 
 /// The names of the calls, in the order of [`Call`].
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 26] = [
     "listen",
     "accept",
     "connect",
@@ -28,6 +28,9 @@ const NAMES: [&str; 23] = [
     "post_send",
     "post_write",
     "post_read",
+    "take",
+    "put",
+    "consume",
 ];
 
 /// What an interface is like: what its calls are, and what they mean.
@@ -71,6 +74,9 @@ pub enum Call {
     PostSend,
     PostWrite,
     PostRead,
+    Take,
+    Put,
+    Consume,
 }
 
 /// What calls of the shape may want to know.
@@ -92,10 +98,11 @@ pub enum Arg {
     MayWrite,
     WithImm,
     Imm,
+    Buffer,
 }
 
 /// The names of the fields that take them, in the order of [`Arg`].
-const ARG_NAMES: [&str; 16] = [
+const ARG_NAMES: [&str; 17] = [
     "local_ip",
     "local_port",
     "remote_ip",
@@ -112,6 +119,7 @@ const ARG_NAMES: [&str; 16] = [
     "may_write",
     "with_imm",
     "imm",
+    "buffer",
 ];
 
 /// The arguments of a call, by [`Arg`]; 0 where there is nothing to say.
@@ -132,43 +140,62 @@ struct Known {
     on_handle: bool,
 }
 
-/// What applications need to know of a program's interface.
+impl Shape {
+    /// That of a program at an end.
+    ///
+    /// # Errors
+    /// A sentence, if the program has no such interface.
+    pub fn of(program: &Program) -> Result<Shape, String> {
+        let shape = match program.interface.as_ref().map(|interface| interface.name.as_str()) {
+            Some("stream") => Shape::Stream,
+            Some("message") => Shape::Message,
+            Some("rpc") => Shape::Rpc,
+            Some("multistream") => Shape::Multistream,
+            Some("verbs") => Shape::Verbs,
+            _ => {
+                return Err(format!(
+                    "{} has no interface `stream`, `multistream`, `message`, `rpc` or `verbs`, which the simulator's applications speak",
+                    program.file
+                ));
+            }
+        };
+        Ok(shape)
+    }
+}
+
+/// Where the arguments of a program's calls go.
 #[derive(Debug, Clone)]
 pub struct Interface {
-    pub shape: Shape,
     calls: Vec<Option<Known>>,
 }
 
 impl Interface {
-    /// Finds the calls.
+    /// Finds the calls of a program at an end.
     ///
     /// # Errors
-    /// A sentence, if the program has no such interface.
+    /// A sentence, if the program has no interface of a known [`Shape`].
     pub fn of(program: &Program) -> Result<Interface, String> {
-        let none = || {
-            format!(
-                "{} has no interface `stream`, `multistream`, `message`, `rpc` or `verbs`, which the simulator's applications speak",
-                program.file
-            )
-        };
-        let interface = program.interface.as_ref().ok_or_else(none)?;
-        let shape = match interface.name.as_str() {
-            "stream" => Shape::Stream,
-            "message" => Shape::Message,
-            "rpc" => Shape::Rpc,
-            "multistream" => Shape::Multistream,
-            "verbs" => Shape::Verbs,
-            _ => return Err(none()),
-        };
+        Shape::of(program)?;
+        Ok(Interface::calls(program))
+    }
+
+    /// Finds the calls of a program in the network that hands messages to an offload; `None`: it is no such program.
+    pub fn of_offload(program: &Program) -> Option<Interface> {
+        let named = program.interface.as_ref().is_some_and(|interface| interface.name == "offload");
+        named.then(|| Interface::calls(program))
+    }
+
+    fn calls(program: &Program) -> Interface {
+        let calls = program.interface.as_ref().map_or(&[][..], |interface| &interface.calls);
         let known = |name: &str| {
-            let (number, call) = interface.calls.iter().enumerate().find(|(_, c)| c.name == name)?;
+            let (number, call) = calls.iter().enumerate().find(|(_, c)| c.name == name)?;
             let event = &program.events[call.event.index()];
             let place = |name: &str| ARG_NAMES.iter().position(|n| *n == name);
             let scalars = event.fields.iter().filter(|f| f.ty != Ty::Addr);
             let fields = scalars.map(|f| place(&f.name)).collect();
             Some(Known { number, fields, on_handle: matches!(call.target, CallTarget::On(_)) })
         };
-        Ok(Interface { shape, calls: NAMES.iter().map(|n| known(n)).collect() })
+        Interface { calls: NAMES.iter().map(|n| known(n)).collect() }
     }
 
     /// The number of a call; its arguments, in the event's order, go to `to`, which is cleared. `None` if the program has

@@ -290,6 +290,12 @@ fn go_together(program: &Program, way: Option<&Way<'_>>, scenario: &Scenario) ->
     if program.in_network.is_some() {
         return Err("this program runs in the network, between two ends: simulate a program of these, `--via` this one".into());
     }
+    if let Some(way) = way.filter(|way| Interface::of_offload(way.program).is_some()) {
+        return Err(format!(
+            "{} hands messages to an offload, which stands at a node: simulate a --topology, and place it with --at NODE=PROGRAM",
+            way.program.file
+        ));
+    }
     if scenario.link.path_mtu.is_some() && (way.is_some() || program.net_header.layer == NetLayer::Link) {
         return Err("a path with an MTU has a router of IPv4, and no program in the network".into());
     }
@@ -317,8 +323,7 @@ pub fn run_through(
     tracing: bool,
 ) -> Result<Report, String> {
     go_together(program, way, scenario)?;
-    let interface = Interface::of(program)?;
-    let shape = interface.shape;
+    let (shape, interface) = (Shape::of(program)?, Interface::of(program)?);
     let drain = match shape {
         Shape::Stream | Shape::Multistream => scenario.drain,
         // Nobody says when the last message has come.

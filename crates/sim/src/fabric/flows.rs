@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::limits::{self, at_most};
 
 /// When a flow begins, in nanoseconds.
@@ -58,6 +60,49 @@ pub struct Flows {
     /// that may begin now, with their time
     due: Vec<(u64, u32)>,
     pub series: Option<Series>,
+    /// of each flow of messages, a bit for each that was delivered, and one for each that was delivered or intercepted
+    there: FxHashMap<u32, [Vec<u64>; 2]>,
+    /// flow, number and octets of messages that offloads made shorter or longer
+    pub lengths: FxHashSet<(u32, u32, u64)>,
+    pub messages: MessageTimes,
+}
+
+/// A message of a flow.
+#[derive(Debug, Clone, Copy)]
+pub struct Message {
+    pub flow: u32,
+    pub number: u32,
+    /// of what was sent
+    pub octets: u64,
+    /// messages of its flow
+    pub count: u64,
+}
+
+/// What became of messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessageTimes {
+    /// nanoseconds from the beginning of its flow until a message was delivered or intercepted
+    pub took_ns: Vec<u64>,
+    /// messages that an application got again
+    pub again: u64,
+}
+
+impl MessageTimes {
+    /// The time in which this share of the messages arrived, in nanoseconds.
+    pub fn percentile(&self, percent: usize) -> Option<u64> {
+        let mut sorted = self.took_ns.clone();
+        sorted.sort_unstable();
+        sorted.get((sorted.len().saturating_sub(1)) * percent / 100).copied()
+    }
+}
+
+/// Sets a bit; whether it was set before.
+fn mark(bits: &mut Vec<u64>, message: Message) -> bool {
+    bits.resize(message.count.div_ceil(64) as usize, 0);
+    let (word, bit) = (message.number as usize / 64, 1 << (message.number % 64));
+    let before = bits[word] & bit != 0;
+    bits[word] |= bit;
+    before
 }
 
 /// What arrived of each flow in each stretch of time.
@@ -92,7 +137,7 @@ impl Flows {
         }
         let outcomes = vec![Outcome::default(); all.len()];
         let open = all.iter().filter(|flow| !flow.background).count();
-        Ok(Flows { all, outcomes, followers, open, arrived: 0, due: Vec::new(), series: None })
+        Ok(Flows { all, outcomes, followers, open, ..Flows::default() })
     }
 
     /// Those that begin at a time, in that order.
@@ -104,6 +149,12 @@ impl Flows {
         let mut starts: Vec<(u64, u32)> = (0..).zip(&self.all).filter_map(at).collect();
         starts.sort_unstable();
         starts
+    }
+
+    /// Octets of the longest message, where messages have so many at most.
+    pub fn longest_message(&self, most: u32) -> u64 {
+        let longest = |flow: &Flow| flow.octets.div_ceil(flow.octets.div_ceil(most.max(1).into()).max(1));
+        self.all.iter().map(longest).max().unwrap_or(0)
     }
 
     /// Every one that is measured has ended or failed.
@@ -126,6 +177,31 @@ impl Flows {
                 self.settle(flow, now);
             }
         }
+    }
+
+    /// A message reached its receiver.
+    pub fn delivered(&mut self, message: Message, right: bool, now: u64) {
+        let [delivered, gone] = self.there.entry(message.flow).or_default();
+        self.messages.again += u64::from(mark(delivered, message));
+        let before = mark(gone, message);
+        self.gone((message, before), right, now);
+    }
+
+    /// A message was intercepted on its way.
+    pub fn intercepted(&mut self, message: Message, now: u64) {
+        let before = mark(&mut self.there.entry(message.flow).or_default()[1], message);
+        self.gone((message, before), true, now);
+    }
+
+    fn gone(&mut self, (message, before): (Message, bool), right: bool, now: u64) {
+        if before {
+            return;
+        }
+        let flow = message.flow as usize;
+        if !self.all[flow].background {
+            self.messages.took_ns.push(now - self.outcomes[flow].started.unwrap_or(now));
+        }
+        self.received(message.flow, message.octets, right, now);
     }
 
     /// An application was told an error.

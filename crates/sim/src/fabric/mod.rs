@@ -8,6 +8,7 @@ mod edge;
 mod flows;
 mod host;
 mod network;
+pub mod offload;
 pub(crate) mod packets;
 pub mod port;
 mod real;
@@ -32,8 +33,9 @@ use carrick_ir::{NetLayer, Program};
 pub use flows::{Flow, Flows, Outcome, Series, Start};
 pub use setup::Setup;
 pub use station::Placed;
+use station::Station;
 
-use crate::interface::Interface;
+use crate::interface::{Interface, Shape};
 use crate::observe::Observer;
 use crate::scenario::Engine;
 use edge::{Edge, Place};
@@ -71,11 +73,12 @@ fn host(
         hosts: setup.topology.hosts,
         seed: setup.seed,
         message: setup.message,
+        longest: offload::longest(setup.message, &setup.offloads),
         keep: setup.keep,
     };
     let core = engine.core(program, &config, host as usize)?;
     let server = Server::of(&setup.services, host, setup.seed)?;
-    Ok(Host::new(core, Edge::new(Interface::of(program)?.shape, place)?, server))
+    Ok(Host::new(core, Edge::new(Shape::of(program)?, place)?, server))
 }
 
 /// Runs it. With an observer, the cores of hosts report their records.
@@ -121,10 +124,12 @@ pub fn run_through(
         (0..topology.hosts).map(|h| host(program, engine, setup, h, trace)).collect::<Result<_, _>>()?;
     let nodes = topology.hosts + topology.switches;
     let station = |placed: &Placed<'_>| match placed.node < nodes {
-        true => placed.station(Config { trace, ..config(setup, placed.node) }),
+        true => placed.station(Config { trace, ..config(setup, placed.node) }, setup),
         false => Err(format!("a program stands at node {}, and the topology has {nodes}", placed.node)),
     };
-    let stations = placed.iter().map(station).collect::<Result<_, _>>()?;
+    let stations: Vec<Station> = placed.iter().map(station).collect::<Result<_, _>>()?;
+    let offloads = stations.iter().filter_map(|it| it.offload.as_ref());
+    offload::check(setup, offloads, flows.longest_message(setup.message))?;
     let rest = (interface, setup.queueing.clone(), setup.seed);
     let mut network = Network::new(topology, hosts, stations, flows, rest, observer);
     network.run(setup.limit);

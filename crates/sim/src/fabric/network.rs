@@ -34,6 +34,8 @@ pub(super) enum Happening {
     Served { host: u32 },
     /// a timer of a program in the network may be due
     Station { station: u32 },
+    /// a worker of its offload may go on
+    Work { station: u32, worker: u32 },
     /// a flow begins
     Begin { flow: u32 },
     /// the next of the flows that have a time
@@ -147,6 +149,7 @@ impl<'o> Network<'o> {
         for host in 0..self.hosts.len() {
             self.hosts[host].edge.start(&self.flows);
         }
+        self.start_offloads();
         for host in 0..self.hosts.len() {
             self.pump(host);
         }
@@ -202,6 +205,7 @@ impl<'o> Network<'o> {
             }
             Happening::Served { host } => self.served(host as usize),
             Happening::Station { station } => self.station_timer(station),
+            Happening::Work { station, worker } => self.station_works(station, worker as usize),
             Happening::Begin { flow } => self.begin(flow),
             Happening::Starts { place } => {
                 self.plan_start(place + 1);
@@ -529,9 +533,14 @@ impl<'o> Network<'o> {
             }
             h.edge.completed(done, flows, now);
         });
+        self.plan_followers();
+        any
+    }
+
+    /// Flows begin that follow others.
+    pub(super) fn plan_followers(&mut self) {
         while let Some((at, flow)) = self.flows.next_due() {
             self.agenda.plan(at, Happening::Begin { flow });
         }
-        any
     }
 }

@@ -7,6 +7,7 @@ use carrick_ir::{COUNTERS, STATUS_NAMES};
 
 use super::flows::{Flow, Outcome, Series};
 use super::network::Network;
+use super::offload::OffloadCounters;
 use super::port::PortCounters;
 use super::routes::Routes;
 use super::service::{Server, ServiceCounters};
@@ -49,7 +50,7 @@ pub struct TierResult {
 }
 
 /// What came of a program in the network.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StationResult {
     /// the name of the node
     pub node: String,
@@ -61,6 +62,15 @@ pub struct StationResult {
     pub counters: Vec<u64>,
     /// instances that were still open
     pub open_contexts: usize,
+    pub offload: Option<OffloadResult>,
+}
+
+/// What came of the offload of a program in the network.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OffloadResult {
+    pub counters: OffloadCounters,
+    /// the share of the run in which its workers worked
+    pub busy: f64,
 }
 
 /// What came of the service of a host.
@@ -289,7 +299,13 @@ fn stations(
             protocols: [way.program.net_header.protocol, protocol],
             counters: station.core.counters(),
             open_contexts: station.core.open_contexts(),
+            offload: station.offload.as_ref().map(|offload| OffloadResult {
+                counters: offload.counters,
+                busy: offload.busy(network.now()),
+            }),
         });
+        misdeeds
+            .extend(station.offload.iter().flat_map(|offload| offload.misdeeds(&setup.topology.name(*node))));
     }
     misdeeds.extend(lost_packets(network));
     (results, misdeeds)

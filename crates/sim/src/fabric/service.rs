@@ -26,7 +26,7 @@ impl ServiceTime {
     ///
     /// # Errors
     /// A sentence about what is wrong.
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let longest = match self {
             ServiceTime::Constant(ns) | ServiceTime::Exponential(ns) => *ns,
             ServiceTime::Mixture(parts) => {
@@ -43,7 +43,7 @@ impl ServiceTime {
         at_most("nanoseconds of a service time", longest, limits::DELAY_NS)
     }
 
-    fn draw(&self, rng: &mut Rng) -> u64 {
+    pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
         match self {
             ServiceTime::Constant(ns) => *ns,
             ServiceTime::Exponential(mean) => (-ln(1.0 - unit(rng)) * *mean as f64) as u64,

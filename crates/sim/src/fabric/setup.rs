@@ -2,6 +2,7 @@
 //! What a run is made of.
 
 use super::flows::{Flow, Start};
+use super::offload::Offload;
 use super::service::Service;
 use super::switch::Queueing;
 use super::topology::Topology;
@@ -19,6 +20,8 @@ pub struct Setup {
     pub mtu: u32,
     /// hosts that take time for packets
     pub services: Vec<Service>,
+    /// offloads of programs at nodes; a program without one here lets everything through at once
+    pub offloads: Vec<Offload>,
     /// octets of a message at most, where a program carries messages
     pub message: u32,
     /// flows to one host follow each other on one connection

@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use carrick_interp::Config;
 
+use super::offload::Application;
 use super::routes::PortId;
+use super::setup::Setup;
 use super::topology::Node;
 use crate::core::Core;
 use crate::scenario::{Way, in_network};
@@ -26,10 +28,11 @@ pub struct Placed<'a> {
 
 impl Placed<'_> {
     /// A core of the program, at work; `config` has what is the same at all nodes.
-    pub(super) fn station(&self, config: Config) -> Result<Station, String> {
+    pub(super) fn station(&self, config: Config, setup: &Setup) -> Result<Station, String> {
         let core = in_network(&self.way, config)?;
-        let links = Vec::new();
-        Ok(Station { node: self.node, links, core, next: [None; 2], timer_at: u64::MAX, astray: 0 })
+        let offload = Application::of(self.way.program, setup, self.node)?;
+        let (node, links) = (self.node, Vec::new());
+        Ok(Station { node, links, core, offload, next: [None; 2], timer_at: u64::MAX, astray: 0 })
     }
 }
 
@@ -39,6 +42,8 @@ pub struct Station {
     /// the ports of the node, in the order of the topology
     pub links: Vec<PortId>,
     pub core: Box<dyn Core>,
+    /// takes its messages
+    pub offload: Option<Application>,
     /// towards the link and towards the host, the next program of the chain; `None`: the node itself. At a switch, the second
     /// is the next one.
     pub next: [Option<u32>; 2],

@@ -56,12 +56,39 @@ impl Network<'_> {
         self.resume();
     }
 
+    /// A worker of an offload has done its work.
+    pub(super) fn station_works(&mut self, station: u32, worker: usize) {
+        let it = &mut self.stations.all[station as usize];
+        let from = it.own_port();
+        if let Some(offload) = &mut it.offload {
+            offload.wake(worker, &mut self.flows);
+        }
+        self.after(station, from);
+        self.resume();
+    }
+
+    /// Offloads begin.
+    pub(super) fn start_offloads(&mut self) {
+        for station in 0..self.stations.all.len() {
+            let it = &mut self.stations.all[station];
+            let from = it.own_port();
+            if let Some(offload) = &mut it.offload {
+                offload.start();
+                self.after(station as u32, from);
+            }
+        }
+    }
+
     fn after(&mut self, station: u32, from: PortId) {
         self.trace_station(station);
-        self.let_out(station, from);
+        loop {
+            let sent = self.let_out(station, from);
+            if !self.offload(station) && !sent {
+                break;
+            }
+        }
         let now = self.now();
         let it = &mut self.stations.all[station as usize];
-        while it.core.next_completion().is_some() {}
         if let Some(deadline) = it.core.next_deadline() {
             let deadline = deadline.max(now);
             if deadline < it.timer_at {
@@ -69,6 +96,24 @@ impl Network<'_> {
                 self.plan(deadline, Happening::Station { station });
             }
         }
+    }
+
+    /// Lets the application of a program do what it can; false if that is nothing.
+    fn offload(&mut self, station: u32) -> bool {
+        let now = self.now();
+        let it = &mut self.stations.all[station as usize];
+        let Some(offload) = &mut it.offload else {
+            while it.core.next_completion().is_some() {}
+            return false;
+        };
+        let mut woken = Vec::new();
+        let any = offload.work(&mut *it.core, &mut self.flows, now, |at, worker| woken.push((at, worker)));
+        for (at, worker) in woken {
+            self.plan(at, Happening::Work { station, worker: worker as u32 });
+        }
+        self.trace_station(station);
+        self.plan_followers();
+        any
     }
 
     /// Tells what the core of a program has reported.
@@ -79,8 +124,9 @@ impl Network<'_> {
         self.records.drain(..).for_each(|record| observer.record_at(now, station as usize, &record));
     }
 
-    /// Every packet that a program has for one of its interfaces.
-    fn let_out(&mut self, station: u32, from: PortId) {
+    /// Every packet that a program has for one of its interfaces; false if there was none.
+    fn let_out(&mut self, station: u32, from: PortId) -> bool {
+        let mut any = false;
         loop {
             let (packet, mut octets) = self.packets.begin();
             let now = self.now();
@@ -89,7 +135,8 @@ impl Network<'_> {
             let (by, node) = (it.core.tx_interface(), it.node as usize);
             self.packets.put(packet, octets);
             if !there {
-                return self.packets.end(packet);
+                self.packets.end(packet);
+                return any;
             }
             self.trace_station(station);
             let astray = match node.checked_sub(self.hosts.len()) {
@@ -100,6 +147,7 @@ impl Network<'_> {
                 self.stations.all[station as usize].astray += 1;
                 self.packets.end(packet);
             }
+            any = true;
         }
     }
 

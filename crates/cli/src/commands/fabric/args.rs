@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use carrick_driver::{Failure, quantity};
 use carrick_sim::fabric::Setup;
-use carrick_sim::fabric::service::{Service, ServiceTime};
+use carrick_sim::fabric::service::Service;
 use carrick_sim::fabric::sizes::Sizes;
 use carrick_sim::fabric::switch::{Mark, Paths, Pause, Queueing, Shared, Trim};
 use carrick_sim::fabric::topology::{Links, Topology};
@@ -14,6 +14,7 @@ use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace}
 use clap::Args;
 
 use super::file::{self, At};
+use super::offload::{self, service_time};
 use super::runs::Shard;
 use crate::commands::scenario::ScenarioArgs;
 
@@ -101,6 +102,10 @@ pub struct FabricArgs {
     /// Number of packets that wait for the service of a host; more are dropped
     #[arg(long, value_name = "PACKETS", default_value_t = 1024, requires = "service")]
     pub service_queue: u32,
+    /// Offload that takes the messages of an in-network program, NODE:SETTING,...: service=12us (or exponential:12us,
+    /// bimodal:95%x6us,5%x120us), workers=1, buffer=64KiB, ratio=0.7..1.3, intercept=50%, hits=50%, keys=10000, zipf=0.99
+    #[arg(long, value_name = "NODE:SETTINGS", requires = "topology")]
+    pub offload: Vec<String>,
     /// Reuse one connection for successive flows to the same host, where the program has connections
     #[arg(long, requires = "topology")]
     pub keep: bool,
@@ -146,6 +151,7 @@ impl FabricArgs {
             workload(text, sizes, self.background_flows)
         });
         let (topology, programs) = self.shape(name, common)?;
+        let offloads = offload::all(&self.offload, &programs, &topology)?;
         let setup = Setup {
             topology,
             queueing: self.queueing(common)?,
@@ -156,6 +162,7 @@ impl FabricArgs {
             message: message.transpose()?.unwrap_or(MESSAGE),
             keep: self.keep,
             services: self.services()?,
+            offloads,
             params: Vec::new(),
             every: self.rates.as_ref().map(|_| self.stretch()).transpose()?,
             limit: HOUR,
@@ -284,23 +291,6 @@ fn hosts(text: &str) -> Option<RangeInclusive<u32>> {
     let host = |text: &str| text.strip_prefix('h')?.parse().ok();
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     Some(host(first)?..=host(last)?)
-}
-
-/// `12us`, `exponential:12us` or `bimodal:95%x6us,5%x120us`.
-fn service_time(text: &str) -> Option<ServiceTime> {
-    let duration = |text: &str| quantity::duration(text).ok();
-    match text.split_once(':') {
-        None => duration(text).map(ServiceTime::Constant),
-        Some(("exponential", mean)) => duration(mean).map(ServiceTime::Exponential),
-        Some(("bimodal", parts)) => {
-            let part = |text: &str| {
-                let (share, time) = text.split_once('x')?;
-                Some((quantity::share(share).ok()?, duration(time)?))
-            };
-            parts.split(',').map(part).collect::<Option<_>>().map(ServiceTime::Mixture)
-        }
-        Some(_) => None,
-    }
 }
 
 fn no_service(text: &str) -> Failure {

@@ -14,6 +14,7 @@
 //! at = "s0"
 //! file = "cache.mtp" # beside this file
 //! set = ["keys=64"]
+//! offload = "service=12us,workers=2"
 //! ```
 
 use std::fs;
@@ -58,6 +59,8 @@ pub struct At {
     /// `name=value`
     #[serde(default)]
     pub set: Vec<String>,
+    /// what takes its messages, as on the command line
+    pub offload: Option<String>,
 }
 
 /// The text of a file.
@@ -99,4 +102,18 @@ fn nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive<Nod
     ends.map(|(a, b)| a..=b).ok_or_else(|| {
         format!("{text:?} is no end of a link: hosts are h0, h1, ..., switches s0, s1, ..., several h0..h7")
     })
+}
+
+/// Says which nodes there are.
+pub fn no_node(name: &str, topology: &Topology) -> Failure {
+    let several = |kind, count| match count {
+        1 => format!("{kind}0"),
+        _ => format!("{kind}0 to {kind}{}", count - 1),
+    };
+    let mut nodes = several("h", topology.hosts);
+    if topology.switches > 0 {
+        nodes += " and ";
+        nodes += &several("s", topology.switches);
+    }
+    Failure::Usage(format!("{name:?} is no node of this topology: it has {nodes}"))
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod file;
+mod offload;
 mod programs;
 mod runs;
 mod show;

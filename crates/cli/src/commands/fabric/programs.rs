@@ -14,7 +14,7 @@ use carrick_sim::fabric::topology::{Node, Topology};
 use carrick_sim::scenario::Engine;
 
 use super::args::FabricArgs;
-use super::file::At;
+use super::file::{At, no_node};
 use crate::commands::scenario::engine_of;
 use crate::commands::traced::nothing;
 use crate::load::load_choice;
@@ -44,7 +44,7 @@ impl Programs {
     ) -> Result<Programs, Failure> {
         let named = args.at.iter().map(|text| at(text)).collect::<Result<Vec<At>, Failure>>()?;
         let mut all = Vec::new();
-        for At { at, file, set } in in_file.into_iter().chain(named) {
+        for At { at, file, set, .. } in in_file.into_iter().chain(named) {
             let node = topology.node(&at).ok_or_else(|| no_node(&at, topology))?;
             let program = load_choice(&file, &Choice::default())?;
             let library = compiled.map(|tracing| compiled::shared_library(&program, tracing)).transpose()?;
@@ -117,7 +117,7 @@ fn at(text: &str) -> Result<At, Failure> {
     let (node, file) = parts.ok_or_else(|| {
         Failure::Usage(format!("--at {text}: say a node and a program, such as s0=cache.mtp"))
     })?;
-    Ok(At { at: node.into(), file: file.into(), set: Vec::new() })
+    Ok(At { at: node.into(), file: file.into(), set: Vec::new(), offload: None })
 }
 
 /// `s0.keys=64`: for the programs at this node that have the parameter.
@@ -140,17 +140,4 @@ fn set(text: &str, topology: &Topology, all: &mut [(Stationed, Vec<String>)]) ->
     let of = here.iter_mut().filter(|(it, _)| !any || has(it));
     of.for_each(|(_, settings)| settings.push(setting.to_owned()));
     Ok(())
-}
-
-fn no_node(name: &str, topology: &Topology) -> Failure {
-    let several = |kind, count| match count {
-        1 => format!("{kind}0"),
-        _ => format!("{kind}0 to {kind}{}", count - 1),
-    };
-    let mut nodes = several("h", topology.hosts);
-    if topology.switches > 0 {
-        nodes += " and ";
-        nodes += &several("s", topology.switches);
-    }
-    Failure::Usage(format!("{name:?} is no node of this topology: it has {nodes}"))
 }

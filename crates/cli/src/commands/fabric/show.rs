@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use carrick_ir::{COUNTERS, REFUSALS, counter};
-use carrick_sim::fabric::results::{Bucket, Results, ServiceResult, StationResult, Tier, TierResult};
+use carrick_sim::fabric::results::{
+    Bucket, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
+};
 use serde_json::{Value, json};
 
 use super::{Run, Runs};
@@ -155,12 +157,29 @@ fn station(s: &StationResult) {
         counted("tx_forwarded"),
         counted("tx_packets")
     );
+    s.offload.iter().for_each(|it| offload(&s.node, it));
     for (reason, n) in refusals(&s.counters) {
         println!("{} refused {n}: {reason}", s.node);
     }
     unseen(&s.counters, s.protocols)
         .iter()
         .for_each(|why| println!("{:<17} {why}", format!("at {}", s.node)));
+}
+
+fn offload(node: &str, o: &OffloadResult) {
+    let c = &o.counters;
+    println!(
+        "{:<17} {} messages taken, {} of them again; {} put, {} intercepted ({} hits), {} answers refused, {} never answered; busy {:.1} % of the time",
+        format!("offload at {node}"),
+        c.taken,
+        c.again,
+        c.put,
+        c.intercepted,
+        c.hits,
+        c.refused,
+        c.unanswered,
+        o.busy * 100.0
+    );
 }
 
 fn refusals(counters: &[u64]) -> impl Iterator<Item = (&'static str, u64)> {
@@ -225,6 +244,24 @@ fn station_json(s: &StationResult) -> Value {
         "protocol": s.protocols[0],
         "counters": counters(&s.counters),
         "open_contexts": s.open_contexts,
+        "offload": s.offload.as_ref().map(offload_json),
+    })
+}
+
+fn offload_json(o: &OffloadResult) -> Value {
+    let c = &o.counters;
+    json!({
+        "taken": c.taken,
+        "taken_again": c.again,
+        "put": c.put,
+        "intercepted": c.intercepted,
+        "hits": c.hits,
+        "bytes_in": c.octets_in,
+        "bytes_out": c.octets_out,
+        "refused": c.refused,
+        "never_answered": c.unanswered,
+        "busy_ns": c.busy_ns,
+        "busy": o.busy,
     })
 }
 

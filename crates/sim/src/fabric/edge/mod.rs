@@ -9,6 +9,7 @@ mod rpc;
 mod stream;
 mod verbs;
 
+pub(super) use pieces::{HEAD, Piece, Pieces};
 pub use place::{Place, address, host_at};
 
 use super::flows::Flows;

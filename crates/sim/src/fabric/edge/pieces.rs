@@ -1,37 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The messages that a flow is cut to, each of which is known wherever it comes.
 
-use rustc_hash::FxHashMap;
-
 use super::place::{Place, pattern};
-use crate::fabric::flows::Flows;
+use crate::fabric::flows::{Flows, Message};
 
 /// A message begins with the number of its flow and its own in it.
-pub(super) const HEAD: usize = 8;
+pub const HEAD: usize = 8;
 
 /// A message of a flow.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Piece {
     pub flow: u32,
     pub number: u32,
 }
 
 /// Cuts flows to messages, and holds those that come against what was sent.
-pub(super) struct Pieces {
+pub struct Pieces {
     place: Place,
-    /// of flows of several messages, a bit for each that is there
-    there: FxHashMap<u32, Vec<u64>>,
 }
 
 impl Pieces {
     pub fn new(place: Place) -> Pieces {
-        let place = Place { message: place.message.max(2 * HEAD as u32), ..place };
-        Pieces { place, there: FxHashMap::default() }
+        Pieces { place: Place { message: place.message.max(2 * HEAD as u32), ..place } }
     }
 
-    /// Octets of a message at most.
+    /// Octets of a message at most, when it arrives.
     pub fn longest(&self) -> u64 {
-        u64::from(self.place.message)
+        u64::from(self.place.longest.max(self.place.message))
     }
 
     /// Octets of a message of a flow, and how many messages it has.
@@ -50,39 +45,52 @@ impl Pieces {
     /// The octets of a message: its numbers, and what no other message has.
     pub fn octets(&self, piece: Piece, flows: &Flows) -> Vec<u8> {
         let (len, _) = self.piece(piece, flows);
+        self.octets_of(piece, len, flows)
+    }
+
+    /// The octets of a message that an offload has made so long: it goes on as it begins.
+    pub fn octets_of(&self, piece: Piece, wanted: u64, flows: &Flows) -> Vec<u8> {
+        let (len, _) = self.piece(piece, flows);
         let offset = HEAD as u64 + len * u64::from(piece.number);
         let mut octets = Vec::new();
-        pattern(piece.flow, self.place.seed).fill(offset, len as usize, &mut octets);
+        pattern(piece.flow, self.place.seed).fill(offset, wanted as usize, &mut octets);
         let head = u64::from(piece.flow) | u64::from(piece.number) << 32;
         octets[..HEAD].copy_from_slice(&head.to_le_bytes());
         octets
     }
 
-    /// Holds a message against what was sent.
-    pub fn take(&mut self, octets: &[u8], flows: &mut Flows, now: u64) {
-        let Some(head) = octets.first_chunk::<HEAD>() else { return };
-        let head = u64::from_le_bytes(*head);
+    /// Which message this is, if it is one of a flow.
+    pub fn named(&self, octets: &[u8], flows: &Flows) -> Option<Piece> {
+        let head = u64::from_le_bytes(*octets.first_chunk::<HEAD>()?);
         let piece = Piece { flow: head as u32, number: (head >> 32) as u32 };
-        if flows.all.get(piece.flow as usize).is_none_or(|flow| flow.destination != self.place.host) {
-            return;
-        }
-        let (len, count) = self.piece(piece, flows);
-        if u64::from(piece.number) >= count || self.came_before(piece, count) {
-            return;
-        }
-        let offset = HEAD as u64 + len * u64::from(piece.number);
-        let rest = pattern(piece.flow, self.place.seed);
-        let right = octets.len() as u64 == len
-            && rest.first_difference(offset + HEAD as u64, &octets[HEAD..]).is_none();
-        flows.received(piece.flow, len, right, now);
+        flows.all.get(piece.flow as usize)?;
+        let (_, count) = self.piece(piece, flows);
+        (u64::from(piece.number) < count).then_some(piece)
     }
 
-    /// Whether the message came before; it is known from now on.
-    fn came_before(&mut self, piece: Piece, count: u64) -> bool {
-        let bits = self.there.entry(piece.flow).or_insert_with(|| vec![0; count.div_ceil(64) as usize]);
-        let (word, bit) = (piece.number as usize / 64, 1 << (piece.number % 64));
-        let before = bits[word] & bit != 0;
-        bits[word] |= bit;
-        before
+    /// The message, as the flows count it.
+    fn message(&self, piece: Piece, flows: &Flows) -> Message {
+        let (octets, count) = self.piece(piece, flows);
+        Message { flow: piece.flow, number: piece.number, octets, count }
+    }
+
+    /// Holds a message against what was sent.
+    pub fn take(&self, octets: &[u8], flows: &mut Flows, now: u64) {
+        let Some(piece) = self.named(octets, flows) else { return };
+        if flows.all[piece.flow as usize].destination != self.place.host {
+            return;
+        }
+        let message = self.message(piece, flows);
+        let offset = HEAD as u64 + message.octets * u64::from(piece.number);
+        let rest = pattern(piece.flow, self.place.seed);
+        let len = octets.len() as u64;
+        let right = (len == message.octets || flows.lengths.contains(&(piece.flow, piece.number, len)))
+            && rest.first_difference(offset + HEAD as u64, &octets[HEAD..]).is_none();
+        flows.delivered(message, right, now);
+    }
+
+    /// An offload has intercepted a message: its way ends there.
+    pub fn intercepted(&self, piece: Piece, flows: &mut Flows, now: u64) {
+        flows.intercepted(self.message(piece, flows), now);
     }
 }

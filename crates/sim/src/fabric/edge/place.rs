@@ -11,6 +11,8 @@ pub struct Place {
     pub seed: u64,
     /// octets of a message at most
     pub message: u32,
+    /// octets of a message at most when it arrives: offloads make messages longer
+    pub longest: u32,
     /// one connection to each host that is sent to, for all flows, and not one for each flow
     pub keep: bool,
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Offloads at nodes of a network: what they do to messages, and what becomes of offloads that do what none should.
+
+use std::fs;
+
+use carrick_tests::build::root;
+use carrick_tests::command::{done, run};
+use serde_json::Value;
+
+const ENDS: &str = "crates/cli/templates/message/program.mtp";
+const FLOWS: [&str; 6] = ["--workload", "closed:2@h0:h2", "--flows", "200", "--bytes", "500B"];
+
+fn always(topology: &str) -> Vec<&str> {
+    let links = ["--rate", "1Gbps", "--delay", "5us", "--format", "json"];
+    [&["sim", ENDS, "--topology", topology][..], &FLOWS, &links].concat()
+}
+
+/// Messages from h0 to h2 through a switch with an offload.
+#[track_caller]
+fn through(settings: &str, args: &[&str]) -> Value {
+    let described = format!("s0:{settings}");
+    let offload = ["--at", "s0=tests/programs/offload.mtp", "--offload", &described];
+    let said = done(&root(), &[&always("star:3")[..], &offload, args].concat());
+    serde_json::from_str::<Value>(&said).expect("JSON")["runs"][0].take()
+}
+
+fn of(run: &Value, name: &str) -> u64 {
+    run["programs"][0]["offload"][name].as_u64().unwrap_or_else(|| panic!("{name}: {run}"))
+}
+
+#[test]
+fn messages_pass_an_offload() {
+    let run = through("workers=1", &[]);
+    assert_eq!((&run["ended"], of(&run, "taken"), of(&run, "put")), (&200.into(), 200, 200), "{run}");
+    assert_eq!((of(&run, "bytes_in"), of(&run, "bytes_out")), (100_000, 100_000));
+    assert_eq!((of(&run, "busy_ns"), of(&run, "refused"), of(&run, "taken_again")), (0, 0, 0));
+}
+
+#[test]
+fn a_worker_takes_time() {
+    let run = through("service=bimodal:95%x6us,5%x120us", &["--seed", "3"]);
+    let (took, busy) = (run["ended_at_ns"].as_u64().expect("a time"), of(&run, "busy_ns"));
+    assert!((200 * 6_000..200 * 25_000).contains(&busy) && took > busy, "{run}");
+    let share = run["programs"][0]["offload"]["busy"].as_f64().expect("a share");
+    assert!((share - busy as f64 / took as f64).abs() < 1e-9, "{run}");
+}
+
+#[test]
+fn interpreter_and_compiled_core_change_messages_alike() {
+    let settings = "service=exponential:12us,ratio=0.5..2";
+    let bad = ["--loss", "1%", "--seed", "5"];
+    let interpreted = through(settings, &bad);
+    assert_eq!(interpreted["ended"], 200, "{interpreted}");
+    let grown = of(&interpreted, "bytes_out") as f64 / of(&interpreted, "bytes_in") as f64;
+    assert!((1.15..1.35).contains(&grown), "sizes are 1.25 times as great, on average: {grown}");
+    assert!(of(&interpreted, "taken_again") > 0, "behind the switch messages are lost: {interpreted}");
+    let compiled = through(settings, &[&bad[..], &["--compiled"]].concat());
+    for what in ["ended_at_ns", "packets", "hops", "programs"] {
+        assert_eq!(interpreted[what], compiled[what], "{what}");
+    }
+    let other = through(settings, &["--loss", "1%", "--seed", "6"]);
+    assert_ne!(interpreted["programs"], other["programs"], "another seed");
+}
+
+#[test]
+fn answers_that_there_should_not_be_are_refused() {
+    let twice = through("service=2us,twice=10%", &[]);
+    assert_eq!((&twice["ended"], of(&twice, "put")), (&200.into(), 200), "{twice}");
+    assert!((10..40).contains(&of(&twice, "refused")), "{twice}");
+    // A program that takes a second answer.
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = fs::read_to_string(root().join("tests/programs/offload.mtp")).expect("readable");
+    let lax = text.replace("c.answered || ", "");
+    assert_ne!(lax, text);
+    let file = dir.path().join("lax.mtp");
+    fs::write(&file, lax).expect("a file");
+    let at = format!("s0={}", file.display());
+    let args = ["--at", &at, "--offload", "s0:twice=100%"];
+    let output = run(&root(), &[&always("star:3")[..], &args].concat());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("a second answer, completed with OK"), "{said}");
+}
+
+#[test]
+fn a_topology_describes_an_offload() {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::copy(root().join("tests/programs/offload.mtp"), dir.path().join("box.mtp")).expect("a copy");
+    let file = dir.path().join("star.toml");
+    let described = |settings: &str| {
+        let links = "[[links]]\nends = [\"h0..h2\", \"s0\"]\nrate = \"1Gbps\"\ndelay = \"5us\"\n";
+        let programs = format!("[[programs]]\nat = \"s0\"\nfile = \"box.mtp\"\noffload = \"{settings}\"\n");
+        fs::write(&file, format!("hosts = 3\nswitches = 1\n{links}{programs}")).expect("a file");
+        file.display().to_string()
+    };
+    let settings = "service=bimodal:95%x6us,5%x120us,ratio=2";
+    let named = described(settings);
+    let taken = |args: &[&str]| {
+        let said = done(&root(), &[&always(&named)[..], args].concat());
+        serde_json::from_str::<Value>(&said).expect("JSON")["runs"][0].take()
+    };
+    let programs = |run: &Value| run["programs"][0]["offload"].clone();
+    assert_eq!(programs(&taken(&[])), programs(&through(settings, &[])));
+    assert_eq!(of(&taken(&["--offload", "s0:workers=1"]), "busy_ns"), 0, "the command line has priority");
+    let refused = run(&root(), &always(&described("speed=4")));
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("there are service, workers"), "{said}");
+}
+
+#[test]
+fn what_is_no_offload_is_refused() {
+    let refused = |args: &[&str], words: &[&str]| {
+        let output = run(&root(), &[&["sim", ENDS], args].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        words.iter().for_each(|word| assert!(said.contains(word), "{args:?}: {said}"));
+    };
+    let with = |settings: &str, words: &[&str]| {
+        let at = ["--topology", "star:3", "--at", "s0=tests/programs/offload.mtp", "--offload", settings];
+        refused(&at, words);
+    };
+    with("s0", &["s0:service=12us,workers=2"]);
+    with("s4:workers=1", &["\"s4\"", "h0 to h2 and s0"]);
+    with("h1:workers=1", &["h1", "--at h1=PROGRAM"]);
+    with("s0:workers=0", &["without workers"]);
+    with("s0:workers=x", &["workers=x", "a whole number"]);
+    with("s0:ratio=2..1", &["the lesser one first"]);
+    with("s0:ratio=1..17", &["at most 16"]);
+    with("s0:service=soon", &["exponential:12us"]);
+    with("s0:service=bimodal:95%x6us,4%x120us", &["100 %", "99 %"]);
+    with("s0:hits=50%,keys=0", &["one key or more"]);
+    with("s0:hits=50%,zipf=11", &["an exponent from 0 to 10"]);
+    with("s0:intercept=101%", &["101%"]);
+    refused(&["--via", "tests/programs/offload.mtp"], &["--topology", "--at NODE=PROGRAM"]);
+}
