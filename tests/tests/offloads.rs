@@ -133,3 +133,81 @@ fn what_is_no_offload_is_refused() {
     with("s0:intercept=101%", &["101%"]);
     refused(&["--via", "tests/programs/offload.mtp"], &["--topology", "--at NODE=PROGRAM"]);
 }
+
+const TRANSPORT: &str = "protocols/message-transport/message-transport.mtp";
+
+/// Messages of 8 KB from h0 to h2 of a dumbbell, with a wrapper at the first switch.
+#[track_caller]
+fn wrapped(settings: &str, args: &[&str]) -> Value {
+    let flows = ["--workload", "closed:2@h0:h2", "--flows", "200", "--bytes", "8KB", "--format", "json"];
+    let network = ["--topology", "dumbbell:2", "--rate", "10Gbps", "--delay", "1us"];
+    let described = format!("s0:{settings}");
+    let at = ["--at", "s0=protocols/message-wrapper/message-wrapper.mtp", "--offload", &described];
+    let said = done(&root(), &[&["sim", TRANSPORT][..], &network, &flows, &at, args].concat());
+    serde_json::from_str::<Value>(&said).expect("JSON")["runs"][0].take()
+}
+
+#[test]
+fn a_wrapper_makes_an_application_a_pathlet() {
+    let settings = "service=exponential:12us,workers=2,ratio=0.7..1.3,intercept=40%";
+    let run = wrapped(settings, &[]);
+    assert_eq!((&run["ended"], &run["retransmitted_packets"]), (&200.into(), &0.into()), "{run}");
+    assert_eq!((of(&run, "taken"), of(&run, "taken_again")), (200, 0), "{run}");
+    assert_eq!(of(&run, "put") + of(&run, "intercepted"), 200, "{run}");
+    assert!((60..100).contains(&of(&run, "intercepted")), "{run}");
+    assert_eq!(run["programs"][0]["open_contexts"], 0, "{run}");
+    let bad = ["--loss", "1%", "--seed", "2"];
+    let interpreted = wrapped(settings, &bad);
+    assert_eq!(interpreted["ended"], 200, "{interpreted}");
+    assert!(of(&interpreted, "taken_again") > 0, "{interpreted}");
+    let compiled = wrapped(settings, &[&bad[..], &["--compiled"]].concat());
+    for what in ["ended_at_ns", "packets", "hops", "programs"] {
+        assert_eq!(interpreted[what], compiled[what], "{what}");
+    }
+}
+
+/// The space of each of them is free again: there is only space for two messages.
+#[test]
+fn messages_that_are_not_answered_well_are_retransmitted() {
+    let run = |settings: &str| {
+        let run = wrapped(
+            &format!("buffer=16KB,{settings}"),
+            &["--at-set", "s0.answer_within=1ms", "--at-set", "s0.longest=16KiB"],
+        );
+        assert_eq!((&run["ended"], &run["programs"][0]["open_contexts"]), (&200.into(), &0.into()), "{run}");
+        run
+    };
+    let never = run("never=5%");
+    let count = of(&never, "never_answered");
+    assert!(count > 3 && of(&never, "taken_again") == count, "{never}");
+    let beyond = run("beyond=5%");
+    let count = of(&beyond, "refused");
+    assert!(count > 3 && of(&beyond, "taken_again") == count, "{beyond}");
+    let twice = run("twice=10%");
+    assert!(of(&twice, "refused") > 5 && of(&twice, "taken_again") == 0, "{twice}");
+}
+
+#[test]
+fn a_message_that_finds_no_space_is_sent_later() {
+    let greedy = ["--without", "congestion,switching"];
+    let run = wrapped("service=50us,buffer=8KB", &greedy);
+    assert_eq!(run["ended"], 200, "{run}");
+    assert!(run["retransmitted_packets"].as_u64() > Some(0), "{run}");
+    let args = [
+        "--topology",
+        "star:2",
+        "--bytes",
+        "9KB",
+        "--at",
+        "s0=protocols/message-wrapper/message-wrapper.mtp",
+    ];
+    let output = run_transport(&[&args[..], &["--offload", "s0:buffer=8KB"]].concat());
+    assert!(output.contains("a buffer of 8000 bytes") && output.contains("buffer=9000B or more"), "{output}");
+}
+
+/// What it says when it refuses that.
+fn run_transport(args: &[&str]) -> String {
+    let output = run(&root(), &[&["sim", TRANSPORT], args].concat());
+    assert_eq!(output.status.code(), Some(2), "{args:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
