@@ -55,6 +55,7 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
         keep: false,
         services: Vec::new(),
         offloads: Vec::new(),
+        calls: Vec::new(),
         every: None,
         params: Vec::new(),
         limit: 60 * GBIT,

@@ -211,3 +211,61 @@ fn run_transport(args: &[&str]) -> String {
     assert_eq!(output.status.code(), Some(2), "{args:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
+
+#[test]
+fn calls_beside_those_of_applications_are_made() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let calls = dir.path().join("pathlets.txt");
+    fs::write(&calls, "# a route\nh0..h1: add_pathlet(0, 10.0.0.4) # of one hop\n\n").expect("a file");
+    let (calls, table) = (calls.display().to_string(), dir.path().join("t.csv").display().to_string());
+    let flows = ["--workload", "closed:2@h0:h2", "--flows", "50", "--bytes", "8KB", "--format", "json"];
+    let links = ["--rate", "10Gbps", "--delay", "1us"];
+    let at = ["--at", "h3=protocols/message-wrapper/message-wrapper.mtp", "--at-set", "h3.pathlet=10.0.0.4"];
+    let late = "h1: add_pathlet(1, 167772164) @ 5us";
+    let through = |args: &[&str]| {
+        let said = done(
+            &root(),
+            &[&["sim", TRANSPORT, "--topology", "star:4"][..], &links[..], &at, &flows, args].concat(),
+        );
+        serde_json::from_str::<Value>(&said).expect("JSON")["runs"][0].take()
+    };
+    let run = through(&["--call", late, "--calls", &calls, "--csv", &table]);
+    assert_eq!((&run["ended"], of(&run, "put")), (&50.into(), 50), "off the path, and all pass it: {run}");
+    let made = run["calls"].as_array().expect("a list");
+    let made: Vec<_> = made.iter().map(|call| (call["call"].as_str(), call["status"].as_str())).collect();
+    let ok = |text| (Some(text), Some("OK"));
+    assert_eq!(made, [ok(late), ok("h0: add_pathlet(0, 10.0.0.4)"), ok("h1: add_pathlet(0, 10.0.0.4)")]);
+    assert!(done(&root(), &["repro", &table]).contains("the same"));
+    assert_eq!(through(&[])["programs"][0]["offload"]["taken"], 0, "no message without a route goes there");
+
+    let refused = |call: &str, words: &[&str]| {
+        let said = run_transport(&["--topology", "star:4", "--call", call]);
+        words.iter().for_each(|word| assert!(said.contains(word), "{call}: {said}"));
+    };
+    let signature = "add_pathlet(uint32 kind, uint32 address)";
+    refused(
+        "h0: add_pathlets(0, 10.0.0.4)",
+        &["`message` has no call", "did you mean add_pathlet?", signature],
+    );
+    refused("h0: add_pathlet(0)", &["1 arguments", signature]);
+    refused("h0: add_pathlet(0, 10.0.0.256)", &["\"10.0.0.256\" is no `uint32` for `address`", signature]);
+    refused("h0: add_pathlet(0, 8589934592)", &["is no `uint32`"]);
+    refused("h0: close()", &["`close`", "the handle of a `conn`"]);
+    refused("h0: add_pathlet", &["is no call", "@ 1ms"]);
+    refused("h0: add_pathlet(0, 1) @ 5", &["is not a duration"]);
+    refused("h7: add_pathlet(0, 1)", &["\"h7\"", "h0 to h3"]);
+    refused("s0: add_pathlet(0, 1)", &["at hosts, h0 to h3"]);
+    refused("add_pathlet(0, 1)", &["is no call", "h0: add(0, 10.0.0.5)"]);
+}
+
+#[test]
+fn a_call_that_fails_is_reported() {
+    let fails = |call: &str, why: &str| {
+        let run = run(&root(), &["sim", TRANSPORT, "--topology", "star:2", "--bytes", "1KB", "--call", call]);
+        let said = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert_eq!(run.status.code(), Some(1), "{said}");
+        assert!(said.contains(why), "{said}");
+    };
+    fails("h1: add_pathlet(4, 10.0.0.4)", "FAILED: h1: add_pathlet(4, 10.0.0.4): completed with INVALID");
+    fails("h1: add_pathlet(0, 10.0.0.4) @ 10s", "did not complete before the end of the run");
+}

@@ -2,6 +2,8 @@
 //! Quantities as people write them on a command line: `10ms`, `100Mbps`, `10MB`, `1%`. As in programs, durations and rates
 //! have a unit; only 0 needs none.
 
+use std::net::Ipv4Addr;
+
 use crate::Failure;
 
 const DURATIONS: [(&str, u64); 6] = [
@@ -90,7 +92,8 @@ pub fn any(text: &str) -> Result<u64, Failure> {
         _ => scaled(text, &DURATIONS)
             .or_else(|| scaled(text, &BYTES))
             .or_else(|| scaled(text, &RATES))
-            .ok_or_else(|| wrong(text, "a value", "5, true, 10ms, 64KiB or 1Gbps")),
+            .or_else(|| text.parse::<Ipv4Addr>().ok().map(|address| u32::from(address).into()))
+            .ok_or_else(|| wrong(text, "a value", "5, true, 10ms, 64KiB, 1Gbps or 10.0.0.1")),
     }
 }
 
@@ -107,6 +110,7 @@ mod tests {
         assert_eq!(share("1%"), Ok(10_000));
         assert_eq!(share("0.01"), Ok(10_000));
         assert_eq!((duration("0"), rate("0"), any("5")), (Ok(0), Ok(0), Ok(5)));
+        assert_eq!(any("10.0.0.4"), Ok(0x0a00_0004));
         let said = duration("10").expect_err("it has no unit").to_string();
         assert!(said.contains("10ms") && rate("100").is_err(), "{said}");
         for wrong in ["", "ms", "10 ms", "-1s", "10Zbps", "99999999999999999999h"] {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The files beside the program that runs are made of: a topology, traces of flows, programs in the network.
+//! The files beside the program that runs are made of: a topology, traces of flows, calls, programs in the network.
+
+use std::path::Path;
 
 use carrick_driver::Failure;
 use carrick_ir::Program;
@@ -21,10 +23,12 @@ pub fn of<'p>(
         let topology = Some(name.as_str()).filter(|name| name.ends_with(".toml"));
         let flows = [Some(&fabric.workload), fabric.background.as_ref()];
         let traces = flows.into_iter().flatten().filter_map(|workload| workload.strip_prefix("trace:"));
-        for file in topology.into_iter().chain(traces) {
+        let files = topology.into_iter().chain(traces).map(Path::new).chain(fabric.calls.as_deref());
+        for file in files {
+            let name = file.display().to_string();
             let octets =
-                std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {file}: {e}")))?;
-            inputs.push(Input { file: file.to_owned(), hash: digits(fnv1a(&octets)) });
+                std::fs::read(file).map_err(|e| Failure::Usage(format!("cannot read {name}: {e}")))?;
+            inputs.push(Input { file: name, hash: digits(fnv1a(&octets)) });
         }
     }
     inputs.extend(programs.into_iter().map(|p| Input { file: p.file.clone(), hash: digits(p.source_hash) }));

@@ -21,6 +21,7 @@ mod station;
 pub mod switch;
 mod through;
 mod tier;
+pub mod timed;
 pub mod timeline;
 pub mod topology;
 pub mod workload;
@@ -43,6 +44,7 @@ use host::Host;
 use network::Network;
 use results::Results;
 use service::Server;
+use timed::TimedCalls;
 use topology::Node;
 
 /// Requests of a host that may wait for their completion to be taken.
@@ -131,7 +133,9 @@ pub fn run_through(
     let offloads = stations.iter().filter_map(|it| it.offload.as_ref());
     offload::check(setup, offloads, flows.longest_message(setup.message))?;
     let rest = (interface, setup.queueing.clone(), setup.seed);
+    let calls = TimedCalls::new(setup.calls.clone());
     let mut network = Network::new(topology, hosts, stations, flows, rest, observer);
+    network.timed = calls;
     network.run(setup.limit);
     Ok(Results::of(network, setup, (placed, program.net_header.protocol)))
 }

@@ -11,6 +11,7 @@ use super::service::Full;
 use super::station::{Entry, Station, Stations};
 use super::switch::{Fate, Queueing, Switch};
 use super::tier::Tier;
+use super::timed::TimedCalls;
 use super::timeline::{Queues, Timeline};
 use super::topology::{Node, Topology};
 use crate::agenda::Agenda;
@@ -36,6 +37,8 @@ pub(super) enum Happening {
     Station { station: u32 },
     /// a worker of its offload may go on
     Work { station: u32, worker: u32 },
+    /// a call of the interface is made, beside those of the applications
+    Call { number: u32 },
     /// a flow begins
     Begin { flow: u32 },
     /// the next of the flows that have a time
@@ -78,6 +81,7 @@ pub struct Network<'o> {
     pub(super) packets: Packets,
     agenda: Agenda<Happening>,
     calls: Calls,
+    pub(super) timed: TimedCalls,
     pub(super) observer: Option<&'o mut dyn Observer>,
     now: u64,
     /// used again and again
@@ -125,6 +129,7 @@ impl<'o> Network<'o> {
             agenda: Agenda::default(),
             now: 0,
             calls: Calls::new(interface),
+            timed: TimedCalls::default(),
             records: Vec::new(),
             made: 0,
             hops: 0,
@@ -146,6 +151,13 @@ impl<'o> Network<'o> {
 
     /// Runs until every flow has ended or failed, nothing is left to happen, or the limit is reached.
     pub fn run(&mut self, limit: u64) {
+        // Those at the beginning are before all that applications do.
+        for (at, number) in self.timed.times() {
+            match at {
+                0 => self.call(number),
+                at => self.plan(at, Happening::Call { number }),
+            }
+        }
         for host in 0..self.hosts.len() {
             self.hosts[host].edge.start(&self.flows);
         }
@@ -206,6 +218,7 @@ impl<'o> Network<'o> {
             Happening::Served { host } => self.served(host as usize),
             Happening::Station { station } => self.station_timer(station),
             Happening::Work { station, worker } => self.station_works(station, worker as usize),
+            Happening::Call { number } => self.call(number),
             Happening::Begin { flow } => self.begin(flow),
             Happening::Starts { place } => {
                 self.plan_start(place + 1);
@@ -221,6 +234,16 @@ impl<'o> Network<'o> {
                 }
             }
         }
+    }
+
+    fn call(&mut self, number: u32) {
+        let host = self.timed.host(number);
+        while self.timed.make(number, &mut *self.hosts[host].core, self.now) == Err(Refused::Again) {
+            if !self.push_out(host) && !self.completions(host) {
+                break;
+            }
+        }
+        self.pump(host);
     }
 
     fn begin(&mut self, flow: u32) {
@@ -525,13 +548,15 @@ impl<'o> Network<'o> {
     }
 
     fn completions(&mut self, host: usize) -> bool {
-        let (h, flows, observer, now) =
-            (&mut self.hosts[host], &mut self.flows, &mut self.observer, self.now);
+        let (h, flows, timed) = (&mut self.hosts[host], &mut self.flows, &mut self.timed);
+        let (observer, now) = (&mut self.observer, self.now);
         let any = calls::completions(&mut *h.core, |done| {
             if let Some(observer) = observer {
                 observer.completed(now, host, done);
             }
-            h.edge.completed(done, flows, now);
+            if !timed.completed(done) {
+                h.edge.completed(done, flows, now);
+            }
         });
         self.plan_followers();
         any

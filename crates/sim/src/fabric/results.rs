@@ -14,6 +14,7 @@ use super::service::{Server, ServiceCounters};
 use super::setup::Setup;
 use super::station::{Placed, Station};
 pub use super::tier::Tier;
+use super::timed::CallResult;
 use super::timeline::Timeline;
 use super::topology::{Node, Topology};
 use crate::judge;
@@ -89,6 +90,8 @@ pub struct Results {
     pub flows: Vec<FlowResult>,
     pub stations: Vec<StationResult>,
     pub services: Vec<ServiceResult>,
+    /// calls beside those of the applications
+    pub calls: Vec<CallResult>,
     /// claims of these programs that did not hold, and packets that they handed to each other for ever: sentences
     pub misdeeds: Vec<String>,
     pub tiers: Vec<TierResult>,
@@ -139,6 +142,7 @@ impl Results {
             flows,
             stations,
             services: services(&network, setup),
+            calls: network.timed.results(),
             misdeeds,
             tiers: tiers(&mut network, &setup.topology),
             ended_at: now,
@@ -181,7 +185,8 @@ impl Results {
         let over = "the background was over before the flows that it is for: give it more".to_owned();
         let all = self.flows.iter().enumerate();
         let ends = all.filter_map(sentence).chain(self.outlasted().then_some(over));
-        ends.chain(self.misdeeds.iter().cloned()).collect()
+        let calls = self.calls.iter().filter_map(CallResult::failure);
+        ends.chain(calls).chain(self.misdeeds.iter().cloned()).collect()
     }
 
     /// Measured flows went on when there was no background any more.

@@ -5,6 +5,7 @@ use super::flows::{Flow, Start};
 use super::offload::Offload;
 use super::service::Service;
 use super::switch::Queueing;
+use super::timed::TimedCall;
 use super::topology::Topology;
 use super::workload::Workload;
 
@@ -22,6 +23,8 @@ pub struct Setup {
     pub services: Vec<Service>,
     /// offloads of programs at nodes; a program without one here lets everything through at once
     pub offloads: Vec<Offload>,
+    /// calls beside those of the applications
+    pub calls: Vec<TimedCall>,
     /// octets of a message at most, where a program carries messages
     pub message: u32,
     /// flows to one host follow each other on one connection

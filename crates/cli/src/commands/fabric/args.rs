@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use carrick_driver::{Failure, quantity};
+use carrick_ir::Program;
 use carrick_sim::fabric::Setup;
 use carrick_sim::fabric::service::Service;
 use carrick_sim::fabric::sizes::Sizes;
@@ -13,6 +14,7 @@ use carrick_sim::fabric::topology::{Links, Topology};
 use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace};
 use clap::Args;
 
+use super::calls;
 use super::file::{self, At};
 use super::offload::{self, service_time};
 use super::runs::Shard;
@@ -106,6 +108,12 @@ pub struct FabricArgs {
     /// bimodal:95%x6us,5%x120us), workers=1, buffer=64KiB, ratio=0.7..1.3, intercept=50%, hits=50%, keys=10000, zipf=0.99
     #[arg(long, value_name = "NODE:SETTINGS", requires = "topology")]
     pub offload: Vec<String>,
+    /// Call of the program's interface at a host, beside those of the applications: 'h0: add_pathlet(0, 10.0.0.5) @ 1ms'
+    #[arg(long, value_name = "HOST: CALL @ TIME", requires = "topology")]
+    pub call: Vec<String>,
+    /// File with such calls, one a line
+    #[arg(long, value_name = "FILE", requires = "topology")]
+    pub calls: Option<PathBuf>,
     /// Reuse one connection for successive flows to the same host, where the program has connections
     #[arg(long, requires = "topology")]
     pub keep: bool,
@@ -137,7 +145,12 @@ pub struct FabricArgs {
 
 impl FabricArgs {
     /// What all runs have in common: they differ in their seed and parameters. With it, the programs that a topology's file names.
-    pub fn setup(&self, name: &str, common: &ScenarioArgs) -> Result<(Setup, Vec<At>), Failure> {
+    pub fn setup(
+        &self,
+        name: &str,
+        program: &Program,
+        common: &ScenarioArgs,
+    ) -> Result<(Setup, Vec<At>), Failure> {
         let message = common.message.as_deref().map(quantity::bytes).transpose()?;
         let message = message.map(|octets| {
             let known = u32::try_from(octets).ok().filter(|n| (64..=1 << 30).contains(n));
@@ -153,6 +166,7 @@ impl FabricArgs {
         let (topology, programs) = self.shape(name, common)?;
         let offloads = offload::all(&self.offload, &programs, &topology)?;
         let setup = Setup {
+            calls: calls::all(&self.call, self.calls.as_deref(), program, &topology)?,
             topology,
             queueing: self.queueing(common)?,
             workload: workload(&self.workload, flow_sizes, self.flows)?,

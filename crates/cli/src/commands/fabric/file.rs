@@ -95,8 +95,11 @@ pub fn topology(path: &Path) -> Result<(Topology, Vec<At>), Failure> {
     Ok((topology, shape.programs.into_iter().map(beside).collect()))
 }
 
-/// The nodes of an end.
-fn nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive<Node>, String> {
+/// The nodes of an end: `s0`, or several, `h0..h7`.
+///
+/// # Errors
+/// A sentence, if there are none.
+pub fn nodes(text: &str, topology: &Topology) -> Result<std::ops::RangeInclusive<Node>, String> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let ends = topology.node(first).zip(topology.node(last));
     ends.map(|(a, b)| a..=b).ok_or_else(|| {

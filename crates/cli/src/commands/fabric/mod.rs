@@ -2,6 +2,7 @@
 //! `carrick sim --topology`: networks of many hosts.
 
 mod args;
+mod calls;
 mod file;
 mod offload;
 mod programs;
@@ -51,7 +52,7 @@ struct Run {
 /// Simulates the topology of this name.
 pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCode, Failure> {
     let fabric = &args.fabric;
-    let (setup, in_file) = fabric.setup(name, &args.scenario)?;
+    let (setup, in_file) = fabric.setup(name, program, &args.scenario)?;
     let runs = Runs::of(program, &args.set, (setup.seed, fabric.seeds), fabric.shard)?;
     if (runs.count() != 1 || fabric.shard.is_some()) && (args.pcap.is_some() || args.trace.is_some()) {
         return Err(Failure::Usage(

@@ -9,6 +9,7 @@ use carrick_ir::{COUNTERS, REFUSALS, counter};
 use carrick_sim::fabric::results::{
     Bucket, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
 };
+use carrick_sim::fabric::timed::CallResult;
 use serde_json::{Value, json};
 
 use super::{Run, Runs};
@@ -106,6 +107,9 @@ fn one(run: &Run) {
         println!("hosts refused {n}: {reason}");
     }
     r.services.iter().for_each(service);
+    for call in r.calls.iter().filter(|call| call.failure().is_none()) {
+        println!("called            {}: {}", call.text, call.status().unwrap_or_default());
+    }
     r.stations.iter().for_each(station);
     let failures = r.failures();
     failures
@@ -220,9 +224,14 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "hops": r.hops,
         "counters": counters(&r.counters),
         "programs": r.stations.iter().map(station_json).collect::<Vec<_>>(),
+        "calls": r.calls.iter().map(call_json).collect::<Vec<_>>(),
         "services": r.services.iter().map(service_json).collect::<Vec<_>>(),
         "failures": r.failures(),
     })
+}
+
+fn call_json(call: &CallResult) -> Value {
+    json!({ "call": call.text, "status": call.status(), "value": call.done.map(|(_, value)| value) })
 }
 
 fn service_json(s: &ServiceResult) -> Value {
