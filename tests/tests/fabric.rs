@@ -56,6 +56,7 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
         services: Vec::new(),
         offloads: Vec::new(),
         calls: Vec::new(),
+        links: Vec::new(),
         every: None,
         params: Vec::new(),
         limit: 60 * GBIT,

@@ -180,6 +180,8 @@ fn messages_that_are_not_answered_well_are_retransmitted() {
     let never = run("never=5%");
     let count = of(&never, "never_answered");
     assert!(count > 3 && of(&never, "taken_again") == count, "{never}");
+    let state = &never["programs"][0]["state"]["box"];
+    assert_eq!((&state["unanswered"], &state["held"]), (&count.into(), &0.into()), "{never}");
     let beyond = run("beyond=5%");
     let count = of(&beyond, "refused");
     assert!(count > 3 && of(&beyond, "taken_again") == count, "{beyond}");
@@ -268,4 +270,35 @@ fn a_call_that_fails_is_reported() {
     };
     fails("h1: add_pathlet(4, 10.0.0.4)", "FAILED: h1: add_pathlet(4, 10.0.0.4): completed with INVALID");
     fails("h1: add_pathlet(0, 10.0.0.4) @ 10s", "did not complete before the end of the run");
+}
+
+/// With a timeout that is shorter than the service, a message is retransmitted while the offload has it, or after it was delivered.
+#[test]
+fn retransmissions_without_need_are_seen_at_the_node() {
+    let counted = |rto: &str| {
+        let run = wrapped("service=200us", &["--without", "dual_rto", "--set", &format!("fabric_rto={rto}")]);
+        assert_eq!((&run["ended"], &run["messages"]["delivered_again"]), (&200.into(), &0.into()), "{run}");
+        of(&run, "spurious") + run["programs"][0]["state"]["box"]["spurious"].as_u64().expect("a number")
+    };
+    assert_eq!(counted("5ms"), 0);
+    assert!(counted("100us") > 100);
+}
+
+#[test]
+fn a_link_and_messages_are_measured() {
+    let link = ["--link", "s0:s1", "--link", "s1:s0"];
+    let run = wrapped("service=1us,intercept=50%,workers=4", &link);
+    let seen = |at: usize, what: &str| run["links"][at][what].as_f64().expect("a number");
+    let consumed = of(&run, "intercepted") as f64;
+    let (bytes, ended) = (seen(0, "bytes"), run["ended_at_ns"].as_f64().expect("a time"));
+    assert!((bytes - (200.0 - consumed) * 8000.0) / bytes < 0.1, "payload, and little else: {run}");
+    assert!((seen(0, "utilisation") - bytes * 8.0 / (ended * 10.0)).abs() < 1e-6, "of 10 Gbit/s: {run}");
+    assert!(seen(1, "utilisation") < seen(0, "utilisation"), "acknowledgements: {run}");
+    let messages = &run["messages"];
+    let ns = |what: &str| messages[what].as_u64().expect("a time");
+    assert_eq!((&messages["count"], &messages["delivered_again"]), (&200.into(), &0.into()));
+    assert!(0 < ns("p50_ns") && ns("p50_ns") <= ns("p99_ns") && ns("p99_ns") <= ns("max_ns"), "{run}");
+    let said = run_transport(&["--topology", "dumbbell:2", "--link", "s0:h3"]);
+    assert!(said.contains("no such link; s0 has links to h0, h1, s1"), "{said}");
+    assert!(run_transport(&["--topology", "pair", "--link", "h0"]).contains("two nodes, such as s0:s1"));
 }

@@ -50,6 +50,7 @@ fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
         services: Vec::new(),
         offloads: Vec::new(),
         calls: Vec::new(),
+        links: Vec::new(),
         every: None,
         params: params::values(program, &[longest]).expect("a parameter of it"),
         limit: 10_000_000_000,

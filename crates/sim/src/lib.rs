@@ -19,6 +19,7 @@ pub mod diff;
 pub mod edges;
 pub mod fabric;
 mod forge;
+pub mod globals;
 pub mod icmp;
 pub mod interface;
 pub mod interpreted;

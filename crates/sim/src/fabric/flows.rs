@@ -88,11 +88,12 @@ pub struct MessageTimes {
 }
 
 impl MessageTimes {
-    /// The time in which this share of the messages arrived, in nanoseconds.
-    pub fn percentile(&self, percent: usize) -> Option<u64> {
+    /// The times in which 50 %, 99 % and all of the messages arrived, in nanoseconds.
+    pub fn percentiles(&self) -> Option<[u64; 3]> {
         let mut sorted = self.took_ns.clone();
         sorted.sort_unstable();
-        sorted.get((sorted.len().saturating_sub(1)) * percent / 100).copied()
+        let last = sorted.len().checked_sub(1)?;
+        Some([50, 99, 100].map(|percent| sorted[last * percent / 100]))
     }
 }
 
@@ -185,6 +186,12 @@ impl Flows {
         self.messages.again += u64::from(mark(delivered, message));
         let before = mark(gone, message);
         self.gone((message, before), right, now);
+    }
+
+    /// Whether a message was delivered or intercepted.
+    pub fn is_gone(&self, flow: u32, number: u32) -> bool {
+        let word = self.there.get(&flow).and_then(|[_, gone]| gone.get(number as usize / 64));
+        word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
     /// A message was intercepted on its way.

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use carrick_interp::Config;
 use carrick_ir::{NetLayer, Program};
 
-pub use flows::{Flow, Flows, Outcome, Series, Start};
+pub use flows::{Flow, Flows, MessageTimes, Outcome, Series, Start};
 pub use setup::Setup;
 pub use station::Placed;
 use station::Station;

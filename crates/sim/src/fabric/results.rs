@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use carrick_ir::{COUNTERS, STATUS_NAMES};
 
-use super::flows::{Flow, Outcome, Series};
+use super::flows::{Flow, MessageTimes, Outcome, Series};
 use super::network::Network;
 use super::offload::OffloadCounters;
 use super::port::PortCounters;
@@ -74,6 +74,18 @@ pub struct OffloadResult {
     pub busy: f64,
 }
 
+/// What came of a link in one direction; of several between the same nodes, together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkResult {
+    /// `s0:s1`
+    pub name: String,
+    pub counters: PortCounters,
+    /// bits per second
+    pub rate_bps: u64,
+    /// the share of the run in which it sent
+    pub busy: f64,
+}
+
 /// What came of the service of a host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServiceResult {
@@ -95,6 +107,10 @@ pub struct Results {
     /// claims of these programs that did not hold, and packets that they handed to each other for ever: sentences
     pub misdeeds: Vec<String>,
     pub tiers: Vec<TierResult>,
+    /// those that were asked for
+    pub links: Vec<LinkResult>,
+    /// of flows of messages, in order of their arrival
+    pub messages: MessageTimes,
     /// virtual nanoseconds
     pub ended_at: u64,
     /// that hosts made, and times that one went over a link
@@ -144,6 +160,8 @@ impl Results {
             services: services(&network, setup),
             calls: network.timed.results(),
             misdeeds,
+            links: setup.links.iter().map(|ends| link(&network, setup, *ends)).collect(),
+            messages: std::mem::take(&mut network.flows.messages),
             tiers: tiers(&mut network, &setup.topology),
             ended_at: now,
             packets: network.made,
@@ -186,7 +204,9 @@ impl Results {
         let all = self.flows.iter().enumerate();
         let ends = all.filter_map(sentence).chain(self.outlasted().then_some(over));
         let calls = self.calls.iter().filter_map(CallResult::failure);
-        ends.chain(calls).chain(self.misdeeds.iter().cloned()).collect()
+        let again = self.messages.again;
+        let again = (again > 0).then(|| format!("{again} messages were delivered again"));
+        ends.chain(calls).chain(again).chain(self.misdeeds.iter().cloned()).collect()
     }
 
     /// Measured flows went on when there was no background any more.
@@ -341,6 +361,22 @@ fn lost_packets(network: &Network<'_>) -> Vec<String> {
         format!("{unroutable} packets had a destination that is no host's, and were dropped at a switch")
     });
     looped.into_iter().chain(unroutable).collect()
+}
+
+fn link(network: &Network<'_>, setup: &Setup, ends: [Node; 2]) -> LinkResult {
+    let name = ends.map(|node| setup.topology.name(node)).join(":");
+    let both = setup
+        .topology
+        .wires
+        .iter()
+        .flat_map(|wire| [(wire, wire.ends), (wire, [wire.ends[1], wire.ends[0]])]);
+    let (mut counters, mut rate_bps) = (PortCounters::default(), 0);
+    for ((wire, _), port) in both.zip(&network.ports).filter(|((_, of), _)| *of == ends) {
+        counters.add(&port.counters);
+        rate_bps += wire.rate_bps;
+    }
+    let most = rate_bps as f64 * network.now().max(1) as f64 / 8e9;
+    LinkResult { name, counters, rate_bps, busy: (counters.octets as f64 / most.max(1.0)).min(1.0) }
 }
 
 fn tiers(network: &mut Network<'_>, topology: &Topology) -> Vec<TierResult> {

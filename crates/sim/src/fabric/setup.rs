@@ -6,7 +6,7 @@ use super::offload::Offload;
 use super::service::Service;
 use super::switch::Queueing;
 use super::timed::TimedCall;
-use super::topology::Topology;
+use super::topology::{Node, Topology};
 use super::workload::Workload;
 
 /// A run: the same description gives the same run.
@@ -25,6 +25,8 @@ pub struct Setup {
     pub offloads: Vec<Offload>,
     /// calls beside those of the applications
     pub calls: Vec<TimedCall>,
+    /// links whose use is reported: from a node to another one
+    pub links: Vec<[Node; 2]>,
     /// octets of a message at most, where a program carries messages
     pub message: u32,
     /// flows to one host follow each other on one connection

@@ -10,7 +10,7 @@ use carrick_sim::fabric::Setup;
 use carrick_sim::fabric::service::Service;
 use carrick_sim::fabric::sizes::Sizes;
 use carrick_sim::fabric::switch::{Mark, Paths, Pause, Queueing, Shared, Trim};
-use carrick_sim::fabric::topology::{Links, Topology};
+use carrick_sim::fabric::topology::{Links, Node, Topology, Wire};
 use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace};
 use clap::Args;
 
@@ -26,6 +26,8 @@ const MESSAGE: u32 = 65_536;
 const FLOWS: u32 = 1000;
 /// Hosts of one service at most: more than a topology has are refused by the first that is none.
 const HOSTS: usize = 65_536;
+/// Nodes at most that a message names.
+const NEIGHBOURS: usize = 8;
 const HOUR: u64 = 3_600_000_000_000;
 
 #[derive(Debug, Args)]
@@ -114,6 +116,9 @@ pub struct FabricArgs {
     /// File with such calls, one a line
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub calls: Option<PathBuf>,
+    /// Link to report on, in the direction NODE:NODE, such as s0:s1
+    #[arg(long, value_name = "NODE:NODE", requires = "topology")]
+    pub link: Vec<String>,
     /// Reuse one connection for successive flows to the same host, where the program has connections
     #[arg(long, requires = "topology")]
     pub keep: bool,
@@ -166,6 +171,7 @@ impl FabricArgs {
         let (topology, programs) = self.shape(name, common)?;
         let offloads = offload::all(&self.offload, &programs, &topology)?;
         let setup = Setup {
+            links: self.link.iter().map(|text| link(text, &topology)).collect::<Result<_, _>>()?,
             calls: calls::all(&self.call, self.calls.as_deref(), program, &topology)?,
             topology,
             queueing: self.queueing(common)?,
@@ -271,6 +277,27 @@ impl FabricArgs {
         }
         Ok(Some(mark))
     }
+}
+
+/// `s0:s1`
+fn link(text: &str, topology: &Topology) -> Result<[Node; 2], Failure> {
+    let (from, to) = text
+        .split_once(':')
+        .ok_or_else(|| Failure::Usage(format!("--link {text}: say two nodes, such as s0:s1")))?;
+    let node = |name: &str| topology.node(name).ok_or_else(|| file::no_node(name, topology));
+    let ends = [node(from)?, node(to)?];
+    let other =
+        |wire: &Wire| wire.ends.contains(&ends[0]).then(|| wire.ends[usize::from(wire.ends[0] == ends[0])]);
+    let others: Vec<_> = topology.wires.iter().filter_map(other).collect();
+    if others.contains(&ends[1]) {
+        return Ok(ends);
+    }
+    let names: Vec<_> = others.iter().take(NEIGHBOURS).map(|node| topology.name(*node)).collect();
+    let more = if others.len() > NEIGHBOURS { ", ..." } else { "" };
+    Err(Failure::Usage(format!(
+        "--link {text}: there is no such link; {from} has links to {}{more}",
+        names.join(", ")
+    )))
 }
 
 /// A workload from its name, of so many flows.

@@ -23,6 +23,7 @@ use carrick_driver::compiled::{self, SharedLibrary};
 use carrick_ir::Program;
 use carrick_sim::fabric::results::Results;
 use carrick_sim::fabric::{self, Setup};
+use carrick_sim::globals::Globals;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
@@ -33,6 +34,8 @@ pub use programs::files;
 pub use runs::Shard;
 use runs::{Asked, Runs};
 pub use show::RUN;
+
+use serde_json::{Map, Value};
 
 use super::plot;
 use super::scenario::engine_of;
@@ -47,6 +50,8 @@ struct Run {
     results: Results,
     /// packets that were sent again, where that was looked at
     retransmitted: Option<u64>,
+    /// by program in the network, what its global contexts count, where that was looked at
+    globals: Vec<Map<String, Value>>,
 }
 
 /// Simulates the topology of this name.
@@ -174,9 +179,11 @@ impl Work<'_> {
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
         observers.extend(trace.as_mut().map(Traced::observer));
+        let mut globals = Globals::new(self.programs.iter());
         let measured = !self.args.fast;
         if measured {
             observers.push(&mut metrics);
+            observers.push(&mut globals);
         }
         let mut all = All(observers);
         let watched = self.tracing == Tracing::On || self.args.pcap.is_some();
@@ -188,6 +195,8 @@ impl Work<'_> {
         let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
         pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
         trace.map_or(Ok(()), Traced::finish)?;
-        Ok(Run { asked, results, retransmitted: measured.then_some(metrics.retransmitted_packets) })
+        let of = |(station, program)| globals.of(station, program);
+        let globals = self.programs.iter().enumerate().map(of).collect();
+        Ok(Run { asked, results, retransmitted: measured.then_some(metrics.retransmitted_packets), globals })
     }
 }

@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use carrick_ir::{COUNTERS, REFUSALS, counter};
+use carrick_sim::fabric::MessageTimes;
 use carrick_sim::fabric::results::{
-    Bucket, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
+    Bucket, LinkResult, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
 };
 use carrick_sim::fabric::timed::CallResult;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Run, Runs};
 use crate::commands::scenario::unseen;
@@ -102,7 +103,9 @@ fn one(run: &Run) {
     for Bucket { upto, flows, p50, p99, most } in r.slowdowns(BUCKETS) {
         println!("{upto:>30} {flows:>10} {p50:>10.2} {p99:>10.2} {most:>10.2}");
     }
+    messages(&r.messages);
     r.tiers.iter().for_each(tier);
+    r.links.iter().for_each(link);
     for (reason, n) in refusals(&r.counters) {
         println!("hosts refused {n}: {reason}");
     }
@@ -110,7 +113,7 @@ fn one(run: &Run) {
     for call in r.calls.iter().filter(|call| call.failure().is_none()) {
         println!("called            {}: {}", call.text, call.status().unwrap_or_default());
     }
-    r.stations.iter().for_each(station);
+    r.stations.iter().zip(&run.globals).for_each(station);
     let failures = r.failures();
     failures
         .iter()
@@ -139,6 +142,32 @@ fn tier(t: &TierResult) {
     );
 }
 
+fn messages(m: &MessageTimes) {
+    let Some([p50, p99, most]) = m.percentiles() else { return };
+    println!(
+        "messages          {} delivered or intercepted, in {:.3} us (p50), {:.3} us (p99), {:.3} us at most; {} delivered again",
+        m.took_ns.len(),
+        p50 as f64 / 1e3,
+        p99 as f64 / 1e3,
+        most as f64 / 1e3,
+        m.again
+    );
+}
+
+fn link(l: &LinkResult) {
+    let c = &l.counters;
+    println!(
+        "{:<17} used {:.1} % of the time: {} packets, {} bytes, {} dropped, {} marked; queue {} bytes at most",
+        format!("link {}", l.name),
+        l.busy * 100.0,
+        c.packets,
+        c.octets,
+        c.dropped,
+        c.marked,
+        c.peak
+    );
+}
+
 fn service(s: &ServiceResult) {
     let c = &s.counters;
     println!(
@@ -151,7 +180,7 @@ fn service(s: &ServiceResult) {
     );
 }
 
-fn station(s: &StationResult) {
+fn station((s, globals): (&StationResult, &Map<String, Value>)) {
     let counted = |name| s.counters[counter(name)];
     println!(
         "{:<17} {}: {} packets seen, {} let through, {} made",
@@ -162,6 +191,11 @@ fn station(s: &StationResult) {
         counted("tx_packets")
     );
     s.offload.iter().for_each(|it| offload(&s.node, it));
+    for (name, fields) in globals {
+        let fields = fields.as_object().into_iter().flatten();
+        let all: Vec<_> = fields.map(|(name, value)| format!("{name} {value}")).collect();
+        println!("{:<17} {name}: {}", format!("state at {}", s.node), all.join(", "));
+    }
     for (reason, n) in refusals(&s.counters) {
         println!("{} refused {n}: {reason}", s.node);
     }
@@ -173,10 +207,11 @@ fn station(s: &StationResult) {
 fn offload(node: &str, o: &OffloadResult) {
     let c = &o.counters;
     println!(
-        "{:<17} {} messages taken, {} of them again; {} put, {} intercepted ({} hits), {} answers refused, {} never answered; busy {:.1} % of the time",
+        "{:<17} {} messages taken, {} of them again ({} spurious); {} put, {} intercepted ({} hits), {} answers refused, {} never answered; busy {:.1} % of the time",
         format!("offload at {node}"),
         c.taken,
         c.again,
+        c.spurious,
         c.put,
         c.intercepted,
         c.hits,
@@ -220,13 +255,41 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "retransmitted_packets": run.retransmitted,
         "slowdowns": slowdowns,
         "queues": tiers,
+        "links": r.links.iter().map(link_json).collect::<Vec<_>>(),
+        "messages": messages_json(&r.messages),
         "packets": r.packets,
         "hops": r.hops,
         "counters": counters(&r.counters),
-        "programs": r.stations.iter().map(station_json).collect::<Vec<_>>(),
+        "programs": r.stations.iter().zip(&run.globals).map(station_json).collect::<Vec<_>>(),
         "calls": r.calls.iter().map(call_json).collect::<Vec<_>>(),
         "services": r.services.iter().map(service_json).collect::<Vec<_>>(),
         "failures": r.failures(),
+    })
+}
+
+fn link_json(l: &LinkResult) -> Value {
+    let c = &l.counters;
+    json!({
+        "link": l.name,
+        "rate_bps": l.rate_bps,
+        "utilisation": l.busy,
+        "packets": c.packets,
+        "bytes": c.octets,
+        "dropped": c.dropped,
+        "lost": c.lost,
+        "marked": c.marked,
+        "peak_bytes": c.peak,
+    })
+}
+
+fn messages_json(m: &MessageTimes) -> Value {
+    let [p50, p99, most] = m.percentiles().map_or([None; 3], |times| times.map(Some));
+    json!({
+        "count": m.took_ns.len(),
+        "p50_ns": p50,
+        "p99_ns": p99,
+        "max_ns": most,
+        "delivered_again": m.again,
     })
 }
 
@@ -246,13 +309,14 @@ fn service_json(s: &ServiceResult) -> Value {
     })
 }
 
-fn station_json(s: &StationResult) -> Value {
+fn station_json((s, globals): (&StationResult, &Map<String, Value>)) -> Value {
     json!({
         "at": s.node,
         "program": s.program,
         "protocol": s.protocols[0],
         "counters": counters(&s.counters),
         "open_contexts": s.open_contexts,
+        "state": globals,
         "offload": s.offload.as_ref().map(offload_json),
     })
 }
@@ -262,6 +326,7 @@ fn offload_json(o: &OffloadResult) -> Value {
     json!({
         "taken": c.taken,
         "taken_again": c.again,
+        "spurious": c.spurious,
         "put": c.put,
         "intercepted": c.intercepted,
         "hits": c.hits,

@@ -37,6 +37,8 @@ pub struct OffloadCounters {
     /// messages, of which some were taken before
     pub taken: u64,
     pub again: u64,
+    /// that were delivered or intercepted before: they were retransmitted without need
+    pub spurious: u64,
     /// that went on, that were intercepted, and those of these whose keys the cache had
     pub put: u64,
     pub intercepted: u64,
@@ -222,7 +224,10 @@ impl Application {
 
     /// A worker has a message in its hands.
     fn serve(&mut self, worker: usize, message: u64, octets: Vec<u8>, flows: &Flows, now: u64) {
-        let again = self.pieces.named(&octets, flows).is_some_and(|piece| !self.seen.insert(piece));
+        let piece = self.pieces.named(&octets, flows);
+        let again = piece.is_some_and(|piece| !self.seen.insert(piece));
+        let gone = piece.is_some_and(|piece| flows.is_gone(piece.flow, piece.number));
+        self.counters.spurious += u64::from(again && gone);
         self.counters.taken += 1;
         self.counters.again += u64::from(again);
         self.counters.octets_in += octets.len() as u64;
