@@ -189,6 +189,32 @@ fn messages_that_are_not_answered_well_are_retransmitted() {
     assert!(of(&twice, "refused") > 5 && of(&twice, "taken_again") == 0, "{twice}");
 }
 
+/// Two pathlets do all that pathlets may do, and what they may not, and the links lose packets.
+#[test]
+fn every_message_is_delivered_or_intercepted_once() {
+    let flows =
+        ["--workload", "closed:4@h0..h1:h2..h3", "--flows", "40", "--sizes", "1KB..30KB", "--format", "json"];
+    let network = ["--topology", "dumbbell:2", "--rate", "10Gbps", "--delay", "1us", "--loss", "2%"];
+    let first =
+        "s0:service=exponential:12us,workers=2,ratio=0.7..1.3,intercept=20%,twice=5%,never=2%,beyond=2%";
+    let second = "s1:service=bimodal:95%x6us,5%x120us,workers=3,ratio=0.8..1.5,hits=20%,never=1%";
+    let [s0, s1] = ["s0", "s1"].map(|node| format!("{node}=protocols/message-wrapper/message-wrapper.mtp"));
+    let at = ["--at", &s0, "--at", &s1, "--at-set", "s1.pathlet=2", "--offload", first, "--offload", second];
+    let set =
+        ["--at-set", "s0.answer_within=1ms", "--at-set", "s1.answer_within=1ms", "--set", "fabric_rto=300us"];
+    let runs = ["--set", "pathlet_rto=2ms", "--set", "retries_max=40", "--seeds", "10", "--fast"];
+    let said = done(&root(), &[&["sim", TRANSPORT][..], &network, &flows, &at, &set, &runs].concat());
+    let said: Value = serde_json::from_str(&said).expect("JSON");
+    let runs = said["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 10);
+    let count = |what: &str| runs.iter().map(|run| of(run, what)).sum::<u64>();
+    for run in runs {
+        assert_eq!((&run["ended"], &run["messages"]["delivered_again"]), (&40.into(), &0.into()), "{run}");
+    }
+    let all = ["taken_again", "spurious", "intercepted", "refused", "never_answered"];
+    all.into_iter().for_each(|what| assert!(count(what) > 0, "{what}"));
+}
+
 #[test]
 fn a_message_that_finds_no_space_is_sent_later() {
     let greedy = ["--without", "congestion,switching"];
