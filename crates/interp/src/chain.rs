@@ -120,7 +120,9 @@ impl Machine {
         for (cell, init) in &chain.scratch {
             self.init(init, stack, *cell as usize);
         }
-        self.processors(p, processors, at.unwrap_or(0), &shared);
+        if !self.run_outside(p, event, at) {
+            self.processors(p, processors, at.unwrap_or(0), &shared);
+        }
         self.delete_doomed(p);
         self.check_invariants(p, chain, handle, &shared);
         if self.trace.is_some() && self.instance(handle).is_some() {

@@ -141,6 +141,11 @@ impl Instances {
         Some(Handle { ctx: self.ctx, generation, slot })
     }
 
+    /// Whether [`Instances::take`] would give one.
+    pub(crate) fn has_free_slot(&self) -> bool {
+        !self.freed.is_empty() || self.slots.len() < self.capacity as usize
+    }
+
     /// Takes the slot of a global context, which does not count as open; its handle.
     pub(crate) fn begin_global(&mut self) -> u64 {
         let handle = self.take();

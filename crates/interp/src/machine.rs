@@ -7,6 +7,7 @@ use crate::api::{Completion, Config, FAILED_CLAIMS_KEPT, FailedClaim, Record, Tr
 use crate::contexts::{Handle, Instances};
 use crate::counters::{CLAIMS_FAILED, COMPLETION_LOST, Counters};
 use crate::debug::Debug;
+use crate::handover::Outside;
 use crate::layout::TIMER_CELLS;
 use crate::link::Linked;
 use crate::passing::Passing;
@@ -54,6 +55,8 @@ pub(crate) struct Machine {
     pub failed_claims: Vec<FailedClaim>,
     /// of a core that stops at statements
     pub debug: Option<Box<Debug>>,
+    /// of a core whose chains run elsewhere
+    pub outside: Option<Outside>,
     /// what follows the network header of the packet that is received
     pub packet: Vec<u8>,
     /// what of it no extract has taken yet
@@ -107,6 +110,7 @@ impl Machine {
             issued_at: Loc::default(),
             failed_claims: Vec::new(),
             debug: None,
+            outside: None,
             packet: Vec::new(),
             packet_rest: 0..0,
             packet_net: Vec::new(),

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use carrick_interp::Config;
 use carrick_interp::debug::Hook;
+use carrick_interp::{Chains, Config};
 use carrick_ir::{Function, Program};
 
 use crate::core::{Completion, Core, FailedClaim, Record, Refused, Request};
@@ -19,6 +19,18 @@ impl Interpreted {
     /// What is wrong with the configuration.
     pub fn new(program: Arc<Program>, config: &Config) -> Result<Interpreted, String> {
         carrick_interp::Core::new(program, config).map(Interpreted)
+    }
+
+    /// A fresh core whose chains run elsewhere.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn with_chains(
+        program: Arc<Program>,
+        config: &Config,
+        chains: Box<dyn Chains>,
+    ) -> Result<Interpreted, String> {
+        carrick_interp::Core::with_chains(program, config, chains).map(Interpreted)
     }
 
     /// A fresh core that tells `hook` of every statement, by this number.
