@@ -20,6 +20,7 @@ targets! {
     sim,
     native,
     ns3,
+    hw,
     xdp,
     json,
 }

@@ -30,7 +30,7 @@ const LISTS: [&str; 7] = [
 const KINDS: [&str; 8] = ["mtp", "mtp,part", "ebnf", "console", "c", "rust", "toml", "text"];
 
 /// Pages whose commands need a setting of their own, which the tests beside make.
-const RUN_ELSEWHERE: [&str; 3] = ["tutorial.md", "reference/debugging.md", "ns3.md"];
+const RUN_ELSEWHERE: [&str; 4] = ["tutorial.md", "reference/debugging.md", "ns3.md", "hardware.md"];
 
 /// The pages of the book, by their place in it, with their texts; without the list of them.
 fn pages() -> Vec<(String, String)> {

@@ -80,13 +80,14 @@ fn what_a_build_leaves_out_is_not_missed() {
 }
 
 /// What a limit is of a program in `tests/ui`, to the last one.
-const MEASURED: [(&str, &str, u64); 10] = [
+const MEASURED: [(&str, &str, u64); 11] = [
     // 20 turns, and two of the function that `noted` calls.
     ("instructions_per_chain", "MTP0607_instructions.mtp", 22),
     // Six, and three in each of 40 turns.
     ("statements_per_chain", "MTP0607_statements.mtp", 126),
     ("events_per_chain", "MTP0607_events.mtp", 4),
     ("blueprints_per_event", "MTP0607_instructions.mtp", 22),
+    ("iterations_per_loop", "MTP0615_loop.mtp", 20),
     ("contexts_per_chain", "MTP0608_contexts_per_chain.mtp", 2),
     // 4 and 64 times 8, an id of twice 4.
     ("context_bytes", "MTP0609_context_octets.mtp", 524),

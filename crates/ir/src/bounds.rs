@@ -233,7 +233,7 @@ impl<'p> Costs<'p> {
 }
 
 /// How often a loop goes round at most; `None`: it is no loop.
-fn turns(stmt: &Stmt) -> Option<u32> {
+pub fn turns(stmt: &Stmt) -> Option<u32> {
     match &stmt.kind {
         StmtKind::ForRange { max, .. } => Some(u32::try_from(*max).unwrap_or(u32::MAX)),
         StmtKind::ForEach { list, .. } => {

@@ -19,4 +19,5 @@ code_table! {
     QUEUES = 612, "more queues than a target has", "0612";
     UNBUILT = 613, "something that a target does not support yet", "0613";
     REPORTS = 614, "reports that a target does not deliver", "0614";
+    LOOP = 615, "a loop that is too long for a target", "0615";
 }

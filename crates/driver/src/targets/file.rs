@@ -39,6 +39,8 @@ pub struct TargetFile {
     /// where code can run, the last one everything; none: in one place
     #[serde(default)]
     pub sites: Vec<Site>,
+    /// of a target that makes circuits: how
+    pub pipeline: Option<PipelineSpec>,
     /// what of Linux programs use, and since when that is there: for those who load them
     #[serde(default)]
     pub linux: Vec<Feature>,
@@ -61,6 +63,16 @@ pub struct Feature {
     pub since: String,
     /// what for, as the end of a sentence
     pub what: String,
+}
+
+/// How a chain becomes a pipeline.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineSpec {
+    /// registers between input and output, in cycles
+    pub stages: u64,
+    /// by what the stages are balanced: a delay model of the tool that makes them
+    pub delay_model: String,
 }
 
 /// One place of a target where code can run.

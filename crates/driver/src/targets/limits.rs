@@ -61,6 +61,14 @@ pub const LIMITS: &[Limit] = &[
         mend: LOOPS,
     },
     Limit {
+        name: "iterations_per_loop",
+        meaning: "iterations of a loop in a chain, also of one over an array or a list",
+        code: codes::LOOP,
+        unit: "iterations",
+        measure: |m| m.iterations(),
+        mend: "lower the bound of the loop, or go on in another event: `raise` one, or start a timer",
+    },
+    Limit {
         name: "contexts_per_chain",
         meaning: "contexts that a chain takes: its own, those that it shares, the global ones",
         code: codes::CONTEXTS,

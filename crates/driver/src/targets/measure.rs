@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much a program does and holds at most, with the places where it says so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use carrick_ir::bounds::{Cost, costs, loops};
+use carrick_ir::bounds::{Cost, costs, loops, turns};
 use carrick_ir::size::Sizes;
 use carrick_ir::{self as ir, EventKind, Expr, FuncId, SchedInputs, fold};
 use carrick_syntax::ast::{Arm, ExprKind, File, ItemKind, Step};
@@ -144,6 +144,44 @@ impl<'p> Measured<'p> {
         let start = self.places.offset(dearest.loc.file as usize, at);
         let text = format!("{} in {} iterations", of(&dearest.cost), dearest.turns);
         Some((Span::new(start, start + "for".len() as u32), text))
+    }
+
+    /// How many iterations each loop of the chains has.
+    pub(super) fn iterations(&self) -> Vec<Amount> {
+        let mut open: Vec<FuncId> = Vec::new();
+        for chain in self.program.chains.iter().flatten() {
+            open.extend(chain.present.iter().chain(chain.absent.iter().flatten()));
+        }
+        let mut seen = BTreeSet::new();
+        let mut found = Vec::new();
+        while let Some(func) = open.pop() {
+            if !seen.insert(func) {
+                continue;
+            }
+            let function = &self.program.functions[func.index()];
+            ir::walk::statements(&function.body, &mut |stmt| {
+                if let ir::StmtKind::Call { func, .. } = &stmt.kind {
+                    open.push(*func);
+                }
+                if let Some(count) = turns(stmt) {
+                    found.push(self.of_loop(&function.name, count.into(), stmt.loc));
+                }
+            });
+        }
+        found.sort_by_key(|amount: &Amount| amount.span.start);
+        found
+    }
+
+    fn of_loop(&self, function: &str, count: u64, loc: ir::Loc) -> Amount {
+        let start = self.places.offset(loc.file as usize, LineCol { line: loc.line, col: loc.col });
+        Amount {
+            count,
+            span: Span::new(start, start + "for".len() as u32),
+            subject: format!("a loop in `{function}` can have"),
+            label: "this loop".into(),
+            causes: Vec::new(),
+            why: String::new(),
+        }
     }
 
     /// What each event from outside issues; the events of a packet are counted together, at the parser.

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The circuit of a program: pipelines of its chains, and the shell around them.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use carrick_driver::targets::PipelineSpec;
+use carrick_driver::{Failure, build};
+use carrick_ir::{ParamId, Program, Ty, fold};
+use include_dir::{Dir, include_dir};
+
+use super::dslx::{Design, Input, Shapes};
+use super::xls::{Pipeline, Xls};
+
+static RTL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/hw/rtl");
+
+/// Bits in front of an event: the number of its chain, whether it names a flow, whether there is space for another instance.
+const CHAIN_BITS: u32 = 8;
+/// Entries of a bucket of the session table.
+const WAYS: u64 = 8;
+/// The number of buckets is two to the power of this, at least and at most.
+const BUCKET_BITS: std::ops::RangeInclusive<u32> = 8..=12;
+/// What XLS writes is not ours to keep free of warnings.
+const LINT: [&str; 2] = ["UNUSEDSIGNAL", "WIDTH"];
+
+/// How wide the ports of a circuit are.
+pub struct Ports {
+    pub id: u32,
+    pub context: u32,
+    pub event: u32,
+    pub env: u32,
+    pub issued: u32,
+}
+
+impl Ports {
+    pub fn of(program: &Program, design: &Design) -> Ports {
+        let shapes = Shapes::new(program);
+        let context = shapes.width(&Ty::Context(design.context));
+        let events = design.chains.iter().map(|(event, _)| shapes.width(&Ty::Event(*event)));
+        let env = design.inputs.iter().map(|input| shapes.width(&input.ty(program))).sum::<u32>();
+        let made = if design.makes { 1 + context } else { 0 };
+        let drawn = if design.draws() { 8 } else { 0 };
+        Ports {
+            id: shapes.width(&Ty::Id(program.contexts[design.context.index()].id)),
+            context,
+            event: events.max().unwrap_or(0).max(1),
+            env: env.max(1),
+            issued: 2 + made + drawn + 8 + design.slots * (8 + design.args),
+        }
+    }
+
+    /// Bits of an event.
+    pub fn input(&self) -> u32 {
+        CHAIN_BITS + 2 + self.id + self.event + self.env
+    }
+
+    /// Bits of what becomes of it.
+    pub fn output(&self) -> u32 {
+        2 + self.context + self.issued
+    }
+}
+
+impl Design {
+    /// Whether chains draw random numbers.
+    pub fn draws(&self) -> bool {
+        self.inputs.iter().any(|input| matches!(input, Input::Random(_)))
+    }
+}
+
+/// Writes a program's circuit to a folder; the names of the files.
+///
+/// # Errors
+/// Those of XLS; [`Failure::Usage`] if the folder cannot be written.
+pub fn write(
+    program: &Program,
+    design: &Design,
+    settings: &PipelineSpec,
+    dir: &Path,
+) -> Result<Vec<String>, Failure> {
+    let name = &program.name;
+    let mut files = vec![format!("{name}.x")];
+    build::write(&dir.join(&files[0]), design.text.as_bytes())?;
+    let xls = Xls::load()?;
+    let ir = xls.convert(&design.text, name)?;
+    for (_, chain) in &design.chains {
+        let module = format!("{name}_{chain}");
+        let pipeline =
+            Pipeline { module: &module, stages: settings.stages, delay_model: &settings.delay_model };
+        let verilog = xls.pipeline(&ir, name, chain, &pipeline)?;
+        let lint = |switch: &str| LINT.map(|name| format!("/* verilator lint_{switch} {name} */\n")).concat();
+        let text = lint("off") + &verilog + &lint("on");
+        files.push(format!("{module}.v"));
+        build::write(&dir.join(format!("{module}.v")), text.as_bytes())?;
+    }
+    build::write(&dir.join("top.sv"), top(program, design).as_bytes())?;
+    build::write_tree(&RTL, dir)?;
+    files.push("top.sv".into());
+    files.extend(RTL.files().map(|file| file.path().display().to_string()));
+    Ok(files)
+}
+
+/// The module that connects the shell and the pipelines.
+fn top(program: &Program, design: &Design) -> String {
+    let ports = Ports::of(program, design);
+    let Ports { id, context, event, env, issued } = ports;
+    let default = |id: ParamId| program.params.get(id.index()).map(|param| param.default);
+    let capacity = fold::fold(program, &program.contexts[design.context.index()].capacity, &default);
+    // Twice as many, so that no bucket is full before the host has no slot.
+    let entries = 2 * capacity.unwrap_or(0);
+    let bucket_bits = entries
+        .div_ceil(WAYS)
+        .next_power_of_two()
+        .trailing_zeros()
+        .clamp(*BUCKET_BITS.start(), *BUCKET_BITS.end());
+    let (input, output) = (ports.input() - 1, ports.output() - 1);
+    let makes = u32::from(design.makes);
+    let mut text = format!(
+        "// The circuit of {}: the shell, and the pipelines of its chains. Made by carrick.\n\
+         module top (\n    input  logic clk,\n    input  logic rst,\n    input  logic in_valid,\n    \
+         output logic in_ready,\n    input  logic [{input}:0] in_data,\n    output logic out_valid,\n    \
+         output logic [{output}:0] out_data\n);\n    \
+         logic [7:0] in_chain, run_chain;\n    logic in_named, in_space, run_valid, run_found, end_valid;\n    \
+         logic [{}:0] in_id;\n    logic [{}:0] in_event, run_event;\n    logic [{}:0] in_env, run_env;\n    \
+         logic [{}:0] run_context;\n    logic [{}:0] end_data;\n    \
+         assign {{in_chain, in_named, in_space, in_id, in_event, in_env}} = in_data;\n\n    \
+         shell #(\n        .ID({id}),\n        .CTX({context}),\n        .EVENT({event}),\n        .ENV({env}),\n        \
+         .ISSUED({issued}),\n        .MAKES(1'b{makes}),\n        .BUCKET_BITS({bucket_bits})\n    ) shell (\n        \
+         .out_found(out_data[{output}]),\n        .out_full(out_data[{}]),\n        .out_data(out_data[{}:0]),\n        \
+         .*\n    );\n",
+        program.name,
+        id - 1,
+        event - 1,
+        env - 1,
+        context - 1,
+        context + issued - 1,
+        output - 1,
+        output - 2,
+    );
+    let shapes = Shapes::new(program);
+    let mut data = String::new();
+    let mut valid = Vec::new();
+    for (n, (of, chain)) in design.chains.iter().enumerate() {
+        let width = shapes.width(&Ty::Event(*of)).max(1) - 1;
+        let _ = write!(
+            text,
+            "\n    logic end_{n};\n    logic [{}:0] data_{n};\n    {}_{chain} chain_{n} (\n        .clk(clk),\n        \
+             .rst(rst),\n        .in_valid(run_valid && run_chain == 8'd{n}),\n        .found(run_found),\n        \
+             .e(run_event[{width}:0]),\n        .c(run_context),\n        .env(run_env),\n        \
+             .out_valid(end_{n}),\n        .out(data_{n})\n    );\n",
+            context + issued - 1,
+            program.name
+        );
+        data = if n == 0 { "data_0".into() } else { format!("end_{n} ? data_{n} : {data}") };
+        valid.push(format!("end_{n}"));
+    }
+    let _ = write!(
+        text,
+        "\n    assign end_valid = {};\n    assign end_data  = {data};\nendmodule\n",
+        valid.join(" || ")
+    );
+    text
+}

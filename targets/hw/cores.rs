@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Cores whose chains run in the circuit, for comparisons with the interpreter.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use carrick_driver::targets::{Cores, PipelineSpec};
+use carrick_driver::{Failure, hosts};
+use carrick_ir::Program;
+use carrick_sim::diff::Pace;
+use carrick_sim::interpreted::Interpreted;
+use carrick_sim::scenario::Engine;
+
+use super::dslx::Design;
+use super::handlers::extended;
+use super::verilated::{Circuit, Wiring, tool};
+
+/// The circuit of one program. What surrounds the chains is the interpreter's: parser, timers, queues and units of data.
+struct Circuits {
+    tool: hosts::Host,
+    wiring: Rc<Wiring>,
+    /// with the functions that carry out what the circuit issues
+    program: Arc<Program>,
+    broken: Rc<RefCell<Option<String>>>,
+}
+
+/// Makes the circuit of a program.
+///
+/// # Errors
+/// As [`tool`].
+pub fn of(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<Box<dyn Cores>, Failure> {
+    let tool = tool(program, design, spec)?;
+    let (extended, sites) = extended(program, design);
+    let wiring = Rc::new(Wiring::new(program, design, sites));
+    Ok(Box::new(Circuits { tool, wiring, program: Arc::new(extended), broken: Rc::default() }))
+}
+
+impl Cores for Circuits {
+    fn paces(&self) -> &[Pace] {
+        &[Pace::AtOnce, Pace::Asked]
+    }
+
+    fn engine(&self, _pace: Pace) -> Engine {
+        let (program, path) = (self.program.clone(), self.tool.path.clone());
+        let (wiring, broken) = (self.wiring.clone(), self.broken.clone());
+        Engine::Made(Rc::new(move |_: &Arc<Program>, config| {
+            let circuit = Circuit::start(&path, wiring.clone(), broken.clone())?;
+            let core = Interpreted::with_chains(program.clone(), config, Box::new(circuit))?;
+            Ok(Box::new(core))
+        }))
+    }
+
+    fn refusal(&self) -> Option<Failure> {
+        self.broken.take().map(Failure::Failed)
+    }
+}

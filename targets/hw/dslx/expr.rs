@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Expressions and places.
+
+use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Function, Loc, LocalId, Place, Proj, Ty, UnOp};
+
+use super::emitter::{Emitted, Emitter, Input, unfit};
+use super::names::variable;
+use super::shape::{PartTy, parts, scalar};
+
+/// Where an expression is: the locals that it names, and the statement.
+#[derive(Clone, Copy)]
+pub struct Scope<'f> {
+    pub function: Option<&'f Function>,
+    pub names: &'f [String],
+    pub loc: Loc,
+    /// the chain has issued an instruction before this, perhaps
+    pub issued: bool,
+}
+
+impl<'f> Scope<'f> {
+    /// Outside functions: initial values.
+    pub const OUTSIDE: Scope<'static> =
+        Scope { function: None, names: &[], loc: Loc { file: 0, line: 0, col: 0 }, issued: false };
+
+    /// The variable of a local.
+    pub fn name(&self, local: LocalId) -> &'f str {
+        self.names.get(local.index()).map_or("", String::as_str)
+    }
+
+    fn at(&self, e: &Expr) -> Loc {
+        if e.loc.line > 0 { e.loc } else { self.loc }
+    }
+
+    fn ty(&self, local: LocalId) -> Option<&'f Ty> {
+        Some(&self.function?.locals.get(local.index())?.ty)
+    }
+}
+
+impl Emitter<'_> {
+    pub fn expr(&mut self, e: &Expr, scope: Scope<'_>) -> Emitted<String> {
+        Ok(match &e.kind {
+            ExprKind::Lit(value) => self.literal(&e.ty, *value),
+            ExprKind::Const(id) => {
+                let value = self.program.consts[id.index()].value;
+                self.literal(&e.ty, value)
+            }
+            ExprKind::Param(id) => {
+                self.inputs.insert(Input::Param(*id));
+                format!("env.param_{}", self.program.params[id.index()].name)
+            }
+            ExprKind::Load(place) => self.load(place, scope)?,
+            ExprKind::Unary(op, x) => self.unary(*op, x, scope, scope.at(e))?,
+            ExprKind::Binary(op, a, b) => self.binary(*op, e, [a, b], scope)?,
+            ExprKind::Cast(x) => {
+                let value = self.expr(x, scope)?;
+                self.cast(&x.ty, &e.ty, value)
+            }
+            ExprKind::Cond(cond, yes, no) => {
+                let (cond, yes, no) =
+                    (self.expr(cond, scope)?, self.expr(yes, scope)?, self.expr(no, scope)?);
+                format!("(if {cond} {{ {yes} }} else {{ {no} }})")
+            }
+            ExprKind::MakeId(id, args) => {
+                let ty = self.ty(&Ty::Id(*id));
+                let mut fields = Vec::new();
+                for (part, arg) in self.program.ids[id.index()].parts.iter().zip(args) {
+                    fields.push(format!("{}: {}", variable(&part.name), self.expr(arg, scope)?));
+                }
+                format!("{ty} {{ {} }}", fields.join(", "))
+            }
+            ExprKind::Builtin(which, args) => self.builtin(*which, args, scope, scope.at(e))?,
+            _ => self.query(e, scope)?,
+        })
+    }
+
+    /// What is asked of lists, contexts and blueprints.
+    fn query(&mut self, e: &Expr, scope: Scope<'_>) -> Emitted<String> {
+        let space = |input: Input, name: &str, this: &mut Self| {
+            if scope.issued {
+                return unfit(
+                    "the space of a unit of data after an instruction of the same chain",
+                    scope.at(e),
+                );
+            }
+            this.inputs.insert(input);
+            Ok(format!("env.{name}"))
+        };
+        Ok(match &e.kind {
+            ExprKind::ListLen(list) => {
+                let list = self.load(list, scope)?;
+                let len = format!("{list}.len");
+                self.cast(&Ty::U32, &e.ty, len)
+            }
+            ExprKind::ListFull(list) => {
+                let Ty::List(_, most, _) = list.ty else {
+                    return unfit("a list without a length", scope.at(e));
+                };
+                format!("({}.len == u32:{most})", self.load(list, scope)?)
+            }
+            ExprKind::ListFind(list, key) => {
+                let find = self.rank(&list.ty, false)?;
+                let (list, key) = (self.load(list, scope)?, self.expr(key, scope)?);
+                self.cast(&Ty::U32, &e.ty, format!("{find}({list}, {key})"))
+            }
+            ExprKind::Handle(_) => {
+                self.inputs.insert(Input::Handle);
+                "env.handle".into()
+            }
+            ExprKind::TxRoom(_) => space(Input::TxRoom, "tx_room", self)?,
+            ExprKind::RxSize(_) => space(Input::RxSize, "rx_size", self)?,
+            ExprKind::OptPresent(bp, opt) => {
+                format!("{}.{}", scope.name(*bp), variable(&self.program.opts[opt.index()].name))
+            }
+            ExprKind::WndHead(_)
+            | ExprKind::WndTest(..)
+            | ExprKind::WndFirstSet(_)
+            | ExprKind::WndFirstUnset(_) => return unfit("a sliding window", scope.at(e)),
+            ExprKind::TimerArmed(..) => return unfit("whether a timer runs", scope.at(e)),
+            _ => return unfit("an expression of parsers and headers", scope.at(e)),
+        })
+    }
+
+    /// A conversion: keeps the bits, or asks whether there are any.
+    pub fn cast(&mut self, from: &Ty, to: &Ty, value: String) -> String {
+        let (source, dest) = (self.ty(from), self.ty(to));
+        if *to == Ty::Bool && *from != Ty::Bool {
+            return format!("({value} != {source}:0)");
+        }
+        if source == dest { value } else { format!("({value} as {dest})") }
+    }
+
+    fn unary(&mut self, op: UnOp, x: &Expr, scope: Scope<'_>, loc: Loc) -> Emitted<String> {
+        let value = self.expr(x, scope)?;
+        Ok(match op {
+            UnOp::Neg => format!("(-{value})"),
+            UnOp::Not | UnOp::BitNot => format!("!{value}"),
+            UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2 => return unfit("a root or a logarithm", loc),
+        })
+    }
+
+    fn binary(&mut self, op: BinOp, e: &Expr, [a, b]: [&Expr; 2], scope: Scope<'_>) -> Emitted<String> {
+        let loc = scope.at(e);
+        if matches!(op, BinOp::Div | BinOp::Rem) {
+            return self.divide(op, e, [a, b], scope);
+        }
+        let (left, right) = (self.expr(a, scope)?, self.expr(b, scope)?);
+        let sign = match op {
+            BinOp::Add => "+",
+            BinOp::Sub => "-",
+            BinOp::Mul => "*",
+            BinOp::And => "&",
+            BinOp::Or => "|",
+            BinOp::Xor => "^",
+            BinOp::LogicalAnd => "&&",
+            BinOp::LogicalOr => "||",
+            BinOp::Shl | BinOp::Shr => {
+                let sign = if op == BinOp::Shl { "<<" } else { ">>" };
+                // Shifts by a negative count are shifts by many.
+                let right = self.cast(&b.ty, &Ty::U64, right);
+                return Ok(self.cast(&a.ty, &e.ty, format!("({left} {sign} {right})")));
+            }
+            BinOp::Eq | BinOp::Ne | BinOp::Lt | BinOp::Le | BinOp::Gt | BinOp::Ge => {
+                let right = self.cast(&b.ty, &a.ty, right);
+                return Ok(self.compare(op, &a.ty, &left, &right));
+            }
+            _ => return unfit("arithmetic of rates and fractions, which needs 128 bits", loc),
+        };
+        let left = self.cast(&a.ty, &e.ty, left);
+        let right = self.cast(&b.ty, &e.ty, right);
+        Ok(format!("({left} {sign} {right})"))
+    }
+
+    fn compare(&mut self, op: BinOp, ty: &Ty, a: &str, b: &str) -> String {
+        match op {
+            BinOp::Eq => format!("({a} == {b})"),
+            BinOp::Ne => format!("({a} != {b})"),
+            BinOp::Lt => self.less(ty, a, b),
+            BinOp::Gt => self.less(ty, b, a),
+            BinOp::Le => format!("({a} == {b} || {})", self.less(ty, a, b)),
+            _ => format!("({a} == {b} || {})", self.less(ty, b, a)),
+        }
+    }
+
+    /// A division by a power of two: a shift that rounds toward zero.
+    fn divide(&mut self, op: BinOp, e: &Expr, [a, b]: [&Expr; 2], scope: Scope<'_>) -> Emitted<String> {
+        let by = self.constant(b).filter(|by| by.is_power_of_two());
+        let (left, (_, signed)) = (self.expr(a, scope)?, scalar(self.program, &a.ty));
+        let Some(by) = by.filter(|by| !signed || *by <= i64::MAX as u64) else {
+            return unfit("a division by something other than a constant power of two", scope.at(e));
+        };
+        let (shift, ty) = (by.trailing_zeros(), self.ty(&a.ty));
+        let up = format!("(if {left} < {ty}:0 {{ {left} + {ty}:{} }} else {{ {left} }})", by - 1);
+        let quotient = match signed {
+            true => format!("({up} >> u32:{shift})"),
+            false => format!("({left} >> u32:{shift})"),
+        };
+        let result = match op {
+            BinOp::Div => quotient,
+            _ => format!("({left} - ({quotient} << u32:{shift}))"),
+        };
+        Ok(self.cast(&a.ty, &e.ty, result))
+    }
+
+    fn constant(&self, e: &Expr) -> Option<u64> {
+        match &e.kind {
+            ExprKind::Lit(value) => Some(*value),
+            ExprKind::Const(id) => Some(self.program.consts[id.index()].value),
+            ExprKind::Cast(x) => self.constant(x),
+            _ => None,
+        }
+    }
+
+    fn builtin(&mut self, which: Builtin, args: &[Expr], scope: Scope<'_>, loc: Loc) -> Emitted<String> {
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.expr(arg, scope)?);
+        }
+        let mut input = |input: Input, name: &str| {
+            self.inputs.insert(input);
+            Ok(format!("env.{name}"))
+        };
+        match (which, values.as_slice()) {
+            (Builtin::Now, _) => input(Input::Now, "now"),
+            (Builtin::Mtu, _) => input(Input::Mtu, "mtu"),
+            (Builtin::LocalIp, _) => input(Input::LocalIp, "local_ip"),
+            (Builtin::Min | Builtin::SeqMin, [a, b]) => {
+                let less = self.less(&args[0].ty, b, a);
+                Ok(format!("(if {less} {{ {b} }} else {{ {a} }})"))
+            }
+            (Builtin::Max | Builtin::SeqMax, [a, b]) => {
+                let less = self.less(&args[0].ty, a, b);
+                Ok(format!("(if {less} {{ {b} }} else {{ {a} }})"))
+            }
+            (Builtin::Abs, [a]) => match scalar(self.program, &args[0].ty) {
+                (_, true) => {
+                    let zero = self.literal(&args[0].ty, 0);
+                    Ok(format!("(if {a} < {zero} {{ -{a} }} else {{ {a} }})"))
+                }
+                _ => Ok(a.clone()),
+            },
+            (Builtin::AddrIsNone, [a]) => Ok(format!("({a}.region == u64:0)")),
+            (Builtin::AddrSkip, [a, by]) => {
+                self.ty(&Ty::Addr);
+                self.helper("skip", || {
+                    "fn skip(a: Addr, by: u64) -> Addr {\n    \
+                     let by = if by < a.bytes { by } else { a.bytes };\n    \
+                     Addr { offset: a.offset + by, bytes: a.bytes - by, ..a }\n}\n"
+                        .into()
+                });
+                Ok(format!("skip({a}, {by})"))
+            }
+            _ => unfit("a keyed hash", loc),
+        }
+    }
+
+    /// The name of a part of a value.
+    fn part(&mut self, ty: &Ty, proj: &Proj, scope: Scope<'_>) -> Emitted<(String, Ty)> {
+        let program = self.program;
+        let all = parts(program, ty).unwrap_or_default();
+        let nth = |n: usize| {
+            let part = all.get(n).filter(|part| matches!(part.ty, PartTy::Is(_)));
+            part.map(|part| (variable(&part.name), part))
+        };
+        let named = |name: &str| all.iter().position(|part| part.name == name);
+        let first = match (ty, proj) {
+            (Ty::Event(id), Proj::Field(n)) => {
+                1 + usize::from(program.events[id.index()].id.is_some()) + *n as usize
+            }
+            (Ty::Context(_), Proj::Field(n)) => 2 + *n as usize,
+            (Ty::Blueprint(_), Proj::Field(n)) => program.net_header.fields.len() + *n as usize,
+            (Ty::Blueprint(_), Proj::Net(n)) | (_, Proj::Field(n)) => *n as usize,
+            (Ty::Context(_), Proj::CtxId) => 1,
+            (Ty::Event(_), Proj::Token) => 0,
+            (Ty::Event(_), Proj::FlowId) => 1,
+            (Ty::Blueprint(_), Proj::OptField(opt, n)) => {
+                named(&program.opts[opt.index()].name).unwrap_or(usize::MAX - 64) + 1 + *n as usize
+            }
+            (Ty::Blueprint(_), Proj::PayloadLen) => return Ok(("payload_.len".into(), Ty::Bytes)),
+            (Ty::Blueprint(_), Proj::PayloadAddr) => return Ok(("payload_.addr".into(), Ty::Addr)),
+            _ => return unfit("a part of the received packet", scope.loc),
+        };
+        match nth(first) {
+            Some((name, part)) => match &part.ty {
+                PartTy::Is(ty) => Ok((name, ty.clone())),
+                _ => unfit("a part without bits", scope.loc),
+            },
+            None => unfit("the token of an event that no application caused", scope.loc),
+        }
+    }
+
+    /// The value at a place.
+    pub fn load(&mut self, place: &Place, scope: Scope<'_>) -> Emitted<String> {
+        let mut text = scope.name(place.root).to_owned();
+        let Some(mut ty) = scope.ty(place.root).cloned() else {
+            return unfit("a name without a value", scope.loc);
+        };
+        for proj in &place.path {
+            match (proj, &ty) {
+                (Proj::Index(at), Ty::Array(of, n)) => {
+                    let at = self.index(at, scope)?;
+                    let zero = self.zero(of);
+                    text = format!("(if {at} < u64:{n} {{ {text}[{at}] }} else {{ {zero} }})");
+                    ty = (**of).clone();
+                }
+                (Proj::Elem(at), Ty::List(of, _, _)) => {
+                    let (at, element) = (self.index(at, scope)?, self.element(&ty)?);
+                    text = format!("{element}({text}, {at})");
+                    ty = (**of).clone();
+                }
+                _ => {
+                    let (name, of) = self.part(&ty, proj, scope)?;
+                    text = format!("{text}.{name}");
+                    ty = of;
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    fn index(&mut self, at: &Expr, scope: Scope<'_>) -> Emitted<String> {
+        let value = self.expr(at, scope)?;
+        Ok(self.cast(&at.ty, &Ty::U64, value))
+    }
+
+    /// The root of a place with another value at the place.
+    pub fn stored(&mut self, place: &Place, value: String, scope: Scope<'_>) -> Emitted<String> {
+        let Some(ty) = scope.ty(place.root).cloned() else {
+            return unfit("a name without a value", scope.loc);
+        };
+        self.with(&ty, scope.name(place.root).to_owned(), &place.path, value, scope)
+    }
+
+    fn with(
+        &mut self,
+        ty: &Ty,
+        base: String,
+        path: &[Proj],
+        value: String,
+        scope: Scope<'_>,
+    ) -> Emitted<String> {
+        let Some((first, rest)) = path.split_first() else { return Ok(value) };
+        match (first, ty) {
+            (Proj::Index(at), Ty::Array(of, n)) => {
+                let at = self.index(at, scope)?;
+                let inner = self.with(of, format!("{base}[{at}]"), rest, value, scope)?;
+                Ok(format!("(if {at} < u64:{n} {{ update({base}, {at}, {inner}) }} else {{ {base} }})"))
+            }
+            (Proj::Elem(at), Ty::List(of, _, _)) => {
+                let (at, name) = (self.index(at, scope)?, self.ty(ty));
+                let inner = self.with(of, format!("{base}.items[{at}]"), rest, value, scope)?;
+                Ok(format!(
+                    "(if {at} < ({base}.len as u64) {{ {name} {{ items: update({base}.items, {at}, {inner}), ..{base} }} }} \
+                     else {{ {base} }})"
+                ))
+            }
+            _ => {
+                let (field, of) = self.part(ty, first, scope)?;
+                let inner = self.with(&of, format!("{base}.{field}"), rest, value, scope)?;
+                Ok(format!("{} {{ {field}: {inner}, ..{base} }}", self.ty(ty)))
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Hardware: each chain as a pipeline.
+
+mod bits;
+mod circuit;
+mod cores;
+mod dslx;
+mod handlers;
+mod verilated;
+mod xls;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use carrick_driver::Failure;
+use carrick_driver::targets::{Cores, PipelineSpec, Target, TargetFile, Unfit};
+use carrick_ir::Program;
+
+/// The target.
+pub struct Hw;
+
+/// As it is listed.
+pub static TARGET: Hw = Hw;
+
+impl Target for Hw {
+    fn file(&self) -> &'static str {
+        include_str!("target.toml")
+    }
+
+    fn check(&self, program: &Program) -> Option<Unfit> {
+        dslx::emit(program).err()
+    }
+
+    fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {
+        let files = circuit::write(program, &design(program)?, &spec()?, dir)?;
+        Ok(format!("{}: {}", dir.display(), files.join(", ")))
+    }
+
+    fn cores(&self, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
+        cores::of(program, &design(program)?, &spec()?)
+    }
+}
+
+fn design(program: &Program) -> Result<dslx::Design, Failure> {
+    dslx::emit(program).map_err(|unfit| {
+        let at = program.file_of(unfit.loc);
+        Failure::Usage(format!(
+            "{at}:{}:{}: target `hw` does not support this yet: {}",
+            unfit.loc.line, unfit.loc.col, unfit.what
+        ))
+    })
+}
+
+fn spec() -> Result<PipelineSpec, Failure> {
+    let file = TargetFile::parse(TARGET.file()).ok();
+    file.and_then(|file| file.pipeline).ok_or(Failure::Usage("the target file has no [pipeline]".into()))
+}

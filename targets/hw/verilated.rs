@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A circuit as a process: Verilator makes a program of it, which reads events and writes what becomes of them.
+
+use std::cell::RefCell;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::rc::Rc;
+
+use carrick_driver::targets::PipelineSpec;
+use carrick_driver::{Failure, cc, hosts};
+use carrick_interp::{ChainInput, ChainOutput, Chains, OutsideArg, OutsideInstr};
+use carrick_ir::{BpId, EventId, Program, Ty};
+
+use super::bits::Bits;
+use super::circuit::{self, Ports};
+use super::dslx::{Design, Input, Leaf, Shapes};
+use super::handlers::{Handler, Param};
+
+/// The program that Verilator makes.
+const TOOL: &str = "circuit";
+const INSTALL: &str = "apt-get install verilator g++ make";
+
+/// Makes a program of a circuit, unless this machine has it already.
+///
+/// # Errors
+/// [`Failure::Missing`] without XLS or Verilator, [`Failure::Failed`] with what they say.
+pub fn tool(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<hosts::Host, Failure> {
+    let files = |dir: &Path| circuit::write(program, design, spec, dir).map(|_| ());
+    hosts::host(TOOL, "verilated", files, |dir| make(program, design, dir))
+}
+
+fn make(program: &Program, design: &Design, dir: &Path) -> Result<(), Failure> {
+    let mut command = Command::new("verilator");
+    command.current_dir(dir).args(["--cc", "--exe", "--build", "-j", "2", "-Wall", "--top-module", "top"]);
+    command.args(["-CFLAGS", "-O1", "-Mdir", "made", "-o", &format!("../{TOOL}")]);
+    command.args(["bench.cpp", "top.sv", "shell.sv", "session_table.sv"]);
+    command.args(design.chains.iter().map(|(_, chain)| format!("{}_{chain}.v", program.name)));
+    cc::run_with(&mut command, "compile the circuit", INSTALL, "PATH")
+}
+
+/// How values lie in the bits of a circuit's ports.
+pub struct Wiring {
+    ports: Ports,
+    /// of each event: the number of its chain, the scalars of its fields
+    events: Vec<Option<(usize, Vec<Leaf>)>>,
+    id: Vec<Leaf>,
+    context: Vec<Leaf>,
+    context_cells: u32,
+    inputs: Vec<(Input, Vec<Leaf>)>,
+    headers: Vec<BpId>,
+    sites: Vec<Handler>,
+    /// of each value of each site: its scalars, its cells, its bits
+    values: Vec<Vec<(Vec<Leaf>, u32, u32)>>,
+    slots: u32,
+    args: u32,
+    makes: bool,
+    draws: bool,
+    context_number: usize,
+}
+
+impl Wiring {
+    pub fn new(program: &Program, design: &Design, sites: Vec<Handler>) -> Wiring {
+        let shapes = Shapes::new(program);
+        let context = Ty::Context(design.context);
+        let chain = |event: u32| design.chains.iter().position(|(of, _)| of.0 == event);
+        let events = 0..program.events.len() as u32;
+        let leaves = |event: u32| Some((chain(event)?, shapes.leaves(&Ty::Event(EventId(event)))));
+        let value = |ty: &Ty| (shapes.leaves(ty), shapes.cells(ty), shapes.width(ty));
+        let inputs = design.inputs.iter().map(|input| (input.clone(), shapes.leaves(&input.ty(program))));
+        let header = |input: &Input| if let Input::Header(bp) = input { Some(*bp) } else { None };
+        Wiring {
+            ports: Ports::of(program, design),
+            events: events.map(leaves).collect(),
+            id: shapes.leaves(&Ty::Id(program.contexts[design.context.index()].id)),
+            context: shapes.leaves(&context),
+            context_cells: shapes.cells(&context),
+            inputs: inputs.collect(),
+            headers: design.inputs.iter().filter_map(header).collect(),
+            sites,
+            values: design.sites.iter().map(|site| site.args.iter().map(value).collect()).collect(),
+            slots: design.slots,
+            args: design.args,
+            makes: design.makes,
+            draws: design.draws(),
+            context_number: design.context.index(),
+        }
+    }
+
+    /// The bits of an event, with what is around its chain; `None` if it has no chain.
+    fn event(&self, given: &ChainInput<'_>) -> Option<Vec<u32>> {
+        let (chain, fields) = self.events[given.event].as_ref()?;
+        let mut bits = Bits::zeros(self.ports.input());
+        bits.put(8, *chain as u64);
+        bits.put(1, u64::from(given.id.is_some()));
+        bits.put(1, u64::from(given.space[self.context_number]));
+        match &given.id {
+            Some(id) => bits.put_value(&self.id, id),
+            None => bits.skip(self.ports.id),
+        }
+        bits.skip(self.ports.event - fields.iter().map(|leaf| leaf.bits).sum::<u32>());
+        bits.put_value(fields, given.fields);
+        let used: u32 = self.inputs.iter().flat_map(|(_, leaves)| leaves).map(|leaf| leaf.bits).sum();
+        bits.skip(self.ports.env - used);
+        let mut headers = given.headers.iter();
+        for (input, leaves) in &self.inputs {
+            let one = |value: u64| vec![value];
+            let cells = match input {
+                Input::Now => one(given.now),
+                Input::Handle => one(given.handle),
+                Input::Mtu => one(given.mtu),
+                Input::LocalIp => one(given.address.into()),
+                Input::TxRoom => one(given.tx_room),
+                Input::RxSize => one(given.rx_size),
+                Input::Param(id) => one(given.params[id.index()]),
+                Input::Random(_) => given.random.to_vec(),
+                Input::Header(_) => headers.next().cloned().unwrap_or_default(),
+            };
+            bits.put_value(leaves, &cells);
+        }
+        Some(bits.words)
+    }
+
+    /// What a chain has done.
+    ///
+    /// # Errors
+    /// If the session table cannot hold an instance that the host made.
+    fn done(&self, words: Vec<u32>, given: &ChainInput<'_>) -> Result<ChainOutput, String> {
+        let mut bits = Bits::of(words, self.ports.output());
+        let (found, full) = (bits.get(1) != 0, bits.get(1) != 0);
+        if full {
+            return Err("the session table of the circuit has no free entry in a bucket".into());
+        }
+        // Who finds another context than the host does nothing that the host could carry out.
+        if found != given.found {
+            return Ok(ChainOutput::default());
+        }
+        let context = bits.get_value(&self.context, self.context_cells);
+        bits.skip(2);
+        let mut instance = Vec::new();
+        if self.makes {
+            bits.skip(1);
+            instance = bits.get_value(&self.context, self.context_cells);
+        }
+        let drawn = if self.draws { bits.get(8) as u32 } else { 0 };
+        let count = bits.get(8) as u32;
+        let mut issued: Vec<OutsideInstr> =
+            (0..self.slots).rev().map(|slot| self.instr(&mut bits, slot < count, &instance)).collect();
+        issued.reverse();
+        issued.truncate(count as usize);
+        let context = given.found.then(|| context[1..].to_vec());
+        Ok(ChainOutput { context, drawn, issued })
+    }
+
+    fn instr(&self, bits: &mut Bits, there: bool, instance: &[u64]) -> OutsideInstr {
+        let site = bits.get(8) as usize;
+        let site = if there { site.min(self.sites.len() - 1) } else { 0 };
+        let (handler, values) = (&self.sites[site], &self.values[site]);
+        bits.skip(self.args - values.iter().map(|(_, _, width)| width).sum::<u32>());
+        let mut values = values.iter();
+        let ids = self.id.len();
+        let arg = |param: &Param| match param {
+            Param::Own => OutsideArg::Own,
+            Param::Instance => OutsideArg::Cells(instance.to_vec()),
+            Param::InstanceId => OutsideArg::Cells(instance[1..=ids].to_vec()),
+            Param::Value => {
+                let value = values.next().map(|(leaves, cells, _)| bits.get_value(leaves, *cells));
+                OutsideArg::Cells(value.unwrap_or_default())
+            }
+        };
+        OutsideInstr { function: handler.function, args: handler.params.iter().map(arg).collect() }
+    }
+}
+
+/// A circuit that runs, as what runs chains.
+pub struct Circuit {
+    wiring: Rc<Wiring>,
+    process: Child,
+    to: Option<ChildStdin>,
+    from: ChildStdout,
+    /// why it runs no more
+    broken: Rc<RefCell<Option<String>>>,
+}
+
+impl Circuit {
+    /// Starts a circuit.
+    ///
+    /// # Errors
+    /// If no process can be started.
+    pub fn start(
+        tool: &Path,
+        wiring: Rc<Wiring>,
+        broken: Rc<RefCell<Option<String>>>,
+    ) -> Result<Circuit, String> {
+        let mut command = Command::new(tool);
+        let cannot = |e: io::Error| format!("cannot start the circuit: {e}");
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(cannot)?;
+        let pipes = process.stdin.take().zip(process.stdout.take());
+        let (to, from) = pipes.ok_or("the circuit has no pipes")?;
+        Ok(Circuit { wiring, process, to: Some(to), from, broken })
+    }
+
+    fn exchange(&mut self, words: &[u32]) -> io::Result<Vec<u32>> {
+        let octets: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        if let Some(to) = &mut self.to {
+            to.write_all(&octets)?;
+            to.flush()?;
+        }
+        let mut answer = vec![0; self.wiring.ports.output().div_ceil(32) as usize * 4];
+        self.from.read_exact(&mut answer)?;
+        let words =
+            answer.chunks_exact(4).map(|octets| u32::from_ne_bytes(std::array::from_fn(|i| octets[i])));
+        Ok(words.collect())
+    }
+}
+
+impl std::fmt::Debug for Circuit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Circuit").field("process", &self.process.id()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Circuit {
+    fn drop(&mut self) {
+        // It ends with its input.
+        drop(self.to.take());
+        let _ = self.process.wait();
+    }
+}
+
+impl Chains for Circuit {
+    fn headers(&self) -> &[BpId] {
+        &self.wiring.headers
+    }
+
+    fn run(&mut self, given: &ChainInput<'_>) -> ChainOutput {
+        let wiring = self.wiring.clone();
+        let Some(words) = wiring.event(given) else { return ChainOutput::default() };
+        let answer = self.exchange(&words).map_err(|e| format!("the circuit does not answer: {e}"));
+        answer.and_then(|words| wiring.done(words, given)).unwrap_or_else(|what| {
+            self.broken.borrow_mut().get_or_insert(what);
+            ChainOutput::default()
+        })
+    }
+}
