@@ -3,6 +3,11 @@
 
 use std::path::Path;
 
+use carrick_driver::compile_file;
+use carrick_sim::Scenario;
+use carrick_sim::diff::{Pace, Via, diff_through};
+use carrick_sim::scenario::Engine;
+use carrick_targets::ALL;
 use carrick_tests::build::root;
 use carrick_tests::document::{blocks, replay, run};
 use carrick_tests::net::{lacks, skip};
@@ -34,6 +39,25 @@ fn the_chapter_goes_as_it_says() {
     let commands: usize = console.map(|(_, block)| replay(dir, block)).sum();
     assert_eq!(commands, 6, "commands of the chapter");
     run(dir, "cd out && verilator --lint-only -Wall --top-module top top.sv shell.sv session_table.sv *.v");
+}
+
+/// A program in the network whose chains run in a circuit does what the interpreter does, where connections go through it.
+#[test]
+fn a_circuit_can_be_between_two_hosts() {
+    if no_tools() {
+        return;
+    }
+    let read = |name: &str| {
+        let path = root().join(format!("protocols/{name}/{name}.mtp"));
+        compile_file(&path).expect("readable").program.expect("right")
+    };
+    let (ends, proxy) = (read("tcp"), read("synproxy"));
+    let cores = ALL.find("hw").expect("there is one").cores(&proxy, false).expect("it fits");
+    let via = Via { program: &proxy, engine: &cores.engine(Pace::Asked), params: Vec::new() };
+    let found = diff_through(&ends, &Engine::Interpreter, Some(&via), &Scenario::random(3)).expect("it runs");
+    assert_eq!((found.difference, found.failures), (None, vec![]));
+    assert!(found.packets > 100, "{} packets", found.packets);
+    assert!(cores.refusal().is_none());
 }
 
 /// A machine without XLS is told how to get it.

@@ -281,13 +281,13 @@ fn a_comparison_is_of_what_is_between_too() {
     let ends = compiled_to(&root().join(TCP));
     let proxy = compiled_to(&root().join(PROXY));
     let (Some((program, ends, _ends)), Some((between, made, _proxy))) = (ends, proxy) else { return };
-    let engine = Engine::Compiled(ends);
+    let (engine, made) = (Engine::Compiled(ends), Engine::Compiled(made));
     let agree = |via: Option<&Via<'_>>| {
         let found = diff_through(&program, &engine, via, &Scenario::random(3)).expect("it runs");
         assert_eq!((found.difference, found.failures), (None, vec![]));
         found.compared
     };
-    let via = |program| Via { program, compiled: &made, params: Vec::new() };
+    let via = |program| Via { program, engine: &made, params: Vec::new() };
     let (alone, through) = (agree(None), agree(Some(&via(&between))));
     assert!(through > alone, "{through} records, packets and completions, {alone} without what is between");
 

@@ -3,7 +3,6 @@
 
 use std::iter;
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_driver::Failure;
@@ -16,6 +15,7 @@ use carrick_sim::Scenario;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{Pace, Via, diff_cores, diff_replayed, diff_through};
 use carrick_sim::interface::Interface;
+use carrick_sim::scenario::Engine;
 use clap::Args;
 use serde_json::json;
 
@@ -53,7 +53,7 @@ pub struct DiffArgs {
 /// What stands between the two ends of a comparison.
 struct Between {
     program: Arc<Program>,
-    compiled: Rc<CompiledProgram>,
+    engine: Engine,
     params: Vec<u64>,
     /// it must stay as long as the program that is loaded from it
     _library: SharedLibrary,
@@ -64,11 +64,11 @@ impl Between {
         let Some((program, params)) = args.program()? else { return Ok(None) };
         let library = compiled::shared_library(&program, Tracing::On)?;
         let compiled = CompiledProgram::load(&library.path, &program).map_err(Failure::Failed)?;
-        Ok(Some(Between { program, compiled, params, _library: library }))
+        Ok(Some(Between { program, engine: Engine::Compiled(compiled), params, _library: library }))
     }
 
     fn via(&self) -> Via<'_> {
-        Via { program: &self.program, compiled: &self.compiled, params: self.params.clone() }
+        Via { program: &self.program, engine: &self.engine, params: self.params.clone() }
     }
 }
 

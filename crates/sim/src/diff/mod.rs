@@ -24,7 +24,8 @@ pub use replay::{Network, diff_replayed};
 /// A program in the network between the two ends of a comparison.
 pub struct Via<'a> {
     pub program: &'a Arc<Program>,
-    pub compiled: &'a Rc<CompiledProgram>,
+    /// makes the cores that the interpreter is compared with
+    pub engine: &'a Engine,
     /// a value for each parameter of the program; empty: the defaults
     pub params: Vec<u64>,
 }
@@ -71,7 +72,6 @@ pub fn diff_through(
     let mut recorder = Recorder::default();
     let report = run(&Engine::Interpreter, Some(&Engine::Interpreter), &mut recorder)?;
     let mut comparer = Comparer::of(recorder);
-    let between = via.map(|via| Engine::Compiled(via.compiled.clone()));
-    run(engine, between.as_ref(), &mut comparer)?;
+    run(engine, via.map(|via| via.engine), &mut comparer)?;
     Ok(finish(comparer, [&**program, via.map_or(program, |via| via.program)], report))
 }
