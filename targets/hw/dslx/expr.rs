@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions and places.
 
-use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Function, Loc, LocalId, Place, Proj, Ty, UnOp};
+use carrick_ir::{ArrayId, BinOp, Builtin, Expr, ExprKind, Function, Loc, LocalId, Place, Proj, Ty, UnOp};
 
 use super::emitter::{Emitted, Emitter, Input, unfit};
 use super::names::variable;
@@ -44,6 +44,7 @@ impl Emitter<'_> {
                 let value = self.program.consts[id.index()].value;
                 self.literal(&e.ty, value)
             }
+            ExprKind::Element(id, at) => self.constant_element(*id, at, scope)?,
             ExprKind::Param(id) => {
                 self.inputs.insert(Input::Param(*id));
                 format!("env.param_{}", self.program.params[id.index()].name)
@@ -315,6 +316,22 @@ impl Emitter<'_> {
             }
         }
         Ok(text)
+    }
+
+    /// An element of a constant array, by a function that has the array.
+    fn constant_element(&mut self, id: ArrayId, at: &Expr, scope: Scope<'_>) -> Emitted<String> {
+        let def = &self.program.arrays[id.index()];
+        let (function, n) = (format!("{}_at", variable(&def.name.to_lowercase())), def.values.len());
+        let values: Vec<String> = def.values.iter().map(|value| self.literal(&def.ty, *value)).collect();
+        let (ty, zero) = (self.ty(&def.ty), self.zero(&def.ty));
+        self.helper(&function, || {
+            format!(
+                "fn {function}(at: u64) -> {ty} {{\n    let values = {ty}[{n}]:[{}];\n    \
+                 if at < u64:{n} {{ values[at] }} else {{ {zero} }}\n}}\n",
+                values.join(", ")
+            )
+        });
+        Ok(format!("{function}({})", self.expr(at, scope)?))
     }
 
     fn index(&mut self, at: &Expr, scope: Scope<'_>) -> Emitted<String> {
