@@ -8,6 +8,7 @@ pub mod capture;
 pub mod cargo;
 pub mod command;
 pub mod document;
+pub mod end;
 pub mod in_kernel;
 pub mod net;
 pub mod other_targets;

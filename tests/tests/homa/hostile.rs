@@ -65,7 +65,10 @@ fn packets_that_end_too_early_are_counted() {
             let mut cut = octets[..len].to_vec();
             cut[2..4].copy_from_slice(&(len as u16).to_be_bytes());
             mend_checksum(&mut cut);
-            assert!(matches!(end.give_octets(&cut), Err(Refused::Dropped(_))), "{len} octets of {packet:?}");
+            assert!(
+                matches!(end.receive_octets(&cut), Err(Refused::Dropped(_))),
+                "{len} octets of {packet:?}"
+            );
             count += 1;
         }
     }
@@ -78,7 +81,7 @@ fn more_acknowledgements_than_fit_are_counted() {
     let mut end = at_work();
     let mut octets = control(2, Body::Ack { acks: vec![] }).encode();
     octets[20 + 28..20 + 30].copy_from_slice(&6_u16.to_be_bytes());
-    assert!(matches!(end.give_octets(&octets), Err(Refused::Dropped(_)) | Ok(())));
+    assert!(matches!(end.receive_octets(&octets), Err(Refused::Dropped(_)) | Ok(())));
     assert_eq!((end.counter("unparsed"), end.open_contexts()), (1, 3));
 }
 
@@ -150,7 +153,7 @@ fn replayed_and_random_packets_leave_nothing_behind() {
             dice.damage(&mut octets);
         }
         // Refused or not: what matters is what comes of it.
-        let _ = end.give_octets(&octets);
+        let _ = end.receive_octets(&octets);
         if round % 7 == 0 {
             end.sent_within(MILLISECOND);
         } else {

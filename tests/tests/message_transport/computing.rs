@@ -146,11 +146,11 @@ impl World {
 
     /// One step: packets that arrive, and timers. False when nothing will ever happen again.
     fn step(&mut self) -> bool {
-        let deadline = self.ends.iter().filter_map(End::deadline).min();
+        let deadline = self.ends.iter().filter_map(|end| end.deadline()).min();
         let Some((at, octets)) = self.network.next(deadline.unwrap_or(u64::MAX)) else {
             let Some(at) = deadline else { return false };
             self.ends.iter_mut().for_each(|end| end.now = end.now.max(at));
-            self.ends.iter_mut().for_each(End::advance);
+            self.ends.iter_mut().for_each(|end| end.advance());
             return true;
         };
         self.ends.iter_mut().for_each(|end| end.now = end.now.max(at));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One end: a core by itself, whose application and whose network a test plays.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use carrick_driver::{Choice, compile_choice, params};
-use carrick_interp::{Completion, Config, Core, Data, Refused, Request};
-use carrick_ir::{Program, Ty};
+use carrick_interp::{Config, Data, Refused};
+use carrick_ir::Program;
 use carrick_tests::build::root;
+use carrick_tests::end;
 
 use crate::wire::{ANSWER, ASK, CONFIRM, Packet, decode};
 
@@ -37,13 +39,22 @@ pub fn program(features: &[&str]) -> Arc<Program> {
 }
 
 pub struct End {
-    program: Arc<Program>,
-    core: Core,
+    end: end::End,
     pub address: u32,
-    pub now: u64,
-    token: u64,
-    done: Vec<Completion>,
-    out: Vec<Packet>,
+}
+
+impl Deref for End {
+    type Target = end::End;
+
+    fn deref(&self) -> &end::End {
+        &self.end
+    }
+}
+
+impl DerefMut for End {
+    fn deref_mut(&mut self) -> &mut end::End {
+        &mut self.end
+    }
 }
 
 impl End {
@@ -51,23 +62,7 @@ impl End {
         let settings = [format!("mss_max={MSS}"), "fabric_rto=1ms".to_owned()];
         let params = params::values(program, &settings).expect("parameters of the program");
         let config = Config { seed, address, params, ..Config::default() };
-        let core = Core::new(program.clone(), &config).expect("it starts");
-        End { program: program.clone(), core, address, now: 0, token: 0, done: vec![], out: vec![] }
-    }
-
-    /// Makes a call with these values for the scalar fields of its event. Returns the request's token.
-    pub fn call(&mut self, name: &str, handle: u64, fields: &[(&str, u64)], data: Data<'_>) -> u64 {
-        let calls = &self.program.interface.as_ref().expect("an interface").calls;
-        let number = calls.iter().position(|c| c.name == name).expect("such a call");
-        let event = &self.program.events[calls[number].event.index()];
-        let value = |name: &str| fields.iter().find(|(n, _)| *n == name).map_or(0, |(_, v)| *v);
-        let args: Vec<u64> =
-            event.fields.iter().filter(|f| f.ty != Ty::Addr).map(|f| value(&f.name)).collect();
-        self.token += 1;
-        self.drain();
-        let request = Request { handle, token: self.token, args: &args, data };
-        self.core.call(number, &request, self.now).expect("it is taken");
-        self.token
+        End { end: end::End::new(program, &config), address }
     }
 
     /// Opens a connection to a host. Returns its handle.
@@ -76,9 +71,7 @@ impl End {
         let remote = [("remote_ip", u64::from(remote)), ("remote_port", port)];
         let fields = [&[("local_ip", local), ("local_port", port)][..], &remote].concat();
         let token = self.call("open", 0, &fields, Data::None);
-        let done = self.outcome(token).expect("open completes at once");
-        assert_eq!(done.status, 0);
-        done.value
+        self.value(token)
     }
 
     pub fn send(&mut self, handle: u64, octets: &[u8]) -> u64 {
@@ -93,70 +86,28 @@ impl End {
     pub fn add_pathlet(&mut self, kind: u64, address: u32) -> u8 {
         let fields = [("kind", kind), ("address", u64::from(address))];
         let token = self.call("add_pathlet", 0, &fields, Data::None);
-        self.outcome(token).expect("it completes at once").status
-    }
-
-    /// How a request ended, if it has.
-    pub fn outcome(&mut self, token: u64) -> Option<Completion> {
-        while let Some(done) = self.core.next_completion() {
-            self.done.push(done);
-        }
-        let at = self.done.iter().position(|d| d.token == token)?;
-        Some(self.done.remove(at))
-    }
-
-    /// Status of a request that has ended.
-    #[track_caller]
-    pub fn status(&mut self, token: u64) -> u8 {
-        self.outcome(token).expect("it has ended").status
+        self.status(token)
     }
 
     pub fn give(&mut self, packet: &Packet) -> Result<(), Refused> {
-        self.drain();
-        self.core.rx(&packet.encode(), self.now)
+        self.receive_octets(&packet.encode())
     }
 
     /// Gives bytes that may be no packet.
     pub fn give_octets(&mut self, octets: &[u8]) {
-        self.drain();
-        assert_ne!(self.core.rx(octets, self.now), Err(Refused::Again), "what it had to send was taken");
-    }
-
-    fn drain(&mut self) {
-        let mut octets = Vec::new();
-        while self.core.tx(&mut octets, self.now) {
-            let packet = decode(&octets).unwrap_or_else(|| panic!("no such packet: {octets:02x?}"));
-            self.out.push(packet);
-        }
+        assert_ne!(self.receive_octets(octets), Err(Refused::Again), "what it had to send was taken");
     }
 
     /// What the core has sent since the last call of this function.
     pub fn sent(&mut self) -> Vec<Packet> {
-        self.drain();
-        std::mem::take(&mut self.out)
-    }
-
-    pub fn deadline(&self) -> Option<u64> {
-        self.core.next_deadline()
+        let read = |octets: &[u8]| decode(octets).unwrap_or_else(|| panic!("no such packet: {octets:02x?}"));
+        self.packets().iter().map(|(_, octets)| read(octets)).collect()
     }
 
     /// Lets time pass. Returns what the core sends.
     pub fn wait(&mut self, duration: u64) -> Vec<Packet> {
-        let until = self.now + duration;
-        self.drain();
-        while let Some(at) = self.deadline().filter(|at| *at <= until) {
-            self.now = self.now.max(at);
-            self.advance();
-            self.drain();
-        }
-        self.now = until;
+        self.pass(duration);
         self.sent()
-    }
-
-    pub fn advance(&mut self) {
-        while self.core.advance(self.now) == Err(Refused::Again) {
-            self.drain();
-        }
     }
 
     /// A packet of the peer that a test plays.
