@@ -75,7 +75,7 @@ impl Emitter<'_> {
             let (ty, name) = (self.names.ctype(&def.ty), self.names.declared(&def.name));
             let values: Vec<String> = def.values.iter().map(|v| self.literal(*v, &def.ty)).collect();
             self.w.line(format!(
-                "CARRICK_UNUSED CARRICK_TABLE static const {ty} {name}[{}] = {{",
+                "CARRICK_UNUSED CARRICK_CONSTANTS static const {ty} {name}[{}] = {{",
                 values.len()
             ));
             for row in values.chunks(VALUES_IN_A_ROW) {

@@ -15,8 +15,8 @@
 #define CARRICK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* Part of the runtime or of generated code that a program may not use. */
 #define CARRICK_UNUSED __attribute__((unused))
-#ifndef CARRICK_TABLE
-#define CARRICK_TABLE /* what a constant array has more, where a target keeps them in a place of their own */
+#ifndef CARRICK_CONSTANTS
+#define CARRICK_CONSTANTS /* what a constant array has more, where a target keeps them in a place of their own */
 #endif
 
 /* In one piece and then turned round: compilers assemble octets in ways that make a processor wait. */

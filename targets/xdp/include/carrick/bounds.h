@@ -5,7 +5,7 @@
 #define CARRICK_BOUNDS_H
 
 /* A map of its own, whose name is one. */
-#define CARRICK_TABLE __attribute__((section(".rodata.arrays")))
+#define CARRICK_CONSTANTS __attribute__((section(".rodata.arrays")))
 #include "carrick/base.h"
 
 #define CARRICK_INLINE static inline __attribute__((always_inline, unused))
