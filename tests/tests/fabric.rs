@@ -210,7 +210,7 @@ fn more_gaps_than_can_be_told_apart_get_filled() {
 #[test]
 fn losses_on_wires_are_made_good() {
     let mut setup = setup("dumbbell:2", Kind::Permutation, 300_000);
-    setup.topology.wires.iter_mut().for_each(|wire| wire.loss_ppm = 10_000);
+    setup.topology.wires.iter_mut().for_each(|wire| wire.loss_ppm = [10_000; 2]);
     setup.topology.wires.iter_mut().for_each(|wire| wire.delay_ns = [500, 20_000]);
     for program in [stream(), verbs()] {
         let results = interpreted(&program, &setup);
@@ -315,6 +315,17 @@ fn a_topology_comes_from_a_file() {
         sim(&["--topology", "three.toml", "--workload", "trace:flows.csv", "--format", "json"], dir.path());
     let out: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
     assert!(well && out["runs"][0]["ended"] == 2, "{out} {said}");
+    // Only packets from the switch are lost, or only those to it.
+    for (loss, back, from_hosts, to_hosts) in [("0%", "20%", false, true), ("20%", "0%", true, false)] {
+        let lossy = format!("{shape}loss = \"{loss}\"\nloss_back = \"{back}\"\n");
+        std::fs::write(dir.path().join("lossy.toml"), lossy).expect("writable");
+        let options = ["--topology", "lossy.toml", "--workload", "trace:flows.csv", "--format", "json"];
+        let (well, out, said) = sim(&options, dir.path());
+        let out: serde_json::Value = serde_json::from_slice(&out).expect("JSON");
+        let lost = |tier: &str| out["runs"][0]["queues"][tier]["lost"].as_u64().expect("a number") > 0;
+        assert!(well, "{said}");
+        assert_eq!((lost("from hosts"), lost("to hosts")), (from_hosts, to_hosts), "{out}");
+    }
     std::fs::write(dir.path().join("three.toml"), shape.replace("h0..h2", "h0..h7")).expect("writable");
     let (well, _, said) = sim(&["--topology", "three.toml"], dir.path());
     assert!(!well && said.contains("h0..h7"), "{said}");

@@ -109,7 +109,8 @@ impl<'o> Network<'o> {
     ) -> Network<'o> {
         let both = topology.wires.iter().flat_map(|wire| {
             [0, 1].map(|end| {
-                let lead = Lead { from: wire.ends[end], to: wire.ends[1 - end], loss_ppm: wire.loss_ppm };
+                let lead =
+                    Lead { from: wire.ends[end], to: wire.ends[1 - end], loss_ppm: wire.loss_ppm[end] };
                 (lead, Port::new(wire.rate_bps, wire.delay_ns[end]))
             })
         });

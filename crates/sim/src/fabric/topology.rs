@@ -14,8 +14,8 @@ pub struct Wire {
     pub rate_bps: u64,
     /// propagation from the first end to the second, and back, in nanoseconds
     pub delay_ns: [u64; 2],
-    /// parts per million of packets that are lost
-    pub loss_ppm: u32,
+    /// parts per million of packets that are lost, from the first end to the second, and back
+    pub loss_ppm: [u32; 2],
 }
 
 /// What links are like that a name alone does not tell.
@@ -142,7 +142,7 @@ impl Topology {
 
     fn wire(&mut self, a: Node, b: Node, rate_bps: u64, links: &Links) {
         let delay_ns = [links.delay_ns; 2];
-        self.wires.push(Wire { ends: [a, b], rate_bps, delay_ns, loss_ppm: links.loss_ppm });
+        self.wires.push(Wire { ends: [a, b], rate_bps, delay_ns, loss_ppm: [links.loss_ppm; 2] });
     }
 }
 

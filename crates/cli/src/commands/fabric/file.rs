@@ -47,6 +47,8 @@ struct Link {
     /// the other way, if it is another
     back: Option<String>,
     loss: Option<String>,
+    /// the other way, if it is another
+    loss_back: Option<String>,
 }
 
 /// A program in the network.
@@ -80,14 +82,20 @@ pub fn topology(path: &Path) -> Result<(Topology, Vec<At>), Failure> {
     for link in &shape.links {
         let delay = quantity::duration(&link.delay)?;
         let back = link.back.as_deref().map_or(Ok(delay), quantity::duration)?;
-        let loss_ppm = link.loss.as_deref().map_or(Ok(0), quantity::share)?;
+        let loss = link.loss.as_deref().map_or(Ok(0), quantity::share)?;
+        let loss_back = link.loss_back.as_deref().map_or(Ok(loss), quantity::share)?;
         let rate_bps = quantity::rate(&link.rate)?;
         let [a, b] = [&link.ends[0], &link.ends[1]].map(|end| nodes(end, &topology).map_err(wrong));
         let (a, b) = (a?, b?);
         let links = topology.wires.len() as u64 + a.clone().count() as u64 * b.clone().count() as u64;
         at_most("links", links, limits::LINKS).map_err(wrong)?;
         for (a, b) in a.flat_map(|a| b.clone().map(move |b| (a, b))) {
-            topology.wires.push(Wire { ends: [a, b], rate_bps, delay_ns: [delay, back], loss_ppm });
+            topology.wires.push(Wire {
+                ends: [a, b],
+                rate_bps,
+                delay_ns: [delay, back],
+                loss_ppm: [loss, loss_back],
+            });
         }
     }
     topology.check().map_err(wrong)?;
