@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Doc {
     Text(String),
-    /// A comment: takes no part in the decision what fits.
+    /// A comment: takes no part in the decision what fits, neither itself nor as what stands before others.
     Comment(String),
     /// One blank, but not at the beginning or the end of a line.
     Space,
@@ -91,8 +91,12 @@ struct Printer<'a> {
 impl<'a> Printer<'a> {
     fn print(&mut self, indent: usize, broken: bool, doc: &'a Doc) {
         match doc {
-            Doc::Text(text) | Doc::Comment(text) => self.text(text),
-            Doc::IfBroken(text) if broken => self.text(text),
+            Doc::Text(text) => {
+                self.put(text);
+                self.column += text.chars().count();
+            }
+            Doc::Comment(text) => self.put(text),
+            Doc::IfBroken(text) if broken => self.put(text),
             Doc::IfBroken(_) => {}
             Doc::Line if !broken => self.space(),
             Doc::SoftLine if !broken => {}
@@ -117,7 +121,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn text(&mut self, text: &str) {
+    /// Writes `text` behind the white space that is owed; a text takes columns, a comment none.
+    fn put(&mut self, text: &str) {
         match std::mem::replace(&mut self.gap, Gap::None) {
             _ if self.out.is_empty() => {}
             Gap::None => {}
@@ -129,10 +134,6 @@ impl<'a> Printer<'a> {
             Gap::Blank(indent) => self.new_line("\n\n", indent),
         }
         self.out.push_str(text);
-        self.column = match text.rsplit_once('\n') {
-            Some((_, last)) => last.chars().count(),
-            None => self.column + text.chars().count(),
-        };
     }
 
     fn new_line(&mut self, newlines: &str, indent: usize) {
@@ -199,6 +200,12 @@ mod tests {
     fn what_follows_a_group_counts() {
         let doc = Doc::Concat(vec![call(), Doc::text(";")]);
         assert_eq!(render(&doc, 9), "f(\n    aa,\n    bb,\n);\n");
+    }
+
+    #[test]
+    fn a_comment_takes_no_columns_from_what_follows() {
+        let comment = Doc::Concat(vec![Doc::Comment("/* aside */".into()), call()]).group(false);
+        assert_eq!(render(&comment, 9), "/* aside */f(aa, bb)\n");
     }
 
     #[test]
