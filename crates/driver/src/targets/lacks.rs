@@ -30,7 +30,11 @@ struct Kind {
     label: &'static str,
     of: Words,
     mend: Instead,
+    /// what to do about a word that no target has
+    unknown: &'static str,
 }
+
+const LEAVE_OUT: &str = "do without it";
 
 const INSTRUCTION: Kind = Kind {
     code: codes::INSTRUCTION,
@@ -39,6 +43,7 @@ const INSTRUCTION: Kind = Kind {
     label: "issued here",
     of: |target| &target.instructions,
     mend: |name| ir::Opcode::named(name)?.declaration().instead,
+    unknown: LEAVE_OUT,
 };
 
 const PACKET_BLOCK: Kind = Kind {
@@ -54,6 +59,7 @@ const PACKET_BLOCK: Kind = Kind {
             _ => return None,
         })
     },
+    unknown: LEAVE_OUT,
 };
 
 const EVENT_BLOCK: Kind = Kind {
@@ -63,6 +69,7 @@ const EVENT_BLOCK: Kind = Kind {
     label: "events wait here",
     of: |target| &target.event_blocks,
     mend: |_| Some("leave out `register_ev_sched`: each event is then handled when it comes"),
+    unknown: LEAVE_OUT,
 };
 
 const EVENT_KIND: Kind = Kind {
@@ -78,6 +85,7 @@ const EVENT_KIND: Kind = Kind {
             _ => return None,
         })
     },
+    unknown: LEAVE_OUT,
 };
 
 const INTERFACE: Kind = Kind {
@@ -86,11 +94,8 @@ const INTERFACE: Kind = Kind {
     plural: "interfaces",
     label: "nothing calls it there",
     of: |target| &target.interfaces,
-    mend: |name| {
-        // No target has it where it is not listed, whatever the calls are.
-        (name != "offload")
-            .then_some("name the interface for the shape that its calls have (the reference lists them)")
-    },
+    mend: |_| None,
+    unknown: "name the interface for the shape that its calls have (the reference lists them)",
 };
 
 const NET_HEADER: Kind = Kind {
@@ -103,6 +108,7 @@ const NET_HEADER: Kind = Kind {
         (name == "link")
             .then_some("let the packets go over `ipv4`, with its addresses in place of those of frames")
     },
+    unknown: LEAVE_OUT,
 };
 
 const ROLE: Kind = Kind {
@@ -119,6 +125,7 @@ const ROLE: Kind = Kind {
             }
         })
     },
+    unknown: LEAVE_OUT,
 };
 
 const REPORTS: Kind = Kind {
@@ -128,6 +135,7 @@ const REPORTS: Kind = Kind {
     label: "this parser would never run",
     of: |target| &target.reports,
     mend: |_| Some("leave the report parser out, for example as a feature that is not chosen"),
+    unknown: LEAVE_OUT,
 };
 
 /// What a program needs and the target lacks, each thing once: at its first use in the tree, if there is one, with the next ones.
@@ -206,7 +214,7 @@ fn mend(kind: &Kind, name: &str, all: &[TargetFile]) -> String {
     match ((kind.mend)(name), elsewhere) {
         (Some(mend), Some(elsewhere)) => format!("{mend}; or {elsewhere}"),
         (Some(mend), None) => mend.to_owned(),
-        (None, Some(elsewhere)) => format!("do without it, or {elsewhere}"),
-        (None, None) => "do without it".to_owned(),
+        (None, Some(elsewhere)) => format!("{LEAVE_OUT}, or {elsewhere}"),
+        (None, None) => kind.unknown.to_owned(),
     }
 }

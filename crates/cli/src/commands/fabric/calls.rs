@@ -72,7 +72,7 @@ fn find<'p>(name: &str, program: &'p Program) -> Result<(usize, &'p InterfaceCal
     let found = interface.calls.iter().enumerate().find(|(_, call)| call.name == name);
     let found = found.ok_or_else(|| {
         let near = nearest(name, interface.calls.iter().map(|call| call.name.as_str()));
-        let hint = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
+        let hint = near.map_or(".".to_owned(), |near| format!("; did you mean {near}?"));
         let all: Vec<_> = interface.calls.iter().map(|call| signature(call, program)).collect();
         format!("the interface `{}` has no call `{name}`{hint} It has {}", interface.name, all.join(", "))
     })?;
