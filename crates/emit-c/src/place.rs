@@ -21,31 +21,33 @@ pub fn list_bound(ty: &Ty) -> u32 {
 impl Emitter<'_> {
     /// The value of a place: zero where an index is outside.
     pub(crate) fn load(&self, place: &Place) -> Term {
-        let (at, c) = (self.place(place), CType::of(&place.ty));
+        self.value_at(self.place(place), &place.ty)
+    }
+
+    fn value_at(&self, at: CPlace, ty: &Ty) -> Term {
+        let c = CType::of(ty);
         let Some(guard) = at.guard else { return Term::primary(at.text, c) };
-        let zero = if place.ty.is_scalar() {
-            self.literal(0, &place.ty)
-        } else {
-            format!("({}){{0}}", self.names.ctype(&place.ty))
-        };
+        let zero =
+            if ty.is_scalar() { self.literal(0, ty) } else { format!("({}){{0}}", self.names.ctype(ty)) };
         Term { text: format!("{guard} ? {} : {zero}", at.text), binds: Binds::Choice, c }
     }
 
     /// An element of a constant array.
     pub(crate) fn element(&self, id: ir::ArrayId, at: &ir::Expr) -> Term {
         let def = &self.p.arrays[id.index()];
-        let (c, name, len) = (CType::of(&def.ty), self.names.declared(&def.name), def.values.len() as u32);
-        let index = self.index(at);
-        if matches!(at.kind, ir::ExprKind::Lit(v) if v < u64::from(len)) {
-            return Term::primary(format!("{name}[{}]", index.text), c);
+        let (index, guard) = self.index_below(at, def.values.len() as u32);
+        let text = format!("{}[{index}]", self.names.declared(&def.name));
+        self.value_at(CPlace { text, guard }, &def.ty)
+    }
+
+    /// An index of an array of `n` elements, and what must hold for it to be one.
+    fn index_below(&self, index: &ir::Expr, n: u32) -> (String, Option<String>) {
+        let term = self.index(index);
+        if matches!(index.kind, ir::ExprKind::Lit(v) if v < u64::from(n)) {
+            return (term.text, None);
         }
-        let guard = format!("{} < {len}u", index.beside(Binds::Order, true));
-        let text = format!(
-            "{guard} ? {name}[{}] : {}",
-            self.bounded(index.text.clone(), len),
-            self.literal(0, &def.ty)
-        );
-        Term { text, binds: Binds::Choice, c }
+        let guard = format!("{} < {n}u", term.beside(Binds::Order, true));
+        (self.bounded(term.text, n), Some(guard))
     }
 
     pub(crate) fn local(&self, id: ir::LocalId) -> String {
@@ -99,16 +101,12 @@ impl Emitter<'_> {
                     ty = field;
                 }
                 Proj::Index(index) => {
-                    let term = self.index(index);
-                    let mut index_text = term.text.clone();
                     if let Ty::Array(element, n) = ty {
-                        if !matches!(index.kind, ir::ExprKind::Lit(v) if v < u64::from(n)) {
-                            guards.push(format!("{} < {n}u", term.beside(Binds::Order, true)));
-                            index_text = self.bounded(index_text, n);
-                        }
+                        let (index, guard) = self.index_below(index, n);
+                        guards.extend(guard);
+                        text = format!("{text}[{index}]");
                         ty = *element;
                     }
-                    text = format!("{text}[{index_text}]");
                 }
                 Proj::Elem(index) => {
                     let term = self.index(index);

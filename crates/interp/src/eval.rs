@@ -64,10 +64,7 @@ impl Machine {
             Ex::WndFirstUnset(place) => {
                 self.resolve(place, fp).map_or(0, |at| wnd::first_unset(&self.mem[at..]))
             }
-            Ex::Element(x) => {
-                let at = usize::try_from(self.eval(&x.1, fp)).unwrap_or(usize::MAX);
-                x.0.get(at).copied().unwrap_or(0)
-            }
+            Ex::Element(x) => arith::element(&x.0, self.eval(&x.1, fp)),
             Ex::TxRoom(handle) => self.tx_room(self.eval(handle, fp)),
             Ex::RxSize(handle) => self.rx_size(self.eval(handle, fp)),
             Ex::ListFind(x) => {

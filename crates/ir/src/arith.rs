@@ -33,6 +33,11 @@ pub fn cast(to: &Ty, value: u64) -> u64 {
     if *to == Ty::Bool { u64::from(value != 0) } else { canonical(to, value) }
 }
 
+/// An element of an array of numbers; outside of it zero.
+pub fn element(values: &[u64], at: u64) -> u64 {
+    usize::try_from(at).ok().and_then(|at| values.get(at)).copied().unwrap_or(0)
+}
+
 /// A unary operator on a value of type `ty`.
 pub fn unary(op: UnOp, ty: &Ty, value: u64) -> u64 {
     match op {

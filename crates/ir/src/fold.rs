@@ -17,7 +17,7 @@ pub fn fold(program: &Program, expr: &Expr, param: &dyn Fn(ParamId) -> Option<u6
     Some(match &expr.kind {
         ExprKind::Lit(value) => *value,
         ExprKind::Const(id) => program.consts[id.index()].value,
-        ExprKind::Element(id, at) => program.arrays[id.index()].element(fold(at)?),
+        ExprKind::Element(id, at) => arith::element(&program.arrays[id.index()].values, fold(at)?),
         ExprKind::Param(id) => param(*id)?,
         ExprKind::Unary(op, a) => arith::unary(*op, &a.ty, fold(a)?),
         ExprKind::Binary(op, a, b) => arith::binary(*op, &a.ty, &expr.ty, fold(a)?, fold(b)?),

@@ -284,13 +284,6 @@ pub struct Growth {
     pub pool: Expr,
 }
 
-impl ArrayDef {
-    /// An element; outside of the array zero.
-    pub fn element(&self, at: u64) -> u64 {
-        usize::try_from(at).ok().and_then(|at| self.values.get(at)).copied().unwrap_or(0)
-    }
-}
-
 impl ContextDef {
     /// All that says how many bytes its units have.
     pub fn unit_sizes(&self) -> impl Iterator<Item = &Expr> {
