@@ -321,7 +321,7 @@ impl Emitter<'_> {
     /// An element of a constant array, by a function that has the array.
     fn constant_element(&mut self, id: ArrayId, at: &Expr, scope: Scope<'_>) -> Emitted<String> {
         let def = &self.program.arrays[id.index()];
-        let (function, n) = (format!("{}_at", variable(&def.name.to_lowercase())), def.values.len());
+        let (function, n) = (format!("{}_at", variable(&def.name)), def.values.len());
         let values: Vec<String> = def.values.iter().map(|value| self.literal(&def.ty, *value)).collect();
         let (ty, zero) = (self.ty(&def.ty), self.zero(&def.ty));
         self.helper(&function, || {
