@@ -52,6 +52,7 @@ fn setup(shape: &str, kind: Kind, octets: u64) -> Setup {
         seed: 7,
         mtu: 1500,
         message: 65_536,
+        outstanding: None,
         keep: false,
         services: Vec::new(),
         offloads: Vec::new(),
@@ -96,6 +97,23 @@ fn flows_follow_each_other_on_connections_that_are_kept() {
     whole(&kept);
     whole(&apart);
     assert!(kept.packets < apart.packets, "connections were made for each flow");
+}
+
+/// One message at a time waits for its acknowledgement: a round trip each.
+#[test]
+fn as_many_messages_are_under_way_as_it_says() {
+    let transport = program("protocols/message-transport/message-transport.mtp");
+    let known = Setup { message: 1_000, ..setup("pair", Kind::Incast(1), 64_000) };
+    let ended = |outstanding| {
+        let results = interpreted(&transport, &Setup { outstanding, ..known.clone() });
+        whole(&results);
+        results.ended_at
+    };
+    let [one, two, eight, default] = [Some(1), Some(2), Some(8), None].map(ended);
+    assert!(one > 64 * 2_000 && 2 * one > 3 * two && two > eight, "{one} {two} {eight}");
+    assert_eq!(eight, default);
+    let refused = run(&stream(), &Engine::Interpreter, &Setup { outstanding: Some(2), ..known }, None);
+    assert!(refused.is_err_and(|e| e.contains("--outstanding")));
 }
 
 #[test]

@@ -113,9 +113,10 @@ pub struct ScenarioArgs {
     /// Number of requests, or of idle connections
     #[arg(long, default_value_t = 100)]
     pub count: u64,
-    /// Number of requests that wait for their responses at once, for programs that carry RPCs
-    #[arg(long, default_value_t = 1)]
-    pub outstanding: u32,
+    /// Number of requests that wait for their responses at once, for programs that carry RPCs (default 1); with --topology,
+    /// number of messages on the way from one host to another, for programs that carry messages (default 8)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub outstanding: Option<u32>,
     /// Seed of all random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -224,7 +225,7 @@ impl ScenarioArgs {
         }
         scenario.message = message;
         if self.app == AppKind::RequestResponse || self.app == AppKind::Bulk {
-            scenario.plans.iter_mut().for_each(|plan| plan.outstanding = self.outstanding);
+            scenario.plans.iter_mut().for_each(|plan| plan.outstanding = self.outstanding.unwrap_or(1));
         }
         if !settings.is_empty() {
             scenario.params = params::values(program, settings)?;

@@ -76,6 +76,7 @@ fn host(
         seed: setup.seed,
         message: setup.message,
         longest: offload::longest(setup.message, &setup.offloads),
+        outstanding: setup.outstanding,
         keep: setup.keep,
     };
     let core = engine.core(program, &config, host as usize)?;

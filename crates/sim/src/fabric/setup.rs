@@ -29,6 +29,8 @@ pub struct Setup {
     pub links: Vec<[Node; 2]>,
     /// octets of a message at most, where a program carries messages
     pub message: u32,
+    /// messages from one host to another that are under way at once, where a program carries messages
+    pub outstanding: Option<u32>,
     /// flows to one host follow each other on one connection
     pub keep: bool,
     /// a value for each parameter of the program; empty: the defaults

@@ -180,6 +180,7 @@ impl FabricArgs {
             seed: common.seed,
             mtu: common.mtu,
             message: message.transpose()?.unwrap_or(MESSAGE),
+            outstanding: common.outstanding,
             keep: self.keep,
             services: self.services()?,
             offloads,

@@ -15,8 +15,8 @@ use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Call, args};
 use crate::status::{BUSY, OK};
 
-/// Messages to one host that are under way at once.
-const WINDOW: usize = 8;
+/// Messages to one host that are under way at once, if nothing else is said.
+const WINDOW: u32 = 8;
 const PORT: u64 = 10_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +95,8 @@ impl Edge {
     }
 
     fn send(&mut self, way: usize, flows: &Flows) {
-        while let Some((handle, piece)) = self.ways[way].outbox.next(WINDOW) {
+        let window = self.place.outstanding.unwrap_or(WINDOW) as usize;
+        while let Some((handle, piece)) = self.ways[way].outbox.next(window) {
             let octets = self.pieces.octets(piece, flows);
             let args = args(&[(Arg::Len, octets.len() as u64)]);
             let data = AskData::Send(Cow::Owned(octets));

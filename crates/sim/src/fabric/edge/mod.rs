@@ -29,6 +29,9 @@ impl Edge {
     /// # Errors
     /// A sentence, if programs of this shape cannot carry flows.
     pub fn new(shape: Shape, place: Place) -> Result<Edge, String> {
+        if place.outstanding.is_some() && !matches!(shape, Shape::Message) {
+            return Err("with --topology, only programs that carry messages accept --outstanding".into());
+        }
         match shape {
             Shape::Stream => Ok(Edge::Stream(stream::Edge::new(place, false))),
             Shape::Message => Ok(Edge::Message(message::Edge::new(place))),

@@ -13,6 +13,8 @@ pub struct Place {
     pub message: u32,
     /// octets of a message at most when it arrives: offloads make messages longer
     pub longest: u32,
+    /// messages to one host that are under way at once, if that is said
+    pub outstanding: Option<u32>,
     /// one connection to each host that is sent to, for all flows, and not one for each flow
     pub keep: bool,
 }

@@ -123,6 +123,7 @@ impl Application {
             seed: setup.seed,
             message: setup.message,
             longest,
+            outstanding: None,
             keep: false,
         };
         Ok(Some(Application {
