@@ -215,6 +215,20 @@ fn every_message_is_delivered_or_intercepted_once() {
     all.into_iter().for_each(|what| assert!(count(what) > 0, "{what}"));
 }
 
+/// Half full is 128: from there on, windows become smaller (appendix C).
+#[test]
+fn a_pathlet_reports_how_full_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let trace = dir.path().join("trace.jsonl").display().to_string();
+    wrapped("service=1ms,buffer=16KB", &["--mtu", "5000", "--set", "channels=2", "--trace", &trace]);
+    let text = fs::read_to_string(trace).expect("a trace");
+    let felt = text.lines().filter(|line| line.contains("\"felt\"")).map(|line| {
+        let record: Value = serde_json::from_str(line).expect("JSON");
+        record["detail"]["fields"]["occupancy"].as_u64()
+    });
+    assert_eq!(felt.take(2).collect::<Vec<_>>(), [Some(128), Some(255)], "one message of 8 KB, then two");
+}
+
 #[test]
 fn a_message_that_finds_no_space_is_sent_later() {
     let greedy = ["--without", "congestion,switching"];
