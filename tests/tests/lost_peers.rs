@@ -107,6 +107,12 @@ fn homa() {
 }
 
 #[test]
+fn udp_retry() {
+    dies("udp-retry", &[], "TIMED_OUT");
+    is_not_there("udp-retry", &[], "TIMED_OUT");
+}
+
+#[test]
 fn ndp() {
     dies("ndp", &[], "TIMED_OUT");
     is_not_there("ndp", &[], "TIMED_OUT");

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! RPCs of `udp-retry`, and programs in the network that read them: hosts at one switch, whose links lose, duplicate, damage and reorder
+//! packets. The applications of the tests check each result.
+
+mod host;
+mod retrying;
+mod world;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Hosts at one switch, and perhaps a program there. Every link has every fault.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use carrick_driver::{compile_file, params};
+use carrick_interp::{Config, Core, Refused};
+use carrick_ir::Program;
+use carrick_sim::dice::Dice;
+use carrick_tests::build::root;
+
+use crate::host::{Ended, Host};
+
+pub const MICROSECOND: u64 = 1_000;
+pub const MILLISECOND: u64 = 1_000_000;
+/// The interface of a node to which a packet's destination leads.
+const ROUTE: u32 = 255;
+
+/// The address of a host.
+pub fn address(host: usize) -> u32 {
+    0x0a00_0001 + host as u32
+}
+
+pub fn program(file: &str) -> Arc<Program> {
+    compile_file(&root().join(file)).expect("readable").program.expect("without errors")
+}
+
+/// One packet in so many is lost, duplicated, damaged; each takes up to `delay` more.
+struct Faults {
+    lose: u64,
+    duplicate: u64,
+    damage: u64,
+    delay: u64,
+}
+
+const EVERY: Faults = Faults { lose: 20, duplicate: 15, damage: 40, delay: 300 * MICROSECOND };
+
+/// What the applications of the hosts do.
+pub trait Applications {
+    /// The next request of a client, and its destination.
+    fn next(&mut self, client: usize, now: u64) -> Option<(u32, Vec<u8>)>;
+    /// A server's response.
+    fn serve(&mut self, server: usize, request: &[u8]) -> Vec<u8>;
+    fn ended(&mut self, client: usize, rpc: Ended);
+}
+
+/// Where a packet arrives next.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Switch { from: u32 },
+    Host(usize),
+}
+
+pub struct World {
+    pub hosts: Vec<Host>,
+    pub node: Option<Core>,
+    dice: Dice,
+    flying: BinaryHeap<Reverse<(u64, u64, Place, Vec<u8>)>>,
+    count: u64,
+    pub now: u64,
+    /// RPCs that a client has open at once, at most
+    pub parallel: usize,
+}
+
+impl World {
+    /// Hosts with these settings, and the program at the switch with others.
+    pub fn new(hosts: usize, settings: &[&str], at: Option<(&Arc<Program>, &[&str])>, seed: u64) -> World {
+        let ends = program("protocols/udp-retry/udp-retry.mtp");
+        let node = at.map(|(program, settings)| {
+            let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
+            let params = params::values(program, &settings).expect("parameters of the program");
+            Core::new(program.clone(), &Config { seed, params, ..Config::default() }).expect("it starts")
+        });
+        World {
+            hosts: (0..hosts).map(|n| Host::new(&ends, address(n), seed, settings)).collect(),
+            node,
+            dice: Dice::new(seed),
+            flying: BinaryHeap::new(),
+            count: 0,
+            now: 0,
+            parallel: 4,
+        }
+    }
+
+    fn fly(&mut self, place: impl Fn() -> Place, octets: &[u8]) {
+        let Faults { lose, duplicate, damage, delay } = EVERY;
+        let copies = if self.dice.one_in(lose) { 0 } else { 1 + usize::from(self.dice.one_in(duplicate)) };
+        for _ in 0..copies {
+            let mut octets = octets.to_vec();
+            // On the first of two links: bits that flip on both can leave the checksum as it was.
+            if matches!(place(), Place::Switch { .. }) && self.dice.one_in(damage) {
+                let at = self.dice.roll(octets.len() as u64) as usize;
+                octets[at] ^= 1 << self.dice.roll(8);
+            }
+            let at = self.now + 10 * MICROSECOND + self.dice.roll(delay + 1);
+            self.count += 1;
+            self.flying.push(Reverse((at, self.count, place(), octets)));
+        }
+    }
+
+    fn to_host(&mut self, octets: &[u8]) {
+        let to = octets.get(16..20).and_then(|o| o.try_into().ok()).map_or(0, u32::from_be_bytes);
+        if let Some(host) = self.hosts.iter().position(|host| host.address == to) {
+            self.fly(|| Place::Host(host), octets);
+        }
+    }
+
+    /// What the program at the switch has to send.
+    fn drain(&mut self) {
+        let mut octets = Vec::new();
+        while self.node.as_mut().is_some_and(|node| node.tx(&mut octets, self.now)) {
+            match self.node.as_ref().map_or(ROUTE, Core::tx_interface) {
+                ROUTE => self.to_host(&octets),
+                host => self.fly(|| Place::Host(host as usize), &octets),
+            }
+        }
+    }
+
+    fn arrive(&mut self, place: &Place, octets: &[u8]) {
+        match (place, self.node.as_mut()) {
+            (Place::Switch { from }, Some(node)) => {
+                let taken = node.rx_on(*from, octets, self.now);
+                assert_ne!(taken, Err(Refused::Again), "all that it had to send is out");
+            }
+            (Place::Switch { .. }, None) => self.to_host(octets),
+            (Place::Host(host), _) => {
+                let taken = self.hosts[*host].receive_octets(octets);
+                assert_ne!(taken, Err(Refused::Again), "all that it had to send is out");
+            }
+        }
+    }
+
+    /// One step: a packet that arrives, or timers. False when nothing will ever happen again.
+    fn step(&mut self) -> bool {
+        let node = self.node.as_ref().and_then(Core::next_deadline);
+        let deadline = self.hosts.iter().filter_map(|host| host.deadline()).chain(node).min();
+        let next = self.flying.peek().map(|Reverse((at, ..))| *at);
+        let Some(at) = deadline.into_iter().chain(next).min() else { return false };
+        self.now = self.now.max(at);
+        self.hosts.iter_mut().for_each(|host| host.now = self.now);
+        if next == Some(at) {
+            let Some(Reverse((_, _, place, octets))) = self.flying.pop() else { return false };
+            self.arrive(&place, &octets);
+        } else {
+            self.hosts.iter_mut().for_each(|host| host.advance());
+            if let Some(node) = self.node.as_mut() {
+                assert_ne!(node.advance(self.now), Err(Refused::Again), "all that it had to send is out");
+            }
+        }
+        true
+    }
+
+    /// The applications do what they can do now; what they send leaves.
+    fn act(&mut self, applications: &mut impl Applications) -> bool {
+        let mut idle = true;
+        for n in 0..self.hosts.len() {
+            let host = &mut self.hosts[n];
+            host.serve(|request| applications.serve(n, request));
+            for rpc in host.ended() {
+                applications.ended(n, rpc);
+            }
+            while host.in_flight() < self.parallel {
+                let Some((peer, request)) = applications.next(n, self.now) else { break };
+                host.request(peer, &request);
+            }
+            idle &= host.in_flight() == 0;
+            for (_, octets) in host.packets() {
+                self.fly(|| Place::Switch { from: n as u32 }, &octets);
+            }
+        }
+        self.drain();
+        idle
+    }
+
+    /// Runs until no client has an RPC open, or wants one.
+    pub fn run(&mut self, applications: &mut impl Applications) {
+        while !self.act(applications) && self.step() {}
+    }
+
+    /// Lets everything that is still under way happen.
+    pub fn settle(&mut self, applications: &mut impl Applications) {
+        while self.step() {
+            self.act(applications);
+        }
+    }
+}
