@@ -3,6 +3,7 @@
 //! packets. The applications of the tests check each result.
 
 mod aggregating;
+mod balancing;
 mod caching;
 mod host;
 mod retrying;
