@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::host::Ended;
-use crate::world::{Applications, MILLISECOND, World, address, program};
+use crate::node::InNetwork;
+use crate::world::{Applications, MILLISECOND, World, address};
 
 const WORKERS: usize = 4;
 const SERVER: usize = 4;
@@ -87,13 +88,13 @@ impl Applications for Training {
 #[test]
 fn n_messages_become_one_and_a_straggler_is_not_waited_for() {
     let seeds = std::env::var("CARRICK_SEEDS").map_or(15, |text| text.parse().expect("a number"));
-    let aggregator = program("protocols/aggregator/aggregator.mtp");
+    let aggregator = InNetwork::new("protocols/aggregator/aggregator.mtp");
     let ends = ["rto=1ms", "retries_max=80", "remember=100ms"];
     let all = (1 << WORKERS) - 1;
     let (mut rounds, mut without) = (0, 0);
     for seed in 1..=seeds {
         let node: [&str; 3] = ["patience=8ms", "keep=200ms", "workers=4"];
-        let mut world = World::new(WORKERS + 1, &ends, Some((&aggregator, &node)), seed);
+        let mut world = World::new(WORKERS + 1, &ends, Some(aggregator.start(&node, seed)), seed);
         world.parallel = 1;
         let mut training = Training::default();
         world.run(&mut training);

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::host::{Ended, PORT};
-use crate::world::{Applications, World, address, program};
+use crate::node::InNetwork;
+use crate::world::{Applications, World, address};
 
+const BALANCER: &str = "protocols/load-balancer/load-balancer.mtp";
 const CLIENTS: usize = 3;
 const SERVERS: usize = 3;
 const REQUESTS: u32 = 60;
@@ -74,18 +76,17 @@ impl Applications for Balanced {
     }
 }
 
-fn run(seed: u64, servers: &str) -> Balanced {
-    let balancer = program("protocols/load-balancer/load-balancer.mtp");
+fn run(balancer: &InNetwork, seed: u64, servers: &str) -> Balanced {
     let first = format!("first_server={}", address(CLIENTS));
     let service = format!("service={SERVICE}");
     let node = [first.as_str(), service.as_str(), servers, "remember=10ms"];
     let ends = ["rto=1ms", "retries_max=40", "remember=80ms"];
-    let mut world = World::new(CLIENTS + SERVERS, &ends, Some((&balancer, &node)), seed);
+    let mut world = World::new(CLIENTS + SERVERS, &ends, Some(balancer.start(&node, seed)), seed);
     let mut balanced = Balanced::default();
     world.run(&mut balanced);
     world.settle(&mut balanced);
     assert_eq!(balanced.answered + balanced.failed, REQUESTS * CLIENTS as u32, "seed {seed}");
-    let node = world.node.as_ref().expect("the balancer");
+    let node = world.node.as_mut().expect("the balancer");
     assert_eq!(node.open_contexts(), 0, "seed {seed}: all is forgotten");
     balanced
 }
@@ -94,9 +95,10 @@ fn run(seed: u64, servers: &str) -> Balanced {
 #[test]
 fn one_server_of_all_executes_each_request() {
     let seeds = std::env::var("CARRICK_SEEDS").map_or(12, |text| text.parse().expect("a number"));
+    let balancer = InNetwork::new(BALANCER);
     let mut failed = 0;
     for seed in 1..=seeds {
-        let balanced = run(seed, "servers=3");
+        let balanced = run(&balancer, seed, "servers=3");
         for server in 0..SERVERS {
             let share = balanced.served(server) * SERVERS * 100 / balanced.executed.len();
             assert!((60..150).contains(&share), "seed {seed}: server {server} has {share} % of its share");
@@ -109,7 +111,8 @@ fn one_server_of_all_executes_each_request() {
 /// Of four servers the last is not there. By lot it would get a quarter.
 #[test]
 fn a_server_that_does_not_answer_gets_few_requests() {
-    let balanced = run(1, "servers=4");
+    let balancer = InNetwork::new(BALANCER);
+    let balanced = run(&balancer, 1, "servers=4");
     let all = REQUESTS * CLIENTS as u32;
     assert!((1..all / 8).contains(&balanced.failed), "{} of {all} requests failed", balanced.failed);
 }

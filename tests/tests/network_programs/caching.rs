@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use carrick_sim::dice::Dice;
 
 use crate::host::Ended;
-use crate::world::{Applications, MILLISECOND, World, address, program};
+use crate::node::InNetwork;
+use crate::world::{Applications, MILLISECOND, World, address};
 
+const CACHE: &str = "protocols/netcache/netcache.mtp";
 const CLIENTS: usize = 3;
 const SERVER: usize = 3;
 const KEYS: usize = 200;
@@ -139,10 +141,9 @@ impl Applications for Store {
     }
 }
 
-fn run(seed: u64, sets: u64, node: &[&str]) -> (Store, World) {
-    let cache = program("protocols/netcache/netcache.mtp");
+fn run(cache: &InNetwork, seed: u64, sets: u64, node: &[&str]) -> (Store, World) {
     let ends = ["rto=1ms", "retries_max=20", "remember=30ms"];
-    let mut world = World::new(CLIENTS + 1, &ends, Some((&cache, node)), seed);
+    let mut world = World::new(CLIENTS + 1, &ends, Some(cache.start(node, seed)), seed);
     let mut store = Store::new(seed, sets);
     world.run(&mut store);
     let done = u64::from(store.begun.iter().sum::<u32>());
@@ -151,15 +152,16 @@ fn run(seed: u64, sets: u64, node: &[&str]) -> (Store, World) {
     (store, world)
 }
 
-const CACHE: [&str; 4] = ["hot=4", "interval=200ms", "settle=30ms", "gap=1ms"];
+const SETTINGS: [&str; 4] = ["hot=4", "interval=200ms", "settle=30ms", "gap=1ms"];
 
 /// `CARRICK_SEEDS` is the number of seeds.
 #[test]
 fn nobody_sees_an_old_value() {
     let seeds = std::env::var("CARRICK_SEEDS").map_or(6, |text| text.parse().expect("a number"));
+    let cache = InNetwork::new(CACHE);
     let (mut gets, mut served) = (0, 0);
     for seed in 1..=seeds {
-        let (store, _) = run(seed, 10, &CACHE);
+        let (store, _) = run(&cache, seed, 10, &SETTINGS);
         gets += store.gets;
         served += store.served;
     }
@@ -169,11 +171,12 @@ fn nobody_sees_an_old_value() {
 /// Every key is hot, and nobody writes.
 #[test]
 fn hits_are_answered_by_the_node() {
-    let (store, world) = run(1, u64::MAX, &["hot=1", "interval=1h", "settle=0us", "max_keys=1024"]);
+    let cache = InNetwork::new(CACHE);
+    let (store, world) = run(&cache, 1, u64::MAX, &["hot=1", "interval=1h", "settle=0us", "max_keys=1024"]);
     assert!(store.served * 2 < store.gets, "the server sees {} of {} GETs", store.served, store.gets);
     assert!(world.now < 1000 * MILLISECOND);
     let without = {
-        let (store, _) = run(1, u64::MAX, &["hot=1000000"]);
+        let (store, _) = run(&cache, 1, u64::MAX, &["hot=1000000"]);
         (store.served, store.gets)
     };
     assert!(without.0 * 10 > without.1 * 9, "without hot keys it sees them all: {without:?}");

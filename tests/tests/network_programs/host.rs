@@ -4,13 +4,18 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use carrick_driver::params;
+use carrick_driver::{compile_file, params};
 use carrick_interp::{Config, Data};
 use carrick_ir::Program;
+use carrick_tests::build::root;
 use carrick_tests::end::End;
 
 pub const PORT: u16 = 7;
 const LONGEST: u64 = 64_000;
+
+pub fn program(file: &str) -> Arc<Program> {
+    compile_file(&root().join(file)).expect("readable").program.expect("without errors")
+}
 
 /// How an RPC ended.
 pub struct Ended {

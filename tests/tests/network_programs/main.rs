@@ -6,5 +6,6 @@ mod aggregating;
 mod balancing;
 mod caching;
 mod host;
+mod node;
 mod retrying;
 mod world;

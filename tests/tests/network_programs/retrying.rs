@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use carrick_ir::STATUS_NAMES;
 use carrick_sim::ip::{checksum, mend_checksum};
 
-use crate::host::{Ended, Host, PORT};
-use crate::world::{Applications, MILLISECOND, World, address, program};
+use crate::host::{Ended, Host, PORT, program};
+use crate::world::{Applications, MILLISECOND, World, address};
 
 const REQUESTS: u32 = 40;
 const SERVER: usize = 2;

@@ -3,28 +3,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
 
-use carrick_driver::{compile_file, params};
-use carrick_interp::{Config, Core, Refused};
-use carrick_ir::Program;
+use carrick_interp::Refused;
+use carrick_ir::ROUTE;
 use carrick_sim::dice::Dice;
-use carrick_tests::build::root;
 
-use crate::host::{Ended, Host};
+use crate::host::{Ended, Host, program};
+use crate::node::Node;
 
 pub const MICROSECOND: u64 = 1_000;
 pub const MILLISECOND: u64 = 1_000_000;
-/// The interface of a node to which a packet's destination leads.
-const ROUTE: u32 = 255;
 
 /// The address of a host.
 pub fn address(host: usize) -> u32 {
     0x0a00_0001 + host as u32
-}
-
-pub fn program(file: &str) -> Arc<Program> {
-    compile_file(&root().join(file)).expect("readable").program.expect("without errors")
 }
 
 /// One packet in so many is lost, duplicated, damaged; each takes up to `delay` more.
@@ -53,11 +45,14 @@ enum Place {
     Host(usize),
 }
 
+/// When a packet arrives, its number, where, and its bytes.
+type Flying = (u64, u64, Place, Vec<u8>);
+
 pub struct World {
     pub hosts: Vec<Host>,
-    pub node: Option<Core>,
+    pub node: Option<Node>,
     dice: Dice,
-    flying: BinaryHeap<Reverse<(u64, u64, Place, Vec<u8>)>>,
+    flying: BinaryHeap<Reverse<Flying>>,
     count: u64,
     pub now: u64,
     /// RPCs that a client has open at once, at most
@@ -65,14 +60,9 @@ pub struct World {
 }
 
 impl World {
-    /// Hosts with these settings, and the program at the switch with others.
-    pub fn new(hosts: usize, settings: &[&str], at: Option<(&Arc<Program>, &[&str])>, seed: u64) -> World {
+    /// Hosts with these settings, and what is at the switch.
+    pub fn new(hosts: usize, settings: &[&str], node: Option<Node>, seed: u64) -> World {
         let ends = program("protocols/udp-retry/udp-retry.mtp");
-        let node = at.map(|(program, settings)| {
-            let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
-            let params = params::values(program, &settings).expect("parameters of the program");
-            Core::new(program.clone(), &Config { seed, params, ..Config::default() }).expect("it starts")
-        });
         World {
             hosts: (0..hosts).map(|n| Host::new(&ends, address(n), seed, settings)).collect(),
             node,
@@ -100,7 +90,7 @@ impl World {
         }
     }
 
-    fn to_host(&mut self, octets: &[u8]) {
+    fn deliver(&mut self, octets: &[u8]) {
         let to = octets.get(16..20).and_then(|o| o.try_into().ok()).map_or(0, u32::from_be_bytes);
         if let Some(host) = self.hosts.iter().position(|host| host.address == to) {
             self.fly(|| Place::Host(host), octets);
@@ -109,10 +99,9 @@ impl World {
 
     /// What the program at the switch has to send.
     fn drain(&mut self) {
-        let mut octets = Vec::new();
-        while self.node.as_mut().is_some_and(|node| node.tx(&mut octets, self.now)) {
-            match self.node.as_ref().map_or(ROUTE, Core::tx_interface) {
-                ROUTE => self.to_host(&octets),
+        while let Some((interface, octets)) = self.node.as_mut().and_then(|node| node.send(self.now)) {
+            match u64::from(interface) {
+                ROUTE => self.deliver(&octets),
                 host => self.fly(|| Place::Host(host as usize), &octets),
             }
         }
@@ -120,11 +109,8 @@ impl World {
 
     fn arrive(&mut self, place: &Place, octets: &[u8]) {
         match (place, self.node.as_mut()) {
-            (Place::Switch { from }, Some(node)) => {
-                let taken = node.rx_on(*from, octets, self.now);
-                assert_ne!(taken, Err(Refused::Again), "all that it had to send is out");
-            }
-            (Place::Switch { .. }, None) => self.to_host(octets),
+            (Place::Switch { from }, Some(node)) => node.receive(*from, octets, self.now),
+            (Place::Switch { .. }, None) => self.deliver(octets),
             (Place::Host(host), _) => {
                 let taken = self.hosts[*host].receive_octets(octets);
                 assert_ne!(taken, Err(Refused::Again), "all that it had to send is out");
@@ -134,7 +120,7 @@ impl World {
 
     /// One step: a packet that arrives, or timers. False when nothing will ever happen again.
     fn step(&mut self) -> bool {
-        let node = self.node.as_ref().and_then(Core::next_deadline);
+        let node = self.node.as_mut().and_then(Node::deadline);
         let deadline = self.hosts.iter().filter_map(|host| host.deadline()).chain(node).min();
         let next = self.flying.peek().map(|Reverse((at, ..))| *at);
         let Some(at) = deadline.into_iter().chain(next).min() else { return false };
@@ -146,7 +132,7 @@ impl World {
         } else {
             self.hosts.iter_mut().for_each(|host| host.advance());
             if let Some(node) = self.node.as_mut() {
-                assert_ne!(node.advance(self.now), Err(Refused::Again), "all that it had to send is out");
+                node.advance(self.now);
             }
         }
         true
