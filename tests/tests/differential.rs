@@ -136,6 +136,13 @@ fn fractions() {
 }
 
 #[test]
+fn timers_under_one_name_and_what_their_events_say() {
+    if let Some(packets) = hold(&own("tests/programs/alarms.mtp")) {
+        assert!(packets > 300, "only {packets} packets were made");
+    }
+}
+
+#[test]
 fn sorted_lists_and_the_middle_of_lists() {
     hold(&own("tests/programs/sorted.mtp"));
 }

@@ -7,8 +7,8 @@ use carrick_ir::{CallTarget, FieldDef, Program, print};
 use crate::html::{code, escape, inline, link, prose, table};
 use crate::reach::Reach;
 
-fn fields(program: &Program, fields: &[FieldDef]) -> String {
-    let rows = fields.iter().map(|field| {
+fn fields<'a>(program: &Program, fields: impl IntoIterator<Item = &'a FieldDef>) -> String {
+    let rows = fields.into_iter().map(|field| {
         let init = field.init.as_ref().map(|e| print::expression(program, e, &[])).unwrap_or_default();
         vec![code(&field.name), code(&print::type_name(program, &field.ty)), code(&init), inline(&field.doc)]
     });
@@ -41,13 +41,15 @@ pub fn contexts(program: &Program) -> String {
             .collect();
         let units =
             if units.is_empty() { String::new() } else { format!("<p>Data: {}.</p>\n", units.join(", ")) };
-        let timers = c.timers.iter().map(|t| {
-            vec![code(&t.name), link("event", &program.events[t.event.index()].name), inline(&t.doc)]
+        let first = |t: &&carrick_ir::TimerDef| t.element.is_none_or(|element| element.at == 0);
+        let timers = c.timers.iter().filter(first).map(|t| {
+            let several = if t.count() > 1 { format!("{}[{}]", t.base(), t.count()) } else { t.name.clone() };
+            vec![code(&several), link("event", &program.events[t.event.index()].name), inline(&t.doc)]
         });
         heading("context", &c.name, &found)
             + &prose(&c.doc)
             + &units
-            + &fields(program, &c.fields)
+            + &fields(program, c.declared_fields())
             + &table(&["timer", "fires", ""], timers)
     };
     let pads = program.scratchpads.iter().map(|s| {

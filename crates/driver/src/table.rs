@@ -14,7 +14,7 @@ use crate::hash::Hash;
 /// What files with tables are called, behind the last dot.
 const ENDING: &str = "json";
 /// The form of tables that this compiler writes, and the only one that it reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Objects and arrays in each other: more than any program has that the parser accepts.
 const DEPTH_MAX: usize = 2560;
 /// Room for a reader that calls itself for each of them, in bytes.

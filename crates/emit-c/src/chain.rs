@@ -5,6 +5,7 @@ use carrick_ir::{self as ir, CallTarget, Chain, EventKind, KeyPart, MOST_WAITING
 
 use crate::Emitter;
 use crate::names::safe;
+use crate::timers::rows;
 
 impl Emitter<'_> {
     pub(crate) fn chains(&mut self) {
@@ -396,11 +397,10 @@ impl Emitter<'_> {
         ));
         self.w.open("switch (t->type << 8 | t->number) {");
         for (index, ctx) in self.p.contexts.iter().enumerate() {
-            for (number, timer) in ctx.timers.iter().enumerate() {
-                if self.p.chains[timer.event.index()].is_none() {
-                    continue;
+            for (number, count, timer) in rows(ctx) {
+                if self.p.chains[timer.event.index()].is_some() {
+                    self.timer_case(index << 8 | number, count, ctx, timer);
                 }
-                self.timer_case(index << 8 | number, ctx, timer);
             }
         }
         self.w.line("default:\n    break;");
@@ -408,14 +408,25 @@ impl Emitter<'_> {
         self.w.end();
     }
 
-    fn timer_case(&mut self, label: usize, ctx: &ir::ContextDef, timer: &ir::TimerDef) {
+    fn timer_case(&mut self, label: usize, count: u32, ctx: &ir::ContextDef, timer: &ir::TimerDef) {
         let event = &self.p.events[timer.event.index()];
         let own = self.names.own(&event.name);
-        self.w.open(format!("case {label}: {{ /* {}.{} */", ctx.name, timer.name));
+        let last = label as u32 + count - 1;
+        let to = if count > 1 { format!(" ... {last}") } else { String::new() };
+        self.w.open(format!("case {label}{to}: {{ /* {}.{} */", ctx.name, timer.base()));
         self.w.line(format!("struct {} e = {{0}};", self.names.declared(&event.name)));
+        if event.id.is_some() || !timer.says.is_empty() {
+            let ty = self.names.declared(&ctx.name);
+            self.w.line(format!("struct {ty} *c = &core->{}_slots[t->slot];", ctx.name));
+        }
+        let which = match label & 0xff {
+            0 => "t->number".to_owned(),
+            first => format!("t->number - {first}"),
+        };
+        self.timer_says(ctx, timer, "e.", &which);
         if event.id.is_some() {
-            self.w.line(format!("e.flow__ = core->{}_slots[t->slot].id__;", ctx.name));
-            self.w.line(format!("{own}_run(core, &core->{}_slots[t->slot], &e);", ctx.name));
+            self.w.line("e.flow__ = c->id__;");
+            self.w.line(format!("{own}_run(core, c, &e);"));
         } else {
             self.w.line(format!("{own}_run(core, &e);"));
         }

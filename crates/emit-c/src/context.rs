@@ -303,11 +303,16 @@ impl Emitter<'_> {
     /// In the function that makes an instance.
     pub(crate) fn begin_timers(&mut self, ctx: CtxId) {
         let (ctx, index) = (&self.p.contexts[ctx.index()], ctx.0);
-        for number in 0..ctx.timers.len() {
-            self.w.line(format!("c->timers__[{number}].slot = c->slot__;"));
-            self.w.line(format!("c->timers__[{number}].type = {index};"));
-            self.w.line(format!("c->timers__[{number}].number = {number};"));
-        }
+        self.each_timer(ctx, &|number| {
+            vec![
+                format!("c->timers__[{number}].slot = c->slot__;"),
+                format!("c->timers__[{number}].type = {index};"),
+                format!(
+                    "c->timers__[{number}].number = {};",
+                    if number == "at" { "(uint8_t)at" } else { number }
+                ),
+            ]
+        });
     }
 
     /// The only instance of a global context.
@@ -334,9 +339,9 @@ impl Emitter<'_> {
         self.w.end_with(format!("{name}_free(core, c->slot__);"));
         self.w.line("/* The instance is gone; its slot waits for packets that are still queued. */");
         self.w.open(format!("CARRICK_UNUSED static inline void {name}_remove({core}, struct {ty} *c) {{"));
-        for number in 0..ctx.timers.len() {
-            self.w.line(format!("carrick_timer_stop(&core->wheel, &c->timers__[{number}]);"));
-        }
+        self.each_timer(ctx, &|number| {
+            vec![format!("carrick_timer_stop(&core->wheel, &c->timers__[{number}]);")]
+        });
         self.w.line(format!("{name}_unindex(core, &c->id__, c->slot__);"));
         self.w.line("c->live__ = false;");
         self.w.line(format!("core->{field}_live--;"));

@@ -156,9 +156,7 @@ impl Emitter<'_> {
             ExprKind::WndTest(wnd, at) => primary(self.window_call(wnd, "test", &[self.value_of(at, of)])),
             ExprKind::WndFirstSet(wnd) => primary(self.window_call(wnd, "first_set", &[])),
             ExprKind::WndFirstUnset(wnd) => primary(self.window_call(wnd, "first_unset", &[])),
-            ExprKind::TimerArmed(ctx, timer) => {
-                primary(format!("carrick_timer_armed(&{}->timers__[{}])", self.local(*ctx), timer.0))
-            }
+            ExprKind::TimerArmed(ctx, timer, which) => self.timer_armed(*ctx, *timer, which.as_deref()),
             ExprKind::Handle(ctx) => primary(self.handle_of(*ctx)),
             ExprKind::TxRoom(ctx) => primary(self.tx_room(*ctx)),
             ExprKind::RxSize(ctx) => primary(format!("carrick_rx_size(&{}->rx__)", self.local(*ctx))),

@@ -7,7 +7,7 @@ use crate::Emitter;
 
 impl Emitter<'_> {
     /// `PROGRAM__context` of the context that a local refers to.
-    fn context_name(&self, ctx: ir::LocalId) -> String {
+    pub(crate) fn context_name(&self, ctx: ir::LocalId) -> String {
         match self.local_type(ctx) {
             Ty::Context(id) => self.names.own(&self.p.contexts[id.index()].name),
             _ => String::new(),
@@ -42,9 +42,15 @@ impl Emitter<'_> {
             Instr::RxFlushAndNotify { ctx, len, addr } => self.on_context(*ctx, "rx_flush", &[len, addr]),
             Instr::RxResize { ctx, size } => self.on_context(*ctx, "rx_resize", &[size]),
             Instr::PktGen { bp, rules, sent, queue } => self.pkt_gen(*bp, rules, *sent, queue.as_ref()),
-            Instr::TimerStart { ctx, timer, after } => self.timer("start", *ctx, *timer, Some(after)),
-            Instr::TimerRestart { ctx, timer, after } => self.timer("restart", *ctx, *timer, Some(after)),
-            Instr::TimerStop { ctx, timer } => self.timer("stop", *ctx, *timer, None),
+            Instr::TimerStart { ctx, timer, which, after } => {
+                self.timer("start", (*ctx, *timer, which.as_ref()), Some(after));
+            }
+            Instr::TimerRestart { ctx, timer, which, after } => {
+                self.timer("restart", (*ctx, *timer, which.as_ref()), Some(after));
+            }
+            Instr::TimerStop { ctx, timer, which } => {
+                self.timer("stop", (*ctx, *timer, which.as_ref()), None);
+            }
             Instr::Notify { token, status, value } => {
                 let value = value.as_ref().map_or_else(|| "0".into(), |v| self.word(v));
                 let text = format!(
@@ -75,17 +81,6 @@ impl Emitter<'_> {
             | Instr::PktRelease { .. }
             | Instr::PktDiscard { .. } => self.packet_instr(instr),
         }
-    }
-
-    fn timer(&mut self, what: &str, ctx: ir::LocalId, timer: ir::TimerId, after: Option<&Expr>) {
-        let after = after.map_or_else(String::new, |e| format!(", {}", self.value(e)));
-        let text = format!(
-            "{}_timer_{what}(core, {}, {}{after});",
-            self.context_name(ctx),
-            self.local(ctx),
-            timer.0
-        );
-        self.w.line(text);
     }
 
     fn pkt_gen(

@@ -41,7 +41,7 @@ impl Emitter<'_> {
     }
 
     /// An index of an array of `n` elements, and what must hold for it to be one.
-    fn index_below(&self, index: &ir::Expr, n: u32) -> (String, Option<String>) {
+    pub(crate) fn index_below(&self, index: &ir::Expr, n: u32) -> (String, Option<String>) {
         let term = self.index(index);
         if matches!(index.kind, ir::ExprKind::Lit(v) if v < u64::from(n)) {
             return (term.text, None);

@@ -1,11 +1,95 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Instructions on timers.
 
-use carrick_ir::{ContextDef, Opcode};
+use carrick_ir::{ContextDef, Expr, LocalId, Opcode, TimerDef, TimerId, Ty};
 
 use crate::Emitter;
+use crate::names::safe;
+use crate::term::{Binds, CType, Term};
+
+/// The timers of a context, those under one name together: the number of the first, and how many they are.
+pub(crate) fn rows(ctx: &ContextDef) -> impl Iterator<Item = (usize, u32, &TimerDef)> {
+    let first = |timer: &TimerDef| timer.element.is_none_or(|element| element.at == 0);
+    ctx.timers.iter().enumerate().filter(move |(_, t)| first(t)).map(|(at, t)| (at, t.count(), t))
+}
+
+/// The number of a timer of a row.
+pub(crate) fn plus(first: usize, which: &str) -> String {
+    if first == 0 { which.to_owned() } else { format!("{first} + {which}") }
+}
 
 impl Emitter<'_> {
+    /// An instruction on a timer; nothing behind the last of several.
+    pub(crate) fn timer(
+        &mut self,
+        what: &str,
+        (ctx, timer, which): (LocalId, TimerId, Option<&Expr>),
+        after: Option<&Expr>,
+    ) {
+        let after = after.map_or_else(String::new, |e| format!(", {}", self.value(e)));
+        let (number, guard) = self.timer_number(ctx, timer, which);
+        let (name, c) = (self.context_name(ctx), self.local(ctx));
+        let call = format!("{name}_timer_{what}(core, {c}, {number}{after});");
+        self.w.line(guard.map_or(call.clone(), |guard| format!("if ({guard})\n    {call}")));
+    }
+
+    pub(crate) fn timer_armed(&self, ctx: LocalId, timer: TimerId, which: Option<&Expr>) -> Term {
+        let (number, guard) = self.timer_number(ctx, timer, which);
+        let armed = format!("carrick_timer_armed(&{}->timers__[{number}])", self.local(ctx));
+        let c = CType::of(&Ty::Bool);
+        match guard {
+            Some(guard) => Term { text: format!("{guard} && {armed}"), binds: Binds::And, c },
+            None => Term::primary(armed, c),
+        }
+    }
+
+    /// The number of a timer in its context, and what must hold for there to be one.
+    fn timer_number(&self, ctx: LocalId, timer: TimerId, which: Option<&Expr>) -> (String, Option<String>) {
+        let Some(which) = which else { return (timer.0.to_string(), None) };
+        let Ty::Context(context) = self.local_type(ctx) else { return (timer.0.to_string(), None) };
+        let count = self.p.contexts[context.index()].timers[timer.index()].count();
+        let (text, guard) = self.index_below(which, count);
+        let plain = self.index(which);
+        let index = match guard {
+            None => plain,
+            Some(_) if text == plain.text => plain.cast("uint32_t", CType::Unsigned(32)),
+            // A call that bounds it.
+            Some(_) => Term::primary(text, CType::Unsigned(64)).cast("uint32_t", CType::Unsigned(32)),
+        };
+        (
+            if timer.0 == 0 {
+                index.text
+            } else {
+                format!("{}u + {}", timer.0, index.beside(Binds::Sum, false))
+            },
+            guard,
+        )
+    }
+
+    /// Does something for each timer of a context, `c`: the lines for the timer with a number.
+    pub(crate) fn each_timer(&mut self, ctx: &ContextDef, lines: &dyn Fn(&str) -> Vec<String>) {
+        for (first, count, timer) in rows(ctx) {
+            if timer.element.is_none() {
+                lines(&first.to_string()).into_iter().for_each(|line| self.w.line(line));
+                continue;
+            }
+            let end = first as u32 + count;
+            self.w.open(format!("for (uint32_t at = {first}; at < {end}; at++) {{"));
+            lines("at").into_iter().for_each(|line| self.w.line(line));
+            self.w.close("}");
+        }
+    }
+
+    /// Fills the event of a timer of `c` from what that keeps; `which` says which one it is of several.
+    pub(crate) fn timer_says(&mut self, ctx: &ContextDef, timer: &TimerDef, event: &str, which: &str) {
+        let fields = &self.p.events[timer.event.index()].fields;
+        for (field, kept) in fields.iter().zip(&timer.says) {
+            let from = safe(&ctx.fields[*kept as usize].name);
+            let element = if timer.element.is_some() { format!("[{which}]") } else { String::new() };
+            self.w.line(format!("{event}{} = c->{from}{element};", safe(&field.name)));
+        }
+    }
+
     pub(crate) fn timer_instructions(&mut self, ctx: &ContextDef) {
         if ctx.timers.is_empty() {
             return;

@@ -5,6 +5,7 @@ use carrick_ir::{self as ir, Opcode, Ty};
 
 use crate::Emitter;
 use crate::names::{safe, window_words};
+use crate::timers::{plus, rows};
 
 impl Emitter<'_> {
     /// An instruction record with these words, in a build that traces.
@@ -33,14 +34,14 @@ impl Emitter<'_> {
             self.w.open(format!(
                 "CARRICK_INLINE int {name}_trace(struct {core} *core, uint64_t handle, CARRICK_UNUSED const struct {ty} *v) {{"
             ));
-            self.trace_record(index, "CARRICK_TRACE_EVENT", "handle", &event.fields, &[]);
+            self.trace_record(index, "CARRICK_TRACE_EVENT", "handle", &event.fields, None);
         }
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
             self.w.open(format!(
                 "CARRICK_APART int {name}_trace(struct {core} *core, uint64_t handle, const struct {ty} *v) {{"
             ));
-            self.trace_record(index, "CARRICK_TRACE_CONTEXT", "handle", &ctx.fields, &ctx.timers);
+            self.trace_record(index, "CARRICK_TRACE_CONTEXT", "handle", &ctx.fields, Some(ctx));
         }
         self.w.line("#endif");
         self.w.blank();
@@ -52,7 +53,7 @@ impl Emitter<'_> {
         kind: &str,
         handle: &str,
         fields: &[ir::FieldDef],
-        timers: &[ir::TimerDef],
+        timers: Option<&ir::ContextDef>,
     ) {
         self.w.line("CARRICK_GIVEN(core && v);");
         self.w.line("CARRICK_RECORD_BEGINS(core);");
@@ -60,10 +61,17 @@ impl Emitter<'_> {
         for field in fields {
             self.words(&field.ty, &format!("v->{}", safe(&field.name)), 0);
         }
-        for at in 0..timers.len() {
+        for (first, count, timer) in timers.into_iter().flat_map(rows) {
+            let at = if timer.element.is_some() { plus(first, "i0") } else { first.to_string() };
+            if timer.element.is_some() {
+                self.words_loop("i0", &format!("i0 < {count}"), count);
+            }
             self.w.line(format!(
                 "carrick_word(r, carrick_timer_armed(&v->timers__[{at}]) ? v->timers__[{at}].deadline : 0);"
             ));
+            if timer.element.is_some() {
+                self.w.close("}");
+            }
         }
         self.w.line(format!("CARRICK_RECORD_ENDS(core, {kind}, {number});"));
         self.w.end_with("return 0;");

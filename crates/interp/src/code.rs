@@ -291,6 +291,7 @@ pub(crate) mod operand {
     pub(crate) type Context = Place;
     pub(crate) type OwnContext = Place;
     pub(crate) type Timer = u32;
+    pub(crate) type Which = Option<Ex>;
     pub(crate) type Id = Value;
     pub(crate) type Addr = Value;
     pub(crate) type Bytes = Ex;

@@ -15,6 +15,7 @@ use crate::layout::{EVENT_ID, TIMER_CELLS};
 use crate::link::{CallCode, Linked, Target};
 use crate::machine::Machine;
 use crate::report;
+use crate::timers::TimerRef;
 
 /// Open requests at most, if the configuration does not say.
 const DEFAULT_COMPLETIONS: u32 = 1024;
@@ -164,7 +165,7 @@ impl Core {
         while m.timers.first().is_some_and(|(deadline, _)| deadline <= m.now) {
             m.arrive(p, now, 0, false)?;
             if let Some(due) = m.take_due(p) {
-                m.run_timer(p, due.event, due.handle);
+                m.run_timer(p, due);
             }
         }
         Ok(())
@@ -308,21 +309,31 @@ impl Machine {
         let ctx = Handle::of(timer.handle)?.ctx;
         let cell = at + (p.layout.contexts[ctx].end + timer.timer * TIMER_CELLS) as usize;
         self.stop_timer(cell);
-        let event = p.program.contexts[ctx].timers[timer.timer as usize].event.index();
-        Some(Due { event, handle: timer.handle })
+        Some(Due { ctx, timer })
     }
 
     /// Handles the event of a timer that was stopped.
-    pub(crate) fn run_timer(&mut self, p: &Linked, event: usize, handle: u64) {
-        let stack = p.map.stack as usize;
+    pub(crate) fn run_timer(&mut self, p: &Linked, due: Due) {
+        let (stack, handle) = (p.map.stack as usize, due.timer.handle);
+        let timer = &p.program.contexts[due.ctx].timers[due.timer.timer as usize];
+        let event = timer.event.index();
         self.init(&p.event_inits[event], stack, stack);
+        if let Some(at) = self.instance(handle) {
+            let fields = p.program.events[event].fields.iter().zip(&p.layout.events[event].fields);
+            for ((field, to), kept) in fields.zip(&timer.says) {
+                let size = p.layout.size(&field.ty) as usize;
+                let which = timer.element.map_or(0, |element| element.at as usize);
+                let from = at + p.layout.contexts[due.ctx].fields[*kept as usize] as usize + which * size;
+                self.mem.copy_within(from..from + size, stack + *to as usize);
+            }
+        }
         self.event_on(p, event, handle);
     }
 }
 
-/// What a timer raises, and on which context.
+/// A timer that fires, and the type of its context.
 #[derive(Debug)]
 pub(crate) struct Due {
-    pub event: usize,
-    pub handle: u64,
+    pub ctx: usize,
+    pub timer: TimerRef,
 }

@@ -92,13 +92,13 @@ impl Machine {
                 let queue = self.queue.sched.queue(number, self.flow(p, self.current));
                 self.pkt_gen(p, (*bp, fp + *cell as usize), *rules, queue, sent);
             }
-            In::TimerStart { ctx, timer, after } => {
-                self.start_timer(p, base(self, ctx), *timer, self.eval(after, fp), false);
+            In::TimerStart { ctx, timer, which, after } | In::TimerRestart { ctx, timer, which, after } => {
+                let restart = matches!(instr, In::TimerRestart { .. });
+                self.timer(p, (base(self, ctx), *timer, which.as_ref()), Some((after, restart)), fp);
             }
-            In::TimerRestart { ctx, timer, after } => {
-                self.start_timer(p, base(self, ctx), *timer, self.eval(after, fp), true);
+            In::TimerStop { ctx, timer, which } => {
+                self.timer(p, (base(self, ctx), *timer, which.as_ref()), None, fp);
             }
-            In::TimerStop { ctx, timer } => self.timer_stop(p, base(self, ctx), *timer),
             In::Notify { token, status, value } => {
                 let value = value.as_ref().map_or(0, |v| self.eval(v, fp));
                 self.notify(self.eval(token, fp), self.eval(status, fp), value);
@@ -454,6 +454,30 @@ impl Machine {
             self.count(RX_CUT);
         }
         self.instr(Opcode::PutData, &[token, put]);
+    }
+
+    /// Starts the timer that is named, or stops it.
+    fn timer(
+        &mut self,
+        p: &Linked,
+        (at, first, which): (usize, u32, Option<&Ex>),
+        start: Option<(&Ex, bool)>,
+        fp: usize,
+    ) {
+        let Some(timer) = self.chosen_timer(p, at, first, which, fp) else { return };
+        match start {
+            Some((after, restart)) => self.start_timer(p, at, timer, self.eval(after, fp), restart),
+            None => self.timer_stop(p, at, timer),
+        }
+    }
+
+    /// The timer of the instance at `at` that an instruction names; nothing behind the last of several.
+    fn chosen_timer(&self, p: &Linked, at: usize, first: u32, which: Option<&Ex>, fp: usize) -> Option<u32> {
+        let Some(which) = which else { return Some(first) };
+        let context = Handle::of(self.mem[at])?.ctx;
+        let count = p.program.contexts[context].timers.get(first as usize)?.count();
+        let which = u32::try_from(self.eval(which, fp)).ok()?;
+        (which < count).then_some(first + which)
     }
 
     /// Where the cells of a timer of the instance at `at` lie, if that is one.

@@ -4,7 +4,6 @@
 use carrick_ir::{EventSchedule, MOST_WAITING};
 
 use crate::api::Refused;
-use crate::core::Due;
 use crate::counters::{IP_LENGTH, RX_PACKETS};
 use crate::link::Linked;
 use crate::machine::{Machine, Raised};
@@ -160,8 +159,8 @@ impl Machine {
             }
             pending.sched.sent(queue, u64::from(due.is_some()), 0);
         }
-        if let Some(Due { event, handle }) = due {
-            self.run_timer(p, event, handle);
+        if let Some(due) = due {
+            self.run_timer(p, due);
         }
     }
 

@@ -78,7 +78,8 @@ pub enum ExprKind {
     /// the end of the window if none is
     WndFirstSet(Place),
     WndFirstUnset(Place),
-    TimerArmed(LocalId, TimerId),
+    /// of several timers under one name the first, and which of them
+    TimerArmed(LocalId, TimerId, Option<Box<Expr>>),
     /// of a context: how many octets `add_tx_data` would take now; type `Bytes`
     TxRoom(LocalId),
     /// of a context: how many bytes its RX unit has room for, with those that it holds; type `Bytes`

@@ -128,27 +128,27 @@ macro_rules! for_each_instruction {
                 record: "handle, id",
                 instead: Some("make a context with the other id by `new_ctx`, and end this one by `del_ctx`"),
             },
-            TimerStart = 9 { ctx: Context, timer: Timer, after: Duration } => Declaration {
+            TimerStart = 9 { ctx: Context, timer: Timer, which: Which, after: Duration } => Declaration {
                 name: "timer_start",
-                form: "timer_start(c.t, duration d)",
+                form: "timer_start(c.t, duration d[, fields])",
                 section: Section::Contexts,
                 needs: Needs::Core,
-                meaning: "Starts the timer with the duration d, unless it runs already. `d` below 1 ns counts as 1 ns: a timer never fires in the `advance` that starts it.",
+                meaning: "Starts the timer with the duration d, unless it runs already. Its event will have these [fields](language.md#timers). `d` below 1 ns counts as 1 ns: a timer never fires in the `advance` that starts it.",
                 fails: "",
                 record: "handle, timer, duration",
                 instead: None,
             },
-            TimerRestart = 10 { ctx: Context, timer: Timer, after: Duration } => Declaration {
+            TimerRestart = 10 { ctx: Context, timer: Timer, which: Which, after: Duration } => Declaration {
                 name: "timer_restart",
-                form: "timer_restart(c.t, duration d)",
+                form: "timer_restart(c.t, duration d[, fields])",
                 section: Section::Contexts,
                 needs: Needs::Core,
-                meaning: "Starts the timer with the duration d, whether it runs or not.",
+                meaning: "Starts the timer with the duration d, whether it runs or not. Its event will have these fields.",
                 fails: "",
                 record: "handle, timer, duration",
                 instead: Some("write `timer_stop(c.t);` and `timer_start(c.t, d);`"),
             },
-            TimerStop = 11 { ctx: Context, timer: Timer } => Declaration {
+            TimerStop = 11 { ctx: Context, timer: Timer, which: Which } => Declaration {
                 name: "timer_stop",
                 form: "timer_stop(c.t)",
                 section: Section::Contexts,

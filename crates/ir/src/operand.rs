@@ -41,6 +41,8 @@ kinds! {
     OwnContext: LocalId,
     /// a timer of the context before it
     Timer: TimerId,
+    /// which one of several timers under one name, of type `U64`; absent: there is one
+    Which: Option<Expr>,
     /// an id of the context before it
     Id: Expr,
     Addr: Expr,
@@ -74,7 +76,7 @@ impl Operand<'_> {
             Operand::Addr(_) => Ty::Addr,
             Operand::Bytes(_) => Ty::Bytes,
             Operand::U32(_) | Operand::Queue(_) => Ty::U32,
-            Operand::U64(_) => Ty::U64,
+            Operand::U64(_) | Operand::Which(_) => Ty::U64,
             Operand::Rate(_) => Ty::Rate,
             Operand::Duration(_) => Ty::Duration,
             Operand::Token(_) => Ty::Token,

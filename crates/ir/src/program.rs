@@ -249,9 +249,38 @@ pub struct EventDef {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct TimerDef {
+    /// of one among several also its place: `resend[2]`
     pub name: String,
     pub doc: String,
     pub event: EventId,
+    /// which one it is of several that follow each other under one name, and how many they are; `None`: it is alone
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<TimerElement>,
+    /// the fields of the context that keep what the fields of its event will say, in their order; of several timers, fields of arrays
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub says: Vec<u32>,
+}
+
+/// How many timers a context has at most.
+pub const MOST_TIMERS: usize = 256;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimerElement {
+    pub at: u32,
+    pub of: u32,
+}
+
+impl TimerDef {
+    /// The name as declared.
+    pub fn base(&self) -> &str {
+        self.name.split('[').next().unwrap_or(&self.name)
+    }
+
+    /// How many timers can be chosen from this one on.
+    pub fn count(&self) -> u32 {
+        self.element.map_or(1, |element| element.of - element.at)
+    }
 }
 
 /// Deployment facts that a constant or a parameter gives.
@@ -285,6 +314,12 @@ pub struct Growth {
 }
 
 impl ContextDef {
+    /// The fields that the program declares: the others keep what events of timers will say.
+    pub fn declared_fields(&self) -> impl Iterator<Item = &FieldDef> {
+        let kept = |at: usize| self.timers.iter().any(|timer| timer.says.contains(&(at as u32)));
+        self.fields.iter().enumerate().filter(move |(at, _)| !kept(*at)).map(|(_, field)| field)
+    }
+
     /// All that says how many bytes its units have.
     pub fn unit_sizes(&self) -> impl Iterator<Item = &Expr> {
         let growth = self.rx_growth.iter().flat_map(|growth| [&growth.most, &growth.pool]);

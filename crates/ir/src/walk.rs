@@ -103,6 +103,7 @@ pub fn expressions<'a>(e: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | ExprKind::WndHead(place)
         | ExprKind::WndFirstSet(place)
         | ExprKind::WndFirstUnset(place) => in_place(place, visit),
+        ExprKind::TimerArmed(.., Some(which)) => expressions(which, visit),
         _ => {}
     }
 }

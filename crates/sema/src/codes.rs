@@ -32,7 +32,7 @@ code_table! {
     SIGNED_SHIFT = 225, "a signed shift count", "0225";
     EVENT_KIND = 226, "an unknown kind of event", "0226";
     TIMER_EVENT = 227, "a timer that raises something else", "0227";
-    TIMER_FIELDS = 228, "a timer event with fields", "0228";
+    TIMER_FIELDS = 228, "a timer started without the fields of its event", "0228";
     CONTEXT_ID = 229, "a context without an id", "0229";
     ENUM_REPR = 230, "an enum over something else than an unsigned integer", "0230";
     ENUM_VALUE = 231, "an enum value that is taken or does not fit", "0231";

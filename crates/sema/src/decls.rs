@@ -55,6 +55,7 @@ impl Checker<'_> {
             }
         }
         self.id_of_globals();
+        self.timer_fields();
         self.check_recursive_types();
     }
 
@@ -194,16 +195,18 @@ impl Checker<'_> {
         }
         let event_kind = found.map_or(ir::EventKind::Net, |(.., k)| *k);
         let defs = self.fields(fields, "event");
-        if event_kind == ir::EventKind::Timer && !fields.is_empty() {
+        if event_kind == ir::EventKind::Timer
+            && let Some((field, _)) = fields.iter().zip(&defs).find(|(_, def)| def.ty == Ty::Addr)
+        {
             self.report(
                 Diagnostic::error(
-                    codes::TIMER_FIELDS,
-                    "a timer event has no fields",
-                    fields[0].span,
-                    "no statement can set it",
+                    codes::FIELD_TYPE,
+                    "a timer event does not refer to memory",
+                    field.ty.span,
+                    "not possible here",
                 )
-                .note("a timer only says that it fired; what it means is in its context")
-                .mend("keep the value in the context"),
+                .note("a request ends before the timer fires")
+                .mend("keep what was read there"),
             );
         }
         if event_kind == ir::EventKind::App {
@@ -301,7 +304,7 @@ impl Checker<'_> {
         self.check_twins(names());
         let mut fields = self.fields(fields, "context");
         fields.extend(self.state_fields(name, &taken));
-        let timers = timers.iter().map(|t| self.timer(t)).collect();
+        let timers = timers.iter().flat_map(|t| self.timer(t)).collect();
         let capacity = ir::ExprKind::Lit(u64::from(global));
         self.program.contexts.push(ir::ContextDef {
             name: name.name.clone(),
@@ -315,37 +318,6 @@ impl Checker<'_> {
             rx_capacity: None,
             rx_growth: None,
         });
-    }
-
-    fn timer(&mut self, timer: &Timer) -> ir::TimerDef {
-        let event =
-            self.lookup("event", &timer.event, |d| if let Def::Event(e) = d { Some(e) } else { None });
-        let declared_kind = event.and_then(|e| self.written_kind(e));
-        if declared_kind.is_some_and(|k| !matches!(k.as_str(), "timer_event" | "TIMER_EVENT")) {
-            self.report(
-                Diagnostic::error(
-                    codes::TIMER_EVENT,
-                    format!("`{}` is not a timer event", timer.event.name),
-                    timer.event.span,
-                    "raised by a timer",
-                )
-                .mend("declare it as `: timer_event`"),
-            );
-        }
-        ir::TimerDef {
-            name: timer.name.name.clone(),
-            doc: timer.doc.clone(),
-            event: event.unwrap_or(ir::EventId(0)),
-        }
-    }
-
-    /// The kind as written: events may be declared after the context.
-    fn written_kind(&self, event: ir::EventId) -> Option<String> {
-        let events = self.file.items.iter().filter_map(|i| match &i.kind {
-            ItemKind::Event { kind, .. } => Some(kind.name.clone()),
-            _ => None,
-        });
-        events.clone().nth(event.index())
     }
 
     fn check_recursive_types(&mut self) {

@@ -400,7 +400,7 @@ impl Checker<'_> {
                     let file = self.file;
                     let span = file.items.iter().find_map(|i| match &i.kind {
                         ItemKind::Context { timers, .. } => {
-                            timers.iter().find(|t| t.name.name == timer.name).map(|t| t.span)
+                            timers.iter().find(|t| t.name.name == timer.base()).map(|t| t.span)
                         }
                         _ => None,
                     });

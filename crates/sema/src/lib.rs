@@ -40,6 +40,7 @@ mod role;
 mod room;
 mod sched;
 mod shared;
+mod timers;
 mod tlv;
 mod types;
 mod unknown;

@@ -64,6 +64,49 @@ fn names_are_told_apart() {
 }
 
 #[test]
+fn timers_are_chosen_and_their_events_are_told_what_to_say() {
+    let (start, several) = ("timer_start(c.timer, 1s)", "timer_t timer[4] -> pause");
+    let says = PROGRAM.replace("timer_event { }", "timer_event { uint32 n; uint32 m; }");
+    let many = PROGRAM.replace("timer_t timer -> pause", several);
+    let both = says.replace("timer_t timer -> pause", several);
+    let right = [
+        (&says, "timer_start(c.timer, 1s, { n = e.n })"),
+        (&many, "timer_start(c.timer[e.n], 1s); timer_stop(c.timer[3])"),
+        (&both, "if (!c.timer[1].armed()) { timer_restart(c.timer[1], 1s, { n = 1, m = 2 }); } c.count = 0"),
+    ];
+    for (program, new) in right {
+        assert_eq!(errors_of(program, start, new), [] as [u16; 0], "{new}");
+    }
+    let wrong = [
+        (PROGRAM, "timer_start(c.timer, 1s, { n = e.n })", codes::ARGUMENT_COUNT),
+        (PROGRAM, "timer_start(c.timer[0], 1s)", codes::NOT_A_VALUE),
+        (&says, "timer_start(c.timer, 1s)", codes::TIMER_FIELDS),
+        (&says, "timer_start(c.timer, 1s, { k = 1 })", codes::UNKNOWN_FIELD),
+        (&says, "timer_start(c.timer, 1s, e)", codes::INSTRUCTION_ARGUMENT),
+        (&says, "c.timer_n__ = 1", codes::UNKNOWN_FIELD),
+        (&says, "instr_t i = timer_start(c.timer, 1s, { n = 1 })", codes::COLLECTED),
+        (&many, "timer_start(c.timer, 1s)", codes::NOT_A_TIMER),
+        (&many, "timer_start(c.timer[4], 1s)", codes::INDEX_OUTSIDE),
+        (&many, "c.count = uint32(c.timer)", codes::NOT_A_VALUE),
+    ];
+    for (program, new, code) in wrong {
+        let found = errors_of(program, start, new);
+        assert!(found.contains(&code), "{new}: {found:?}");
+    }
+    let declared = [
+        ("timer_t timer[257] -> pause", codes::ARRAY_LENGTH),
+        ("timer_t more[256] -> pause; timer_t timer -> pause", codes::ARRAY_LENGTH),
+        ("timer_t timer[0] -> pause", codes::ARRAY_LENGTH),
+    ];
+    for (new, code) in declared {
+        let found = errors("timer_t timer -> pause", new);
+        assert!(found.contains(&code), "{new}: {found:?}");
+    }
+    let addr = errors("timer_event { }", "timer_event { addr_t data; }");
+    assert!(addr.contains(&codes::FIELD_TYPE), "{addr:?}");
+}
+
+#[test]
 fn options_are_told_apart_by_their_kind() {
     let two = "opt_t other_opt { uint8 kind = 2; } opt_union option_u { small_opt, other_opt }";
     assert_eq!(errors("opt_union option_u { small_opt }", two), [codes::OPTION_KIND_TWICE]);

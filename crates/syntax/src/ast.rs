@@ -199,11 +199,12 @@ pub struct Presence {
     pub span: Span,
 }
 
-/// `timer_t name -> event;`
+/// `timer_t name -> event;` or `timer_t name[8] -> event;`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timer {
     pub doc: String,
     pub name: Ident,
+    pub array: Option<Expr>,
     pub event: Ident,
     pub span: Span,
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What does not come by a packet: calls of applications, and timers that are due. Each is a request in a frame.
 
-use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall};
+use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall, TimerDef};
 
 use crate::Emitter;
+use crate::timers::{plus, rows};
 
 impl Emitter<'_> {
     fn calls(&self) -> &[InterfaceCall] {
@@ -48,8 +49,8 @@ impl Emitter<'_> {
         self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED const struct carrick_asked *request = &core->request;");
         for (number, ctx) in self.p.contexts.iter().enumerate() {
-            for at in 0..ctx.timers.len() {
-                self.one_timer(number, ctx, at);
+            for row in rows(ctx) {
+                self.one_timer(number, ctx, row);
             }
         }
         self.w.end_with("return 0;");
@@ -83,15 +84,19 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
-    fn one_timer(&mut self, number: usize, ctx: &ContextDef, at: usize) {
-        let timer = &ctx.timers[at];
+    fn one_timer(&mut self, number: usize, ctx: &ContextDef, (first, count, timer): (usize, u32, &TimerDef)) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
-        self.w.open(format!(
-            "if (request->number == {}) {{ /* {}.{} */",
-            number << 8 | at,
-            ctx.name,
-            timer.name
-        ));
+        let label = (number << 8 | first) as u32;
+        let (is, at) = if timer.element.is_some() {
+            let which = self.bounded("which".into(), count);
+            (format!("request->number - {label}u < {count}u"), plus(first, &which))
+        } else {
+            (format!("request->number == {label}"), first.to_string())
+        };
+        self.w.open(format!("if ({is}) {{ /* {}.{} */", ctx.name, timer.base()));
+        if timer.element.is_some() {
+            self.w.line(format!("uint32_t which = request->number - {label}u;"));
+        }
         self.w.line(format!("struct {ty} *c = {name}_by_handle(core, request->handle);"));
         self.w.line(format!(
             "if (!c || c->timers__[{at}].deadline > core->now || !carrick_timer_end(&c->timers__[{at}]))"
@@ -102,6 +107,8 @@ impl Emitter<'_> {
             let e = self.names.declared(&event.name);
             self.w.line(format!("struct {e} *e = &core->asked.event.{}_;", event.name));
             self.w.line("CARRICK_ZERO(e);");
+            let which = self.bounded("which".into(), count);
+            self.timer_says(ctx, timer, "e->", &which);
             if event.id.is_some() {
                 self.w.line("e->flow__ = c->id__;");
                 self.w.line("core->wanted = request->handle;");

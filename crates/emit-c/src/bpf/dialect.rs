@@ -76,9 +76,7 @@ impl Dialect for Kernel {
     fn instance_begins(&self, e: &mut Emitter<'_>, ctx: CtxId) {
         e.owner_is("c->owner__", "core->chain.owner");
         let ctx = &e.p.contexts[ctx.index()];
-        for at in 0..ctx.timers.len() {
-            e.w.line(self.stop_timer(&format!("&c->timers__[{at}]")));
-        }
+        e.each_timer(ctx, &|number| vec![self.stop_timer(&format!("&c->timers__[{number}]"))]);
     }
 
     fn raise(&self, e: &mut Emitter<'_>, event: EventId, name: &str, local: &str) {

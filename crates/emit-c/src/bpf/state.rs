@@ -273,9 +273,7 @@ impl Emitter<'_> {
         self.w.line("/* The instance is gone; its slot waits for packets of its unit. */");
         self.w.open(format!("CARRICK_INLINE void {name}_remove({param}, struct {ty} *c) {{"));
         self.w.line("uint32_t slot = c->slot__;");
-        for at in 0..ctx.timers.len() {
-            self.w.line(format!("c->timers__[{at}].armed = 0;"));
-        }
+        self.each_timer(ctx, &|number| vec![format!("c->timers__[{number}].armed = 0;")]);
         self.w.line(format!("{name}_unindex(core, &c->id__, slot);"));
         if self.is_kept(CtxId(number as u32)) {
             self.w.line("core->kept = 0;");

@@ -159,10 +159,15 @@ impl Linker<'_> {
                 Ex::WndFirstSet(Box::new((self.place(wnd, scope)?, wnd_shape(&wnd.ty).size)))
             }
             ExprKind::WndFirstUnset(wnd) => Ex::WndFirstUnset(Box::new(self.place(wnd, scope)?)),
-            ExprKind::TimerArmed(ctx, timer) => {
-                let (place, ty) = local(ctx)?;
+            ExprKind::TimerArmed(ctx, timer, which) => {
+                let (mut place, ty) = local(ctx)?;
                 let Ty::Context(c) = ty else { return Err("a timer of what is no context".to_owned()) };
                 let cell = self.layout.contexts[c.index()].end + timer.0 * TIMER_CELLS + 1;
+                if let Some(which) = which {
+                    let bound = Bound::Fixed(self.program.contexts[c.index()].timers[timer.index()].count());
+                    let at = self.part(which, 0, scope)?;
+                    place.indices.push(Index { at, bound, stride: TIMER_CELLS, then: 0 });
+                }
                 Ex::IsNot(0, Box::new(load(place, cell)))
             }
             ExprKind::Handle(ctx) => load(local(ctx)?.0, 0),

@@ -42,7 +42,9 @@ impl Printer<'_> {
             ExprKind::WndTest(place, at) => format!("{}.test({})", self.place(place), self.expr(at)),
             ExprKind::WndFirstSet(place) => format!("{}.first_set()", self.place(place)),
             ExprKind::WndFirstUnset(place) => format!("{}.first_unset()", self.place(place)),
-            ExprKind::TimerArmed(ctx, timer) => format!("{}.armed()", self.timer(*ctx, *timer)),
+            ExprKind::TimerArmed(ctx, timer, which) => {
+                format!("{}.armed()", self.timer(*ctx, *timer, which.as_deref()))
+            }
             ExprKind::Handle(ctx) => format!("handle({})", self.local(*ctx)),
             ExprKind::PacketLeft => "left()".into(),
             ExprKind::PacketPeek => "peek()".into(),
@@ -62,13 +64,14 @@ impl Printer<'_> {
         self.fields.get(at as usize).copied().unwrap_or("?")
     }
 
-    pub(super) fn timer(&self, ctx: LocalId, timer: TimerId) -> String {
+    pub(super) fn timer(&self, ctx: LocalId, timer: TimerId, which: Option<&Expr>) -> String {
         let def = match self.local_ty(ctx) {
             Some(Ty::Context(id)) => self.program.contexts.get(id.index()),
             _ => None,
         };
-        let timer = def.map_or("?", |d| name(&d.timers, timer.index(), |t| &t.name));
-        format!("{}.{timer}", self.local(ctx))
+        let timer = def.map_or("?", |d| d.timers.get(timer.index()).map_or("?", |t| t.base()));
+        let which = which.map_or_else(String::new, |at| format!("[{}]", self.expr(at)));
+        format!("{}.{timer}{which}", self.local(ctx))
     }
 
     pub(super) fn opt_name(&self, opt: OptId) -> &str {

@@ -129,12 +129,15 @@ impl Printer<'_> {
 
     fn instr(&self, instr: &Instr) -> String {
         let mut args: Vec<String> = Vec::new();
-        let mut context = None;
+        let (mut context, mut timer) = (None, None);
         for (_, operand) in instr.operands() {
             match operand {
                 Operand::ContextType(_) => {}
                 Operand::Context(local) => context = Some(*local),
-                Operand::Timer(timer) => args.extend(context.map(|c| self.timer(c, *timer))),
+                Operand::Timer(id) => timer = Some(*id),
+                Operand::Which(which) => {
+                    args.extend(context.zip(timer).map(|(c, t)| self.timer(c, t, which.as_ref())));
+                }
                 Operand::OwnContext(local)
                 | Operand::Initial(local)
                 | Operand::Packet(local)

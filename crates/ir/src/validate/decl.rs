@@ -108,18 +108,13 @@ impl<'p> Check<'p> {
             self.at("event", &def.name);
             self.fields(&def.fields);
             self.must(def.id.is_none_or(|id| id.index() < p.ids.len()), "there is no such id");
-            let timer = def.kind == EventKind::Timer;
-            self.must(!timer || def.fields.is_empty(), "a timer event with fields");
         }
         for def in &p.contexts {
             self.at("context", &def.name);
             let id = p.ids.get(def.id.index());
             self.must(id.is_some_and(|id| !def.global || id.parts.is_empty()), "there is no such id");
             self.fields(&def.fields);
-            for timer in &def.timers {
-                let event = p.events.get(timer.event.index());
-                self.must(event.is_some_and(|e| e.kind == EventKind::Timer), "a timer of no timer event");
-            }
+            self.timers(def);
             self.scoped(Scope::Constant, &def.capacity, &Ty::U64, "the capacity");
             for capacity in def.unit_sizes() {
                 self.scoped(Scope::Constant, capacity, &Ty::Bytes, "the capacity of a unit");

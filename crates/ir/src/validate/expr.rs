@@ -2,7 +2,7 @@
 //! Expressions.
 
 use super::check::{Check, Scope};
-use crate::{BinOp, Builtin, Expr, ExprKind, IdId, LocalId, OptId, Place, TimerId, Ty, UnOp, arith};
+use crate::{BinOp, Builtin, Expr, ExprKind, IdId, LocalId, OptId, Place, Ty, UnOp, arith};
 
 /// Types whose values scale by integers.
 fn is_unit(ty: &Ty) -> bool {
@@ -94,8 +94,8 @@ impl Check<'_> {
             | ExprKind::WndTest(..)
             | ExprKind::WndFirstSet(_)
             | ExprKind::WndFirstUnset(_) => self.collection(e),
-            ExprKind::TimerArmed(ctx, timer) => {
-                self.timer(*ctx, *timer);
+            ExprKind::TimerArmed(ctx, timer, which) => {
+                self.timer(*ctx, *timer, which.as_deref());
                 self.same(&e.ty, &Ty::Bool, "whether a timer runs");
             }
             ExprKind::Handle(ctx) => {
@@ -220,12 +220,6 @@ impl Check<'_> {
     pub(super) fn window(&mut self, place: &Place) {
         self.place(place);
         self.must(matches!(place.ty, Ty::Wnd { .. }), "a window is wanted");
-    }
-
-    pub(super) fn timer(&mut self, ctx: LocalId, timer: TimerId) {
-        if let Some(context) = self.context_local(ctx) {
-            self.must(timer.index() < context.timers.len(), "there is no such timer");
-        }
     }
 
     /// The blueprint can hold the option.

@@ -4,7 +4,7 @@
 use super::check::{Check, Scope};
 use crate::{
     BlueprintDef, BpId, ContextDef, CtxId, EventKind, Expr, Instr, LocalId, Opcode, Operand, RuleId,
-    StmtKind, Ty,
+    StmtKind, TimerId, Ty,
 };
 
 /// What the operands before one were, as far as it depends on them.
@@ -13,6 +13,7 @@ struct Before<'p> {
     made: Option<CtxId>,
     local: Option<LocalId>,
     context: Option<&'p ContextDef>,
+    timer: Option<TimerId>,
     blueprint: Option<(BpId, &'p BlueprintDef)>,
 }
 
@@ -52,9 +53,10 @@ impl<'p> Check<'p> {
                     _ => None,
                 };
             }
-            Operand::Timer(timer) => {
-                if let Some(ctx) = before.local {
-                    self.timer(ctx, *timer);
+            Operand::Timer(timer) => before.timer = Some(*timer),
+            Operand::Which(which) => {
+                if let Some((ctx, timer)) = before.local.zip(before.timer) {
+                    self.timer(ctx, timer, which.as_ref());
                 }
             }
             Operand::Id(id) => {

@@ -10,6 +10,7 @@ mod instr;
 mod names;
 mod place;
 mod stmt;
+mod timers;
 
 use crate::Program;
 use check::{Check, Scope};

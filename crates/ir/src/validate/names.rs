@@ -2,7 +2,7 @@
 //! Names and texts that generated code repeats, and structures that contain each other.
 
 use super::check::Check;
-use crate::{FieldDef, Program, Ty, graph};
+use crate::{FieldDef, Program, TimerDef, Ty, graph};
 
 impl Check<'_> {
     /// Names are identifiers, and what generated code quotes is one line.
@@ -56,7 +56,7 @@ fn names(p: &Program) -> Vec<&str> {
     all.extend(p.ids.iter().flat_map(|d| fields(&d.parts).chain([&d.name])));
     all.extend(p.events.iter().flat_map(|d| fields(&d.fields).chain([&d.name])));
     for def in &p.contexts {
-        all.extend(fields(&def.fields).chain(def.timers.iter().map(|t| &t.name)).chain([&def.name]));
+        all.extend(fields(&def.fields).chain([&def.name]));
     }
     all.extend(p.net_header.fields.iter().map(|f| &f.name));
     all.extend(p.opts.iter().flat_map(|d| d.fields.iter().map(|f| &f.name).chain([&d.name])));
@@ -69,7 +69,8 @@ fn names(p: &Program) -> Vec<&str> {
     all.extend(p.coalescing.iter().map(|d| &d.name));
     all.extend(p.functions.iter().flat_map(|d| d.locals.iter().map(|l| &l.name).chain([&d.name])));
     all.extend(p.interface.iter().flat_map(|i| i.calls.iter().map(|c| &c.name).chain([&i.name])));
-    all.into_iter().map(String::as_str).collect()
+    let timers = p.contexts.iter().flat_map(|d| &d.timers).map(TimerDef::base);
+    all.into_iter().map(String::as_str).chain(timers).collect()
 }
 
 /// What generated code quotes.

@@ -145,7 +145,15 @@ impl Index {
                 for timer in timers {
                     let head = without_docs(timer.span, text);
                     let doc = timer.doc.clone();
-                    self.add(Symbol { head, doc, ..part(&timer.name, Kind::Timer, timer.span) });
+                    let ty = Type { kind: TypeKind::Name(timer.event.name.clone()), span: timer.event.span };
+                    let (ty, is_array) = (Some(ty), timer.array.is_some());
+                    self.add(Symbol {
+                        head,
+                        doc,
+                        ty,
+                        is_array,
+                        ..part(&timer.name, Kind::Timer, timer.span)
+                    });
                 }
             }
             _ => self.fields(owner, item, text),

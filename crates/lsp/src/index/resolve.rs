@@ -295,6 +295,7 @@ impl Resolver<'_> {
                 self.globals(by.as_slice());
                 for timer in timers {
                     self.global(&timer.event);
+                    self.exprs(&timer.array);
                 }
             }
             _ => {}
@@ -377,7 +378,9 @@ impl Resolver<'_> {
                 let made =
                     if let ExprKind::Name(name) = &event.kind { self.index.global(name) } else { None };
                 let shape = made.map_or(Shape::Plain, Shape::Of);
-                record.iter().for_each(|r| self.value(r, &shape));
+                if let Some(record) = record {
+                    self.value(record, &shape);
+                }
             }
             StmtKind::If { cond, then, otherwise } => {
                 self.expr(cond);
@@ -397,7 +400,9 @@ impl Resolver<'_> {
             }
             StmtKind::Return(value) => {
                 let shape = self.returned.clone();
-                value.iter().for_each(|value| self.value(value, &shape));
+                if let Some(value) = value {
+                    self.value(value, &shape);
+                }
             }
             StmtKind::Goto(state) => drop(self.global(state)),
             StmtKind::Point { name, passed } => self.point(name, passed, stmt.span),
@@ -436,16 +441,17 @@ impl Resolver<'_> {
             ExprKind::Call(callee, args) => {
                 let shape = self.expr(callee);
                 let parts = is_name(callee, &["internet", "crc32"]);
-                let wanted = self.wanted(callee);
+                let mut wanted = self.wanted(callee);
                 for (at, arg) in args.iter().enumerate().filter(|(_, a)| !(parts && is_name(a, &PARTS))) {
-                    self.value(arg, wanted.get(at).unwrap_or(&Shape::Plain));
+                    let found = self.value(arg, wanted.get(at).unwrap_or(&Shape::Plain));
+                    // What a timer is started with are the fields of its event.
+                    if let Shape::Timer(Some(event)) = found {
+                        wanted = vec![Shape::Plain, Shape::Plain, Shape::Of(event)];
+                    }
                 }
                 shape
             }
-            ExprKind::Record(_) => {
-                self.value(e, &Shape::Plain);
-                Shape::Plain
-            }
+            ExprKind::Record(_) => self.value(e, &Shape::Plain),
             ExprKind::Unary(_, e) => {
                 self.expr(e);
                 Shape::Plain
@@ -471,11 +477,8 @@ impl Resolver<'_> {
     }
 
     /// A value where one of this shape is wanted: so the fields of a record are known.
-    fn value(&mut self, e: &Expr, wanted: &Shape) {
-        let ExprKind::Record(entries) = &e.kind else {
-            self.expr(e);
-            return;
-        };
+    fn value(&mut self, e: &Expr, wanted: &Shape) -> Shape {
+        let ExprKind::Record(entries) = &e.kind else { return self.expr(e) };
         for entry in entries {
             match entry {
                 Entry::Field { name, value } => {
@@ -488,6 +491,7 @@ impl Resolver<'_> {
                 }
             }
         }
+        Shape::Plain
     }
 
     /// The fields that a spread takes over are the same by their names.

@@ -14,7 +14,8 @@ pub enum Shape {
     List(Box<Shape>),
     SortedList(Box<Shape>),
     Window,
-    Timer,
+    /// of this event
+    Timer(Option<SymbolId>),
     Payload,
     Frames,
     Options,
@@ -28,11 +29,21 @@ impl Index {
     pub fn shape(&self, symbol: SymbolId) -> Shape {
         let it = &self.symbols[symbol];
         match it.kind {
-            Kind::Timer => Shape::Timer,
+            Kind::Timer => self.timer_shape(symbol),
             Kind::Id | Kind::Opt => Shape::Of(symbol), // made by a call
             Kind::Field => self.field_shape(symbol),
             _ => it.ty.as_ref().map_or(Shape::Plain, |ty| self.of_type(ty, it.is_array)),
         }
+    }
+
+    fn timer_shape(&self, symbol: SymbolId) -> Shape {
+        let it = &self.symbols[symbol];
+        let event = match it.ty.as_ref().map(|ty| &ty.kind) {
+            Some(TypeKind::Name(event)) => self.global(event),
+            _ => None,
+        };
+        let one = Shape::Timer(event);
+        if it.is_array { Shape::List(Box::new(one)) } else { one }
     }
 
     fn field_shape(&self, symbol: SymbolId) -> Shape {
@@ -96,7 +107,7 @@ impl Index {
             Shape::List(_) => &[m::ANY_LIST, m::LIST],
             Shape::SortedList(_) => &[m::ANY_LIST, m::SORTED_LIST],
             Shape::Window => &[m::WINDOW],
-            Shape::Timer => &[m::TIMER],
+            Shape::Timer(_) => &[m::TIMER],
             Shape::Payload => &[m::PAYLOAD],
             Shape::Frames => &[m::FRAMES, m::PAYLOAD],
             Shape::Options => &[m::OPTIONS],

@@ -209,7 +209,11 @@ pub const TYPES: &[Word] = &[
         "sliding_wnd(N, R)",
         "A flag for each of the N numbers from `head()`, in at most R runs.",
     ),
-    word("timer_t", "timer_t t -> event;", "A timer of a context; raises the event when it fires."),
+    word(
+        "timer_t",
+        "timer_t t -> event;",
+        "A timer of a context; raises the event when it fires. `t[N]`: N of them.",
+    ),
     word("data_t", "data_t payload;", "The payload of a blueprint."),
     word(
         "checksum16_t",

@@ -23,9 +23,11 @@ impl Checker<'_> {
             _ => None,
         });
         for (ctx, timers) in contexts.enumerate() {
-            for (number, timer) in timers.iter().enumerate() {
-                let started = facts.started.contains(&(ir::CtxId(ctx as u32), ir::TimerId(number as u32)));
-                if !started {
+            for timer in timers {
+                let defs = &self.program.contexts[ctx].timers;
+                let first = defs.iter().position(|def| def.base() == timer.name.name);
+                let id = first.map(|first| (ir::CtxId(ctx as u32), ir::TimerId(first as u32)));
+                if id.is_some_and(|id| !facts.started.contains(&id)) {
                     let message = format!("the timer `{}` is never started", timer.name.name);
                     let mend = "start it with `timer_start` or `timer_restart`, or remove it";
                     let at = (timer.name.name.as_str(), timer.name.span);

@@ -59,6 +59,12 @@ impl Body<'_, '_> {
         {
             let name = Ident { name: name.clone(), span: callee.span };
             let mut instr = self.instruction(&name, args, e.span)?;
+            if let Instr::TimerStart { ctx, timer, .. } | Instr::TimerRestart { ctx, timer, .. } = &instr
+                && self.timer_def(*ctx, *timer).is_some_and(|timer| !timer.says.is_empty())
+            {
+                let message = "a timer whose event has fields is started by a statement";
+                return self.misused(message, e.span, "not collected");
+            }
             for argument in instr.exprs_mut() {
                 if !matches!(argument.kind, ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Param(_)) {
                     let local = self.temporary(argument.ty.clone());

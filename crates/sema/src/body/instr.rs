@@ -6,7 +6,6 @@ use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident};
 use carrick_syntax::diag::Diagnostic;
 
-use super::place::Node;
 use super::{Binding, Body};
 use crate::checker::{QueueUse, Wanted};
 use crate::codes;
@@ -139,46 +138,6 @@ impl Body<'_, '_> {
             Instr::NewTxOrderedData { ctx, size }
         } else {
             Instr::NewRxOrderedData { ctx, size }
-        })
-    }
-
-    fn timer(&mut self, op: Opcode, args: &[ast::Expr], span: Span) -> Option<Instr> {
-        let stop = op == Opcode::TimerStop;
-        self.count(args, if stop { 1 } else { 2 }, span)?;
-        let Node::Timer(ctx, timer) = self.node(&args[0])? else {
-            return self.wrong_argument(
-                codes::NOT_A_TIMER,
-                "this is not a timer",
-                args[0].span,
-                "name a timer of the context: `c.a_timer`",
-            );
-        };
-        if !self.is_parameter(ctx) {
-            return self.wrong_argument(
-                codes::UNMADE_TIMER,
-                "a context that is not made yet has no timers",
-                args[0].span,
-                "raise a flow event to the new context and start the timer in its processor",
-            );
-        }
-        if stop {
-            return Some(Instr::TimerStop { ctx, timer });
-        }
-        let after = self.value_of_type(&args[1], &Ty::Duration)?;
-        if self.cx.fold(&after).is_some_and(|ns| (ns as i64) < 1) {
-            let mend = "give a time above zero; what should happen at once can be done here";
-            self.advise(
-                codes::TIMER_AT_ONCE,
-                "this timer does not wait",
-                args[1].span,
-                "counts as 1ns",
-                mend,
-            );
-        }
-        Some(if op == Opcode::TimerStart {
-            Instr::TimerStart { ctx, timer, after }
-        } else {
-            Instr::TimerRestart { ctx, timer, after }
         })
     }
 

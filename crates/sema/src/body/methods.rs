@@ -21,9 +21,10 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Option<Option<ir::Expr>> {
         match node {
-            Node::Timer(ctx, timer) if method.name == "armed" => {
+            Node::Timer(ctx, timer, which) if method.name == "armed" => {
                 self.count(args, 0, span)?;
-                Some(Some(self.make(ExprKind::TimerArmed(ctx, timer), Ty::Bool, span)))
+                let armed = ExprKind::TimerArmed(ctx, timer, which.map(Box::new));
+                Some(Some(self.make(armed, Ty::Bool, span)))
             }
             Node::Option(bp, opt) if method.name == "valid" => {
                 self.count(args, 0, span)?;

@@ -25,6 +25,7 @@ mod record;
 mod saturating;
 mod stmt;
 mod temporary;
+mod timers;
 
 use carrick_syntax::ast;
 

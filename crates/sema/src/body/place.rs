@@ -20,7 +20,9 @@ pub(super) enum Node {
     ReadOnly(ir::Place, &'static str),
     /// an element of a list that is sorted by this field: its other fields can be assigned
     Sorted(ir::Place, u32),
-    Timer(LocalId, ir::TimerId),
+    Timer(LocalId, ir::TimerId, Option<ir::Expr>),
+    /// several timers under one name: the first
+    Timers(LocalId, ir::TimerId),
     /// a blueprint's options
     Options(LocalId, ir::OptListId),
     /// one option of a received blueprint
@@ -36,6 +38,7 @@ impl Body<'_, '_> {
         match self.node(e)? {
             Node::Place(place) | Node::ReadOnly(place, _) | Node::Sorted(place, _) => Some(place),
             Node::Timer(..) => self.not_a_value(e.span, "a timer", "ask `armed()`, or start and stop it"),
+            Node::Timers(..) => self.not_a_value(e.span, "a row of timers", "choose one by an index"),
             Node::Options(..) | Node::Option(..) => {
                 self.not_a_value(e.span, "an option", "use its fields, `valid()`, or `add`")
             }
@@ -225,7 +228,7 @@ impl Body<'_, '_> {
                 _ => self.unknown_field(&field.name, field.span, ["len", "addr"].into_iter()),
             },
             Node::Net(bp) => self.net_field(bp, field, false),
-            Node::Timer(..) | Node::Options(..) => {
+            Node::Timer(..) | Node::Timers(..) | Node::Options(..) => {
                 self.unknown_field(&field.name, field.span, ["armed", "add"].into_iter())
             }
         }
@@ -282,7 +285,12 @@ impl Body<'_, '_> {
                 );
             }
         };
-        if let Some(at) = fields.iter().position(|f| f.name == field.name) {
+        // What a timer keeps has no name in programs.
+        let kept = |at: &usize| match place.ty {
+            Ty::Context(ctx) => p.contexts[ctx.index()].timers.iter().any(|t| t.says.contains(&(*at as u32))),
+            _ => false,
+        };
+        if let Some(at) = fields.iter().position(|f| f.name == field.name).filter(|at| !kept(at)) {
             let ty = fields[at].ty.clone();
             if ty == Ty::Void {
                 return None; // reported where it is declared
@@ -312,8 +320,12 @@ impl Body<'_, '_> {
                     let id = Ty::Id(def.id);
                     return Some(Node::ReadOnly(extended(place, Proj::CtxId, id), ID));
                 }
-                if let Some(timer) = def.timers.iter().position(|t| t.name == name) {
-                    return Some(Node::Timer(place.root, ir::TimerId(timer as u32)));
+                if let Some(at) = def.timers.iter().position(|t| t.base() == name) {
+                    let timer = ir::TimerId(at as u32);
+                    return Some(match def.timers[at].element {
+                        Some(_) => Node::Timers(place.root, timer),
+                        None => Node::Timer(place.root, timer, None),
+                    });
                 }
             }
             (Ty::Event(event), "token")
@@ -369,6 +381,10 @@ impl Body<'_, '_> {
     fn index(&mut self, base: Node, index: &ast::Expr, span: Span) -> Option<Node> {
         if let Node::Options(bp, list) = base {
             return self.option(bp, list, index);
+        }
+        if let Node::Timers(ctx, first) = base {
+            let most = self.timer_def(ctx, first)?.count();
+            return Some(Node::Timer(ctx, first, Some(self.index_value(index, most)?)));
         }
         let (place, why) = match base {
             Node::Place(place) => (place, None),

@@ -61,8 +61,8 @@ impl Body<'_, '_> {
         match ty {
             Ty::Context(ctx) => {
                 let def = &program.contexts[ctx.index()];
-                let fields = def.fields.iter().map(|f| f.name.clone());
-                let timers = def.timers.iter().map(|t| t.name.clone());
+                let fields = def.declared_fields().map(|f| f.name.clone());
+                let timers = def.timers.iter().map(|t| t.base().to_owned());
                 let id = (!def.global).then(|| "id".to_owned());
                 fields.chain(timers).chain(id).collect()
             }

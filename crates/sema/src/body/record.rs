@@ -65,6 +65,21 @@ impl Body<'_, '_> {
         filled
     }
 
+    /// A record where an event is wanted: a variable that nobody else sees.
+    pub(super) fn event_record(&mut self, ty: &Ty, e: &ast::Expr) -> Option<LocalId> {
+        let ast::ExprKind::Record(entries) = &e.kind else {
+            let message = format!("expected the fields of `{}`", self.name(ty));
+            return self.report(
+                Diagnostic::error(codes::INSTRUCTION_ARGUMENT, message, e.span, "this argument")
+                    .mend("write a record: `{ field = value }`"),
+            );
+        };
+        let local = self.temporary(ty.clone());
+        self.emit(StmtKind::Let { local, init: None });
+        self.fill_local(local, entries)?;
+        Some(local)
+    }
+
     fn fill_local(&mut self, local: LocalId, entries: &[Entry]) -> Option<()> {
         let place = self.local_place(local);
         let whole =
@@ -226,7 +241,7 @@ impl Body<'_, '_> {
             Ty::Struct(id) => names(&p.structs[id.index()].fields),
             Ty::Scratch(id) => names(&p.scratchpads[id.index()].fields),
             Ty::Id(id) => names(&p.ids[id.index()].parts),
-            Ty::Context(id) => names(&p.contexts[id.index()].fields),
+            Ty::Context(id) => p.contexts[id.index()].declared_fields().map(|f| f.name.clone()).collect(),
             Ty::Blueprint(id) => p.blueprints[id.index()].fields.iter().map(|f| f.name.clone()).collect(),
             Ty::NetHeader => p.net_header.fields.iter().map(|f| f.name.clone()).collect(),
             Ty::Event(id) => names(&p.events[id.index()].fields),
@@ -240,8 +255,8 @@ impl Body<'_, '_> {
             Node::Place(place) | Node::ReadOnly(place, _) => {
                 let names = self.readable_fields(&place.ty);
                 let Ty::Context(id) = place.ty else { return names };
-                let fields = &self.cx.program.contexts[id.index()].fields;
-                let copied = fields.iter().filter(|f| !matches!(f.ty, Ty::Wnd { .. }));
+                let fields = self.cx.program.contexts[id.index()].declared_fields();
+                let copied = fields.filter(|f| !matches!(f.ty, Ty::Wnd { .. }));
                 copied.map(|f| f.name.clone()).collect()
             }
             Node::Net(_) => self.readable_fields(&Ty::NetHeader),

@@ -463,13 +463,14 @@ impl Parser<'_> {
         let doc = self.doc();
         let start = self.advance().span;
         let name = self.ident("the timer's name")?;
+        let array = self.array_suffix()?;
         if !self.eat("->") {
             let mend = "write `timer_t name -> a_timer_event;`";
             return Err(self.lacks(codes::TIMER_WITHOUT_EVENT, "a timer raises an event", mend));
         }
         let event = self.ident("a timer event")?;
         self.semicolon()?;
-        Ok(Timer { doc, name, event, span: self.span_from(start) })
+        Ok(Timer { doc, name, array, event, span: self.span_from(start) })
     }
 
     /// `keyword name { members }`

@@ -362,7 +362,13 @@ impl Generator<'_> {
             5 => {
                 self.put("context c by k {");
                 self.field();
-                self.put("timer_t t -> e ; }");
+                self.put("timer_t t");
+                if self.choose(2) == 1 {
+                    self.put("[");
+                    self.expr();
+                    self.put("]");
+                }
+                self.put("-> e ; }");
             }
             6 => {
                 self.put("dispatch d { a ->");

@@ -178,7 +178,7 @@ fn misspelt(contexts: &[ContextDef], names: &[String]) -> Option<usize> {
 }
 
 fn has(context: &ContextDef, name: &str) -> bool {
-    context.fields.iter().any(|f| f.name == name) || context.timers.iter().any(|t| t.name == name)
+    context.fields.iter().any(|f| f.name == name) || context.timers.iter().any(|t| t.base() == name)
 }
 
 /// The names in a text, but for those of fields behind a point.
