@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use carrick_driver::targets::PipelineSpec;
+use carrick_driver::targets::{Overflow, PipelineSpec};
 use carrick_driver::{Failure, build};
 use carrick_ir::{ParamId, Program, Ty, fold};
 use include_dir::{Dir, include_dir};
@@ -16,10 +16,12 @@ static RTL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/hw/rtl");
 
 /// Bits in front of an event: the number of its chain, whether it names a flow, whether there is space for another instance.
 const CHAIN_BITS: u32 = 8;
-/// Entries of a bucket of the session table.
-const WAYS: u64 = 8;
-/// The number of buckets is two to the power of this, at least and at most.
-const BUCKET_BITS: std::ops::RangeInclusive<u32> = 8..=12;
+/// Tables of the session table: an id has a row in each.
+const TABLES: u64 = 4;
+/// A row in each has at least so many bits in its number.
+const ROW_BITS: u32 = 6;
+/// Cycles of an event under way beside its chain's stages.
+const AROUND: u64 = 6;
 /// What XLS writes is not ours to keep free of warnings.
 const LINT: [&str; 2] = ["UNUSEDSIGNAL", "WIDTH"];
 
@@ -92,39 +94,75 @@ pub fn write(
         files.push(format!("{module}.v"));
         build::write(&dir.join(format!("{module}.v")), text.as_bytes())?;
     }
-    build::write(&dir.join("top.sv"), top(program, design).as_bytes())?;
+    build::write(&dir.join("top.sv"), top(program, design, settings).as_bytes())?;
+    build::write(&dir.join("ports.h"), header(program, design).as_bytes())?;
     build::write_tree(&RTL, dir)?;
-    files.push("top.sv".into());
+    files.extend(["top.sv".into(), "ports.h".into()]);
     files.extend(RTL.files().map(|file| file.path().display().to_string()));
     Ok(files)
 }
 
-/// The module that connects the shell and the pipelines.
-fn top(program: &Program, design: &Design) -> String {
+/// Where the parts of an event lie, for the process that runs the circuit.
+fn header(program: &Program, design: &Design) -> String {
     let ports = Ports::of(program, design);
-    let Ports { id, context, event, env, issued } = ports;
+    let id_at = ports.event + ports.env;
+    let names: Vec<String> = design.chains.iter().map(|(_, chain)| format!("\"{chain}\"")).collect();
+    format!(
+        "// Where the parts of an event of {} lie in the bits of `in_data`. Made by carrick.\n\
+         constexpr unsigned id_at = {id_at};\nconstexpr unsigned id_bits = {};\n\
+         constexpr unsigned named_at = {};\nconstexpr unsigned chain_at = {};\n\
+         constexpr unsigned chains = {};\n\
+         constexpr const char *chain_names[] = {{{}}};\n",
+        program.name,
+        ports.id,
+        id_at + ports.id + 1,
+        id_at + ports.id + 2,
+        names.len(),
+        names.join(", "),
+    )
+}
+
+/// The parameters of the shell, by name.
+fn parameters(program: &Program, design: &Design, settings: &PipelineSpec) -> String {
+    let Ports { id, context, event, env, issued } = Ports::of(program, design);
     let default = |id: ParamId| program.params.get(id.index()).map(|param| param.default);
     let capacity = fold::fold(program, &program.contexts[design.context.index()].capacity, &default);
-    // Twice as many, so that no bucket is full before the host has no slot.
-    let entries = 2 * capacity.unwrap_or(0);
-    let bucket_bits = entries
-        .div_ceil(WAYS)
-        .next_power_of_two()
-        .trailing_zeros()
-        .clamp(*BUCKET_BITS.start(), *BUCKET_BITS.end());
+    let flows = capacity.unwrap_or(settings.flows).min(settings.flows);
+    let bits = |n: u64| n.next_power_of_two().trailing_zeros();
+    let (makes, drops) = (u32::from(design.makes), u32::from(settings.overflow == Overflow::Drop));
+    let alone: String = design.alone.iter().rev().map(|alone| if *alone { '1' } else { '0' }).collect();
+    let all = [
+        ("ID", id.to_string()),
+        ("CTX", context.to_string()),
+        ("EVENT", event.to_string()),
+        ("ENV", env.to_string()),
+        ("ISSUED", issued.to_string()),
+        ("MAKES", format!("1'b{makes}")),
+        ("ALONE", format!("256'b{alone}")),
+        ("ROW_BITS", bits(flows.div_ceil(TABLES)).max(ROW_BITS).to_string()),
+        ("QUEUE_BITS", bits(settings.queue).to_string()),
+        ("FLIGHT_BITS", bits(settings.stages + AROUND).to_string()),
+        ("DROPS", format!("1'b{drops}")),
+    ];
+    all.map(|(name, value)| format!("        .{name}({value})")).join(",\n")
+}
+
+/// The module that connects the shell and the pipelines.
+fn top(program: &Program, design: &Design, settings: &PipelineSpec) -> String {
+    let ports = Ports::of(program, design);
+    let Ports { id, context, event, env, issued } = ports;
     let (input, output) = (ports.input() - 1, ports.output() - 1);
-    let makes = u32::from(design.makes);
     let mut text = format!(
         "// The circuit of {}: the shell, and the pipelines of its chains. Made by carrick.\n\
          module top (\n    input  logic clk,\n    input  logic rst,\n    input  logic in_valid,\n    \
          output logic in_ready,\n    input  logic [{input}:0] in_data,\n    output logic out_valid,\n    \
-         output logic [{output}:0] out_data\n);\n    \
+         input  logic out_ready,\n    output logic [{output}:0] out_data,\n    \
+         output logic [31:0] events_dropped,\n    output logic [31:0] instances_dropped\n);\n    \
          logic [7:0] in_chain, run_chain;\n    logic in_named, in_space, run_valid, run_found, end_valid;\n    \
          logic [{}:0] in_id;\n    logic [{}:0] in_event, run_event;\n    logic [{}:0] in_env, run_env;\n    \
          logic [{}:0] run_context;\n    logic [{}:0] end_data;\n    \
          assign {{in_chain, in_named, in_space, in_id, in_event, in_env}} = in_data;\n\n    \
-         shell #(\n        .ID({id}),\n        .CTX({context}),\n        .EVENT({event}),\n        .ENV({env}),\n        \
-         .ISSUED({issued}),\n        .MAKES(1'b{makes}),\n        .BUCKET_BITS({bucket_bits})\n    ) shell (\n        \
+         shell #(\n{}\n    ) shell (\n        \
          .out_found(out_data[{output}]),\n        .out_full(out_data[{}]),\n        .out_data(out_data[{}:0]),\n        \
          .*\n    );\n",
         program.name,
@@ -133,6 +171,7 @@ fn top(program: &Program, design: &Design) -> String {
         env - 1,
         context - 1,
         context + issued - 1,
+        parameters(program, design, settings),
         output - 1,
         output - 2,
     );

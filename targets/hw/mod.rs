@@ -16,6 +16,8 @@ use carrick_driver::Failure;
 use carrick_driver::targets::{Cores, PipelineSpec, Target, TargetFile, Unfit};
 use carrick_ir::Program;
 
+pub use xls::library;
+
 /// The target.
 pub struct Hw;
 

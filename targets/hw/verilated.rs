@@ -27,15 +27,12 @@ const INSTALL: &str = "apt-get install verilator g++ make";
 /// [`Failure::Missing`] without XLS or Verilator, [`Failure::Failed`] with what they say.
 pub fn tool(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<hosts::Host, Failure> {
     let files = |dir: &Path| circuit::write(program, design, spec, dir).map(|_| ());
-    hosts::host(TOOL, "verilated", files, |dir| make(program, design, dir))
+    hosts::host(TOOL, "verilated", files, make)
 }
 
-fn make(program: &Program, design: &Design, dir: &Path) -> Result<(), Failure> {
-    let mut command = Command::new("verilator");
-    command.current_dir(dir).args(["--cc", "--exe", "--build", "-j", "2", "-Wall", "--top-module", "top"]);
-    command.args(["-CFLAGS", "-O1", "-Mdir", "made", "-o", &format!("../{TOOL}")]);
-    command.args(["bench.cpp", "top.sv", "shell.sv", "session_table.sv"]);
-    command.args(design.chains.iter().map(|(_, chain)| format!("{}_{chain}.v", program.name)));
+fn make(dir: &Path) -> Result<(), Failure> {
+    let mut command = Command::new("make");
+    command.current_dir(dir).args(["-s", TOOL]);
     cc::run_with(&mut command, "compile the circuit", INSTALL, "PATH")
 }
 
@@ -222,9 +219,12 @@ impl std::fmt::Debug for Circuit {
 
 impl Drop for Circuit {
     fn drop(&mut self) {
-        // It ends with its input.
+        // With the end of its input it gives all events to the circuit again, as fast as it takes them.
         drop(self.to.take());
-        let _ = self.process.wait();
+        if self.process.wait().is_ok_and(|status| !status.success()) {
+            let what = "the circuit does something else where events follow each other at once";
+            self.broken.borrow_mut().get_or_insert(what.into());
+        }
     }
 }
 

@@ -18,6 +18,11 @@ type Texts = *const Text;
 type Out = *mut *mut c_char;
 type Handle = *mut c_void;
 
+/// Where the library is expected.
+pub fn library() -> PathBuf {
+    std::env::var_os(VARIABLE).map_or_else(|| PathBuf::from(PLACE), PathBuf::from)
+}
+
 /// The library.
 pub struct Xls(Library);
 
@@ -35,7 +40,7 @@ impl Xls {
     /// # Errors
     /// [`Failure::Missing`] where it is not there, with how to get it.
     pub fn load() -> Result<Xls, Failure> {
-        let path = std::env::var_os(VARIABLE).map_or_else(|| PathBuf::from(PLACE), PathBuf::from);
+        let path = library();
         // SAFETY: the library is a release of XLS, whose initialisers have no requirements.
         let library = unsafe { Library::new(&path) };
         library.map(Xls).map_err(|e| {

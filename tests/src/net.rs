@@ -207,6 +207,18 @@ pub fn lacks(program: &str) -> bool {
     lacks
 }
 
+/// Whether this machine lacks one of these programs, or something else that is installed as `advice` says; that is then said.
+pub fn lacks_any(programs: &[&str], there: impl FnOnce() -> bool, advice: &str) -> bool {
+    if programs.iter().any(|program| lacks(program)) {
+        return true;
+    }
+    let there = there();
+    if !there {
+        skip(advice);
+    }
+    !there
+}
+
 /// A counter of a namespace's kernel.
 fn counter(namespace: &str, group: &str, name: &str) -> u64 {
     let files = ["/proc/net/snmp", "/proc/net/netstat"];

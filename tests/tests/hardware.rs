@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in hardware: circuits that do what the interpreter does, and the chapter of the book.
 
-use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use carrick_driver::compile_file;
 use carrick_sim::Scenario;
@@ -10,20 +10,16 @@ use carrick_sim::scenario::Engine;
 use carrick_targets::ALL;
 use carrick_tests::build::root;
 use carrick_tests::document::{blocks, replay, run};
-use carrick_tests::net::{lacks, skip};
+use carrick_tests::net::lacks_any;
 
 /// Whether this machine lacks what makes and simulates circuits; that is then said.
 fn no_tools() -> bool {
-    if ["verilator", "c++", "make"].into_iter().any(lacks) {
-        return true;
-    }
-    let named = std::env::var_os("CARRICK_XLS").is_some();
-    let there = named || Path::new("/usr/local/lib/carrick/libxls.so").exists();
-    if !there {
-        skip("XLS is not installed (scripts/setup installs it)");
-    }
-    !there
+    let advice = "XLS is not installed (scripts/setup installs it)";
+    lacks_any(&["verilator", "c++", "make"], || carrick_targets::hw::library().exists(), advice)
 }
+
+/// Held while circuits are compiled, so that each is compiled once.
+static COMPILING: Mutex<()> = Mutex::new(());
 
 /// The chapter builds a circuit and compares two programs with the interpreter. What it builds has no warning.
 #[test]
@@ -31,14 +27,26 @@ fn the_chapter_goes_as_it_says() {
     if no_tools() {
         return;
     }
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     let text = std::fs::read_to_string(root().join("docs/hardware.md")).expect("readable");
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
     std::os::unix::fs::symlink(root().join("protocols"), dir.join("protocols")).expect("writable");
     let console = blocks(&text).into_iter().filter(|(language, _)| *language == "console");
     let commands: usize = console.map(|(_, block)| replay(dir, block)).sum();
-    assert_eq!(commands, 6, "commands of the chapter");
-    run(dir, "cd out && verilator --lint-only -Wall --top-module top top.sv shell.sv session_table.sv *.v");
+    assert_eq!(commands, 8, "commands of the chapter");
+    run(dir, "make -s -C out lint");
+}
+
+/// The modules of the shell that keep state do what their models do: queue, scoreboard, session table.
+#[test]
+fn modules_are_as_their_models() {
+    if no_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = run(&root().join("targets/hw/rtl-tests"), &format!("make -s OUT={}", folder.path().display()));
+    assert!(made.contains("session_table: full at"), "{made}");
 }
 
 /// A program in the network whose chains run in a circuit does what the interpreter does, where connections go through it.
@@ -47,6 +55,7 @@ fn a_circuit_can_be_between_two_hosts() {
     if no_tools() {
         return;
     }
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     let read = |name: &str| {
         let path = root().join(format!("protocols/{name}/{name}.mtp"));
         compile_file(&path).expect("readable").program.expect("right")

@@ -7,19 +7,13 @@ use std::process::Command;
 use carrick_tests::build::root;
 use carrick_tests::command::done;
 use carrick_tests::document::{blocks, replay, run};
-use carrick_tests::net::{lacks, skip};
+use carrick_tests::net::lacks_any;
 
 /// Whether this machine lacks ns-3, or what builds against it; that is then said.
 fn no_ns3() -> bool {
-    if ["cmake", "pkg-config", "c++"].into_iter().any(lacks) {
-        return true;
-    }
-    let found = Command::new("pkg-config").args(["--exists", "ns3-internet"]).status();
-    let there = found.is_ok_and(|status| status.success());
-    if !there {
-        skip("ns-3 is not installed (Debian: apt-get install libns3-dev)");
-    }
-    !there
+    let found = || Command::new("pkg-config").args(["--exists", "ns3-internet"]).status();
+    let advice = "ns-3 is not installed (Debian: apt-get install libns3-dev)";
+    lacks_any(&["cmake", "pkg-config", "c++"], || found().is_ok_and(|status| status.success()), advice)
 }
 
 /// Events, contexts, packets and completions are those of the simulator, to the nanosecond, with packets lost, duplicated

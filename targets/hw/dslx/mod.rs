@@ -2,6 +2,7 @@
 //! A program in DSLX: a pure function for each chain, from event, context and what is around them to the context after it and the
 //! instructions that it issues.
 
+mod alone;
 mod body;
 mod effects;
 mod emitter;
@@ -46,6 +47,8 @@ pub struct Design {
     pub slots: u32,
     /// the program makes instances of the context
     pub makes: bool,
+    /// of each chain, whether it runs while no other event is under way
+    pub alone: Vec<bool>,
 }
 
 /// Writes a program in DSLX.
@@ -56,7 +59,7 @@ pub fn emit(program: &Program) -> Emitted<Design> {
     let mut emitter = Emitter::new(program);
     let context = only_context(program)?;
     let mut functions = String::new();
-    for id in reachable(program) {
+    for id in reachable(program, dispatched(program).map(|(_, chain)| chain)) {
         functions.push_str(&emitter.function(id)?);
     }
     let mut chains = String::new();
@@ -88,7 +91,8 @@ pub fn emit(program: &Program) -> Emitted<Design> {
     text.push_str(&issued(makes.then_some(context_type.as_str()), randoms > 0));
     let _ = write!(text, "{}\n{functions}{chains}", emitter.helper_text);
     let inputs = emitter.inputs.iter().cloned().collect();
-    Ok(Design { text, chains: names, context, inputs, sites: emitter.sites, args, slots, makes })
+    let alone = dispatched(program).map(|(_, chain)| alone::alone(program, chain)).collect();
+    Ok(Design { text, chains: names, context, inputs, sites: emitter.sites, args, slots, makes, alone })
 }
 
 /// What a chain has issued: the declarations.
@@ -130,11 +134,11 @@ fn suits(program: &Program, chain: &Chain) -> Emitted<()> {
     Ok(())
 }
 
-/// The processors of all chains and what they call, callees first.
-fn reachable(program: &Program) -> BTreeSet<FuncId> {
+/// The processors of chains and what they call, callees first.
+fn reachable<'p>(program: &'p Program, chains: impl IntoIterator<Item = &'p Chain>) -> BTreeSet<FuncId> {
     let mut found = BTreeSet::new();
     let mut open: Vec<FuncId> = Vec::new();
-    for (_, chain) in dispatched(program) {
+    for chain in chains {
         open.extend(chain.present.iter().chain(chain.absent.iter().flatten()));
     }
     while let Some(func) = open.pop() {

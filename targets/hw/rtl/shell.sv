@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Between events and the pipelines of chains: finds the context of an event, hands both to the chain's pipeline, and puts the
-// context back. One event is under way at a time, so that none sees a context that another one is changing.
+// context back. An event begins in each cycle. One is held, and those behind it, while an event of its flow is under way, so that
+// none sees a context that another one is changing.
 //
 // A pipeline gives {context, stop, gone, made, instance, rest}: `gone` ends its context; `made` adds the instance. What follows
 // is for the host. Programs that make no instances have neither `made` nor `instance` there.
@@ -11,7 +12,14 @@ module shell #(
     parameter int ENV = 64,
     parameter int ISSUED = 300,
     parameter bit MAKES = 1'b1,
-    parameter int BUCKET_BITS = 8
+    // chains that make instances of other flows than their own: they run alone
+    parameter logic [255:0] ALONE = '0,
+    parameter int ROW_BITS = 10,
+    // events that wait, and events under way
+    parameter int QUEUE_BITS = 4,
+    parameter int FLIGHT_BITS = 4,
+    // whether events at a full queue are dropped
+    parameter bit DROPS = 1'b0
 ) (
     input  logic                  clk,
     input  logic                  rst,
@@ -36,20 +44,151 @@ module shell #(
     input  logic [CTX+ISSUED-1:0] end_data,
     // what became of the event
     output logic                  out_valid,
+    input  logic                  out_ready,
     output logic                  out_found,
     output logic                  out_full,
-    output logic [CTX+ISSUED-1:0] out_data
+    output logic [CTX+ISSUED-1:0] out_data,
+    // events that were dropped, and instances that the session table could not hold
+    output logic [31:0]           events_dropped,
+    output logic [31:0]           instances_dropped
 );
-    typedef enum logic [2:0] {IDLE, LOOK_UP, RUN, WAIT, ADD_NEW, PUT_BACK, REPORT} state_t;
-    state_t state;
+    localparam int Input = 10 + ID + EVENT + ENV;
 
-    logic named, space, gone, made;
-    logic [ID-1:0] id;
+    // The next event, with the rows of its flow.
+    logic queue_valid, queue_ready, queue_in_ready, next_valid, next_named, next_space, next_alone;
+    logic [Input-1:0] queued;
+    logic [7:0] next_chain, queued_chain;
+    logic [ID-1:0] next_id;
+    logic [4*ROW_BITS-1:0] queued_rows, next_rows;
+    logic [EVENT+ENV-1:0] next_rest;
+    // The lookup, and the oldest event under way.
+    logic begin_, held, alone, empty, ready, seen, seen_found, found, space, leave;
+    logic [ROW_BITS+1:0] seen_slot, slot, swap_slot;
+    logic [CTX-1:0] seen_entry;
+    logic [8+EVENT+ENV:0] first_rest, second_rest;
+    logic second_named;
+    // What its chain gave.
+    logic result_valid, made, gone, add, added, added_full, is_added, full, swap, unused_ready;
     logic [CTX-1:0] instance_;
-    logic table_valid, table_done, table_found, table_full;
-    logic [1:0] table_op;
-    logic [ID-1:0] table_id;
-    logic [CTX-1:0] table_entry, table_result;
+    logic [31:0] unused_dropped;
+
+    fifo #(
+        .WIDTH(Input),
+        .DEPTH_BITS(QUEUE_BITS),
+        .DROPS(DROPS)
+    ) events (
+        .clk(clk),
+        .rst(rst),
+        .in_valid(in_valid && ready),
+        .in_ready(queue_in_ready),
+        .in_data({in_chain, in_named, in_space, in_id, in_event, in_env}),
+        .out_valid(queue_valid),
+        .out_ready(queue_ready),
+        .out_data(queued),
+        .dropped(events_dropped)
+    );
+
+    assign in_ready     = queue_in_ready && ready;
+    assign queue_ready  = begin_ || !next_valid;
+    assign queued_chain = queued[Input-1-:8];
+
+    id_hash #(
+        .ID(ID),
+        .ROW_BITS(ROW_BITS)
+    ) hash_of_event (
+        .id(queued[EVENT+ENV+:ID]),
+        .rows(queued_rows)
+    );
+
+    always_ff @(posedge clk) begin
+        if (queue_ready) begin
+            {next_chain, next_named, next_space, next_id, next_rest} <= queued;
+            next_rows  <= queued_rows;
+            next_alone <= ALONE[queued_chain];
+        end
+        if (rst) next_valid <= 1'b0;
+        else if (queue_ready) next_valid <= queue_valid;
+    end
+
+    assign begin_ = next_valid && !held && !(next_alone && !empty) && !alone && !add;
+
+    scoreboard #(
+        .TAG(2 * ROW_BITS),
+        .SLOT(ROW_BITS + 2),
+        .DEPTH_BITS(FLIGHT_BITS)
+    ) under_way (
+        .clk(clk),
+        .rst(rst),
+        .enter(begin_),
+        .enter_named(next_named),
+        .enter_space(next_space),
+        .enter_tag(next_rows[2*ROW_BITS-1:0]),
+        .held(held),
+        .empty(empty),
+        .locate(seen),
+        .locate_found(run_found),
+        .locate_slot(seen_slot),
+        .swap(swap),
+        .swap_slot(swap_slot),
+        .leave(leave),
+        .oldest_found(found),
+        .oldest_space(space),
+        .oldest_slot(slot)
+    );
+
+    session_table #(
+        .ID(ID),
+        .CTX(CTX),
+        .ROW_BITS(ROW_BITS)
+    ) flows (
+        .clk(clk),
+        .rst(rst),
+        .ready(ready),
+        .look(begin_),
+        .look_id(next_id),
+        .look_rows(next_rows),
+        .seen(seen),
+        .seen_found(seen_found),
+        .seen_slot(seen_slot),
+        .seen_entry(seen_entry),
+        .write(leave && found),
+        .write_used(!gone),
+        .write_slot(slot),
+        .write_entry(out_data[CTX+ISSUED-1-:CTX]),
+        .add(add),
+        .add_entry(instance_),
+        .added(added),
+        .added_full(added_full),
+        .swap(swap),
+        .swap_slot(swap_slot)
+    );
+
+    always_ff @(posedge clk) begin
+        first_rest                  <= {next_chain, next_named, next_rest};
+        second_rest                 <= first_rest;
+        alone                       <= !rst && (begin_ ? next_alone : alone && !leave);
+    end
+
+    assign {run_chain, second_named, run_event, run_env} = second_rest;
+    assign run_valid   = seen;
+    assign run_found   = seen_found && second_named;
+    assign run_context = run_found ? seen_entry : '0;
+
+    // There is an entry for each event under way.
+    fifo #(
+        .WIDTH(CTX + ISSUED),
+        .DEPTH_BITS(FLIGHT_BITS)
+    ) results (
+        .clk(clk),
+        .rst(rst),
+        .in_valid(end_valid),
+        .in_ready(unused_ready),
+        .in_data(end_data),
+        .out_valid(result_valid),
+        .out_ready(leave),
+        .out_data(out_data),
+        .dropped(unused_dropped)
+    );
 
     assign gone = out_data[ISSUED-2];
     if (MAKES) begin : g_makes
@@ -60,72 +199,24 @@ module shell #(
         assign instance_ = '0;
     end
 
-    assign in_ready    = state == IDLE;
-    assign run_valid   = state == RUN;
-    assign run_found   = out_found;
-    assign out_valid   = state == REPORT;
-    assign table_valid = state == LOOK_UP || (state == ADD_NEW && made) || (state == PUT_BACK && out_found);
+    // A context ends after its chain: a new instance is added before.
+    assign add       = result_valid && made && !is_added;
+    assign out_valid = result_valid && !add;
+    assign out_found = found;
+    assign out_full  = is_added && full;
+    assign leave     = out_valid && out_ready;
 
-    always_comb begin
-        table_op    = 2'd0;
-        table_id    = id;
-        table_entry = out_data[CTX+ISSUED-1-:CTX];
-        if (state == PUT_BACK) table_op = gone ? 2'd3 : 2'd1;
-        if (state == ADD_NEW) begin
-            table_op    = 2'd2;
-            table_id    = instance_[CTX-1-:ID];
-            table_entry = instance_;
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            is_added          <= 1'b0;
+            instances_dropped <= '0;
+        end else begin
+            if (added) full <= added_full;
+            is_added <= leave ? 1'b0 : is_added || added;
+            if (added && added_full) instances_dropped <= instances_dropped + 1'b1;
         end
     end
 
-    session_table #(
-        .ID(ID),
-        .CTX(CTX),
-        .BUCKET_BITS(BUCKET_BITS)
-    ) flows (
-        .clk(clk),
-        .rst(rst),
-        .valid(table_valid),
-        .op(table_op),
-        .id(table_id),
-        .entry(table_entry),
-        .done(table_done),
-        .found(table_found),
-        .full(table_full),
-        .result(table_result)
-    );
-
-    always_ff @(posedge clk) begin
-        unique case (state)
-            IDLE:
-            if (in_valid) begin
-                {named, space, id} <= {in_named, in_space, in_id};
-                {run_chain, run_event, run_env} <= {in_chain, in_event, in_env};
-                {out_found, out_full} <= 2'b00;
-                state <= LOOK_UP;
-            end
-            LOOK_UP:
-            if (table_done) begin
-                out_found   <= table_found && named;
-                run_context <= table_found && named ? table_result : '0;
-                state       <= RUN;
-            end
-            RUN: state <= WAIT;
-            WAIT:
-            if (end_valid) begin
-                out_data <= end_data;
-                state    <= ADD_NEW;
-            end
-            // A context ends after its chain: a new instance is added before.
-            ADD_NEW:
-            if (!made) state <= PUT_BACK;
-            else if (table_done) begin
-                out_full <= table_full;
-                state    <= PUT_BACK;
-            end
-            PUT_BACK: if (!out_found || table_done) state <= REPORT;
-            default: state <= IDLE;
-        endcase
-        if (rst) state <= IDLE;
-    end
+    logic unused;
+    assign unused = &{1'b0, unused_ready, unused_dropped};
 endmodule

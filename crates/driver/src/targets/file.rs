@@ -73,6 +73,22 @@ pub struct PipelineSpec {
     pub stages: u64,
     /// by what the stages are balanced: a delay model of the tool that makes them
     pub delay_model: String,
+    /// contexts in the session table, at most
+    pub flows: u64,
+    /// events that wait in front of the pipelines
+    pub queue: u64,
+    /// what becomes of an event where so many wait
+    pub overflow: Overflow,
+}
+
+/// What becomes of an event that arrives at a full queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overflow {
+    /// its sender waits
+    Wait,
+    /// it is dropped and counted
+    Drop,
 }
 
 /// One place of a target where code can run.
