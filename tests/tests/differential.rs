@@ -285,7 +285,7 @@ fn every_feature_of_every_protocol() {
     for path in programs_under(&build::root()).iter().filter(|p| p.starts_with(own("protocols"))) {
         for choice in choices(path) {
             choices_made += 1;
-            if !holds_as_a_command(path, "20", &flags(&choice)) {
+            if !holds_as_a_command(path, "10", &flags(&choice)) {
                 return;
             }
         }
@@ -293,7 +293,7 @@ fn every_feature_of_every_protocol() {
     assert!(choices_made > 5, "{choices_made} choices");
 }
 
-/// Every program that can run, as `carrick diff FILE --seeds 100` holds it.
+/// Every program that can run, as `carrick diff FILE --seeds 50` holds it.
 #[test]
 fn every_program_of_the_tree() {
     let programs = programs_under(&build::root());
@@ -303,7 +303,7 @@ fn every_program_of_the_tree() {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(path) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if !holds_as_a_command(path, "100", &[]) {
+                    if !holds_as_a_command(path, "50", &[]) {
                         return;
                     }
                 }
