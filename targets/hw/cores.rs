@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use carrick_driver::Failure;
+use carrick_driver::built::Built;
 use carrick_driver::targets::{Cores, PipelineSpec};
-use carrick_driver::{Failure, hosts};
 use carrick_ir::Program;
 use carrick_sim::diff::Pace;
 use carrick_sim::interpreted::Interpreted;
@@ -18,7 +19,7 @@ use super::verilated::{Circuit, Wiring, tool};
 
 /// The circuit of one program. What surrounds the chains is the interpreter's: parser, timers, queues and units of data.
 struct Circuits {
-    tool: hosts::Host,
+    tool: Built,
     wiring: Rc<Wiring>,
     /// with the functions that carry out what the circuit issues
     program: Arc<Program>,

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
+use carrick_driver::built::{self, Built};
 use carrick_driver::targets::PipelineSpec;
-use carrick_driver::{Failure, cc, hosts};
+use carrick_driver::{Failure, cc};
 use carrick_interp::{ChainInput, ChainOutput, Chains, OutsideArg, OutsideInstr};
 use carrick_ir::{BpId, EventId, Program, Ty};
 
@@ -25,9 +26,9 @@ const INSTALL: &str = "apt-get install verilator g++ make";
 ///
 /// # Errors
 /// [`Failure::Missing`] without XLS or Verilator, [`Failure::Failed`] with what they say.
-pub fn tool(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<hosts::Host, Failure> {
+pub fn tool(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<Built, Failure> {
     let files = |dir: &Path| circuit::write(program, design, spec, dir).map(|_| ());
-    hosts::host(TOOL, "verilated", files, make)
+    built::once(TOOL, "verilated", files, make)
 }
 
 fn make(dir: &Path) -> Result<(), Failure> {

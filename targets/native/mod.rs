@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use carrick_driver::built::{self, Built};
 use carrick_driver::cc::{self, Tracing};
-use carrick_driver::hosts;
 use carrick_driver::stack::{Stack, StackRecords};
 use carrick_driver::targets::{Cores, Host, Run, Target};
 use carrick_driver::{Failure, build, cores};
@@ -86,9 +86,9 @@ fn compile(dir: &Path, tracing: Tracing) -> Result<(), Failure> {
 }
 
 /// The host with the program's core within it.
-fn host(program: &Program, tracing: Tracing) -> Result<hosts::Host, Failure> {
+fn host(program: &Program, tracing: Tracing) -> Result<Built, Failure> {
     let kind = if tracing == Tracing::On { "telling" } else { "native" };
-    hosts::host(
+    built::once(
         &format!("{}-host", program.name),
         kind,
         |dir| write(program, dir),

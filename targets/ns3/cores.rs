@@ -7,10 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use carrick_driver::built::{self, Built};
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{self, SharedLibrary};
+use carrick_driver::compiled;
 use carrick_driver::targets::Cores;
-use carrick_driver::{Failure, build, hosts};
+use carrick_driver::{Failure, build};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{Network, Pace};
@@ -27,8 +28,8 @@ struct Replay {
     program: Arc<Program>,
     compiled: Rc<CompiledProgram>,
     /// it must stay as long as the program that is loaded from it
-    library: SharedLibrary,
-    tool: hosts::Host,
+    library: Built,
+    tool: Built,
     scripts: TempDir,
 }
 
@@ -39,8 +40,8 @@ struct Replay {
 pub fn of(program: &Arc<Program>) -> Result<Box<dyn Cores>, Failure> {
     let library = compiled::shared_library(program, Tracing::On)?;
     let compiled = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
-    let tool = hosts::host(REPLAY, "ns3", write, make)?;
-    let scripts = compiled::temporary()?;
+    let tool = built::once(REPLAY, "ns3", write, make)?;
+    let scripts = built::temporary()?;
     Ok(Box::new(Replay { program: program.clone(), compiled, library, tool, scripts }))
 }
 

@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use carrick_driver::Failure;
 use carrick_driver::build::{RUNTIME, seen_from, write, write_core, write_runtime, write_tree};
+use carrick_driver::built::{self, Built};
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::hash::Hash;
-use carrick_driver::hosts::{self, Host};
-use carrick_driver::{Failure, compiled};
 use carrick_ir::Program;
 use include_dir::{Dir, include_dir};
 use tempfile::TempDir;
@@ -134,7 +134,7 @@ pub struct Object {
 /// # Errors
 /// As [`object`]; [`Failure::Missing`] if there is no place for files.
 pub fn temporary(program: &Program, tracing: Tracing) -> Result<Object, Failure> {
-    let dir = compiled::temporary()?;
+    let dir = built::temporary()?;
     object(program, dir.path(), tracing)?;
     let path = dir.path().join(format!("{}.bpf.o", program.name));
     Ok(Object { path, dispatcher: dispatcher(dir.path()), _dir: dir })
@@ -144,7 +144,7 @@ pub fn temporary(program: &Program, tracing: Tracing) -> Result<Object, Failure>
 ///
 /// # Errors
 /// As [`host`].
-pub fn cached_host(program: &Program) -> Result<Host, Failure> {
+pub fn cached_host(program: &Program) -> Result<Built, Failure> {
     let made = |dir: &Path| host_made(program, dir, Tracing::Off);
-    hosts::host(&format!("{}-host", program.name), "kernel", |dir| host_files(program, dir), made)
+    built::once(&format!("{}-host", program.name), "kernel", |dir| host_files(program, dir), made)
 }

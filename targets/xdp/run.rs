@@ -7,8 +7,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::hosts::Host;
 use carrick_driver::stack::{LOOK, Stack};
 use carrick_driver::targets::Run;
 use carrick_driver::{Failure, params};
@@ -169,7 +169,7 @@ impl Watch<'_> {
 
 /// Runs an application that uses the program, until it ends or is told to.
 fn applied(
-    host: Host,
+    host: Built,
     watch: &mut Watch<'_>,
     args: &[String],
     end: &UnixStream,

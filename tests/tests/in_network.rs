@@ -6,8 +6,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{self, SharedLibrary};
+use carrick_driver::compiled;
 use carrick_driver::{Failure, compile_file, compile_text};
 use carrick_interp::{Config, Core};
 use carrick_ir::Program;
@@ -301,7 +302,7 @@ fn a_comparison_is_of_what_is_between_too() {
 }
 
 /// A program, itself compiled, and the library that must stay; `None` if there is no C compiler.
-fn compiled_to(path: &Path) -> Option<(Arc<Program>, Rc<CompiledProgram>, SharedLibrary)> {
+fn compiled_to(path: &Path) -> Option<(Arc<Program>, Rc<CompiledProgram>, Built)> {
     let program = compile_file(path).expect("readable").program.expect("right");
     match compiled::shared_library(&program, Tracing::On) {
         Ok(library) => {

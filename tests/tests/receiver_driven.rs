@@ -4,8 +4,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{SharedLibrary, shared_library};
+use carrick_driver::compiled::shared_library;
 use carrick_driver::{compile_file, params};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
@@ -27,7 +28,7 @@ fn program() -> Arc<Program> {
     compiled.program.expect("a program without errors")
 }
 
-fn compiled(program: &Program) -> (SharedLibrary, Rc<CompiledProgram>) {
+fn compiled(program: &Program) -> (Built, Rc<CompiledProgram>) {
     let library = shared_library(program, Tracing::Off).expect("the C compiles");
     let core = CompiledProgram::load(&library.path, program).expect("it loads");
     (library, core)

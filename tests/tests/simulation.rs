@@ -5,8 +5,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{SharedLibrary, shared_library};
+use carrick_driver::compiled::shared_library;
 use carrick_driver::{Choice, compile_choice, compile_file, params};
 use carrick_interp::Config;
 use carrick_ir::Program;
@@ -39,7 +40,7 @@ fn programs() -> Vec<(String, Arc<Program>)> {
         .collect()
 }
 
-fn load(program: &Program, tracing: Tracing) -> (SharedLibrary, Rc<CompiledProgram>) {
+fn load(program: &Program, tracing: Tracing) -> (Built, Rc<CompiledProgram>) {
     let library = shared_library(program, tracing).expect("the C compiles");
     let compiled = CompiledProgram::load(&library.path, program).expect("it loads");
     (library, compiled)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Hosts for `carrick run`, compiled once: they are kept in `$XDG_CACHE_HOME/carrick/hosts` (`~/.cache/carrick/hosts`), by a
+//! What is compiled once: executables and libraries are kept in `$XDG_CACHE_HOME/carrick/built` (`~/.cache/carrick/built`), by a
 //! hash of all that they are made of.
 
 use std::fs::{self, DirBuilder, File, Metadata};
@@ -13,53 +13,64 @@ use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 use crate::hash::Hash;
-use crate::{Failure, cc, compiled};
+use crate::{Failure, cc};
 
-/// Hosts that are kept; those go that were not used for longest.
-const KEPT: usize = 32;
+/// Files that are kept; those go that were not used for longest.
+const KEPT: usize = 128;
 /// What the compiler and `make` listen to.
 const VARIABLES: [&str; 5] = ["CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
 
-/// A host that can be started, as long as this is there.
+/// A file that can be used, as long as this is there.
 #[derive(Debug)]
-pub struct Host {
-    /// the executable
+pub struct Built {
+    /// the executable or the library
     pub path: PathBuf,
     _dir: Option<TempDir>,
 }
 
-/// The executable `name` that `made` builds of what `files` writes; `kind` is one word for how it is built.
+/// A folder that is removed when this is dropped.
+///
+/// # Errors
+/// [`Failure::Missing`] if there is no place for files.
+pub fn temporary() -> Result<TempDir, Failure> {
+    tempfile::Builder::new().prefix("carrick-").tempdir().map_err(|e| {
+        Failure::Missing(format!("cannot make a temporary folder: {e}; set TMPDIR to a writable one"))
+    })
+}
+
+/// The file `name` that `made` builds of what `files` writes, unless this machine has it already; `kind` is one word for how
+/// it is built.
 ///
 /// # Errors
 /// Those of `files` and `made`; [`Failure::Missing`] if there is no place for files.
-pub fn host(
+pub fn once(
     name: &str,
     kind: &str,
     files: impl Fn(&Path) -> Result<(), Failure>,
     made: impl Fn(&Path) -> Result<(), Failure>,
-) -> Result<Host, Failure> {
-    let dir = compiled::temporary()?;
+) -> Result<Built, Failure> {
+    let dir = temporary()?;
     files(dir.path())?;
     let place = key(kind, dir.path()).and_then(|key| Some(folder()?.join(key)));
-    let found = || Some(Host { path: kept(place.as_ref()?, name)?, _dir: None });
-    if let Some(host) = found() {
-        return Ok(host);
+    let found = || Some(Built { path: kept(place.as_ref()?, name)?, _dir: None });
+    if let Some(built) = found() {
+        return Ok(built);
     }
     // Another process may be compiling it.
     let _alone = place.as_ref().and_then(|place| alone(place).ok());
-    if let Some(host) = found() {
-        return Ok(host);
+    if let Some(built) = found() {
+        return Ok(built);
     }
     made(dir.path())?;
-    let built = dir.path().join(name);
+    let path = dir.path().join(name);
     // Whoever cannot keep it compiles it again.
-    match place.and_then(|place| keep(&built, &place, name).ok()) {
-        Some(path) => Ok(Host { path, _dir: None }),
-        None => Ok(Host { path: built, _dir: Some(dir) }),
+    match place.and_then(|place| keep(&path, &place, name).ok()) {
+        Some(path) => Ok(Built { path, _dir: None }),
+        None => Ok(Built { path, _dir: Some(dir) }),
     }
 }
 
-/// Waits until no other process compiles the same host; others wait until the file is dropped.
+/// Waits until no other process compiles the same file; others wait until the file is dropped.
 fn alone(place: &Path) -> io::Result<Lock> {
     let path = place.with_extension("lock");
     let file = File::create(&path)?;
@@ -109,11 +120,11 @@ fn add_files(hash: &mut Hash, root: &Path, dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Where hosts are kept; `None` if this user has no such folder, or others may write there.
+/// Where they are kept; `None` if this user has no such folder, or others may write there.
 fn folder() -> Option<PathBuf> {
     let given = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = given("XDG_CACHE_HOME").or_else(|| given("HOME").map(|home| home.join(".cache")))?;
-    let folder = cache.join("carrick/hosts");
+    let folder = cache.join("carrick/built");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
     is_ours(&fs::metadata(&folder).ok()?).then_some(folder)
 }
@@ -179,14 +190,14 @@ mod tests {
     #[test]
     fn what_is_kept_is_found_unless_others_may_write_it() {
         let dir = tempfile::tempdir().expect("a folder");
-        let place = dir.path().join("hosts/1");
-        fs::create_dir(dir.path().join("hosts")).expect("writable");
+        let place = dir.path().join("kept/1");
+        fs::create_dir(dir.path().join("kept")).expect("writable");
         assert_eq!(kept(&place, "a-host"), None);
         let path = keep(&built(dir.path(), "one"), &place, "a-host").expect("kept");
         assert_eq!(kept(&place, "a-host"), Some(path.clone()));
         keep(&built(dir.path(), "other"), &place, "a-host").expect("it is there");
         assert_eq!(fs::read_to_string(&path).expect("readable"), "one", "the first one stays");
-        assert_eq!(fs::read_dir(dir.path().join("hosts")).expect("readable").count(), 1, "and nothing else");
+        assert_eq!(fs::read_dir(dir.path().join("kept")).expect("readable").count(), 1, "and nothing else");
         fs::set_permissions(&path, PermissionsExt::from_mode(0o777)).expect("ours");
         assert_eq!(kept(&place, "a-host"), None);
     }
@@ -194,19 +205,19 @@ mod tests {
     #[test]
     fn the_oldest_go() {
         let dir = tempfile::tempdir().expect("a folder");
-        let (hosts, long_ago) = (dir.path().join("hosts"), SystemTime::UNIX_EPOCH);
-        fs::create_dir(&hosts).expect("writable");
+        let (folder, long_ago) = (dir.path().join("kept"), SystemTime::UNIX_EPOCH);
+        fs::create_dir(&folder).expect("writable");
         for number in 0..KEPT {
-            keep(&built(dir.path(), ""), &hosts.join(number.to_string()), "a-host").expect("kept");
+            keep(&built(dir.path(), ""), &folder.join(number.to_string()), "a-host").expect("kept");
         }
-        File::open(hosts.join("3")).and_then(|of| of.set_modified(long_ago)).expect("ours");
-        keep(&built(dir.path(), ""), &hosts.join("new"), "a-host").expect("kept");
-        let there = |name: &str| kept(&hosts.join(name), "a-host").is_some();
+        File::open(folder.join("3")).and_then(|of| of.set_modified(long_ago)).expect("ours");
+        keep(&built(dir.path(), ""), &folder.join("new"), "a-host").expect("kept");
+        let there = |name: &str| kept(&folder.join(name), "a-host").is_some();
         assert!(!there("3") && there("2") && there("4") && there("new"));
     }
 
     #[test]
-    fn one_process_compiles_a_host() {
+    fn one_process_compiles_a_file() {
         let dir = tempfile::tempdir().expect("a folder");
         let place = dir.path().join("1");
         let first = alone(&place).expect("nobody compiles it");
@@ -218,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_or_another_text_is_another_host() {
+    fn another_file_or_another_text_is_built_anew() {
         let dir = tempfile::tempdir().expect("a folder");
         let of = |name: &str, text: &str| {
             fs::write(dir.path().join(name), text).expect("writable");

@@ -10,15 +10,16 @@ use carrick_sim::diff::Pace;
 use carrick_sim::scenario::Engine;
 
 use crate::Failure;
+use crate::built::Built;
 use crate::cc::Tracing;
-use crate::compiled::{self, SharedLibrary};
+use crate::compiled;
 use crate::targets::Cores;
 
 /// Those of one program.
 struct CompiledCores {
     compiled: Rc<CompiledProgram>,
     /// it must stay as long as the program that is loaded from it
-    _library: SharedLibrary,
+    _library: Built,
 }
 
 impl Cores for CompiledCores {

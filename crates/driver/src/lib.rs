@@ -6,6 +6,7 @@
 
 pub mod address;
 pub mod build;
+pub mod built;
 pub mod cc;
 pub mod compile;
 pub mod compiled;
@@ -14,7 +15,6 @@ pub mod explain;
 pub mod explain_placement;
 pub mod failure;
 pub mod hash;
-pub mod hosts;
 pub mod params;
 pub mod parts;
 pub mod probe;

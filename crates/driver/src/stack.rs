@@ -19,7 +19,7 @@ use rustix::process::{
 use signal_hook::consts::SIGINT;
 
 use crate::Failure;
-use crate::hosts::Host;
+use crate::built::Built;
 
 /// How often what is waited for is looked at.
 pub const LOOK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
@@ -30,7 +30,7 @@ pub type StackRecords = Records<BufReader<PipeReader>>;
 /// A stack that runs. It ends when this is dropped.
 pub struct Stack {
     process: Child,
-    _host: Host,
+    _host: Built,
 }
 
 impl Stack {
@@ -39,7 +39,7 @@ impl Stack {
     /// # Errors
     /// [`Failure::Missing`] if it does not start.
     pub fn start(
-        host: Host,
+        host: Built,
         start: impl FnOnce(&mut Command) -> io::Result<Child>,
     ) -> Result<Stack, Failure> {
         let mut command = Command::new(&host.path);
@@ -65,7 +65,7 @@ impl Stack {
     pub fn start_telling(
         program: &Program,
         args: &[String],
-        host: impl FnOnce() -> Result<Host, Failure>,
+        host: impl FnOnce() -> Result<Built, Failure>,
     ) -> Result<(Stack, StackRecords), Failure> {
         let no_pipe = |e: io::Error| Failure::Missing(format!("cannot make a pipe: {e}"));
         // Ctrl-C ends the stack; what it has told by then is still to be read.

@@ -4,8 +4,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{self, SharedLibrary};
+use carrick_driver::compiled;
 use carrick_driver::{Failure, params};
 use carrick_interp::{Config, Refused};
 use carrick_ir::Program;
@@ -19,7 +20,7 @@ use crate::host::program;
 /// A program and, if there is a C compiler, its library.
 pub struct InNetwork {
     program: Arc<Program>,
-    compiled: Option<(Rc<CompiledProgram>, SharedLibrary)>,
+    compiled: Option<(Rc<CompiledProgram>, Built)>,
 }
 
 impl InNetwork {

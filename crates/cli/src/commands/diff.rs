@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use carrick_driver::Failure;
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{self, SharedLibrary};
+use carrick_driver::compiled;
 use carrick_driver::targets::{Cores, Targets};
 use carrick_interp::Config;
 use carrick_ir::Program;
@@ -56,7 +57,7 @@ struct Between {
     engine: Engine,
     params: Vec<u64>,
     /// it must stay as long as the program that is loaded from it
-    _library: SharedLibrary,
+    _library: Built,
 }
 
 impl Between {

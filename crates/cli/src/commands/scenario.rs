@@ -5,8 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{self, SharedLibrary};
+use carrick_driver::compiled;
 use carrick_driver::{Choice, Failure, params, quantity};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
@@ -146,7 +147,7 @@ pub struct Between {
     program: Arc<Program>,
     engine: Engine,
     params: Vec<u64>,
-    _library: Option<SharedLibrary>,
+    _library: Option<Built>,
 }
 
 impl Between {
@@ -260,13 +261,13 @@ pub fn engine(
     program: &Arc<Program>,
     compiled: bool,
     tracing: Tracing,
-) -> Result<(Engine, Option<SharedLibrary>), Failure> {
+) -> Result<(Engine, Option<Built>), Failure> {
     let library = compiled.then(|| compiled::shared_library(program, tracing)).transpose()?;
     Ok((engine_of(program, library.as_ref())?, library))
 }
 
 /// The interpreter, or the compiled core in the library.
-pub fn engine_of(program: &Program, library: Option<&SharedLibrary>) -> Result<Engine, Failure> {
+pub fn engine_of(program: &Program, library: Option<&Built>) -> Result<Engine, Failure> {
     let Some(library) = library else { return Ok(Engine::Interpreter) };
     let core = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
     Ok(Engine::Compiled(core))

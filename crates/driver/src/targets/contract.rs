@@ -12,7 +12,7 @@ use carrick_sim::diff::{Network, Pace};
 use carrick_sim::scenario::{Engine, Scenario};
 
 use crate::Failure;
-use crate::hosts::Host as Built;
+use crate::built::Built;
 use crate::stack::{Stack, StackRecords};
 
 /// A target. Only the list of targets names it.

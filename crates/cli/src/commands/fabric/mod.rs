@@ -18,8 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use carrick_driver::Failure;
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{self, SharedLibrary};
+use carrick_driver::compiled;
 use carrick_ir::Program;
 use carrick_sim::fabric::results::Results;
 use carrick_sim::fabric::{self, Setup};
@@ -128,7 +129,7 @@ struct Work<'a> {
     programs: &'a Programs,
     runs: &'a Runs,
     manifest: &'a Manifest,
-    library: Option<&'a SharedLibrary>,
+    library: Option<&'a Built>,
     tracing: Tracing,
 }
 

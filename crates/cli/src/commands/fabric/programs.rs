@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled::{self, SharedLibrary};
+use carrick_driver::compiled;
 use carrick_driver::{Choice, Failure, params};
 use carrick_ir::Program;
 use carrick_sim::Way;
@@ -25,7 +26,7 @@ struct Stationed {
     program: Arc<Program>,
     /// a value for each parameter
     params: Vec<u64>,
-    library: Option<SharedLibrary>,
+    library: Option<Built>,
 }
 
 /// All programs in the network; those of one node in the order of their chain.
