@@ -41,8 +41,7 @@ pub fn contexts(program: &Program) -> String {
             .collect();
         let units =
             if units.is_empty() { String::new() } else { format!("<p>Data: {}.</p>\n", units.join(", ")) };
-        let first = |t: &&carrick_ir::TimerDef| t.element.is_none_or(|element| element.at == 0);
-        let timers = c.timers.iter().filter(first).map(|t| {
+        let timers = c.timer_rows().map(|(_, t)| {
             let several = if t.count() > 1 { format!("{}[{}]", t.base(), t.count()) } else { t.name.clone() };
             vec![code(&several), link("event", &program.events[t.event.index()].name), inline(&t.doc)]
         });

@@ -5,7 +5,6 @@ use carrick_ir::{self as ir, CallTarget, Chain, EventKind, KeyPart, MOST_WAITING
 
 use crate::Emitter;
 use crate::names::safe;
-use crate::timers::rows;
 
 impl Emitter<'_> {
     pub(crate) fn chains(&mut self) {
@@ -397,9 +396,9 @@ impl Emitter<'_> {
         ));
         self.w.open("switch (t->type << 8 | t->number) {");
         for (index, ctx) in self.p.contexts.iter().enumerate() {
-            for (number, count, timer) in rows(ctx) {
+            for (number, timer) in ctx.timer_rows() {
                 if self.p.chains[timer.event.index()].is_some() {
-                    self.timer_case(index << 8 | number, count, ctx, timer);
+                    self.timer_case(index << 8 | number, ctx, timer);
                 }
             }
         }
@@ -408,9 +407,10 @@ impl Emitter<'_> {
         self.w.end();
     }
 
-    fn timer_case(&mut self, label: usize, count: u32, ctx: &ir::ContextDef, timer: &ir::TimerDef) {
+    fn timer_case(&mut self, label: usize, ctx: &ir::ContextDef, timer: &ir::TimerDef) {
         let event = &self.p.events[timer.event.index()];
         let own = self.names.own(&event.name);
+        let count = timer.count();
         let last = label as u32 + count - 1;
         let to = if count > 1 { format!(" ... {last}") } else { String::new() };
         self.w.open(format!("case {label}{to}: {{ /* {}.{} */", ctx.name, timer.base()));

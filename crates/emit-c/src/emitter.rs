@@ -10,6 +10,7 @@ use carrick_ir::{
 };
 
 use crate::names::Names;
+use crate::term::Term;
 use crate::writer::Writer;
 
 /// The state of writing one `NAME.c`.
@@ -59,7 +60,7 @@ pub trait Dialect {
     }
 
     /// An index below `n`.
-    fn index(&self, index: String, _n: u32) -> String {
+    fn index(&self, index: Term, _n: u32) -> Term {
         index
     }
 

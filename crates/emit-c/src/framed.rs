@@ -55,7 +55,7 @@ impl Emitter<'_> {
         let (kind, name) = (kind.0, &self.p.blueprints[kind.index()].name);
         let (bp, frame) = (self.local(bp), self.local(frame));
         self.open_at(stmt, format!("if ({bp}.frames__.count < {most}u) {{"));
-        let at = self.dialect.index(format!("{bp}.frames__.count"), most);
+        let at = self.bounded(format!("{bp}.frames__.count"), most);
         let at = format!("{bp}.frames__.at[{at}]");
         self.line(stmt, format!("{at}.kind = {kind};"));
         self.line(stmt, format!("CARRICK_COPY(&{at}.u.{name}_, &{frame});"));

@@ -36,18 +36,18 @@ impl Emitter<'_> {
     pub(crate) fn element(&self, id: ir::ArrayId, at: &ir::Expr) -> Term {
         let def = &self.p.arrays[id.index()];
         let (index, guard) = self.index_below(at, def.values.len() as u32);
-        let text = format!("{}[{index}]", self.names.declared(&def.name));
+        let text = format!("{}[{}]", self.names.declared(&def.name), index.text);
         self.value_at(CPlace { text, guard }, &def.ty)
     }
 
     /// An index of an array of `n` elements, and what must hold for it to be one.
-    pub(crate) fn index_below(&self, index: &ir::Expr, n: u32) -> (String, Option<String>) {
+    pub(crate) fn index_below(&self, index: &ir::Expr, n: u32) -> (Term, Option<String>) {
         let term = self.index(index);
         if matches!(index.kind, ir::ExprKind::Lit(v) if v < u64::from(n)) {
-            return (term.text, None);
+            return (term, None);
         }
         let guard = format!("{} < {n}u", term.beside(Binds::Order, true));
-        (self.bounded(term.text, n), Some(guard))
+        (self.dialect.index(term, n), Some(guard))
     }
 
     pub(crate) fn local(&self, id: ir::LocalId) -> String {
@@ -79,7 +79,7 @@ impl Emitter<'_> {
 
     /// An index of which it is known that it is below `n`, where the verifier sees it too.
     pub(crate) fn bounded(&self, index: String, n: u32) -> String {
-        self.dialect.index(index, n)
+        self.dialect.index(Term::primary(index, CType::Unsigned(32)), n).text
     }
 
     /// The address of a local of an aggregate type.
@@ -104,15 +104,15 @@ impl Emitter<'_> {
                     if let Ty::Array(element, n) = ty {
                         let (index, guard) = self.index_below(index, n);
                         guards.extend(guard);
-                        text = format!("{text}[{index}]");
+                        text = format!("{text}[{}]", index.text);
                         ty = *element;
                     }
                 }
                 Proj::Elem(index) => {
                     let term = self.index(index);
                     guards.push(format!("{} < {text}{dot}len", term.beside(Binds::Order, true)));
-                    let bounded = self.bounded(term.text, list_bound(&ty));
-                    text = format!("{text}{dot}items[{bounded}]");
+                    let bounded = self.dialect.index(term, list_bound(&ty));
+                    text = format!("{text}{dot}items[{}]", bounded.text);
                     if let Ty::List(element, _, _) = ty {
                         ty = *element;
                     }

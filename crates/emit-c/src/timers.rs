@@ -7,12 +7,6 @@ use crate::Emitter;
 use crate::names::safe;
 use crate::term::{Binds, CType, Term};
 
-/// The timers of a context, those under one name together: the number of the first, and how many they are.
-pub(crate) fn rows(ctx: &ContextDef) -> impl Iterator<Item = (usize, u32, &TimerDef)> {
-    let first = |timer: &TimerDef| timer.element.is_none_or(|element| element.at == 0);
-    ctx.timers.iter().enumerate().filter(move |(_, t)| first(t)).map(|(at, t)| (at, t.count(), t))
-}
-
 /// The number of a timer of a row.
 pub(crate) fn plus(first: usize, which: &str) -> String {
     if first == 0 { which.to_owned() } else { format!("{first} + {which}") }
@@ -30,7 +24,10 @@ impl Emitter<'_> {
         let (number, guard) = self.timer_number(ctx, timer, which);
         let (name, c) = (self.context_name(ctx), self.local(ctx));
         let call = format!("{name}_timer_{what}(core, {c}, {number}{after});");
-        self.w.line(guard.map_or(call.clone(), |guard| format!("if ({guard})\n    {call}")));
+        self.w.line(match guard {
+            Some(guard) => format!("if ({guard})\n    {call}"),
+            None => call,
+        });
     }
 
     pub(crate) fn timer_armed(&self, ctx: LocalId, timer: TimerId, which: Option<&Expr>) -> Term {
@@ -48,14 +45,10 @@ impl Emitter<'_> {
         let Some(which) = which else { return (timer.0.to_string(), None) };
         let Ty::Context(context) = self.local_type(ctx) else { return (timer.0.to_string(), None) };
         let count = self.p.contexts[context.index()].timers[timer.index()].count();
-        let (text, guard) = self.index_below(which, count);
-        let plain = self.index(which);
-        let index = match guard {
-            None => plain,
-            Some(_) if text == plain.text => plain.cast("uint32_t", CType::Unsigned(32)),
-            // A call that bounds it.
-            Some(_) => Term::primary(text, CType::Unsigned(64)).cast("uint32_t", CType::Unsigned(32)),
-        };
+        let (mut index, guard) = self.index_below(which, count);
+        if guard.is_some() {
+            index = index.cast("uint32_t", CType::Unsigned(32));
+        }
         (
             if timer.0 == 0 {
                 index.text
@@ -68,12 +61,12 @@ impl Emitter<'_> {
 
     /// Does something for each timer of a context, `c`: the lines for the timer with a number.
     pub(crate) fn each_timer(&mut self, ctx: &ContextDef, lines: &dyn Fn(&str) -> Vec<String>) {
-        for (first, count, timer) in rows(ctx) {
+        for (first, timer) in ctx.timer_rows() {
             if timer.element.is_none() {
                 lines(&first.to_string()).into_iter().for_each(|line| self.w.line(line));
                 continue;
             }
-            let end = first as u32 + count;
+            let end = first as u32 + timer.count();
             self.w.open(format!("for (uint32_t at = {first}; at < {end}; at++) {{"));
             lines("at").into_iter().for_each(|line| self.w.line(line));
             self.w.close("}");

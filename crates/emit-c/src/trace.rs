@@ -5,7 +5,7 @@ use carrick_ir::{self as ir, Opcode, Ty};
 
 use crate::Emitter;
 use crate::names::{safe, window_words};
-use crate::timers::{plus, rows};
+use crate::timers::plus;
 
 impl Emitter<'_> {
     /// An instruction record with these words, in a build that traces.
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         kind: &str,
         handle: &str,
         fields: &[ir::FieldDef],
-        timers: Option<&ir::ContextDef>,
+        context: Option<&ir::ContextDef>,
     ) {
         self.w.line("CARRICK_GIVEN(core && v);");
         self.w.line("CARRICK_RECORD_BEGINS(core);");
@@ -61,7 +61,8 @@ impl Emitter<'_> {
         for field in fields {
             self.words(&field.ty, &format!("v->{}", safe(&field.name)), 0);
         }
-        for (first, count, timer) in timers.into_iter().flat_map(rows) {
+        for (first, timer) in context.into_iter().flat_map(ir::ContextDef::timer_rows) {
+            let count = timer.count();
             let at = if timer.element.is_some() { plus(first, "i0") } else { first.to_string() };
             if timer.element.is_some() {
                 self.words_loop("i0", &format!("i0 < {count}"), count);

@@ -309,7 +309,7 @@ impl Machine {
         let ctx = Handle::of(timer.handle)?.ctx;
         let cell = at + (p.layout.contexts[ctx].end + timer.timer * TIMER_CELLS) as usize;
         self.stop_timer(cell);
-        Some(Due { ctx, timer })
+        Some(Due { ctx, at, timer })
     }
 
     /// Handles the event of a timer that was stopped.
@@ -318,22 +318,21 @@ impl Machine {
         let timer = &p.program.contexts[due.ctx].timers[due.timer.timer as usize];
         let event = timer.event.index();
         self.init(&p.event_inits[event], stack, stack);
-        if let Some(at) = self.instance(handle) {
-            let fields = p.program.events[event].fields.iter().zip(&p.layout.events[event].fields);
-            for ((field, to), kept) in fields.zip(&timer.says) {
-                let size = p.layout.size(&field.ty) as usize;
-                let which = timer.element.map_or(0, |element| element.at as usize);
-                let from = at + p.layout.contexts[due.ctx].fields[*kept as usize] as usize + which * size;
-                self.mem.copy_within(from..from + size, stack + *to as usize);
-            }
+        let which = timer.element.map_or(0, |element| element.at as usize);
+        let fields = p.program.events[event].fields.iter().zip(&p.layout.events[event].fields);
+        for ((field, to), kept) in fields.zip(&timer.says) {
+            let size = p.layout.size(&field.ty) as usize;
+            let from = due.at + p.layout.contexts[due.ctx].fields[*kept as usize] as usize + which * size;
+            self.mem.copy_within(from..from + size, stack + *to as usize);
         }
         self.event_on(p, event, handle);
     }
 }
 
-/// A timer that fires, and the type of its context.
+/// A timer that fires, the type of its context, and where its context is in memory.
 #[derive(Debug)]
 pub(crate) struct Due {
     pub ctx: usize,
+    pub at: usize,
     pub timer: TimerRef,
 }

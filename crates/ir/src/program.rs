@@ -264,6 +264,7 @@ pub struct TimerDef {
 /// How many timers a context has at most.
 pub const MOST_TIMERS: usize = 256;
 
+/// A timer among several that follow each other under one name: its index, below how many they are (1 to [`MOST_TIMERS`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimerElement {
@@ -275,6 +276,11 @@ impl TimerDef {
     /// The name as declared.
     pub fn base(&self) -> &str {
         self.name.split('[').next().unwrap_or(&self.name)
+    }
+
+    /// Whether it is alone, or the first of several under one name.
+    pub fn is_first(&self) -> bool {
+        self.element.is_none_or(|element| element.at == 0)
     }
 
     /// How many timers can be chosen from this one on.
@@ -316,8 +322,18 @@ pub struct Growth {
 impl ContextDef {
     /// The fields that the program declares: the others keep what events of timers will say.
     pub fn declared_fields(&self) -> impl Iterator<Item = &FieldDef> {
-        let kept = |at: usize| self.timers.iter().any(|timer| timer.says.contains(&(at as u32)));
-        self.fields.iter().enumerate().filter(move |(at, _)| !kept(*at)).map(|(_, field)| field)
+        self.fields.iter().enumerate().filter(|(at, _)| !self.keeps(*at)).map(|(_, field)| field)
+    }
+
+    /// Whether the field with this number keeps what the event of a timer will say. Such a field has no name in programs.
+    pub fn keeps(&self, field: usize) -> bool {
+        self.timers.iter().any(|timer| timer.says.contains(&(field as u32)))
+    }
+
+    /// The timers, those under one name together: the number and the definition of the first. [`TimerDef::count`] says how many
+    /// they are.
+    pub fn timer_rows(&self) -> impl Iterator<Item = (usize, &TimerDef)> {
+        self.timers.iter().enumerate().filter(|(_, timer)| timer.is_first())
     }
 
     /// All that says how many bytes its units have.

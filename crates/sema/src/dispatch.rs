@@ -391,7 +391,7 @@ impl Checker<'_> {
         }
         let contexts = self.program.contexts.clone();
         for (index, context) in contexts.iter().enumerate() {
-            for timer in &context.timers {
+            for (_, timer) in context.timer_rows() {
                 let expected = ir::CtxId(index as u32);
                 let found = self.event_context.get(timer.event.index()).copied().flatten();
                 let is_timer =

@@ -55,17 +55,17 @@ impl Checker<'_> {
                 "here",
             )
             .note(format!("all timers of a context together are at most {MOST_TIMERS}"))
-            .mend("keep the moments in a list, and start one timer for the first of them"),
+            .mend("keep the deadlines in a list, and start one timer for the first of them"),
         );
     }
 
     /// The kind as written: events may be declared after the context.
     fn written_kind(&self, event: ir::EventId) -> Option<String> {
-        let events = self.file.items.iter().filter_map(|i| match &i.kind {
+        let mut events = self.file.items.iter().filter_map(|i| match &i.kind {
             ItemKind::Event { kind, .. } => Some(kind.name.clone()),
             _ => None,
         });
-        events.clone().nth(event.index())
+        events.nth(event.index())
     }
 
     /// Contexts get a field for each field that the event of a timer has, now that all events are known.
@@ -77,9 +77,9 @@ impl Checker<'_> {
         });
         for (context, timers) in declared.enumerate() {
             let Some(def) = self.program.contexts.get_mut(context) else { continue };
-            let mut at = 0;
-            while at < def.timers.len() {
-                let (timer, count) = (&def.timers[at], def.timers[at].count());
+            let firsts: Vec<usize> = def.timer_rows().map(|(number, _)| number).collect();
+            for first in firsts {
+                let timer = &def.timers[first];
                 let event = self.program.events.get(timer.event.index());
                 let event = event.filter(|event| event.kind == ir::EventKind::Timer);
                 let mut says = Vec::new();
@@ -92,10 +92,8 @@ impl Checker<'_> {
                     let name = format!("{}_{}__", timer.base(), field.name);
                     def.fields.push(ir::FieldDef { name, doc: field.doc.clone(), ty, init: None });
                 }
-                for timer in &mut def.timers[at..at + count as usize] {
-                    timer.says.clone_from(&says);
-                }
-                at += count as usize;
+                let count = timer.count() as usize;
+                def.timers[first..first + count].iter_mut().for_each(|timer| timer.says.clone_from(&says));
             }
             if self.program.contexts[context].timers.len() > MOST_TIMERS
                 && let Some(last) = timers.last()

@@ -4,7 +4,7 @@
 use carrick_ir::{CallTarget, ContextDef, CtxId, EventKind, InterfaceCall, TimerDef};
 
 use crate::Emitter;
-use crate::timers::{plus, rows};
+use crate::timers::plus;
 
 impl Emitter<'_> {
     fn calls(&self) -> &[InterfaceCall] {
@@ -49,8 +49,8 @@ impl Emitter<'_> {
         self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED const struct carrick_asked *request = &core->request;");
         for (number, ctx) in self.p.contexts.iter().enumerate() {
-            for row in rows(ctx) {
-                self.one_timer(number, ctx, row);
+            for (first, timer) in ctx.timer_rows() {
+                self.one_timer(number, ctx, first, timer);
             }
         }
         self.w.end_with("return 0;");
@@ -84,11 +84,12 @@ impl Emitter<'_> {
         self.w.close("}");
     }
 
-    fn one_timer(&mut self, number: usize, ctx: &ContextDef, (first, count, timer): (usize, u32, &TimerDef)) {
+    fn one_timer(&mut self, number: usize, ctx: &ContextDef, first: usize, timer: &TimerDef) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let label = (number << 8 | first) as u32;
+        let count = timer.count();
+        let which = self.bounded("which".into(), count);
         let (is, at) = if timer.element.is_some() {
-            let which = self.bounded("which".into(), count);
             (format!("request->number - {label}u < {count}u"), plus(first, &which))
         } else {
             (format!("request->number == {label}"), first.to_string())
@@ -107,7 +108,6 @@ impl Emitter<'_> {
             let e = self.names.declared(&event.name);
             self.w.line(format!("struct {e} *e = &core->asked.event.{}_;", event.name));
             self.w.line("CARRICK_ZERO(e);");
-            let which = self.bounded("which".into(), count);
             self.timer_says(ctx, timer, "e->", &which);
             if event.id.is_some() {
                 self.w.line("e->flow__ = c->id__;");

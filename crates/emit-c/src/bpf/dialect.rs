@@ -6,6 +6,7 @@ use carrick_ir::{Block, BlueprintDef, ContextDef, CtxId, EventId, Function, Loca
 use super::frames::{is_own_record, is_record};
 use crate::Emitter;
 use crate::emitter::{Blocks, Cursor, Dialect, Packets, Passed, Scratch, Slot, Steps};
+use crate::term::{CType, Term};
 
 /// Of a loop with so many turns the verifier follows no more than it must.
 const MANY: u32 = 32;
@@ -40,8 +41,8 @@ impl Dialect for Kernel {
         is_record(ty)
     }
 
-    fn index(&self, index: String, n: u32) -> String {
-        format!("carrick_at({index}, {n}u)")
+    fn index(&self, index: Term, n: u32) -> Term {
+        Term::primary(format!("carrick_at({}, {n}u)", index.text), CType::Unsigned(64))
     }
 
     fn within(&self, index: &str, n: u32) -> String {

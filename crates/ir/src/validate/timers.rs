@@ -36,8 +36,7 @@ impl Check<'_> {
         let Some(timer) = context.timers.get(timer.index()) else {
             return self.fail("there is no such timer");
         };
-        let first = timer.element.is_none_or(|element| element.at == 0);
-        self.must(first && timer.element.is_some() == which.is_some(), "not one of the timers");
+        self.must(timer.is_first() && timer.element.is_some() == which.is_some(), "not one of the timers");
         if let Some(which) = which {
             self.expr_of(which, &Ty::U64, "which timer");
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The collected spelling: `list<instr_t> out; instr_t i = pkt_gen(bp); out.add(i); return out;`
 
-use carrick_ir::{ExprKind, Instr, StmtKind};
+use carrick_ir::{Instr, StmtKind};
 use carrick_syntax::Span;
 use carrick_syntax::ast::{self, Ident, LetInit, TypeKind};
 use carrick_syntax::diag::Diagnostic;
@@ -66,11 +66,7 @@ impl Body<'_, '_> {
                 return self.misused(message, e.span, "not collected");
             }
             for argument in instr.exprs_mut() {
-                if !matches!(argument.kind, ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Param(_)) {
-                    let local = self.temporary(argument.ty.clone());
-                    self.emit(StmtKind::Let { local, init: Some(argument.clone()) });
-                    *argument = self.load(local, e.span);
-                }
+                *argument = self.kept(argument.clone(), e.span);
             }
             return Some(instr);
         }

@@ -65,7 +65,13 @@ impl Body<'_, '_> {
         }
     }
 
-    fn wrong_argument<T>(&mut self, code: u16, message: &str, span: Span, mend: &str) -> Option<T> {
+    pub(super) fn wrong_argument<T>(
+        &mut self,
+        code: u16,
+        message: &str,
+        span: Span,
+        mend: &str,
+    ) -> Option<T> {
         self.report(Diagnostic::error(code, message, span, "this argument").mend(mend))
     }
 

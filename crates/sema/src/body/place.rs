@@ -285,12 +285,8 @@ impl Body<'_, '_> {
                 );
             }
         };
-        // What a timer keeps has no name in programs.
-        let kept = |at: &usize| match place.ty {
-            Ty::Context(ctx) => p.contexts[ctx.index()].timers.iter().any(|t| t.says.contains(&(*at as u32))),
-            _ => false,
-        };
-        if let Some(at) = fields.iter().position(|f| f.name == field.name).filter(|at| !kept(at)) {
+        let kept = |at: usize| matches!(place.ty, Ty::Context(ctx) if p.contexts[ctx.index()].keeps(at));
+        if let Some(at) = fields.iter().position(|f| f.name == field.name).filter(|at| !kept(*at)) {
             let ty = fields[at].ty.clone();
             if ty == Ty::Void {
                 return None; // reported where it is declared

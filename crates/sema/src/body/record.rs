@@ -26,9 +26,7 @@ impl Body<'_, '_> {
     pub(super) fn record_value(&mut self, e: &ast::Expr, want: Option<&Ty>) -> Option<Val> {
         let ast::ExprKind::Record(entries) = &e.kind else { return None };
         let Some(ty @ Ty::Struct(_)) = want else { return self.no_record(e.span, want) };
-        let local = self.temporary(ty.clone());
-        self.emit(StmtKind::Let { local, init: None });
-        self.fill_local(local, entries)?;
+        let local = self.filled(ty.clone(), entries)?;
         Some(Val::Typed(self.load(local, e.span)))
     }
 
@@ -69,12 +67,15 @@ impl Body<'_, '_> {
     pub(super) fn event_record(&mut self, ty: &Ty, e: &ast::Expr) -> Option<LocalId> {
         let ast::ExprKind::Record(entries) = &e.kind else {
             let message = format!("expected the fields of `{}`", self.name(ty));
-            return self.report(
-                Diagnostic::error(codes::INSTRUCTION_ARGUMENT, message, e.span, "this argument")
-                    .mend("write a record: `{ field = value }`"),
-            );
+            let mend = "write a record: `{ field = value }`";
+            return self.wrong_argument(codes::INSTRUCTION_ARGUMENT, &message, e.span, mend);
         };
-        let local = self.temporary(ty.clone());
+        self.filled(ty.clone(), entries)
+    }
+
+    /// A new variable of the type, which a record fills.
+    fn filled(&mut self, ty: Ty, entries: &[Entry]) -> Option<LocalId> {
+        let local = self.temporary(ty);
         self.emit(StmtKind::Let { local, init: None });
         self.fill_local(local, entries)?;
         Some(local)

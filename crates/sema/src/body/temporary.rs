@@ -15,12 +15,21 @@ impl Body<'_, '_> {
         local
     }
 
+    /// A value that is used more than once, or later.
+    pub(super) fn kept(&mut self, value: ir::Expr, span: Span) -> ir::Expr {
+        if is_constant(&value) {
+            return value;
+        }
+        let local = self.temporary(value.ty.clone());
+        self.emit(StmtKind::Let { local, init: Some(value) });
+        self.load(local, span)
+    }
+
     /// Keeps a value that was computed before statement `mark`, for use after what was emitted since.
     pub(super) fn spill(&mut self, value: ir::Expr, mark: usize, span: Span) -> ir::Expr {
         let stays = match &value.kind {
-            ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Param(_) => true,
             ExprKind::Load(place) => place.path.is_empty() && self.temporaries.contains(&place.root),
-            _ => false,
+            _ => is_constant(&value),
         };
         if stays {
             return value;
@@ -67,6 +76,10 @@ impl Body<'_, '_> {
             self.locals[temporary.index()].name = name;
         }
     }
+}
+
+fn is_constant(value: &ir::Expr) -> bool {
+    matches!(value.kind, ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Param(_))
 }
 
 /// Where a statement leaves its result.

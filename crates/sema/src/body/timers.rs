@@ -70,21 +70,13 @@ impl Body<'_, '_> {
 
     fn timer_named(&mut self, e: &ast::Expr) -> Option<Named> {
         let Node::Timer(ctx, timer, which) = self.node(e)? else {
-            return self.report(
-                Diagnostic::error(codes::NOT_A_TIMER, "this is not a timer", e.span, "this argument")
-                    .mend("name a timer of the context: `c.a_timer`, or `c.timers[i]` of several"),
-            );
+            let mend = "name a timer of the context: `c.a_timer`, or `c.timers[i]` of several";
+            return self.wrong_argument(codes::NOT_A_TIMER, "this is not a timer", e.span, mend);
         };
         if !self.is_parameter(ctx) {
-            return self.report(
-                Diagnostic::error(
-                    codes::UNMADE_TIMER,
-                    "a context that is not made yet has no timers",
-                    e.span,
-                    "this argument",
-                )
-                .mend("raise a flow event to the new context and start the timer in its processor"),
-            );
+            let mend = "raise a flow event to the new context and start the timer in its processor";
+            let message = "a context that is not made yet has no timers";
+            return self.wrong_argument(codes::UNMADE_TIMER, message, e.span, mend);
         }
         Some(Named { ctx, timer, which })
     }
@@ -104,16 +96,6 @@ impl Body<'_, '_> {
                 .note("the timer keeps them until it fires")
                 .mend(format!("add `{{ {} }}` as the last argument", fields.join(", "))),
         )
-    }
-
-    /// A value that is used more than once.
-    fn kept(&mut self, value: ir::Expr, span: Span) -> ir::Expr {
-        if matches!(value.kind, ExprKind::Lit(_) | ExprKind::Const(_) | ExprKind::Param(_)) {
-            return value;
-        }
-        let local = self.temporary(value.ty.clone());
-        self.emit(StmtKind::Let { local, init: Some(value) });
-        self.load(local, span)
     }
 
     /// Puts what the event will say into the context, unless a timer that runs already keeps what it says.

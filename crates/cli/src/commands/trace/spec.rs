@@ -173,12 +173,13 @@ fn context(
 
 /// The context that has a field of nearly such a name: the checker says the rest.
 fn misspelt(contexts: &[ContextDef], names: &[String]) -> Option<usize> {
-    let near = |c: &ContextDef, name: &str| nearest(name, c.fields.iter().map(|f| f.name.as_str())).is_some();
+    let near =
+        |c: &ContextDef, name: &str| nearest(name, c.declared_fields().map(|f| f.name.as_str())).is_some();
     contexts.iter().position(|c| names.iter().any(|name| near(c, name)))
 }
 
 fn has(context: &ContextDef, name: &str) -> bool {
-    context.fields.iter().any(|f| f.name == name) || context.timers.iter().any(|t| t.base() == name)
+    context.declared_fields().any(|f| f.name == name) || context.timers.iter().any(|t| t.base() == name)
 }
 
 /// The names in a text, but for those of fields behind a point.
