@@ -17,6 +17,16 @@ pub struct End {
     out: Vec<(u64, Vec<u8>)>,
 }
 
+/// The parameters of a program, of which some have these values (`name=value`).
+///
+/// # Panics
+/// If the program has no such parameter, or it cannot have the value.
+#[track_caller]
+pub fn params(program: &Program, settings: &[&str]) -> Vec<u64> {
+    let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
+    carrick_driver::params::values(program, &settings).expect("parameters of the program")
+}
+
 impl End {
     /// Starts a core.
     ///

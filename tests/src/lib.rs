@@ -16,5 +16,6 @@ pub mod pattern;
 pub mod programs;
 pub mod running;
 pub mod scripted;
+pub mod seeds;
 pub mod simulated;
 pub mod tcp_segment;

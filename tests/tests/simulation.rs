@@ -21,6 +21,7 @@ use carrick_sim::trace::JsonLines;
 use carrick_sim::{Faults, Report, Scenario, run};
 use carrick_tests::build::root;
 use carrick_tests::programs::protocols;
+use carrick_tests::seeds::seeds;
 use serde_json::Value;
 
 const SECOND: u64 = 1_000_000_000;
@@ -137,7 +138,7 @@ fn not_once(report: &Report) -> Vec<String> {
 /// `CARRICK_SEEDS` is how many seeds there are of each kind of faults.
 #[test]
 fn in_hundreds_of_bad_networks_promises_are_kept_or_an_error_is_told() {
-    let seeds = std::env::var("CARRICK_SEEDS").map_or(200, |text| text.parse().expect("a number"));
+    let seeds = seeds(200);
     let mut wrong = Vec::new();
     for (file, program) in programs() {
         let once = delivers_exactly_once(&file);

@@ -3,7 +3,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use carrick_driver::{compile_file, params};
+use carrick_driver::compile_file;
 use carrick_interp::{Config, Data, Refused};
 use carrick_tests::build::root;
 use carrick_tests::end;
@@ -37,8 +37,7 @@ impl End {
     /// A core with these parameters (`name=value`).
     pub fn new(settings: &[&str]) -> End {
         let program = compile_file(&root().join(PROGRAM)).expect("readable").program.expect("without errors");
-        let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
-        let params = params::values(&program, &settings).expect("parameters of the program");
+        let params = end::params(&program, settings);
         let config = Config { seed: 5, address: HERE, params, trace: true, ..Config::default() };
         End(end::End::new(&program, &config))
     }

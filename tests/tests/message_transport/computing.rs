@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use carrick_sim::dice::Dice;
+use carrick_tests::seeds::seeds;
 
 use crate::end::{End, HERE, MICROSECOND, MILLISECOND, MSS, PEER, program};
 use crate::wire::{MSG_ACK, PRX, PTX, Packet, decode};
@@ -210,7 +211,7 @@ fn exactly_once(seed: u64, features: &[&str]) -> usize {
 /// `CARRICK_SEEDS` is the number of seeds.
 #[test]
 fn each_message_is_delivered_or_answered_once_by_networks_that_compute() {
-    let seeds = std::env::var("CARRICK_SEEDS").map_or(20, |text| text.parse().expect("a number"));
+    let seeds = seeds(20);
     for features in [&[][..], &["-dual_rto"], &["congestion=links", "switching=rehash"]] {
         let completed: usize = (1..=seeds).map(|seed| exactly_once(seed, features)).sum();
         // Timeouts are for few: the sum tells of a transport that gives up.

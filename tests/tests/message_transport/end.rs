@@ -4,7 +4,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use carrick_driver::{Choice, compile_choice, params};
+use carrick_driver::{Choice, compile_choice};
 use carrick_interp::{Config, Data, Refused};
 use carrick_ir::Program;
 use carrick_tests::build::root;
@@ -59,8 +59,7 @@ impl DerefMut for End {
 
 impl End {
     pub fn new(program: &Arc<Program>, address: u32, seed: u64) -> End {
-        let settings = [format!("mss_max={MSS}"), "fabric_rto=1ms".to_owned()];
-        let params = params::values(program, &settings).expect("parameters of the program");
+        let params = end::params(program, &[&format!("mss_max={MSS}"), "fabric_rto=1ms"]);
         let config = Config { seed, address, params, ..Config::default() };
         End { end: end::End::new(program, &config), address }
     }

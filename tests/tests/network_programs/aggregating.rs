@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::host::Ended;
 use crate::node::InNetwork;
 use crate::world::{Applications, MILLISECOND, World, address};
+use carrick_tests::seeds::seeds;
 
 const WORKERS: usize = 4;
 const SERVER: usize = 4;
@@ -87,7 +88,7 @@ impl Applications for Training {
 /// `CARRICK_SEEDS` is the number of seeds.
 #[test]
 fn n_messages_become_one_and_a_straggler_is_not_waited_for() {
-    let seeds = std::env::var("CARRICK_SEEDS").map_or(15, |text| text.parse().expect("a number"));
+    let seeds = seeds(15);
     let aggregator = InNetwork::new("protocols/aggregator/aggregator.mtp");
     let ends = ["rto=1ms", "retries_max=80", "remember=100ms"];
     let all = (1 << WORKERS) - 1;

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use crate::host::{Ended, PORT};
 use crate::node::InNetwork;
 use crate::world::{Applications, World, address};
+use carrick_tests::pattern::fill;
+use carrick_tests::seeds::seeds;
 
 const BALANCER: &str = "protocols/load-balancer/load-balancer.mtp";
 const CLIENTS: usize = 3;
@@ -17,7 +19,8 @@ const ADDED: usize = 12;
 /// Bytes that no other message has; many are longer than a packet.
 fn octets(client: usize, number: u32) -> Vec<u8> {
     let len = 8 + (number as usize * 397 + client * 131) % 5000;
-    let mut octets: Vec<u8> = (0..len).map(|n| (n as u32 * 31 + number * 7) as u8).collect();
+    let mut octets = vec![0; len];
+    fill(u64::from(number), 0, &mut octets);
     octets[..4].copy_from_slice(&number.to_be_bytes());
     octets[4] = client as u8;
     octets
@@ -94,7 +97,7 @@ fn run(balancer: &InNetwork, seed: u64, servers: &str) -> Balanced {
 /// `CARRICK_SEEDS` is the number of seeds.
 #[test]
 fn one_server_of_all_executes_each_request() {
-    let seeds = std::env::var("CARRICK_SEEDS").map_or(12, |text| text.parse().expect("a number"));
+    let seeds = seeds(12);
     let balancer = InNetwork::new(BALANCER);
     let mut failed = 0;
     for seed in 1..=seeds {

@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 
 use carrick_sim::dice::Dice;
+use carrick_tests::pattern::fill;
+use carrick_tests::seeds::seeds;
 
 use crate::host::Ended;
 use crate::node::InNetwork;
@@ -34,7 +36,8 @@ fn read(octets: &[u8]) -> (u8, u64, u32, &[u8]) {
 /// A value that no other write has. Many are longer than a packet.
 fn value(key: u64, write: u32) -> Vec<u8> {
     let len = 4 + (key as usize * 613 + write as usize * 97) % 5000;
-    let mut octets: Vec<u8> = (0..len).map(|n| (n as u64 * 31 + key * 7 + u64::from(write)) as u8).collect();
+    let mut octets = vec![0; len];
+    fill(key << 32 | u64::from(write), 0, &mut octets);
     octets[..4].copy_from_slice(&write.to_be_bytes());
     octets
 }
@@ -157,7 +160,7 @@ const SETTINGS: [&str; 4] = ["hot=4", "interval=200ms", "settle=30ms", "gap=1ms"
 /// `CARRICK_SEEDS` is the number of seeds.
 #[test]
 fn nobody_sees_an_old_value() {
-    let seeds = std::env::var("CARRICK_SEEDS").map_or(6, |text| text.parse().expect("a number"));
+    let seeds = seeds(6);
     let cache = InNetwork::new(CACHE);
     let (mut gets, mut served) = (0, 0);
     for seed in 1..=seeds {

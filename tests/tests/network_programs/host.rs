@@ -4,11 +4,11 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use carrick_driver::{compile_file, params};
+use carrick_driver::compile_file;
 use carrick_interp::{Config, Data};
 use carrick_ir::Program;
 use carrick_tests::build::root;
-use carrick_tests::end::End;
+use carrick_tests::end::{self, End};
 
 pub const PORT: u16 = 7;
 const LONGEST: u64 = 64_000;
@@ -51,8 +51,7 @@ impl DerefMut for Host {
 
 impl Host {
     pub fn new(program: &Arc<Program>, address: u32, seed: u64, settings: &[&str]) -> Host {
-        let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
-        let params = params::values(program, &settings).expect("parameters of the program");
+        let params = end::params(program, settings);
         let config = Config { seed, address, params, ..Config::default() };
         let mut end = End::new(program, &config);
         let fields = [("local_ip", u64::from(address)), ("local_port", u64::from(PORT))];

@@ -4,15 +4,16 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use carrick_driver::Failure;
 use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
 use carrick_driver::compiled;
-use carrick_driver::{Failure, params};
 use carrick_interp::{Config, Refused};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::core::Core;
 use carrick_sim::scenario::Engine;
+use carrick_tests::end;
 use carrick_tests::net::skip;
 
 use crate::host::program;
@@ -38,8 +39,7 @@ impl InNetwork {
     }
 
     pub fn start(&self, settings: &[&str], seed: u64) -> Node {
-        let settings: Vec<String> = settings.iter().map(|s| (*s).to_owned()).collect();
-        let params = params::values(&self.program, &settings).expect("parameters of the program");
+        let params = end::params(&self.program, settings);
         let config = Config { seed, params, ..Config::default() };
         let compiled = self.compiled.iter().map(|(compiled, _)| Engine::Compiled(compiled.clone()));
         let engines = [Engine::Interpreter].into_iter().chain(compiled);

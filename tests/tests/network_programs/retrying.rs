@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use carrick_ir::STATUS_NAMES;
 use carrick_sim::ip::{checksum, mend_checksum};
+use carrick_tests::pattern::fill;
+use carrick_tests::seeds::seeds;
 
 use crate::host::{Ended, Host, PORT, program};
 use crate::world::{Applications, MILLISECOND, World, address};
@@ -15,7 +17,8 @@ const SERVER: usize = 2;
 /// Bytes that no other message has.
 fn octets(client: usize, number: u32, response: bool) -> Vec<u8> {
     let len = 8 + (number as usize * 397 + client * 131 + usize::from(response) * 977) % 6000;
-    let mut octets: Vec<u8> = (0..len).map(|n| (n as u32 * 31 + number * 7) as u8).collect();
+    let mut octets = vec![0; len];
+    fill(u64::from(number), 0, &mut octets);
     octets[..4].copy_from_slice(&number.to_be_bytes());
     (octets[4], octets[5]) = (client as u8, u8::from(response));
     octets
@@ -62,7 +65,7 @@ impl Applications for Counting {
 /// `CARRICK_SEEDS` is the number of seeds.
 #[test]
 fn each_request_is_executed_once() {
-    let seeds = std::env::var("CARRICK_SEEDS").map_or(30, |text| text.parse().expect("a number"));
+    let seeds = seeds(30);
     let mut failed = 0;
     for seed in 1..=seeds {
         let mut world = World::new(3, &["rto=2ms", "retries_max=20", "remember=60ms"], None, seed);
@@ -99,6 +102,11 @@ fn a_client_retries_at_constant_intervals_and_gives_up() {
     assert_eq!(host.open_contexts(), 1, "the endpoint");
 }
 
+/// RFC 768: over the pseudo-header and the datagram; 0 if the checksum in it is right.
+fn udp_checksum(packet: &[u8]) -> u16 {
+    checksum(&[&packet[12..20], &[0, 17], &packet[24..26], &packet[20..]])
+}
+
 #[test]
 fn a_message_is_datagrams_with_its_place_in_it() {
     let mut host = host(&[]);
@@ -112,8 +120,7 @@ fn a_message_is_datagrams_with_its_place_in_it() {
         let half = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
         assert_eq!([half(20), half(22)], [PORT, PORT]);
         assert_eq!(usize::from(half(24)), packet.len() - 20, "RFC 768's length");
-        let pseudo = [&packet[12..20], &[0, 17], &packet[24..26], &packet[20..]].concat();
-        assert_eq!(checksum(&[&pseudo]), 0, "RFC 768's checksum");
+        assert_eq!(udp_checksum(&packet), 0, "RFC 768's checksum");
         assert_eq!((word(40) as usize, word(44) as usize), (request.len(), next), "no response, all of it");
         assert_eq!(packet[48..], request[next..next + packet.len() - 48]);
         next += packet.len() - 48;
@@ -132,8 +139,8 @@ fn response(to: &[u8], stamp: u32, size: u32, offset: u32, payload: &[u8]) -> Ve
     let len = octets.len() as u16;
     octets[2..4].copy_from_slice(&len.to_be_bytes());
     octets[24..26].copy_from_slice(&(len - 20).to_be_bytes());
-    let pseudo = [&octets[12..20], &[0, 17], &octets[24..26], &octets[20..]].concat();
-    octets[26..28].copy_from_slice(&checksum(&[&pseudo]).to_be_bytes());
+    let sum = udp_checksum(&octets);
+    octets[26..28].copy_from_slice(&sum.to_be_bytes());
     mend_checksum(&mut octets);
     octets
 }
