@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use carrick_driver::built::{self, Built};
 use carrick_driver::cc::{self, Tracing};
-use carrick_driver::stack::{Stack, StackRecords};
+use carrick_driver::stack::{Stack, StackRecords, Telling};
 use carrick_driver::targets::{Cores, Host, Run, Target};
 use carrick_driver::{Failure, build, cores};
 use carrick_ir::Program;
@@ -58,7 +58,8 @@ impl Host for Native {
     }
 
     fn run_telling(&self, run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
-        Stack::start_telling(run.program, run.words, || run.compiling(|| host(run.program, Tracing::On)))
+        let telling = Telling { program: run.program, args: run.words, changes: run.changes };
+        Stack::start_telling(&telling, || run.compiling(|| host(run.program, Tracing::On)))
     }
 }
 
@@ -106,7 +107,7 @@ mod tests {
         let text =
             FILES.get_file("apps/options.c").and_then(|file| file.contents_utf8()).expect("it is there");
         let read = text.split("strcmp(name, \"").skip(1).filter_map(|rest| rest.split('"').next());
-        let read: Vec<&str> = read.filter(|name| !["--help", "-h", "--records"].contains(name)).collect();
+        let read: Vec<&str> = read.filter(|name| !["--help", "-h", "--records", "--changes"].contains(name)).collect();
         assert!(read.len() > 10, "{read:?}");
         for name in read {
             assert!(

@@ -2,12 +2,15 @@
 //! `carrick trace`: what it shows of contexts, that both engines show the same, and what it refuses.
 
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use carrick_tests::build::{carrick, root};
 use carrick_tests::command;
 use carrick_tests::document::{blocks, replay, run};
+use carrick_tests::net::skip;
 use serde_json::Value;
 
 const PROGRAM: &str = "protocols/tcp/tcp.mtp";
@@ -84,6 +87,55 @@ fn a_stack_that_runs_is_looked_at_as_a_simulated_one() {
 }
 
 #[test]
+fn a_stack_that_runs_is_changed_and_keeps_its_claims() {
+    let mut run = Loop::new();
+    if !is_root() {
+        return skip("only root changes a running stack");
+    }
+    // So long that a change comes while there is more to send.
+    run.args.extend(["--fault".to_owned(), "delay=20ms".to_owned()]);
+    let (grown, shrink, broken) = ("cwnd >= 30000", "tcb.cwnd = 2 * smss", "tcb.snd_una = snd_max + 5");
+    let look = ["--when", grown, "--set", shrink, "--set", broken, "--show", "cwnd,smss,snd_una"];
+    let said = text(&run.traced(&[&look[..], &["--format", "json"]].concat()));
+    assert_eq!(run.arrived(), OCTETS, "changes lose nothing");
+    let lines: Vec<Value> =
+        said.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect();
+    let of = |what: &str, set: &str| {
+        let found = lines.iter().find(|line| line["what"] == what && line["set"] == set);
+        found.unwrap_or_else(|| panic!("{what} {set}: {said}"))
+    };
+    let set = of("set", shrink);
+    assert!(set["was"]["cwnd"].as_u64() >= Some(20_000), "{set}");
+    assert_eq!(set["values"]["cwnd"].as_u64(), set["values"]["smss"].as_u64().map(|smss| 2 * smss), "{set}");
+    assert!(set["by"].as_u64() > Some(1), "{set}");
+    let refused = of("refused", broken);
+    assert!(refused["why"].as_str().is_some_and(|why| why.contains("c.snd_una <= c.snd_nxt")), "{refused}");
+    assert_eq!((&refused["was"], &refused["by"]), (&Value::Null, &set["by"]), "{refused}");
+}
+
+#[test]
+fn only_root_changes_a_stack_that_runs() {
+    let run = Loop::new();
+    let mut command = Command::new(carrick());
+    command.args(["trace", PROGRAM, "--on", "segment", "--set", "tcb.cwnd = 1", "--run"]).args(&run.args);
+    if is_root() {
+        command.uid(65534);
+    }
+    match command.current_dir(root()).output() {
+        Ok(output) => {
+            assert_eq!(output.status.code(), Some(3));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(said.contains("only root changes contexts of a running stack"), "{said}");
+        }
+        Err(error) => skip(&format!("another user cannot start carrick here: {error}")),
+    }
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
+}
+
+#[test]
 fn a_run_on_a_device_becomes_a_page() {
     let run = Loop::new();
     let file = run.folder.path().join("run");
@@ -116,9 +168,9 @@ fn what_no_device_can_do_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(
-        refused(&["--on", "segment", "--set", "tcb.cwnd = 1"]).contains("leave out --compiled, or --run")
-    );
+    assert!(refused(&["--on", "segment", "--set", "tcb.cwnd = true"]).contains("--> --set:1:12"));
+    assert!(refused(&["--on", "segment", "--set", "tcb.id = none"]).contains("keeps its id"));
+    assert!(refused(&["--set", "tcb.cwnd = 1"]).contains("--at TIME"));
     assert!(refused(&["--on", "segment", "--loss", "1%"]).contains("cannot be used with"));
     assert!(refused(&["--break", "segment"]).contains("cannot be used with"));
     let host = carrick_tests::build::host(PROGRAM);

@@ -15,6 +15,7 @@ pub mod explain;
 pub mod explain_placement;
 pub mod failure;
 pub mod hash;
+pub mod live_change;
 pub mod params;
 pub mod parts;
 pub mod probe;

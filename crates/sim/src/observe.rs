@@ -31,6 +31,10 @@ pub trait Observer {
     }
     /// A core has taken an input, and all records of it are told, but no packet of it is sent; or an alarm came.
     fn attend(&mut self, _now: u64, _host: usize, _core: &mut dyn Core) {}
+    /// Contexts that are to be changed, of stacks that run elsewhere: the host and the handle of each.
+    fn take_changes(&mut self) -> Vec<(usize, u64)> {
+        Vec::new()
+    }
     /// All records of what a host has done up to now are told.
     fn settled(&mut self, _now: u64, _host: usize) {}
     /// Whether the run may end now: there is nothing more to see.

@@ -22,6 +22,21 @@ const MOST_WORDS: u32 = 65_536;
 /// What a stack says first: source hash, address, MTU, seed.
 const OPENING: usize = 4;
 
+/// Where records come from.
+pub trait Source: Read {
+    /// Waits for records until so many nanoseconds after the stack was opened: whether there are some, or no more will come.
+    ///
+    /// # Errors
+    /// That nobody can wait.
+    fn wait_until(&mut self, _at: u64) -> io::Result<bool> {
+        Ok(true)
+    }
+}
+
+impl<R: Read> Source for io::BufReader<R> {}
+
+impl Source for &[u8] {}
+
 /// Something that was told.
 struct Told {
     now: u64,
@@ -42,7 +57,7 @@ pub struct Records<R> {
     last: u64,
 }
 
-impl<R: Read> Records<R> {
+impl<R: Source> Records<R> {
     /// Reads how the stacks were opened; waits until they are.
     ///
     /// # Errors
@@ -75,18 +90,46 @@ impl<R: Read> Records<R> {
     /// # Errors
     /// If what comes is no such stream.
     pub fn tell(&mut self, observer: &mut dyn Observer) -> Result<u64, String> {
+        self.tell_and_change(observer, &mut |_| Ok(()))
+    }
+
+    /// As [`Records::tell`]; `change` is given the contexts that the observer wants to be changed, after each record.
+    ///
+    /// # Errors
+    /// Also those of `change`.
+    pub fn tell_and_change(
+        &mut self,
+        observer: &mut dyn Observer,
+        change: &mut dyn FnMut(Vec<(usize, u64)>) -> Result<(), String>,
+    ) -> Result<u64, String> {
         let mut alarms = observer.alarms().into_iter().peekable();
-        while let Some(told) = self.next()? {
+        let hosts = 0..self.configs.len();
+        let settle = |at, observer: &mut dyn Observer| {
+            hosts.clone().for_each(|host| observer.settled(at, host));
+            observer.take_changes()
+        };
+        loop {
+            // Who is silent is looked at all the same.
+            while let Some(at) = alarms.peek().copied()
+                && self.ahead.is_none()
+                && !self.from.wait_until(at).map_err(unread)?
+            {
+                alarms.next();
+                self.last = self.last.max(at);
+                change(settle(at, observer))?;
+            }
+            let Some(told) = self.next()? else { break };
             while let Some(at) = alarms.next_if(|at| *at < told.now) {
-                (0..self.configs.len()).for_each(|host| observer.settled(at, host));
+                change(settle(at, observer))?;
             }
             self.say(told, observer)?;
+            change(observer.take_changes())?;
             if observer.enough() {
                 break;
             }
         }
         for at in alarms.take_while(|at| *at <= self.last) {
-            (0..self.configs.len()).for_each(|host| observer.settled(at, host));
+            change(settle(at, observer))?;
         }
         Ok(self.last)
     }
@@ -105,8 +148,8 @@ impl<R: Read> Records<R> {
                 }
             }
             (COMPLETED, [token, value]) => {
+                // Of a core elsewhere it may come while the trace of its chain does: nothing has settled.
                 let done = Completion { token: *token, status: number as u8, value: *value, data: None };
-                observer.settled(now, host);
                 observer.completed(now, host, &done);
             }
             (OPENED.., _) => return Err(no_stream()),
@@ -144,11 +187,81 @@ impl<R: Read> Records<R> {
         match self.from.read_exact(to) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            Err(error) => Err(format!("cannot read the records of the stack: {error}")),
+            Err(error) => Err(unread(error)),
         }
     }
 }
 
+fn unread(error: io::Error) -> String {
+    format!("cannot read the records of the stack: {error}")
+}
+
 fn no_stream() -> String {
     "unknown record of the stack: build it with this version of carrick".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::tests::program;
+
+    /// Records, and silence behind the first so many bytes of them.
+    struct Silent<'a> {
+        records: &'a [u8],
+        until: usize,
+    }
+
+    impl Read for Silent<'_> {
+        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+            self.records.read(to)
+        }
+    }
+
+    impl Source for Silent<'_> {
+        fn wait_until(&mut self, _at: u64) -> io::Result<bool> {
+            Ok(self.records.len() > self.until || self.records.is_empty())
+        }
+    }
+
+    /// Wants a change at each of two times.
+    #[derive(Default)]
+    struct Wants(Vec<u64>, Vec<(usize, u64)>);
+
+    impl Observer for Wants {
+        fn alarms(&self) -> Vec<u64> {
+            vec![5, 9]
+        }
+
+        fn settled(&mut self, now: u64, host: usize) {
+            self.0.push(now);
+            self.1.push((host, 7));
+        }
+
+        fn take_changes(&mut self) -> Vec<(usize, u64)> {
+            std::mem::take(&mut self.1)
+        }
+    }
+
+    #[test]
+    fn a_silent_stack_is_changed_at_its_time() {
+        let program = program();
+        let words = 4 + program.params.len() as u32;
+        let mut records = 0_u64.to_ne_bytes().to_vec();
+        records.extend([0, OPENED, 0, words].iter().flat_map(|word| word.to_ne_bytes()));
+        records.extend([program.source_hash, 0, 1500, 0].iter().flat_map(|word| word.to_ne_bytes()));
+        records.extend(program.params.iter().flat_map(|param| param.default.to_ne_bytes()));
+        let mut event = 20_u64.to_ne_bytes().to_vec();
+        event.extend([0, 0, 0, 1].iter().flat_map(|word: &u32| word.to_ne_bytes()));
+        event.extend(0_u64.to_ne_bytes());
+        // The stack is silent before its second event.
+        let until = event.len();
+        records.extend(event.iter().chain(&event));
+        let mut records = Records::open(Silent { records: &records, until }, &program).expect("records");
+        let (mut wants, mut asked) = (Wants::default(), Vec::new());
+        let ended = records.tell_and_change(&mut wants, &mut |contexts| {
+            asked.extend(contexts);
+            Ok(())
+        });
+        assert_eq!((ended, &wants.0[..], &asked[..]), (Ok(20), &[5, 9][..], &[(0, 7), (0, 7)][..]));
+    }
 }

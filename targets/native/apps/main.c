@@ -24,6 +24,7 @@ struct run {
     void *states[2];
     uint32_t count;
     FILE *records; /* NULL: nobody looks on */
+    struct carrick_changes changes;
 };
 
 static int fail(const struct carrick_port_error *error, int code) {
@@ -181,6 +182,8 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
             end.code = CARRICK_EXIT_FAILED;
     if (end.fd < 0 || !carrick_stack_watch(run->stacks[0], end.fd, end_asked, &end))
         return CARRICK_EXIT_FAILED;
+    if (options->changes >= 0 && !carrick_changes_open(&run->changes, run->stacks, run->count, options->changes, error))
+        return fail(error, CARRICK_EXIT_USAGE);
     /* Timers to the microsecond: the kernel's slack of 50 us is for those who save power. */
     (void)prctl(PR_SET_TIMERSLACK, 1);
     if (!confine(options, error))

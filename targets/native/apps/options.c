@@ -102,6 +102,11 @@ static bool read_more_option(struct carrick_options *options, const char *name, 
                wrong(error, name, value,
                      "it for a program that was built with CFLAGS=-DCARRICK_TRACE=1, as `carrick run --trace` does");
     }
+    if (strcmp(name, "--changes") == 0) {
+        bool fits = read_number(value, &number) && number < INT32_MAX;
+        options->changes = (int)number;
+        return fits || wrong(error, name, value, "the number of a descriptor");
+    }
     if (strcmp(name, "--seed") == 0) {
         options->seeded = true;
         return read_number(value, &options->seed) || wrong(error, name, value, "a number");
@@ -159,7 +164,7 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
 enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_here *here,
                                                  int argc, char **argv, struct carrick_port_error *error) {
     const struct carrick_program *program = &here->program;
-    *options = (struct carrick_options){.here = here, .program = program};
+    *options = (struct carrick_options){.here = here, .program = program, .changes = -1};
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         bool known = true;
@@ -206,6 +211,7 @@ void carrick_options_help(const struct carrick_options *options, const char *exe
            "loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,mark=5%%,delay=10ms,jitter=1ms,seed=7\n"
            "  --pcap FILE       capture of the packets sent and received (pcapng)\n"
            "  --records FILE    trace records, for `carrick run --trace` (which builds the program with tracing)\n"
+           "  --changes FD      socket from which root changes contexts, for `carrick trace --set --run`\n"
            "  --set NAME=VALUE  value of a parameter; repeat for several\n"
            "  --seed N          seed of all random numbers (default: from the system)\n"
            "  --user UID        user once the devices are open (default: the same user, without capabilities)\n"

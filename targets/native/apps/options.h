@@ -22,6 +22,7 @@ struct carrick_options {
     uint32_t address, peer, prefix, gateway, requests, user;
     struct carrick_fault_config fault;
     uint64_t seed;
+    int changes; /* a descriptor; -1: none */
     bool loop, faulty, seeded, spin, has_user;
 };
 

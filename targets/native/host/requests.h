@@ -41,6 +41,7 @@ enum carrick_call_kind {
     CALL_SET_LINGER,
     CALL_ORPHAN,
     CALL_DRAIN,
+    CALL_CHANGE_CONTEXT,
     CALL_KINDS
 };
 
@@ -67,6 +68,7 @@ enum carrick_call_field {
     FIELD_TOS,
     FIELD_ITEM,
     FIELD_MILLISECONDS,
+    FIELD_BY,
     FIELDS
 };
 

@@ -8,8 +8,8 @@
 #define TOY_PIECE 1000u
 #define TOY_HELD  65536u
 
-enum { TOY_LISTEN, TOY_ACCEPT, TOY_CONNECT, TOY_SEND, TOY_RECV, TOY_CLOSE, TOY_CALLS };
-enum { TOY_RX, TOY_TX, TOY_DROPPED, TOY_TICKS, TOY_LOST, TOY_CALLED, TOY_COUNTERS };
+enum { TOY_LISTEN, TOY_ACCEPT, TOY_CONNECT, TOY_SEND, TOY_RECV, TOY_CLOSE, TOY_CHANGE, TOY_CALLS };
+enum { TOY_RX, TOY_TX, TOY_DROPPED, TOY_TICKS, TOY_LOST, TOY_CALLED, TOY_CHANGED, TOY_COUNTERS };
 
 struct carrick_core {
     struct carrick_config config;
@@ -143,6 +143,8 @@ static int toy_call(struct carrick_core *core, uint32_t call, const struct carri
         core->recv = *request;
     else
         carrick_cq_put(&core->cq, request->token, CARRICK_OK, 1);
+    if (call == TOY_CHANGE)
+        core->counters[TOY_CHANGED] += request->handle * request->args[0];
     toy_deliver(core);
     return 0;
 }
@@ -190,11 +192,15 @@ static const struct carrick_field_info toy_listen_fields[] = {
 static const struct carrick_field_info toy_connect_fields[] = {
     {"flavour", false}, {"local_port", false}, {"remote_ip", false}, {"remote_port", false}};
 static const struct carrick_field_info toy_data_fields[] = {{"data", true}, {"len", false}};
-static const struct carrick_call_info toy_calls[] = {
-    {"listen", toy_listen_fields, 3, false},   {"accept", NULL, 0, true},
-    {"connect", toy_connect_fields, 4, false}, {"send", toy_data_fields, 2, true},
-    {"recv", toy_data_fields, 2, true},        {"close", NULL, 0, true}};
-static const char *const toy_names[] = {"rx_packets", "tx_packets", "dropped", "ticks", "lost", "called"};
+static const struct carrick_field_info toy_change_fields[] = {{"item", false}, {"by", false}};
+static const struct carrick_call_info toy_calls[] = {{"listen", toy_listen_fields, 3, false},
+                                                     {"accept", NULL, 0, true},
+                                                     {"connect", toy_connect_fields, 4, false},
+                                                     {"send", toy_data_fields, 2, true},
+                                                     {"recv", toy_data_fields, 2, true},
+                                                     {"close", NULL, 0, true},
+                                                     {"change_context", toy_change_fields, 2, true}};
+static const char *const toy_names[] = {"rx_packets", "tx_packets", "dropped", "ticks", "lost", "called", "changed"};
 
 const struct carrick_program toy_program = {.abi = CARRICK_ABI,
                                             .name = "toy",

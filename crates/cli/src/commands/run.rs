@@ -24,7 +24,8 @@ pub fn run(args: &Run, targets: Targets) -> Result<ExitCode, Failure> {
     let program = load_for(file, &choice, Some(&targets.against(target)))?;
     let settings = args.stack.windows(2).filter(|words| words[0] == "--set").map(|words| words[1].clone());
     params::values(&program, &settings.collect::<Vec<_>>())?;
-    let run = targets::Run { program: &program, words: &args.stack, verbose: args.verbose, busy: &shown };
+    let (words, verbose) = (&args.stack[..], args.verbose);
+    let run = targets::Run { program: &program, words, verbose, changes: false, busy: &shown };
     match &args.trace {
         Some(file) => traced(host, &run, file),
         None => host.run(&run),

@@ -74,6 +74,8 @@ pub struct Run<'a> {
     pub words: &'a [String],
     /// an error quotes all that a tool says
     pub verbose: bool,
+    /// the program takes changes: so does the stack, of root
+    pub changes: bool,
     /// shows that this takes a while, until what it returns is dropped
     pub busy: &'a dyn Fn(&str) -> Box<dyn Any>,
 }

@@ -43,8 +43,17 @@ pub enum What {
     Context,
     /// the end of a list: how many there were
     Count(u64),
-    /// a change was made: its text
-    Set(String),
+    /// a change was made: its text, and the process that asked for it if that is another one
+    Set {
+        text: String,
+        by: Option<u64>,
+    },
+    /// a change was not made
+    Refused {
+        text: String,
+        by: u64,
+        why: String,
+    },
 }
 
 /// Something of a context.
@@ -146,7 +155,16 @@ fn pretty(program: &Program, line: &Line, host: &str) -> String {
             text.push_str(&format!(" event {} {fields}", def.name));
         }
         What::Condition(condition) => text.push_str(&format!(" when {condition}")),
-        What::Set(change) => text.push_str(&format!(" set {change}")),
+        What::Set { text: change, by: None } => text.push_str(&format!(" set {change}")),
+        What::Set { text: change, by: Some(by) } => {
+            text.push_str(&format!(" set {change}, by process {by}:"));
+        }
+        What::Refused { text: change, by, why } => {
+            text.push_str(&format!(" refused {change}, by process {by}: {why}"));
+            if line.shown.is_some() {
+                text.push_str(" of");
+            }
+        }
         What::Count(1) => text.push_str(" 1 context"),
         What::Count(n) => text.push_str(&format!(" {n} contexts")),
         What::Sample | What::Context => {}
@@ -212,7 +230,8 @@ fn json_line(program: &Program, line: &Line, host: &str) -> Value {
         What::Sample => "sample",
         What::Context => "context",
         What::Count(_) => "count",
-        What::Set(_) => "set",
+        What::Set { .. } => "set",
+        What::Refused { .. } => "refused",
     });
     match &line.what {
         What::Event(event) => {
@@ -221,7 +240,15 @@ fn json_line(program: &Program, line: &Line, host: &str) -> Value {
             all["event"] = json!({"name": def.name, "fields": fields});
         }
         What::Condition(text) => all["condition"] = json!(text),
-        What::Set(text) => all["set"] = json!(text),
+        What::Set { text, by } => {
+            all["set"] = json!(text);
+            if let Some(by) = by {
+                all["by"] = json!(by);
+            }
+        }
+        What::Refused { text, by, why } => {
+            (all["set"], all["by"], all["why"]) = (json!(text), json!(by), json!(why));
+        }
         What::Count(count) => all["count"] = json!(count),
         What::Sample | What::Context => {}
     }

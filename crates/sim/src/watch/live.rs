@@ -18,6 +18,7 @@ const DEL_CTX: u32 = 1;
 const TIMER_START: u32 = 9;
 const TIMER_RESTART: u32 = 10;
 const TIMER_STOP: u32 = 11;
+pub const NOTIFY: u32 = 12;
 const REBIND_CTX: u32 = 14;
 
 /// No timer is due later.

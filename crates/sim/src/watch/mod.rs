@@ -2,6 +2,7 @@
 //! Looking at contexts while a run goes: after events, when a condition comes true, at intervals, at given times; and
 //! changing them. All that is seen comes from the trace, so that it is the same of the interpreter and a compiled core.
 
+pub mod change;
 pub mod line;
 pub mod live;
 mod spec;
@@ -15,6 +16,7 @@ use carrick_ir::{Program, Ty};
 
 use crate::core::{Core, Record};
 use crate::observe::Observer;
+use change::{Change, Outcome};
 use line::{Event, Format, Line, Shown, What};
 use live::{Context, Live};
 pub use spec::{Ask, Spec};
@@ -50,6 +52,9 @@ pub struct Watch<W: Write> {
     show: Vec<Ready>,
     /// by host
     running: [Option<Running>; 2],
+    /// the event by which a stack that runs elsewhere is changed, and the change of each host whose chain runs
+    change_event: Option<usize>,
+    changing: [Option<Change>; 2],
     /// host and handle of those for which the condition holds
     holds: BTreeSet<(usize, u64)>,
     next_sample: u64,
@@ -100,6 +105,8 @@ impl<W: Write> Watch<W> {
             when,
             show,
             running: [None, None],
+            change_event: program.events.iter().position(|event| event.name == change::EVENT),
+            changing: [None, None],
             holds: BTreeSet::new(),
             next_sample: 0,
             times_done: [0; 2],
@@ -169,6 +176,9 @@ impl<W: Write> Watch<W> {
     fn begins(&mut self, now: u64, host: usize, record: &Record) {
         self.chain_done(now, host);
         let number = record.number as usize;
+        if let (true, [handle, item, by]) = (self.change_event == Some(number), &record.words[..]) {
+            return self.change_begins(host, *handle, *item, *by);
+        }
         if !self.spec.on.contains(&number) || !self.looks_at(host) {
             return;
         }
@@ -299,9 +309,56 @@ impl<W: Write> Watch<W> {
                 let Some(after) = self.live.get(host, handle).cloned() else { continue };
                 let mut shown = self.shown(now, host, &after, None, Some(&before), false);
                 shown.only_changes(self.show.is_empty());
-                self.write(&Line { at: now, host, what: What::Set(text), shown: Some(shown) });
+                self.write(&Line { at: now, host, what: What::Set { text, by: None }, shown: Some(shown) });
             }
         }
+    }
+
+    /// A stack that runs elsewhere is about to make a change. Global contexts are changed without a handle.
+    fn change_begins(&mut self, host: usize, handle: u64, item: u64, by: u64) {
+        let of_type = |c: &&Context| handle == 0 && Some(c.ctx) == self.spec.context;
+        let global = self.spec.context.is_some_and(|ctx| self.program.contexts[ctx].global);
+        let before = match global {
+            true => self.live.of_host(host).find(of_type),
+            false => self.live.get(host, handle),
+        };
+        let handle = before.map_or(handle, |context| context.handle);
+        let (before, item) = (before.cloned(), item as usize);
+        self.changing[host] = Some(Change { handle, item, by, before, outcome: None });
+    }
+
+    /// A request has completed with this, perhaps that for a change.
+    fn change_answered(&mut self, now: u64, host: usize, value: u64) {
+        let Some((change, outcome)) = self.changing[host].as_mut().zip(Outcome::of(value)) else { return };
+        change.outcome = Some(outcome);
+        if outcome == Outcome::Gone {
+            self.change_done(now, host, None);
+        }
+    }
+
+    /// The chain of a change has ended, on the context with this handle if that is there.
+    fn change_done(&mut self, now: u64, host: usize, handle: Option<u64>) {
+        let ended = |change: &mut Change| handle.is_none_or(|handle| handle == change.handle);
+        let Some(change) = self.changing[host].take_if(ended) else { return };
+        let Some(outcome) = change.outcome else { return };
+        let text = self.spec.set.get(change.item).map(|set| set.text.clone()).unwrap_or_default();
+        let after = handle.and_then(|handle| self.live.get(host, handle)).cloned();
+        let shown = after.map(|after| {
+            let mut shown = self.shown(now, host, &after, None, change.before.as_ref(), false);
+            shown.only_changes(self.show.is_empty());
+            shown
+        });
+        let what = match outcome {
+            Outcome::Made => What::Set { text, by: Some(change.by) },
+            Outcome::Gone => What::Refused { text, by: change.by, why: "the context is gone".into() },
+            Outcome::Breaks { claim } => {
+                let claim = &self.program.claims[claim];
+                let (file, line) = (self.program.file_of(claim.loc), claim.loc.line);
+                let why = format!("`{}` ({file}:{line}) would not hold", claim.text);
+                What::Refused { text, by: change.by, why }
+            }
+        };
+        self.write(&Line { at: now, host, what, shown });
     }
 
     fn write(&mut self, line: &Line) {
@@ -342,7 +399,9 @@ impl<W: Write> Observer for Watch<W> {
                     running.made = Some(*handle);
                 }
             }
+            (live::INSTR, live::NOTIFY, [_, _, value]) => self.change_answered(now, host, *value),
             (live::CONTEXT, _, [handle, ..]) => {
+                self.change_done(now, host, Some(*handle));
                 let ends = |r: &Running| r.before.as_ref().is_some_and(|c| c.handle == *handle);
                 if self.running[host].as_ref().is_some_and(ends) {
                     self.chain_done(now, host);
@@ -360,6 +419,11 @@ impl<W: Write> Observer for Watch<W> {
     fn attend(&mut self, now: u64, host: usize, core: &mut dyn Core) {
         self.settled(now, host);
         self.change(now, host, core);
+    }
+
+    fn take_changes(&mut self) -> Vec<(usize, u64)> {
+        let wanted = self.to_change.iter_mut().enumerate();
+        wanted.flat_map(|(host, handles)| handles.drain(..).map(move |handle| (host, handle))).collect()
     }
 
     fn settled(&mut self, now: u64, host: usize) {

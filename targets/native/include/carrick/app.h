@@ -70,6 +70,19 @@ void carrick_stack_linger(struct carrick_stack *stack, uint64_t most, int code);
  * `ready` NULL ends it. */
 bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user);
 
+/* Changes of contexts while stacks run: what root asks for on a socket becomes requests of the program. */
+struct carrick_changes {
+    struct carrick_stack *const *stacks;
+    uint32_t count;
+    int fd;
+    uint32_t by; /* the process that made the socket */
+};
+
+/* Takes changes of these stacks (struct carrick_change in carrick/records.h) from `fd`, one of a pair of sockets that
+ * root made. The stacks and `changes` are there as long as the first stack runs. False: `error` says why not. */
+bool carrick_changes_open(struct carrick_changes *changes, struct carrick_stack *const *stacks, uint32_t count, int fd,
+                          struct carrick_port_error *error);
+
 /* Requests that begin from now on are for this owner, of those that the program in the kernel knows: the rates that it
  * holds are theirs. 0, as at first: for nobody. */
 void carrick_stack_act_for(struct carrick_stack *stack, uint32_t owner);

@@ -21,6 +21,13 @@ enum carrick_record_kind {
     CARRICK_RECORD_COMPLETED,
 };
 
+/* What is asked of a stack whose program takes changes, a message each: change `item` of the context with a handle. */
+struct carrick_change {
+    uint32_t host;
+    uint32_t item;
+    uint64_t handle;
+};
+
 struct carrick_record_head {
     uint64_t now;  /* nanoseconds since the stack was opened */
     uint32_t host; /* of the process: 0, or 1 for the second one */

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use carrick_driver::cc::Tracing;
 use carrick_driver::probe::{self, Asked, Unanswered};
 use carrick_driver::targets::{self, Targets};
-use carrick_driver::{Choice, Failure};
+use carrick_driver::{Choice, Failure, live_change};
 use carrick_ir::Program;
 use carrick_sim::observe::{Inside, Observer};
 use carrick_sim::scenario::{between_config, host_config};
@@ -80,6 +80,9 @@ pub struct TraceArgs {
     /// Output format
     #[arg(long, value_enum, default_value = "pretty")]
     pub format: Format,
+    /// Target of --run
+    #[arg(long, default_value = TARGET, requires = "run")]
+    pub target: String,
     /// Trace a stack on a device of this machine in place of a simulation; the arguments that follow are those of `carrick run`
     #[arg(long, value_name = "STACK", num_args = 1.., allow_hyphen_values = true, conflicts_with_all = ["breaks", "compiled", "host", "ScenarioArgs", "ViaArgs"])]
     pub run: Vec<String>,
@@ -124,7 +127,7 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
     };
     let Asked { program, .. } = &asked;
     if !args.run.is_empty() {
-        return on_device(targets, program, &args.run, spec, format);
+        return on_device(targets, program, args, spec, format);
     }
     let scenario = args.scenario.scenario(program, &settings)?;
     let (engine, _library) = scenario::engine(program, args.compiled, Tracing::On)?;
@@ -154,22 +157,47 @@ pub fn run(args: &TraceArgs, targets: Targets) -> Result<ExitCode, Failure> {
 fn on_device(
     targets: Targets,
     program: &Arc<Program>,
-    args: &[String],
+    args: &TraceArgs,
     spec: Spec,
     format: line::Format,
 ) -> Result<ExitCode, Failure> {
-    let host = super::run::host(targets, TARGET)?;
-    let run = targets::Run { program, words: args, verbose: false, busy: &super::run::shown };
-    let (stack, mut records) = host.run_telling(&run)?;
+    let host = super::run::host(targets, &args.target)?;
+    let changes = spec.set.len();
+    let program = &changed(program, &spec)?;
+    let run = targets::Run {
+        program,
+        words: &args.run,
+        verbose: false,
+        changes: changes > 0,
+        busy: &super::run::shown,
+    };
+    let (mut stack, mut records) = host.run_telling(&run)?;
     if records.configs.is_empty() {
         return Ok(stack.wait());
     }
     let out = LineWriter::new(std::io::stdout().lock());
     let mut watch = Watch::new(program, &records.configs, spec, format, out).map_err(Failure::Usage)?;
-    let ended_at = records.tell(&mut watch).map_err(Failure::Failed)?;
+    let mut change = |contexts: Vec<(usize, u64)>| {
+        let items = contexts.iter().flat_map(|context| (0..changes).map(move |item| (context, item)));
+        items.into_iter().try_for_each(|((host, handle), item)| stack.change(*host, *handle, item))?;
+        stack.send_changes()
+    };
+    let ended_at = records.tell_and_change(&mut watch, &mut change).map_err(Failure::Failed)?;
     let whole = !watch.cut_short();
     watch.finish(ended_at).map_err(Failure::Failed)?;
     Ok(if whole { stack.wait() } else { ExitCode::SUCCESS })
+}
+
+/// The program as a stack runs it that is to be changed.
+fn changed(program: &Arc<Program>, spec: &Spec) -> Result<Arc<Program>, Failure> {
+    let Some(context) = spec.context.filter(|_| !spec.set.is_empty()) else { return Ok(program.clone()) };
+    if !rustix::process::geteuid().is_root() {
+        return Err(Failure::Missing(
+            "only root changes contexts of a running stack: become root, or leave out --run to change a simulation"
+                .to_owned(),
+        ));
+    }
+    live_change::with_changes(program, context, &spec.set).map(Arc::new).map_err(Failure::Usage)
 }
 
 /// Says what is wrong with a question on the command line.

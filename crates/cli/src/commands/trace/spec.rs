@@ -86,9 +86,9 @@ const INSIDE: [&str; 2] = ["via", "via"];
 fn makes_sense(args: &TraceArgs, changes: &[String]) -> Result<(), Failure> {
     let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
     let looks = !args.on.is_empty() || args.when.is_some() || args.sample.is_some() || args.list;
-    if !changes.is_empty() && (args.compiled || !args.run.is_empty()) {
+    if !changes.is_empty() && args.compiled {
         return usage(
-            "a compiled core runs nothing but its program: leave out --compiled, or --run, to change contexts",
+            "a compiled core runs nothing but its program: leave out --compiled to change contexts",
         );
     }
     if !changes.is_empty() && args.on.is_empty() && args.when.is_none() && args.at.is_empty() {
