@@ -107,7 +107,8 @@ mod tests {
         let text =
             FILES.get_file("apps/options.c").and_then(|file| file.contents_utf8()).expect("it is there");
         let read = text.split("strcmp(name, \"").skip(1).filter_map(|rest| rest.split('"').next());
-        let read: Vec<&str> = read.filter(|name| !["--help", "-h", "--records", "--changes"].contains(name)).collect();
+        let read: Vec<&str> =
+            read.filter(|name| !["--help", "-h", "--records", "--changes"].contains(name)).collect();
         assert!(read.len() > 10, "{read:?}");
         for name in read {
             assert!(

@@ -144,7 +144,8 @@ pub fn temporary(program: &Program, tracing: Tracing) -> Result<Object, Failure>
 ///
 /// # Errors
 /// As [`host`].
-pub fn cached_host(program: &Program) -> Result<Built, Failure> {
-    let made = |dir: &Path| host_made(program, dir, Tracing::Off);
-    built::once(&format!("{}-host", program.name), "kernel", |dir| host_files(program, dir), made)
+pub fn cached_host(program: &Program, tracing: Tracing) -> Result<Built, Failure> {
+    let made = |dir: &Path| host_made(program, dir, tracing);
+    let kind = if tracing == Tracing::On { "kernel-telling" } else { "kernel" };
+    built::once(&format!("{}-host", program.name), kind, |dir| host_files(program, dir), made)
 }

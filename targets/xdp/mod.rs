@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
+use carrick_driver::stack::{Stack, StackRecords};
 use carrick_driver::targets::{Cores, Host, Run, Target, Unfit};
 use carrick_ir::Program;
 use carrick_xdp_loader::needs;
@@ -58,5 +59,9 @@ impl Host for Xdp {
 
     fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {
         run::run(run)
+    }
+
+    fn run_telling(&self, run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
+        run::run_telling(run)
     }
 }

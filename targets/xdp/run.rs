@@ -9,12 +9,12 @@ use std::process::ExitCode;
 
 use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::stack::{LOOK, Stack};
+use carrick_driver::stack::{LOOK, Stack, StackRecords, Telling};
 use carrick_driver::targets::Run;
 use carrick_driver::{Failure, params};
 use carrick_ir::COUNTERS;
 use carrick_xdp_loader::rates::Rates;
-use carrick_xdp_loader::{Device, Entry, Object, Refusal, advice, rates, seed};
+use carrick_xdp_loader::{Device, Entry, Link, Object, Refusal, advice, rates, seed};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -110,27 +110,9 @@ impl Words {
 /// As [`carrick_driver::targets::Host::run`].
 pub fn run(run: &Run<'_>) -> Result<ExitCode, Failure> {
     let words = words(run.words)?;
-    let mut program = run.program.clone();
-    let params = params::values(&program, &words.settings)?;
-    params::build_in(&mut program, &params);
-    let refused = |refusal: Refusal| refusal.failure(run.verbose);
-    let device = Device::find(&words.device).map_err(refused)?;
-    let limited = rates::limited(&program, &words.rates.limits)?;
-    let compiled = build::temporary(&limited, Tracing::Off)?;
-    // Before anything is at the device: packets that come while a compiler works would find nobody.
-    let host =
-        if words.host.is_empty() { None } else { Some(run.compiling(|| build::cached_host(&program))?) };
-    let end = told_to_end().map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
-    let seed = seed().map_err(Failure::Missing)?;
-    let object = Object::load(&compiled.path, &limited, seed, words.address, device.mtu, &params);
-    let object = object.map_err(refused)?;
-    let who = format!("{} (process {})", program.name, std::process::id());
-    let entry = Entry { dispatcher: &compiled.dispatcher, protocol: program.net_header.protocol, who: &who };
-    object.set_device(device.index).map_err(Failure::Failed)?;
-    let link = object.attach(&device, entry).map_err(refused)?;
-    // Standard output is the application's.
-    eprintln!("{} is on {}", program.name, device.name);
-    let mut watch = Watch { object: &object, device: &device.name, said: false };
+    let Placed { device, object, link, host, end } = place(run, &words, Tracing::Off)?;
+    let end = end.expect("nothing else ends it");
+    let mut watch = Watch { object: &object, device: &device, said: false };
     if let Some(host) = host {
         let code = applied(host, &mut watch, &words.host, &end);
         let used = object.owned().map_err(Failure::Failed)?;
@@ -148,6 +130,90 @@ pub fn run(run: &Run<'_>) -> Result<ExitCode, Failure> {
         println!("{name} {count}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Starts a program, and the process of its application, which passes on what the program reports.
+///
+/// # Errors
+/// As [`carrick_driver::targets::Host::run_telling`].
+pub fn run_telling(run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
+    let words = words(run.words)?;
+    if words.host.is_empty() {
+        return Err(Failure::Usage(
+            "target `xdp` reports events to the process of an application: add `--app APP`".into(),
+        ));
+    }
+    let Placed { object, link, host, .. } = place(run, &words, Tracing::On)?;
+    let host = host.expect("there is an application");
+    let cannot = |e: io::Error| Failure::Missing(format!("cannot hand over descriptors: {e}"));
+    let port = inherited(&object).map_err(cannot)?;
+    let args: Vec<String> = ["--port".to_owned(), port].into_iter().chain(words.host).collect();
+    let telling = Telling { program: run.program, args: &args, changes: run.changes };
+    let (mut stack, records) = Stack::start_telling(&telling, || Ok(host))?;
+    stack.hold(Box::new(Attached { link: Some(link), _object: object }));
+    Ok((stack, records))
+}
+
+/// A program at its device, until this is dropped.
+struct Attached {
+    link: Option<Link>,
+    _object: Object,
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        if let Some(Err(error)) = self.link.take().map(Link::detach) {
+            eprintln!("carrick: {error}");
+        }
+    }
+}
+
+/// A program at its device, and what uses it there.
+struct Placed {
+    /// its name
+    device: String,
+    object: Object,
+    link: Link,
+    /// of the application, if there is one
+    host: Option<Built>,
+    /// has something to read once this process is told to end; a traced program ends as this process does
+    end: Option<UnixStream>,
+}
+
+/// Loads and attaches a program.
+fn place(run: &Run<'_>, words: &Words, tracing: Tracing) -> Result<Placed, Failure> {
+    let mut program = run.program.clone();
+    let params = params::values(&program, &words.settings)?;
+    params::build_in(&mut program, &params);
+    let refused = |refusal: Refusal| refusal.failure(run.verbose);
+    let device = Device::find(&words.device).map_err(refused)?;
+    let limited = rates::limited(&program, &words.rates.limits)?;
+    let compiled = build::temporary(&limited, tracing)?;
+    // Before anything is at the device: packets that come while a compiler works would find nobody.
+    let applied = (!words.host.is_empty()).then(|| run.compiling(|| build::cached_host(&program, tracing)));
+    let host = applied.transpose()?;
+    let end = (tracing == Tracing::Off).then(told_to_end).transpose();
+    let end = end.map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
+    let seed = seed().map_err(Failure::Missing)?;
+    let object = Object::load(&compiled.path, &limited, seed, words.address, device.mtu, &params);
+    let object = object.map_err(refused)?;
+    let who = format!("{} (process {})", program.name, std::process::id());
+    let entry = Entry { dispatcher: &compiled.dispatcher, protocol: program.net_header.protocol, who: &who };
+    object.set_device(device.index).map_err(Failure::Failed)?;
+    let link = object.attach(&device, entry).map_err(refused)?;
+    // Standard output is the application's.
+    eprintln!("{} is on {}", program.name, device.name);
+    Ok(Placed { device: device.name, object, link, host, end })
+}
+
+/// The word by which a process that is started finds the maps and programs, which it inherits.
+fn inherited(object: &Object) -> io::Result<String> {
+    let mut maps = Vec::new();
+    for (name, fd) in object.descriptors() {
+        fcntl_setfd(fd, FdFlags::empty())?;
+        maps.push(format!("{name}={}", fd.as_raw_fd()));
+    }
+    Ok(format!("kernel:{}", maps.join(",")))
 }
 
 /// What a person should hear while the program is at its device, not at its end.
@@ -175,14 +241,8 @@ fn applied(
     end: &UnixStream,
 ) -> Result<ExitCode, Failure> {
     let object = watch.object;
-    let maps: Vec<String> =
-        object.descriptors().map(|(name, fd)| format!("{name}={}", fd.as_raw_fd())).collect();
-    let stack = Stack::start(host, |command| {
-        for (_, fd) in object.descriptors() {
-            fcntl_setfd(fd, FdFlags::empty())?;
-        }
-        command.arg("--port").arg(format!("kernel:{}", maps.join(","))).args(args).spawn()
-    })?;
+    let stack =
+        Stack::start(host, |command| command.arg("--port").arg(inherited(object)?).args(args).spawn())?;
     stack.wait_or_end(end, || watch.look())
 }
 

@@ -2,6 +2,7 @@
 //! Applications that use a program in the kernel: their requests, its timers, and by which way its packets leave.
 
 mod beside;
+mod changing;
 mod many;
 mod multistream;
 mod pacing;
