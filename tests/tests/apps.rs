@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
-use carrick_tests::build::host;
+use carrick_tests::build::{carrick, host, root};
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::pattern;
 use carrick_tests::running::serve;
@@ -108,4 +108,36 @@ fn a_download_without_an_answer_says_so_and_fails_when_it_is_stopped() {
     said.read_to_string(&mut rest).expect("UTF-8");
     assert!(rest.contains("the download of /data was stopped after 0 bytes"), "{rest}");
     assert_eq!(get.wait().expect("it ends").code(), Some(1));
+}
+
+/// Two stacks of one process by stop-and-wait, of which the second sends this measurement to the first.
+fn measured(measurement: &str) -> std::process::Output {
+    let mut command = Command::new(carrick());
+    command.args([
+        "run",
+        "protocols/stop-and-wait/stop-and-wait.mtp",
+        "--port",
+        "loop",
+        "--addr",
+        "10.0.0.1/24",
+    ]);
+    command.args(["--app", "messages:10.0.0.2:8:64:0", "--app", measurement]).current_dir(root());
+    command.output().expect("carrick runs")
+}
+
+#[test]
+fn messages_are_measured_until_they_are_acknowledged() {
+    let output = measured("messages:10.0.0.1:8:64:1000");
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = said.lines().find(|line| line.starts_with("messages: 1000 of 64 bytes in ")).expect("a line");
+    let times: Vec<f64> = line
+        .split(',')
+        .skip(1)
+        .filter_map(|part| part.split_whitespace().rev().nth(1)?.parse().ok())
+        .collect();
+    assert!(times.len() == 3 && times[0] > 0.0 && times.is_sorted(), "{line}");
+    let refused = measured("messages:10.0.0.1:0:64:1000");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("write messages:IP:CONVERSATIONS:BYTES:COUNT"));
 }

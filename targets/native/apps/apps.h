@@ -24,6 +24,7 @@ extern const struct carrick_application carrick_http_application;
 extern const struct carrick_application carrick_get_application;
 extern const struct carrick_application carrick_memory_application;
 extern const struct carrick_application carrick_load_application;
+extern const struct carrick_application carrick_messages_application;
 extern const struct carrick_application carrick_kv_application;
 extern const struct carrick_application carrick_kvload_application;
 extern const struct carrick_application carrick_perf_application;

@@ -6,9 +6,10 @@
 #include "apps/options.h"
 
 static const struct carrick_application *const applications[] = {
-    &carrick_echo_application, &carrick_http_application,  &carrick_get_application,    &carrick_memory_application,
-    &carrick_load_application, &carrick_perf_application,  &carrick_script_application, &carrick_sockets_application,
-    &carrick_kv_application,   &carrick_kvload_application};
+    &carrick_echo_application,   &carrick_http_application,   &carrick_get_application,
+    &carrick_memory_application, &carrick_load_application,   &carrick_messages_application,
+    &carrick_perf_application,   &carrick_script_application, &carrick_sockets_application,
+    &carrick_kv_application,     &carrick_kvload_application};
 #define APPLICATIONS (sizeof applications / sizeof applications[0])
 
 static bool wrong(struct carrick_port_error *error, const char *option, const char *value, const char *want) {
@@ -77,10 +78,10 @@ static bool read_main_option(struct carrick_options *options, const char *name, 
     if (strcmp(name, "--peer") == 0)
         return carrick_parse_address(value, strlen(value), &options->peer) || wrong(error, name, value, "an address");
     if (strcmp(name, "--app") == 0)
-        return read_app(options, value) ||
-               wrong(error, name, value,
-                     "echo, http:DIR, get:URL:FILE, load:IP:..., kv:PORT, kvload:IP:..., sockets:PATH, memory:IP, "
-                     "perf:IP:... or script:-");
+        return read_app(options, value) || wrong(error, name, value,
+                                                 "echo, http:DIR, get:..., load:..., kv:PORT, kvload:..., "
+                                                 "sockets:PATH, messages:..., memory:IP, "
+                                                 "perf:... or script:-");
     *known = false;
     return true;
 }
