@@ -94,8 +94,9 @@ pub fn write(
         files.push(format!("{module}.v"));
         build::write(&dir.join(format!("{module}.v")), text.as_bytes())?;
     }
-    build::write(&dir.join("top.sv"), top(program, design, settings).as_bytes())?;
-    build::write(&dir.join("ports.h"), header(program, design).as_bytes())?;
+    let ports = Ports::of(program, design);
+    build::write(&dir.join("top.sv"), top(program, design, settings, &ports).as_bytes())?;
+    build::write(&dir.join("ports.h"), header(program, design, &ports).as_bytes())?;
     build::write_tree(&RTL, dir)?;
     files.extend(["top.sv".into(), "ports.h".into()]);
     files.extend(RTL.files().map(|file| file.path().display().to_string()));
@@ -103,8 +104,7 @@ pub fn write(
 }
 
 /// Where the parts of an event lie, for the process that runs the circuit.
-fn header(program: &Program, design: &Design) -> String {
-    let ports = Ports::of(program, design);
+fn header(program: &Program, design: &Design, ports: &Ports) -> String {
     let id_at = ports.event + ports.env;
     let names: Vec<String> = design.chains.iter().map(|(_, chain)| format!("\"{chain}\"")).collect();
     format!(
@@ -123,8 +123,8 @@ fn header(program: &Program, design: &Design) -> String {
 }
 
 /// The parameters of the shell, by name.
-fn parameters(program: &Program, design: &Design, settings: &PipelineSpec) -> String {
-    let Ports { id, context, event, env, issued } = Ports::of(program, design);
+fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
+    let Ports { id, context, event, env, issued } = ports;
     let default = |id: ParamId| program.params.get(id.index()).map(|param| param.default);
     let capacity = fold::fold(program, &program.contexts[design.context.index()].capacity, &default);
     let flows = capacity.unwrap_or(settings.flows).min(settings.flows);
@@ -148,8 +148,7 @@ fn parameters(program: &Program, design: &Design, settings: &PipelineSpec) -> St
 }
 
 /// The module that connects the shell and the pipelines.
-fn top(program: &Program, design: &Design, settings: &PipelineSpec) -> String {
-    let ports = Ports::of(program, design);
+fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
     let Ports { id, context, event, env, issued } = ports;
     let (input, output) = (ports.input() - 1, ports.output() - 1);
     let mut text = format!(
@@ -171,7 +170,7 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec) -> String {
         env - 1,
         context - 1,
         context + issued - 1,
-        parameters(program, design, settings),
+        parameters(program, design, settings, ports),
         output - 1,
         output - 2,
     );
