@@ -289,3 +289,36 @@ fn the_readme_tells_how_long_the_files_are() {
         assert_eq!(text.lines().count(), lines, "{file}");
     }
 }
+
+const TIMED: &str = "protocols/timed-messages/timed-messages.mtp";
+
+/// XTRA §VI-A: no timer of two round trips fires too early, and nothing else is needed to find what is lost.
+#[test]
+fn messages_are_sent_again_if_they_are_lost_and_only_then() {
+    for control in ["timer_based", "ledbat", "timely"] {
+        let with = format!("control={control}");
+        let link = ["--with", &with, "--bytes", "1MB", "--delay", "5ms", "--loss", "2%"];
+        let report = simulate(TIMED, &link).expect("the interpreter wants no C compiler");
+        assert_eq!(report["server"][0]["messages"]["received"], 1000, "{report}");
+        let lost = |link: usize| report["links"][link]["lost"].as_u64().expect("a number");
+        let again = report["retransmitted_packets"].as_u64().expect("a number");
+        // Of a message whose acknowledgement is lost, and that of the next ones too, the timer fires.
+        assert!(lost(0) > 0 && (lost(0)..lost(0) + lost(1)).contains(&again), "{report}");
+    }
+}
+
+/// RFC 6817 §2.4.1: LEDBAT keeps a queue of its target, below what a window of NewReno fills; TIMELY keeps next to none.
+#[test]
+fn timed_messages_wait_as_long_as_their_control_allows() {
+    let trip = |control: &str| {
+        let with = format!("control={control}");
+        let link = ["--with", &with, "--bytes", "300KB", "--rate", "500Kbps", "--delay", "1ms"];
+        let report = simulate(TIMED, &link).expect("the interpreter wants no C compiler");
+        assert!(report["goodput_bps"].as_f64().expect("a rate") > 450e3, "{report}");
+        report["rtt_p50_ns"].as_f64().expect("a time") / 1e6
+    };
+    let (newreno, ledbat, timely) = (trip("timer_based"), trip("ledbat"), trip("timely"));
+    // A message and its acknowledgement take 18 ms on this link.
+    assert!((18.0 + 47.0..18.0 + 87.0).contains(&ledbat), "{ledbat} ms");
+    assert!(timely < ledbat && ledbat < newreno, "{timely}, {ledbat}, {newreno} ms");
+}
