@@ -38,7 +38,7 @@ fn the_chapter_goes_as_it_says() {
     run(dir, "make -s -C out lint");
 }
 
-/// The modules of the shell that keep state do what their models do: queue, scoreboard, session table.
+/// The modules that keep state do what their models do: queue, scoreboard, session table, calendar.
 #[test]
 fn modules_are_as_their_models() {
     if no_tools() {
@@ -47,6 +47,7 @@ fn modules_are_as_their_models() {
     let folder = tempfile::tempdir().expect("a folder");
     let made = run(&root().join("targets/hw/rtl-tests"), &format!("make -s OUT={}", folder.path().display()));
     assert!(made.contains("session_table: full at"), "{made}");
+    assert!(made.contains("calendar: with 97 %"), "{made}");
 }
 
 /// A program in the network whose chains run in a circuit does what the interpreter does, where connections go through it.
