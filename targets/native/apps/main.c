@@ -23,6 +23,7 @@ struct run {
     const struct carrick_application *applications[2];
     void *states[2];
     uint32_t count;
+    bool started;  /* with its applications */
     FILE *records; /* NULL: nobody looks on */
     struct carrick_changes changes;
 };
@@ -39,42 +40,59 @@ static uint64_t epoch(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static bool open_ports(const struct carrick_options *options, struct carrick_port *ports[2],
-                       struct carrick_port_error *error) {
-    const char *rest = strchr(options->port, ':');
+/* The port that an option names, not the memory port. */
+static struct carrick_port *open_port(const struct carrick_options *options, const char *port,
+                                      struct carrick_port_error *error) {
+    const char *rest = strchr(port, ':');
     rest = rest ? rest + 1 : "";
-    if (options->here->kind) {
-        ports[0] = options->here->open(rest, error);
-        return ports[0] != NULL;
-    }
-    if (options->loop)
-        return carrick_loop_open(LOOP_MTU, LOOP_DEPTH, ports, error);
-    if (strncmp(options->port, "tun:", 4) == 0)
-        ports[0] = carrick_tun_open(rest, error);
-    else if (strncmp(options->port, "packet:", 7) == 0)
-        ports[0] = carrick_packet_open(rest, error);
-    else if (strncmp(options->port, "xdp:", 4) == 0)
-        ports[0] = carrick_xdp_open(rest, options->address, error);
-    else if (strncmp(options->port, "unix:", 5) == 0)
-        ports[0] = carrick_unix_open(rest, error);
-    else
-        ports[0] = carrick_udp_open(rest, error);
-    return ports[0] != NULL;
+    if (options->here->kind)
+        return options->here->open(rest, error);
+    if (strncmp(port, "tun:", 4) == 0)
+        return carrick_tun_open(rest, error);
+    if (strncmp(port, "packet:", 7) == 0)
+        return carrick_packet_open(rest, options->between, error);
+    if (strncmp(port, "xdp:", 4) == 0)
+        return carrick_xdp_open(rest, options->address, error);
+    if (strncmp(port, "unix:", 5) == 0)
+        return carrick_unix_open(rest, error);
+    return carrick_udp_open(rest, error);
 }
 
-/* capture(fault(port)): the capture shows what the stack sent and what reached it. */
-static bool wrap(const struct carrick_options *options, struct carrick_port **port, struct carrick_port_error *error) {
-    struct carrick_port *wrapped = *port;
+/* capture(fault(port)): the capture shows what the stack sent and what reached it. All ports have one capture, and
+ * wires with faults of their own. */
+static bool wrap(const struct carrick_options *options, struct carrick_port **ports, uint32_t at,
+                 struct carrick_port_error *error) {
+    struct carrick_fault_config fault = options->fault;
+    struct carrick_port *wrapped = ports[at];
+    fault.seed += at;
     if (options->faulty)
-        wrapped = carrick_fault_wrap(*port, &options->fault, error);
+        wrapped = carrick_fault_wrap(ports[at], &fault, error);
     if (wrapped) {
-        *port = wrapped;
-        if (options->pcap)
-            wrapped = carrick_pcap_wrap(*port, options->pcap, epoch(), error);
+        ports[at] = wrapped;
+        if (options->pcap && at == 0)
+            wrapped = carrick_pcap_wrap(ports[at], options->pcap, epoch(), error);
+        else if (options->pcap)
+            wrapped = carrick_pcap_join(ports[at], ports[0], error);
     }
     if (wrapped)
-        *port = wrapped;
+        ports[at] = wrapped;
     return wrapped != NULL;
+}
+
+/* Opens all ports, or none. */
+static bool open_ports(const struct carrick_options *options, struct carrick_port *ports[CARRICK_INTERFACES],
+                       struct carrick_port_error *error) {
+    bool open = !options->loop || carrick_loop_open(LOOP_MTU, LOOP_DEPTH, ports, error);
+    for (uint32_t i = 0; open && i < options->port_count; i++) {
+        if (!options->loop)
+            ports[i] = open_port(options, options->ports[i], error);
+        open = ports[i] && wrap(options, ports, i, error);
+    }
+    for (uint32_t i = 0; !open && i < CARRICK_INTERFACES; i++) {
+        carrick_port_close(ports[i]);
+        ports[i] = NULL;
+    }
+    return open;
 }
 
 static bool open_records(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
@@ -87,13 +105,14 @@ static bool open_records(struct run *run, const struct carrick_options *options,
 }
 
 static bool open_stacks(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
-    struct carrick_port *ports[2] = {0};
+    struct carrick_port *ports[CARRICK_INTERFACES] = {0};
+    uint32_t stacks = options->between ? 1 : options->app_count;
+    bool open = true;
     if (!open_records(run, options, error) || !open_ports(options, ports, error))
         return false;
-    bool open = wrap(options, &ports[0], error);
-    for (uint32_t i = 0; i < options->app_count; i++) {
+    for (uint32_t i = 0; i < stacks; i++) {
         struct carrick_stack_config config = {.program = options->program,
-                                              .port = ports[i],
+                                              .ports = {ports[i]},
                                               .address = i == 0 ? options->address : options->peer,
                                               .prefix = options->prefix,
                                               .gateway = options->gateway,
@@ -102,6 +121,8 @@ static bool open_stacks(struct run *run, const struct carrick_options *options, 
                                               .spin = options->spin,
                                               .records = run->records,
                                               .number = i};
+        for (uint32_t port = 1; port < options->port_count; port++)
+            config.ports[port] = ports[port];
         if (options->seeded)
             config.seed = options->seed + i;
         else if (getrandom(&config.seed, sizeof config.seed, 0) != sizeof config.seed)
@@ -117,14 +138,14 @@ static bool open_stacks(struct run *run, const struct carrick_options *options, 
 
 static bool start_applications(struct run *run, const struct carrick_options *options,
                                struct carrick_port_error *error) {
-    for (uint32_t i = 0; i < run->count; i++) {
+    for (uint32_t i = 0; i < options->app_count; i++) {
         const char *argument = strchr(options->apps[i], ':');
         run->applications[i] = options->applications[i];
         run->states[i] = run->applications[i]->start(run->stacks[i], argument ? argument + 1 : "", error);
         if (!run->states[i])
             return false;
     }
-    return true;
+    return run->started = true;
 }
 
 /* The process that started this one may name a descriptor: a socket. It gets a byte once the applications have begun,
@@ -156,7 +177,9 @@ static void end_asked(void *user) {
 
 /* All is open by now: nothing that is needed from here on takes a privilege. */
 static bool confine(const struct carrick_options *options, struct carrick_port_error *error) {
-    bool local = strncmp(options->port, "unix:", 5) == 0;
+    bool local = false;
+    for (uint32_t i = 0; i < options->port_count; i++)
+        local |= strncmp(options->ports[i], "unix:", 5) == 0;
     struct carrick_confinement needs = {.removes = local,
                                         .connects = local,
                                         .kernel = options->here->kind != NULL,
@@ -169,6 +192,15 @@ static bool confine(const struct carrick_options *options, struct carrick_port_e
     return carrick_confine(&needs, error);
 }
 
+/* There is no application that would say it. */
+static void say_between(const struct carrick_options *options) {
+    for (uint32_t i = 0; options->between && i < options->port_count; i++)
+        printf("%s %s", i == 0 ? "running between" : " and", options->ports[i]);
+    if (options->between)
+        puts("");
+    fflush(stdout);
+}
+
 /* Runs until an application, or a signal, ends it. */
 static int run_until_end(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
     sigset_t signals;
@@ -177,7 +209,7 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     struct end end = {run->stacks[0], signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), CARRICK_EXIT_OK};
-    for (uint32_t i = 0; i < run->count; i++)
+    for (uint32_t i = 0; i < options->app_count; i++)
         if (run->applications[i]->ends)
             end.code = CARRICK_EXIT_FAILED;
     if (end.fd < 0 || !carrick_stack_watch(run->stacks[0], end.fd, end_asked, &end))
@@ -188,6 +220,7 @@ static int run_until_end(struct run *run, const struct carrick_options *options,
     (void)prctl(PR_SET_TIMERSLACK, 1);
     if (!confine(options, error))
         return fail(error, CARRICK_EXIT_MISSING);
+    say_between(options);
     tell_ready();
     int code = carrick_stack_run(run->stacks, run->count);
     close(end.fd);
@@ -227,6 +260,6 @@ int main(int argc, char **argv) {
         code = fail(&error, CARRICK_EXIT_USAGE);
     else
         code = run_until_end(&run, &options, &error);
-    close_run(&run, run.states[0] != NULL);
+    close_run(&run, run.started);
     return code;
 }

@@ -51,12 +51,15 @@ static bool read_number(const char *text, uint64_t *out) {
 
 static bool read_port(struct carrick_options *options, const char *text) {
     const char *kind = options->here->kind;
-    options->port = text;
+    if (options->port_count == CARRICK_INTERFACES)
+        return false;
+    options->ports[options->port_count++] = text;
     if (kind)
         return strncmp(text, kind, strlen(kind)) == 0 && text[strlen(kind)] == ':';
-    options->loop = strcmp(text, "loop") == 0;
-    return options->loop || strncmp(text, "tun:", 4) == 0 || strncmp(text, "packet:", 7) == 0 ||
-           strncmp(text, "xdp:", 4) == 0 || strncmp(text, "udp:", 4) == 0 || strncmp(text, "unix:", 5) == 0;
+    bool loop = strcmp(text, "loop") == 0;
+    options->loop |= loop;
+    return loop || strncmp(text, "tun:", 4) == 0 || strncmp(text, "packet:", 7) == 0 || strncmp(text, "xdp:", 4) == 0 ||
+           strncmp(text, "udp:", 4) == 0 || strncmp(text, "unix:", 5) == 0;
 }
 
 /* The options that say where and what. False: `error` says what is wrong; `*known` becomes false if it is none of
@@ -68,7 +71,8 @@ static bool read_main_option(struct carrick_options *options, const char *name, 
                wrong(error, name, value,
                      options->here->kind
                          ? options->here->usage
-                         : "tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT, unix:LOCALPATH:PEERPATH or loop");
+                         : "tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT, unix:LOCALPATH:PEERPATH or loop, "
+                           "of at most 8 ports");
     if (strcmp(name, "--addr") == 0)
         return read_address(options, value) ||
                wrong(error, name, value, "an address with its prefix, as in 10.0.0.2/24");
@@ -130,8 +134,27 @@ static bool read_more_option(struct carrick_options *options, const char *name, 
     return false;
 }
 
-static bool is_complete(struct carrick_options *options, struct carrick_port_error *error) {
-    const char *missing = !options->port        ? "--port"
+static bool refuse(struct carrick_port_error *error, const char *why) {
+    snprintf(error->text, sizeof error->text, "%s", why);
+    return false;
+}
+
+/* Of a program in the network: two interfaces or more, and no end of a connection. */
+static bool fits_between(const struct carrick_options *options, struct carrick_port_error *error) {
+    if (options->port_count < 2)
+        return refuse(error, "The program is one in the network: give --port for each of its interfaces, two or more "
+                             "times.");
+    if (options->loop)
+        return refuse(error, "The memory port joins two applications, and a program in the network has none: take "
+                             "other ports.");
+    if (options->app_count || options->address || options->gateway || options->peer)
+        return refuse(error, "A program in the network has no address and no application: leave out --addr, --gateway, "
+                             "--peer and --app.");
+    return true;
+}
+
+static bool fits_endpoint(const struct carrick_options *options, struct carrick_port_error *error) {
+    const char *missing = !options->port_count  ? "--port"
                           : !options->address   ? "--addr"
                           : !options->app_count ? "--app"
                                                 : NULL;
@@ -139,20 +162,26 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
         snprintf(error->text, sizeof error->text, "`%s` is missing: --help shows an example.", missing);
         return false;
     }
+    if (options->port_count > 1)
+        return refuse(error, "Only a program in the network (`register_role`) has several ports: give --port once.");
     if (options->app_count != (options->loop ? 2u : 1u)) {
         snprintf(error->text, sizeof error->text, "%s",
                  options->loop ? "The memory port joins two applications: give --app twice."
                                : "Only the memory port takes a second --app.");
         return false;
     }
+    if (strncmp(options->ports[0], "xdp:", 4) == 0 && options->program->network == CARRICK_NETWORK_LINK)
+        return refuse(error, "AF_XDP is given what is for an address, and the packets of this program have none: take "
+                             "packet:DEV.");
+    return true;
+}
+
+static bool is_complete(struct carrick_options *options, struct carrick_port_error *error) {
+    if (!(options->between ? fits_between : fits_endpoint)(options, error))
+        return false;
     if (options->here->kind && (options->faulty || options->pcap || options->setting_count)) {
         snprintf(error->text, sizeof error->text, "%s",
                  "The core is not in this process: --fault, --pcap and --set are for whoever has its packets.");
-        return false;
-    }
-    if (strncmp(options->port, "xdp:", 4) == 0 && options->program->network == CARRICK_NETWORK_LINK) {
-        snprintf(error->text, sizeof error->text, "%s",
-                 "AF_XDP is given what is for an address, and the packets of this program have none: take packet:DEV.");
         return false;
     }
     if (!options->peer)
@@ -165,7 +194,8 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
 enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_here *here,
                                                  int argc, char **argv, struct carrick_port_error *error) {
     const struct carrick_program *program = &here->program;
-    *options = (struct carrick_options){.here = here, .program = program, .changes = -1};
+    *options =
+        (struct carrick_options){.here = here, .program = program, .between = program->rx_on != NULL, .changes = -1};
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         bool known = true;
@@ -196,19 +226,24 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
 }
 
 void carrick_options_help(const struct carrick_options *options, const char *executable) {
-    printf("Example: serve a directory to the other end of a network device\n"
-           "    %s --port packet:veth0 --addr 10.0.0.2/24 --app http:/srv/www\n\n"
-           "  --port PORT       tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT),\n"
-           "                    unix:LOCALPATH:PEERPATH, or loop, which joins two applications in this process\n"
+    if (options->between)
+        printf("Example: run between two network devices\n    %s --port packet:eth0 --port packet:eth1\n\n",
+               executable);
+    else
+        printf("Example: serve a directory to the other end of a network device\n"
+               "    %s --port packet:veth0 --addr 10.0.0.2/24 --app http:/srv/www\n\n",
+               executable);
+    printf("  --port PORT       tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT (or LOCALIP:PORT:PEERIP:PORT),\n"
+           "                    unix:LOCALPATH:PEERPATH, or loop, which joins two applications in this process;\n"
+           "                    a program in the network: one for each interface, and no --addr and no --app\n"
            "  --addr A/LEN      address of the stack, with its prefix\n"
            "  --gateway G       next hop to other networks\n"
-           "  --peer A          loop: address of the second application (default: the next address)\n",
-           executable);
+           "  --peer A          loop: address of the second application (default: the next address)\n");
     printf("  --app APP        ");
     for (size_t i = 0; i < APPLICATIONS; i++)
         printf(" %s", applications[i]->usage);
     printf("\n"
-           "  --fault FAULTS    faults of the wire, in both directions: "
+           "  --fault FAULTS    faults of the wire (of each port), in both directions: "
            "loss=1%%,reorder=2%%,dup=1%%,corrupt=0.1%%,mark=5%%,delay=10ms,jitter=1ms,seed=7\n"
            "  --pcap FILE       capture of the packets sent and received (pcapng)\n"
            "  --records FILE    trace records, for `carrick run --trace` (which builds the program with tracing)\n"

@@ -11,7 +11,9 @@
 struct carrick_options {
     const struct carrick_here *here;
     const struct carrick_program *program; /* the one there */
-    const char *port;
+    const char *ports[CARRICK_INTERFACES]; /* as given */
+    uint32_t port_count;
+    bool between;        /* the program is one in the network */
     const char *apps[2]; /* as given; the second one only for the memory port */
     const struct carrick_application *applications[2];
     uint32_t app_count;

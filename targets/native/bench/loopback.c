@@ -153,7 +153,7 @@ static bool open_stacks(struct bench *b, char *const *settings) {
     bool open = carrick_loop_open(BENCH_MTU, BENCH_DEPTH, ends, &error);
     for (uint32_t i = 0; i < 2 && open; i++) {
         struct carrick_stack_config config = {.program = carrick_program_entry(),
-                                              .port = ends[i],
+                                              .ports = {ends[i]},
                                               .address = i == 0 ? SERVER_IP : CLIENT_IP,
                                               .prefix = 24,
                                               .seed = i + 1,

@@ -5,6 +5,7 @@
 
 #include "carrick/records.h"
 #include "carrick/reserve.h"
+#include "host/between.h"
 #include "host/records.h"
 
 void carrick_host_tick(struct carrick_host *host) {
@@ -49,60 +50,88 @@ static bool host_start_core(struct carrick_host *host, const struct carrick_conf
     return host->core != NULL;
 }
 
+/* Packets that each of the ports takes. */
+static uint32_t host_mtu(const struct carrick_host_config *given) {
+    bool whole = given->program->network == CARRICK_NETWORK_LINK;
+    uint32_t least = 65535;
+    for (uint32_t i = 0; i < given->port_count; i++) {
+        uint32_t mtu = whole ? carrick_port_frame_max(given->ports[i]) : given->ports[i]->mtu;
+        least = mtu < least ? mtu : least;
+    }
+    return least;
+}
+
+/* What is between the ports and the core. */
+static bool host_open_network(struct carrick_host *host, const struct carrick_host_config *given, uint32_t mtu,
+                              struct carrick_port_error *error) {
+    const struct carrick_program *program = given->program;
+    struct carrick_net_config net = {.address = given->core.address,
+                                     .prefix = given->prefix,
+                                     .gateway = given->gateway,
+                                     .mtu = mtu,
+                                     .whole = program->network == CARRICK_NETWORK_LINK,
+                                     .reports = program->reports,
+                                     .ethernet = given->ports[0]->ethernet && !carrick_program_between(program)};
+    memcpy(net.mac, given->ports[0]->mac, 6);
+    host->net.config = net;
+    if (carrick_program_between(program))
+        return between_open(host, given, error);
+    if (given->port_count != 1) {
+        snprintf(error->text, sizeof error->text,
+                 "The program is one of an endpoint, which has one port: give --port once.");
+        return false;
+    }
+    if (carrick_net_open(&host->net, &net))
+        return true;
+    snprintf(error->text, sizeof error->text, "There is not enough memory for the network layer.");
+    return false;
+}
+
 bool carrick_host_open(struct carrick_host *host, const struct carrick_host_config *given,
                        struct carrick_port_error *error) {
     const struct carrick_program *program = given->program;
-    struct carrick_port *port = given->port;
     struct carrick_config config = given->core;
-    bool whole = program->network == CARRICK_NETWORK_LINK;
-    uint32_t mtu = whole ? carrick_port_frame_max(port) : port->mtu;
-    config.mtu = mtu < 65535 ? mtu : 65535;
+    config.mtu = host_mtu(given);
     config.trace = host_told;
     config.trace_user = host;
-    struct carrick_net_config net = {.address = config.address,
-                                     .prefix = given->prefix,
-                                     .gateway = given->gateway,
-                                     .mtu = config.mtu,
-                                     .whole = whole,
-                                     .reports = program->reports,
-                                     .ethernet = port->ethernet};
-    memcpy(net.mac, port->mac, 6);
-    *host = (struct carrick_host){.program = program, .port = port, .records = given->records, .number = given->number};
+    *host = (struct carrick_host){.program = program, .records = given->records, .number = given->number};
     carrick_host_tick(host);
     host->base = host->now;
     host->now = 0;
     config.base = host->base;
-    config.elsewhere = port;
+    config.elsewhere = given->ports[0];
     if (program->abi != CARRICK_ABI) {
         snprintf(error->text, sizeof error->text, "The program was compiled for another host: compile it again.");
         return false;
     }
-    bool net_open = carrick_net_open(&host->net, &net);
-    if (!net_open)
-        snprintf(error->text, sizeof error->text, "There is not enough memory for the network layer.");
-    if (net_open && host_start_core(host, &config, error)) {
-        if (host->records)
-            carrick_record_opened(host, &config);
-        return true;
+    if (!host_open_network(host, given, config.mtu, error) || !host_start_core(host, &config, error)) {
+        carrick_host_close(host);
+        return false;
     }
-    host->port = NULL;
-    carrick_host_close(host);
-    return false;
+    for (; host->port_count < given->port_count; host->port_count++)
+        host->ports[host->port_count] = given->ports[host->port_count];
+    if (host->records)
+        carrick_record_opened(host, &config);
+    return true;
 }
 
 void carrick_host_close(struct carrick_host *host) {
     carrick_unreserve(host->memory, host->memory_octets, 1);
     carrick_net_close(&host->net);
-    carrick_port_close(host->port);
+    between_close(host);
+    for (uint32_t i = 0; i < host->port_count; i++)
+        carrick_port_close(host->ports[i]);
 }
 
-uint32_t carrick_host_drain(struct carrick_host *host) {
+/* Packets from the core of an endpoint to its port. */
+static uint32_t host_send(struct carrick_host *host) {
+    struct carrick_port *port = host->ports[0];
     uint32_t headroom = carrick_net_headroom(&host->net), mtu = host->net.config.mtu, total = 0;
     for (;;) {
         struct carrick_frame frames[CARRICK_PORT_BATCH];
         uint8_t *buffers[CARRICK_PORT_BATCH];
         uint32_t lens[CARRICK_PORT_BATCH];
-        uint32_t room = carrick_port_reserve(host->port, host->now, frames, CARRICK_PORT_BATCH);
+        uint32_t room = carrick_port_reserve(port, host->now, frames, CARRICK_PORT_BATCH);
         host->port_full = room == 0;
         if (room == 0)
             return total;
@@ -119,7 +148,7 @@ uint32_t carrick_host_drain(struct carrick_host *host) {
             carrick_net_frame(&host->net, host->now, &frames[owed + i]);
         }
         if (owed + made > 0)
-            carrick_port_commit(host->port, host->now, frames, owed + made);
+            carrick_port_commit(port, host->now, frames, owed + made);
         total += made;
         if (made < wanted && carrick_net_deadline(&host->net) > host->now &&
             host->net.replies_head == host->net.replies_tail)
@@ -127,11 +156,19 @@ uint32_t carrick_host_drain(struct carrick_host *host) {
     }
 }
 
+uint32_t carrick_host_drain(struct carrick_host *host) {
+    if (!host->between)
+        return host_send(host);
+    uint32_t total = between_drain(host);
+    between_push(host);
+    return total;
+}
+
 static bool host_receive(struct carrick_host *host) {
     if (host->pending_first != host->pending_end)
         return true;
     struct carrick_frame frames[CARRICK_PORT_BATCH];
-    uint32_t count = carrick_port_receive(host->port, host->now, frames, CARRICK_PORT_BATCH);
+    uint32_t count = carrick_port_receive(host->ports[0], host->now, frames, CARRICK_PORT_BATCH);
     host->pending_first = 0;
     host->pending_end = carrick_net_receive(&host->net, host->now, frames, count, host->pending, host->pending_lens);
     host->pending_told = 0;
@@ -157,8 +194,8 @@ static bool host_feed(struct carrick_host *host) {
 }
 
 bool carrick_host_input(struct carrick_host *host) {
-    bool worked = host_receive(host);
-    bool open = host_feed(host);
+    bool worked = host->between ? between_receive(host) : host_receive(host);
+    bool open = host->between || host_feed(host);
     host->timers_left = false;
     if (host->program->wake_by(host->core) <= host->now) {
         worked = true;
@@ -171,7 +208,11 @@ bool carrick_host_input(struct carrick_host *host) {
 
 /* When there is something to do although the port is silent, of the network layer at `net`. */
 static uint64_t host_deadline(const struct carrick_host *host, uint64_t net) {
-    uint64_t first = carrick_port_deadline(host->port);
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < host->port_count; i++) {
+        uint64_t port = carrick_port_deadline(host->ports[i]);
+        first = port < first ? port : first;
+    }
     uint64_t core = host->program->wake_by(host->core);
     if (host->pending_first != host->pending_end || host->timers_left)
         core = UINT64_MAX; /* the core is full: the port's becoming writable is what to wait for */

@@ -10,8 +10,9 @@
 
 #include "host/stack.h"
 
-#define LOOP_STACKS    8u
-#define PARAMS_AT_MOST 256u
+#define LOOP_STACKS       8u
+#define STACK_DESCRIPTORS (CARRICK_INTERFACES + STACK_WATCHES)
+#define PARAMS_AT_MOST    256u
 /* Requests that can be open where nobody says how many: of a connection, both ways and what ends it; and the bounds. */
 #define REQUESTS_EACH  4u
 #define REQUESTS_LEAST 1024u
@@ -28,6 +29,13 @@ static uint32_t stack_requests(const struct carrick_stack_config *config, uint32
     return requests;
 }
 
+static uint32_t stack_ports(const struct carrick_stack_config *config) {
+    uint32_t count = 0;
+    while (count < CARRICK_INTERFACES && config->ports[count])
+        count++;
+    return count;
+}
+
 static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_config *config,
                         struct carrick_port_error *error) {
     uint64_t params[PARAMS_AT_MOST];
@@ -42,7 +50,7 @@ static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_
                                   .address = config->address,
                                   .mtu = 1500, /* the port's, once that is known to fit */
                                   .params = params,
-                                  .elsewhere = config->port};
+                                  .elsewhere = config->ports[0]};
     stack->capacity = config->program->capacity(&core);
     uint32_t requests = core.completions = stack_requests(config, stack->capacity);
     if (!carrick_requests_make(&stack->requests, config->program, requests)) {
@@ -53,7 +61,8 @@ static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_
     stack->next_port = carrick_pcg_next(&stack->rng);
     stack->spin = config->spin;
     struct carrick_host_config host = {.program = config->program,
-                                       .port = config->port,
+                                       .ports = config->ports,
+                                       .port_count = stack_ports(config),
                                        .core = core,
                                        .prefix = config->prefix,
                                        .gateway = config->gateway,
@@ -71,7 +80,8 @@ struct carrick_stack *carrick_stack_open(const struct carrick_stack_config *conf
     else
         carrick_requests_free(&stack->requests);
     free(stack);
-    carrick_port_close(config->port);
+    for (uint32_t i = 0; i < CARRICK_INTERFACES; i++)
+        carrick_port_close(config->ports[i]);
     return NULL;
 }
 
@@ -96,7 +106,7 @@ bool carrick_stack_turn(struct carrick_stack *stack) {
     worked |= carrick_stack_complete(stack);
     worked |= carrick_host_drain(host) != 0;
     /* A full port without a descriptor to wait for empties when its other end, in this thread, has its turn. */
-    worked |= host->port_full && !carrick_port_busy(host->port);
+    worked |= host->port_full && !carrick_port_busy(host->ports[0]);
     if (!worked && host->records)
         fflush(host->records);
     stack->awake = false;
@@ -122,30 +132,38 @@ static void loop_call(struct carrick_stack *stack, nfds_t watch) {
     stack->awake = false;
 }
 
+/* What a stack waits for: its ports, and what is watched, in the order of both; -1: nothing. */
+static void loop_descriptors(const struct carrick_stack *stack, struct pollfd fds[STACK_DESCRIPTORS]) {
+    const struct carrick_host *host = &stack->host;
+    bool held = host->pending_first != host->pending_end;
+    for (uint32_t i = 0; i < CARRICK_INTERFACES; i++) {
+        const struct carrick_port *port = i < host->port_count ? host->ports[i] : NULL;
+        int events = (held ? 0 : POLLIN) | (port && carrick_port_busy(port) ? POLLOUT : 0);
+        fds[i] = (struct pollfd){.fd = port ? port->fd : -1, .events = (short)events};
+    }
+    for (uint32_t w = 0; w < STACK_WATCHES; w++) {
+        int fd = stack->watches[w].ready ? stack->watches[w].fd : -1;
+        fds[CARRICK_INTERFACES + w] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+}
+
 /* Waits for the descriptors of all stacks, or the first deadline. False: waiting failed. */
 static bool loop_wait(struct carrick_stack *const *stacks, uint32_t count, uint64_t timeout) {
-    struct pollfd fds[LOOP_STACKS * (STACK_WATCHES + 1)];
-    nfds_t n = 0;
-    for (uint32_t s = 0; s < count; s++) {
-        struct carrick_port *port = stacks[s]->host.port;
-        bool held = stacks[s]->host.pending_first != stacks[s]->host.pending_end;
-        int events = (held ? 0 : POLLIN) | (carrick_port_busy(port) ? POLLOUT : 0);
-        fds[n++] = (struct pollfd){.fd = port->fd, .events = (short)events};
-        for (int w = 0; w < STACK_WATCHES; w++)
-            fds[n++] =
-                (struct pollfd){.fd = stacks[s]->watches[w].ready ? stacks[s]->watches[w].fd : -1, .events = POLLIN};
-    }
+    struct pollfd fds[LOOP_STACKS * STACK_DESCRIPTORS];
+    nfds_t n = count * STACK_DESCRIPTORS;
+    for (uint32_t s = 0; s < count; s++)
+        loop_descriptors(stacks[s], &fds[s * STACK_DESCRIPTORS]);
     struct timespec t = {.tv_sec = (time_t)(timeout / 1000000000u), .tv_nsec = (long)(timeout % 1000000000u)};
     int ready = ppoll(fds, n, timeout == UINT64_MAX ? NULL : &t, NULL);
     if (ready < 0)
         return errno == EINTR;
     for (nfds_t i = 0; ready > 0 && i < n; i++) {
-        struct carrick_stack *stack = stacks[i / (STACK_WATCHES + 1)];
-        nfds_t watch = i % (STACK_WATCHES + 1);
-        if (watch == 0 && (fds[i].revents & (POLLERR | POLLNVAL)) && !loop_note_error(stack->host.port))
+        struct carrick_stack *stack = stacks[i / STACK_DESCRIPTORS];
+        nfds_t at = i % STACK_DESCRIPTORS;
+        if (at >= CARRICK_INTERFACES && fds[i].revents)
+            loop_call(stack, at - CARRICK_INTERFACES);
+        else if ((fds[i].revents & (POLLERR | POLLNVAL)) && !loop_note_error(stack->host.ports[at]))
             return false;
-        if (watch > 0 && fds[i].revents)
-            loop_call(stack, watch - 1);
     }
     return true;
 }
@@ -222,14 +240,14 @@ void carrick_stack_linger(struct carrick_stack *stack, uint64_t most, int code) 
 }
 
 bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user) {
-    int place = -1;
-    for (int w = 0; w < STACK_WATCHES; w++) {
+    uint32_t place = STACK_WATCHES;
+    for (uint32_t w = 0; w < STACK_WATCHES; w++) {
         if (stack->watches[w].ready && stack->watches[w].fd == fd)
             place = w;
-        else if (!stack->watches[w].ready && place < 0)
+        else if (!stack->watches[w].ready && place == STACK_WATCHES)
             place = w;
     }
-    if (place < 0)
+    if (place == STACK_WATCHES)
         return false;
     stack->watches[place].fd = fd;
     stack->watches[place].ready = ready;

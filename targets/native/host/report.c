@@ -5,9 +5,39 @@
 
 #include "host/stack.h"
 
-static void print_one(FILE *out, const char *name, uint64_t value) {
+static void print_of(FILE *out, const char *which, const char *name, uint64_t value) {
+    char whole[64];
+    snprintf(whole, sizeof whole, "%s%s", which, name);
     if (value)
-        fprintf(out, "%-20s %" PRIu64 "\n", name, value);
+        fprintf(out, "%-20s %" PRIu64 "\n", whole, value);
+}
+
+static void print_one(FILE *out, const char *name, uint64_t value) {
+    print_of(out, "", name, value);
+}
+
+static void print_faults(FILE *out, const struct carrick_port *port, const char *which) {
+    const struct carrick_fault_counts faults = carrick_fault_counts(port);
+    print_of(out, which, "fault_lost", faults.lost);
+    print_of(out, which, "fault_reordered", faults.reordered);
+    print_of(out, which, "fault_duplicated", faults.duplicated);
+    print_of(out, which, "fault_corrupted", faults.corrupted);
+    print_of(out, which, "fault_marked", faults.marked);
+    print_of(out, which, "fault_overflowed", faults.overflowed);
+}
+
+/* What a port counted, with all that it wraps; `which`: before each name. */
+static void print_port(FILE *out, struct carrick_port *port, const char *which) {
+    for (; port->inner; port = port->inner)
+        if (strcmp(port->kind, "fault") == 0)
+            print_faults(out, port, which);
+    if (port->ops->recount)
+        port->ops->recount(port);
+    print_of(out, which, "port_received", port->rx);
+    print_of(out, which, "port_sent", port->tx);
+    print_of(out, which, "port_rx_refused", port->rx_refused);
+    print_of(out, which, "port_tx_refused", port->tx_refused);
+    print_of(out, which, "port_rx_lost", port->rx_lost);
 }
 
 void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) {
@@ -17,24 +47,13 @@ void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) 
         print_one(out, host->program->counter_names[i], counters[i]);
     for (int i = 0; i < CARRICK_NET_COUNTERS; i++)
         print_one(out, carrick_net_counter_names[i], host->net.counters[i]);
-    for (struct carrick_port *port = host->port; port; port = port->inner) {
-        if (strcmp(port->kind, "fault") == 0) {
-            struct carrick_fault_counts faults = carrick_fault_counts(port);
-            print_one(out, "fault_lost", faults.lost);
-            print_one(out, "fault_reordered", faults.reordered);
-            print_one(out, "fault_duplicated", faults.duplicated);
-            print_one(out, "fault_corrupted", faults.corrupted);
-            print_one(out, "fault_marked", faults.marked);
-            print_one(out, "fault_overflowed", faults.overflowed);
-        } else if (!port->inner) {
-            if (port->ops->recount)
-                port->ops->recount(port);
-            print_one(out, "port_received", port->rx);
-            print_one(out, "port_sent", port->tx);
-            print_one(out, "port_rx_refused", port->rx_refused);
-            print_one(out, "port_tx_refused", port->tx_refused);
-            print_one(out, "port_rx_lost", port->rx_lost);
-        }
+    for (int i = 0; i < CARRICK_BRIDGE_COUNTERS; i++)
+        print_one(out, carrick_bridge_counter_names[i], host->bridge.counters[i]);
+    for (uint32_t i = 0; i < host->port_count; i++) {
+        char which[32] = "";
+        if (host->between)
+            snprintf(which, sizeof which, "interface%u_", i);
+        print_port(out, host->ports[i], which);
     }
     print_one(out, "open_contexts", host->program->open_contexts(host->core));
 }

@@ -7,7 +7,7 @@
 #include "carrick/rand.h"
 #include "host/requests.h"
 
-#define STACK_WATCHES 4
+#define STACK_WATCHES 4u
 
 struct carrick_stack {
     struct carrick_host host;

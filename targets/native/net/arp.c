@@ -2,7 +2,6 @@
 /* ARP: says who we are, and finds out who the next hop is. */
 #include "net/net.h"
 
-#define ARP_LEN     28u
 #define ARP_REQUEST 1u
 #define ARP_REPLY   2u
 

@@ -8,6 +8,7 @@
 
 #define ETHER_IPV4 0x0800u
 #define ETHER_ARP  0x0806u
+#define ARP_LEN    28u
 
 /* A frame to be sent later; NULL (counted) if too many are owed already. `len` is the whole frame's. */
 uint8_t *net_owe(struct carrick_net *net, uint32_t len);

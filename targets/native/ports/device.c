@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/ethtool.h>
+#include <linux/if_packet.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <string.h>
@@ -42,6 +43,11 @@ bool carrick_device_ask(const char *name, struct carrick_device *device) {
     close(fd);
     errno = why;
     return known;
+}
+
+bool carrick_device_promiscuous(int socket, uint32_t index) {
+    struct packet_mreq request = {.mr_ifindex = (int)index, .mr_type = PACKET_MR_PROMISC};
+    return setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
 }
 
 bool carrick_device_missing(const char *name, int why, struct carrick_port_error *error) {

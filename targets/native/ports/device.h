@@ -14,6 +14,9 @@ struct carrick_device {
 /* False: errno says why. */
 bool carrick_device_ask(const char *name, struct carrick_device *device);
 
+/* Lets a device receive frames for other hosts as long as this packet socket is open. False: errno says why. */
+bool carrick_device_promiscuous(int socket, uint32_t index);
+
 /* Whether there is no such device, which is then said. */
 bool carrick_device_missing(const char *name, int why, struct carrick_port_error *error);
 

@@ -28,6 +28,7 @@
 struct packet {
     struct carrick_port port; /* its fd receives */
     int sender;
+    bool all; /* also frames for other hosts */
     uint8_t *ring;
     size_t ring_octets;
     uint32_t slot_octets;
@@ -58,7 +59,7 @@ static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct
     memcpy(&from, base + sizeof *slot, sizeof from); /* TPACKET_ALIGN(sizeof *slot), as asserted above */
     memcpy(&left, base + slot->tp_mac - sizeof left, sizeof left);
     *frame = (struct carrick_frame){base + slot->tp_mac, slot->tp_snaplen};
-    if (from.sll_pkttype == PACKET_OTHERHOST || from.sll_pkttype == PACKET_OUTGOING)
+    if ((from.sll_pkttype == PACKET_OTHERHOST && !self->all) || from.sll_pkttype == PACKET_OUTGOING)
         return false;
     bool whole = slot->tp_len <= slot->tp_snaplen && slot->tp_len <= carrick_port_frame_max(&self->port);
     if (whole && (left.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
@@ -171,7 +172,8 @@ static bool packet_setup(struct packet *self, const char *device) {
     struct sockaddr_ll where = {
         .sll_family = AF_PACKET, .sll_ifindex = (int)asked.index, .sll_protocol = htons(ETH_P_ALL)};
     if (!packet_set(self->port.fd, PACKET_VERSION, TPACKET_V2) || !packet_set(self->port.fd, PACKET_VNET_HDR, 1) ||
-        !packet_map_ring(self) || bind(self->port.fd, (struct sockaddr *)&where, sizeof where) != 0)
+        !packet_map_ring(self) || (self->all && !carrick_device_promiscuous(self->port.fd, asked.index)) ||
+        bind(self->port.fd, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
     /* Old kernels have neither: then our own frames are told apart by their type, and go through the device's queue. */
     (void)packet_set(self->port.fd, PACKET_IGNORE_OUTGOING, 1);
@@ -190,7 +192,7 @@ static void packet_explain(const char *device, int why, struct carrick_port_erro
         snprintf(error->text, sizeof error->text, "The network device %s cannot be used (%s).", device, strerror(why));
 }
 
-struct carrick_port *carrick_packet_open(const char *device, struct carrick_port_error *error) {
+struct carrick_port *carrick_packet_open(const char *device, bool all, struct carrick_port_error *error) {
     struct packet *self = calloc(1, sizeof *self);
     if (!self) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for a port.");
@@ -198,6 +200,7 @@ struct carrick_port *carrick_packet_open(const char *device, struct carrick_port
     }
     self->port = (struct carrick_port){.ops = &packet_ops, .kind = "packet", .fd = -1, .ethernet = true};
     self->sender = -1;
+    self->all = all;
     if (packet_setup(self, device))
         return &self->port;
     packet_explain(device, errno, error);

@@ -16,61 +16,76 @@
 #define TIMES_IN_NANOS 9u
 #define ORDER_IS_BIG   (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
-struct pcap {
-    struct carrick_port port;
+/* A capture, of one port or more. */
+struct capture {
     FILE *file;
     char *buffer;
     uint64_t epoch_ns;
+    uint32_t interfaces; /* that it describes */
+    uint32_t open;       /* ports that write to it */
 };
 
-static void put32(struct pcap *self, uint32_t v) {
-    fwrite(&v, sizeof v, 1, self->file);
+struct pcap {
+    struct carrick_port port;
+    struct capture *to;
+    uint32_t interface;
+};
+
+static void put32(const struct capture *to, uint32_t v) {
+    fwrite(&v, sizeof v, 1, to->file);
 }
 
-static void put16(struct pcap *self, uint16_t a, uint16_t b) {
+static void put16(const struct capture *to, uint16_t a, uint16_t b) {
     uint16_t both[2] = {a, b};
-    fwrite(both, sizeof both, 1, self->file);
+    fwrite(both, sizeof both, 1, to->file);
 }
 
 /* Octets, and zeros up to a multiple of 4. */
-static void put_padded(struct pcap *self, const void *data, uint32_t len) {
-    fwrite(data, 1, len, self->file);
-    fwrite("\0\0\0", 1, (4 - len % 4) % 4, self->file);
+static void put_padded(const struct capture *to, const void *data, uint32_t len) {
+    fwrite(data, 1, len, to->file);
+    fwrite("\0\0\0", 1, (4 - len % 4) % 4, to->file);
 }
 
-static void pcap_begin(struct pcap *self) {
+static void capture_begin(const struct capture *to) {
     static const char tool[] = "Carrick";
-    put32(self, 0x0a0d0d0a); /* section header; octet order is the machine's, told by the magic */
-    put32(self, 44);
-    put32(self, 0x1a2b3c4d);
-    put16(self, 1, 0);
-    put32(self, UINT32_MAX); /* section length: not said */
-    put32(self, UINT32_MAX);
-    put16(self, 4, sizeof tool - 1); /* shb_userappl */
-    put_padded(self, tool, sizeof tool - 1);
-    put16(self, 0, 0);
-    put32(self, 44);
-    put32(self, 1); /* interface description */
-    put32(self, 32);
+    put32(to, 0x0a0d0d0a); /* section header; octet order is the machine's, told by the magic */
+    put32(to, 44);
+    put32(to, 0x1a2b3c4d);
+    put16(to, 1, 0);
+    put32(to, UINT32_MAX); /* section length: not said */
+    put32(to, UINT32_MAX);
+    put16(to, 4, sizeof tool - 1); /* shb_userappl */
+    put_padded(to, tool, sizeof tool - 1);
+    put16(to, 0, 0);
+    put32(to, 44);
+}
+
+static void pcap_describe(struct pcap *self) {
+    struct capture *to = self->to;
+    put32(to, 1); /* interface description */
+    put32(to, 32);
     bool anything = strcmp(self->port.inner->kind, "unix") == 0;
-    put16(self, self->port.ethernet ? LINK_ETHERNET : anything ? LINK_USER0 : LINK_RAW_IPV4, 0);
-    put32(self, 0);    /* no limit */
-    put16(self, 9, 1); /* if_tsresol */
-    put_padded(self, &(uint8_t){TIMES_IN_NANOS}, 1);
-    put16(self, 0, 0);
-    put32(self, 32);
+    put16(to, self->port.ethernet ? LINK_ETHERNET : anything ? LINK_USER0 : LINK_RAW_IPV4, 0);
+    put32(to, 0);    /* no limit */
+    put16(to, 9, 1); /* if_tsresol */
+    put_padded(to, &(uint8_t){TIMES_IN_NANOS}, 1);
+    put16(to, 0, 0);
+    put32(to, 32);
+    self->interface = to->interfaces++;
+    to->open++;
 }
 
 static void pcap_put(struct pcap *self, uint64_t now, uint32_t flags, const struct carrick_frame *frame) {
-    uint64_t at = self->epoch_ns + now;
+    uint64_t at = self->to->epoch_ns + now;
     uint32_t len = 44 + (frame->len + 3u) / 4 * 4;
-    uint32_t head[7] = {6, len, 0, (uint32_t)(at >> 32), (uint32_t)at, frame->len, frame->len}; /* enhanced packet */
-    uint32_t tail[4] = {2 | 4 << 16, flags, 0, len};                                            /* epb_flags, the end */
+    uint32_t head[7] = {6,          len,       self->interface, (uint32_t)(at >> 32), (uint32_t)at,
+                        frame->len, frame->len};     /* enhanced packet */
+    uint32_t tail[4] = {2 | 4 << 16, flags, 0, len}; /* epb_flags, the end */
     if (ORDER_IS_BIG)
         tail[0] = 2 << 16 | 4;
-    fwrite(head, sizeof head, 1, self->file);
-    put_padded(self, frame->data, frame->len);
-    fwrite(tail, sizeof tail, 1, self->file);
+    fwrite(head, sizeof head, 1, self->to->file);
+    put_padded(self->to, frame->data, frame->len);
+    fwrite(tail, sizeof tail, 1, self->to->file);
 }
 
 static uint32_t pcap_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
@@ -101,13 +116,18 @@ static uint64_t pcap_deadline(const struct carrick_port *port) {
     return carrick_port_deadline(port->inner);
 }
 
+static void capture_end(struct capture *to) {
+    if (fflush(to->file) != 0 || ferror(to->file))
+        fprintf(stderr, "The capture is not whole: is the disk full?\n");
+    fclose(to->file);
+    free(to->buffer);
+    free(to);
+}
+
 static void pcap_close(struct carrick_port *port) {
     struct pcap *self = (struct pcap *)port;
-    if (self->file && (fflush(self->file) != 0 || ferror(self->file)))
-        fprintf(stderr, "The capture is not whole: is the disk full?\n");
-    if (self->file)
-        fclose(self->file);
-    free(self->buffer);
+    if (--self->to->open == 0)
+        capture_end(self->to);
     carrick_port_close(port->inner);
     free(self);
 }
@@ -119,26 +139,41 @@ static const struct carrick_port_ops pcap_ops = {.receive = pcap_receive,
                                                  .deadline = pcap_deadline,
                                                  .close = pcap_close};
 
-struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *path, uint64_t epoch_ns,
-                                       struct carrick_port_error *error) {
-    struct pcap *self = calloc(1, sizeof *self);
-    char *buffer = malloc(PCAP_BUFFER);
-    FILE *file = self && buffer ? fopen(path, "wbe") : NULL;
-    if (!file) {
-        snprintf(error->text, sizeof error->text, "The capture `%.100s` cannot be written (%s): choose another path.",
-                 path, strerror(errno));
-        free(buffer);
-        free(self);
-        return NULL;
-    }
+static struct carrick_port *wrap(struct carrick_port *inner, struct capture *to, struct pcap *self) {
     self->port = *inner;
     self->port.ops = &pcap_ops;
     self->port.inner = inner;
     self->port.kind = "pcap";
-    self->file = file;
-    self->buffer = buffer;
-    self->epoch_ns = epoch_ns;
-    setvbuf(file, buffer, _IOFBF, PCAP_BUFFER);
-    pcap_begin(self);
+    self->to = to;
+    pcap_describe(self);
     return &self->port;
+}
+
+struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *path, uint64_t epoch_ns,
+                                       struct carrick_port_error *error) {
+    struct pcap *self = calloc(1, sizeof *self);
+    struct capture *to = calloc(1, sizeof *to);
+    char *buffer = malloc(PCAP_BUFFER);
+    FILE *file = self && to && buffer ? fopen(path, "wbe") : NULL;
+    if (!file) {
+        snprintf(error->text, sizeof error->text, "The capture `%.100s` cannot be written (%s): choose another path.",
+                 path, strerror(errno));
+        free(buffer);
+        free(to);
+        free(self);
+        return NULL;
+    }
+    *to = (struct capture){.file = file, .buffer = buffer, .epoch_ns = epoch_ns};
+    setvbuf(file, buffer, _IOFBF, PCAP_BUFFER);
+    capture_begin(to);
+    return wrap(inner, to, self);
+}
+
+struct carrick_port *carrick_pcap_join(struct carrick_port *inner, struct carrick_port *first,
+                                       struct carrick_port_error *error) {
+    struct pcap *self = calloc(1, sizeof *self);
+    if (self)
+        return wrap(inner, ((struct pcap *)first)->to, self);
+    snprintf(error->text, sizeof error->text, "There is not enough memory for a port.");
+    return NULL;
 }

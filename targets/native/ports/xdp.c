@@ -32,7 +32,8 @@
 struct xdp {
     struct carrick_port port; /* its fd is the socket's */
     struct carrick_xsk xsk;
-    int link; /* of the program and the device; -1: none */
+    int link;     /* of the program and the device; -1: none */
+    int listener; /* lets the device receive frames for other hosts; -1: none */
 };
 
 static uint32_t xdp_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
@@ -81,6 +82,8 @@ static void xdp_close(struct carrick_port *port) {
     struct xdp *self = (struct xdp *)port;
     if (self->link >= 0)
         close(self->link);
+    if (self->listener >= 0)
+        close(self->listener);
     carrick_xsk_close(&self->xsk);
     free(self);
 }
@@ -143,6 +146,24 @@ static int xdp_load(int map, uint32_t address) {
     return carrick_bpf_load(program, sizeof program / sizeof program[0]);
 }
 
+/* Hands over everything. */
+static int xdp_load_all(int map) {
+    const struct bpf_insn program[] = {
+        LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct xdp_md, rx_queue_index)),
+        {.code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
+        {.code = 0},
+        SET(BPF_REG_3, XDP_PASS),
+        CALL(BPF_FUNC_redirect_map),
+        EXIT,
+    };
+    return carrick_bpf_load(program, sizeof program / sizeof program[0]);
+}
+
+static bool xdp_listen(struct xdp *self, uint32_t device) {
+    self->listener = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+    return self->listener >= 0 && carrick_device_promiscuous(self->listener, device);
+}
+
 /* In the driver if it can, and else where the kernel has made a packet of it. */
 static int xdp_attach(int program, uint32_t device) {
     int link = carrick_bpf_attach(program, device, XDP_FLAGS_DRV_MODE);
@@ -154,7 +175,7 @@ static int xdp_attach(int program, uint32_t device) {
 static bool xdp_bring_program(struct xdp *self, uint32_t device, uint32_t address) {
     const uint32_t queue = 0;
     int map = carrick_bpf_map(BPF_MAP_TYPE_XSKMAP, 1);
-    int program = map < 0 ? -1 : xdp_load(map, address);
+    int program = map < 0 ? -1 : address ? xdp_load(map, address) : xdp_load_all(map);
     if (program >= 0 && carrick_bpf_update(map, &queue, &self->xsk.fd))
         self->link = xdp_attach(program, device);
     int why = errno;
@@ -225,7 +246,8 @@ static bool xdp_setup(struct xdp *self, const char *name, uint32_t address, stru
                                               .receiving = XDP_ARRIVING,
                                               .sending = XDP_LEAVING,
                                               .flags = XDP_USE_NEED_WAKEUP};
-    bool open = carrick_xsk_open(&self->xsk, &config) && xdp_bring_program(self, device.index, address);
+    bool open = carrick_xsk_open(&self->xsk, &config) && (address || xdp_listen(self, device.index)) &&
+                xdp_bring_program(self, device.index, address);
     if (!open)
         xdp_explain(name, errno, error);
     self->port.fd = self->xsk.fd;
@@ -239,7 +261,7 @@ struct carrick_port *carrick_xdp_open(const char *device, uint32_t address, stru
         return NULL;
     }
     self->port = (struct carrick_port){.ops = &xdp_ops, .kind = "xdp", .fd = -1, .ethernet = true};
-    self->xsk.fd = self->link = -1;
+    self->xsk.fd = self->link = self->listener = -1;
     if (xdp_setup(self, device, address, error))
         return &self->port;
     xdp_close(&self->port);

@@ -31,8 +31,12 @@ static void note(void *user, enum carrick_status status, uint64_t value) {
 
 static struct carrick_stack *open_stack(struct carrick_port *port, uint32_t address, const char *setting) {
     const char *settings[] = {setting, NULL};
-    struct carrick_stack_config config = {
-        .program = &toy_program, .port = port, .address = address, .prefix = 24, .settings = settings, .requests = 16};
+    struct carrick_stack_config config = {.program = &toy_program,
+                                          .ports = {port},
+                                          .address = address,
+                                          .prefix = 24,
+                                          .settings = settings,
+                                          .requests = 16};
     return carrick_stack_open(&config, &error);
 }
 
@@ -86,7 +90,7 @@ static void a_stream_takes_no_more_at_once_than_its_program(void) {
     program.request_most = 300;
     struct carrick_port *ends[2];
     CHECK(carrick_loop_open(1500, 4, ends, &error));
-    struct carrick_stack_config config = {.program = &program, .port = ends[0], .address = CLIENT, .prefix = 24};
+    struct carrick_stack_config config = {.program = &program, .ports = {ends[0]}, .address = CLIENT, .prefix = 24};
     struct carrick_stack *stacks[2] = {carrick_stack_open(&config, &error), open_stack(ends[1], SERVER, NULL)};
     CHECK(stacks[0] && stacks[1]);
     struct result connected = {0}, sent = {0};

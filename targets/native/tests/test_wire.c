@@ -72,7 +72,7 @@ static void packets_go_both_ways(struct carrick_stack *stack) {
 
 static void a_port_stands_against_the_kernel(struct carrick_port *port) {
     CHECK(port && port->ethernet && port->mtu == 1500);
-    struct carrick_stack_config config = {.program = &toy_program, .port = port, .prefix = 24};
+    struct carrick_stack_config config = {.program = &toy_program, .ports = {port}, .prefix = 24};
     CHECK(carrick_parse_address(US, sizeof US - 1, &config.address));
     struct carrick_stack *stack = carrick_stack_open(&config, &error);
     CHECK(stack);
@@ -107,7 +107,7 @@ int main(void) {
         SKIP("a network namespace needs root and iproute2");
         return 0;
     }
-    a_port_stands_against_the_kernel(carrick_packet_open("ours0", &error));
+    a_port_stands_against_the_kernel(carrick_packet_open("ours0", false, &error));
     the_same_by_af_xdp();
     struct carrick_port *tun = carrick_tun_open("tun7", &error);
     if (tun) {

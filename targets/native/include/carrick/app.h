@@ -21,12 +21,13 @@ struct carrick_stack;
 
 struct carrick_stack_config {
     const struct carrick_program *program;
-    struct carrick_port *port; /* the stack closes it, also if it cannot be opened */
-    uint32_t address;          /* IPv4, host order, as all addresses here */
-    uint32_t prefix;           /* 0..32 */
-    uint32_t gateway;          /* 0: none */
-    uint64_t seed;             /* of all that is random; take it from getrandom() where nobody needs to repeat a run */
-    uint32_t requests;         /* most open requests, a power of two; 0: four for each connection */
+    struct carrick_port *ports[CARRICK_INTERFACES]; /* one; of a program in the network, one for each interface. The
+                                                       rest NULL. The stack closes them, also if it cannot be opened */
+    uint32_t address;                               /* IPv4, host order, as all addresses here */
+    uint32_t prefix;                                /* 0..32 */
+    uint32_t gateway;                               /* 0: none */
+    uint64_t seed;     /* of all that is random; take it from getrandom() where nobody needs to repeat a run */
+    uint32_t requests; /* most open requests, a power of two; 0: four for each connection */
     const char *const
         *settings;   /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
     bool spin;       /* never wait in the kernel: for measuring */

@@ -16,6 +16,7 @@
 
 #define CARRICK_PORT_BATCH   64u /* most frames of one receive or reserve */
 #define CARRICK_ETHER_HEADER 14u
+#define CARRICK_INTERFACES   8u /* most ports of a stack */
 
 /* Octets of one frame. */
 struct carrick_frame {
@@ -105,13 +106,14 @@ struct carrick_port *carrick_tun_open(const char *device, struct carrick_port_er
 
 /* A packet socket on a network device (level 2), with a receive ring in shared memory. Checksums that the device's
  * offload left undone are finished here. Frames that segmentation offload made larger than the MTU are refused:
- * `ethtool -K DEV tso off gso off gro off`. */
-struct carrick_port *carrick_packet_open(const char *device, struct carrick_port_error *error);
+ * `ethtool -K DEV tso off gso off gro off`. `all`: frames for other hosts are received as well. */
+struct carrick_port *carrick_packet_open(const char *device, bool all, struct carrick_port_error *error);
 
 /* A socket of AF_XDP on a network device (level 2) that has one queue, in memory shared with the kernel, and a program
- * at the device that hands over what is for `address`: its packets, and ARP. All else goes on to the kernel's own
- * stack. The program goes with the port, also where the process is killed. Checksums that the sender's offload left
- * undone stay so, since nothing tells of them: `ethtool -K DEV tx off` at the other end of a pair of devices. */
+ * at the device that hands over what is for `address`: its packets, and ARP; 0: everything, also frames for other
+ * hosts. All else goes on to the kernel's own stack. The program goes with the port, also where the process is killed.
+ * Checksums that the sender's offload left undone stay so, since nothing tells of them: `ethtool -K DEV tx off` at the
+ * other end of a pair of devices. */
 struct carrick_port *carrick_xdp_open(const char *device, uint32_t address, struct carrick_port_error *error);
 
 /* Packets inside UDP datagrams between two processes, no privilege needed. `spec`: LOCALPORT:PEERPORT on 127.0.0.1, or
@@ -148,8 +150,12 @@ struct carrick_port *carrick_fault_wrap(struct carrick_port *inner, const struct
 struct carrick_fault_counts carrick_fault_counts(const struct carrick_port *port);
 
 /* A port that writes what passes, in both directions, to a pcapng file with nanoseconds. `epoch_ns` is the real time at
- * which `now` was 0. Owns `inner`. The file is whole after close. */
+ * which `now` was 0. Owns `inner`. The file is whole after close, of all ports that write to it. */
 struct carrick_port *carrick_pcap_wrap(struct carrick_port *inner, const char *path, uint64_t epoch_ns,
+                                       struct carrick_port_error *error);
+
+/* The same, to the file of `first`, which carrick_pcap_wrap made: as one more interface of the capture. */
+struct carrick_port *carrick_pcap_join(struct carrick_port *inner, struct carrick_port *first,
                                        struct carrick_port_error *error);
 
 #endif

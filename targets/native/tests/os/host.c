@@ -95,7 +95,7 @@ static bool host_open(struct host *host, struct carrick_port_error *error) {
         return false;
     }
     struct carrick_stack_config config = {.program = checked(),
-                                          .port = host->faulty ? faulty : port,
+                                          .ports = {host->faulty ? faulty : port},
                                           .address = node_address(host->node),
                                           .prefix = 24,
                                           .settings = host->settings,
