@@ -10,6 +10,7 @@ pub mod command;
 pub mod document;
 pub mod end;
 pub mod in_kernel;
+pub mod middle;
 pub mod net;
 pub mod other_targets;
 pub mod pattern;

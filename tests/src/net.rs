@@ -220,7 +220,7 @@ pub fn lacks_any(programs: &[&str], there: impl FnOnce() -> bool, advice: &str) 
 }
 
 /// A counter of a namespace's kernel.
-fn counter(namespace: &str, group: &str, name: &str) -> u64 {
+pub(crate) fn counter(namespace: &str, group: &str, name: &str) -> u64 {
     let files = ["/proc/net/snmp", "/proc/net/netstat"];
     let output = Command::new("ip").args(["netns", "exec", namespace, "cat"]).args(files).output();
     let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
@@ -231,11 +231,11 @@ fn counter(namespace: &str, group: &str, name: &str) -> u64 {
 }
 
 /// Runs the words of a command in a namespace.
-fn within(name: &str, words: &str) -> Result<(), String> {
+pub(crate) fn within(name: &str, words: &str) -> Result<(), String> {
     run(Command::new("ip").args(["netns", "exec", name]).args(words.split(' ')))
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}");
     let output = command.output().map_err(|e| format!("{shown}: {e}"))?;
     if output.status.success() {

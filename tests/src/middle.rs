@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Three network namespaces in a row. Those at both ends have the kernel's own stack; that in the middle has two devices and no address.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use crate::net::{counter, run, skip, within};
+use crate::tcp_segment;
+
+/// Where something runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Behind the first device of the node.
+    Client,
+    /// Between both.
+    Node,
+    /// Behind its second device.
+    Server,
+}
+
+/// The namespaces, removed when dropped. Every offload is off.
+pub struct Middle {
+    names: [String; 3],
+}
+
+/// The devices of the node.
+const DEVICES: [&str; 2] = ["west0", "east0"];
+
+impl Middle {
+    /// The client's address.
+    pub const CLIENT: &'static str = "10.0.0.3";
+    /// The server's: that of [`tcp_segment::CORE`].
+    pub const SERVER: &'static str = "10.0.0.1";
+    /// The same of IPv6.
+    pub const SERVER_6: &'static str = "fd00::1";
+
+    /// Makes them. `None`, said on standard error, where this machine does not let us.
+    pub fn new() -> Option<Middle> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let stem = format!("carrick-m{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let middle = Middle { names: ["c", "n", "s"].map(|place| format!("{stem}-{place}")) };
+        middle.set_up().map_err(|why| skip(&why)).ok().map(|()| middle)
+    }
+
+    fn set_up(&self) -> Result<(), String> {
+        debug_assert_eq!(Self::SERVER.parse(), Ok(std::net::Ipv4Addr::from(tcp_segment::CORE)));
+        let [client, node, server] = &self.names;
+        for name in &self.names {
+            run(Command::new("ip").args(["netns", "add", name]))?;
+            within(name, "ip link set lo up")?;
+            // Nothing but what a test sends.
+            within(
+                name,
+                "sysctl -q -w net.ipv6.conf.all.router_solicitations=0 net.ipv6.conf.all.addr_gen_mode=1",
+            )?;
+            within(name, "sysctl -q -w net.ipv6.conf.default.addr_gen_mode=1")?;
+        }
+        let ends = [(client, Self::CLIENT, "fd00::3"), (server, Self::SERVER, Self::SERVER_6)];
+        for ((name, four, six), device) in ends.into_iter().zip(DEVICES) {
+            within(node, &format!("ip link add {device} type veth peer name wire0 netns {name}"))?;
+            for (name, device) in [(node, device), (name, "wire0")] {
+                within(name, &format!("ethtool -K {device} tso off gso off gro off tx off rx off"))?;
+                within(name, &format!("ip link set {device} up"))?;
+            }
+            within(name, &format!("ip addr add {four}/24 dev wire0"))?;
+            within(name, &format!("ip addr add {six}/64 dev wire0 nodad"))?;
+        }
+        Ok(())
+    }
+
+    /// The namespace's name.
+    pub fn name(&self, place: Place) -> &str {
+        &self.names[place as usize]
+    }
+
+    /// A command that will run `program` in a namespace.
+    pub fn command(&self, place: Place, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", self.name(place), program]);
+        command
+    }
+
+    /// The arguments of a host of the node, with ports of these kinds.
+    pub fn ports(kinds: [&str; 2]) -> [String; 4] {
+        let [one, other] = [0, 1].map(|at| format!("{}:{}", kinds[at], DEVICES[at]));
+        ["--port".into(), one, "--port".into(), other]
+    }
+
+    /// Does something with sockets of a namespace, in a thread of its own.
+    ///
+    /// # Panics
+    /// If it does, or if the namespace cannot be entered.
+    pub fn inside<T: Send>(&self, place: Place, does: impl FnOnce() -> T + Send) -> T {
+        let space = File::open(format!("/run/netns/{}", self.name(place))).expect("the namespace is there");
+        let enter = || {
+            move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Network))
+                .expect("it can be entered");
+            does()
+        };
+        std::thread::scope(|scope| scope.spawn(enter).join().expect("it does not panic"))
+    }
+
+    /// A counter of a namespace's kernel, as `/proc/net/snmp` and `/proc/net/netstat` name them.
+    pub fn counter(&self, place: Place, group: &str, name: &str) -> u64 {
+        counter(self.name(place), group, name)
+    }
+}
+
+impl Drop for Middle {
+    fn drop(&mut self) {
+        for name in &self.names {
+            // A failure means that it was never made.
+            let _ = run(Command::new("ip").args(["netns", "del", name]));
+        }
+    }
+}
