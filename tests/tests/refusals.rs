@@ -91,7 +91,7 @@ fn a_device_that_af_xdp_cannot_have_is_told_with_its_mend() {
         one_sentence(&mut command, MISSING, parts);
     };
     net.ip(End::Ours, "link set wire0 mtu 9000").expect("an MTU can be set");
-    refused(&["MTU of 9000", "`ip link set wire0 mtu 3826`", "packet:wire0"]);
+    refused(&["MTU of 9000", "`ip link set wire0 mtu 3822`", "packet:wire0"]);
     net.ip(End::Ours, "link set wire0 mtu 1500").expect("an MTU can be set");
     let queues = |n: &str| net.command(End::Ours, "ethtool").args(["-L", DEVICE, "rx", n]).status();
     if queues("2").is_ok_and(|done| done.success()) {

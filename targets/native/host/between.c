@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carrick/ip.h"
 #include "carrick/records.h"
 #include "host/between.h"
 #include "host/records.h"
+
+#define ETHER_VLAN 0x8100u
 
 /* What a port has reserved. */
 struct outlet {
@@ -82,11 +85,19 @@ static uint8_t *outlet_next(struct carrick_host *host, uint32_t port) {
     return outlet->used < outlet->room ? outlet->frames[outlet->used].data : NULL;
 }
 
+/* Whether a port takes a frame of this length: a VLAN tag is beside its MTU. */
+static bool port_takes(const struct carrick_port *port, const uint8_t *frame, uint32_t len) {
+    uint32_t most = carrick_port_frame_max(port);
+    if (port->ethernet && len > most)
+        most += carrick_load16(frame + 12) == ETHER_VLAN ? CARRICK_VLAN_TAG : 0;
+    return len <= most;
+}
+
 /* Sends a frame, which may have been written where the port's next one is. */
 static void outlet_put(struct carrick_host *host, uint32_t port, const uint8_t *frame, uint32_t len) {
     struct outlet *outlet = &host->between->outlets[port];
     uint8_t *place = outlet_next(host, port);
-    if (len > carrick_port_frame_max(host->ports[port])) {
+    if (!port_takes(host->ports[port], frame, len)) {
         host->bridge.counters[CARRICK_BRIDGE_TOO_LONG]++;
     } else if (!place) {
         host->bridge.counters[CARRICK_BRIDGE_FULL]++;

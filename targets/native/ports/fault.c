@@ -108,7 +108,7 @@ struct carrick_port *carrick_fault_wrap(struct carrick_port *inner, const struct
     self->config = *config;
     bool in = carrick_line_make(&self->in, &self->config, &self->counts, 101, inner);
     bool out = carrick_line_make(&self->out, &self->config, &self->counts, 102, inner);
-    if (in && out && carrick_queue_make(&self->staging, carrick_port_frame_max(inner), CARRICK_PORT_BATCH))
+    if (in && out && carrick_queue_make(&self->staging, carrick_port_frame_room(inner), CARRICK_PORT_BATCH))
         return &self->port;
     snprintf(error->text, sizeof error->text, "There is not enough memory for a faulty wire.");
     self->port.inner = NULL; /* still the caller's */

@@ -40,7 +40,7 @@ bool carrick_line_make(struct carrick_line *line, const struct carrick_fault_con
                        struct carrick_fault_counts *counts, uint64_t stream, const struct carrick_port *port) {
     *line = (struct carrick_line){
         .config = config, .counts = counts, .rng = carrick_pcg_make(config->seed, stream), .ethernet = port->ethernet};
-    bool made = carrick_queue_make(&line->slots, carrick_port_frame_max(port), LINE_FRAMES);
+    bool made = carrick_queue_make(&line->slots, carrick_port_frame_room(port), LINE_FRAMES);
     line->heap = calloc(LINE_FRAMES, sizeof *line->heap);
     line->free_slots = calloc(LINE_FRAMES, sizeof *line->free_slots);
     if (!made || !line->heap || !line->free_slots)

@@ -51,6 +51,16 @@ static bool packet_finish_checksum(uint8_t *frame, uint32_t len, const struct vi
 
 _Static_assert(sizeof(struct tpacket2_hdr) % TPACKET_ALIGNMENT == 0, "the address follows the header at once");
 
+/* Puts back the tag that the kernel takes out of each frame, over what is before the frame in its slot. */
+static void packet_put_tag(const struct tpacket2_hdr *slot, struct carrick_frame *frame) {
+    bool named = slot->tp_status & TP_STATUS_VLAN_TPID_VALID;
+    frame->data -= CARRICK_VLAN_TAG;
+    frame->len += CARRICK_VLAN_TAG;
+    memmove(frame->data, frame->data + CARRICK_VLAN_TAG, 2 * ETH_ALEN);
+    carrick_store16(frame->data + 12, named ? slot->tp_vlan_tpid : ETH_P_8021Q);
+    carrick_store16(frame->data + 14, slot->tp_vlan_tci);
+}
+
 /* Whether the frame in a slot is for us and whole. */
 static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct carrick_frame *frame) {
     struct sockaddr_ll from;
@@ -66,6 +76,8 @@ static bool packet_accept(struct packet *self, struct tpacket2_hdr *slot, struct
         whole = packet_finish_checksum(frame->data, frame->len, &left);
     if (!whole)
         self->port.rx_refused++;
+    else if (self->all && (slot->tp_status & TP_STATUS_VLAN_VALID))
+        packet_put_tag(slot, frame);
     return whole;
 }
 
@@ -181,7 +193,7 @@ static bool packet_setup(struct packet *self, const char *device) {
     where.sll_protocol = 0;
     if (bind(self->sender, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
-    return carrick_queue_make(&self->out, carrick_port_frame_max(&self->port), PACKET_DEPTH);
+    return carrick_queue_make(&self->out, carrick_port_frame_room(&self->port), PACKET_DEPTH);
 }
 
 static void packet_explain(const char *device, int why, struct carrick_port_error *error) {

@@ -40,8 +40,10 @@ static uint32_t xdp_receive(struct carrick_port *port, uint64_t now, struct carr
     (void)now;
     struct xdp *self = (struct xdp *)port;
     uint32_t came = carrick_xsk_receive(&self->xsk, frames, count), n = 0;
+    bool all = self->listener >= 0;
+    uint32_t most = all ? carrick_port_frame_room(port) : carrick_port_frame_max(port);
     for (uint32_t i = 0; i < came; i++)
-        if (frames[i].len <= carrick_port_frame_max(port))
+        if (frames[i].len <= most)
             frames[n++] = frames[i];
     port->rx += n;
     port->rx_refused += came - n;
@@ -207,7 +209,7 @@ static void xdp_explain(const char *device, int why, struct carrick_port_error *
 
 /* Whether AF_XDP can have the device as it is; what is to be mended is said. */
 static bool xdp_fits(const char *name, const struct carrick_device *device, struct carrick_port_error *error) {
-    uint32_t largest = carrick_xsk_room(XDP_LARGEST) - CARRICK_ETHER_HEADER;
+    uint32_t largest = carrick_xsk_room(XDP_LARGEST) - CARRICK_ETHER_HEADER - CARRICK_VLAN_TAG;
     if (device->mtu > largest)
         snprintf(
             error->text, sizeof error->text,
@@ -240,7 +242,7 @@ static bool xdp_setup(struct xdp *self, const char *name, uint32_t address, stru
         return false;
     self->port.mtu = device.mtu;
     memcpy(self->port.mac, device.mac, sizeof device.mac);
-    bool small = carrick_port_frame_max(&self->port) <= carrick_xsk_room(XDP_LARGEST / 2);
+    bool small = carrick_port_frame_room(&self->port) <= carrick_xsk_room(XDP_LARGEST / 2);
     const struct carrick_xsk_config config = {.device = device.index,
                                               .frame_octets = small ? XDP_LARGEST / 2 : XDP_LARGEST,
                                               .receiving = XDP_ARRIVING,

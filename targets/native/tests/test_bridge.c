@@ -344,6 +344,14 @@ static void a_frame_longer_than_a_port_takes_is_counted(void) {
     put(&node, 0, frame, sizeof frame);
     turn(&node);
     CHECK(!got(&node, 1) && count(&node, CARRICK_BRIDGE_TOO_LONG) == 1);
+    /* A tag is beside the MTU. */
+    carrick_store16(frame + 12, 0x8100);
+    put(&node, 0, frame, 1000 + CARRICK_ETHER_HEADER + CARRICK_VLAN_TAG);
+    turn(&node);
+    CHECK(got(&node, 1));
+    put(&node, 0, frame, 1000 + CARRICK_ETHER_HEADER + CARRICK_VLAN_TAG + 1);
+    turn(&node);
+    CHECK(!got(&node, 1) && count(&node, CARRICK_BRIDGE_TOO_LONG) == 2);
     close_node(&node, 2);
 }
 

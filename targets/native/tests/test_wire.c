@@ -3,6 +3,9 @@
  * with this process. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
@@ -85,6 +88,37 @@ static void a_port_stands_against_the_kernel(struct carrick_port *port) {
     carrick_stack_close(stack);
 }
 
+/* The largest frame with a tag, which the kernel takes out of it for those who receive it. */
+static void a_vlan_tag_stays_in_its_frame(void) {
+    struct carrick_port *port = carrick_packet_open("ours0", true, &error);
+    int fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_8021Q));
+    struct sockaddr_ll at = {
+        .sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex("kernel0"), .sll_protocol = htons(ETH_P_ALL)};
+    CHECK(port && fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0);
+    uint8_t sent[1518];
+    for (size_t i = 0; i < sizeof sent; i++)
+        sent[i] = (uint8_t)i;
+    sent[0] = sent[6] = 2; /* to another host */
+    carrick_store16(sent + 12, ETH_P_8021Q);
+    carrick_store16(sent + 14, 0x6005);
+    carrick_store16(sent + 16, ETH_P_IP);
+    CHECK(send(fd, sent, sizeof sent, 0) == sizeof sent);
+    struct carrick_frame frame = {NULL, 0}, room;
+    for (int tries = 0; frame.len != sizeof sent && tries < 5000; tries++) {
+        struct pollfd readable = {.fd = port->fd, .events = POLLIN};
+        (void)poll(&readable, 1, 1);
+        (void)carrick_port_receive(port, 0, &frame, 1);
+    }
+    CHECK(frame.len == sizeof sent && memcmp(frame.data, sent, sizeof sent) == 0);
+    CHECK(carrick_port_reserve(port, 0, &room, 1) == 1);
+    memcpy(room.data, sent, sizeof sent);
+    room.len = sizeof sent;
+    carrick_port_commit(port, 0, &room, 1);
+    CHECK(port->tx == 1 && port->tx_refused == 0);
+    carrick_port_close(port);
+    close(fd);
+}
+
 /* Twice, since whoever ends leaves the device as it was. */
 static void the_same_by_af_xdp(void) {
     uint32_t address = 0;
@@ -108,6 +142,7 @@ int main(void) {
         return 0;
     }
     a_port_stands_against_the_kernel(carrick_packet_open("ours0", false, &error));
+    a_vlan_tag_stays_in_its_frame();
     the_same_by_af_xdp();
     struct carrick_port *tun = carrick_tun_open("tun7", &error);
     if (tun) {

@@ -17,6 +17,7 @@
 #define CARRICK_PORT_BATCH   64u /* most frames of one receive or reserve */
 #define CARRICK_ETHER_HEADER 14u
 #define CARRICK_INTERFACES   8u /* most ports of a stack */
+#define CARRICK_VLAN_TAG     4u /* between addresses and type of a frame (IEEE 802.1Q), beside its MTU */
 
 /* Octets of one frame. */
 struct carrick_frame {
@@ -62,6 +63,11 @@ struct carrick_port {
 /* Octets of a frame of the port's full size. */
 static inline uint32_t carrick_port_frame_max(const struct carrick_port *port) {
     return port->mtu + (port->ethernet ? CARRICK_ETHER_HEADER : 0);
+}
+
+/* Octets of the buffer of a frame, which may have a VLAN tag. */
+static inline uint32_t carrick_port_frame_room(const struct carrick_port *port) {
+    return carrick_port_frame_max(port) + (port->ethernet ? CARRICK_VLAN_TAG : 0);
 }
 
 static inline uint32_t carrick_port_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames,
