@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import forwarding
 import kernel_target
 import key_value
 import rates
@@ -264,6 +265,15 @@ def protocols_packets():
     return Contest("Each protocol, the same, time of a sender's packet with all that answers it", "none; the figures are information", rows, [])
 
 
+def through_a_node():
+    def host(program):
+        folder = TARGET / "bench-forward"
+        build(carrick(), "build", program, "--target", "native", "-o", str(folder))
+        return folder / "forward-host"
+
+    return forwarding.contest(host, open_wires)
+
+
 def check_time():
     def row(program):
         command = [carrick(), "check", program]
@@ -303,6 +313,7 @@ ALL = {
     "simulator": simulator,
     "in-ns3": in_ns3,
     "fat-tree": fat_tree,
+    "forwarding": through_a_node,
     "check": check_time,
     "keystroke": keystroke,
     "memory": memory,
