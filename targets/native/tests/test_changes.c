@@ -20,7 +20,8 @@ static struct carrick_stack *stack;
 
 static void open_one(void) {
     CHECK(carrick_loop_open(1500, 4, ends, &error));
-    struct carrick_stack_config config = {.program = &toy_program, .port = ends[0], .address = ADDRESS, .prefix = 24};
+    struct carrick_stack_config config = {
+        .program = &toy_program, .ports = {ends[0]}, .address = ADDRESS, .prefix = 24};
     stack = carrick_stack_open(&config, &error);
     CHECK(stack);
 }
