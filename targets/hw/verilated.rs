@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
-use carrick_driver::built::{self, Built};
+use carrick_driver::built::{self, Built, Recipe};
 use carrick_driver::targets::PipelineSpec;
 use carrick_driver::{Failure, cc};
 use carrick_interp::{ChainInput, ChainOutput, Chains, OutsideArg, OutsideInstr};
@@ -28,7 +28,7 @@ const INSTALL: &str = "apt-get install verilator g++ make";
 /// [`Failure::Missing`] without XLS or Verilator, [`Failure::Failed`] with what they say.
 pub fn tool(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<Built, Failure> {
     let files = |dir: &Path| circuit::write(program, design, spec, dir).map(|_| ());
-    built::once(TOOL, "verilated", files, make)
+    built::once(&Recipe::of_c(TOOL, "verilated"), files, make)
 }
 
 fn make(dir: &Path) -> Result<(), Failure> {

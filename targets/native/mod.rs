@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use carrick_driver::built::{self, Built};
+use carrick_driver::built::{self, Built, Recipe};
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::stack::{Stack, StackRecords, Telling};
 use carrick_driver::targets::{Cores, Host, Run, Target};
@@ -90,12 +90,8 @@ fn compile(dir: &Path, tracing: Tracing) -> Result<(), Failure> {
 /// The host with the program's core within it.
 fn host(program: &Program, tracing: Tracing) -> Result<Built, Failure> {
     let kind = if tracing == Tracing::On { "telling" } else { "native" };
-    built::once(
-        &format!("{}-host", program.name),
-        kind,
-        |dir| write(program, dir),
-        |dir| compile(dir, tracing),
-    )
+    let name = format!("{}-host", program.name);
+    built::once(&Recipe::of_c(&name, kind), |dir| write(program, dir), |dir| compile(dir, tracing))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use carrick_driver::built::{self, Built};
+use carrick_driver::built::{self, Built, Recipe};
 use carrick_driver::cc::Tracing;
 use carrick_driver::compiled;
 use carrick_driver::targets::Cores;
@@ -40,7 +40,7 @@ struct Replay {
 pub fn of(program: &Arc<Program>) -> Result<Box<dyn Cores>, Failure> {
     let library = compiled::shared_library(program, Tracing::On)?;
     let compiled = CompiledProgram::load(&library.path, program).map_err(Failure::Failed)?;
-    let tool = built::once(REPLAY, "ns3", write, make)?;
+    let tool = built::once(&Recipe::of_c(REPLAY, "ns3"), write, make)?;
     let scripts = built::temporary()?;
     Ok(Box::new(Replay { program: program.clone(), compiled, library, tool, scripts }))
 }

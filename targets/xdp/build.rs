@@ -6,12 +6,11 @@ use std::process::Command;
 
 use carrick_driver::Failure;
 use carrick_driver::build::{RUNTIME, seen_from, write, write_core, write_runtime, write_tree};
-use carrick_driver::built::{self, Built};
+use carrick_driver::built::{self, Built, Recipe};
 use carrick_driver::cc::{self, Tracing};
 use carrick_driver::hash::Hash;
 use carrick_ir::Program;
 use include_dir::{Dir, include_dir};
-use tempfile::TempDir;
 
 use crate::native;
 
@@ -29,6 +28,14 @@ const DISPATCHER: &str = "dispatch/dispatch";
 /// [`Failure::Failed`] if there is something in the program that no program in the kernel can be made of,
 /// [`Failure::Usage`] if the folder cannot be written, and what [`compile`] reports.
 pub fn object(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Failure> {
+    write_object(program, dir)?;
+    compile(dir, &program.name, tracing)?;
+    write_tree(&DISPATCH, &dir.join("dispatch"))?;
+    compile(dir, DISPATCHER, tracing)
+}
+
+/// Writes what is compiled to the program's object.
+fn write_object(program: &Program, dir: &Path) -> Result<(), Failure> {
     if let Some(unfit) = carrick_emit_c::unfit(program) {
         let place = match unfit.loc.line {
             0 => program.file.clone(),
@@ -41,11 +48,12 @@ pub fn object(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Fai
     }
     let (name, text) = carrick_emit_c::emit_bpf(&seen_from(program, dir));
     write(&dir.join(name), text.as_bytes())?;
+    write_headers(dir)
+}
+
+fn write_headers(dir: &Path) -> Result<(), Failure> {
     write_runtime(dir)?;
-    write_tree(&INCLUDE, &dir.join("include"))?;
-    compile(dir, &program.name, tracing)?;
-    write_tree(&DISPATCH, &dir.join("dispatch"))?;
-    compile(dir, DISPATCHER, tracing)
+    write_tree(&INCLUDE, &dir.join("include"))
 }
 
 /// What [`object`] puts into `dir` for what hands packets to the programs on a device.
@@ -119,25 +127,32 @@ pub fn compile(dir: &Path, name: &str, tracing: Tracing) -> Result<(), Failure> 
     cc::run_with(&mut command, "compile for the kernel", "apt-get install clang", "CLANG")
 }
 
-/// A program for the kernel in a folder of its own, which is removed when this is dropped.
+/// A program for the kernel, compiled.
 #[derive(Debug)]
 pub struct Object {
     /// the `.bpf.o`
-    pub path: PathBuf,
+    pub program: Built,
     /// that of what hands packets to the programs on a device
-    pub dispatcher: PathBuf,
-    _dir: TempDir,
+    pub dispatcher: Built,
 }
 
-/// Emits the program's BPF C and compiles it.
+/// Emits the program's BPF C and compiles it, unless this machine has it already.
 ///
 /// # Errors
 /// As [`object`]; [`Failure::Missing`] if there is no place for files.
-pub fn temporary(program: &Program, tracing: Tracing) -> Result<Object, Failure> {
-    let dir = built::temporary()?;
-    object(program, dir.path(), tracing)?;
-    let path = dir.path().join(format!("{}.bpf.o", program.name));
-    Ok(Object { path, dispatcher: dispatcher(dir.path()), _dir: dir })
+pub fn cached_object(program: &Program, tracing: Tracing) -> Result<Object, Failure> {
+    let object = |name: &str, kind, files: &dyn Fn(&Path) -> Result<(), Failure>, tracing| {
+        let file = format!("{name}.bpf.o");
+        // The verifier's rejections name lines.
+        let recipe = Recipe { name: &file, kind, compiler: compiler(), lines: true };
+        built::once(&recipe, files, |dir| compile(dir, name, tracing))
+    };
+    let kind = if tracing == Tracing::On { "telling object" } else { "object" };
+    let dispatcher = |dir: &Path| write_headers(dir).and_then(|()| write_tree(&DISPATCH, dir));
+    Ok(Object {
+        program: object(&program.name, kind, &|dir| write_object(program, dir), tracing)?,
+        dispatcher: object("dispatch", "object", &dispatcher, Tracing::Off)?,
+    })
 }
 
 /// The host of a program that is in the kernel, for `carrick run`.
@@ -147,5 +162,6 @@ pub fn temporary(program: &Program, tracing: Tracing) -> Result<Object, Failure>
 pub fn cached_host(program: &Program, tracing: Tracing) -> Result<Built, Failure> {
     let made = |dir: &Path| host_made(program, dir, tracing);
     let kind = if tracing == Tracing::On { "kernel-telling" } else { "kernel" };
-    built::once(&format!("{}-host", program.name), kind, |dir| host_files(program, dir), made)
+    let name = format!("{}-host", program.name);
+    built::once(&Recipe::of_c(&name, kind), |dir| host_files(program, dir), made)
 }

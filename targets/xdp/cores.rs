@@ -29,9 +29,9 @@ struct KernelCores {
 /// Compiles a program for the kernel, with tracing.
 ///
 /// # Errors
-/// As [`build::temporary`].
+/// As [`build::cached_object`].
 pub fn of(program: &Program, verbose: bool) -> Result<Box<dyn Cores>, Failure> {
-    let object = build::temporary(program, Tracing::On)?;
+    let object = build::cached_object(program, Tracing::On)?;
     Ok(Box::new(KernelCores { object, verbose, refusal: Rc::default() }))
 }
 
@@ -42,7 +42,7 @@ impl Cores for KernelCores {
     }
 
     fn engine(&self, pace: Pace) -> Engine {
-        let (object, refusal) = (self.object.path.clone(), self.refusal.clone());
+        let (object, refusal) = (self.object.program.path.clone(), self.refusal.clone());
         Engine::Made(Rc::new(move |program: &Arc<Program>, config| {
             match KernelCore::new(&object, program.clone(), config, pace) {
                 Ok(core) => Ok(Box::new(core)),

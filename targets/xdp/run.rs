@@ -188,17 +188,18 @@ fn place(run: &Run<'_>, words: &Words, tracing: Tracing) -> Result<Placed, Failu
     let refused = |refusal: Refusal| refusal.failure(run.verbose);
     let device = Device::find(&words.device).map_err(refused)?;
     let limited = rates::limited(&program, &words.rates.limits)?;
-    let compiled = build::temporary(&limited, tracing)?;
+    let compiled = build::cached_object(&limited, tracing)?;
     // Before anything is at the device: packets that come while a compiler works would find nobody.
     let applied = (!words.host.is_empty()).then(|| run.compiling(|| build::cached_host(&program, tracing)));
     let host = applied.transpose()?;
     let end = (tracing == Tracing::Off).then(told_to_end).transpose();
     let end = end.map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
     let seed = seed().map_err(Failure::Missing)?;
-    let object = Object::load(&compiled.path, &limited, seed, words.address, device.mtu, &params);
+    let object = Object::load(&compiled.program.path, &limited, seed, words.address, device.mtu, &params);
     let object = object.map_err(refused)?;
     let who = format!("{} (process {})", program.name, std::process::id());
-    let entry = Entry { dispatcher: &compiled.dispatcher, protocol: program.net_header.protocol, who: &who };
+    let entry =
+        Entry { dispatcher: &compiled.dispatcher.path, protocol: program.net_header.protocol, who: &who };
     object.set_device(device.index).map_err(Failure::Failed)?;
     let link = object.attach(&device, entry).map_err(refused)?;
     // Standard output is the application's.

@@ -50,7 +50,7 @@ fn programs() -> Vec<(PathBuf, Arc<Program>)> {
 
 /// The object of a program; `None`, said aloud, where nothing compiles it.
 fn object(program: &Program, tracing: Tracing) -> Option<build::Object> {
-    match build::temporary(program, tracing) {
+    match build::cached_object(program, tracing) {
         Ok(object) => Some(object),
         Err(Failure::Missing(what)) => {
             skip(&what);
@@ -78,9 +78,9 @@ fn loaded<T>(result: Result<T, Refusal>) -> Option<T> {
 fn the_verifier_takes_every_program_that_fits() {
     for (path, program) in programs() {
         let Some(object) = object(&program, Tracing::Off) else { return };
-        let need = needs::of(&object.path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
-        assert!(needs::of(&object.dispatcher).expect("it is known").since <= need.since);
-        let Some(_) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])) else { return };
+        let need = needs::of(&object.program.path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+        assert!(needs::of(&object.dispatcher.path).expect("it is known").since <= need.since);
+        let Some(_) = loaded(Object::load(&object.program.path, &program, 1, 1, 1500, &[])) else { return };
     }
 }
 
@@ -89,7 +89,8 @@ fn an_older_kernel_is_told_the_first_line_that_it_does_not_take() {
     let old = "6.1.0-28-amd64";
     let streams = fits(&root().join("protocols/tcp/tcp.mtp")).expect("it fits");
     let Some(object) = object(&streams, Tracing::Off) else { return };
-    let lacking = needs::lacking(&needs::of(&object.path).expect("it is known"), old).expect("it has loops");
+    let lacking =
+        needs::lacking(&needs::of(&object.program.path).expect("it is known"), old).expect("it has loops");
     let begin = "this kernel is Linux 6.1.0-28-amd64, and it takes 6.9 for its loops (opening.mtp:";
     assert!(lacking.starts_with(begin), "{lacking}");
 }
@@ -98,14 +99,14 @@ fn an_older_kernel_is_told_the_first_line_that_it_does_not_take() {
 fn may_load() -> bool {
     let program = fits(&root().join("tests/programs/least.mtp")).expect("it fits");
     let object = object(&program, Tracing::Off);
-    object.and_then(|object| loaded(Object::load(&object.path, &program, 1, 1, 1500, &[]))).is_some()
+    object.and_then(|object| loaded(Object::load(&object.program.path, &program, 1, 1, 1500, &[]))).is_some()
 }
 
 /// What a comparison of an object, in the kernel, with the interpreter gave.
 fn compared(object: &build::Object, program: &Arc<Program>, seed: u64) -> Comparison {
     let pace = if seed % 2 == 1 { Pace::AtOnce } else { Pace::Asked };
     let mut make = |config: &Config| {
-        let core = KernelCore::new(&object.path, program.clone(), config, pace);
+        let core = KernelCore::new(&object.program.path, program.clone(), config, pace);
         Ok(Box::new(core.map_err(|e| e.to_string())?) as Box<dyn Core>)
     };
     diff_cores(program, &mut make, pace, seed, OPERATIONS).expect("it loads")
@@ -148,7 +149,7 @@ fn transports_do_in_the_kernel_what_they_do_in_the_interpreter() {
         let of = |p: &carrick_ir::ParamDef| if p.name == instances { 16 } else { p.default };
         let params: Vec<u64> = program.params.iter().map(of).collect();
         for seed in 1..=SEEDS {
-            let path = object.path.clone();
+            let path = object.program.path.clone();
             let engine = Engine::Made(Rc::new(move |program, config| {
                 let core = KernelCore::new(&path, program.clone(), config, Pace::Asked);
                 Ok(Box::new(core.map_err(|e| e.to_string())?))
@@ -178,7 +179,7 @@ fn a_transport_with_features_does_so_too() {
         let path = root().join("protocols/tcp/tcp.mtp");
         let program = compile_choice(&path, &choice).expect("readable").program.expect("it is right");
         let Some(plain) = object(&program, Tracing::Off) else { return };
-        let Some(_) = loaded(Object::load(&plain.path, &program, 1, 1, 1500, &[])) else { return };
+        let Some(_) = loaded(Object::load(&plain.program.path, &program, 1, 1, 1500, &[])) else { return };
         let Some(object) = object(&program, Tracing::On) else { return };
         let result = compared(&object, &program, 1);
         assert_eq!(result.difference, None, "{features:?}");
@@ -223,7 +224,7 @@ fn goes_first(policy: &str, priority: &str) {
 fn what_follows_from_an_event_comes_before_anything_else() {
     let program = fits(&root().join("tests/programs/steps.mtp")).expect("it fits");
     let Some(object) = object(&program, Tracing::Off) else { return };
-    let Some(object) = loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])) else { return };
+    let Some(object) = loaded(Object::load(&object.program.path, &program, 1, 1, 1500, &[])) else { return };
     let run = |asks| object.run("ingress", &segment(asks)).expect("it runs").1;
     // The first one only makes the flow.
     run(false);
@@ -284,7 +285,7 @@ fn real_packets_are_answered_in_the_kernel() {
     let path = answering(dir.path());
     let program = fits(&path).expect("it fits");
     let Some(object) = object(&program, Tracing::Off) else { return };
-    if loaded(Object::load(&object.path, &program, 1, 1, 1500, &[])).is_none() {
+    if loaded(Object::load(&object.program.path, &program, 1, 1, 1500, &[])).is_none() {
         return;
     }
     let_frames_back(&net);

@@ -20,10 +20,30 @@ const KEPT: usize = 128;
 /// What the compiler and `make` listen to.
 const VARIABLES: [&str; 5] = ["CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
 
+/// What is built, and how.
+#[derive(Debug)]
+pub struct Recipe<'a> {
+    /// of the file
+    pub name: &'a str,
+    /// one word for how it is built
+    pub kind: &'a str,
+    /// whose version counts, too
+    pub compiler: String,
+    /// whether lines of programs, which errors name, make it another file
+    pub lines: bool,
+}
+
+impl<'a> Recipe<'a> {
+    /// What the compiler of C builds.
+    pub fn of_c(name: &'a str, kind: &'a str) -> Recipe<'a> {
+        Recipe { name, kind, compiler: cc::compiler(), lines: false }
+    }
+}
+
 /// A file that can be used, as long as this is there.
 #[derive(Debug)]
 pub struct Built {
-    /// the executable or the library
+    /// the executable, library or object
     pub path: PathBuf,
     _dir: Option<TempDir>,
 }
@@ -38,20 +58,19 @@ pub fn temporary() -> Result<TempDir, Failure> {
     })
 }
 
-/// The file `name` that `made` builds of what `files` writes, unless this machine has it already; `kind` is one word for how
-/// it is built.
+/// The file that `made` builds of what `files` writes, unless this machine has it already.
 ///
 /// # Errors
 /// Those of `files` and `made`; [`Failure::Missing`] if there is no place for files.
 pub fn once(
-    name: &str,
-    kind: &str,
+    recipe: &Recipe<'_>,
     files: impl Fn(&Path) -> Result<(), Failure>,
     made: impl Fn(&Path) -> Result<(), Failure>,
 ) -> Result<Built, Failure> {
     let dir = temporary()?;
     files(dir.path())?;
-    let place = key(kind, dir.path()).and_then(|key| Some(folder()?.join(key)));
+    let name = recipe.name;
+    let place = key(recipe, dir.path()).and_then(|key| Some(folder()?.join(key)));
     let found = || Some(Built { path: kept(place.as_ref()?, name)?, _dir: None });
     if let Some(built) = found() {
         return Ok(built);
@@ -91,30 +110,35 @@ impl Drop for Lock {
 }
 
 /// Of what is compiled in this folder, and by what; `None` where there is no compiler.
-fn key(kind: &str, dir: &Path) -> Option<String> {
-    let version = Command::new(cc::compiler()).arg("--version").output().ok()?;
+fn key(recipe: &Recipe<'_>, dir: &Path) -> Option<String> {
+    let version = Command::new(&recipe.compiler).arg("--version").output().ok()?;
     let mut hash = Hash::new();
-    hash.add(kind.as_bytes());
+    hash.add(recipe.kind.as_bytes());
     hash.add(&version.stdout);
     for name in VARIABLES {
         hash.add(std::env::var_os(name).unwrap_or_default().as_encoded_bytes());
         hash.add(&[0]);
     }
-    add_files(&mut hash, dir, dir).ok()?;
+    add_files(&mut hash, recipe.lines, dir, dir).ok()?;
     Some(format!("{:016x}", hash.value()))
 }
 
-fn add_files(hash: &mut Hash, root: &Path, dir: &Path) -> io::Result<()> {
+fn add_files(hash: &mut Hash, lines: bool, root: &Path, dir: &Path) -> io::Result<()> {
     let entries = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
     paths.sort();
     for path in paths {
         if path.is_dir() {
-            add_files(hash, root, &path)?;
+            add_files(hash, lines, root, &path)?;
             continue;
         }
         hash.add(path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes());
-        hash.add_code(&fs::read(&path)?);
+        let text = fs::read(&path)?;
+        if lines {
+            hash.add(&text)
+        } else {
+            hash.add_code(&text)
+        }
         hash.add(&[0]);
     }
     Ok(())
@@ -233,11 +257,15 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let of = |name: &str, text: &str| {
             fs::write(dir.path().join(name), text).expect("writable");
-            key("native", dir.path()).expect("there is a compiler")
+            let recipe = Recipe::of_c("a-host", "native");
+            let exact = Recipe { lines: true, ..Recipe::of_c("a-host", "native") };
+            [recipe, exact].map(|recipe| key(&recipe, dir.path()).expect("there is a compiler"))
         };
         let first = of("a.c", "#line 1 \"x\"\nint a;");
-        assert_eq!(of("a.c", "#line 2 \"y\"\nint a;"), first);
-        assert_ne!(of("a.c", "int b;"), first);
-        assert_ne!(of("b.c", "int a;"), first);
+        let moved = of("a.c", "#line 2 \"y\"\nint a;");
+        assert_eq!(moved[0], first[0]);
+        assert_ne!(moved[1], first[1]);
+        assert_ne!(of("a.c", "int b;")[0], first[0]);
+        assert_ne!(of("b.c", "int a;")[0], first[0]);
     }
 }

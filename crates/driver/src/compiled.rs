@@ -6,7 +6,7 @@ use std::process::Command;
 
 use carrick_ir as ir;
 
-use crate::built::{self, Built};
+use crate::built::{self, Built, Recipe};
 use crate::cc::{Tracing, compiler, run};
 use crate::{Failure, build};
 
@@ -18,7 +18,7 @@ pub fn shared_library(program: &ir::Program, tracing: Tracing) -> Result<Built, 
     let name = &program.name;
     let kind = if tracing == Tracing::On { "telling library" } else { "library" };
     let files = |dir: &Path| build::write_core(program, dir);
-    built::once(&format!("{name}.so"), kind, files, |dir| compile(name, dir, tracing))
+    built::once(&Recipe::of_c(&format!("{name}.so"), kind), files, |dir| compile(name, dir, tracing))
 }
 
 fn compile(name: &str, dir: &Path, tracing: Tracing) -> Result<(), Failure> {

@@ -25,8 +25,8 @@ fn what_is_pinned_opens_for_root_alone() {
     }
     let program = compile_file(&root().join("tests/programs/least.mtp")).expect("readable").program;
     let program = program.expect("it is right");
-    let compiled = build::temporary(&program, Tracing::Off).expect("it compiles");
-    let object = Object::load(&compiled.path, &program, 1, 1, 1500, &[]).expect("it is taken");
+    let compiled = build::cached_object(&program, Tracing::Off).expect("it compiles");
+    let object = Object::load(&compiled.program.path, &program, 1, 1, 1500, &[]).expect("it is taken");
     let dir = tempfile::tempdir().expect("a folder");
     // Whoever may look into the folders still may not open what is in them.
     fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).expect("it is ours");
