@@ -96,7 +96,7 @@ fn what_a_program_leaves_is_given_back_at_once() {
 const FILLER: &str = "
 import select, socket, sys
 s = socket.create_connection((sys.argv[1], 1000))
-s.sendall(b'hold\\n')
+s.sendall(b'hold filler\\n')
 assert s.recv(1) == b'!'
 s.setblocking(False)
 while select.select([], [s], [], 0.2)[1]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The other end, on the kernel's stack: does on each connection what its first line asks. Says `ready` when it serves."""
+import collections
 import errno
 import queue
 import select
@@ -9,7 +10,7 @@ import sys
 import threading
 
 PORT = 1000
-go = threading.Event()
+gates = collections.defaultdict(threading.Event)  # by name: what somebody says late is not for the next one
 floods = queue.Queue()
 
 
@@ -43,13 +44,12 @@ def serve(s, address):
         s.recv(1)
     elif what[0] == "count":  # what comes until the end, told in digits
         s.sendall(str(len(all_of(s))).encode())
-    elif what[0] == "hold":  # reads nothing until somebody says `go`
-        go.clear()
+    elif what[0] == "hold":  # reads nothing until somebody says `go` with the same name
         s.sendall(b"!")
-        go.wait()
+        gates[what[1]].wait()
         all_of(s)
     elif what[0] == "go":
-        go.set()
+        gates[what[1]].set()
     elif what[0] == "flood":  # octets, until they have been taken no more for a while
         s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
         s.setblocking(False)

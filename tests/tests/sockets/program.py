@@ -277,23 +277,25 @@ def less_than_a_segment_waits_for_more():
     assert all_of(s) == b"70000", "the end is not waited for"
 
 
-def filled():
-    """A connection whose peer reads nothing, and takes no more."""
-    s = ask("hold")
+def filled(name):
+    """A connection whose peer reads nothing until `go NAME`, and takes no more."""
+    s = ask("hold " + name)
     assert s.recv(1) == b"!"
     s.setblocking(False)
+    put = 0
     while select.select([], [s], [], 0.5)[1]:
-        s.send(b"h" * 65536)
+        put += s.send(b"h" * 65536)
+        assert put < 64 << 20, "the peer reads"
     return s
 
 
 @case
 def data_waits_no_longer_than_the_user_timeout():
-    s = filled()
+    s = filled("timeout")
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 300)
     wait(s, select.POLLIN)
     fails(errno.ETIMEDOUT, s.recv, 1)
-    ask("go")
+    ask("go timeout")
 
 
 def seconds_to_close(s, seconds):
@@ -306,11 +308,11 @@ def seconds_to_close(s, seconds):
 
 @case
 def closing_waits_until_the_peer_has_all():
-    s = filled()
+    s = filled("linger")
     other = s.dup()
     assert seconds_to_close(s, PATIENCE) < 10, "another owner has it"
     assert seconds_to_close(other, 1) >= 0.9, "nobody reads"
-    ask("go")
+    ask("go linger")
     s = ask("count")
     s.sendall(b"c" * 100_000)
     assert seconds_to_close(s, PATIENCE) < 10, "all is read"
