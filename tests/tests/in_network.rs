@@ -365,7 +365,7 @@ fn each_role_has_its_place() {
     let frames = root().join("protocols/netblocks/netblocks.mtp").display().to_string();
     let said = refused(&["sim", &frames, "--via", "lane/lane.mtp"]);
     assert!(said.contains("whole frames"), "{said}");
-    let output = run(dir, &["build", "lane/lane.mtp", "--target", "native", "-o", "out"]);
+    let output = run(dir, &["build", "lane/lane.mtp", "--target", "ns3", "-o", "out"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         !output.status.success() && said.contains("does not run programs in the role `in_network`"),
