@@ -82,7 +82,6 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     let given = |id: ParamId| params.get(id.index()).copied().or_else(|| built(id));
     for (number, ctx) in program.contexts.iter().enumerate() {
         let rings = || [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten();
-        let each = rings().fold(PIECE as u64, |sum, size| sum.saturating_add(ring(program, size, &built)));
         let most_grown = ctx.rx_growth.as_ref().map(|growth| &growth.most);
         if rings().chain(most_grown).any(|size| ring(program, size, &built) != ring(program, size, &given)) {
             return Err(Refusal::Failed(format!(
@@ -95,17 +94,24 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
         }
         let instances = fold::fold(program, &ctx.capacity, &given).unwrap_or(1).max(1);
         all = all.saturating_add(instances);
+        let blocks = Blocks::of(program, ctx, &built, &given);
         if ctx.tx_capacity.is_some() || ctx.rx_capacity.is_some() {
             transfers = transfers.saturating_add(instances);
+            let ring_of = |size: &Option<Expr>| size.as_ref().map_or(0, |size| ring(program, size, &built));
+            let received = blocks
+                .as_ref()
+                .map_or_else(|| ring_of(&ctx.rx_capacity), |blocks| blocks.each * blocks.octets);
+            let each = (PIECE as u64).saturating_add(ring_of(&ctx.tx_capacity)).saturating_add(received);
             let here = instances.saturating_mul(each);
             octets = octets.saturating_add(here);
             if here > u64::saturating_mul(most.1, most.2) {
                 most = (number, instances, each);
             }
         }
-        let blocks = blocks(program, ctx, instances, &built, &given);
-        if let Some((count, each)) = blocks {
-            octets = octets.saturating_add(u64::from(count) * each);
+        if let Some(blocks) = blocks {
+            octets = octets.saturating_add(blocks.pool.saturating_mul(blocks.octets));
+            let count = instances.saturating_mul(blocks.each).saturating_add(blocks.pool);
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
             elements.push((format!("blocks_{number}"), count));
             elements.push((format!("unused_{number}"), count));
         }
@@ -134,20 +140,29 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     Ok(Room { elements, octets, most })
 }
 
-/// How many blocks there are for what so many instances receive, and how many bytes each takes; `None` if their units do not grow.
-/// A unit begins anywhere in a block, so each has one block more than it fills.
-fn blocks(
-    program: &Program,
-    ctx: &ContextDef,
-    instances: u64,
-    built: &dyn Fn(ParamId) -> Option<u64>,
-    given: &dyn Fn(ParamId) -> Option<u64>,
-) -> Option<(u32, u64)> {
-    let (block, _) = units::blocks(program, ctx, built)?;
-    let least = ring(program, ctx.rx_capacity.as_ref()?, built);
-    let pool = fold::fold(program, &ctx.rx_growth.as_ref()?.pool, given).unwrap_or(0);
-    let count = instances.saturating_mul(least.div_ceil(block) + 1).saturating_add(pool / block);
-    Some((u32::try_from(count).unwrap_or(u32::MAX), block + PIECE as u64))
+/// The blocks of units that grow.
+struct Blocks {
+    /// for what each instance may always hold; a unit begins anywhere in a block, so it is one more than that fills
+    each: u64,
+    /// for what all units grow by
+    pool: u64,
+    /// of one in its map
+    octets: u64,
+}
+
+impl Blocks {
+    /// `None` if the units of a context do not grow.
+    fn of(
+        program: &Program,
+        ctx: &ContextDef,
+        built: &dyn Fn(ParamId) -> Option<u64>,
+        given: &dyn Fn(ParamId) -> Option<u64>,
+    ) -> Option<Blocks> {
+        let (block, _) = units::blocks(program, ctx, built)?;
+        let least = ring(program, ctx.rx_capacity.as_ref()?, built);
+        let pool = fold::fold(program, &ctx.rx_growth.as_ref()?.pool, given).unwrap_or(0);
+        Some(Blocks { each: least.div_ceil(block) + 1, pool: pool / block, octets: block + PIECE as u64 })
+    }
 }
 
 /// How many requests are staged at once where so many instances have units: as many as fit into their number.
