@@ -5,6 +5,7 @@
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
 
 use carrick_driver::built::Built;
@@ -12,9 +13,10 @@ use carrick_driver::cc::Tracing;
 use carrick_driver::stack::{LOOK, Stack, StackRecords, Telling};
 use carrick_driver::targets::Run;
 use carrick_driver::{Failure, params};
-use carrick_ir::COUNTERS;
+use carrick_ir::{COUNTERS, Program};
 use carrick_xdp_loader::rates::Rates;
-use carrick_xdp_loader::{Device, Entry, Link, Object, Refusal, advice, rates, seed};
+use carrick_xdp_loader::between::INTERFACES;
+use carrick_xdp_loader::{Device, Entry, Link, Object, Refusal, Whole, advice, rates, seed};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -25,53 +27,60 @@ use super::build;
 /// What stands behind the program's name.
 #[derive(Default)]
 struct Words {
-    device: String,
+    /// one, or those of a program in the network
+    devices: Vec<String>,
     address: u32,
     settings: Vec<String>,
     rates: Rates,
-    /// for the process in which the application is; empty: there is none
-    host: Vec<String>,
+    /// for the process of the application, or of a program in the network; `None`: there is none
+    host: Option<Vec<String>>,
 }
 
 /// The options, for `carrick run --help`.
-pub const OPTIONS: &str = "--port DEVICE, --addr A/LEN, --set PARAM=VALUE, --rate [UID:]RATE, --flow-rate [UID:]RATE; for an \
+pub const OPTIONS: &str = "--port DEVICE (a program in the network: for each of its interfaces, and no --addr), --addr A/LEN, --set PARAM=VALUE, --rate [UID:]RATE, --flow-rate [UID:]RATE; for an \
                            application also --app APP, --requests N, --spin, --gateway A, --seed N";
 
 const USAGE: &str = "write `--port DEVICE --addr ADDRESS`; `--set PARAM=VALUE`, `--rate [UID:]RATE` and `--flow-rate [UID:]RATE` can be repeated; `--app APP` also takes `--requests N` and `--spin`";
 
-fn words(args: &[String]) -> Result<Words, Failure> {
+fn words(args: &[String], program: &Program) -> Result<Words, Failure> {
     let mut words = Words::default();
+    let mut host = Vec::new();
     let mut written = rates::Options::default();
     let mut rest = args.iter();
     while let Some(word) = rest.next() {
         if word == "--spin" {
-            words.host.push(word.clone());
+            host.push(word.clone());
             continue;
         }
         let value = rest.next().ok_or_else(|| Failure::Usage(format!("{word} has no value; {USAGE}")))?;
         match word.as_str() {
-            "--port" => words.device = device(value)?,
+            "--port" => words.devices.push(device(value)?),
             "--addr" => {
                 let address = carrick_driver::address::of_host(value).map_err(Failure::Usage)?;
                 words.address = address.into();
-                words.host.extend([word.clone(), value.clone()]);
+                host.extend([word.clone(), value.clone()]);
             }
             "--rate" => written.add(value, false)?,
             "--flow-rate" => written.add(value, true)?,
             "--set" => words.settings.push(value.clone()),
-            "--app" | "--requests" | "--seed" | "--gateway" => {
-                words.host.extend([word.clone(), value.clone()])
-            }
+            "--app" | "--requests" | "--seed" | "--gateway" => host.extend([word.clone(), value.clone()]),
             _ => return Err(Failure::Usage(format!("target `xdp` has no option {word}; {USAGE}"))),
         }
     }
     words.rates = written.read()?;
-    words.tell_door()?;
-    if !words.host.iter().any(|word| word == "--app") {
-        words.host.clear();
+    if program.in_network.is_some() {
+        words.between(host)?;
+        return Ok(words);
     }
-    if words.device.is_empty() || words.address == 0 {
+    words.tell_door(&mut host)?;
+    words.host = host.iter().any(|word| word == "--app").then_some(host);
+    if words.devices.is_empty() || words.address == 0 {
         return Err(Failure::Usage(format!("device or address is missing; {USAGE}")));
+    }
+    if words.devices.len() > 1 {
+        return Err(Failure::Usage(
+            "only a program in the network (`register_role`) has several interfaces; write `--port` once".into(),
+        ));
     }
     Ok(words)
 }
@@ -87,9 +96,28 @@ fn device(port: &str) -> Result<String, Failure> {
 }
 
 impl Words {
+    /// What fits a program in the network, which has a process for its timers, and no application.
+    fn between(&mut self, host: Vec<String>) -> Result<(), Failure> {
+        let wrong = |what: &str| Err(Failure::Usage(format!("the program is one in the network: {what}")));
+        if !(2..=INTERFACES).contains(&self.devices.len()) {
+            return wrong(&format!(
+                "write `--port DEVICE` for each of its interfaces, two to {INTERFACES} times"
+            ));
+        }
+        let twice = |n: &usize| self.devices[..*n].contains(&self.devices[*n]);
+        if let Some(twice) = (0..self.devices.len()).find(twice) {
+            return wrong(&format!("each interface is a device of its own; `{}` is given twice", self.devices[twice]));
+        }
+        if self.address != 0 || self.rates.limits.any() || host.iter().any(|word| word == "--app" || word == "--gateway") {
+            return wrong("it has no address, application or users; leave out `--addr`, `--gateway`, `--app`, `--rate` and `--flow-rate`");
+        }
+        self.host = Some(host);
+        Ok(())
+    }
+
     /// Tells the door of unmodified programs' sockets whose rate is which.
-    fn tell_door(&mut self) -> Result<(), Failure> {
-        let door = self.host.iter_mut().find(|word| word.starts_with("sockets:"));
+    fn tell_door(&self, host: &mut [String]) -> Result<(), Failure> {
+        let door = host.iter_mut().find(|word| word.starts_with("sockets:"));
         match door {
             Some(door) => door.push_str(&self.rates.rules()),
             None if self.rates.users.is_empty() => {}
@@ -109,12 +137,12 @@ impl Words {
 /// # Errors
 /// As [`carrick_driver::targets::Host::run`].
 pub fn run(run: &Run<'_>) -> Result<ExitCode, Failure> {
-    let words = words(run.words)?;
+    let words = words(run.words, run.program)?;
     let Placed { device, object, link, host, end } = place(run, &words, Tracing::Off)?;
     let end = end.expect("nothing else ends it");
     let mut watch = Watch { object: &object, device: &device, said: false };
-    if let Some(host) = host {
-        let code = applied(host, &mut watch, &words.host, &end);
+    if let (Some(host), Some(args)) = (host, &words.host) {
+        let code = applied(host, &mut watch, args, &end);
         let used = object.owned().map_err(Failure::Failed)?;
         words.rates.used(&used).iter().for_each(|of| eprintln!("{of}"));
         link.detach().map_err(Failure::Failed)?;
@@ -137,17 +165,17 @@ pub fn run(run: &Run<'_>) -> Result<ExitCode, Failure> {
 /// # Errors
 /// As [`carrick_driver::targets::Host::run_telling`].
 pub fn run_telling(run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
-    let words = words(run.words)?;
-    if words.host.is_empty() {
+    let words = words(run.words, run.program)?;
+    let Some(of_host) = words.host.clone() else {
         return Err(Failure::Usage(
             "target `xdp` reports events to the process of an application: add `--app APP`".into(),
         ));
-    }
+    };
     let Placed { object, link, host, .. } = place(run, &words, Tracing::On)?;
     let host = host.expect("there is an application");
     let cannot = |e: io::Error| Failure::Missing(format!("cannot hand over descriptors: {e}"));
     let port = inherited(&object).map_err(cannot)?;
-    let args: Vec<String> = ["--port".to_owned(), port].into_iter().chain(words.host).collect();
+    let args: Vec<String> = ["--port".to_owned(), port].into_iter().chain(of_host).collect();
     let telling = Telling { program: run.program, args: &args, changes: run.changes };
     let (mut stack, records) = Stack::start_telling(&telling, || Ok(host))?;
     stack.hold(Box::new(Attached { link: Some(link), _object: object }));
@@ -156,14 +184,32 @@ pub fn run_telling(run: &Run<'_>) -> Result<(Stack, StackRecords), Failure> {
 
 /// A program at its device, until this is dropped.
 struct Attached {
-    link: Option<Link>,
+    link: Option<Linked>,
     _object: Object,
 }
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        if let Some(Err(error)) = self.link.take().map(Link::detach) {
+        if let Some(Err(error)) = self.link.take().map(Linked::detach) {
             eprintln!("carrick: {error}");
+        }
+    }
+}
+
+/// A program at one device beside others, or alone at several.
+enum Linked {
+    Beside(Link),
+    Between(Vec<Whole>),
+}
+
+impl Linked {
+    fn detach(self) -> Result<(), String> {
+        match self {
+            Linked::Beside(link) => link.detach(),
+            Linked::Between(links) => {
+                drop(links);
+                Ok(())
+            }
         }
     }
 }
@@ -173,7 +219,7 @@ struct Placed {
     /// its name
     device: String,
     object: Object,
-    link: Link,
+    link: Linked,
     /// of the application, if there is one
     host: Option<Built>,
     /// has something to read once this process is told to end; a traced program ends as this process does
@@ -186,25 +232,38 @@ fn place(run: &Run<'_>, words: &Words, tracing: Tracing) -> Result<Placed, Failu
     let params = params::values(&program, &words.settings)?;
     params::build_in(&mut program, &params);
     let refused = |refusal: Refusal| refusal.failure(run.verbose);
-    let device = Device::find(&words.device).map_err(refused)?;
+    let devices = words.devices.iter().map(|name| Device::find(name)).collect::<Result<Vec<_>, _>>();
+    let devices = devices.map_err(refused)?;
+    let mtu = devices.iter().map(|device| device.mtu).min().unwrap_or(0);
     let limited = rates::limited(&program, &words.rates.limits)?;
     let compiled = build::cached_object(&limited, tracing)?;
     // Before anything is at the device: packets that come while a compiler works would find nobody.
-    let applied = (!words.host.is_empty()).then(|| run.compiling(|| build::cached_host(&program, tracing)));
+    let applied = words.host.is_some().then(|| run.compiling(|| build::cached_host(&program, tracing)));
     let host = applied.transpose()?;
     let end = (tracing == Tracing::Off).then(told_to_end).transpose();
     let end = end.map_err(|e| Failure::Missing(format!("cannot wait for signals: {e}")))?;
     let seed = seed().map_err(Failure::Missing)?;
-    let object = Object::load(&compiled.program.path, &limited, seed, words.address, device.mtu, &params);
+    let object = Object::load(&compiled.program.path, &limited, seed, words.address, mtu, &params);
     let object = object.map_err(refused)?;
-    let who = format!("{} (process {})", program.name, std::process::id());
-    let entry =
-        Entry { dispatcher: &compiled.dispatcher.path, protocol: program.net_header.protocol, who: &who };
-    object.set_device(device.index).map_err(Failure::Failed)?;
-    let link = object.attach(&device, entry).map_err(refused)?;
+    let names = words.devices.join(" and ");
+    let link = link(&program, &object, &devices, &compiled.dispatcher.path).map_err(refused)?;
     // Standard output is the application's.
-    eprintln!("{} is on {}", program.name, device.name);
-    Ok(Placed { device: device.name, object, link, host, end })
+    let is = if devices.len() > 1 { "between" } else { "on" };
+    eprintln!("{} is {is} {names}", program.name);
+    Ok(Placed { device: names, object, link, host, end })
+}
+
+/// Puts a program where its devices give it their packets.
+fn link(program: &Program, object: &Object, devices: &[Device], dispatcher: &Path) -> Result<Linked, Refusal> {
+    if program.in_network.is_some() {
+        object.set_interfaces(devices).map_err(Refusal::Failed)?;
+        return object.attach_between(devices).map(Linked::Between);
+    }
+    let who = format!("{} (process {})", program.name, std::process::id());
+    let entry = Entry { dispatcher, protocol: program.net_header.protocol, who: &who };
+    let device = &devices[0];
+    object.set_device(device.index).map_err(Refusal::Failed)?;
+    object.attach(device, entry).map(Linked::Beside)
 }
 
 /// The word by which a process that is started finds the maps and programs, which it inherits.

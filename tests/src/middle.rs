@@ -27,10 +27,9 @@ pub struct Middle {
     names: [String; 3],
 }
 
-/// The devices of the node.
-const DEVICES: [&str; 2] = ["west0", "east0"];
-
 impl Middle {
+    /// The devices of the node.
+    pub const DEVICES: [&'static str; 2] = ["west0", "east0"];
     /// The client's address.
     pub const CLIENT: &'static str = "10.0.0.3";
     /// The server's: that of [`tcp_segment::CORE`].
@@ -60,7 +59,7 @@ impl Middle {
             within(name, "sysctl -q -w net.ipv6.conf.default.addr_gen_mode=1")?;
         }
         let ends = [(client, Self::CLIENT, "fd00::3"), (server, Self::SERVER, Self::SERVER_6)];
-        for ((name, four, six), device) in ends.into_iter().zip(DEVICES) {
+        for ((name, four, six), device) in ends.into_iter().zip(Self::DEVICES) {
             within(node, &format!("ip link add {device} type veth peer name wire0 netns {name}"))?;
             for (name, device) in [(node, device), (name, "wire0")] {
                 within(name, &format!("ethtool -K {device} tso off gso off gro off tx off rx off"))?;
@@ -86,7 +85,7 @@ impl Middle {
 
     /// The arguments of a host of the node, with ports of these kinds.
     pub fn ports(kinds: [&str; 2]) -> [String; 4] {
-        let [one, other] = [0, 1].map(|at| format!("{}:{}", kinds[at], DEVICES[at]));
+        let [one, other] = [0, 1].map(|at| format!("{}:{}", kinds[at], Self::DEVICES[at]));
         ["--port".into(), one, "--port".into(), other]
     }
 

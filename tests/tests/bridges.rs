@@ -6,11 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use carrick_tests::build::host;
+use carrick_tests::build::{carrick, host, root};
 use carrick_tests::middle::{Middle, Place};
-use carrick_tests::net::lacks;
+use carrick_tests::net::{lacks, skip};
 use carrick_tests::pattern;
-use carrick_tests::running::{Running, saying, serve};
+use carrick_tests::running::{Running, saying, serve, started};
 use carrick_tests::scripted::Scripted;
 use carrick_tests::tcp_segment::{self, Segment};
 use rustix::net::{AddressFamily, SendFlags, SocketType, ipproto, sendto, socket};
@@ -40,6 +40,31 @@ impl Node {
         command.args(Middle::ports(kinds)).args(more);
         let (running, said) = saying(&mut command, "running between");
         Node(running, Box::new(said))
+    }
+
+    /// In the kernel of the node: its devices give the program their frames. `None`, said aloud, where that cannot be.
+    fn in_kernel(middle: &Middle, program: &str, more: &[&str]) -> Option<Node> {
+        // What XDP sends by a pair of devices arrives where the other end takes frames in batches.
+        for place in [Place::Client, Place::Server] {
+            let taken = middle.command(place, "ethtool").args(["-K", "wire0", "gro", "on"]).status();
+            assert!(taken.is_ok_and(|status| status.success()), "{place:?}");
+        }
+        let mut command = middle.command(Place::Node, &carrick().to_string_lossy());
+        command.arg("run").arg(root().join(program)).args(["--target", "xdp"]).args(more);
+        for device in Middle::DEVICES {
+            command.args(["--port", device]);
+        }
+        let (running, mut said) = started(&mut command);
+        let mut before = Vec::new();
+        for line in said.by_ref() {
+            if line.ends_with(" is between west0 and east0") {
+                return Some(Node(running, Box::new(said)));
+            }
+            before.push(line);
+        }
+        assert_eq!(running.ended().code(), Some(3), "{before:?}");
+        skip(&before.join(" "));
+        None
     }
 
     fn end(self) -> Report {
@@ -147,12 +172,58 @@ fn flood(count: u16) {
     }
 }
 
+/// Whether a device of the node has an XDP program.
+fn has_program(middle: &Middle, device: &str) -> bool {
+    let shown = middle.command(Place::Node, "ip").args(["link", "show", device]).output().expect("ip runs");
+    String::from_utf8_lossy(&shown.stdout).contains("xdp")
+}
+
+#[test]
+fn connections_through_a_proxy_in_the_kernel_are_whole() {
+    let Some(middle) = Middle::new() else { return };
+    let Some(node) = Node::in_kernel(&middle, PROXY, &[]) else { return };
+    let [mut client, mut server] =
+        [("client", Place::Client), ("server", Place::Server)].map(|(who, at)| peer(&middle, who, at));
+    server.must("listen 80", "ok");
+    for _ in 0..3 {
+        transfer(&mut client, &mut server, 1_000_000);
+    }
+    assert!(Middle::DEVICES.iter().all(|device| has_program(&middle, device)));
+    let report = node.end();
+    assert!(!Middle::DEVICES.iter().any(|device| has_program(&middle, device)));
+    assert!(report.count("tx_forwarded") > 3000, "{:?}", report.0);
+    assert!(report.count("tx_packets") > report.count("tx_forwarded"), "it made some: {:?}", report.0);
+    assert!(report.count("bridge_passed") >= 2, "ARP: {:?}", report.0);
+    for never in ["bridge_unknown", "bridge_no_interface", "tx_queue_full", "bad_checksum"] {
+        assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
+    }
+}
+
+/// Whoever runs it may be killed.
+#[test]
+fn a_program_in_the_kernel_goes_with_its_process() {
+    let Some(middle) = Middle::new() else { return };
+    let Some(Node(running, said)) = Node::in_kernel(&middle, PROXY, &[]) else { return };
+    assert!(has_program(&middle, "west0") && has_program(&middle, "east0"));
+    let killed = Command::new("kill").args(["-KILL", &running.id().to_string()]).status();
+    assert!(killed.is_ok_and(|done| done.success()));
+    assert!(!running.ended().success());
+    said.for_each(drop); // until its host has ended, too
+    assert!(!has_program(&middle, "west0") && !has_program(&middle, "east0"));
+}
+
 /// Figure 13 of XTRA: only who answers reaches the server.
 #[test]
 fn a_flood_of_forged_syns_ends_at_the_proxy() {
+    let more = ["--set", "max_conns=8192"];
+    flooded(|middle| Some(Node::start(middle, PROXY, KINDS[0], &more)));
+    flooded(|middle| Node::in_kernel(middle, PROXY, &more));
+}
+
+fn flooded(start: impl Fn(&Middle) -> Option<Node>) {
     const FORGED: u16 = 3000;
     let Some(middle) = Middle::new() else { return };
-    let node = Node::start(&middle, PROXY, KINDS[0], &["--set", "max_conns=8192"]);
+    let Some(node) = start(&middle) else { return };
     let [mut client, mut server] =
         [("client", Place::Client), ("server", Place::Server)].map(|(who, at)| peer(&middle, who, at));
     server.must("listen 80 8", "ok");
@@ -234,9 +305,15 @@ fn serve_keys(socket: &UdpSocket) -> u32 {
 
 #[test]
 fn a_cache_answers_in_the_name_of_its_server() {
+    let more = ["--set", "settle=0us", "--set", "interval=1h"];
+    answered_by_a_cache(|middle| Some(Node::start(middle, CACHE, KINDS[0], &more)));
+    answered_by_a_cache(|middle| Node::in_kernel(middle, CACHE, &more));
+}
+
+fn answered_by_a_cache(start: impl Fn(&Middle) -> Option<Node>) {
     const GETS: u32 = 200;
     let Some(middle) = Middle::new() else { return };
-    let node = Node::start(&middle, CACHE, KINDS[0], &["--set", "settle=0us", "--set", "interval=1h"]);
+    let Some(node) = start(&middle) else { return };
     let [server, client] = [(Place::Server, 7), (Place::Client, 0)].map(|(place, port)| {
         let socket = middle.inside(place, || UdpSocket::bind(("0.0.0.0", port)).expect("a socket"));
         socket.set_read_timeout(Some(PATIENCE)).expect("it can be set");

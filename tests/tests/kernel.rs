@@ -164,6 +164,25 @@ fn transports_do_in_the_kernel_what_they_do_in_the_interpreter() {
     }
 }
 
+/// Programs in the network, whose packets leave in the frames in which they came.
+const BETWEEN: [&str; 3] = ["synproxy", "load-balancer", "netcache"];
+
+#[test]
+fn programs_in_the_network_do_so_too() {
+    if !may_load() {
+        return;
+    }
+    for name in BETWEEN {
+        let program = fits(&root().join(format!("protocols/{name}/{name}.mtp"))).expect("it fits");
+        let Some(object) = object(&program, Tracing::On) else { return };
+        for seed in 1..=2 {
+            let result = compared(&object, &program, seed);
+            assert_eq!(result.difference, None, "{name}, seed {seed}");
+            assert!(result.packets > 10, "{name}: only {} packets", result.packets);
+        }
+    }
+}
+
 /// The same with what finds and repairs losses, whose functions search lists in loops and call each other deeply.
 #[test]
 fn a_transport_with_features_does_so_too() {

@@ -196,6 +196,20 @@ pub trait Dialect {
     /// How an extract function moves over fields one by one.
     fn steps(&self) -> Steps;
 
+    /// Opens the function that lets the packet that is looked at leave with another header, `h`, and ends it.
+    fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+    fn forward_ends(&self, _e: &mut Emitter<'_>) {}
+
+    /// In the same function: where the packet is written, and then its payload, and what `payload_sum` is.
+    fn forwarded(&self) -> &'static str;
+    fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
+
+    /// The packet that is looked at, and its network header.
+    fn looked_at(&self) -> [&'static str; 2];
+
+    /// Where that packet is read again, as it was read before into `local`.
+    fn again(&self, ty: &str, name: &str, local: &str) -> Scratch;
+
     /// The function that reads a list of options, over that which reads one.
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef);
 }
@@ -249,7 +263,7 @@ pub struct Slot {
     pub used: String,
 }
 
-/// What declares a scratchpad, if anything does, and the place itself.
+/// What declares a record, if anything does, and the place itself.
 #[derive(Debug)]
 pub struct Scratch {
     pub declared: String,

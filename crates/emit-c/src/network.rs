@@ -4,7 +4,7 @@
 use carrick_ir::{BlueprintDef, Expr, Instr, LocalId, Opcode, Stmt, Ty};
 
 use crate::Emitter;
-use crate::blueprint::{sums_payload, tail};
+use crate::blueprint::tail;
 use crate::place::net_member;
 
 /// The interface that a number means.
@@ -101,33 +101,30 @@ impl Emitter<'_> {
     }
 
     fn forward_function(&mut self, bp: &BlueprintDef) {
-        let (ty, name, core) = (self.names.declared(&bp.name), self.names.own(&bp.name), self.core_param());
+        let (name, leave) = (self.names.own(&bp.name), self.dialect.nothing());
         self.w.line("/* The packet that is looked at leaves with this header, and with the payload that was read with it. */");
-        self.w.open(format!(
-            "CARRICK_UNUSED static inline void {name}_forward({core}, const struct {ty} *h, uint32_t interface) {{"
-        ));
+        self.dialect.forward_begins(self, bp);
         self.w.line("uint64_t payload_len = h->payload__.ptr && !h->payload__.type ? h->payload__.len : 0;");
         let more = if bp.parts.is_empty() { "h" } else { "core, h, payload_len" };
         self.w.line(format!("uint32_t header_len = {name}_header_len({more});"));
-        self.check_ranges(bp, &["return;"]);
+        self.check_ranges(bp, &[leave]);
         self.padding(bp);
         let padded = if bp.payload_align > 1 { " + padding" } else { "" };
         self.w.line(format!(
             "uint64_t whole = CARRICK_IP_HEADER + header_len{} + payload_len{padded};",
             tail(bp)
         ));
-        self.w.line(
-            "if (whole > core->mtu) {\n    core->counters[CARRICK_COUNT_TX_TOO_LONG]++;\n    return;\n}",
-        );
-        self.w.line("uint8_t *out = carrick_store_make(&core->store, (uint32_t)whole, interface);");
+        self.w.open("if (whole > core->mtu) {");
+        self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
+        self.w.line(leave);
+        self.w.close("}");
+        self.w.line(format!("uint8_t *out = {};", self.dialect.forwarded()));
         self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
-        self.w.line("if (payload_len)\n    memcpy(p + header_len, h->payload__.ptr, payload_len);");
-        if sums_payload(bp) {
-            self.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
-        }
+        self.dialect.forward_payload(self, bp);
         self.pad(bp);
         self.fill_in(bp);
+        self.dialect.forward_ends(self);
         self.w.end();
     }
 
@@ -135,15 +132,17 @@ impl Emitter<'_> {
     pub(crate) fn extract_again(&mut self, stmt: &Stmt, bp: LocalId) {
         let Ty::Blueprint(kind) = *self.local_type(bp) else { return };
         let def = &self.p.blueprints[kind.index()];
-        let (ty, name) = (self.names.declared(&def.name), self.names.own(&def.name));
+        let name = self.names.own(&def.name);
         let local = self.local(bp);
+        let [packet, ip] = self.dialect.looked_at();
+        let again = self.dialect.again(&self.names.declared(&def.name), &def.name, &local);
         self.w.open("{");
-        self.line(stmt, format!("struct {ty} read__ = {local};"));
-        self.open_at(stmt, format!("if ({name}_extract(core, core->looked_at, &read__)) {{"));
-        self.line(stmt, format!("{local} = read__;"));
+        self.line(stmt, again.declared);
+        self.open_at(stmt, format!("if ({name}_extract(core, {packet}, &{})) {{", again.at));
+        self.line(stmt, format!("{local} = {};", again.at));
         for field in &self.p.net_header.fields {
             let member = net_member(field.field);
-            self.line(stmt, format!("{local}.net__.{member} = core->looked_at->ip->{member};"));
+            self.line(stmt, format!("{local}.net__.{member} = {ip}{member};"));
         }
         self.w.close("}");
         self.w.close("}");

@@ -257,6 +257,32 @@ impl Dialect for Process {
         Steps { begin: "", here: "const uint8_t *q = p + header_len;", moved: "header_len +=", end: "" }
     }
 
+    fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        let (ty, name, core) = (e.names.declared(&bp.name), e.names.own(&bp.name), e.core_param());
+        e.w.open(format!(
+            "CARRICK_UNUSED static inline void {name}_forward({core}, const struct {ty} *h, uint32_t interface) {{"
+        ));
+    }
+
+    fn forwarded(&self) -> &'static str {
+        "carrick_store_make(&core->store, (uint32_t)whole, interface)"
+    }
+
+    fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        e.w.line("if (payload_len)\n    memcpy(p + header_len, h->payload__.ptr, payload_len);");
+        if sums_payload(bp) {
+            e.w.line("uint64_t payload_sum = carrick_sum(p + header_len, payload_len);");
+        }
+    }
+
+    fn looked_at(&self) -> [&'static str; 2] {
+        ["core->looked_at", "core->looked_at->ip->"]
+    }
+
+    fn again(&self, ty: &str, _name: &str, local: &str) -> Scratch {
+        Scratch { declared: format!("struct {ty} read__ = {local};"), at: "read__".into() }
+    }
+
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef) {
         let name = e.options_reader(list);
         e.w.open("for (uint32_t at = from, octets = 0; at < to; at += octets) {");

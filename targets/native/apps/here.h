@@ -14,6 +14,7 @@ struct carrick_here {
      */
     const char *kind;
     const char *usage; /* "kind:..." */
+    bool between;      /* the core is one in the network, and has its interfaces itself */
     struct carrick_port *(*open)(const char *spec, struct carrick_port_error *error);
 };
 

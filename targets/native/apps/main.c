@@ -194,9 +194,10 @@ static bool confine(const struct carrick_options *options, struct carrick_port_e
 
 /* There is no application that would say it. */
 static void say_between(const struct carrick_options *options) {
-    for (uint32_t i = 0; options->between && i < options->port_count; i++)
+    bool between = options->between && !options->here->between;
+    for (uint32_t i = 0; between && i < options->port_count; i++)
         printf("%s %s", i == 0 ? "running between" : " and", options->ports[i]);
-    if (options->between)
+    if (between)
         puts("");
     fflush(stdout);
 }

@@ -141,7 +141,7 @@ static bool refuse(struct carrick_port_error *error, const char *why) {
 
 /* Of a program in the network: two interfaces or more, and no end of a connection. */
 static bool fits_between(const struct carrick_options *options, struct carrick_port_error *error) {
-    if (options->port_count < 2)
+    if (options->port_count < 2 && !options->here->between)
         return refuse(error, "The program is one in the network: give --port for each of its interfaces, two or more "
                              "times.");
     if (options->loop)
@@ -194,8 +194,8 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
 enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_here *here,
                                                  int argc, char **argv, struct carrick_port_error *error) {
     const struct carrick_program *program = &here->program;
-    *options =
-        (struct carrick_options){.here = here, .program = program, .between = program->rx_on != NULL, .changes = -1};
+    *options = (struct carrick_options){.here = here, .program = program, .changes = -1};
+    options->between = here->between || program->rx_on;
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         bool known = true;

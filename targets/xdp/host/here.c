@@ -17,6 +17,18 @@ static struct carrick_port *here_open(const char *spec, struct carrick_port_erro
     return NULL;
 }
 
+/* What it counts beside what all programs do. Its packets pass elsewhere, and the host is that of an endpoint. */
+static void here_counts_between(struct carrick_program *program) {
+    static const char *const between[] = {CARRICK_BETWEEN_COUNTER_NAMES};
+    static const char *names[CARRICK_COUNTERS + CARRICK_BETWEEN_COUNTERS];
+    memcpy(names, program->counter_names, CARRICK_COUNTERS * sizeof *names);
+    memcpy(names + CARRICK_COUNTERS, between, sizeof between);
+    program->counter_names = names;
+    program->counter_count = CARRICK_COUNTERS + CARRICK_BETWEEN_COUNTERS;
+    program->rx_on = NULL;
+    program->tx_interface = NULL;
+}
+
 struct carrick_here carrick_here(void) {
     struct carrick_here here = {.program = *carrick_program_entry(),
                                 .kind = "kernel",
@@ -38,6 +50,9 @@ struct carrick_here carrick_here(void) {
     program->counters = carrick_kernel_counters;
     program->open_contexts = carrick_kernel_open_contexts;
     program->identify = carrick_kernel_identify;
+    here.between = program->rx_on != NULL;
+    if (here.between)
+        here_counts_between(program);
     bool parts = program->interface_name && strstr(program->interface_name, "stream");
     program->request_most = parts ? CARRICK_STAGED_STREAM : CARRICK_STAGED_WHOLE;
     return here;

@@ -33,22 +33,28 @@ struct kernel_ring {
 struct carrick_kernel {
     struct carrick_port port; /* the first member: what carrick_config.elsewhere points to */
     int egress, raw, ways;
-    uint32_t device;        /* its index */
-    uint64_t refuses_until; /* that one takes no frames of programs until then: it was asked */
-    uint32_t processors;    /* that there can be */
+    uint32_t device;          /* its index */
+    uint64_t refuses_until;   /* that one takes no frames of programs until then: it was asked */
+    uint32_t processors;      /* that there can be */
+    struct kernel_map bridge; /* what a program in the network counts; -1: it is none */
     struct kernel_map cores, shared, requests, contexts[KERNEL_CONTEXTS];
     struct kernel_ring reports;
     struct gate gate;
     struct carrick_places *places;
     const char *part_names[KERNEL_CONTEXTS][CARRICK_ID_PARTS];
     uint8_t *all_cores; /* what all processors have, as it was looked at last */
-    uint64_t counters[CARRICK_COUNTERS];
+    uint64_t *all_bridge;
+    uint64_t counters[CARRICK_COUNTERS + CARRICK_BETWEEN_COUNTERS];
     uint8_t frame[CARRICK_PORT_BATCH]; /* what reserve gives, and nobody fills */
 };
 
 /* Opens what a loader gives: `spec` is the folder where it is pinned, or names with descriptors that this process has
  * (`carrick_cores=5,egress=9,...`), which are closed with it. NULL: `error` says why. */
 struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port_error *error);
+
+/* Whether programs can send by a device: a pair of devices takes what they send only where something at the other end
+ * takes frames in batches. Kernels before 6.3 do not say. */
+bool kernel_device_takes(uint32_t device);
 
 /* Finds out what of its device the program has to know. */
 void carrick_kernel_look_at_device(struct carrick_kernel *kernel);

@@ -13,6 +13,10 @@ const uint64_t *carrick_kernel_counters(const struct carrick_core *core) {
     for (uint32_t p = 0; p < core->kernel->processors; p++)
         for (uint32_t n = 0; n < CARRICK_COUNTERS; n++)
             counters[n] += carrick_kernel_head(core->kernel, p)->counters[n];
+    bool between =
+        core->kernel->bridge.fd >= 0 && kernel_bpf_lookup(core->kernel->bridge.fd, 0, core->kernel->all_bridge);
+    for (uint32_t n = 0; between && n < core->kernel->processors * CARRICK_BETWEEN_COUNTERS; n++)
+        counters[CARRICK_COUNTERS + n % CARRICK_BETWEEN_COUNTERS] += core->kernel->all_bridge[n];
     return counters;
 }
 

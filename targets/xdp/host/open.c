@@ -66,6 +66,7 @@ static void kernel_close(struct carrick_port *port) {
     }
     gate_close(&kernel->gate);
     map_close(&kernel->cores);
+    map_close(&kernel->bridge);
     map_close(&kernel->shared);
     map_close(&kernel->requests);
     for (uint32_t n = 0; n < KERNEL_CONTEXTS; n++)
@@ -79,6 +80,7 @@ static void kernel_close(struct carrick_port *port) {
         close(kernel->ways);
     free(kernel->places);
     free(kernel->all_cores);
+    free(kernel->all_bridge);
     free(kernel);
 }
 
@@ -212,6 +214,41 @@ static bool open_cores(struct carrick_kernel *kernel, const char *spec, struct c
     return true;
 }
 
+/* Of a program in the network: what it counts. */
+static bool open_bridge(struct carrick_kernel *kernel, const char *spec, struct carrick_port_error *error) {
+    int fd = find(spec, "maps", "carrick_bridge");
+    if (fd < 0)
+        return true;
+    if (strchr(spec, '/'))
+        close(fd);
+    if (!open_map(&kernel->bridge, spec, "carrick_bridge", false, error))
+        return false;
+    kernel->all_bridge = calloc(kernel->processors, kernel->bridge.stride);
+    bool fits = kernel->bridge.stride == CARRICK_BETWEEN_COUNTERS * sizeof(uint64_t);
+    return (kernel->all_bridge && fits) || refused(error, "carrick_bridge");
+}
+
+/* Of a program in the network: a packet by an interface that takes none is lost. */
+static bool check_interfaces(const char *spec, struct carrick_port_error *error) {
+    struct carrick_between between = {.count = 0};
+    char name[IF_NAMESIZE];
+    int fd = find(spec, "maps", "carrick_between");
+    if (fd < 0)
+        return true;
+    bool known = kernel_bpf_lookup(fd, 0, &between);
+    close(fd);
+    for (uint32_t i = 0; known && i < between.count && i < CARRICK_INTERFACES_MOST; i++) {
+        if (kernel_device_takes(between.devices[i]) || !if_indextoname(between.devices[i], name))
+            continue;
+        snprintf(error->text, sizeof error->text,
+                 "%s takes no packets from XDP programs: its driver lacks XDP_REDIRECT. If it is one of a pair of "
+                 "virtual devices: `ethtool -K PEER gro on` at the other end.",
+                 name);
+        return false;
+    }
+    return known || refused(error, "carrick_between");
+}
+
 /* By this the kernel's own stack sends a packet that has its IPv4 header, asking for the neighbour if it must. */
 static bool open_raw(struct carrick_kernel *kernel, struct carrick_port_error *error) {
     char device[IF_NAMESIZE];
@@ -238,17 +275,18 @@ struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port
     kernel->port = (struct carrick_port){.ops = &kernel_ops, .kind = "kernel", .fd = -1};
     kernel->egress = kernel->raw = kernel->ways = kernel->reports.fd = -1;
     kernel->gate.fd = kernel->gate.link = -1;
-    kernel->cores.fd = kernel->shared.fd = kernel->requests.fd = -1;
+    kernel->bridge.fd = kernel->cores.fd = kernel->shared.fd = kernel->requests.fd = -1;
     for (uint32_t n = 0; n < KERNEL_CONTEXTS; n++)
         kernel->contexts[n].fd = -1;
     kernel->egress = find(spec, "programs", "egress");
     kernel->ways = find(spec, "maps", "carrick_ways");
     bool open =
         (kernel->egress >= 0 || refused(error, "egress")) && (kernel->ways >= 0 || refused(error, "carrick_ways"));
-    open = open && open_cores(kernel, spec, error) && open_map(&kernel->shared, spec, "carrick_shared", true, error) &&
-           open_requests(kernel, spec, error) && open_ring(&kernel->reports, spec, error) &&
-           open_places(kernel, spec, error) && open_contexts(kernel, spec, error) && open_raw(kernel, error) &&
-           open_gate(kernel, error);
+    open = open && open_cores(kernel, spec, error) && open_bridge(kernel, spec, error) &&
+           open_map(&kernel->shared, spec, "carrick_shared", true, error) && open_requests(kernel, spec, error) &&
+           open_ring(&kernel->reports, spec, error) && open_places(kernel, spec, error) &&
+           open_contexts(kernel, spec, error) && open_raw(kernel, error) && open_gate(kernel, error) &&
+           check_interfaces(spec, error);
     if (open) {
         carrick_kernel_look_at_device(kernel);
         kernel->port.fd = kernel->reports.fd;

@@ -28,8 +28,7 @@
 #define NETDEV_XDP_FEATURES 3
 #define NETDEV_XDP_XMIT     4u /* the device takes frames that programs send by it */
 
-/* Whether programs can send by a device. Kernels before 6.3 do not say. */
-static bool ask_device(uint32_t device) {
+bool kernel_device_takes(uint32_t device) {
     struct netlink_message message;
     struct genlmsghdr body = {.cmd = CTRL_CMD_GETFAMILY, .version = 1};
     netlink_begin(&message, GENL_ID_CTRL, 0, &body, sizeof body);
@@ -75,7 +74,7 @@ static uint64_t kernel_now(void) {
 static bool device_takes(struct carrick_kernel *kernel, uint64_t now) {
     if (now < kernel->refuses_until)
         return false;
-    bool takes = ask_device(kernel->device);
+    bool takes = kernel_device_takes(kernel->device);
     if (!takes)
         kernel->refuses_until = now + CARRICK_WAY_LASTS;
     return takes;

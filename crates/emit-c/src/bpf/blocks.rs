@@ -153,7 +153,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t at = newest ? *newest : 0;");
         self.w.line(format!(
             "struct {entry} *e = at ? {}((uint32_t)at - 1) : NULL;",
-            self.names.own("entry_at")
+            self.names.own("queued_entry")
         ));
         self.w.end_with("return e && e->waits && e->handle == handle && !e->done && !e->sent ? e : NULL;");
     }

@@ -183,6 +183,7 @@ fn helpers(function: &Function) -> u32 {
                 | Instr::TimerStop { .. }
                 | Instr::DelCtx { .. },
             ) => 1,
+            StmtKind::Instr(Instr::Forward { header: Some(_), .. }) => 3,
             StmtKind::Instr(_) | StmtKind::Assert { .. } => 2,
             // Its options, one of them, and a number of it.
             StmtKind::Extract { .. } => 4,

@@ -320,6 +320,31 @@ impl Dialect for Kernel {
         }
     }
 
+    fn forward_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        e.forward_in_kernel(bp);
+    }
+
+    fn forward_ends(&self, e: &mut Emitter<'_>) {
+        e.forwarded_in_kernel();
+    }
+
+    fn forwarded(&self) -> &'static str {
+        "core->out + CARRICK_ETHERNET"
+    }
+
+    fn forward_payload(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
+        e.payload_stays(bp);
+    }
+
+    fn looked_at(&self) -> [&'static str; 2] {
+        ["&core->packet", "core->ip."]
+    }
+
+    fn again(&self, _ty: &str, name: &str, local: &str) -> Scratch {
+        let at = format!("core->again.{name}_");
+        Scratch { declared: format!("CARRICK_COPY(&{at}, &{local});"), at }
+    }
+
     /// Where in the packet the next option is stands in the core, and each option is verified apart: else the verifier
     /// would follow every choice of options that there can be. Wide ones are each read from the beginning of what is
     /// seen of the packet, so that lists may be as long as packets.

@@ -6,6 +6,7 @@
 //! apart, so that branches of one do not multiply with those of another. Indices are bounded where they are used.
 
 mod asked;
+mod between;
 mod blocks;
 mod chains;
 pub(crate) mod depth;
@@ -62,7 +63,9 @@ impl Emitter<'_> {
         self.w.line("/* Under which name the headers below find what is generated here. */");
         self.w.line(format!("#define CARRICK_OWN(name) {}##name", self.names.own("")));
         self.what_it_is_like();
+        self.define_between();
         self.w.line("#include \"carrick/units.h\"");
+        self.include_store();
         if self.p.report_parser.is_some() {
             self.w.line("#include \"carrick/quoted.h\"");
         }
@@ -83,6 +86,7 @@ impl Emitter<'_> {
         self.header_functions();
         self.entry_functions();
         self.generate_functions();
+        self.forward_functions();
         self.functions();
         self.run_functions();
         self.asked_functions();
@@ -90,7 +94,7 @@ impl Emitter<'_> {
         self.payloads_sent();
         self.unit_payload_functions();
         self.out_functions();
-        self.include("ingress");
+        self.include_entry();
         self.include("egress");
         self.w.line("char carrick_license[] CARRICK_SECTION(\"license\") = \"Dual MIT/GPL\";");
         self.w.finish()

@@ -60,7 +60,7 @@ impl Emitter<'_> {
     pub(super) fn reserve(&mut self, name: &str, octets: &str) {
         let entry = self.names.own("entry");
         if self.blocks {
-            let at = self.names.own("entry_at");
+            let at = self.names.own("queued_entry");
             let reserve = self.reserve_place(octets);
             self.w.line(format!("uint32_t place = {reserve};"));
             self.w.line(format!("struct {entry} *{name} = place ? {at}(place - 1) : NULL;"));
@@ -132,7 +132,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t at = newest ? *newest : 0;");
         self.w.line(format!(
             "struct {entry} *e = at ? {}(at - 1) : core->alone ? &core->entry : NULL;",
-            self.names.own("entry_at")
+            self.names.own("queued_entry")
         ));
         self.w.line("if (e && handle && e->handle == handle && !e->done && !e->sent)\n    return e;");
         self.w.line("if (e && at)\n    carrick_release(&e->held);");

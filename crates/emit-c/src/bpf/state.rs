@@ -49,6 +49,7 @@ impl Emitter<'_> {
             self.w.line("uint32_t looked; /* what follows the network header is in `in` from here on */");
         }
         self.w.line(format!("struct {} chain;", self.names.own("chain")));
+        self.between_members();
         self.raised_members();
         self.kept_member();
         for scratchpad in &self.p.scratchpads {

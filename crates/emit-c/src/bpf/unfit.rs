@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the programs for the kernel cannot do yet, beyond what a target file says.
 
-use carrick_ir::{BpFieldKind, Loc, NetLayer, Program, uses, walk};
+use carrick_ir::{BpFieldKind, Instr, Loc, NetLayer, Program, Stmt, StmtKind, uses, walk};
 
 use super::raised::following;
 
@@ -37,9 +37,6 @@ pub fn unfit(program: &Program) -> Option<Unfit> {
     let of = |what: String| Some(Unfit { what, declared: None, loc: Loc::default() });
     if program.net_header.layer != NetLayer::Ipv4 {
         return of("a network layer other than `ipv4`".into());
-    }
-    if program.in_network.is_some() {
-        return of("a role in the network (`register_role`)".into());
     }
     if program.report_parser.is_some() && !sums_all(program) {
         return of("reports for packets without a checksum over header and payload".into());
@@ -97,11 +94,21 @@ fn statement(program: &Program) -> Option<Unfit> {
     let mut found = None;
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
-            if uses::is_on_memory(stmt) {
-                found.get_or_insert(stmt.loc);
-            }
+            let what = if uses::is_on_memory(stmt) {
+                "access to the memory of requests by address"
+            } else if is_on_stored(stmt) {
+                "packets that are stored or copied"
+            } else {
+                return;
+            };
+            found.get_or_insert((what, stmt.loc));
         });
     }
-    let what = "access to the memory of requests by address";
-    found.map(|loc| Unfit { what: what.to_owned(), declared: None, loc })
+    found.map(|(what, loc)| Unfit { what: what.to_owned(), declared: None, loc })
+}
+
+fn is_on_stored(stmt: &Stmt) -> bool {
+    use Instr::{PktCopy, PktDiscard, PktRelease, PktStore};
+    let StmtKind::Instr(instr) = &stmt.kind else { return false };
+    matches!(instr, PktCopy { .. } | PktStore { .. } | PktRelease { .. } | PktDiscard { .. })
 }

@@ -79,6 +79,16 @@ CARRICK_APART int CARRICK_OWN(look)(struct CARRICK_OWN(core) * core, uint32_t at
 }
 #endif
 
+#ifdef CARRICK_BETWEEN
+/* The sum of what is behind the first octets of the packet that came, which are in `in`. All of it was summed. */
+CARRICK_APART uint64_t CARRICK_OWN(sum_behind)(struct CARRICK_OWN(core) * core, uint32_t octets) {
+    if (!core || octets > CARRICK_SEEN)
+        return 0;
+    uint64_t less = (uint16_t)~carrick_sum_16(carrick_sum_piece(core->in, octets));
+    return carrick_sum_join(0, octets, core->sum + less);
+}
+#endif
+
 #if CARRICK_FRAMES
 /* The next octet that no extract has taken; 0 if there is none. */
 CARRICK_APART uint8_t CARRICK_OWN(peek)(struct CARRICK_OWN(core) * core, const struct CARRICK_OWN(packet) * packet) {

@@ -3,7 +3,7 @@
 #ifndef CARRICK_XDP_EGRESS_H
 #define CARRICK_XDP_EGRESS_H
 
-#include "carrick/ingress.h"
+#include "carrick/leaving.h"
 
 /* Runs the request at this place of the frame. 0: there is none. */
 CARRICK_INLINE int CARRICK_OWN(asked)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t at) {
@@ -32,6 +32,11 @@ CARRICK_SECTION("xdp") int egress(struct xdp_md *ctx) {
     core->now = core->clock ? core->clock - 1 : bpf_ktime_get_ns();
     core->back = 0;
     core->frame_len = 0;
+#ifdef CARRICK_BETWEEN
+    core->store.framed = false;
+    core->store.gone = true;
+    core->store.leaves = CARRICK_LEAVES_NOT;
+#endif
     core->room = (uint32_t)bpf_xdp_get_buff_len(ctx);
     struct carrick_asked *first = &core->request;
     if (bpf_xdp_load_bytes(ctx, 0, core->out, CARRICK_ETHERNET) != 0 ||
@@ -50,7 +55,7 @@ CARRICK_SECTION("xdp") int egress(struct xdp_md *ctx) {
     }
     int verdict = hold ? CARRICK_XDP_DROP : CARRICK_OWN(leave)(ctx, core);
     CARRICK_OWN(call_host)(core);
-    return core->device && verdict == CARRICK_XDP_TX ? (int)bpf_redirect(core->device, 0) : verdict;
+    return CARRICK_OWN(out)(core, verdict);
 }
 
 #endif

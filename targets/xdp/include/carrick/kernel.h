@@ -16,6 +16,7 @@ enum carrick_map {
     CARRICK_MAP_PROG_ARRAY = 3,
     CARRICK_MAP_PERCPU_ARRAY = 6,
     CARRICK_MAP_LRU_HASH = 9,
+    CARRICK_MAP_DEVMAP = 14,
     CARRICK_MAP_XSKMAP = 17,
     CARRICK_MAP_STACK = 23,
     CARRICK_MAP_RINGBUF = 27,
@@ -39,6 +40,8 @@ static long (*const bpf_tail_call)(struct xdp_md *ctx, void *programs, uint32_t 
 static long (*const bpf_redirect)(uint32_t device, uint64_t flags) CARRICK_UNUSED = (void *)23;
 static int64_t (*const bpf_csum_diff)(const void *from, uint32_t from_size, const void *to, uint32_t to_size,
                                       uint32_t seed) CARRICK_UNUSED = (void *)28;
+static long (*const bpf_xdp_adjust_head)(struct xdp_md *ctx, int delta) CARRICK_UNUSED = (void *)44;
+static long (*const bpf_redirect_map)(void *map, uint64_t key, uint64_t flags) CARRICK_UNUSED = (void *)51;
 static uint32_t (*const bpf_get_smp_processor_id)(void) CARRICK_UNUSED = (void *)8;
 static long (*const bpf_xdp_adjust_tail)(struct xdp_md *ctx, int delta) CARRICK_UNUSED = (void *)65;
 static long (*const bpf_map_push_elem)(void *map, const void *value, uint64_t flags) CARRICK_UNUSED = (void *)87;
@@ -53,8 +56,9 @@ static long (*const bpf_xdp_store_bytes)(struct xdp_md *ctx, uint32_t offset, vo
                                          uint32_t len) CARRICK_UNUSED = (void *)190;
 
 #define CARRICK_BPF_NOEXIST  1u
-#define CARRICK_NO_WAKEUP    1u /* BPF_RB_NO_WAKEUP */
-#define CARRICK_FORCE_WAKEUP 2u /* BPF_RB_FORCE_WAKEUP */
+#define CARRICK_TO_OTHERS    24u /* BPF_F_BROADCAST | BPF_F_EXCLUDE_INGRESS */
+#define CARRICK_NO_WAKEUP    1u  /* BPF_RB_NO_WAKEUP */
+#define CARRICK_FORCE_WAKEUP 2u  /* BPF_RB_FORCE_WAKEUP */
 
 /* Whoever holds an instance has its word at 1. A program waits so many times for it that others are first. */
 #define CARRICK_TURNS 256u

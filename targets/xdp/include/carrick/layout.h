@@ -85,6 +85,28 @@ struct carrick_staged {
     uint8_t octets[CARRICK_STAGED + CARRICK_PIECE];
 };
 
+/* Of a program in the network: its interfaces (`carrick_between`), in the order of their numbers. The map
+ * `carrick_ports` has their devices. Without any, what comes in a frame of the loader says by the last octet of its
+ * source by which interface, and what leaves by the last octet of its destination. */
+#define CARRICK_INTERFACES_MOST 8u
+struct carrick_between {
+    uint32_t count;
+    uint32_t devices[CARRICK_INTERFACES_MOST];
+    uint8_t own[CARRICK_INTERFACES_MOST][6]; /* their hardware addresses */
+};
+
+/* What it counts beside the counters of all programs (`carrick_bridge`). */
+enum carrick_between_counter {
+    CARRICK_BETWEEN_PASSED,       /* frames that are not IPv4, sent on */
+    CARRICK_BETWEEN_LOCAL,        /* frames to a host of the interface by which they came */
+    CARRICK_BETWEEN_SHORT,        /* frames shorter than their header */
+    CARRICK_BETWEEN_UNKNOWN,      /* packets of the program to an address that was never seen */
+    CARRICK_BETWEEN_NO_INTERFACE, /* packets of the program by an interface that the node does not have */
+    CARRICK_BETWEEN_COUNTERS
+};
+#define CARRICK_BETWEEN_COUNTER_NAMES                                                                                  \
+    "bridge_passed", "bridge_local", "bridge_short", "bridge_unknown", "bridge_no_interface"
+
 /* Who has instances, as the host says it (struct carrick_asked): what left of them (`carrick_rates`). */
 struct carrick_owner {
     uint64_t packets, octets; /* that left, with network header */

@@ -6,10 +6,20 @@
 
 #include "carrick/units.h"
 
+/* Whether the frame that is there is for what is issued: that of a packet in the network is, once it was dropped. */
+CARRICK_INLINE bool CARRICK_OWN(frame_free)(const struct CARRICK_OWN(core) * core) {
+#ifdef CARRICK_BETWEEN
+    return core->store.gone && core->store.leaves == CARRICK_LEAVES_NOT;
+#else
+    return core != NULL;
+#endif
+}
+
 /* Whether what is issued now leaves in the frame that is there, before all that waits. */
 CARRICK_INLINE bool CARRICK_OWN(fits)(struct CARRICK_OWN(core) * core) {
     struct carrick_shared *shared = CARRICK_OWN(shared)();
-    return core->vacant && shared && CARRICK_READ(shared->queue_head) == CARRICK_READ(shared->queue_tail);
+    return core->vacant && CARRICK_OWN(frame_free)(core) && shared &&
+           CARRICK_READ(shared->queue_head) == CARRICK_READ(shared->queue_tail);
 }
 
 /* The place behind the last entry of the queue; NULL if there is none. What reserves it publishes it. */
@@ -32,7 +42,7 @@ CARRICK_INLINE struct CARRICK_OWN(entry) * CARRICK_OWN(reserve)(uint64_t *place)
 }
 
 /* The entry at a place of the queue, held; NULL if it is not there, or somebody is at it. */
-CARRICK_INLINE struct CARRICK_OWN(entry) * CARRICK_OWN(entry_at)(uint64_t place) {
+CARRICK_INLINE struct CARRICK_OWN(entry) * CARRICK_OWN(queued_entry)(uint64_t place) {
     uint32_t at = (uint32_t)place & (CARRICK_QUEUE - 1);
     struct CARRICK_OWN(entry) *e = bpf_map_lookup_elem(&carrick_queue, &at);
     if (!e || !carrick_hold(&e->held))
@@ -47,7 +57,7 @@ CARRICK_INLINE struct CARRICK_OWN(entry) * CARRICK_OWN(entry_at)(uint64_t place)
 CARRICK_INLINE struct CARRICK_OWN(entry) *
     CARRICK_OWN(oldest)(struct CARRICK_OWN(core) * core, struct carrick_shared *shared, uint64_t *place) {
     *place = CARRICK_READ(shared->queue_head);
-    return !core->roomy || *place == CARRICK_READ(shared->queue_tail) ? NULL : CARRICK_OWN(entry_at)(*place);
+    return !core->roomy || *place == CARRICK_READ(shared->queue_tail) ? NULL : CARRICK_OWN(queued_entry)(*place);
 }
 
 /* A packet was made of it. */

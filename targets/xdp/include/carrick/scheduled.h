@@ -26,7 +26,7 @@ CARRICK_INLINE void CARRICK_OWN(blocks_left)(struct carrick_sched *s) {
 }
 
 /* The entry at a place, of those that are held with the blocks; NULL never. */
-CARRICK_INLINE struct CARRICK_OWN(entry) * CARRICK_OWN(entry_at)(uint32_t place) {
+CARRICK_INLINE struct CARRICK_OWN(entry) * CARRICK_OWN(queued_entry)(uint32_t place) {
     return bpf_map_lookup_elem(&carrick_queue, &place);
 }
 
@@ -41,7 +41,7 @@ CARRICK_INLINE struct CARRICK_OWN(entry) *
         return NULL;
     uint32_t at = carrick_sched_next(core->now);
     const struct carrick_input *in = carrick_input_at(at);
-    struct CARRICK_OWN(entry) *e = in ? CARRICK_OWN(entry_at)(in->first - 1) : NULL;
+    struct CARRICK_OWN(entry) *e = in ? CARRICK_OWN(queued_entry)(in->first - 1) : NULL;
     *place = at;
     if (e && (core->roomy || !e->carries))
         return e;

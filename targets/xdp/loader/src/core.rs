@@ -22,15 +22,29 @@ const IPV4: u16 = 0x0800;
 /// A trace record that says that a claim does not hold.
 const CLAIM: u32 = TraceKind::Claim as u32;
 
+/// An interface that no node has.
+const NO_INTERFACE: u8 = 254;
+
 /// More frames than one event's packets take.
 const MOST_FRAMES: u32 = 1 << 20;
+
+/// A packet that has left the kernel.
+struct Out {
+    octets: Vec<u8>,
+    /// by which it leaves
+    interface: u32,
+    /// it came from elsewhere; it counts as forwarded once it is taken
+    forwarded: bool,
+}
 
 /// A program in the kernel that is fed frame by frame (`BPF_PROG_TEST_RUN`): packets leave when they are issued.
 pub struct KernelCore {
     object: Object,
     reports: Reports,
     program: Arc<Program>,
-    out: VecDeque<Vec<u8>>,
+    out: VecDeque<Out>,
+    /// that of the last one that was taken
+    left_by: u32,
     records: Vec<Record>,
     failed: Vec<FailedClaim>,
     completions: VecDeque<Completion>,
@@ -70,6 +84,7 @@ impl KernelCore {
             reports,
             program,
             out: VecDeque::new(),
+            left_by: 0,
             records: Vec::new(),
             failed: Vec::new(),
             completions: VecDeque::new(),
@@ -83,10 +98,12 @@ impl KernelCore {
         })
     }
 
-    /// One packet, at this time: whether an event was made of it.
-    fn packet(&mut self, packet: &[u8], now: u64) -> Result<bool, String> {
+    /// One packet that comes by an interface, at this time: whether something was made of it.
+    fn packet(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<bool, String> {
         let (before, _) = self.object.taken_and_busy()?;
-        self.frame("ingress", IPV4, packet, now)?;
+        // An interface is said by the last octet of a frame's source.
+        let interface = u8::try_from(interface).unwrap_or(NO_INTERFACE);
+        self.frame("ingress", [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, interface], IPV4, packet, now)?;
         let taken = self.object.taken_and_busy()?.0 > before;
         self.let_out()?;
         Ok(taken)
@@ -94,7 +111,7 @@ impl KernelCore {
 
     /// A request of an application, or a timer that is due.
     fn ask(&mut self, asked: &Asked<'_>) -> Result<(), String> {
-        self.frame("egress", REQUEST_TYPE, &asked.octets(), self.now)
+        self.frame("egress", [0; 12], REQUEST_TYPE, &asked.octets(), self.now)
     }
 
     /// Lets what waits leave, each in a frame of its own, unless that is asked for.
@@ -124,17 +141,27 @@ impl KernelCore {
         Ok(most > 0 && self.object.waiting()? + most > QUEUE)
     }
 
-    /// Gives a frame to a program, at this time.
-    fn frame(&mut self, program: &str, ethertype: u16, octets: &[u8], now: u64) -> Result<(), String> {
+    /// Gives a frame with these hardware addresses to a program, at this time.
+    fn frame(
+        &mut self,
+        program: &str,
+        ends: [u8; 12],
+        ethertype: u16,
+        octets: &[u8],
+        now: u64,
+    ) -> Result<(), String> {
         self.now = self.now.max(now);
         self.object.set_clock(self.now)?;
-        let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
+        let mut frame = ends.to_vec();
         frame.extend(ethertype.to_be_bytes());
         frame.extend(octets);
+        let before = self.forwarded()?;
         let (verdict, left) = self.object.run(program, &frame)?;
         if verdict == XDP_TX {
-            assert_eq!(left[..ETHERNET], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0], "it goes back");
-            self.out.push_back(left[ETHERNET..].to_vec());
+            let between = self.program.in_network.is_some();
+            assert!(between || (left[..6] == ends[6..] && left[6..12] == ends[..6]), "it goes back");
+            let (octets, forwarded) = (left[ETHERNET..].to_vec(), self.forwarded()? > before);
+            self.out.push_back(Out { octets, interface: left[5].into(), forwarded });
         }
         let (records, failed) = (&mut self.records, &mut self.failed);
         let (completions, at) = (&mut self.completions, self.now);
@@ -162,6 +189,14 @@ impl KernelCore {
         Ok(())
     }
 
+    /// How many packets left as they came, or with another header.
+    fn forwarded(&self) -> Result<u64, String> {
+        if self.program.in_network.is_none() {
+            return Ok(0);
+        }
+        Ok(self.object.counters()?[counter("tx_forwarded")])
+    }
+
     /// Whether this program has such a call, with such arguments.
     fn takes(&self, call: usize, request: &Request<'_>) -> bool {
         let calls = self.program.interface.as_ref().map_or(&[][..], |i| &i.calls);
@@ -181,20 +216,21 @@ fn sure<T>(result: Result<T, String>) -> T {
 
 impl Core for KernelCore {
     fn rx(&mut self, packet: &[u8], now: u64) -> Result<(), Refused> {
-        if sure(self.full()) {
+        self.rx_on(0, packet, now)
+    }
+
+    fn rx_on(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<(), Refused> {
+        // Every packet that goes on is taken before the next one comes.
+        if sure(self.full()) || self.out.iter().any(|packet| packet.forwarded) {
             return Err(Refused::Again);
         }
-        let taken = sure(self.packet(packet, now));
+        let taken = sure(self.packet(interface, packet, now));
         let unparsed = counter("unparsed");
         if taken { Ok(()) } else { Err(Refused::Dropped(unparsed)) }
     }
 
-    fn rx_on(&mut self, _interface: u32, packet: &[u8], now: u64) -> Result<(), Refused> {
-        self.rx(packet, now)
-    }
-
     fn tx_interface(&self) -> u32 {
-        0
+        self.left_by
     }
 
     fn call(&mut self, call: usize, request: Request<'_>, now: u64) -> Result<(), Refused> {
@@ -243,7 +279,8 @@ impl Core for KernelCore {
             sure(self.ask(&Asked { kind: kind::PACKET, ..Asked::default() }));
         }
         self.out.pop_front().is_some_and(|packet| {
-            out.extend(packet);
+            self.left_by = packet.interface;
+            out.extend(packet.octets);
             true
         })
     }
@@ -268,6 +305,8 @@ impl Core for KernelCore {
     fn counters(&self) -> Vec<u64> {
         let mut counters = sure(self.object.counters());
         counters[counter("completion_lost")] += self.lost;
+        let waiting = self.out.iter().filter(|packet| packet.forwarded).count();
+        counters[counter("tx_forwarded")] -= waiting as u64;
         counters
     }
 

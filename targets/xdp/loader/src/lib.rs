@@ -6,6 +6,7 @@
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
 pub mod advice;
+pub mod between;
 mod core;
 mod dispatch;
 mod identities;
@@ -26,7 +27,7 @@ mod state;
 mod timers;
 
 pub use core::KernelCore;
-pub use link::{Device, Entry, Link};
+pub use link::{Device, Entry, Link, Whole};
 pub use object::{Object, Reports};
 pub use refusal::Refusal;
 pub use seed::seed;

@@ -32,6 +32,8 @@ pub struct Device {
     pub index: u32,
     /// octets of its longest packet
     pub mtu: u32,
+    /// its hardware address; zeros if it has none of Ethernet's
+    pub mac: [u8; 6],
 }
 
 impl Device {
@@ -40,15 +42,15 @@ impl Device {
     /// # Errors
     /// There is none.
     pub fn find(name: &str) -> Result<Device, Refusal> {
-        let (index, mtu) = look_up(name).ok_or_else(|| {
+        let (index, mtu, mac) = look_up(name).ok_or_else(|| {
             Refusal::Missing(format!("there is no device {name}; `ip link` lists those that there are"))
         })?;
-        Ok(Device { name: name.to_owned(), index, mtu })
+        Ok(Device { name: name.to_owned(), index, mtu, mac })
     }
 }
 
-/// Number and MTU of a device in this thread's network namespace. (`/sys` shows those of the namespace in which it was mounted.)
-fn look_up(name: &str) -> Option<(u32, u32)> {
+/// Number, MTU and hardware address of a device in this thread's network namespace. (`/sys` shows those of the namespace in which it was mounted.)
+fn look_up(name: &str) -> Option<(u32, u32, [u8; 6])> {
     // SAFETY: all zeros are such a request: numbers and octets.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     // With the zero behind it.
@@ -70,7 +72,14 @@ fn look_up(name: &str) -> Option<(u32, u32)> {
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &mut request) };
     // SAFETY: this is the member that the kernel wrote.
     let mtu = unsafe { request.ifr_ifru.ifru_mtu };
-    Some((index, u32::try_from(mtu).ok().filter(|_| done == 0)?))
+    let mtu = u32::try_from(mtu).ok().filter(|_| done == 0)?;
+    // SAFETY: the request lives until the call returns; the kernel writes the address into it.
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR, &mut request) };
+    // SAFETY: this is the member that the kernel wrote.
+    let address = unsafe { request.ifr_ifru.ifru_hwaddr };
+    let ethernet = done == 0 && address.sa_family == libc::ARPHRD_ETHER;
+    let mac = std::array::from_fn(|at| if ethernet { address.sa_data[at].cast_unsigned() } else { 0 });
+    Some((index, mtu, mac))
 }
 
 /// Where a program stands on a device.
@@ -261,11 +270,26 @@ impl Link {
     }
 }
 
+/// A program to which all frames of a device go, as long as this is there.
+#[derive(Debug)]
+pub struct Whole {
+    _link: OwnedFd,
+}
+
+impl Whole {
+    /// Gives a program all frames of a device.
+    pub(crate) fn create(program: BorrowedFd<'_>, device: &Device) -> Result<Whole, Refusal> {
+        let mut attr = Attr { of: number(program), device: device.index, kind: XDP, flags: BY_THE_DRIVER };
+        let link = bpf(CREATE, &mut attr).map_err(|error| refused(&error, &device.name))?;
+        Ok(Whole { _link: owned(link) })
+    }
+}
+
 /// Why a device takes no program, and what helps.
 fn refused(error: &io::Error, device: &str) -> Refusal {
     Refusal::Missing(match error.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => format!(
-            "{device} has an XDP program already, which is none of ours and leaves no place beside it; `ip link show {device}` names it, `ip link set {device} xdp off` takes it away"
+            "{device} has an XDP program already, which leaves no place beside it; `ip link show {device}` names it, `ip link set {device} xdp off` takes it away"
         ),
         Some(libc::EOPNOTSUPP) => {
             format!(

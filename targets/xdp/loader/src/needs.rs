@@ -129,7 +129,8 @@ fn uses(insn: &bpf_insn) -> Result<Option<&'static str>, String> {
 fn helper(number: i32) -> Result<Option<&'static str>, String> {
     Ok(match number {
         // Maps, the time, the processor, tail calls, redirects and checksums are older than all else here.
-        1..=3 | 5 | 8 | 12 | 23 | 28 => None,
+        1..=3 | 5 | 8 | 12 | 23 | 28 | 44 => None,
+        51 => Some("others"),
         65 => Some("longer"),
         87 | 88 => Some("stacks"),
         113 => Some("reading"),

@@ -122,7 +122,7 @@ impl Object {
         Ok(self.map(map)?.info().map_err(|e| told(&e))?.value_size() as usize)
     }
 
-    fn program(&self, name: &str) -> Result<BorrowedFd<'_>, String> {
+    pub(crate) fn program(&self, name: &str) -> Result<BorrowedFd<'_>, String> {
         Ok(self.programs.get(name).ok_or("the object has no such program")?.as_fd())
     }
 
@@ -176,6 +176,7 @@ fn maps_of(ebpf: &Ebpf) -> Result<BTreeMap<String, MapData>, String> {
     for (name, map) in ebpf.maps() {
         let (Map::Array(data)
         | Map::PerCpuArray(data)
+        | Map::DevMap(data)
         | Map::HashMap(data)
         | Map::LruHashMap(data)
         | Map::ProgramArray(data)

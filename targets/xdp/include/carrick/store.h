@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The packet of a program in the network that is looked at, and what becomes of its frame: what carrick/store.h of the
+ * runtime is elsewhere, with the same names. No packet is kept here.
+ */
+#ifndef CARRICK_STORE_H
+#define CARRICK_STORE_H
+
+#include "carrick/base.h"
+#include "carrick/counters.h"
+
+/* The interface by which a packet goes where its destination leads. */
+#define CARRICK_ROUTE 255u
+/* In place of an interface: all but that by which the frame came, or none. */
+#define CARRICK_OTHERS  256u
+#define CARRICK_NOWHERE 257u
+
+enum carrick_leaves {
+    CARRICK_LEAVES_NOT,
+    CARRICK_LEAVES_AS_IT_IS,
+    CARRICK_LEAVES_WITH, /* the header in `core->out`, before the payload */
+};
+
+struct carrick_store {
+    /* the frame that is there, and where its destination leads */
+    uint8_t ethernet[16];
+    uint32_t interface, source, destination, toward;
+    bool framed; /* there is one, of IPv4 */
+    /* its packet */
+    bool gone; /* it has been said what becomes of it */
+    uint32_t len, room;
+    uint32_t leaves;
+    uint32_t header, payload, payload_len; /* octets of the new header; of the payload, where in the frame it is */
+    /* the interface that the packet which leaves asks for, and what that means */
+    uint32_t left_by, port;
+};
+
+/* The interface that a number means; all above CARRICK_ROUTE mean one that no node has. */
+CARRICK_INLINE uint32_t carrick_interface(uint64_t number) {
+    return number > CARRICK_ROUTE ? CARRICK_ROUTE - 1 : (uint32_t)number;
+}
+
+CARRICK_INLINE void carrick_store_look(struct carrick_store *s, uint32_t len, uint32_t room) {
+    s->len = len;
+    s->room = room;
+    s->gone = false;
+    s->leaves = CARRICK_LEAVES_NOT;
+}
+
+/* Whether it is still to be said what becomes of the packet. */
+CARRICK_INLINE bool carrick_store_decide(struct carrick_store *s, uint64_t *counters) {
+    if (s->gone) {
+        counters[CARRICK_COUNT_PACKET_GONE]++;
+        return false;
+    }
+    s->gone = true;
+    return true;
+}
+
+/* The packet that is looked at leaves as it is. */
+CARRICK_INLINE void carrick_store_send(struct carrick_store *s, uint32_t interface, uint64_t *counters) {
+    if (s->len > s->room) {
+        counters[CARRICK_COUNT_TX_TOO_LONG]++;
+        return;
+    }
+    s->leaves = CARRICK_LEAVES_AS_IT_IS;
+    s->left_by = interface;
+}
+
+/* The packet goes where its destination leads, unless something else was said of it. */
+CARRICK_INLINE void carrick_store_pass(struct carrick_store *s, uint64_t *counters) {
+    if (s->gone)
+        return;
+    s->gone = true;
+    carrick_store_send(s, CARRICK_ROUTE, counters);
+}
+
+/* It leaves with a header of so many octets, by an interface. */
+CARRICK_INLINE void carrick_store_with(struct carrick_store *s, uint32_t header, uint32_t payload, uint32_t payload_len,
+                                       uint32_t interface) {
+    s->leaves = CARRICK_LEAVES_WITH;
+    s->header = header;
+    s->payload = payload;
+    s->payload_len = payload_len;
+    s->left_by = interface;
+}
+
+#endif
