@@ -271,7 +271,7 @@ def through_a_node():
         build(carrick(), "build", program, "--target", "native", "-o", str(folder))
         return folder / "forward-host"
 
-    return forwarding.contest(host, open_wires)
+    return forwarding.contest(carrick, host, open_wires)
 
 
 def check_time():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Packets a second through a node between two hosts: a program in the network natively, Linux's bridge, an XDP program by hand."""
+"""Packets a second through a node between two hosts: a program in the network natively and in the kernel, Linux's
+bridge, an XDP program by hand."""
 
 import os
 import subprocess
@@ -73,11 +74,16 @@ class Node:
         return child
 
     def start(self, command):
-        """A process at the node, which forwards once it has said so."""
+        """A process at the node, which forwards once it has said so. What else it says is little."""
         self.forwarder = subprocess.Popen(["ip", "netns", "exec", self.names[1], *command], stdout=subprocess.PIPE,
-                                          stderr=subprocess.DEVNULL, text=True)
-        if "running between" not in self.forwarder.stdout.readline():
+                                          stderr=subprocess.STDOUT, text=True)
+        if " between " not in self.forwarder.stdout.readline():
             raise RuntimeError("the node does not start")
+
+    def take_redirected(self):
+        """A pair of devices takes redirected frames only where the other end has a queue of its own: with GRO."""
+        for end in (self.names[0], self.names[2]):
+            self.within(end, "ethtool", "-K", "wire0", "gro", "on")
 
     def arrived(self):
         read = ["ip", "netns", "exec", self.names[2], "cat", "/sys/class/net/wire0/statistics/rx_packets"]
@@ -107,10 +113,8 @@ def bridged(node):
 
 
 def redirected(node):
-    """A pair of devices takes redirected frames only where the other end has a queue of its own: with GRO."""
     name = node.names[1]
-    for end in (node.names[0], node.names[2]):
-        node.within(end, "ethtool", "-K", "wire0", "gro", "on")
+    node.take_redirected()
     with tempfile.TemporaryDirectory() as folder:
         for device, other in (DEVICES, DEVICES[::-1]):
             index = subprocess.run(["ip", "netns", "exec", name, "cat", f"/sys/class/net/{other}/ifindex"], check=True,
@@ -121,8 +125,8 @@ def redirected(node):
             node.within(name, "ip", "link", "set", "dev", device, "xdp", "obj", f"{folder}/pass.o", "sec", "xdp")
 
 
-def contest(host, opened):
-    """`host` builds the native target's executable of a program; nodes are added to `opened`, to be closed later."""
+def contest(carrick, host, opened):
+    """`carrick` builds the command, `host` the native target's executable of a program; nodes are added to `opened`, to be closed later."""
     forward = str(host(PROGRAM))
 
     def row(name, shown, begin):
@@ -142,8 +146,14 @@ def contest(host, opened):
         command = [forward, *(word for device in DEVICES for word in ("--port", f"{kind}:{device}"))]
         return " ".join(command), lambda node: node.start(command)
 
+    def in_kernel(node):
+        node.take_redirected()
+        node.start(kernel)
+
+    kernel = [str(carrick()), "run", PROGRAM, "--target", "xdp", *(word for device in DEVICES for word in ("--port", device))]
     rows = [row("ours, over packet sockets", *ours("packet")), row("ours, over AF_XDP", *ours("xdp")),
+            row("ours, in the kernel", " ".join(kernel), in_kernel),
             row("Linux bridge", "ip link add bridge0 type bridge", bridged),
             row("XDP by hand, bpf_redirect", "ip link set dev west0 xdp obj pass.o", redirected)]
     title = f"Through a node, over veth, UDP packets of {OCTETS + 28} bytes"
-    return Contest(title, "none; the ratio is information", rows, rows[2:])
+    return Contest(title, "none; the ratio is information", rows, rows[3:])
