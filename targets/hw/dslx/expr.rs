@@ -144,6 +144,9 @@ impl Emitter<'_> {
         if matches!(op, BinOp::Div | BinOp::Rem) {
             return self.divide(op, e, [a, b], scope);
         }
+        if let (BinOp::Mul, Some(product)) = (op, self.multiply_by_power(e, [a, b], scope)?) {
+            return Ok(product);
+        }
         let (left, right) = (self.expr(a, scope)?, self.expr(b, scope)?);
         let sign = match op {
             BinOp::Add => "+",
@@ -200,6 +203,39 @@ impl Emitter<'_> {
             _ => format!("({left} - ({quotient} << u32:{shift}))"),
         };
         Ok(self.cast(&a.ty, &e.ty, result))
+    }
+
+    /// A multiplication by `1 << count` as a shift, which is shorter than a multiplier; of other products nothing.
+    fn multiply_by_power(
+        &mut self,
+        e: &Expr,
+        [a, b]: [&Expr; 2],
+        scope: Scope<'_>,
+    ) -> Emitted<Option<String>> {
+        let (x, (count, bits)) = match (self.power(a), self.power(b)) {
+            (_, Some(power)) => (a, power),
+            (Some(power), _) => (b, power),
+            _ => return Ok(None),
+        };
+        let (value, times) = (self.expr(x, scope)?, self.expr(count, scope)?);
+        let (value, times) = (self.cast(&x.ty, &e.ty, value), self.cast(&count.ty, &Ty::U64, times));
+        if bits >= scalar(self.program, &e.ty).0 {
+            return Ok(Some(format!("({value} << {times})")));
+        }
+        let zero = self.literal(&e.ty, 0);
+        Ok(Some(format!("(if {times} < u64:{bits} {{ {value} << {times} }} else {{ {zero} }})")))
+    }
+
+    /// The count of `1 << count`, and the bits beyond which that is 0. A cast to a wider type changes neither.
+    fn power<'e>(&self, e: &'e Expr) -> Option<(&'e Expr, u32)> {
+        let ((bits, _), shape) = (scalar(self.program, &e.ty), |x: &Expr| scalar(self.program, &x.ty));
+        match &e.kind {
+            ExprKind::Binary(BinOp::Shl, one, count) if self.constant(one) == Some(1) && one.ty == e.ty => {
+                Some((count, bits))
+            }
+            ExprKind::Cast(x) if shape(x).0 <= bits && !shape(x).1 => self.power(x),
+            _ => None,
+        }
     }
 
     fn constant(&self, e: &Expr) -> Option<u64> {
