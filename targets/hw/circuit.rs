@@ -9,10 +9,13 @@ use carrick_driver::{Failure, build};
 use carrick_ir::{ParamId, Program, Ty, fold};
 use include_dir::{Dir, include_dir};
 
-use super::dslx::{Design, Input, Shapes};
+use super::dslx::{Design, Input, Packets, Shapes};
+use super::header::header;
 use super::xls::{Pipeline, Xls};
 
 static RTL: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/hw/rtl");
+/// Where packets go in and out.
+static WIRE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/hw/wire");
 
 /// Bits in front of an event: the number of its chain, whether it names a flow, whether there is space for another instance.
 const CHAIN_BITS: u32 = 8;
@@ -84,11 +87,13 @@ pub fn write(
     build::write(&dir.join(&files[0]), design.text.as_bytes())?;
     let xls = Xls::load()?;
     let ir = xls.convert(&design.text, name)?;
-    for (_, chain) in &design.chains {
-        let module = format!("{name}_{chain}");
+    let chains = design.chains.iter().map(|(_, chain)| chain.as_str());
+    let of_packets: &[&str] = if design.packets.is_ok() { &["packet_in", "packet_out"] } else { &[] };
+    for function in chains.chain(of_packets.iter().copied()) {
+        let module = format!("{name}_{function}");
         let pipeline =
             Pipeline { module: &module, stages: settings.stages, delay_model: &settings.delay_model };
-        let verilog = xls.pipeline(&ir, name, chain, &pipeline)?;
+        let verilog = xls.pipeline(&ir, name, function, &pipeline)?;
         let lint = |switch: &str| LINT.map(|name| format!("/* verilator lint_{switch} {name} */\n")).concat();
         let text = lint("off") + &verilog + &lint("on");
         files.push(format!("{module}.v"));
@@ -99,27 +104,14 @@ pub fn write(
     build::write(&dir.join("ports.h"), header(program, design, &ports).as_bytes())?;
     build::write_tree(&RTL, dir)?;
     files.extend(["top.sv".into(), "ports.h".into()]);
+    if design.packets.is_ok() {
+        build::write_tree(&WIRE, dir)?;
+        build::write_core(program, &dir.join("compiled"))?;
+        files.push("compiled".into());
+        files.extend(WIRE.files().map(|file| file.path().display().to_string()));
+    }
     files.extend(RTL.files().map(|file| file.path().display().to_string()));
     Ok(files)
-}
-
-/// Where the parts of an event lie, for the process that runs the circuit.
-fn header(program: &Program, design: &Design, ports: &Ports) -> String {
-    let id_at = ports.event + ports.env;
-    let names: Vec<String> = design.chains.iter().map(|(_, chain)| format!("\"{chain}\"")).collect();
-    format!(
-        "// Where the parts of an event of {} lie in the bits of `in_data`. Made by carrick.\n\
-         constexpr unsigned id_at = {id_at};\nconstexpr unsigned id_bits = {};\n\
-         constexpr unsigned named_at = {};\nconstexpr unsigned chain_at = {};\n\
-         constexpr unsigned chains = {};\n\
-         constexpr const char *chain_names[] = {{{}}};\n",
-        program.name,
-        ports.id,
-        id_at + ports.id + 1,
-        id_at + ports.id + 2,
-        names.len(),
-        names.join(", "),
-    )
 }
 
 /// The parameters of the shell, by name.
@@ -147,23 +139,66 @@ fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports
     all.map(|(name, value)| format!("        .{name}({value})")).join(",\n")
 }
 
+/// The pins for packets, beside those for events.
+const PACKET_PINS: &str = "    input  logic carries,\n    input  logic space,\n    input  logic [15:0] mtu,\n    \
+    input  logic s_valid,\n    output logic s_ready,\n    input  logic [63:0] s_data,\n    input  logic [7:0] s_keep,\n    \
+    input  logic s_last,\n    input  logic [7:0] s_user,\n    output logic m_valid,\n    input  logic m_ready,\n    \
+    output logic [63:0] m_data,\n    output logic [7:0] m_keep,\n    output logic m_last,\n    output logic [9:0] m_user,\n    \
+    output logic looked_valid,\n    output logic [1:0] looked_verdict,\n    output logic [7:0] looked_why,\n    \
+    output logic packet_done,\n";
+
+/// The modules that read and make packets, and what connects them.
+fn packets(program: &Program, design: &Design, ports: &Ports) -> Option<String> {
+    let Packets { window, longest } = *design.packets.as_ref().ok()?;
+    let Ports { id, event, env, .. } = ports;
+    let Design { args, slots, .. } = design;
+    let (name, output) = (&program.name, ports.output());
+    Some(format!(
+        "    logic parse_valid, parsed_valid, build_valid, built_valid;\n    logic [{}:0] parse_data;\n    \
+         logic [{}:0] parsed_data;\n    logic [{}:0] build_data;\n    logic [{}:0] built_data;\n\n    \
+         packets #(\n        .ID({id}),\n        .EVENT({event}),\n        .ENV({env}),\n        .ARGS({args}),\n        \
+         .SLOTS({slots}),\n        .OUTPUT({output}),\n        .WINDOW({window}),\n        .LONGEST({longest})\n    ) packets (\n        \
+         .result_data(out_data),\n        .*\n    );\n    \
+         {name}_packet_in parser (\n        .clk(clk),\n        .rst(rst),\n        .in_valid(parse_valid),\n        \
+         .p(parse_data),\n        .env(around),\n        .out_valid(parsed_valid),\n        .out(parsed_data)\n    );\n    \
+         {name}_packet_out builder (\n        .clk(clk),\n        .rst(rst),\n        .in_valid(build_valid),\n        \
+         .l(build_data),\n        .out_valid(built_valid),\n        .out(built_data)\n    );\n",
+        8 * window + 40 - 1,
+        83 + id + event + env - 1,
+        8 + args + 48 - 1,
+        28 + 8 * longest - 1,
+    ))
+}
+
 /// The module that connects the shell and the pipelines.
 fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
     let Ports { id, context, event, env, issued } = ports;
     let (input, output) = (ports.input() - 1, ports.output() - 1);
+    let packets = packets(program, design, ports);
+    let (pins, between) = match packets {
+        Some(_) => (format!("{PACKET_PINS}    input  logic [{}:0] around,\n", env - 1), ""),
+        // Events of the host are all that there are.
+        None => (
+            String::new(),
+            "    assign event_valid = in_valid;\n    assign event_data = in_data;\n    assign in_ready = event_ready;\n    \
+             assign out_valid = result_valid;\n    assign result_ready = out_ready;\n",
+        ),
+    };
     let mut text = format!(
         "// The circuit of {}: the shell, and the pipelines of its chains. Made by carrick.\n\
-         module top (\n    input  logic clk,\n    input  logic rst,\n    input  logic in_valid,\n    \
+         module top (\n    input  logic clk,\n    input  logic rst,\n{pins}    input  logic in_valid,\n    \
          output logic in_ready,\n    input  logic [{input}:0] in_data,\n    output logic out_valid,\n    \
          input  logic out_ready,\n    output logic [{output}:0] out_data,\n    \
          output logic [31:0] events_dropped,\n    output logic [31:0] instances_dropped\n);\n    \
+         logic event_valid, event_ready, result_valid, result_ready;\n    logic [{input}:0] event_data;\n    \
          logic [7:0] in_chain, run_chain;\n    logic in_named, in_space, run_valid, run_found, end_valid;\n    \
          logic [{}:0] in_id;\n    logic [{}:0] in_event, run_event;\n    logic [{}:0] in_env, run_env;\n    \
-         logic [{}:0] run_context;\n    logic [{}:0] end_data;\n    \
-         assign {{in_chain, in_named, in_space, in_id, in_event, in_env}} = in_data;\n\n    \
-         shell #(\n{}\n    ) shell (\n        \
+         logic [{}:0] run_context;\n    logic [{}:0] end_data;\n{between}    \
+         assign {{in_chain, in_named, in_space, in_id, in_event, in_env}} = event_data;\n\n    \
+         shell #(\n{}\n    ) shell (\n        .in_valid(event_valid),\n        .in_ready(event_ready),\n        \
+         .out_valid(result_valid),\n        .out_ready(result_ready),\n        \
          .out_found(out_data[{output}]),\n        .out_full(out_data[{}]),\n        .out_data(out_data[{}:0]),\n        \
-         .*\n    );\n",
+         .*\n    );\n{}",
         program.name,
         id - 1,
         event - 1,
@@ -173,6 +208,7 @@ fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Port
         parameters(program, design, settings, ports),
         output - 1,
         output - 2,
+        packets.unwrap_or_default(),
     );
     let shapes = Shapes::new(program);
     let mut data = String::new();

@@ -15,11 +15,13 @@ use carrick_sim::scenario::Engine;
 
 use super::dslx::Design;
 use super::handlers::extended;
-use super::verilated::{Circuit, Wiring, tool};
+use super::verilated::{Calls, Circuit, Wiring, tool};
 
 /// The circuit of one program. What surrounds the chains is the interpreter's: parser, timers, queues and units of data.
 struct Circuits {
-    tool: Built,
+    calls: Rc<Calls>,
+    /// it must stay as long as what is loaded from it
+    _tool: Built,
     wiring: Rc<Wiring>,
     /// with the functions that carry out what the circuit issues
     program: Arc<Program>,
@@ -34,7 +36,8 @@ pub fn of(program: &Program, design: &Design, spec: &PipelineSpec) -> Result<Box
     let tool = tool(program, design, spec)?;
     let (extended, sites) = extended(program, design);
     let wiring = Rc::new(Wiring::new(program, design, sites));
-    Ok(Box::new(Circuits { tool, wiring, program: Arc::new(extended), broken: Rc::default() }))
+    let calls = Rc::new(Calls::load(&tool.path)?);
+    Ok(Box::new(Circuits { calls, _tool: tool, wiring, program: Arc::new(extended), broken: Rc::default() }))
 }
 
 impl Cores for Circuits {
@@ -43,10 +46,10 @@ impl Cores for Circuits {
     }
 
     fn engine(&self, _pace: Pace) -> Engine {
-        let (program, path) = (self.program.clone(), self.tool.path.clone());
+        let (program, calls) = (self.program.clone(), self.calls.clone());
         let (wiring, broken) = (self.wiring.clone(), self.broken.clone());
         Engine::Made(Rc::new(move |_: &Arc<Program>, config| {
-            let circuit = Circuit::start(&path, wiring.clone(), broken.clone())?;
+            let circuit = Circuit::start(calls.clone(), wiring.clone(), broken.clone());
             let core = Interpreted::with_chains(program.clone(), config, Box::new(circuit))?;
             Ok(Box::new(core))
         }))

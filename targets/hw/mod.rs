@@ -6,6 +6,7 @@ mod circuit;
 mod cores;
 mod dslx;
 mod handlers;
+mod header;
 mod verilated;
 mod xls;
 
@@ -13,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use carrick_driver::Failure;
+use carrick_driver::built::Built;
 use carrick_driver::targets::{Cores, PipelineSpec, Target, TargetFile, Unfit};
 use carrick_ir::Program;
 
@@ -41,6 +43,22 @@ impl Target for Hw {
     fn cores(&self, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
         cores::of(program, &design(program)?, &spec()?)
     }
+}
+
+/// A library with a core of the program for hosts: packets go in and out of its circuit.
+///
+/// # Errors
+/// [`Failure::Usage`] with what of its packets no circuit is made of; else as [`Target::cores`].
+pub fn core(program: &Program) -> Result<Built, Failure> {
+    let design = design(program)?;
+    if let Err(unfit) = &design.packets {
+        let at = program.file_of(unfit.loc);
+        return Err(Failure::Usage(format!(
+            "{at}:{}:{}: the target `hw` has no packets of this program: {}",
+            unfit.loc.line, unfit.loc.col, unfit.what
+        )));
+    }
+    verilated::tool(program, &design, &spec()?)
 }
 
 fn design(program: &Program) -> Result<dslx::Design, Failure> {

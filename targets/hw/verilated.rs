@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A circuit as a process: Verilator makes a program of it, which reads events and writes what becomes of them.
+//! A circuit as a library: Verilator makes a program of it, which takes events and gives what becomes of them.
 
 use std::cell::RefCell;
-use std::io::{self, Read, Write};
+use std::ffi::{c_int, c_void};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::rc::Rc;
 
 use carrick_driver::built::{self, Built, Recipe};
@@ -12,17 +12,18 @@ use carrick_driver::targets::PipelineSpec;
 use carrick_driver::{Failure, cc};
 use carrick_interp::{ChainInput, ChainOutput, Chains, OutsideArg, OutsideInstr};
 use carrick_ir::{BpId, EventId, Program, Ty};
+use libloading::Library;
 
 use super::bits::Bits;
 use super::circuit::{self, Ports};
 use super::dslx::{Design, Input, Leaf, Shapes};
 use super::handlers::{Handler, Param};
 
-/// The program that Verilator makes.
-const TOOL: &str = "circuit";
+/// The library that Verilator makes.
+const TOOL: &str = "circuit.so";
 const INSTALL: &str = "apt-get install verilator g++ make";
 
-/// Makes a program of a circuit, unless this machine has it already.
+/// Makes a library of a circuit, unless this machine has it already.
 ///
 /// # Errors
 /// [`Failure::Missing`] without XLS or Verilator, [`Failure::Failed`] with what they say.
@@ -170,59 +171,69 @@ impl Wiring {
     }
 }
 
+/// The functions of a circuit's library.
+pub struct Calls {
+    begin: unsafe extern "C" fn() -> *mut c_void,
+    run: unsafe extern "C" fn(*mut c_void, *const u32, *mut u32) -> c_int,
+    end: unsafe extern "C" fn(*mut c_void) -> c_int,
+    _library: Library,
+}
+
+impl Calls {
+    /// Loads a library.
+    ///
+    /// # Errors
+    /// [`Failure::Failed`] if it is none of a circuit.
+    pub fn load(path: &Path) -> Result<Calls, Failure> {
+        let cannot = |e: libloading::Error| Failure::Failed(format!("cannot load the circuit: {e}"));
+        // SAFETY: the library is one that `tool` made; its functions have these types in bench.cpp.
+        unsafe {
+            let library = Library::new(path).map_err(cannot)?;
+            let begin = *library.get(b"circuit_begin").map_err(cannot)?;
+            let run = *library.get(b"circuit_run").map_err(cannot)?;
+            let end = *library.get(b"circuit_end").map_err(cannot)?;
+            Ok(Calls { begin, run, end, _library: library })
+        }
+    }
+}
+
 /// A circuit that runs, as what runs chains.
 pub struct Circuit {
     wiring: Rc<Wiring>,
-    process: Child,
-    to: Option<ChildStdin>,
-    from: ChildStdout,
+    calls: Rc<Calls>,
+    state: *mut c_void,
     /// why it runs no more
     broken: Rc<RefCell<Option<String>>>,
 }
 
 impl Circuit {
     /// Starts a circuit.
-    ///
-    /// # Errors
-    /// If no process can be started.
-    pub fn start(
-        tool: &Path,
-        wiring: Rc<Wiring>,
-        broken: Rc<RefCell<Option<String>>>,
-    ) -> Result<Circuit, String> {
-        let mut command = Command::new(tool);
-        let cannot = |e: io::Error| format!("cannot start the circuit: {e}");
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(cannot)?;
-        let pipes = process.stdin.take().zip(process.stdout.take());
-        let (to, from) = pipes.ok_or("the circuit has no pipes")?;
-        Ok(Circuit { wiring, process, to: Some(to), from, broken })
+    pub fn start(calls: Rc<Calls>, wiring: Rc<Wiring>, broken: Rc<RefCell<Option<String>>>) -> Circuit {
+        // SAFETY: it needs nothing.
+        let state = unsafe { (calls.begin)() };
+        Circuit { wiring, calls, state, broken }
     }
 
-    fn exchange(&mut self, words: &[u32]) -> io::Result<Vec<u32>> {
-        let octets: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        if let Some(to) = &mut self.to {
-            to.write_all(&octets)?;
-            to.flush()?;
-        }
-        let mut answer = vec![0; self.wiring.ports.output().div_ceil(32) as usize * 4];
-        self.from.read_exact(&mut answer)?;
-        let words =
-            answer.chunks_exact(4).map(|octets| u32::from_ne_bytes(std::array::from_fn(|i| octets[i])));
-        Ok(words.collect())
+    /// What becomes of an event; `None` if the circuit does not answer.
+    fn exchange(&mut self, words: &[u32]) -> Option<Vec<u32>> {
+        let mut answer = vec![0; self.wiring.ports.output().div_ceil(32) as usize];
+        // SAFETY: the circuit is there until this is dropped; both have the length of its ports.
+        let code = unsafe { (self.calls.run)(self.state, words.as_ptr(), answer.as_mut_ptr()) };
+        (code == 0).then_some(answer)
     }
 }
 
 impl std::fmt::Debug for Circuit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Circuit").field("process", &self.process.id()).finish_non_exhaustive()
+        f.debug_struct("Circuit").finish_non_exhaustive()
     }
 }
 
 impl Drop for Circuit {
     fn drop(&mut self) {
-        // With the end of its input it gives all events to the circuit again, as fast as it takes them.
-        drop(self.to.take());
-        if self.process.wait().is_ok_and(|status| !status.success()) {
+        // All events go to the circuit again, as fast as it takes them.
+        // SAFETY: the circuit is not used any more.
+        if unsafe { (self.calls.end)(self.state) } != 0 {
             let what = "the circuit does something else where events follow each other at once";
             self.broken.borrow_mut().get_or_insert(what.into());
         }
@@ -237,7 +248,7 @@ impl Chains for Circuit {
     fn run(&mut self, given: &ChainInput<'_>) -> ChainOutput {
         let wiring = self.wiring.clone();
         let Some(words) = wiring.event(given) else { return ChainOutput::default() };
-        let answer = self.exchange(&words).map_err(|e| format!("the circuit does not answer: {e}"));
+        let answer = self.exchange(&words).ok_or_else(|| "the circuit does not answer".to_owned());
         answer.and_then(|words| wiring.done(words, given)).unwrap_or_else(|what| {
             self.broken.borrow_mut().get_or_insert(what);
             ChainOutput::default()

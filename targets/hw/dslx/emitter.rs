@@ -86,6 +86,8 @@ pub struct Emitter<'p> {
     pub reads_space: BTreeSet<FuncId>,
     /// functions that go on after an instruction
     pub issues: BTreeSet<FuncId>,
+    /// the blueprint whose fields expressions name, where it is read and written
+    pub reading: Option<BpId>,
 }
 
 impl<'p> Emitter<'p> {
@@ -103,6 +105,7 @@ impl<'p> Emitter<'p> {
             made: None,
             reads_space: BTreeSet::new(),
             issues: BTreeSet::new(),
+            reading: None,
         }
     }
 

@@ -117,6 +117,13 @@ impl Emitter<'_> {
             | ExprKind::WndFirstSet(_)
             | ExprKind::WndFirstUnset(_) => return unfit("a sliding window", scope.at(e)),
             ExprKind::TimerArmed(..) => return unfit("whether a timer runs", scope.at(e)),
+            ExprKind::BpField(n) if self.reading.is_some() => {
+                let fields = self.reading.map(|bp| &self.program.blueprints[bp.index()].fields);
+                let field = fields.and_then(|fields| fields.get(*n as usize));
+                format!("bp.{}", field.map_or_else(String::new, |field| variable(&field.name)))
+            }
+            ExprKind::HeaderLen if self.reading.is_some() => "header_len".into(),
+            ExprKind::PayloadLen if self.reading.is_some() => "payload_len".into(),
             _ => return unfit("an expression of parsers and headers", scope.at(e)),
         })
     }
@@ -305,7 +312,7 @@ impl Emitter<'_> {
             }
             (Ty::Context(_), Proj::Field(n)) => 2 + *n as usize,
             (Ty::Blueprint(_), Proj::Field(n)) => program.net_header.fields.len() + *n as usize,
-            (Ty::Blueprint(_), Proj::Net(n)) | (_, Proj::Field(n)) => *n as usize,
+            (Ty::Blueprint(_) | Ty::NetHeader, Proj::Net(n)) | (_, Proj::Field(n)) => *n as usize,
             (Ty::Context(_), Proj::CtxId) => 1,
             (Ty::Event(_), Proj::Token) => 0,
             (Ty::Event(_), Proj::FlowId) => 1,

@@ -4,6 +4,7 @@
 
 mod alone;
 mod body;
+mod builder;
 mod effects;
 mod emitter;
 mod expr;
@@ -12,6 +13,9 @@ mod init;
 mod issue;
 mod lists;
 mod names;
+mod options;
+mod packets;
+mod parser;
 mod shape;
 mod stmt;
 mod types;
@@ -28,6 +32,7 @@ use carrick_ir::{
 use effects::{Effects, Var, changed};
 use emitter::{Emitted, Emitter, unfit};
 pub use emitter::{Input, Site};
+pub use packets::Packets;
 pub use shape::{Leaf, Shapes};
 
 /// A program as DSLX, and what those need to know who connect it.
@@ -49,6 +54,8 @@ pub struct Design {
     pub makes: bool,
     /// of each chain, whether it runs while no other event is under way
     pub alone: Vec<bool>,
+    /// how long its packets are, or why the host reads and makes them
+    pub packets: Emitted<Packets>,
 }
 
 /// Writes a program in DSLX.
@@ -56,10 +63,15 @@ pub struct Design {
 /// # Errors
 /// The first part of it of which no circuit is made.
 pub fn emit(program: &Program) -> Emitted<Design> {
+    let whole = Packets::of(program).and_then(|packets| written(program, Ok(packets)));
+    whole.or_else(|why| written(program, Err(why)))
+}
+
+fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
     let mut emitter = Emitter::new(program);
     let context = only_context(program)?;
     let mut functions = String::new();
-    for id in reachable(program, dispatched(program).map(|(_, chain)| chain)) {
+    for id in reachable(program, dispatched(program).map(|(_, chain)| chain), packets.is_ok()) {
         functions.push_str(&emitter.function(id)?);
     }
     let mut chains = String::new();
@@ -69,6 +81,12 @@ pub fn emit(program: &Program) -> Emitted<Design> {
         let name = names::variable(&program.events[event.index()].name);
         chains.push_str(&emitter.chain(event, chain, context, &name)?);
         names.push((event, name));
+    }
+    let (mut parser, mut builder) = (String::new(), String::new());
+    if packets.is_ok() {
+        let bits = names.iter().map(|(event, _)| emitter.shapes.width(&Ty::Event(*event))).max();
+        parser = emitter.parser(&names, bits.unwrap_or(0).max(1))?;
+        builder = emitter.builder()?;
     }
     let context_type = emitter.ty(&Ty::Context(context));
     let slots = costs(program).1.iter().map(|cost| cost.instructions).max().unwrap_or(0).max(1);
@@ -90,9 +108,14 @@ pub fn emit(program: &Program) -> Emitted<Design> {
     );
     text.push_str(&issued(makes.then_some(context_type.as_str()), randoms > 0));
     let _ = write!(text, "{}\n{functions}{chains}", emitter.helper_text);
+    if let Ok(packets) = &packets {
+        text.push_str(&packets.declarations(program));
+        text.push_str(&parser);
+        text.push_str(&builder);
+    }
     let inputs = emitter.inputs.iter().cloned().collect();
     let alone = dispatched(program).map(|(_, chain)| alone::alone(program, chain)).collect();
-    Ok(Design { text, chains: names, context, inputs, sites: emitter.sites, args, slots, makes, alone })
+    Ok(Design { text, chains: names, context, inputs, sites: emitter.sites, args, slots, makes, alone, packets })
 }
 
 /// What a chain has issued: the declarations.
@@ -134,10 +157,14 @@ fn suits(program: &Program, chain: &Chain) -> Emitted<()> {
     Ok(())
 }
 
-/// The processors of chains and what they call, callees first.
-fn reachable<'p>(program: &'p Program, chains: impl IntoIterator<Item = &'p Chain>) -> BTreeSet<FuncId> {
+/// The processors of chains, the parser, and what they call, callees first.
+fn reachable<'p>(
+    program: &'p Program,
+    chains: impl IntoIterator<Item = &'p Chain>,
+    parser: bool,
+) -> BTreeSet<FuncId> {
     let mut found = BTreeSet::new();
-    let mut open: Vec<FuncId> = Vec::new();
+    let mut open: Vec<FuncId> = parser.then_some(program.parser).into_iter().collect();
     for chain in chains {
         open.extend(chain.present.iter().chain(chain.absent.iter().flatten()));
     }

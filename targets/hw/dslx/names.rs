@@ -2,7 +2,7 @@
 //! Names of a program as DSLX has them.
 
 /// Words that no variable or field can have as its name: keywords, built-in functions, and the emitter's own variables.
-const TAKEN: [&str; 60] = [
+const TAKEN: [&str; 71] = [
     "and_reduce",
     "array_rev",
     "array_size",
@@ -30,12 +30,16 @@ const TAKEN: [&str; 60] = [
     "env",
     "fail",
     "fn",
+    "fold",
     "for",
     "if",
     "impl",
     "import",
     "in",
+    "interface_of",
     "io",
+    "ipv4",
+    "ipv4_header",
     "left",
     "let",
     "map",
@@ -44,17 +48,24 @@ const TAKEN: [&str; 60] = [
     "one_hot",
     "or_reduce",
     "out",
+    "packet_in",
+    "packet_out",
+    "part",
+    "plus",
     "priority_sel",
     "proc",
+    "pseudo",
     "pub",
     "range",
     "recv",
     "rev",
+    "sel",
     "send",
     "signex",
     "spawn",
-    "sel",
     "struct",
+    "sum",
+    "sum_of",
     "token",
     "trace",
     "type",
@@ -66,7 +77,9 @@ const TAKEN: [&str; 60] = [
 ];
 
 /// Types that the emitter makes itself.
-const OWN_TYPES: [&str; 6] = ["Addr", "Payload", "Env", "Issued", "Slot", "Params"];
+const OWN_TYPES: [&str; 12] = [
+    "Addr", "Arrived", "Env", "Ipv4", "Issued", "Leaving", "Made", "Net", "Params", "Parsed", "Payload", "Slot",
+];
 
 /// A variable, a field or a function.
 pub fn variable(name: &str) -> String {

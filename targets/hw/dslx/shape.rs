@@ -87,6 +87,10 @@ pub fn parts(program: &Program, ty: &Ty) -> Option<Vec<Part>> {
             let first = [Part { name: "handle".into(), ty: PartTy::Nothing }, part("id", Ty::Id(def.id))];
             first.into_iter().chain(of_fields(&def.fields)).collect()
         }
+        Ty::NetHeader => {
+            let fields = program.net_header.fields.iter();
+            fields.map(|f| part(f.name.clone(), f.ty.clone())).collect()
+        }
         Ty::Blueprint(id) => of_blueprint(program, &program.blueprints[id.index()]),
         _ => return None,
     })

@@ -52,6 +52,7 @@ impl Emitter<'_> {
             Ty::Event(id) => &p.events[id.index()].name,
             Ty::Context(id) => &p.contexts[id.index()].name,
             Ty::Blueprint(id) => &p.blueprints[id.index()].name,
+            Ty::NetHeader => return "Net".into(),
             _ => "",
         })
     }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Runs a program's circuit.
 //
-// Without an argument it reads events from standard input, one after the other, and writes what became of each to
-// standard output, both as the words of the ports, the least significant first. At the end it gives the same events to
-// a circuit after a reset, one in each cycle in which the circuit takes one: what becomes of them must be the same.
+// As a library it takes events, one after the other, and gives what became of each, both as the words of the ports, the
+// least significant first. At the end it gives the same events to a circuit after a reset, one in each cycle in which
+// the circuit takes one: what becomes of them must be the same.
 //
-// With --cycles it measures how often events begin, of distinct flows and of one flow.
+// As a process, ./circuit --cycles, it measures how often events begin, of distinct flows and of one flow.
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <string_view>
+#include <memory>
 #include <vector>
 
 #include "Vtop.h"
@@ -87,32 +89,11 @@ Words empty() {
     return Words(sizeof(Vtop::in_data) / sizeof(std::uint32_t));
 }
 
-int broken(const char *what) {
-    std::fprintf(stderr, "%s\n", what);
-    return 1;
-}
-
-int one_by_one() {
-    Circuit alone;
+// A comparison: a circuit, and all that it was given.
+struct Comparison {
+    Circuit circuit;
     std::vector<Event> all;
-    std::vector<Event> one(1);
-    one[0].given = empty();
-    while (std::fread(one[0].given.data(), sizeof(Vtop::in_data), 1, stdin) == 1) {
-        if (!alone.run(one))
-            return broken("the circuit does not answer");
-        std::fwrite(one[0].became.data(), sizeof(Vtop::out_data), 1, stdout);
-        std::fflush(stdout);
-        all.push_back(one[0]);
-    }
-    std::vector<Event> again = all;
-    Circuit together;
-    if (!together.run(again))
-        return broken("the circuit does not answer events that follow each other at once");
-    for (std::size_t i = 0; i < all.size(); i++)
-        if (all[i].became != again[i].became)
-            return broken("the circuit does something else where events follow each other at once");
-    return 0;
-}
+};
 
 void put(Words &words, unsigned from, unsigned bits, std::uint64_t value) {
     for (unsigned bit = 0; bit < bits && bit < 64; bit++)
@@ -157,7 +138,34 @@ int cycles() {
 
 } // namespace
 
-int main(int argc, char **argv) {
-    const bool measure = argc == 2 && std::string_view(argv[1]) == "--cycles";
-    return measure ? cycles() : one_by_one();
+extern "C" Comparison *circuit_begin() {
+    return new Comparison;
+}
+
+// What becomes of an event. Not 0: the circuit does not answer.
+extern "C" int circuit_run(Comparison *comparison, const std::uint32_t *given, std::uint32_t *became) {
+    std::vector<Event> one(1);
+    one[0].given.assign(given, given + empty().size());
+    if (!comparison->circuit.run(one))
+        return 1;
+    std::copy(one[0].became.begin(), one[0].became.end(), became);
+    comparison->all.push_back(one[0]);
+    return 0;
+}
+
+// Not 0: something else became of the events where they follow each other at once.
+extern "C" int circuit_end(Comparison *comparison) {
+    const std::unique_ptr<Comparison> ended(comparison);
+    std::vector<Event> again = ended->all;
+    Circuit together;
+    if (!together.run(again))
+        return 1;
+    for (std::size_t i = 0; i < again.size(); i++)
+        if (again[i].became != ended->all[i].became)
+            return 1;
+    return 0;
+}
+
+int main() {
+    return cycles();
 }

@@ -1,21 +1,51 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in hardware: circuits that do what the interpreter does, and the chapter of the book.
 
-use std::sync::{Mutex, PoisonError};
+mod wire;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use carrick_driver::compile_file;
+use carrick_ir::{COUNTERS, Program};
 use carrick_sim::Scenario;
+use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::{Pace, Via, diff_through};
-use carrick_sim::scenario::Engine;
-use carrick_targets::ALL;
+use carrick_sim::observe::Nobody;
+use carrick_sim::scenario::{Engine, Way, run_through};
+use carrick_targets::{ALL, hw};
 use carrick_tests::build::root;
 use carrick_tests::document::{blocks, replay, run};
 use carrick_tests::net::lacks_any;
+use wire::Both;
+
+/// Networks and applications in which a circuit does what the interpreter does with packets.
+const SEEDS: u64 = 3;
+
+/// What becomes of packets in these networks.
+const SEEN: [&str; 10] = [
+    "ip_short",
+    "ip_version",
+    "ip_length",
+    "ip_checksum",
+    "short",
+    "bad_checksum",
+    "bad_options",
+    "rx_packets",
+    "tx_packets",
+    "tx_forwarded",
+];
 
 /// Whether this machine lacks what makes and simulates circuits; that is then said.
 fn no_tools() -> bool {
     let advice = "XLS is not installed (scripts/setup installs it)";
-    lacks_any(&["verilator", "c++", "make"], || carrick_targets::hw::library().exists(), advice)
+    lacks_any(&["verilator", "c++", "make"], || hw::library().exists(), advice)
+}
+
+fn protocol(name: &str) -> Arc<Program> {
+    let path = root().join(format!("protocols/{name}/{name}.mtp"));
+    compile_file(&path).expect("readable").program.expect("right")
 }
 
 /// Held while circuits are compiled, so that each is compiled once.
@@ -34,11 +64,11 @@ fn the_chapter_goes_as_it_says() {
     std::os::unix::fs::symlink(root().join("protocols"), dir.join("protocols")).expect("writable");
     let console = blocks(&text).into_iter().filter(|(language, _)| *language == "console");
     let commands: usize = console.map(|(_, block)| replay(dir, block)).sum();
-    assert_eq!(commands, 8, "commands of the chapter");
+    assert_eq!(commands, 9, "commands of the chapter");
     run(dir, "make -s -C out lint");
 }
 
-/// The modules that keep state do what their models do: queue, scoreboard, session table, calendar.
+/// The modules that keep state do what their models do: queue, scoreboard, session table, calendar, streams of packets.
 #[test]
 fn modules_are_as_their_models() {
     if no_tools() {
@@ -48,6 +78,7 @@ fn modules_are_as_their_models() {
     let made = run(&root().join("targets/hw/rtl-tests"), &format!("make -s OUT={}", folder.path().display()));
     assert!(made.contains("session_table: full at"), "{made}");
     assert!(made.contains("calendar: with 97 %"), "{made}");
+    assert!(made.contains("passing: a packet of 64 octets in 19.0 cycles"), "{made}");
 }
 
 /// A program in the network whose chains run in a circuit does what the interpreter does, where connections go through it.
@@ -57,17 +88,40 @@ fn a_circuit_can_be_between_two_hosts() {
         return;
     }
     let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-    let read = |name: &str| {
-        let path = root().join(format!("protocols/{name}/{name}.mtp"));
-        compile_file(&path).expect("readable").program.expect("right")
-    };
-    let (ends, proxy) = (read("tcp"), read("synproxy"));
+    let (ends, proxy) = (protocol("tcp"), protocol("synproxy"));
     let cores = ALL.find("hw").expect("there is one").cores(&proxy, false).expect("it fits");
     let via = Via { program: &proxy, engine: &cores.engine(Pace::Asked), params: Vec::new() };
     let found = diff_through(&ends, &Engine::Interpreter, Some(&via), &Scenario::random(3)).expect("it runs");
     assert_eq!((found.difference, found.failures), (None, vec![]));
     assert!(found.packets > 100, "{} packets", found.packets);
     assert!(cores.refusal().is_none());
+}
+
+/// Both ends are interpreted; between them are the interpreter and a circuit, which get the same octets, whole and damaged.
+#[test]
+fn packets_are_read_and_made_as_the_interpreter_does() {
+    if no_tools() {
+        return;
+    }
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
+    let (ends, proxy) = (protocol("tcp"), protocol("synproxy"));
+    let library = hw::core(&proxy).expect("its packets fit");
+    let circuit = CompiledProgram::load(&library.path, &proxy).expect("it is a core");
+    let counted = Rc::new(RefCell::new(Vec::new()));
+    let all = counted.clone();
+    let engine = Engine::Made(Rc::new(move |program: &Arc<Program>, config| {
+        Ok(Box::new(Both::new(program, &circuit, config, all.clone())?))
+    }));
+    for seed in 0..SEEDS {
+        let way = Way { program: &proxy, engine: &engine, params: Vec::new() };
+        let scenario = Scenario::random(seed);
+        run_through(&ends, &Engine::Interpreter, Some(&way), &scenario, &mut Nobody, false).expect("it runs");
+    }
+    let counted = counted.borrow();
+    for name in SEEN {
+        let at = COUNTERS.iter().position(|counter| *counter == name).expect("there is one");
+        assert!(counted[at] > 0, "{name}: {counted:?}");
+    }
 }
 
 /// A machine without XLS is told how to get it.

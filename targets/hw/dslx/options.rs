@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Options of packets: the functions that read and write a list of them.
+
+use std::fmt::Write;
+
+use carrick_ir::{BpId, Ty};
+
+use super::emitter::{Emitted, Emitter};
+use super::names::variable;
+use super::packets::{OPTIONS, most_options};
+use super::shape::{options, scalar};
+
+impl Emitter<'_> {
+    /// The function that reads a list of options: one octet after the other, where an option may begin.
+    pub fn options_reader(&mut self, bp: BpId) -> Emitted<String> {
+        let program = self.program;
+        let def = &program.blueprints[bp.index()];
+        let ty = self.ty(&Ty::Blueprint(bp));
+        let members: Vec<_> = options(program, def).collect();
+        let (mut single, mut right, mut sets) = (Vec::new(), Vec::new(), String::new());
+        for opt in &members {
+            let name = variable(&opt.name);
+            if opt.len == 1 {
+                single.push(format!("kind == u8:{}", opt.kind));
+                let _ = writeln!(
+                    sets,
+                    "            let bp = if kind == u8:{} {{ {ty} {{ {name}: u1:1, ..bp }} }} else {{ bp }};",
+                    opt.kind
+                );
+                continue;
+            }
+            right.push((opt.kind, opt.len));
+            let mut fields = vec![format!("{name}: u1:1")];
+            let mut at = 16;
+            for field in &opt.fields {
+                let of = self.ty(&field.ty);
+                let bits = scalar(program, &field.ty).0.next_multiple_of(8);
+                fields.push(format!("{}_{}: part<u32:{at}, u32:{bits}>(o) as {of}", opt.name, field.name));
+                at += bits;
+            }
+            let _ = writeln!(
+                sets,
+                "            let bp = if kind == u8:{} && size == u16:{} && !broken {{ {ty} {{ {}, ..bp }} }} else {{ bp }};",
+                opt.kind,
+                opt.len,
+                fields.join(", ")
+            );
+        }
+        let single = if single.is_empty() { "u1:0".into() } else { single.join(" || ") };
+        // An option of a known kind has one of its lengths.
+        let wrong = right.iter().map(|(kind, _)| {
+            let lens = right.iter().filter(|(of, _)| of == kind).map(|(_, len)| format!("size != u16:{len}"));
+            format!(" || (kind == u8:{kind} && {})", lens.collect::<Vec<_>>().join(" && "))
+        });
+        let (wrong, bits) = (wrong.collect::<String>(), OPTIONS * 8);
+        Ok(format!(
+            "// Reads options of a `{}`; whether they are malformed.\n\
+             fn read_options_{}(octets: uN[{bits}], len: u16, bp: {ty}) -> (u1, {ty}) {{\n    \
+             let (_, broken, bp) = for (i, (at, broken, bp)): (u32, (u16, u1, {ty})) in u32:0..u32:{OPTIONS} {{\n        \
+             let o = octets << (i * u32:8);\n        let kind = part<u32:0, u32:8>(o);\n        \
+             if broken || at != (i as u16) || at >= len {{\n            (at, broken, bp)\n        }} \
+             else if kind == u8:0 {{\n            (len, broken, bp)\n        }} else {{\n            \
+             let single = {single};\n            \
+             let size = if single {{ u16:1 }} else {{ part<u32:8, u32:8>(o) as u16 }};\n            \
+             let broken = !single && (at + u16:1 >= len || size < u16:2 || at + size > len{wrong});\n{sets}            \
+             (at + size, broken, bp)\n        }}\n    }}((u16:0, u1:0, bp));\n    (broken, bp)\n}}\n\n",
+            def.name,
+            variable(&def.name)
+        ))
+    }
+
+    /// The function that writes the options that a blueprint has: how many octets, and these from the most significant bits on.
+    pub fn options_writer(&mut self, bp: BpId, ty: &str) -> String {
+        let program = self.program;
+        let def = &program.blueprints[bp.index()];
+        let Some(list) = def.options.map(|list| &program.opt_lists[list.index()]) else { return String::new() };
+        let (bits, align) = (most_options(program, def) * 8, list.align);
+        let mut text = format!(
+            "// The options of a `{}`, of how many octets.\nfn list_{}(bp: {ty}) -> (u16, uN[{bits}]) {{\n    \
+             let (len, all) = (u16:0, uN[{bits}]:0);\n",
+            def.name,
+            variable(&def.name)
+        );
+        for opt in options(program, def) {
+            let len = u32::from(opt.len);
+            let mut octets: Vec<String> = (1..align).map(|_| format!("u8:{}", list.pad)).collect();
+            octets.push(format!("u8:{}", opt.kind));
+            if len > 1 {
+                octets.push(format!("u8:{len}"));
+            }
+            for field in &opt.fields {
+                let width = scalar(program, &field.ty).0.next_multiple_of(8);
+                octets.push(format!("(bp.{}_{} as uN[{width}])", opt.name, field.name));
+            }
+            let chunk = (len + align - 1) * 8;
+            let _ = write!(
+                text,
+                "    let (len, all) = if bp.{} {{\n        let pad = (u16:0 - len - u16:{len}) & u16:{};\n        \
+                 let octets = ({}) << ((u16:{} - pad) as u32 * u32:8);\n        \
+                 let first = (octets as uN[{bits}]) << u32:{};\n        \
+                 (len + pad + u16:{len}, all | (first >> ((len as u32) * u32:8)))\n    }} else {{ (len, all) }};\n",
+                variable(&opt.name),
+                align - 1,
+                octets.join(" ++ "),
+                align - 1,
+                bits - chunk,
+            );
+        }
+        let up = align - 1;
+        let _ = write!(text, "    ((len + u16:{up}) & !u16:{up}, all)\n}}\n\n");
+        text
+    }
+}
