@@ -11,12 +11,17 @@ mod verilated;
 mod xls;
 
 use std::path::Path;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use carrick_driver::Failure;
 use carrick_driver::built::Built;
-use carrick_driver::targets::{Cores, PipelineSpec, Target, TargetFile, Unfit};
+use carrick_driver::cc::Tracing;
+use carrick_driver::stack::Stack;
+use carrick_driver::targets::{Cores, Host, PipelineSpec, Run, Target, TargetFile, Unfit};
 use carrick_ir::Program;
+
+use super::native;
 
 pub use xls::library;
 
@@ -42,6 +47,28 @@ impl Target for Hw {
 
     fn cores(&self, program: &Arc<Program>, _verbose: bool) -> Result<Box<dyn Cores>, Failure> {
         cores::of(program, &design(program)?, &spec()?)
+    }
+
+    fn host(&self) -> Option<&dyn Host> {
+        Some(self)
+    }
+}
+
+/// The native stack, with the circuit as its core.
+impl Host for Hw {
+    fn options(&self) -> &'static str {
+        "--port packet:DEV|xdp:DEV|tun:NAME|udp:LOCAL:PEER|unix:LOCAL:PEER (one for each interface), --fault FAULTS, \
+         --pcap FILE, --set PARAM=VALUE, --seed N, --user UID, --spin: the native stack for a program in the network. \
+         Its core is the circuit, which Verilator simulates"
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<ExitCode, Failure> {
+        let busy = (run.busy)("compiling the circuit");
+        let circuit = core(run.program)?;
+        drop(busy);
+        let host = run.compiling(|| native::host(run.program, Tracing::Off))?;
+        let start = |command: &mut Command| command.env("CARRICK_CORE", &circuit.path).args(run.words).spawn();
+        Ok(Stack::start(host, start)?.wait())
     }
 }
 

@@ -88,7 +88,10 @@ fn compile(dir: &Path, tracing: Tracing) -> Result<(), Failure> {
 }
 
 /// The host with the program's core within it.
-fn host(program: &Program, tracing: Tracing) -> Result<Built, Failure> {
+///
+/// # Errors
+/// As [`Host::run`].
+pub(crate) fn host(program: &Program, tracing: Tracing) -> Result<Built, Failure> {
     let kind = if tracing == Tracing::On { "telling" } else { "native" };
     let name = format!("{}-host", program.name);
     built::once(&Recipe::of_c(&name, kind), |dir| write(program, dir), |dir| compile(dir, tracing))

@@ -2,14 +2,16 @@
 //! Three network namespaces in a row. Those at both ends have the kernel's own stack; that in the middle has two devices and no address.
 
 use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rustix::net::{AddressFamily, SendFlags, SocketType, ipproto, sendto, socket};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::net::{counter, run, skip, within};
-use crate::tcp_segment;
+use crate::tcp_segment::{self, Segment};
 
 /// Where something runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,5 +117,19 @@ impl Drop for Middle {
             // A failure means that it was never made.
             let _ = run(Command::new("ip").args(["netns", "del", name]));
         }
+    }
+}
+
+/// SYNs to the server's port 80 from an address that answers nothing.
+///
+/// # Panics
+/// If this thread cannot send them.
+pub fn flood(count: u16) {
+    let raw = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::RAW)).expect("a raw socket");
+    let syn = Segment::read("S 0:0 win 65535").expect("a segment");
+    let to = SocketAddrV4::new(Ipv4Addr::from(tcp_segment::CORE), 0);
+    for n in 0..count {
+        let packet = syn.packet((1024 + n, 80), (u32::from(n) << 16, 0));
+        sendto(&raw, &packet, SendFlags::empty(), &to).expect("it is sent");
     }
 }

@@ -2,18 +2,16 @@
 //! Programs in the network between real interfaces. Both ends are the kernel's, and know nothing of them.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use carrick_tests::build::{carrick, host, root};
-use carrick_tests::middle::{Middle, Place};
+use carrick_tests::middle::{Middle, Place, flood};
 use carrick_tests::net::{lacks, skip};
 use carrick_tests::pattern;
 use carrick_tests::running::{Running, saying, serve, started};
 use carrick_tests::scripted::Scripted;
-use carrick_tests::tcp_segment::{self, Segment};
-use rustix::net::{AddressFamily, SendFlags, SocketType, ipproto, sendto, socket};
 
 const PROXY: &str = "protocols/synproxy/synproxy.mtp";
 const CACHE: &str = "protocols/netcache/netcache.mtp";
@@ -158,17 +156,6 @@ fn curl_gets_a_file_through_a_proxy_on_a_bad_wire() {
     let seen = String::from_utf8(seen).expect("text");
     for interface in ["0\t1", "0\t0", "1\t1", "1\t0"] {
         assert!(seen.lines().any(|line| line.starts_with(interface)), "no `{interface}`");
-    }
-}
-
-/// SYNs to the server's port 80 from an address that answers nothing.
-fn flood(count: u16) {
-    let raw = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::RAW)).expect("a raw socket");
-    let syn = Segment::read("S 0:0 win 65535").expect("a segment");
-    let to = SocketAddrV4::new(Ipv4Addr::from(tcp_segment::CORE), 0);
-    for n in 0..count {
-        let packet = syn.packet((1024 + n, 80), (u32::from(n) << 16, 0));
-        sendto(&raw, &packet, SendFlags::empty(), &to).expect("it is sent");
     }
 }
 

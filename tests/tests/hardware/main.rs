@@ -15,9 +15,12 @@ use carrick_sim::diff::{Pace, Via, diff_through};
 use carrick_sim::observe::Nobody;
 use carrick_sim::scenario::{Engine, Way, run_through};
 use carrick_targets::{ALL, hw};
-use carrick_tests::build::root;
+use carrick_tests::build::{host, root};
 use carrick_tests::document::{blocks, replay, run};
-use carrick_tests::net::lacks_any;
+use carrick_tests::middle::{Middle, Place, flood};
+use carrick_tests::net::{lacks, lacks_any};
+use carrick_tests::pattern;
+use carrick_tests::running::{saying, serve};
 use wire::Both;
 
 /// Networks and applications in which a circuit does what the interpreter does with packets.
@@ -122,6 +125,56 @@ fn packets_are_read_and_made_as_the_interpreter_does() {
         let at = COUNTERS.iter().position(|counter| *counter == name).expect("there is one");
         assert!(counted[at] > 0, "{name}: {counted:?}");
     }
+}
+
+/// Clients and server are Linux's. What the circuit lets pass is whole; who does not answer it does not reach the server.
+#[test]
+fn a_circuit_is_between_linux_hosts() {
+    const FORGED: u16 = 300;
+    if no_tools() || lacks("curl") || lacks("python3") {
+        return;
+    }
+    let Some(middle) = Middle::new() else { return };
+    let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut data = vec![0; 100_000];
+    pattern::fill(5, 0, &mut data);
+    std::fs::write(folder.path().join("data"), &data).expect("writable");
+    let mut server = middle.command(Place::Server, "python3");
+    server
+        .args(["-u", "-m", "http.server", "80", "--bind", Middle::SERVER, "--directory"])
+        .arg(folder.path());
+    let _server = serve(&mut server, "Serving HTTP");
+    let library = hw::core(&protocol("synproxy")).expect("its packets fit");
+    // As `carrick run` starts it, which compiles the host once more.
+    let mut node = middle.command(Place::Node, &host("protocols/synproxy/synproxy.mtp").to_string_lossy());
+    node.env("CARRICK_CORE", &library.path).args(Middle::ports(["packet", "packet"]));
+    let (node, said) = saying(&mut node, "running between");
+    let arrived = || middle.counter(Place::Server, "Tcp", "InSegs");
+    let before = arrived();
+    middle.inside(Place::Client, || flood(FORGED));
+    let url = format!("http://{}/data", Middle::SERVER);
+    let got = middle.command(Place::Client, "curl").args(["-sS", "--max-time", "30", &url]).output();
+    let got = got.expect("curl runs");
+    assert!(got.stdout == data, "{} bytes: {}", got.stdout.len(), String::from_utf8_lossy(&got.stderr));
+    assert_eq!(middle.counter(Place::Server, "Tcp", "PassiveOpens"), 1);
+    assert!(arrived() - before < u64::from(FORGED), "forged segments reached the server");
+    assert!(node.end().success());
+    let said: Vec<String> = said.collect();
+    assert!(said.iter().any(|line| line.contains("tx_forwarded")), "{said:?}");
+}
+
+/// A program whose packets no circuit has is not run: it is said why.
+#[test]
+fn a_circuit_without_packets_does_not_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::os::unix::fs::symlink(root().join("protocols"), folder.path().join("protocols")).expect("writable");
+    let run_it = "carrick run protocols/stop-and-wait/stop-and-wait.mtp --target hw --port loop";
+    let said = run(folder.path(), &format!("{run_it} || test $? = 2"));
+    assert!(
+        said.contains("no packets of this program: packets of a program that is not in the network"),
+        "{said}"
+    );
 }
 
 /// A machine without XLS is told how to get it.
