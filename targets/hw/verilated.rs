@@ -108,7 +108,7 @@ impl Wiring {
                 Input::Now => one(given.now),
                 Input::Handle => one(given.handle),
                 Input::Mtu => one(given.mtu),
-                Input::LocalIp => one(given.address.into()),
+                Input::LocalIp => one(given.address as u64),
                 Input::TxRoom => one(given.tx_room),
                 Input::RxSize => one(given.rx_size),
                 Input::Param(id) => one(given.params[id.index()]),

@@ -29,7 +29,7 @@ fn hello(from: u32, tag: u16) -> Vec<u8> {
 fn greeted(seed: u64) -> BTreeMap<(u32, u16), BTreeSet<u64>> {
     let path = root().join("tests/programs/rebinding.mtp");
     let program = compile_file(&path).expect("it can be read").program.expect("the program is right");
-    let config = Config { seed, address: HERE, trace: true, ..Config::default() };
+    let config = Config { seed, address: HERE.into(), trace: true, ..Config::default() };
     let mut core = Core::new(program, &config).expect("the defaults are valid");
     for which in [0, 1] {
         let args = [u64::from(PORT), which];

@@ -47,9 +47,10 @@ fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 }
 
 fn over(program: &Program) -> String {
-    match program.net_header.layer {
-        NetLayer::Ipv4 => format!("`ipv4`, protocol {}", program.net_header.protocol),
-        NetLayer::Link => "`link`".into(),
+    let header = &program.net_header;
+    match header.layer {
+        NetLayer::Ipv4 | NetLayer::Ipv6 => format!("`{}`, protocol {}", header.name, header.protocol),
+        NetLayer::Link => format!("`{}`", header.name),
     }
 }
 

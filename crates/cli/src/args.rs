@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use carrick_driver::Choice;
+use carrick_driver::{Choice, Over};
 use carrick_report::plot::Figure;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -141,12 +141,27 @@ pub struct Features {
     /// Default features to leave out
     #[arg(long, value_name = "FEATURE", value_delimiter = ',')]
     pub without: Vec<String>,
+    /// Internet Protocol version of a program over `inet` (default ipv4)
+    #[arg(long, value_name = "VERSION")]
+    pub over: Option<Version>,
+}
+
+/// A version of the Internet Protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Version {
+    /// 32-bit addresses
+    Ipv4,
+    /// 128-bit addresses
+    Ipv6,
 }
 
 impl Features {
     pub fn choice(&self) -> Choice {
         let mut choice = Choice { without: self.without.clone(), ..Choice::default() };
         self.with.iter().for_each(|text| choice.add(text));
+        if self.over == Some(Version::Ipv6) {
+            choice.over = Over::Ipv6;
+        }
         choice
     }
 }
@@ -168,6 +183,9 @@ impl fmt::Display for Source {
             if !names.is_empty() {
                 write!(f, " {flag} {}", names.join(","))?;
             }
+        }
+        if self.features.over == Some(Version::Ipv6) {
+            write!(f, " --over ipv6")?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Checksums.
 
-use carrick_ir::{BlueprintDef, BpFieldKind, Crc, CrcPart};
+use carrick_ir::{BlueprintDef, BpFieldKind, Crc, CrcPart, NetLayer};
 
 use crate::extract::path;
 use crate::names::field;
@@ -37,7 +37,9 @@ impl Emitter<'_> {
             };
             let mut more = Vec::new();
             if pseudo {
-                more.push("pseudo_sum(PROTOCOL)".to_owned());
+                let over_ipv6 = self.p.net_header.layer == NetLayer::Ipv6;
+                let sum = if over_ipv6 { "ipv6_pseudo_sum(PROTOCOL)" } else { "pseudo_sum(PROTOCOL)" };
+                more.push(sum.to_owned());
             }
             if !header && fields.is_none() {
                 more.push(field("h", &of.name));

@@ -2,10 +2,11 @@
 //! What scripts have in common, in Lua; a script gets what it uses of it.
 
 /// What stands before what is written for the program, and what stands behind it.
-const BEFORE: [&str; 5] = [
+const BEFORE: [&str; 6] = [
     include_str!("lua/numbers.lua"),
     include_str!("lua/values.lua"),
     include_str!("lua/packet.lua"),
+    include_str!("lua/ipv6.lua"),
     include_str!("lua/options.lua"),
     include_str!("lua/checks.lua"),
 ];
@@ -15,18 +16,20 @@ const SHOW: &str = include_str!("lua/show.lua");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
     Ipv4,
+    Ipv6,
     Ethernet,
     /// nothing that Wireshark knows
     Link,
 }
 
 impl Over {
-    const ALL: [Over; 3] = [Over::Ipv4, Over::Ethernet, Over::Link];
+    const ALL: [Over; 4] = [Over::Ipv4, Over::Ipv6, Over::Ethernet, Over::Link];
 
     /// How Wireshark comes to show them.
     fn script(self) -> &'static str {
         match self {
             Over::Ipv4 => include_str!("lua/over_ipv4.lua"),
+            Over::Ipv6 => include_str!("lua/over_ipv6.lua"),
             Over::Ethernet => include_str!("lua/over_ethernet.lua"),
             Over::Link => include_str!("lua/over_link.lua"),
         }

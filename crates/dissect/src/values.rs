@@ -85,7 +85,7 @@ impl Emitter<'_> {
         let mut parts = Vec::new();
         if !bp.frame {
             let net = self.p.net_header.fields.iter().map(|f| {
-                let value = f.init.as_ref().map_or_else(|| literal(self.rep(&f.ty), 0), |e| self.expr(e));
+                let value = f.init.as_ref().map_or_else(|| self.zero(&f.ty), |e| self.expr(e));
                 names::entry(net_field(f.field), &value)
             });
             parts.push(names::entry("net", &braces(&net.collect::<Vec<_>>())));

@@ -8,7 +8,7 @@ use crate::html::{code, escape, inline, prose, table};
 
 pub fn packets(program: &Program) -> String {
     let over = match program.net_header.layer {
-        NetLayer::Ipv4 => format!("protocol {}", program.net_header.protocol),
+        NetLayer::Ipv4 | NetLayer::Ipv6 => format!("protocol {}", program.net_header.protocol),
         NetLayer::Link => "a packet begins with the first field".to_owned(),
     };
     let over = format!("<p>Over <code>{}</code>, {over}.</p>\n", escape(&program.net_header.name));

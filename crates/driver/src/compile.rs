@@ -9,7 +9,7 @@ use carrick_ir as ir;
 use carrick_syntax::Sources;
 use carrick_syntax::assemble::features::{self, Choice, Chosen};
 use carrick_syntax::assemble::{Assembled, TEXT_MAX, assemble};
-use carrick_syntax::ast::File;
+use carrick_syntax::ast::{File, Over};
 use carrick_syntax::diag::{Diagnostic, Severity};
 use carrick_syntax::diagnostics::Diagnostics;
 
@@ -134,6 +134,9 @@ fn choice_of(assembled: &Assembled, program: &ir::Program) -> Choice {
     let chosen = features::configure(&assembled.tree, &choice).chosen;
     let more = chosen.into_iter().filter(|c| !program.features.contains(&c.to_string()));
     choice.without = more.map(|c| c.name).collect();
+    if program.net_header.layer == ir::NetLayer::Ipv6 {
+        choice.over = Over::Ipv6;
+    }
     choice
 }
 

@@ -27,5 +27,6 @@ pub mod table;
 pub mod targets;
 
 pub use carrick_syntax::assemble::features::Choice;
+pub use carrick_syntax::ast::Over;
 pub use compile::{Compiled, compile_choice, compile_file, compile_for, compile_text, compile_texts};
 pub use failure::Failure;

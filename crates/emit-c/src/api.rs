@@ -360,7 +360,7 @@ impl Emitter<'_> {
             (
                 "network",
                 match p.net_header.layer {
-                    NetLayer::Ipv4 => "CARRICK_NETWORK_IPV4".to_owned(),
+                    NetLayer::Ipv4 | NetLayer::Ipv6 => "CARRICK_NETWORK_IPV4".to_owned(),
                     NetLayer::Link => "CARRICK_NETWORK_LINK".to_owned(),
                 },
             ),

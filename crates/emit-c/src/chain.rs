@@ -194,7 +194,7 @@ impl Emitter<'_> {
         self.begin_input(full, in_network);
         self.w.line("core->now = carrick_max64(core->now, now);");
         let (begin, len) = match self.p.net_header.layer {
-            NetLayer::Ipv4 => {
+            NetLayer::Ipv4 | NetLayer::Ipv6 => {
                 self.check_ip();
                 self.hold_packet("(uint32_t)header + ip.payload_len");
                 ("octets + header", "ip.payload_len")

@@ -122,7 +122,7 @@ impl Emitter<'_> {
             ));
         }
         let net = match self.p.net_header.layer {
-            NetLayer::Ipv4 => "CARRICK_IP_HEADER",
+            NetLayer::Ipv4 | NetLayer::Ipv6 => "CARRICK_IP_HEADER",
             NetLayer::Link => "0",
         };
         self.w.line(format!(

@@ -8,8 +8,8 @@ use carrick_ir::Loc;
 pub struct Config {
     /// of the random numbers and of the secret key
     pub seed: u64,
-    /// the core's IPv4 address, host order
-    pub address: u32,
+    /// the core's address; an IPv4 address is in the lowest bits
+    pub address: u128,
     /// octets of an IP packet, 68..=65535
     pub mtu: u32,
     /// the most open requests, a power of two; 0: 1024

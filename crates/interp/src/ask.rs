@@ -111,7 +111,7 @@ impl Machine {
                 let (def, layout) = (&p.program.contexts[c.index()], &p.layout.contexts[c.index()]);
                 self.mem[at] = fact.handle;
                 let first = at + CTX_ID as usize;
-                let ids = fact.id.len().min(p.program.ids[def.id.index()].parts.len());
+                let ids = fact.id.len().min(p.program.words_of_id(def.id));
                 self.mem[first..first + ids].copy_from_slice(&fact.id[..ids]);
                 for (field, offset) in def.fields.iter().zip(&layout.fields) {
                     self.put_words(p, &field.ty, at + *offset as usize, &mut words);
@@ -127,7 +127,7 @@ impl Machine {
                 let (def, layout) = (&p.program.events[e.index()], &p.layout.events[e.index()]);
                 if let Some(id) = def.id {
                     let first = at + EVENT_ID as usize;
-                    let ids = fact.id.len().min(p.program.ids[id.index()].parts.len());
+                    let ids = fact.id.len().min(p.program.words_of_id(id));
                     self.mem[first..first + ids].copy_from_slice(&fact.id[..ids]);
                 }
                 for (field, offset) in def.fields.iter().zip(&layout.fields) {
@@ -149,7 +149,7 @@ impl Machine {
                 }
             }
             Ty::Id(id) => {
-                (0..p.program.ids[id.index()].parts.len()).for_each(|i| self.mem[at + i] = words.next());
+                (0..p.program.words_of_id(*id)).for_each(|i| self.mem[at + i] = words.next());
             }
             Ty::Array(of, n) => {
                 let stride = p.layout.size(of) as usize;

@@ -24,7 +24,7 @@ impl Machine {
     pub(crate) fn event_on(&mut self, p: &Linked, event: usize, handle: u64) {
         let at = self.event_instance(p, event, handle);
         if let Some((at, ctx)) = at.zip(self.chain_context(p, event)) {
-            let ids = p.program.ids[p.program.contexts[ctx].id.index()].parts.len();
+            let ids = p.program.words_of_id(p.program.contexts[ctx].id);
             if p.program.events[event].id == Some(p.program.contexts[ctx].id) {
                 let from = at + CTX_ID as usize;
                 self.mem.copy_within(from..from + ids, (p.map.stack + EVENT_ID) as usize);
@@ -50,7 +50,7 @@ impl Machine {
         if p.program.events[event].id != Some(def.id) {
             return None;
         }
-        let ids = p.program.ids[def.id.index()].parts.len();
+        let ids = p.program.words_of_id(def.id);
         let from = (p.map.stack + EVENT_ID) as usize;
         let id = &self.mem[from..from + ids];
         let found = |id: &[u64]| self.instances[ctx].find(&self.mem, id);
@@ -201,8 +201,11 @@ impl Machine {
         let fp = p.map.frames as usize;
         // The packet itself is not in memory; what it stands for is never read there.
         let given = [0, u64::from(p.map.net)].into_iter().chain(more.iter().copied());
-        for (cell, value) in p.funcs[parser].params.iter().zip(given) {
-            self.mem[fp + *cell as usize] = value;
+        // An IPv6 address, which is the last one, has two cells.
+        let params = &p.funcs[parser].params;
+        let cells = params.iter().copied().chain(params.last().map(|last| last + 1));
+        for (cell, value) in cells.zip(given) {
+            self.mem[fp + cell as usize] = value;
         }
         self.run(p, parser, fp);
     }

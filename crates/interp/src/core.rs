@@ -10,8 +10,9 @@ use crate::api::*;
 use crate::contexts::Handle;
 use crate::counters::*;
 use crate::instr::request_addr;
+use crate::ip;
 use crate::ipv4;
-use crate::layout::{EVENT_ID, TIMER_CELLS};
+use crate::layout::{EVENT_ID, TIMER_CELLS, words_of};
 use crate::link::{CallCode, Linked, Target};
 use crate::machine::Machine;
 use crate::report;
@@ -23,6 +24,8 @@ const DEFAULT_COMPLETIONS: u32 = 1024;
 const MTU: RangeInclusive<u32> = 68..=65535;
 /// As [`MTU`], where there is no IPv4.
 const LINK_MTU: RangeInclusive<u32> = 16..=65535;
+/// As [`MTU`], over IPv6: what every link carries at least (RFC 8200 §5).
+const IPV6_MTU: RangeInclusive<u32> = 1280..=65535;
 
 /// One instance of a program, with all its contexts, timers, data and queues.
 #[derive(Debug)]
@@ -44,6 +47,7 @@ impl Core {
     pub(crate) fn make(program: Arc<Program>, config: &Config, debugged: bool) -> Result<Core, String> {
         let mtu = match program.net_header.layer {
             NetLayer::Ipv4 => MTU,
+            NetLayer::Ipv6 => IPV6_MTU,
             NetLayer::Link => LINK_MTU,
         };
         if !mtu.contains(&config.mtu) {
@@ -58,7 +62,7 @@ impl Core {
         Ok(Core { linked, machine })
     }
 
-    /// A packet from the network, beginning with its IPv4 header.
+    /// A packet from the network, beginning with its network header.
     ///
     /// # Errors
     /// [`Refused::Again`] and [`Refused::Dropped`].
@@ -77,13 +81,13 @@ impl Core {
         }
         m.arrive(p, now, p.program.max_parsed.max(1), true)?;
         match p.program.net_header.layer {
-            NetLayer::Ipv4 => {
+            layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
                 let in_network = p.packets.is_some();
-                let own = if in_network { ipv4::destination(packet) } else { m.address };
-                let parsed = ipv4::parse(packet, p.program.net_header.protocol, own);
+                let own = (!in_network).then_some(m.address);
+                let parsed = ip::parse(layer, packet, p.program.net_header.protocol, own);
                 let others = matches!(parsed, Err(IP_FRAGMENT | IP_PROTOCOL));
                 if in_network && (others || parsed.is_ok()) {
-                    m.look_at(packet, interface.into());
+                    m.look_at(packet, ip::total(layer, packet), interface.into());
                 }
                 if in_network && others {
                     m.pass_on(p);
@@ -92,8 +96,7 @@ impl Core {
                 if parsed == Err(IP_PROTOCOL) && p.program.report_parser.is_some() {
                     m.receive_report(p, packet).map_err(|counter| m.refuse(counter))?;
                 } else {
-                    let (header, rest) = parsed.map_err(|counter| m.refuse(counter))?;
-                    let net = &packet[..usize::from(packet[0] & 15) * 4];
+                    let (header, net, rest) = parsed.map_err(|counter| m.refuse(counter))?;
                     m.count_packet(p, net.len() + rest.len()).map_err(|counter| m.refuse(counter))?;
                     m.receive(p, &header, net, rest);
                     m.parse(p, p.program.parser, &[]);
@@ -244,13 +247,16 @@ impl Machine {
     /// The counter that says why it is refused.
     fn receive_report(&mut self, p: &Linked, packet: &[u8]) -> Result<(), usize> {
         let Some(parser) = p.program.report_parser else { return Err(IP_PROTOCOL) };
-        let report = report::parse(packet, p.program.net_header.protocol, self.address)?;
+        let header = &p.program.net_header;
+        let report = report::parse(header.layer, packet, header.protocol, self.address)?;
         self.count_packet(p, report.net.len() + report.quoted.len())?;
         self.receive(p, &report.header, report.net, report.quoted);
         if let Some(cell) = p.net.payload_len {
             self.mem[(p.map.net + cell) as usize] = report.payload_len.into();
         }
-        self.parse(p, parser, &[report.kind, report.mtu, report.from.into()]);
+        let mut said = vec![report.kind, report.mtu];
+        said.extend(words_of(&p.program.address_ty(), report.from));
+        self.parse(p, parser, &said);
         Ok(())
     }
 
@@ -272,8 +278,10 @@ impl Machine {
                 self.mem[net + cell as usize] = value;
             }
         };
-        set(cells.src, header.src.into());
-        set(cells.dst, header.dst.into());
+        for (cell, address) in [(cells.src, header.src), (cells.dst, header.dst)] {
+            let words = words_of(&p.program.address_ty(), address);
+            words.into_iter().zip(0..).for_each(|(word, at)| set(cell.map(|cell| cell + at), word));
+        }
         set(cells.protocol, header.protocol.into());
         set(cells.ttl, header.ttl.into());
         set(cells.tos, header.tos.into());

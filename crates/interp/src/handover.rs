@@ -35,7 +35,7 @@ pub struct ChainInput<'a> {
     /// bytes of a packet without its network header
     pub mtu: u64,
     /// the core's
-    pub address: u32,
+    pub address: u128,
     /// a value for each of the program's parameters
     pub params: &'a [u64],
     /// bytes that the context's TX unit would take

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! IPv4 headers and the Internet checksum (RFC 791, RFC 1071).
 
+use std::ops::Range;
+
 use crate::counters::*;
 
 /// Octets of the header that is sent.
@@ -8,14 +10,14 @@ pub(crate) const HEADER: usize = 20;
 const DONT_FRAGMENT: u16 = 0x4000;
 const FRAGMENT_MASK: u16 = 0x3fff;
 
-/// What of a received header a program can ask for.
+/// What of a received header a program can ask for; an IPv4 address is in the lowest bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Header {
     pub tos: u8,
     pub ttl: u8,
     pub protocol: u8,
-    pub src: u32,
-    pub dst: u32,
+    pub src: u128,
+    pub dst: u128,
 }
 
 pub(crate) fn be16(octets: &[u8], at: usize) -> u16 {
@@ -26,8 +28,8 @@ pub(crate) fn be32(octets: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]])
 }
 
-/// Checks a packet and returns its header and what follows that, or the counter that says what is wrong.
-pub(crate) fn parse(packet: &[u8], protocol: u8, address: u32) -> Result<(Header, &[u8]), usize> {
+/// Checks a packet and returns its header and where its payload is, or the counter that says what is wrong.
+pub(crate) fn parse(packet: &[u8], protocol: u8, own: Option<u128>) -> Result<(Header, Range<usize>), usize> {
     if packet.len() < HEADER {
         return Err(IP_SHORT);
     }
@@ -45,20 +47,15 @@ pub(crate) fn parse(packet: &[u8], protocol: u8, address: u32) -> Result<(Header
     if be16(packet, 6) & FRAGMENT_MASK != 0 {
         return Err(IP_FRAGMENT);
     }
-    let (src, dst) = (be32(packet, 12), be32(packet, 16));
+    let (src, dst) = (be32(packet, 12).into(), be32(packet, 16).into());
     let header = Header { tos: packet[1], ttl: packet[8], protocol: packet[9], src, dst };
     if header.protocol != protocol {
         return Err(IP_PROTOCOL);
     }
-    if header.dst != address {
+    if own.is_some_and(|own| own != header.dst) {
         return Err(IP_ADDRESS);
     }
-    Ok((header, &packet[header_len..total]))
-}
-
-/// The destination of a packet that is long enough to have one.
-pub(crate) fn destination(packet: &[u8]) -> u32 {
-    if packet.len() < HEADER { 0 } else { be32(packet, 16) }
+    Ok((header, header_len..total))
 }
 
 /// Fills in the header at the beginning of a packet that is complete but for it.
@@ -72,8 +69,8 @@ pub(crate) fn build(packet: &mut [u8], header: &Header, identification: u16) {
     packet[8] = header.ttl;
     packet[9] = header.protocol;
     packet[10..12].fill(0);
-    packet[12..16].copy_from_slice(&header.src.to_be_bytes());
-    packet[16..20].copy_from_slice(&header.dst.to_be_bytes());
+    packet[12..16].copy_from_slice(&(header.src as u32).to_be_bytes());
+    packet[16..20].copy_from_slice(&(header.dst as u32).to_be_bytes());
     let checksum = !fold(sum(&packet[..HEADER]));
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
@@ -93,9 +90,10 @@ pub(crate) fn sum(octets: &[u8]) -> u64 {
     }
 }
 
-/// The sum over a pseudo-header (RFC 9293 §3.1) for `len` octets behind the network header.
-pub(crate) fn pseudo_sum(src: u32, dst: u32, protocol: u8, len: usize) -> u64 {
-    u64::from(src) + u64::from(dst) + u64::from(protocol) + len as u64
+/// The sum over a pseudo-header (RFC 9293 §3.1, RFC 8200 §8.1) for `len` octets behind the network header.
+pub(crate) fn pseudo_sum(src: u128, dst: u128, protocol: u8, len: usize) -> u64 {
+    let words = |address: u128| (0..4).map(move |word| u64::from((address >> (32 * word)) as u32));
+    words(src).chain(words(dst)).sum::<u64>() + u64::from(protocol) + len as u64
 }
 
 /// A sum in ones' complement arithmetic.

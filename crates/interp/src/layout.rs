@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How many cells each type takes, and which cell each field is.
 
-use carrick_ir::{BlueprintDef, FieldDef, OptId, Program, Ty};
+use carrick_ir::{BlueprintDef, FieldDef, IdId, OptId, Program, Ty};
 
 use crate::code::WndShape;
 
@@ -64,13 +64,16 @@ pub(crate) struct Layout {
     pub contexts: Vec<Fields>,
     pub scratch: Vec<Fields>,
     pub blueprints: Vec<BpLayout>,
+    /// cells of the network header, and each field's first
     pub net: u32,
+    pub net_fields: Vec<u32>,
 }
 
 impl Layout {
     pub(crate) fn new(program: &Program) -> Result<Layout, String> {
-        let mut l = Layout { net: program.net_header.fields.len() as u32, ..Layout::default() };
-        l.ids = program.ids.iter().map(|id| id.parts.len() as u32).collect();
+        let net_fields = net_fields(program);
+        let mut l = Layout { net: net_fields.size, net_fields: net_fields.fields, ..Layout::default() };
+        l.ids = (0..program.ids.len()).map(|id| program.words_of_id(IdId(id as u32)) as u32).collect();
         for def in &program.structs {
             l.structs.push(fields(program, 0, &def.fields, 0)?);
         }
@@ -78,11 +81,11 @@ impl Layout {
             l.scratch.push(fields(program, 0, &def.fields, 0)?);
         }
         for def in &program.events {
-            let id = def.id.map_or(0, |id| program.ids[id.index()].parts.len() as u32);
+            let id = def.id.map_or(0, |id| l.ids[id.index()]);
             l.events.push(fields(program, EVENT_ID + id, &def.fields, 0)?);
         }
         for def in &program.contexts {
-            let id = program.ids[def.id.index()].parts.len() as u32;
+            let id = l.ids[def.id.index()];
             l.contexts.push(fields(
                 program,
                 CTX_ID + id,
@@ -113,8 +116,43 @@ impl Layout {
         }
     }
 
+    /// The cells of an id's part.
+    pub(crate) fn part_of_id(&self, program: &Program, id: IdId, part: usize) -> std::ops::Range<u32> {
+        let mut sizes = program.ids[id.index()].parts.iter().map(|part| self.size(&part.ty));
+        let first = sizes.by_ref().take(part).sum();
+        first..first + sizes.next().unwrap_or(0)
+    }
+
     pub(crate) fn struct_fields(&self, id: carrick_ir::StructId) -> &Fields {
         &self.structs[id.index()]
+    }
+}
+
+/// The cells of the network header's fields.
+fn net_fields(program: &Program) -> Fields {
+    let mut size = 0;
+    let fields = program.net_header.fields.iter().map(|def| {
+        let first = size;
+        size += cells(program, &def.ty) as u32;
+        first
+    });
+    let fields = fields.collect();
+    Fields { size, fields, end: size }
+}
+
+/// An address as the cells of its type.
+pub(crate) fn words_of(ty: &Ty, address: u128) -> Vec<u64> {
+    match ty {
+        Ty::Id(_) => vec![(address >> 64) as u64, address as u64],
+        _ => vec![address as u64],
+    }
+}
+
+/// The address in the cells of its type.
+pub(crate) fn address_in(ty: &Ty, cells: &[u64]) -> u128 {
+    match (ty, cells) {
+        (Ty::Id(_), [high, low, ..]) => u128::from(*high) << 64 | u128::from(*low),
+        _ => cells.first().copied().unwrap_or(0).into(),
     }
 }
 
@@ -146,7 +184,7 @@ fn fields(program: &Program, first: u32, defs: &[FieldDef], timers: u32) -> Resu
 fn cells(program: &Program, ty: &Ty) -> u64 {
     match ty {
         Ty::Struct(s) => program.structs[s.index()].fields.iter().map(|f| cells(program, &f.ty)).sum(),
-        Ty::Id(id) => program.ids[id.index()].parts.len() as u64,
+        Ty::Id(id) => program.words_of_id(*id) as u64,
         Ty::Array(of, n) => cells(program, of).saturating_mul(u64::from(*n)),
         Ty::List(of, n, _) => cells(program, of).saturating_mul(u64::from(*n)).saturating_add(1),
         Ty::Wnd { .. } => 2 + 2 * (u64::from(wnd_shape(ty).runs) + 1),
@@ -157,7 +195,7 @@ fn cells(program: &Program, ty: &Ty) -> u64 {
 }
 
 fn blueprint(program: &Program, def: &BlueprintDef) -> BpLayout {
-    let fields = program.net_header.fields.len() as u32;
+    let fields = net_fields(program).size;
     let mut at = fields + def.fields.len() as u32;
     let mut options = Vec::new();
     for &opt in def.options.iter().flat_map(|list| &program.opt_lists[list.index()].members) {

@@ -31,7 +31,7 @@ pub(crate) struct Machine {
     /// values of every kind: see [`Map`](crate::link::Map); the contexts' cells come last
     pub mem: Vec<u64>,
     pub now: u64,
-    pub address: u32,
+    pub address: u128,
     pub random: Pcg32,
     pub key: [u64; 2],
     pub counters: Counters,
@@ -64,7 +64,7 @@ pub(crate) struct Machine {
     /// that network header
     pub packet_net: Vec<u8>,
     /// its source and destination
-    pub packet_ips: (u32, u32),
+    pub packet_ips: (u128, u128),
     /// counts packets, so that an address in an earlier one is known to be stale
     pub packet_number: u64,
     /// why the parser refused the packet
@@ -81,7 +81,7 @@ impl Machine {
         let mut end = p.map.end as usize;
         for (i, code) in p.contexts.iter().enumerate() {
             let size = p.layout.contexts[i].size as usize;
-            let ids = p.program.ids[p.program.contexts[i].id.index()].parts.len();
+            let ids = p.program.words_of_id(p.program.contexts[i].id);
             instances.push(Instances::new(i, code, end, size, ids));
             end += size * code.capacity as usize;
         }

@@ -94,7 +94,7 @@ impl Machine {
         self.mem[at..at + size].fill(0);
         let rest = self.packet_rest.clone();
         if !self.packet.is_empty() && self.extract(p, bp.index(), at).is_ok() {
-            let (net, fields) = (p.map.net as usize, p.program.net_header.fields.len());
+            let (net, fields) = (p.map.net as usize, p.layout.net as usize);
             self.mem.copy_within(net..net + fields, at);
         }
         self.packet_rest = rest;

@@ -9,7 +9,7 @@ use crate::counters::*;
 use crate::exec::Flow;
 use crate::header::write_options;
 use crate::instr;
-use crate::ipv4;
+use crate::ip;
 use crate::layout::{ADDR_CELLS, PAYLOAD_ADDR, PAYLOAD_CTX, PAYLOAD_LEN};
 use crate::link::{Blueprint, Linked, PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
@@ -41,9 +41,8 @@ impl Passing {
 }
 
 impl Machine {
-    /// A packet is looked at from now on; it ends where its network header says.
-    pub(crate) fn look_at(&mut self, packet: &[u8], came_by: u64) {
-        let total = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
+    /// A packet is looked at from now on; it ends where its network header says: after `total` octets.
+    pub(crate) fn look_at(&mut self, packet: &[u8], total: usize, came_by: u64) {
         let passing = &mut self.passing;
         passing.current.clear();
         passing.current.extend_from_slice(&packet[..total.min(packet.len())]);
@@ -113,7 +112,7 @@ impl Machine {
         match (read, self.current_event) {
             (Ok(()), None) => {}
             (Ok(()), Some(_)) => {
-                let (net, fields) = (p.map.net as usize, p.program.net_header.fields.len());
+                let (net, fields) = (p.map.net as usize, p.layout.net as usize);
                 self.mem.copy_within(net..net + fields, at);
             }
             (Err(counter), None) => {
@@ -149,7 +148,7 @@ impl Machine {
         if let Some(list) = &code.options {
             write_options(list, &self.mem[work..work + code.size as usize], &mut options);
         }
-        let mut out = vec![0; ipv4::HEADER];
+        let mut out = vec![0; p.net_len];
         let header = self.write_header(code, &options, &mut out);
         if !self.fields_in_range(code) {
             return self.count(TX_BAD_FIELD);
@@ -160,7 +159,7 @@ impl Machine {
             return self.count(TX_TOO_LONG);
         }
         let net = self.net_header(p, code);
-        ipv4::build(&mut out, &net, self.identification);
+        ip::build(p.program.net_header.layer, &mut out, &net, self.identification);
         self.write_checksums(p.net_len, code, &net, &mut out, header);
         self.identification = self.identification.wrapping_add(1);
         self.count(TX_PACKETS);

@@ -6,8 +6,9 @@ use carrick_ir::arith;
 use crate::api::TraceKind;
 use crate::counters::*;
 use crate::header::write_options;
+use crate::ip;
 use crate::ipv4;
-use crate::layout::PAYLOAD_LEN;
+use crate::layout::{PAYLOAD_LEN, address_in};
 use crate::link::{Blueprint, HEADER_LEN_CELL, Linked, PAYLOAD_LEN_CELL, PREV_PAYLOAD_LEN_CELL, WORK};
 use crate::machine::Machine;
 use crate::queue::Source;
@@ -146,7 +147,7 @@ impl Machine {
         let net = self.net_header(p, code);
         self.passing.left_by = code.net.interface.map_or(0, |c| self.mem[(WORK + c) as usize]);
         if p.net_len > 0 {
-            ipv4::build(out, &net, self.identification);
+            ip::build(p.program.net_header.layer, out, &net, self.identification);
             self.identification = self.identification.wrapping_add(1);
         }
         self.write_checksums(p.net_len, code, &net, out, header);
@@ -244,12 +245,14 @@ impl Machine {
     /// The network header of the packet in the work area.
     pub(crate) fn net_header(&self, p: &Linked, code: &Blueprint) -> ipv4::Header {
         let cell = |cell: Option<u32>| cell.map(|c| self.mem[(WORK + c) as usize]);
+        let ty = p.program.address_ty();
+        let address = |cell: u32| address_in(&ty, &self.mem[(WORK + cell) as usize..]);
         ipv4::Header {
             tos: cell(code.net.tos).unwrap_or(0) as u8,
             ttl: cell(code.net.ttl).map_or(DEFAULT_TTL, |ttl| ttl as u8),
             protocol: cell(code.net.protocol).map_or(p.program.net_header.protocol, |n| n as u8),
-            src: cell(code.net.src).map_or(self.address, |ip| ip as u32),
-            dst: cell(code.net.dst).unwrap_or(0) as u32,
+            src: code.net.src.map_or(self.address, address),
+            dst: code.net.dst.map_or(0, address),
         }
     }
 

@@ -58,7 +58,7 @@ impl Machine {
                 self.field_words(p, &p.program.structs[s.index()].fields, offsets, at, out);
             }
             Ty::Id(id) => {
-                let parts = p.program.ids[id.index()].parts.len();
+                let parts = p.program.words_of_id(*id);
                 out.extend_from_slice(&self.mem[at..at + parts]);
             }
             Ty::Array(of, n) => elements(of, at, *n as usize, out),

@@ -113,7 +113,7 @@ pub enum Builtin {
     /// arguments: scalars and ids
     KeyedHash,
     Mtu,
-    /// the core's address, `uint32`
+    /// the core's address, of the type [`Program::address_ty`](crate::Program::address_ty)
     LocalIp,
     /// (addr, n as uint64)
     AddrSkip,

@@ -86,6 +86,23 @@ impl Program {
         import.unwrap_or(&self.file)
     }
 
+    /// Returns the type of an address of the network header.
+    pub fn address_ty(&self) -> Ty {
+        match self.net_header.layer {
+            NetLayer::Ipv6 => Ty::Id(ADDRESS_ID),
+            NetLayer::Ipv4 | NetLayer::Link => Ty::U32,
+        }
+    }
+
+    /// Returns how many 64-bit words a value of an id has: one for each part, two for an IPv6 address.
+    pub fn words_of_id(&self, id: IdId) -> usize {
+        let words = |part: &FieldDef| match part.ty {
+            Ty::Id(inner) => self.words_of_id(inner),
+            _ => 1,
+        };
+        self.ids.get(id.index()).map_or(0, |def| def.parts.iter().map(words).sum())
+    }
+
     /// Whether a packet is all of an Ethernet frame.
     pub fn makes_ethernet_frames(&self) -> bool {
         let is_frame = |bp: &BlueprintDef| {
@@ -343,6 +360,11 @@ impl ContextDef {
     }
 }
 
+/// The number of the id that is an IPv6 address, in programs over IPv6: its parts are the high and the low 64 bits.
+pub const ADDRESS_ID: IdId = IdId(0);
+/// How programs write the type of an address.
+pub const ADDRESS: &str = "ip_t";
+
 /// What a network header's field is; the network layer knows these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -363,24 +385,37 @@ pub enum NetField {
 pub enum NetLayer {
     /// the core makes and checks an IPv4 header
     Ipv4,
+    /// as `ipv4`, with an IPv6 header (RFC 8200); addresses are ids of two `uint64`
+    Ipv6,
     /// nothing: a packet is what goes over the link
     Link,
 }
 
 impl NetLayer {
+    /// As a program and a target file name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            NetLayer::Ipv4 => "ipv4",
+            NetLayer::Ipv6 => "ipv6",
+            NetLayer::Link => "link",
+        }
+    }
+
     /// Octets of the header that is sent.
     pub fn header_len(self) -> u32 {
         match self {
             NetLayer::Ipv4 => 20,
+            NetLayer::Ipv6 => 40,
             NetLayer::Link => 0,
         }
     }
 
     /// Octets that a packet may have wherever it goes, and where the number is from: an IPv4 host takes at least 576
-    /// (RFC 791 §3.1); nothing is sure of a link, and most carry 1500.
+    /// (RFC 791 §3.1), an IPv6 link carries at least 1280; nothing is sure of a link, and most carry 1500.
     pub fn sure_mtu(self) -> (u32, &'static str) {
         match self {
             NetLayer::Ipv4 => (576, "what every IPv4 host takes (RFC 791 §3.1)"),
+            NetLayer::Ipv6 => (1280, "what every IPv6 link carries (RFC 8200 §5)"),
             NetLayer::Link => (1500, "the MTU of most links"),
         }
     }
@@ -389,7 +424,7 @@ impl NetLayer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct NetHeaderDef {
-    /// `ipv4` or `link`
+    /// as the program names it: `ipv4`, `ipv6`, `inet` or `link`
     pub name: String,
     pub layer: NetLayer,
     pub fields: Vec<NetFieldDef>,

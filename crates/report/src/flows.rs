@@ -2,6 +2,7 @@
 //! Instances of contexts, and what became of the octets that they were given to send.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use carrick_ir::{Program, Ty};
 use carrick_sim::core::Record;
@@ -203,15 +204,16 @@ pub struct Collected {
 /// The parts of an id by name; addresses of the network as people write them.
 fn id(program: &Program, context: usize, words: Option<&[u64]>) -> Vec<(String, String)> {
     let Some(def) = program.contexts.get(context) else { return Vec::new() };
-    let parts = &program.ids[def.id.index()].parts;
-    let shown = parts.iter().zip(words.unwrap_or_default()).map(|(part, &word)| {
-        let address =
-            part.ty == Ty::U32 && part.name.split('_').any(|w| ["ip", "addr", "address"].contains(&w));
-        let text = match address {
-            true => std::net::Ipv4Addr::from(word as u32).to_string(),
-            false => word.to_string(),
+    let mut words = words.unwrap_or_default().iter().copied();
+    let shown = program.ids[def.id.index()].parts.iter().map_while(|part| {
+        let named = || part.name.split('_').any(|w| ["ip", "addr", "address"].contains(&w));
+        let word = words.next()?;
+        let text = match part.ty {
+            Ty::U32 if named() => Ipv4Addr::from(word as u32).to_string(),
+            Ty::Id(_) => Ipv6Addr::from(u128::from(word) << 64 | u128::from(words.next()?)).to_string(),
+            _ => word.to_string(),
         };
-        (part.name.clone(), text)
+        Some((part.name.clone(), text))
     });
     shown.collect()
 }

@@ -143,7 +143,11 @@ impl Checker<'_> {
     /// The value of a constant expression of this type.
     pub(crate) fn constant(&mut self, expr: &Expr, ty: &Ty) -> Option<u64> {
         let typed = Body::for_declaration(self).value_of_type(expr, ty)?;
-        let value = self.fold(&typed);
+        let value = match typed.kind {
+            // The unspecified address is the only one that can be written.
+            ir::ExprKind::MakeId(ir::ADDRESS_ID, _) if typed.ty == self.program.address_ty() => Some(0),
+            _ => self.fold(&typed),
+        };
         if value.is_none() {
             self.report(
                 Diagnostic::error(

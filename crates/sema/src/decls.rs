@@ -164,7 +164,8 @@ impl Checker<'_> {
         let mut defs = Vec::new();
         for part in parts {
             let ty = self.resolve(&part.ty);
-            if ty.as_ref().is_some_and(|t| !t.is_scalar()) {
+            let allowed = |t: &Ty| t.is_scalar() || *t == self.program.address_ty();
+            if ty.as_ref().is_some_and(|t| !allowed(t)) {
                 self.report(
                     Diagnostic::error(
                         codes::ID_PART,
@@ -175,7 +176,7 @@ impl Checker<'_> {
                     .mend("use an integer type"),
                 );
             }
-            let ty = ty.filter(Ty::is_scalar).unwrap_or(Ty::U64);
+            let ty = ty.filter(|t| t.is_scalar() || *t == self.program.address_ty()).unwrap_or(Ty::U64);
             defs.push(ir::FieldDef { name: part.name.name.clone(), doc: String::new(), ty, init: None });
         }
         defs

@@ -153,7 +153,8 @@ impl Checker<'_> {
 
     /// A call carries words and one piece of data.
     fn check_call_fields(&mut self, call: &InterfaceCall, event: &ir::EventDef) {
-        let Some(field) = event.fields.iter().find(|f| !f.ty.is_scalar() && f.ty != Ty::Addr) else { return };
+        let given = |ty: &Ty| ty.is_scalar() || [&Ty::Addr, &self.program.address_ty()].contains(&ty);
+        let Some(field) = event.fields.iter().find(|f| !given(&f.ty)) else { return };
         let ty = self.name(&field.ty);
         self.report(
             Diagnostic::error(

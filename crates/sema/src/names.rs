@@ -32,6 +32,7 @@ const BUILT_IN: &[&str] = &[
     "rate",
     "bytes",
     "addr_t",
+    "ip_t",
     "token_t",
     "handle_t",
     "status_t",
@@ -63,6 +64,7 @@ const BUILT_IN: &[&str] = &[
     "keyed_hash",
     "mtu",
     "local_ip",
+    "is_unicast",
     "tx_room",
     "rx_size",
     "data",
@@ -72,6 +74,9 @@ const BUILT_IN: &[&str] = &[
     "get_flow_id",
     "feature",
 ];
+
+/// The place of ids among the kinds that are counted.
+pub(crate) const ID: usize = 4;
 
 fn is_built_in(name: &str) -> bool {
     BUILT_IN.contains(&name) || is_instruction(name) || ir::STATUS_NAMES.contains(&name)
@@ -85,6 +90,7 @@ impl Checker<'_> {
             counts[kind] += 1;
             counts[kind] - 1
         };
+        self.declare_address(&mut next);
         let file = self.file;
         for item in &file.items {
             let (name, def) = match &item.kind {
@@ -99,7 +105,7 @@ impl Checker<'_> {
                     (name, Def::Enum(id))
                 }
                 ItemKind::Struct { name, .. } => (name, Def::Struct(ir::StructId(next(3)))),
-                ItemKind::Id { name, .. } => (name, Def::Id(ir::IdId(next(4)))),
+                ItemKind::Id { name, .. } => (name, Def::Id(ir::IdId(next(ID)))),
                 ItemKind::Event { name, .. } => (name, Def::Event(ir::EventId(next(5)))),
                 ItemKind::Context { name, .. } => (name, Def::Context(ir::CtxId(next(6)))),
                 ItemKind::Scratchpad { name, .. } => (name, Def::Scratchpad(ir::ScratchId(next(7)))),

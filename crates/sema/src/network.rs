@@ -3,14 +3,16 @@
 
 use carrick_ir::{self as ir, NetField, NetLayer, Ty};
 use carrick_syntax::Span;
-use carrick_syntax::ast::{Field, Ident};
+use carrick_syntax::ast::{Field, Ident, ItemKind, Over};
 use carrick_syntax::diag::Diagnostic;
 
 use crate::body::Body;
+use crate::env::Def;
+use crate::names::ID;
 use crate::{Checker, codes};
 
-/// The fields of `ipv4` that a program may name.
-const IPV4: [(&str, NetField, Ty); 7] = [
+/// The fields of `ipv4` and `ipv6` that a program may name. Addresses have their own type in each.
+const FIELDS: [(&str, NetField, Ty); 7] = [
     ("src_ip", NetField::SrcIp, Ty::U32),
     ("dst_ip", NetField::DstIp, Ty::U32),
     ("protocol", NetField::Protocol, Ty::U8),
@@ -21,21 +23,55 @@ const IPV4: [(&str, NetField, Ty); 7] = [
 ];
 
 impl Checker<'_> {
+    /// Finds out over what the program runs, and declares the type of its addresses if that is an id: the first one.
+    pub(crate) fn declare_address(&mut self, next: &mut impl FnMut(usize) -> u32) {
+        let names = self.file.items.iter().filter_map(|item| match &item.kind {
+            ItemKind::NetHeader { name, .. } => Some(name.name.as_str()),
+            _ => None,
+        });
+        let name = names.take(1).collect::<String>();
+        self.program.net_header.layer = self.layer(&name);
+        if self.program.address_ty() == Ty::U32 {
+            return;
+        }
+        let id = ir::IdId(next(ID));
+        self.env.names.insert(ir::ADDRESS.to_owned(), (Def::Id(id), Span::default()));
+        let part =
+            |name: &str| ir::FieldDef { name: name.to_owned(), doc: String::new(), ty: Ty::U64, init: None };
+        self.program.ids.push(ir::IdDef {
+            name: ir::ADDRESS.to_owned(),
+            doc: "An IPv6 address.".to_owned(),
+            parts: vec![part("high"), part("low")],
+        });
+    }
+
+    /// What a network header of this name is in this build.
+    fn layer(&self, name: &str) -> NetLayer {
+        match (name, self.file.over) {
+            ("link", _) => NetLayer::Link,
+            ("ipv6", _) | ("inet", Over::Ipv6) => NetLayer::Ipv6,
+            _ => NetLayer::Ipv4,
+        }
+    }
+
     pub(crate) fn net_header(&mut self, name: &Ident, fields: &[Field]) {
         if name.name == "link" {
             return self.link(name, fields);
         }
-        if name.name != "ipv4" {
-            self.unknown(codes::NET_HEADER, "network header", name, &["ipv4", "link"]);
+        if !["ipv4", "ipv6", "inet"].contains(&name.name.as_str()) {
+            self.unknown(codes::NET_HEADER, "network header", name, &["ipv4", "ipv6", "inet", "link"]);
         }
+        let address = self.program.address_ty();
         let mut defs = Vec::new();
         let mut protocol = None;
         self.check_twins(fields.iter().map(|f| &f.name));
         for field in fields {
-            let Some((known, kind, ty)) = IPV4.iter().find(|(n, ..)| *n == field.name.name) else {
-                self.unknown(codes::NET_FIELD, "field of ipv4", &field.name, &IPV4.map(|(n, ..)| n));
+            let Some((known, kind, ty)) = FIELDS.iter().find(|(n, ..)| *n == field.name.name) else {
+                let what = format!("field of {}", name.name);
+                self.unknown(codes::NET_FIELD, &what, &field.name, &FIELDS.map(|(n, ..)| n));
                 continue;
             };
+            let ty = if matches!(kind, NetField::SrcIp | NetField::DstIp) { &address } else { ty };
             if *kind == NetField::Interface && !self.has_role() {
                 self.not_at_an_end(field.name.span, "`interface`");
                 continue;
@@ -83,7 +119,7 @@ impl Checker<'_> {
         }
         self.program.net_header = ir::NetHeaderDef {
             name: name.name.clone(),
-            layer: NetLayer::Ipv4,
+            layer: self.layer(&name.name),
             fields: defs,
             protocol: protocol.unwrap_or(0) as u8,
         };

@@ -15,6 +15,7 @@ const REPORT: &str = "report_t";
 const QUOTED: u32 = 8;
 /// The protocol of reports themselves.
 const ICMP: u8 = 1;
+const ICMPV6: u8 = 58;
 
 impl Checker<'_> {
     /// Names the kinds, as those of an enum with this number, if the program takes reports.
@@ -55,8 +56,7 @@ impl Checker<'_> {
     pub(crate) fn report_parser(&mut self, id: ir::FuncId, params: &[ir::Local], name: &Ident) {
         let tys: Vec<&Ty> = params.iter().map(|l| &l.ty).collect();
         let known = !tys.contains(&&Ty::Void);
-        let right =
-            matches!(tys[..], [Ty::Packet, Ty::NetHeader, Ty::Enum(_), Ty::Bytes, from] if *from == Ty::U32);
+        let right = matches!(tys[..], [Ty::Packet, Ty::NetHeader, Ty::Enum(_), Ty::Bytes, from] if *from == self.program.address_ty());
         if known && !right {
             return self.report(
                 Diagnostic::error(
@@ -91,7 +91,7 @@ impl Checker<'_> {
             _ if self.has_role() => {
                 "a program in the network forwards reports to the end that sent the packet"
             }
-            (NetLayer::Ipv4, ICMP) => {
+            (NetLayer::Ipv4, ICMP) | (NetLayer::Ipv6, ICMPV6) => {
                 "no error is reported about ICMP packets that are errors (RFC 1122 §3.2.2)"
             }
             _ => return,

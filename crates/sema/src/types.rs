@@ -135,6 +135,9 @@ impl Checker<'_> {
         if let Some(ty) = built_in(name) {
             return Some(ty);
         }
+        if name == ir::ADDRESS {
+            return Some(self.program.address_ty());
+        }
         let ty = match self.env.get(name) {
             Some(Def::Enum(id) | Def::Machine(id, _)) => Ty::Enum(id),
             Some(Def::Struct(id)) => Ty::Struct(id),

@@ -15,6 +15,7 @@ use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request};
+use crate::ip;
 
 /// The version of the boundary that this module speaks.
 const ABI: u32 = 10;
@@ -199,7 +200,7 @@ unsafe extern "C" fn record(user: *mut c_void, kind: u32, number: u32, words: *c
 fn c_config(config: &Config, user: *mut c_void) -> CConfig {
     CConfig {
         seed: config.seed,
-        address: config.address,
+        address: ip::host(config.address),
         mtu: config.mtu,
         completions: config.completions,
         params: if config.params.is_empty() { ptr::null() } else { config.params.as_ptr() },

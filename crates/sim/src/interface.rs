@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interface of a program: which call is which, and where its arguments go.
 
-use carrick_ir::{CallTarget, Program, Ty};
+use carrick_ir::{CallTarget, FieldDef, NetLayer, Program, Ty};
+
+use crate::ip;
 
 /// The names of the calls, in the order of [`Call`].
 const NAMES: [&str; 26] = [
@@ -132,11 +134,23 @@ pub fn args(given: &[(Arg, u64)]) -> Args {
     all
 }
 
+/// An argument of a program's call.
+#[derive(Debug, Clone, Copy)]
+enum Given {
+    /// 0: nobody knows the field
+    Nothing,
+    /// where among [`Args`] it is
+    Arg(usize),
+    /// the high and the low half of the IPv6 address of the host whose IPv4 address is there
+    High(usize),
+    Low(usize),
+}
+
 #[derive(Debug, Clone)]
 struct Known {
     number: usize,
-    /// for each of the event's fields but its `addr_t` where among [`Args`] its value is, if it is known
-    fields: Vec<Option<usize>>,
+    /// what each argument of the call is, in the order of the event's fields
+    fields: Vec<Given>,
     on_handle: bool,
 }
 
@@ -191,8 +205,13 @@ impl Interface {
             let (number, call) = calls.iter().enumerate().find(|(_, c)| c.name == name)?;
             let event = &program.events[call.event.index()];
             let place = |name: &str| ARG_NAMES.iter().position(|n| *n == name);
-            let scalars = event.fields.iter().filter(|f| f.ty != Ty::Addr);
-            let fields = scalars.map(|f| place(&f.name)).collect();
+            let given = |f: &FieldDef| match (&f.ty, place(&f.name)) {
+                (Ty::Addr, _) => Vec::new(),
+                (Ty::Id(_), Some(at)) => vec![Given::High(at), Given::Low(at)],
+                (Ty::Id(_), None) => vec![Given::Nothing; 2],
+                (_, place) => vec![place.map_or(Given::Nothing, Given::Arg)],
+            };
+            let fields = event.fields.iter().flat_map(given).collect();
             Some(Known { number, fields, on_handle: matches!(call.target, CallTarget::On(_)) })
         };
         Interface { calls: NAMES.iter().map(|n| known(n)).collect() }
@@ -203,7 +222,13 @@ impl Interface {
     pub fn arguments(&self, call: Call, given: &Args, to: &mut Vec<u64>) -> Option<usize> {
         let known = self.calls[call as usize].as_ref()?;
         to.clear();
-        to.extend(known.fields.iter().map(|place| place.map_or(0, |at| given[at])));
+        let address = |at: usize| ip::address(NetLayer::Ipv6, given[at] as u32);
+        to.extend(known.fields.iter().map(|field| match *field {
+            Given::Nothing => 0,
+            Given::Arg(at) => given[at],
+            Given::High(at) => (address(at) >> 64) as u64,
+            Given::Low(at) => address(at) as u64,
+        }));
         Some(known.number)
     }
 

@@ -8,6 +8,7 @@ use carrick_interp::{Chains, Config};
 use carrick_ir::{Function, Program};
 
 use crate::core::{Completion, Core, FailedClaim, Record, Refused, Request};
+use crate::ip;
 
 /// The reference semantics as a core.
 pub struct Interpreted(carrick_interp::Core);
@@ -18,7 +19,8 @@ impl Interpreted {
     /// # Errors
     /// What is wrong with the configuration.
     pub fn new(program: Arc<Program>, config: &Config) -> Result<Interpreted, String> {
-        carrick_interp::Core::new(program, config).map(Interpreted)
+        let config = at_host(&program, config);
+        carrick_interp::Core::new(program, &config).map(Interpreted)
     }
 
     /// A fresh core whose chains run elsewhere.
@@ -30,7 +32,8 @@ impl Interpreted {
         config: &Config,
         chains: Box<dyn Chains>,
     ) -> Result<Interpreted, String> {
-        carrick_interp::Core::with_chains(program, config, chains).map(Interpreted)
+        let config = at_host(&program, config);
+        carrick_interp::Core::with_chains(program, &config, chains).map(Interpreted)
     }
 
     /// A fresh core that tells `hook` of every statement, by this number.
@@ -43,8 +46,15 @@ impl Interpreted {
         number: usize,
         hook: Hook,
     ) -> Result<Interpreted, String> {
-        carrick_interp::Core::debugged(program, config, number, hook).map(Interpreted)
+        let config = at_host(&program, config);
+        carrick_interp::Core::debugged(program, &config, number, hook).map(Interpreted)
     }
+}
+
+/// The configuration with the address that the host has over the program's network layer.
+fn at_host(program: &Program, config: &Config) -> Config {
+    let address = ip::address(program.net_header.layer, ip::host(config.address));
+    Config { address, ..config.clone() }
 }
 
 impl Core for Interpreted {

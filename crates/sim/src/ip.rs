@@ -1,5 +1,44 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is done to IPv4 packets from outside of any core.
+//! What is done to packets from outside of any core, over both versions of the Internet Protocol.
+
+use std::net::Ipv6Addr;
+
+use carrick_ir::NetLayer;
+
+/// What all IPv6 addresses of a simulation begin with, for documentation (RFC 3849); the host's IPv4 address follows.
+const PREFIX: u128 = 0x2001_0db8 << 96;
+
+/// The address of a host, which has this IPv4 address in simulations over IPv4; 0 is no host's.
+pub fn address(layer: NetLayer, host: u32) -> u128 {
+    match layer {
+        NetLayer::Ipv6 if host != 0 => PREFIX | u128::from(host),
+        _ => host.into(),
+    }
+}
+
+/// The IPv4 address that belongs to an address.
+pub fn host(address: u128) -> u32 {
+    address as u32
+}
+
+/// An IPv6 address in two words, as text (RFC 5952).
+pub fn shown(high: u64, low: u64) -> String {
+    Ipv6Addr::from(u128::from(high) << 64 | u128::from(low)).to_string()
+}
+
+/// The destination of a packet; `None` if it is too short to have one.
+pub fn destination(layer: NetLayer, packet: &[u8]) -> Option<u128> {
+    let octets = match layer {
+        NetLayer::Ipv6 => packet.get(24..40),
+        NetLayer::Ipv4 | NetLayer::Link => packet.get(16..20),
+    };
+    octets.map(|octets| octets.iter().fold(0, |all, octet| all << 8 | u128::from(*octet)))
+}
+
+/// The version of a packet over the Internet Protocol.
+pub fn is_ipv6(packet: &[u8]) -> bool {
+    packet.first().is_some_and(|first| first >> 4 == 6)
+}
 
 /// The Internet checksum (RFC 1071); every part but the last has an even length.
 pub fn checksum(parts: &[&[u8]]) -> u16 {

@@ -11,6 +11,7 @@ use crate::core::{Core, Record, Refused};
 use crate::fabric::packets::Packets;
 use crate::icmp;
 use crate::interface::Interface;
+use crate::ip;
 use crate::link::{Fate, Link};
 use crate::observe::Observer;
 
@@ -235,7 +236,7 @@ impl<'o> Net<'o> {
     /// The path's router reports to a host that its packet was too long.
     fn report(&mut self, host: usize, about: &[u8], fate: &Fate) {
         let Some((mtu, at)) = fate.report else { return };
-        let Some(report) = icmp::report(icmp::TOO_BIG, mtu, icmp::ROUTER, about) else { return };
+        let Some(report) = icmp::too_big(mtu, about) else { return };
         self.packets_made += 1;
         let (packet, _) = self.packets.begin();
         self.packets.put(packet, report);
@@ -245,9 +246,9 @@ impl<'o> Net<'o> {
     /// Whom a packet reaches: the host that has its destination address; where it has none, the other end of the link.
     fn receiver(&self, from: usize, octets: &[u8]) -> Option<usize> {
         match self.layer {
-            NetLayer::Ipv4 => {
-                let destination = octets.get(16..20).map(|a| u32::from_be_bytes([a[0], a[1], a[2], a[3]]));
-                self.hosts.iter().position(|h| Some(h.address) == destination)
+            layer @ (NetLayer::Ipv4 | NetLayer::Ipv6) => {
+                let destination = ip::destination(layer, octets);
+                self.hosts.iter().position(|h| Some(ip::address(layer, h.address)) == destination)
             }
             NetLayer::Link => (0..self.hosts.len()).find(|host| *host != from),
         }

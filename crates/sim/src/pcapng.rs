@@ -14,7 +14,7 @@ const LINKTYPE_USER0: u16 = 147;
 
 fn link_type(program: &Program) -> u16 {
     match program.net_header.layer {
-        NetLayer::Ipv4 => LINKTYPE_RAW,
+        NetLayer::Ipv4 | NetLayer::Ipv6 => LINKTYPE_RAW,
         NetLayer::Link if program.makes_ethernet_frames() => LINKTYPE_ETHERNET,
         NetLayer::Link => LINKTYPE_USER0,
     }

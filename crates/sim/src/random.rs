@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random scenarios: networks, applications and faults from a seed alone.
 
-use carrick_ir::{Program, uses};
+use carrick_ir::{NetLayer, Program, uses};
 
 use crate::app::{Plan, Side};
 use crate::link::LinkConfig;
@@ -14,6 +14,8 @@ const STREAM_FAULTS: u64 = 2;
 const STREAM_PATH: u64 = 3;
 /// What every IPv4 host accepts (RFC 791 §3.1).
 const NARROWEST: u64 = 576;
+/// As [`NARROWEST`], over IPv6: what every link carries (RFC 8200 §5).
+const IPV6_LEAST: u64 = 1280;
 /// Share of packets that meet each fault at least, where every fault is wanted, in parts per million.
 const SOME_PPM: u32 = 5_000;
 
@@ -87,18 +89,23 @@ impl Scenario {
                 };
             }
         }
+        let least = match program.net_header.layer {
+            NetLayer::Ipv6 => IPV6_LEAST,
+            NetLayer::Ipv4 | NetLayer::Link => NARROWEST,
+        };
+        scenario.mtu = scenario.mtu.max(least as u32);
         if program.report_parser.is_some() {
-            narrow(&mut scenario);
+            narrow(&mut scenario, least);
         }
         scenario
     }
 }
 
 /// Half of the paths have a link that carries no more than smaller packets; some are silent about it.
-fn narrow(scenario: &mut Scenario) {
+fn narrow(scenario: &mut Scenario, least: u64) {
     let mut rng = Rng::new(scenario.seed, STREAM_PATH);
     if rng.chance(500_000) {
-        scenario.link.path_mtu = Some(rng.between(NARROWEST, scenario.mtu.into()) as u32);
+        scenario.link.path_mtu = Some(rng.between(least, scenario.mtu.into()) as u32);
         scenario.link.silent = rng.chance(250_000);
     }
 }

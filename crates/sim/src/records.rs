@@ -74,7 +74,7 @@ impl<R: Source> Records<R> {
                 return Err("the records are of another program, or of another version of it".into());
             }
             records.configs.push(Config {
-                address: head[1] as u32,
+                address: head[1].into(),
                 mtu: head[2] as u32,
                 seed: head[3],
                 params: params.to_vec(),

@@ -227,7 +227,7 @@ impl Report {
 pub fn host_config(scenario: &Scenario, host: u64, trace: bool) -> Config {
     Config {
         seed: scenario.seed.wrapping_mul(2).wrapping_add(host),
-        address: if host == 0 { CLIENT } else { SERVER },
+        address: if host == 0 { CLIENT } else { SERVER }.into(),
         mtu: scenario.mtu,
         completions: (scenario.plans.len() as u32 * 4).next_power_of_two().max(1024),
         params: scenario.params.clone(),
@@ -307,7 +307,16 @@ fn go_together(program: &Program, way: Option<&Way<'_>>, scenario: &Scenario) ->
             return Err("a mark is in the header of ipv4, and these ends send whole frames".into());
         }
     }
-    Ok(())
+    way.map_or(Ok(()), |way| same_version(way.program, program))
+}
+
+/// Whether a program in the network and the ends run over the same version of the Internet Protocol.
+pub(crate) fn same_version(between: &Program, ends: &Program) -> Result<(), String> {
+    let [its, theirs] = [between, ends].map(|program| program.net_header.layer);
+    if its == theirs {
+        return Ok(());
+    }
+    Err(format!("{} runs over {}, and the ends run over {}", between.file, its.name(), theirs.name()))
 }
 
 /// As [`run`], with a program in the network between client and server: each way has the scenario's link twice.

@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use carrick_ir::{BlueprintDef, FieldDef, IdDef, Program, STATUS_NAMES, Ty};
 
+use crate::ip;
+
 const DURATIONS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
 const RATES: [(&str, u64); 4] = [("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("Kbps", 1_000), ("bps", 1)];
 
@@ -21,6 +23,9 @@ pub fn value(program: &Program, ty: &Ty, words: Words<'_>) -> String {
         Ty::Scratch(id) => record(program, &program.scratchpads[id.index()].fields, words),
         Ty::Event(id) => record(program, &program.events[id.index()].fields, words),
         Ty::Context(id) => context(program, id.index(), words),
+        ty @ Ty::Id(_) if *ty == program.address_ty() => {
+            ip::shown(words.next().unwrap_or(0), words.next().unwrap_or(0))
+        }
         Ty::Id(id) => self::id(program, &program.ids[id.index()], words),
         Ty::Array(of, n) => list(of, u64::from(*n), words),
         Ty::List(of, n, _) => {
@@ -171,7 +176,7 @@ pub fn words_of(program: &Program, ty: &Ty, words: &[u64]) -> usize {
     match ty {
         Ty::Void => 0,
         Ty::Struct(id) => of_fields(&program.structs[id.index()].fields),
-        Ty::Id(id) => program.ids[id.index()].parts.len(),
+        Ty::Id(id) => program.words_of_id(*id),
         Ty::Array(of, n) => elements(of, 0, u64::from(*n)),
         Ty::List(of, n, _) => {
             let len = words.first().copied().unwrap_or(0);

@@ -10,6 +10,7 @@ use carrick_ir::{BlueprintDef, COUNTERS, FieldDef, Loc, Opcode, Program, STATUS_
 use serde_json::{Value, json};
 
 use crate::core::{Completion, Record};
+use crate::ip;
 use crate::link::Fate;
 use crate::observe::Observer;
 
@@ -239,6 +240,9 @@ pub fn value(program: &Program, ty: &Ty, words: &mut dyn Iterator<Item = u64>) -
             json!({"context": handle, "fields": all})
         }
         Ty::Struct(id) => fields(program, &program.structs[id.index()].fields, words),
+        ty @ Ty::Id(_) if *ty == program.address_ty() => {
+            json!(ip::shown(words.next().unwrap_or(0), words.next().unwrap_or(0)))
+        }
         Ty::Id(id) => fields(program, &program.ids[id.index()].parts, words),
         Ty::Array(element, n) => Value::Array((0..*n).map(|_| value(program, element, words)).collect()),
         Ty::List(element, n, _) => {

@@ -21,6 +21,16 @@ pub struct File {
     pub items: Vec<Item>,
     /// what a choice of features has left out: names that only this mentions are of use all the same
     pub left_out: Vec<Span>,
+    /// the version of the Internet Protocol that the build chooses, for `net_header inet`
+    pub over: Over,
+}
+
+/// A version of the Internet Protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Over {
+    #[default]
+    Ipv4,
+    Ipv6,
 }
 
 /// One declaration with its doc comment (`///` lines, joined by newlines, without the slashes).

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use carrick_ir::bounds::costs;
-use carrick_ir::{
+use carrick_ir::{NetLayer, 
     Block, Chain, CtxId, EventId, FuncId, Function, Instr, Loc, Local, LocalId, Program, Stmt, StmtKind, Ty,
     walk,
 };
@@ -63,6 +63,9 @@ pub struct Design {
 /// # Errors
 /// The first part of it of which no circuit is made.
 pub fn emit(program: &Program) -> Emitted<Design> {
+    if program.net_header.layer == NetLayer::Ipv6 {
+        return unfit("addresses of IPv6", Loc::default());
+    }
     let whole = Packets::of(program).and_then(|packets| written(program, Ok(packets)));
     whole.or_else(|why| written(program, Err(why)))
 }

@@ -38,7 +38,7 @@ pub struct Stack {
 
 impl Stack {
     pub fn new(program: &Arc<Program>, params: Vec<u64>) -> Result<Stack, String> {
-        let config = Config { seed: 7, address: CORE, params, ..Config::default() };
+        let config = Config { seed: 7, address: CORE.into(), params, ..Config::default() };
         Ok(Stack {
             core: Core::new(program.clone(), &config)?,
             now: 0,

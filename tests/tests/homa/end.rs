@@ -38,7 +38,7 @@ impl End {
     pub fn new(settings: &[&str]) -> End {
         let program = compile_file(&root().join(PROGRAM)).expect("readable").program.expect("without errors");
         let params = end::params(&program, settings);
-        let config = Config { seed: 5, address: HERE, params, trace: true, ..Config::default() };
+        let config = Config { seed: 5, address: HERE.into(), params, trace: true, ..Config::default() };
         End(end::End::new(&program, &config))
     }
 

@@ -60,7 +60,7 @@ impl DerefMut for End {
 impl End {
     pub fn new(program: &Arc<Program>, address: u32, seed: u64) -> End {
         let params = end::params(program, &[&format!("mss_max={MSS}"), "fabric_rto=1ms"]);
-        let config = Config { seed, address, params, ..Config::default() };
+        let config = Config { seed, address: address.into(), params, ..Config::default() };
         End { end: end::End::new(program, &config), address }
     }
 

@@ -52,7 +52,7 @@ impl DerefMut for Host {
 impl Host {
     pub fn new(program: &Arc<Program>, address: u32, seed: u64, settings: &[&str]) -> Host {
         let params = end::params(program, settings);
-        let config = Config { seed, address, params, ..Config::default() };
+        let config = Config { seed, address: address.into(), params, ..Config::default() };
         let mut end = End::new(program, &config);
         let fields = [("local_ip", u64::from(address)), ("local_port", u64::from(PORT))];
         let token = end.call("open", 0, &fields, Data::None);

@@ -45,7 +45,7 @@ impl Peer {
         let interface = Interface::of(&program).expect("a shape");
         let value = |name: &str| settings.iter().find(|(n, _)| *n == name).map(|(_, value)| *value);
         let params = program.params.iter().map(|p| value(&p.name).unwrap_or(p.default)).collect();
-        let config = Config { seed: 7, address: SERVER.0, params, ..Config::default() };
+        let config = Config { seed: 7, address: SERVER.0.into(), params, ..Config::default() };
         let core = Core::new(program, &config).expect("the defaults are valid");
         let mut peer = Peer {
             core,

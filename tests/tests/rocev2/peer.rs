@@ -63,7 +63,7 @@ impl End {
     fn at(choice: &Choice, address: u32, pair: &[u64]) -> End {
         let compiled = compile_choice(&root().join(PROGRAM), choice).expect("readable");
         let program = compiled.program.expect("no errors");
-        let config = Config { seed: 1, address, ..Config::default() };
+        let config = Config { seed: 1, address: address.into(), ..Config::default() };
         let core = Core::new(program.clone(), &config).expect("the defaults are valid");
         let mut end = End { core, program, handle: 0, token: 0, now: 0 };
         end.call("open", pair, Data::None);

@@ -128,7 +128,7 @@ fn duplicates_do_not_wrap_the_window() {
     let program = program();
     let setting = ["use_timestamps=false".to_owned()];
     let params = carrick_driver::params::values(&program, &setting).expect("right settings");
-    let config = Config { seed: 1, address: CORE, params, mtu: 65535, ..Config::default() };
+    let config = Config { seed: 1, address: CORE.into(), params, mtu: 65535, ..Config::default() };
     let mut core = Core::new(program, &config).expect("the configuration is valid");
     let args = [u64::from(CORE), u64::from(PORT), u64::from(PEER), 5000];
     call(&mut core, "connect", 0, &args, Data::None, NOW);

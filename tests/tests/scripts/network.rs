@@ -21,7 +21,7 @@ pub fn program() -> Arc<Program> {
 pub fn core(seed: u64, setting: &[String]) -> Core {
     let program = program();
     let params = params::values(&program, setting).expect("right settings");
-    Core::new(program, &Config { seed, address: CORE, params, ..Config::default() })
+    Core::new(program, &Config { seed, address: CORE.into(), params, ..Config::default() })
         .expect("the defaults are valid")
 }
 

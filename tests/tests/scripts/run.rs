@@ -47,7 +47,7 @@ pub fn run(program: &Arc<Program>, script: &[Line]) -> Result<(), String> {
     let settings =
         script.iter().filter_map(|l| if let Action::Set(s) = &l.action { Some(s.clone()) } else { None });
     let params = params::values(program, &settings.collect::<Vec<_>>()).map_err(|e| format!("1: {e}"))?;
-    let config = Config { seed: 7, address: CORE, params, ..Config::default() };
+    let config = Config { seed: 7, address: CORE.into(), params, ..Config::default() };
     let mut player = Player {
         core: Core::new(program.clone(), &config).map_err(|e| format!("1: {e}"))?,
         now: 10_000_000_000,

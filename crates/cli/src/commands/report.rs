@@ -51,7 +51,8 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
     let header = Header::read(&first).map_err(wrong)?;
     let path = args.program.clone().unwrap_or_else(|| PathBuf::from(&header.program));
     // What is said here goes before what the run was made with.
-    let recorded = Some(&args.features).filter(|given| given.with.is_empty() && given.without.is_empty());
+    let recorded = Some(&args.features)
+        .filter(|given| given.with.is_empty() && given.without.is_empty() && given.over.is_none());
     // Those of the command are of the program at the hosts.
     let recorded = recorded.filter(|_| header.at.is_none()).and_then(|_| command_line::features(&header.run));
     let features = recorded.as_ref().unwrap_or(&args.features);

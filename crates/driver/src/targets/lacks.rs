@@ -105,8 +105,11 @@ const NET_HEADER: Kind = Kind {
     label: "packets go over it",
     of: |target| &target.net_headers,
     mend: |name| {
-        (name == "link")
-            .then_some("let the packets go over `ipv4`, with its addresses in place of those of frames")
+        Some(match name {
+            "link" => "let the packets go over `ipv4`, with its addresses in place of those of frames",
+            "ipv6" => "let the program run over `inet`, and build it without `--over ipv6`",
+            _ => return None,
+        })
     },
     unknown: LEAVE_OUT,
 };

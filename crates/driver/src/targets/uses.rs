@@ -47,7 +47,9 @@ impl Uses {
                     // The papers write them in capitals.
                     uses.event_kinds.push(of(&kind.name.to_ascii_lowercase(), kind.span));
                 }
-                ItemKind::NetHeader { name, .. } => uses.net_header.push(of(&name.name, name.span)),
+                ItemKind::NetHeader { name, .. } => {
+                    uses.net_header.push(of(program.net_header.layer.name(), name.span))
+                }
                 ItemKind::Interface { name, .. } => uses.interface.push(of(&name.name, name.span)),
                 ItemKind::Function { name, .. } if is_report_parser(program, &name.name) => {
                     uses.reports.push(of("icmp", name.span));
@@ -72,7 +74,7 @@ impl Uses {
         Uses {
             instructions: ir::uses::instructions(program).into_iter().map(named).collect(),
             event_kinds: program.events.iter().map(|e| named(ir::uses::event_kind_name(e.kind))).collect(),
-            net_header: vec![named(&program.net_header.name)],
+            net_header: vec![named(program.net_header.layer.name())],
             interface: program.interface.iter().map(|i| named(&i.name)).collect(),
             role: vec![named(role)],
             reports: program.report_parser.iter().map(|_| named("icmp")).collect(),

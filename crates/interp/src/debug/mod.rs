@@ -202,7 +202,7 @@ impl Stop<'_> {
         let (p, m) = (self.linked, &*self.machine);
         let mut all = Vec::new();
         for (ctx, instances) in m.instances.iter().enumerate() {
-            let ids = p.program.ids[p.program.contexts[ctx].id.index()].parts.len();
+            let ids = p.program.words_of_id(p.program.contexts[ctx].id);
             for slot in instances.live_slots() {
                 let at = instances.address(slot);
                 let mut words = Vec::new();

@@ -55,6 +55,12 @@ impl Linker<'_> {
         }
     }
 
+    /// An expression cell by cell.
+    pub(crate) fn cells<'s>(&self, e: &Expr, scope: impl Into<Scope<'s>>) -> Result<Vec<Ex>, String> {
+        let scope = scope.into();
+        (0..self.layout.size(&e.ty)).map(|at| self.part(e, at, scope)).collect()
+    }
+
     /// The `at`th cell of an expression's value, if each cell can be told by itself (scalars, ids, addresses).
     fn part(&self, e: &Expr, at: u32, scope: Scope) -> Result<Ex, String> {
         match &e.kind {
@@ -77,7 +83,13 @@ impl Linker<'_> {
                     c => Ex::Cond(Box::new((c, yes, no))),
                 })
             }
-            ExprKind::MakeId(_, parts) => self.part(&parts[at as usize], 0, scope),
+            ExprKind::MakeId(id, parts) => {
+                let mut cells = (0..parts.len()).map(|part| self.layout.part_of_id(self.program, *id, part));
+                let found = cells.position(|cells| cells.contains(&at)).ok_or("an id has fewer parts")?;
+                let first = self.layout.part_of_id(self.program, *id, found).start;
+                self.part(&parts[found], at - first, scope)
+            }
+            ExprKind::CallArg(i) => Ok(load_cell(self.surroundings(&ExprKind::CallArg(*i), scope)?, at)),
             ExprKind::Builtin(which, args) => self.builtin(*which, &e.ty, args, at, scope),
             _ => self.query(e, scope),
         }
@@ -112,7 +124,7 @@ impl Linker<'_> {
                 }
                 Ex::Hash(parts.into_boxed_slice())
             }
-            Builtin::LocalIp => Ex::Lit(u64::from(self.address)),
+            Builtin::LocalIp => Ex::Lit(words_of(ty, self.address)[at as usize]),
             Builtin::Mtu => {
                 Ex::Lit(u64::from(self.mtu.saturating_sub(self.program.net_header.layer.header_len())))
             }
@@ -209,6 +221,14 @@ impl Linker<'_> {
 
     pub(crate) fn flow_id(&self, event: carrick_ir::LocalId, ty: Ty, frame: &Frame) -> Result<Place, String> {
         self.place(&IrPlace { root: event, path: vec![Proj::FlowId], ty }, frame.into())
+    }
+}
+
+/// The cell that follows another one after so many.
+fn load_cell(first: Ex, at: u32) -> Ex {
+    match first {
+        Ex::Cell(cell) => Ex::Cell(cell + at),
+        other => other,
     }
 }
 

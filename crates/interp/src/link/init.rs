@@ -94,7 +94,8 @@ impl Linker<'_> {
     }
 
     fn net(&self, at: u32, out: &mut Building) -> Result<(), String> {
-        for (field, cell) in self.program.net_header.fields.iter().zip(at..) {
+        let cells = self.layout.net_fields.iter().map(|cell| at + cell);
+        for (field, cell) in self.program.net_header.fields.iter().zip(cells) {
             if let Some(init) = &field.init {
                 self.initial(init, cell, out)?;
             }

@@ -60,7 +60,7 @@ pub(crate) struct Linked {
     pub mtu: u32,
     /// a value for each of the program's parameters
     pub params: Vec<u64>,
-    pub address: u32,
+    pub address: u128,
     /// octets of the network header that is sent
     pub net_len: usize,
     pub max_blueprints: u32,
@@ -176,7 +176,7 @@ pub(crate) struct Linker<'a> {
     pub layout: &'a Layout,
     pub params: &'a [u64],
     pub mtu: u32,
-    pub address: u32,
+    pub address: u128,
     pub map: Map,
     pub rule_lists: Vec<Vec<usize>>,
     /// of a core that stops at statements: which come next
@@ -357,11 +357,14 @@ impl Linker<'_> {
             other_invariants.extend(invariants(Some(other))?);
         }
         let shared = chain.shared.iter();
-        let shared = shared.map(|s| (s.context.index(), s.parts.iter().map(|p| *p as usize).collect()));
+        let shared = shared.map(|s| {
+            let parts = s.parts.iter().flat_map(|part| self.cells_of_key(chain, *part));
+            (s.context.index(), parts.map(|cell| cell as usize).collect())
+        });
         let absent = chain.absent.as_ref().map(|a| self.processors(a, &pads, chain)).transpose()?;
         Ok(Chain {
             context: chain.context.map(|c| c.index()),
-            fallback: chain.fallback.clone(),
+            fallback: self.fallback(chain),
             present: self.processors(&chain.present, &pads, chain)?,
             absent,
             scratch,
@@ -370,6 +373,21 @@ impl Linker<'_> {
             globals: chain.globals.iter().map(|c| c.index()).collect(),
             other_invariants,
         })
+    }
+
+    /// The cells of a part of the id of a chain's context.
+    fn cells_of_key(&self, chain: &carrick_ir::Chain, part: u32) -> std::ops::Range<u32> {
+        let id = chain.context.map(|c| self.program.contexts[c.index()].id);
+        id.map_or(0..0, |id| self.layout.part_of_id(self.program, id, part as usize))
+    }
+
+    /// The second lookup of a chain, cell by cell.
+    fn fallback(&self, chain: &carrick_ir::Chain) -> Vec<KeyPart> {
+        let cells = (0..).zip(&chain.fallback).flat_map(|(at, part)| match part {
+            KeyPart::Same(part) => self.cells_of_key(chain, *part).map(KeyPart::Same).collect::<Vec<_>>(),
+            constant => self.cells_of_key(chain, at).map(|_| *constant).collect(),
+        });
+        cells.collect()
     }
 
     fn processors(
@@ -445,16 +463,22 @@ impl Linker<'_> {
             let event = call.event.index();
             let offsets = &self.layout.events[event].fields;
             let fields = || offsets.iter().copied().zip(self.program.events[event].fields.iter());
+
             let width = |ty: &Ty| match ty {
                 Ty::Enum(id) => self.program.enums[id.index()].repr.clone(),
                 ty => ty.clone(),
             };
-            let args = fields().filter(|(_, f)| f.ty.is_scalar()).map(|(at, f)| (at, width(&f.ty))).collect();
+            let args = fields().flat_map(|(at, f)| match &f.ty {
+                ty @ Ty::Id(_) => (at..at + self.layout.size(ty)).map(|cell| (cell, Ty::U64)).collect(),
+                ty if ty.is_scalar() => vec![(at, width(ty))],
+                _ => Vec::new(),
+            });
+            let args = args.collect();
             let data = fields().find(|(_, f)| f.ty == Ty::Addr).map(|(at, _)| at);
             let target = match &call.target {
                 CallTarget::At { parts, .. } => {
-                    let part = |e| self.expr(e, Outside::Call(event));
-                    Target::At(parts.iter().map(part).collect::<Result<_, _>>()?)
+                    let cells = parts.iter().map(|e| self.cells(e, Outside::Call(event)));
+                    Target::At(cells.collect::<Result<Vec<_>, _>>()?.concat())
                 }
                 CallTarget::On(_) => Target::On,
                 CallTarget::Nowhere => Target::Nowhere,

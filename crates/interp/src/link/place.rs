@@ -79,7 +79,9 @@ impl Linker<'_> {
                 l.contexts[c.index()].fields[*i as usize],
                 p.contexts[c.index()].fields[*i as usize].ty.clone(),
             ),
-            (Ty::Id(id), Proj::Field(i)) => (*i, p.ids[id.index()].parts[*i as usize].ty.clone()),
+            (Ty::Id(id), Proj::Field(i)) => {
+                (l.part_of_id(p, *id, *i as usize).start, p.ids[id.index()].parts[*i as usize].ty.clone())
+            }
             (Ty::Context(c), Proj::CtxId) => (CTX_ID, Ty::Id(p.contexts[c.index()].id)),
             (Ty::Event(_), Proj::Token) => (0, Ty::Token),
             (Ty::Event(e), Proj::FlowId) => match p.events[e.index()].id {
@@ -87,7 +89,7 @@ impl Linker<'_> {
                 None => return Err("an event without a flow id".to_owned()),
             },
             (Ty::NetHeader | Ty::Blueprint(_), Proj::Net(i)) => {
-                (*i, p.net_header.fields[*i as usize].ty.clone())
+                (l.net_fields[*i as usize], p.net_header.fields[*i as usize].ty.clone())
             }
             (Ty::Blueprint(b), proj) => self.blueprint_field(b.index(), proj)?,
             _ => return Err("a part of what has none".to_owned()),

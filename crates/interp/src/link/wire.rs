@@ -115,7 +115,7 @@ impl Linker<'_> {
 
     pub(crate) fn net_cells(&self) -> NetCells {
         let mut cells = NetCells::default();
-        for (def, cell) in self.program.net_header.fields.iter().zip(0..) {
+        for (def, cell) in self.program.net_header.fields.iter().zip(self.layout.net_fields.iter().copied()) {
             let which = match def.field {
                 NetField::SrcIp => &mut cells.src,
                 NetField::DstIp => &mut cells.dst,

@@ -20,7 +20,7 @@ pub fn compile(text: &str) -> Arc<Program> {
 }
 
 pub fn config(address: u32) -> Config {
-    Config { seed: 1, address, trace: true, ..Config::default() }
+    Config { seed: 1, address: address.into(), trace: true, ..Config::default() }
 }
 
 pub fn core(program: &Arc<Program>, address: u32) -> Core {

@@ -102,7 +102,7 @@ impl<'p> Check<'p> {
         }
         for def in &p.ids {
             self.at("id", &def.name);
-            def.parts.iter().for_each(|f| self.scalar(&f.ty));
+            def.parts.iter().for_each(|f| self.scalar_or_address(&f.ty));
         }
         for def in &p.events {
             self.at("event", &def.name);
@@ -132,11 +132,17 @@ impl<'p> Check<'p> {
         }
     }
 
+    fn scalar_or_address(&mut self, ty: &Ty) {
+        if *ty != self.program.address_ty() {
+            self.scalar(ty);
+        }
+    }
+
     fn headers(&mut self) {
         let p = self.program;
         self.at("net_header", &p.net_header.name);
         for field in &p.net_header.fields {
-            self.scalar(&field.ty);
+            self.scalar_or_address(&field.ty);
             if let Some(init) = &field.init {
                 self.scoped(Scope::Constant, init, &field.ty, "an initial value");
             }
@@ -346,12 +352,12 @@ impl<'p> Check<'p> {
         let parser = p.functions.get(parser.index());
         let params: Vec<&Ty> = parser
             .map_or_else(Vec::new, |f| f.locals.iter().take(f.params as usize).map(|l| &l.ty).collect());
-        let right = matches!(params[..], [Ty::Packet, Ty::NetHeader, Ty::Enum(_), Ty::Bytes, from] if *from == Ty::U32);
+        let right = matches!(params[..], [Ty::Packet, Ty::NetHeader, Ty::Enum(_), Ty::Bytes, from] if *from == p.address_ty());
         self.must(
             right,
             "the report parser does not take the quoted packet, its network header and what is reported",
         );
-        let endpoint = p.in_network.is_none() && p.net_header.layer == NetLayer::Ipv4;
+        let endpoint = p.in_network.is_none() && p.net_header.layer != NetLayer::Link;
         self.must(endpoint, "no errors are reported to this program");
     }
 

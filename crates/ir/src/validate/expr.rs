@@ -161,7 +161,7 @@ impl Check<'_> {
         let ordered = is_int(result) || is_unit(result) || *result == Ty::Time;
         let right = match builtin {
             Builtin::Now => tys.is_empty() && *result == Ty::Time,
-            Builtin::LocalIp => tys.is_empty() && *result == Ty::U32,
+            Builtin::LocalIp => tys.is_empty() && *result == self.program.address_ty(),
             Builtin::Mtu => tys.is_empty() && *result == Ty::Bytes,
             Builtin::Min | Builtin::Max => pair && ordered,
             Builtin::SeqMin | Builtin::SeqMax => pair && *result == Ty::Seq32,

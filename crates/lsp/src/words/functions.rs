@@ -42,7 +42,12 @@ pub const FUNCTIONS: &[Word] = &[
         "keyed_hash(x, ...) -> uint32",
         "A hash of scalars and ids under the stack's secret key.",
     ),
-    word("local_ip", "local_ip() -> uint32", "The core's address."),
+    word("local_ip", "local_ip() -> ip_t", "The core's address."),
+    word(
+        "is_unicast",
+        "is_unicast(ip) -> bool",
+        "Whether an address is that of one host: neither unspecified nor multicast.",
+    ),
     word("mtu", "mtu() -> bytes", "The space of a packet after the network header."),
     word(
         "tx_room",

@@ -194,6 +194,7 @@ pub const TYPES: &[Word] = &[
     word("time", "time", "Nanoseconds since the stack started, 64 bits."),
     word("rate", "rate", "Bits per second, 64 bits: `10Gbps`."),
     word("bytes", "bytes", "Bytes, 64 bits: `64KiB`."),
+    word("ip_t", "ip_t", "An address of the network: `uint32` over IPv4, 128 bits over IPv6."),
     word("addr_t", "addr_t", "A reference to a region of application or payload data, with its length."),
     word("token_t", "token_t", "Names an application's request; `none` names no request."),
     word("handle_t", "handle_t", "Names a context instance to the application."),

@@ -100,6 +100,7 @@ impl Body<'_, '_> {
     fn conversion_target(&self, name: &str) -> Option<Ty> {
         match self.cx.env.get(name) {
             Some(Def::Enum(id) | Def::Machine(id, _)) => Some(Ty::Enum(id)),
+            _ if name == ir::ADDRESS => Some(self.cx.program.address_ty()),
             _ => built_in(name),
         }
     }
@@ -261,7 +262,8 @@ impl Body<'_, '_> {
         match name.name.as_str() {
             "now" => self.fact(Builtin::Now, Ty::Time, args, span),
             "mtu" => self.fact(Builtin::Mtu, Ty::Bytes, args, span),
-            "local_ip" => self.fact(Builtin::LocalIp, Ty::U32, args, span),
+            "local_ip" => self.fact(Builtin::LocalIp, self.cx.program.address_ty(), args, span),
+            "is_unicast" => self.is_unicast(args, span),
             "random" => {
                 self.count(args, 0, span)?;
                 self.needs_statements(span)?;
@@ -331,7 +333,7 @@ impl Body<'_, '_> {
     }
 
     /// Effects need statements before them, which declarations do not have.
-    fn needs_statements(&mut self, span: Span) -> Option<()> {
+    pub(super) fn needs_statements(&mut self, span: Span) -> Option<()> {
         if matches!(self.scope, super::Scope::Function | super::Scope::Parser) {
             return Some(());
         }

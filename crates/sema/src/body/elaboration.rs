@@ -198,6 +198,17 @@ impl<'c, 'a> Body<'c, 'a> {
     /// A value of a type that does not become another one by itself.
     pub(super) fn mismatch<T>(&mut self, found: &str, wanted: &Ty, span: Span) -> Option<T> {
         let wanted = self.name(wanted);
+        // Over IPv4 the type has another name.
+        let mend = match [found, &wanted]
+            .iter()
+            .any(|name| name.trim_start_matches("a ").trim_matches('`') == ir::ADDRESS)
+        {
+            true => {
+                "declare variables for addresses as `ip_t`; `0` is the only address that a program can write"
+                    .to_owned()
+            }
+            false => format!("if it is meant, convert it: `{wanted}(...)`"),
+        };
         self.report(
             Diagnostic::error(
                 codes::TYPE_MISMATCH,
@@ -205,7 +216,7 @@ impl<'c, 'a> Body<'c, 'a> {
                 span,
                 format!("should be a `{wanted}`"),
             )
-            .mend(format!("if it is meant, convert it: `{wanted}(...)`")),
+            .mend(mend),
         )
     }
 }

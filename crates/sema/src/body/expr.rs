@@ -115,6 +115,10 @@ impl Body<'_, '_> {
     }
 
     fn literal(&mut self, value: i128, ty: &Ty, span: Span) -> Option<ir::Expr> {
+        if value == 0 && *ty == Ty::Id(ir::ADDRESS_ID) && *ty == self.cx.program.address_ty() {
+            let halves = [(); 2].map(|()| self.make(ExprKind::Lit(0), Ty::U64, span));
+            return Some(self.make(ExprKind::MakeId(ir::ADDRESS_ID, halves.into()), ty.clone(), span));
+        }
         let takes = is_int(ty)
             || matches!(ty, Ty::Seq32 | Ty::Bytes | Ty::Fixed)
             || (value == 0 && matches!(ty, Ty::Duration | Ty::Time | Ty::Rate));

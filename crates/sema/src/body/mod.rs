@@ -4,6 +4,7 @@
 //! Whatever has an effect inside an expression is hoisted into a statement of its own before it, in the
 //! order of evaluation (left to right); operands that were evaluated earlier are kept in temporaries.
 
+mod address;
 mod advice;
 mod call;
 mod collected;

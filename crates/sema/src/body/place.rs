@@ -255,7 +255,7 @@ impl Body<'_, '_> {
         let fields: &[ir::FieldDef] = match &place.ty {
             Ty::Struct(id) => &p.structs[id.index()].fields,
             Ty::Scratch(id) => &p.scratchpads[id.index()].fields,
-            Ty::Id(id) => &p.ids[id.index()].parts,
+            Ty::Id(id) if place.ty != p.address_ty() => &p.ids[id.index()].parts,
             Ty::Event(id) => &p.events[id.index()].fields,
             Ty::Context(id) => &p.contexts[id.index()].fields,
             Ty::Blueprint(id) => return self.blueprint_field(place.root, *id, field),
@@ -559,7 +559,7 @@ fn payload_part(root: LocalId, proj: Proj, ty: Ty) -> Node {
     Node::ReadOnly(ir::Place { root, path: vec![proj], ty }, PAYLOAD)
 }
 
-fn extended(mut place: ir::Place, proj: Proj, ty: Ty) -> ir::Place {
+pub(super) fn extended(mut place: ir::Place, proj: Proj, ty: Ty) -> ir::Place {
     place.path.push(proj);
     place.ty = ty;
     place

@@ -148,7 +148,7 @@ impl Body<'_, '_> {
             LetInit::None => Some(None),
             LetInit::Value(e) => self.value_of_type(e, &ty).map(Some),
             LetInit::Args(args) => match ty {
-                Ty::Id(id) => self.make_id(id, args, span).map(Some),
+                Ty::Id(id) if ty != self.cx.program.address_ty() => self.make_id(id, args, span).map(Some),
                 _ => self.report(
                     Diagnostic::error(
                         codes::MADE_FROM_PARTS,

@@ -86,7 +86,7 @@ impl Script {
         let mut words = Vec::new();
         for host in 0..2 {
             let config = host_config(scenario, host, true);
-            let of = [config.seed, config.address.into(), config.mtu.into(), config.completions.into()];
+            let of = [config.seed, config.address as u64, config.mtu.into(), config.completions.into()];
             words.extend(of.into_iter().chain([config.params.len() as u64]).chain(config.params));
         }
         words.extend([scenario.link.rate_bps, scenario.link.delay_ns, scenario.link.queue_packets as u64]);

@@ -38,7 +38,7 @@ use station::Station;
 
 use crate::interface::{Interface, Shape};
 use crate::observe::Observer;
-use crate::scenario::Engine;
+use crate::scenario::{Engine, same_version};
 use edge::{Edge, Place};
 use host::Host;
 use network::Network;
@@ -54,7 +54,7 @@ const COMPLETIONS: u32 = 4096;
 fn config(setup: &Setup, node: Node) -> Config {
     Config {
         seed: setup.seed.wrapping_mul(0x1_0001).wrapping_add(u64::from(node)),
-        address: edge::address(node),
+        address: edge::address(node).into(),
         mtu: setup.mtu,
         completions: COMPLETIONS,
         params: Vec::new(),
@@ -126,6 +126,7 @@ pub fn run_through(
     let hosts =
         (0..topology.hosts).map(|h| host(program, engine, setup, h, trace)).collect::<Result<_, _>>()?;
     let nodes = topology.hosts + topology.switches;
+    placed.iter().try_for_each(|placed| same_version(placed.way.program, program))?;
     let station = |placed: &Placed<'_>| match placed.node < nodes {
         true => placed.station(Config { trace, ..config(setup, placed.node) }, setup),
         false => Err(format!("a program stands at node {}, and the topology has {nodes}", placed.node)),

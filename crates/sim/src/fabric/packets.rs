@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets on their way: a pool of octets that are used again and again, and what switches do to an IPv4 header.
+//! Packets on their way: a pool of octets that are used again and again, and what switches do to a network header.
 
+use crate::ip::is_ipv6;
 use crate::rng::Rng;
 
-/// Octets of an IPv4 header without options; cores make no others.
+/// Octets of an IPv4 header without options, and of an IPv6 header; cores make no others.
 const IP_HEADER: usize = 20;
+const IPV6_HEADER: usize = 40;
 const NOT_ECT: u8 = 0;
 const CE: u8 = 3;
 
@@ -85,8 +87,10 @@ impl Label {
     /// Of a packet: the class is the first three bits of the differentiated services field, its class selector (RFC 2474,
     /// 4.2.2).
     pub fn of(octets: &[u8]) -> Label {
-        let class = octets.get(1).map_or(0, |tos| tos >> 5);
-        let (source, destination) = (word(octets, 12), word(octets, 16));
+        // The last four octets of an IPv6 address tell the hosts of a simulation apart.
+        let (source, destination) = if is_ipv6(octets) { (20, 36) } else { (12, 16) };
+        let (source, destination) = (word(octets, source), word(octets, destination));
+        let class = tos(octets) >> 5;
         Label { source, destination, octets: octets.len() as u32, class }
     }
 }
@@ -95,8 +99,9 @@ impl Label {
 /// where transports have their ports.
 pub fn flow_hash(octets: &[u8], salt: u64) -> u64 {
     let Label { source, destination, .. } = Label::of(octets);
-    let protocol = octets.get(9).copied().unwrap_or(0);
-    let ports = u64::from(word(octets, IP_HEADER)) ^ u64::from(protocol) << 32;
+    let (protocol, ports) = if is_ipv6(octets) { (6, IPV6_HEADER) } else { (9, IP_HEADER) };
+    let protocol = octets.get(protocol).copied().unwrap_or(0);
+    let ports = u64::from(word(octets, ports)) ^ u64::from(protocol) << 32;
     mix(mix(u64::from(source) << 32 | u64::from(destination)) ^ ports ^ salt)
 }
 
@@ -109,36 +114,67 @@ fn mix(mut x: u64) -> u64 {
 
 /// Says that there was congestion, if the ends know of that (RFC 3168, section 5); false if they do not.
 pub fn mark(octets: &mut [u8]) -> bool {
-    let Some(tos) = octets.get_mut(1) else { return false };
-    if *tos & CE == NOT_ECT {
+    let tos = tos(octets);
+    if tos & CE == NOT_ECT {
         return false;
     }
-    *tos |= CE;
+    set_tos(octets, tos | CE);
     renew_checksum(octets);
     true
 }
 
 /// Cuts a packet to its first octets, gives it this class, and says so in its network header.
 pub fn trim(octets: &mut Vec<u8>, len: usize, dscp: u8) {
-    octets.truncate(len.max(IP_HEADER));
-    if let [_, tos, high, low, ..] = &mut octets[..] {
-        *tos = dscp << 2 | *tos & CE;
-        [*high, *low] = (len as u16).to_be_bytes();
+    let header = if is_ipv6(octets) { IPV6_HEADER } else { IP_HEADER };
+    octets.truncate(len.max(header));
+    let ecn = tos(octets) & CE;
+    set_tos(octets, dscp << 2 | ecn);
+    // IPv6 does not count its own header.
+    let (at, len) = if is_ipv6(octets) { (4, len.saturating_sub(header)) } else { (2, len) };
+    if let Some(field) = octets.get_mut(at..at + 2) {
+        field.copy_from_slice(&(len as u16).to_be_bytes());
     }
     renew_checksum(octets);
 }
 
 /// Sends a packet back: its addresses change places.
 pub fn turn_round(octets: &mut [u8], dscp: u8) {
-    if let Some(header) = octets.get_mut(..IP_HEADER) {
-        let (source, destination) = header[12..].split_at_mut(4);
+    let (at, len) = if is_ipv6(octets) { (8, 16) } else { (12, 4) };
+    if let Some(addresses) = octets.get_mut(at..at + 2 * len) {
+        let (source, destination) = addresses.split_at_mut(len);
         source.swap_with_slice(destination);
-        header[1] = dscp << 2 | header[1] & CE;
+        let ecn = tos(octets) & CE;
+        set_tos(octets, dscp << 2 | ecn);
     }
     renew_checksum(octets);
 }
 
+/// The differentiated services field and the two bits of ECN.
+fn tos(octets: &[u8]) -> u8 {
+    match octets {
+        [first, second, ..] if is_ipv6(octets) => first << 4 | second >> 4,
+        [_, tos, ..] => *tos,
+        _ => 0,
+    }
+}
+
+fn set_tos(octets: &mut [u8], to: u8) {
+    let ipv6 = is_ipv6(octets);
+    match octets {
+        [first, second, ..] if ipv6 => {
+            *first = *first & 0xf0 | to >> 4;
+            *second = *second & 0x0f | to << 4;
+        }
+        [_, tos, ..] => *tos = to,
+        _ => {}
+    }
+}
+
+/// An IPv6 header has none.
 fn renew_checksum(octets: &mut [u8]) {
+    if is_ipv6(octets) {
+        return;
+    }
     let Some(header) = octets.get_mut(..IP_HEADER) else { return };
     header[10..12].fill(0);
     let sum: u32 = header.chunks_exact(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
@@ -204,6 +240,23 @@ mod tests {
             Label { source: 0x0a00_0002, destination: 0x0a00_0001, octets: 40, class: 1 }
         );
         assert_eq!(sum(&one), 0xffff);
+    }
+
+    #[test]
+    fn an_ipv6_header_is_changed_in_its_own_places() {
+        let mut one = vec![0; 60];
+        one[..8].copy_from_slice(&[0x6b, 0xa0, 0, 0, 0, 20, 6, 64]);
+        (one[23], one[39]) = (1, 2);
+        let label = |one: &[u8]| Label::of(one);
+        assert_eq!(label(&one), Label { source: 1, destination: 2, octets: 60, class: 5 });
+        assert!(mark(&mut one));
+        assert_eq!(one[..8], [0x6b, 0xb0, 0, 0, 0, 20, 6, 64]);
+        trim(&mut one, 48, 46);
+        assert_eq!((one.len(), &one[..8]), (48, &[0x6b, 0xb0, 0, 0, 0, 8, 6, 64][..]));
+        turn_round(&mut one, 8);
+        assert_eq!(label(&one), Label { source: 2, destination: 1, octets: 48, class: 1 });
+        one[1] &= 0x0f;
+        assert!(!mark(&mut one), "neither end knows of congestion marks");
     }
 
     #[test]

@@ -71,7 +71,8 @@ impl KernelCore {
         config: &Config,
         pace: Pace,
     ) -> Result<KernelCore, Refusal> {
-        let object = Object::load(object, &program, config.seed, config.address, config.mtu, &config.params)?;
+        let object =
+            Object::load(object, &program, config.seed, config.address as u32, config.mtu, &config.params)?;
         let reports = object.reports().map_err(Refusal::Failed)?;
         object.stay_awake().map_err(Refusal::Failed)?;
         if pace == Pace::Asked {

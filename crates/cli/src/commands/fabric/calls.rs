@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Calls of a program's interface, as the command line and files say them: `h0: add_pathlet(0, 10.0.0.5) @ 1ms`.
 
+use std::net::Ipv6Addr;
 use std::path::Path;
 
 use carrick_driver::{Failure, quantity};
@@ -112,11 +113,20 @@ fn values(text: &str, call: &InterfaceCall, program: &Program) -> Result<Vec<u64
             format!("{arg:?} is no `{ty}` for `{}` of {}", field.name, signature(call, program))
         })
     };
-    given.iter().zip(fields).map(of).collect()
+    let values: Vec<Vec<u64>> = given.iter().zip(fields).map(of).collect::<Result<_, _>>()?;
+    Ok(values.concat())
 }
 
-/// A number, an IPv4 address, or a quantity, as the type wants it.
-fn value(text: &str, ty: &Ty) -> Option<u64> {
+/// The words of a value: of a number, an address, or a quantity, as the type wants it.
+fn value(text: &str, ty: &Ty) -> Option<Vec<u64>> {
+    if let Ty::Id(_) = ty {
+        let address = u128::from(text.parse::<Ipv6Addr>().ok()?);
+        return Some(vec![(address >> 64) as u64, address as u64]);
+    }
+    word(text, ty).map(|word| vec![word])
+}
+
+fn word(text: &str, ty: &Ty) -> Option<u64> {
     let number = || quantity::any(text).ok();
     match ty {
         Ty::Bool => text.parse::<bool>().ok().map(u64::from),

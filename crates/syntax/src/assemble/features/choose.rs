@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::assemble::codes;
-use crate::ast::{Feature, FeatureUse, Ident};
+use crate::ast::{Feature, FeatureUse, File, Ident, ItemKind, Over};
 use crate::diag::Diagnostic;
 use crate::suggest::nearest;
 
@@ -15,6 +15,8 @@ pub struct Choice {
     pub with: Vec<(String, Option<String>)>,
     /// not chosen, even if the program has it by default: features, and options of features
     pub without: Vec<String>,
+    /// of a program over `inet`
+    pub over: Over,
 }
 
 impl Choice {
@@ -57,6 +59,22 @@ impl Chosen {
     pub(super) fn is(&self, used: &FeatureUse) -> bool {
         let same = |option: &Ident| self.option.as_ref() == Some(&option.name);
         self.name == used.feature.name && used.option.as_ref().is_none_or(same)
+    }
+}
+
+/// Whether the program leaves this version of the Internet Protocol to the build.
+pub(super) fn check_over(tree: &File, over: Over) -> Result<(), String> {
+    let headers = tree.items.iter().filter_map(|item| match &item.kind {
+        ItemKind::NetHeader { name, .. } => Some(name.name.as_str()),
+        _ => None,
+    });
+    let named: Vec<&str> = headers.collect();
+    match named[..] {
+        _ if over == Over::Ipv4 || named.iter().any(|name| matches!(*name, "inet" | "ipv6")) => Ok(()),
+        [] => Err("the program has no network header to be IPv6".to_owned()),
+        [name, ..] => Err(format!(
+            "the program runs over `{name}` only; a program over `inet`, with addresses of type `ip_t`, runs over both versions"
+        )),
     }
 }
 

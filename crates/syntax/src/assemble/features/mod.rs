@@ -44,6 +44,7 @@ fn blocks(tree: &File) -> impl Iterator<Item = &Feature> {
 /// # Errors
 /// What it names that is not there, and what is.
 pub fn check_choice(tree: &File, choice: &Choice) -> Result<(), String> {
+    choose::check_over(tree, choice.over)?;
     choose::check_choice(&features(tree).collect::<Vec<_>>(), choice)
 }
 
@@ -62,11 +63,15 @@ pub fn configure<'a>(tree: &'a File, choice: &Choice) -> Configured<'a> {
     let chosen = defaults::choose(&declared, &blocks, choice);
     choose::check_combination(&blocks, &chosen, &mut diagnostics);
     extensions::check(tree, &mut diagnostics);
-    let plain = !order::is_needed(tree) && !spread::is_needed(tree) && !points::is_needed(tree);
+    let plain = choice.over == tree.over
+        && !order::is_needed(tree)
+        && !spread::is_needed(tree)
+        && !points::is_needed(tree);
     if declared.is_empty() && plain {
         return Configured { tree: Cow::Borrowed(tree), chosen, diagnostics };
     }
     let mut merged = merge::merge(tree, &chosen, &mut diagnostics);
+    merged.over = choice.over;
     fold::fold(&mut merged, &declared, &chosen, &mut diagnostics);
     points::expand(&mut merged, &mut diagnostics);
     spread::spread(&mut merged, &mut diagnostics);

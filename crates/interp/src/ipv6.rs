@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! IPv6 headers (RFC 8200), and the extension headers that a receiver steps over.
+
+use std::ops::Range;
+
+use crate::counters::*;
+use crate::ipv4::{Header, be16};
+
+/// Octets of the header that is sent: it has no extension headers.
+pub(crate) const HEADER: usize = 40;
+/// Extension headers that a received packet may have.
+const EXTENSIONS: usize = 8;
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const DESTINATION: u8 = 60;
+/// Octets of a fragment header; others count theirs in units of as many.
+const UNIT: usize = 8;
+/// Offset and "more fragments"; both are 0 in a packet that is whole (RFC 6946).
+const FRAGMENT_MASK: u16 = 0xfff9;
+
+/// A 128-bit address.
+fn address(packet: &[u8], at: usize) -> u128 {
+    packet[at..at + 16].iter().fold(0, |all, octet| all << 8 | u128::from(*octet))
+}
+
+/// Octets of a packet by its header.
+pub(crate) fn total(packet: &[u8]) -> usize {
+    HEADER + usize::from(be16(packet, 4))
+}
+
+/// Checks a packet and returns its header and where the upper layer's octets are, or the counter that says what is wrong.
+pub(crate) fn parse(packet: &[u8], protocol: u8, own: Option<u128>) -> Result<(Header, Range<usize>), usize> {
+    if packet.len() < HEADER {
+        return Err(IP_SHORT);
+    }
+    if packet[0] >> 4 != 6 {
+        return Err(IP_VERSION);
+    }
+    let total = total(packet);
+    if total > packet.len() {
+        return Err(IP_LENGTH);
+    }
+    let (header, at) = header(&packet[..total])?;
+    if header.protocol != protocol {
+        return Err(IP_PROTOCOL);
+    }
+    if own.is_some_and(|own| own != header.dst) {
+        return Err(IP_ADDRESS);
+    }
+    Ok((header, at..total))
+}
+
+/// The header, with the protocol behind the extension headers, and where that begins.
+pub(crate) fn header(packet: &[u8]) -> Result<(Header, usize), usize> {
+    let (protocol, at) = upper_layer(packet)?;
+    let tos = (be16(packet, 0) >> 4) as u8;
+    let (src, dst) = (address(packet, 8), address(packet, 24));
+    Ok((Header { tos, ttl: packet[7], protocol, src, dst }, at))
+}
+
+/// The protocol behind the extension headers, and where it begins (RFC 8200 §4).
+fn upper_layer(packet: &[u8]) -> Result<(u8, usize), usize> {
+    let (mut next, mut at) = (packet[6], HEADER);
+    for _ in 0..=EXTENSIONS {
+        let first = at == HEADER;
+        match next {
+            FRAGMENT | ROUTING | DESTINATION => {}
+            HOP_BY_HOP if first => {}
+            _ => return Ok((next, at)),
+        }
+        let head = packet.get(at..at + UNIT).ok_or(IP_LENGTH)?;
+        let len = if next == FRAGMENT { UNIT } else { (usize::from(head[1]) + 1) * UNIT };
+        let all = packet.get(at..at + len).ok_or(IP_LENGTH)?;
+        match next {
+            FRAGMENT if be16(head, 2) & FRAGMENT_MASK != 0 => return Err(IP_FRAGMENT),
+            // The packet's destination is not its last one.
+            ROUTING if head[3] != 0 => return Err(IP_PROTOCOL),
+            HOP_BY_HOP | DESTINATION if !known_options(&all[2..]) => return Err(IP_PROTOCOL),
+            _ => {}
+        }
+        (next, at) = (head[0], at + len);
+    }
+    Err(IP_PROTOCOL)
+}
+
+/// Whether a packet with these options is taken by a node that knows none of them (RFC 8200 §4.2).
+fn known_options(mut options: &[u8]) -> bool {
+    while let [kind, rest @ ..] = options {
+        if *kind == 0 {
+            options = rest;
+            continue;
+        }
+        let Some((len, rest)) = rest.split_first() else { return false };
+        // Its two highest bits: skip it, if they are 0.
+        if kind >> 6 != 0 || rest.len() < usize::from(*len) {
+            return false;
+        }
+        options = &rest[usize::from(*len)..];
+    }
+    true
+}
+
+/// Fills in the header at the beginning of a packet that is complete but for it. The flow label is 0 (RFC 6437 §2).
+pub(crate) fn build(packet: &mut [u8], header: &Header) {
+    let payload = (packet.len() - HEADER) as u16;
+    packet[0..2].copy_from_slice(&(0x6000 | u16::from(header.tos) << 4).to_be_bytes());
+    packet[2..4].fill(0);
+    packet[4..6].copy_from_slice(&payload.to_be_bytes());
+    packet[6] = header.protocol;
+    packet[7] = header.ttl;
+    packet[8..24].copy_from_slice(&header.src.to_be_bytes());
+    packet[24..40].copy_from_slice(&header.dst.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: u128 = 0x2001_0db8 << 96 | 2;
+
+    /// A packet for [`OWN`] of these extension headers, each as its number and octets, before `protocol`.
+    fn packet(extensions: &[(u8, &[u8])], protocol: u8, payload: &[u8]) -> Vec<u8> {
+        let mut numbers = extensions.iter().map(|(number, _)| *number).chain([protocol]);
+        let first = numbers.next().unwrap_or(protocol);
+        let mut packet = vec![0; HEADER];
+        for ((_, octets), next) in extensions.iter().zip(numbers) {
+            packet.push(next);
+            packet.extend_from_slice(octets);
+        }
+        packet.extend_from_slice(payload);
+        build(&mut packet, &Header { tos: 0xb9, ttl: 3, protocol: first, src: 1, dst: OWN });
+        packet
+    }
+
+    fn parsed(packet: &[u8]) -> Result<Range<usize>, usize> {
+        parse(packet, 253, Some(OWN)).map(|(_, range)| range)
+    }
+
+    #[test]
+    fn what_is_built_is_read_back() {
+        let packet = packet(&[], 253, b"abc");
+        let header = Header { tos: 0xb9, ttl: 3, protocol: 253, src: 1, dst: OWN };
+        assert_eq!(parse(&packet, 253, Some(OWN)), Ok((header, 40..43)));
+        assert_eq!(packet[..4], [0x6b, 0x90, 0, 0]);
+    }
+
+    #[test]
+    fn extension_headers_are_stepped_over() {
+        let options = [0, 1, 4, 0, 0, 0, 0];
+        let two = packet(&[(0, &options), (60, &options)], 253, b"abc");
+        assert_eq!(parsed(&two), Ok(56..59));
+        let whole = packet(&[(44, &[0, 0, 0, 0, 0, 0, 9])], 253, b"abc");
+        assert_eq!(parsed(&whole), Ok(48..51));
+        let last = packet(&[(43, &[0, 0, 0, 0, 0, 0, 0])], 253, b"");
+        assert_eq!(parsed(&last), Ok(48..48));
+        let pads: [u8; 7] = [0; 7];
+        let eight = [(60, &pads[..]); EXTENSIONS];
+        assert_eq!(parsed(&packet(&eight, 253, b"")), Ok(104..104));
+        assert_eq!(parsed(&packet(&[(60, &pads[..]); EXTENSIONS + 1], 253, b"")), Err(IP_PROTOCOL));
+    }
+
+    #[test]
+    fn what_is_not_for_the_program_is_counted() {
+        let fragment = packet(&[(44, &[0, 0, 8, 0, 0, 0, 9])], 253, b"abc");
+        assert_eq!(parsed(&fragment), Err(IP_FRAGMENT));
+        let on_its_way = packet(&[(43, &[0, 0, 1, 0, 0, 0, 0])], 253, b"");
+        assert_eq!(parsed(&on_its_way), Err(IP_PROTOCOL));
+        let strange = packet(&[(60, &[0, 0x41, 4, 0, 0, 0, 0])], 253, b"");
+        assert_eq!(parsed(&strange), Err(IP_PROTOCOL));
+        let cut = packet(&[(60, &[1, 1, 4, 0, 0, 0, 0])], 253, b"");
+        assert_eq!(parsed(&cut), Err(IP_LENGTH));
+        let mut long = packet(&[], 253, b"abc");
+        assert_eq!(parse(&long, 6, Some(OWN)).map(|_| ()), Err(IP_PROTOCOL));
+        assert_eq!(parse(&long, 253, Some(1)).map(|_| ()), Err(IP_ADDRESS));
+        assert!(parse(&long, 253, None).is_ok());
+        long[5] = 4;
+        assert_eq!(parsed(&long), Err(IP_LENGTH));
+        long[0] = 0x45;
+        assert_eq!(parsed(&long), Err(IP_VERSION));
+        assert_eq!(parsed(&long[..39]), Err(IP_SHORT));
+    }
+}
