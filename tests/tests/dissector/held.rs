@@ -4,7 +4,7 @@
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, Program, Ty, arith};
 
 use crate::pdml::{Packet, below, number};
-use crate::traffic::{Arrival, HEADER};
+use crate::traffic::Arrival;
 
 /// What the program's packets are called in Wireshark.
 pub fn protocol(program: &Program) -> String {
@@ -16,7 +16,7 @@ pub fn hold(program: &Program, arrivals: &[Arrival], shown: &[Packet]) -> usize 
     let mut events = 0;
     for (at, (packet, arrival)) in shown.iter().zip(arrivals).enumerate() {
         // Wireshark asks nobody about packets with nothing behind the network header.
-        if arrival.not_ours || arrival.packet.len() == HEADER {
+        if arrival.not_ours || arrival.packet.len() == header_len(&arrival.packet) {
             continue;
         }
         let what = format!("{}, packet {at}: {:02x?}\n{packet:#?}", program.name, arrival.packet);
@@ -29,6 +29,14 @@ pub fn hold(program: &Program, arrivals: &[Arrival], shown: &[Packet]) -> usize 
         events += expected.len();
     }
     events
+}
+
+/// Octets of the network header.
+fn header_len(packet: &[u8]) -> usize {
+    match packet.first() {
+        Some(first) if first >> 4 == 6 => 40,
+        first => first.map_or(0, |first| usize::from(first & 15) * 4),
+    }
 }
 
 /// Why the packet is refused, as far as it is shown.
@@ -94,8 +102,9 @@ fn flatten(program: &Program, path: &str, ty: &Ty, words: &mut dyn Iterator<Item
 
 /// Fields at fixed places of a packet's header are shown as they stand there.
 fn fixed_fields_hold(program: &Program, packet: &Packet, octets: &[u8]) {
-    let header =
-        &octets[usize::from(octets[0] & 15) * 4..usize::from(u16::from_be_bytes([octets[2], octets[3]]))];
+    let word = |at: usize| usize::from(u16::from_be_bytes([octets[at], octets[at + 1]]));
+    let begin = header_len(octets);
+    let header = &octets[begin..if octets[0] >> 4 == 6 { begin + word(4) } else { word(2) }];
     let top = packet.first().map_or(0, |s| s.depth);
     for bp in program.blueprints.iter().filter(|bp| !bp.frame) {
         let name = format!("{}.{}", protocol(program), bp.name);

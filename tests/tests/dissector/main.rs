@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use carrick_driver::compile_file;
+use carrick_driver::{Choice, Over, compile_choice, compile_file};
 use carrick_ir::{NetLayer, Program};
 use carrick_sim::Scenario;
 use carrick_sim::link::LinkConfig;
@@ -103,26 +103,29 @@ fn a_transfer_with_every_fault() {
     if lacks("tshark") {
         return;
     }
-    let program = checked(&root().join("protocols/tcp/tcp.mtp"));
-    let link = LinkConfig {
-        loss_ppm: 20_000,
-        duplicate_ppm: 10_000,
-        reorder_ppm: 20_000,
-        corrupt_ppm: 20_000,
-        ..LinkConfig::default()
-    };
-    for host in 0..2 {
-        let mut seen = AtHost::new(&program, host);
-        carrick_sim::run(
-            &program,
-            &Engine::Interpreter,
-            &Scenario::bulk(7, link.clone(), 300_000),
-            &mut seen,
-            true,
-        )
-        .expect("it runs");
-        assert!(hold(&program, &seen.arrivals, &shown(&program, &seen.arrivals)) > 100);
-        assert!(seen.arrivals.iter().any(|a| a.refused == Some("bad_checksum")) || host == 0);
+    let path = root().join("protocols/tcp/tcp.mtp");
+    let over_ipv6 = compile_choice(&path, &Choice { over: Over::Ipv6, ..Choice::default() });
+    for program in [checked(&path), over_ipv6.expect("readable").program.expect("right")] {
+        let link = LinkConfig {
+            loss_ppm: 20_000,
+            duplicate_ppm: 10_000,
+            reorder_ppm: 20_000,
+            corrupt_ppm: 20_000,
+            ..LinkConfig::default()
+        };
+        for host in 0..2 {
+            let mut seen = AtHost::new(&program, host);
+            carrick_sim::run(
+                &program,
+                &Engine::Interpreter,
+                &Scenario::bulk(7, link.clone(), 300_000),
+                &mut seen,
+                true,
+            )
+            .expect("it runs");
+            assert!(hold(&program, &seen.arrivals, &shown(&program, &seen.arrivals)) > 100);
+            assert!(seen.arrivals.iter().any(|a| a.refused == Some("bad_checksum")) || host == 0);
+        }
     }
 }
 

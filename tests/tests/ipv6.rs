@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Programs over IPv6, in the simulator: each one that leaves the version to the build.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use carrick_driver::{Choice, Over, compile_choice};
+use carrick_interp::{Config, Core, Refused};
+use carrick_ir::{NetLayer, Program, counter};
+use carrick_sim::observe::Nobody;
+use carrick_sim::scenario::Engine;
+use carrick_sim::{Faults, Scenario};
+use carrick_tests::build::root;
+use carrick_tests::capture::tshark;
+use carrick_tests::command;
+use carrick_tests::net::lacks;
+use carrick_tests::programs::protocols;
+use carrick_tests::seeds::seeds;
+use serde_json::json;
+
+/// The program over IPv6; none if its text fixes another network header.
+fn over_ipv6(path: &Path) -> Option<Arc<Program>> {
+    let compiled = compile_choice(path, &Choice { over: Over::Ipv6, ..Choice::default() }).ok()?;
+    let program =
+        compiled.program.unwrap_or_else(|| panic!("{}: {:?}", path.display(), compiled.diagnostics));
+    assert_eq!(program.net_header.layer, NetLayer::Ipv6, "{}", path.display());
+    Some(program)
+}
+
+fn programs() -> Vec<(PathBuf, Arc<Program>)> {
+    let all = protocols().into_iter();
+    all.filter_map(|path| over_ipv6(&path).map(|program| (path, program))).collect()
+}
+
+/// `CARRICK_SEEDS` is how many seeds there are.
+#[test]
+fn programs_over_inet_keep_their_promises_over_ipv6() {
+    let programs = programs();
+    for name in ["tcp.mtp", "homa.mtp", "quic-lite.mtp", "stop-and-wait.mtp"] {
+        assert!(programs.iter().any(|(path, _)| path.ends_with(name)), "{name} does not run over IPv6");
+    }
+    for (path, program) in &programs {
+        let mut octets = 0;
+        for seed in 1..=seeds(4) {
+            let scenario = Scenario::with_faults(seed, Faults::Every, program);
+            let report = carrick_sim::run(program, &Engine::Interpreter, &scenario, &mut Nobody, false);
+            let report = report.expect("the simulator takes it");
+            let wrong: Vec<_> = report.failures.iter().chain(&report.damage).collect();
+            assert!(wrong.is_empty(), "{}, seed {seed}: {wrong:?}", path.display());
+            octets += report.received();
+        }
+        assert!(octets > 1000, "{}: only {octets} bytes arrived", path.display());
+    }
+}
+
+/// Each field of the headers, both checksums' pseudo-header, and marks of congestion, as a program reads them that nobody here wrote.
+#[test]
+fn tshark_reads_captures_over_ipv6_without_a_complaint() {
+    if lacks("tshark") {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("capture.pcapng");
+    let file = file.to_str().expect("UTF-8");
+    let faults =
+        ["--loss", "2%", "--reorder", "2%", "--ecn-threshold", "5", "--queue", "50", "--path-mtu", "1400"];
+    let sim =
+        ["sim", "protocols/tcp/tcp.mtp", "--over", "ipv6", "--bytes", "300KB", "--seed", "7", "--pcap", file];
+    command::done(&root(), &[&sim[..], &faults].concat());
+    let shown = |filter: &str| tshark(file, &["-Y", filter]).len();
+    assert_eq!(
+        shown(
+            "_ws.malformed || (tcp.checksum.status == 0 && !icmpv6) || icmpv6.checksum.status == 0 || !ipv6"
+        ),
+        0
+    );
+    assert!(shown("tcp.checksum.status == 1 && tcp.len > 0 && ipv6.src == 2001:db8::a00:1") > 200);
+    assert!(shown("icmpv6.type == 2 && icmpv6.mtu == 1400 && icmpv6.checksum.status == 1") > 0);
+    assert!(shown("ipv6.tclass.ecn == 2") > 100);
+    assert!(shown("tcp.options.mss_val == 1440") == 2);
+}
+
+/// What a receiver makes of a packet with this network header in front of stop-and-wait's first message.
+fn received(header: &[u8]) -> (Result<(), Refused>, u64) {
+    let program = over_ipv6(&root().join("protocols/stop-and-wait/stop-and-wait.mtp")).expect("over inet");
+    let config = Config { address: 2, ..Config::default() };
+    let mut core = Core::new(program, &config).expect("a core");
+    let taken = core.rx(header, 0);
+    (taken, core.counters()[counter("rx_packets")])
+}
+
+#[test]
+fn what_is_no_packet_of_the_program_is_counted() {
+    // Version 6, 8 bytes of payload, protocol 253, hop limit 1, from ::1 to ::2.
+    let mut packet = vec![0_u8; 48];
+    (packet[0], packet[5], packet[6], packet[7], packet[23], packet[39]) = (0x60, 8, 253, 1, 1, 2);
+    let refused = |name| (Err(Refused::Dropped(counter(name))), 0);
+    assert_eq!(received(&packet), (Err(Refused::Dropped(counter("short"))), 1));
+    assert_eq!(received(&packet[..39]), refused("ip_short"));
+    let with = |at: usize, value: u8| {
+        let mut changed = packet.clone();
+        changed[at] = value;
+        received(&changed)
+    };
+    assert_eq!(with(0, 0x45), refused("ip_version"));
+    assert_eq!(with(5, 9), refused("ip_length"));
+    assert_eq!(with(6, 6), refused("ip_protocol"));
+    assert_eq!(with(24, 1), refused("ip_address"));
+    // A fragment header: its first byte is the next header, bit 0 of the fourth says that more follows.
+    packet[40] = 253;
+    let fragment = |more: u8| {
+        let mut changed = packet.clone();
+        (changed[6], changed[43]) = (44, more);
+        received(&changed)
+    };
+    assert_eq!(fragment(1), refused("ip_fragment"));
+    assert_eq!(fragment(0), (Err(Refused::Dropped(counter("short"))), 1));
+}
+
+/// Switches find hosts by addresses of IPv6, choose paths, mark packets and cut them.
+#[test]
+fn switches_carry_packets_of_ipv6() {
+    let fabric = |file: &str, topology: &str, more: &[&str]| {
+        let sim = ["sim", file, "--over", "ipv6", "--topology", topology, "--workload", "incast:3"];
+        let all = [&sim[..], &["--mtu", "1500", "--format", "json"], more].concat();
+        let said = command::done(&root(), &all);
+        let said: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+        let run = &said["runs"][0];
+        assert_eq!((&run["ended"], &run["failures"]), (&json!(3), &json!([])), "{file}");
+        run["queues"]["to hosts"].clone()
+    };
+    let marked = fabric(
+        "protocols/tcp/tcp.mtp",
+        "leaf-spine:2,2,2",
+        &["--with", "dctcp", "--mark-at", "3KB", "--bytes", "300KB"],
+    );
+    assert!(marked["marked"].as_u64() > Some(0), "{marked}");
+    let cut =
+        fabric("protocols/ndp/ndp.mtp", "star:4", &["--bytes", "30KB", "--buffer", "6KB", "--trim", "84"]);
+    assert!(cut["trimmed"].as_u64() > Some(0), "{cut}");
+}
+
+#[test]
+fn what_cannot_be_done_over_ipv6_is_said() {
+    let (saw, tcp) = ("protocols/stop-and-wait/stop-and-wait.mtp", "protocols/tcp/tcp.mtp");
+    for (args, part) in [
+        (&["check", saw, "--target", "native"][..], "target `native` has no network layer `ipv6`"),
+        (
+            &["build", saw, "--target", "native", "-o", "never-written"],
+            "target `native` has no network layer `ipv6`",
+        ),
+        (&["diff", saw], "no C can be made of it yet"),
+        (&["diff", saw, "--target", "hw"], "target `hw` does not support this yet: addresses of IPv6"),
+        (&["sim", saw, "--compiled"], "no C can be made of it yet"),
+        (&["sim", saw, "--mtu", "576"], "the MTU is outside 1280 to 65535"),
+        (&["sim", tcp, "--via", "protocols/snoop/snoop.mtp"], "runs over ipv4, and the ends run over ipv6"),
+        (&["sim", "protocols/rocev2/rocev2.mtp"], "the program runs over `ipv4` only"),
+    ] {
+        let output = command::run(&root(), &[args, &["--over", "ipv6"]].concat());
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(!output.status.success() && said.contains(part), "{args:?}: {said}");
+    }
+}
