@@ -8,10 +8,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use carrick_driver::Choice;
 use carrick_driver::cc::Tracing;
 use carrick_driver::compile::{combinations_of, compile_file};
 use carrick_driver::compiled;
+use carrick_driver::{Choice, Over};
 use carrick_ir::Program;
 use carrick_sim::compiled::CompiledProgram;
 use carrick_sim::diff::diff_operations;
@@ -237,7 +237,7 @@ fn data_units_options_and_segmentation() {
 
 /// Choices of features among which each is chosen, with each of its options, and left out.
 fn choices(path: &Path) -> Vec<Choice> {
-    let (_, all) = combinations_of(path).expect("not too many");
+    let (_, all) = combinations_of(path, Over::Ipv4).expect("not too many");
     let facts = |choice: &Choice| -> BTreeSet<String> {
         let with = choice.with.iter().map(|(name, option)| format!("{name}={option:?}"));
         with.chain(choice.without.iter().map(|name| format!("-{name}"))).collect()

@@ -166,14 +166,15 @@ pub(crate) fn open_choice(path: &Path, choice: &Choice) -> Result<Assembled, Fai
 ///
 /// # Errors
 /// [`Failure::Usage`] if the file cannot be read as text, or if there are too many choices to try.
-pub fn combinations_of(path: &Path) -> Result<(Assembled, Vec<Choice>), Failure> {
+pub fn combinations_of(path: &Path, over: Over) -> Result<(Assembled, Vec<Choice>), Failure> {
     let file = path.display().to_string();
-    let assembled = open_choice(path, &Choice::default())?;
-    let choices = features::combinations(&assembled.tree).ok_or_else(|| {
+    let assembled = open_choice(path, &Choice { over, ..Choice::default() })?;
+    let mut choices = features::combinations(&assembled.tree).ok_or_else(|| {
         Failure::Usage(format!(
             "{file} has too many combinations of features; check those that matter, with --with"
         ))
     })?;
+    choices.iter_mut().for_each(|choice| choice.over = over);
     Ok((assembled, choices))
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use carrick_driver::compile::{combinations_of, compile_assembled};
 use carrick_driver::targets::{Against, Targets};
-use carrick_driver::{Choice, Compiled, Failure, compile_for, parts, render};
+use carrick_driver::{Choice, Compiled, Failure, Over, compile_for, parts, render};
 use serde_json::{Value, json};
 
 use crate::args::Check;
@@ -19,7 +19,8 @@ pub fn run(args: &Check, targets: Targets) -> Result<ExitCode, Failure> {
     let mut reports: Vec<Value> = Vec::new();
     for file in &args.files {
         if args.combinations {
-            let (right, report) = combinations(file, target.as_ref(), args.format)?;
+            let (right, report) =
+                combinations(file, args.features.choice().over, target.as_ref(), args.format)?;
             failed |= !right;
             reports.push(report);
             continue;
@@ -38,8 +39,13 @@ pub fn run(args: &Check, targets: Targets) -> Result<ExitCode, Failure> {
 }
 
 /// Compiles every combination of features; whether all are right, and what is to be said of them.
-fn combinations(file: &Path, target: Option<&Against>, format: Format) -> Result<(bool, Value), Failure> {
-    let (assembled, choices) = combinations_of(file)?;
+fn combinations(
+    file: &Path,
+    over: Over,
+    target: Option<&Against>,
+    format: Format,
+) -> Result<(bool, Value), Failure> {
+    let (assembled, choices) = combinations_of(file, over)?;
     let name = file.display().to_string();
     let (mut wrong, mut reports, mut said) = (0, Vec::new(), Vec::new());
     let bar = output::progress_bar(choices.len() as u64, "checking");
@@ -81,7 +87,8 @@ fn written(choice: &Choice) -> String {
         [] => String::new(),
         names => format!(" {flag} {}", names.join(",")),
     };
-    format!("(check{}{})", say("--with", &with), say("--without", &choice.without))
+    let over = if choice.over == Over::Ipv6 { " --over ipv6" } else { "" };
+    format!("(check{}{}{over})", say("--with", &with), say("--without", &choice.without))
 }
 
 fn pretty(args: &Check, compiled: &Compiled) {
