@@ -67,7 +67,8 @@ impl Host for Hw {
         let circuit = core(run.program)?;
         drop(busy);
         let host = run.compiling(|| native::host(run.program, Tracing::Off))?;
-        let start = |command: &mut Command| command.env("CARRICK_CORE", &circuit.path).args(run.words).spawn();
+        let start =
+            |command: &mut Command| command.env("CARRICK_CORE", &circuit.path).args(run.words).spawn();
         Ok(Stack::start(host, start)?.wait())
     }
 }

@@ -14,8 +14,8 @@ use carrick_driver::stack::{LOOK, Stack, StackRecords, Telling};
 use carrick_driver::targets::Run;
 use carrick_driver::{Failure, params};
 use carrick_ir::{COUNTERS, Program};
-use carrick_xdp_loader::rates::Rates;
 use carrick_xdp_loader::between::INTERFACES;
+use carrick_xdp_loader::rates::Rates;
 use carrick_xdp_loader::{Device, Entry, Link, Object, Refusal, Whole, advice, rates, seed};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -79,7 +79,8 @@ fn words(args: &[String], program: &Program) -> Result<Words, Failure> {
     }
     if words.devices.len() > 1 {
         return Err(Failure::Usage(
-            "only a program in the network (`register_role`) has several interfaces; write `--port` once".into(),
+            "only a program in the network (`register_role`) has several interfaces; write `--port` once"
+                .into(),
         ));
     }
     Ok(words)
@@ -106,10 +107,18 @@ impl Words {
         }
         let twice = |n: &usize| self.devices[..*n].contains(&self.devices[*n]);
         if let Some(twice) = (0..self.devices.len()).find(twice) {
-            return wrong(&format!("each interface is a device of its own; `{}` is given twice", self.devices[twice]));
+            return wrong(&format!(
+                "each interface is a device of its own; `{}` is given twice",
+                self.devices[twice]
+            ));
         }
-        if self.address != 0 || self.rates.limits.any() || host.iter().any(|word| word == "--app" || word == "--gateway") {
-            return wrong("it has no address, application or users; leave out `--addr`, `--gateway`, `--app`, `--rate` and `--flow-rate`");
+        if self.address != 0
+            || self.rates.limits.any()
+            || host.iter().any(|word| word == "--app" || word == "--gateway")
+        {
+            return wrong(
+                "it has no address, application or users; leave out `--addr`, `--gateway`, `--app`, `--rate` and `--flow-rate`",
+            );
         }
         self.host = Some(host);
         Ok(())
@@ -254,7 +263,12 @@ fn place(run: &Run<'_>, words: &Words, tracing: Tracing) -> Result<Placed, Failu
 }
 
 /// Puts a program where its devices give it their packets.
-fn link(program: &Program, object: &Object, devices: &[Device], dispatcher: &Path) -> Result<Linked, Refusal> {
+fn link(
+    program: &Program,
+    object: &Object,
+    devices: &[Device],
+    dispatcher: &Path,
+) -> Result<Linked, Refusal> {
     if program.in_network.is_some() {
         object.set_interfaces(devices).map_err(Refusal::Failed)?;
         return object.attach_between(devices).map(Linked::Between);

@@ -7,7 +7,8 @@ use super::reachable;
 
 /// Whether a chain may make an instance whose id is not its event's.
 pub fn alone(program: &Program, chain: &Chain) -> bool {
-    let functions = || reachable(program, [chain], false).into_iter().map(|id| &program.functions[id.index()]);
+    let functions =
+        || reachable(program, [chain], false).into_iter().map(|id| &program.functions[id.index()]);
     functions().any(makes) && !functions().all(|function| only_own(program, function))
 }
 

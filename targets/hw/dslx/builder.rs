@@ -114,7 +114,16 @@ impl Emitter<'_> {
         let mut sums = String::new();
         for field in &def.fields {
             let BpFieldKind::Checksum { pseudo, .. } = &field.kind else { continue };
-            let over = if *pseudo { format!("pseudo({}, {}, {}, rest)", self.net(NetField::SrcIp), self.net(NetField::DstIp), self.net(NetField::Protocol)) } else { "u16:0".into() };
+            let over = if *pseudo {
+                format!(
+                    "pseudo({}, {}, {}, rest)",
+                    self.net(NetField::SrcIp),
+                    self.net(NetField::DstIp),
+                    self.net(NetField::Protocol)
+                )
+            } else {
+                "u16:0".into()
+            };
             let _ = writeln!(
                 sums,
                 "    let octets = octets | ((!plus(plus(sum(octets), l.payload_sum), {over}) as uN[{bits}]) << u32:{});",
@@ -148,18 +157,21 @@ impl Emitter<'_> {
         let mut fields: Vec<_> = def.fields.iter().filter(|field| field.bits > 0).collect();
         fields.sort_by_key(|field| field.bit_offset);
         let mut in_range = Vec::new();
-        let octets: Vec<String> = fields.iter().map(|field| {
-            let of = variable(&field.name);
-            if let Some((least, most)) = field.range_to_check() {
-                let (least, most) = (self.literal(&field.ty, least), self.literal(&field.ty, most));
-                in_range.push(format!("bp.{of} >= {least} && bp.{of} <= {most}"));
-            }
-            let base = self.literal(&field.ty, field.base);
-            match field.base {
-                0 => format!("(bp.{of} as uN[{}])", field.bits),
-                _ => format!("((bp.{of} - {base}) as uN[{}])", field.bits),
-            }
-        }).collect();
+        let octets: Vec<String> = fields
+            .iter()
+            .map(|field| {
+                let of = variable(&field.name);
+                if let Some((least, most)) = field.range_to_check() {
+                    let (least, most) = (self.literal(&field.ty, least), self.literal(&field.ty, most));
+                    in_range.push(format!("bp.{of} >= {least} && bp.{of} <= {most}"));
+                }
+                let base = self.literal(&field.ty, field.base);
+                match field.base {
+                    0 => format!("(bp.{of} as uN[{}])", field.bits),
+                    _ => format!("((bp.{of} - {base}) as uN[{}])", field.bits),
+                }
+            })
+            .collect();
         let in_range = if in_range.is_empty() { "u1:1".into() } else { in_range.join(" && ") };
         (octets.join("\n        ++ "), in_range)
     }

@@ -24,9 +24,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use carrick_ir::bounds::costs;
-use carrick_ir::{NetLayer, 
-    Block, Chain, CtxId, EventId, FuncId, Function, Instr, Loc, Local, LocalId, Program, Stmt, StmtKind, Ty,
-    walk,
+use carrick_ir::{
+    Block, Chain, CtxId, EventId, FuncId, Function, Instr, Loc, Local, LocalId, NetLayer, Program, Stmt,
+    StmtKind, Ty, walk,
 };
 
 use effects::{Effects, Var, changed};
@@ -118,7 +118,18 @@ fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
     }
     let inputs = emitter.inputs.iter().cloned().collect();
     let alone = dispatched(program).map(|(_, chain)| alone::alone(program, chain)).collect();
-    Ok(Design { text, chains: names, context, inputs, sites: emitter.sites, args, slots, makes, alone, packets })
+    Ok(Design {
+        text,
+        chains: names,
+        context,
+        inputs,
+        sites: emitter.sites,
+        args,
+        slots,
+        makes,
+        alone,
+        packets,
+    })
 }
 
 /// What a chain has issued: the declarations.

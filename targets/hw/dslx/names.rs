@@ -78,7 +78,8 @@ const TAKEN: [&str; 71] = [
 
 /// Types that the emitter makes itself.
 const OWN_TYPES: [&str; 12] = [
-    "Addr", "Arrived", "Env", "Ipv4", "Issued", "Leaving", "Made", "Net", "Params", "Parsed", "Payload", "Slot",
+    "Addr", "Arrived", "Env", "Ipv4", "Issued", "Leaving", "Made", "Net", "Params", "Parsed", "Payload",
+    "Slot",
 ];
 
 /// A variable, a field or a function.

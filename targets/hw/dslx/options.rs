@@ -73,7 +73,9 @@ impl Emitter<'_> {
     pub fn options_writer(&mut self, bp: BpId, ty: &str) -> String {
         let program = self.program;
         let def = &program.blueprints[bp.index()];
-        let Some(list) = def.options.map(|list| &program.opt_lists[list.index()]) else { return String::new() };
+        let Some(list) = def.options.map(|list| &program.opt_lists[list.index()]) else {
+            return String::new();
+        };
         let (bits, align) = (most_options(program, def) * 8, list.align);
         let mut text = format!(
             "// The options of a `{}`, of how many octets.\nfn list_{}(bp: {ty}) -> (u16, uN[{bits}]) {{\n    \

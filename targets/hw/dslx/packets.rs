@@ -63,7 +63,9 @@ fn suits(program: &Program) -> Emitted<()> {
         return unfit("packets of a program that is not in the network", parser.loc);
     }
     let mut reads = 0;
-    walk::statements(&parser.body, &mut |stmt| reads += u32::from(matches!(stmt.kind, StmtKind::Extract { .. })));
+    walk::statements(&parser.body, &mut |stmt| {
+        reads += u32::from(matches!(stmt.kind, StmtKind::Extract { .. }))
+    });
     let first = parser.body.stmts.iter().any(|stmt| matches!(stmt.kind, StmtKind::Extract { .. }));
     if reads != 1 || !first || program.max_parsed > 1 {
         return unfit("a parser that does not read one header and raise one event", parser.loc);
@@ -80,9 +82,11 @@ fn suits(program: &Program) -> Emitted<()> {
 
 /// Refuses a blueprint that has more than fields, options and a payload.
 fn plain(program: &Program, bp: &BlueprintDef) -> Emitted<()> {
-    let more = bp.frame || bp.frames.is_some() || bp.payload_len.is_some() || bp.trailer || bp.payload_align > 1;
+    let more =
+        bp.frame || bp.frames.is_some() || bp.payload_len.is_some() || bp.trailer || bp.payload_align > 1;
     let list = bp.options.map(|list| &program.opt_lists[list.index()]);
-    let wide = list.is_some_and(|list| list.members.iter().any(|opt| program.opts[opt.index()].wide.is_some()));
+    let wide =
+        list.is_some_and(|list| list.members.iter().any(|opt| program.opts[opt.index()].wide.is_some()));
     let odd = !bp.fixed_len.is_multiple_of(2) || list.is_some_and(|list| !list.align.is_multiple_of(2));
     let sums = bp.fields.iter().all(|field| match &field.kind {
         BpFieldKind::Checksum { header, payload, fields, .. } => *header && *payload && fields.is_none(),

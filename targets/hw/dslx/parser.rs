@@ -29,7 +29,8 @@ impl Emitter<'_> {
             let Some((event, width)) = self.raised(site) else { continue };
             let Some(chain) = chains.iter().position(|(of, _)| *of == event) else { continue };
             let named = program.events[event.index()].id == Some(id_ty);
-            let flow = if named { format!("args[{} +: uN[{id}]]", width - id) } else { format!("uN[{id}]:0") };
+            let flow =
+                if named { format!("args[{} +: uN[{id}]]", width - id) } else { format!("uN[{id}]:0") };
             let _ = writeln!(
                 arms,
                 "        u8:{n} => (u8:{chain}, u1:{}, {flow}, args[0 +: uN[{width}]] as uN[{event_bits}]),",
@@ -38,9 +39,12 @@ impl Emitter<'_> {
         }
         let name = variable(&program.blueprints[bp.index()].name);
         let parse = variable(&function.name);
-        let net: Vec<String> = program.net_header.fields.iter().map(|f| {
-            format!("{}: {}", variable(&f.name), received(f.field))
-        }).collect();
+        let net: Vec<String> = program
+            .net_header
+            .fields
+            .iter()
+            .map(|f| format!("{}: {}", variable(&f.name), received(f.field)))
+            .collect();
         let net_ty = self.ty(&Ty::NetHeader);
         let _ = write!(
             text,
@@ -103,14 +107,18 @@ impl Emitter<'_> {
             set.push(match (field.bits, field.base) {
                 (0, _) => format!("{name}: {base}"),
                 (n, 0) => format!("{name}: part<u32:{}, u32:{n}>(octets) as {of}", field.bit_offset),
-                (n, _) => format!("{name}: (part<u32:{}, u32:{n}>(octets) as {of}) + {base}", field.bit_offset),
+                (n, _) => {
+                    format!("{name}: (part<u32:{}, u32:{n}>(octets) as {of}) + {base}", field.bit_offset)
+                }
             });
             if let Some((least, most)) = field.range_to_check() {
                 let (least, most) = (self.literal(&field.ty, least), self.literal(&field.ty, most));
                 ranges.push(format!("bp.{name} >= {least} && bp.{name} <= {most}"));
             }
         }
-        let pseudo = |over: bool| if over { "plus(p.sum, pseudo(ip.src, ip.dst, PROTOCOL, ip.rest))" } else { "p.sum" };
+        let pseudo = |over: bool| {
+            if over { "plus(p.sum, pseudo(ip.src, ip.dst, PROTOCOL, ip.rest))" } else { "p.sum" }
+        };
         let sums = def.fields.iter().filter_map(|field| match &field.kind {
             BpFieldKind::Checksum { pseudo: over, .. } => Some(format!("{} == u16:0xffff", pseudo(*over))),
             _ => None,
