@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The core is in this process: the program that is linked in, or the same from a library that CARRICK_CORE names, such
- * as a circuit that is simulated. */
+ * as a circuit that is simulated. An executable with capabilities of its own loads no library of its caller's. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static const struct carrick_program *from_library(const char *path, const struct
 
 struct carrick_here carrick_here(void) {
     const struct carrick_program *program = carrick_program_entry();
-    const char *path = getenv("CARRICK_CORE");
+    const char *path = secure_getenv("CARRICK_CORE");
     if (path)
         program = from_library(path, program);
     if (!program)
