@@ -33,7 +33,7 @@ class Setting:
         self.carrick, self.program, self.peer, self.wire, self.built, self.preload = carrick, program, peer, wire, built, preload
 
     def ours(self, end, app, *options, connections=FEW + SPARE):
-        buffers = [f"snd_buf={SMALL}", f"rcv_buf={SMALL}"] if connections > MANY else []
+        buffers = [f"snd_buf={SMALL}", f"rcv_buf={SMALL}", f"rcv_max={SMALL}"] if connections > MANY else []
         sets = [word for value in (f"max_conns={connections}", *buffers) for word in ("--set", value)]
         return [self.carrick(), "run", self.program, "--target", "xdp", *sets, "--port", DEVICE,
                 "--addr", f"{(OURS, PEER)[end]}/24", "--app", app, *options]
