@@ -278,9 +278,9 @@ impl Machine {
                 self.mem[net + cell as usize] = value;
             }
         };
+        let ty = p.program.address_ty();
         for (cell, address) in [(cells.src, header.src), (cells.dst, header.dst)] {
-            let words = words_of(&p.program.address_ty(), address);
-            words.into_iter().zip(0..).for_each(|(word, at)| set(cell.map(|cell| cell + at), word));
+            words_of(&ty, address).zip(0..).for_each(|(word, at)| set(cell.map(|cell| cell + at), word));
         }
         set(cells.protocol, header.protocol.into());
         set(cells.ttl, header.ttl.into());

@@ -6,7 +6,7 @@ use carrick_ir::NetLayer;
 use crate::ipv4::{self, Header, be16};
 use crate::ipv6;
 
-/// A packet that was checked: its header, that as octets, and what follows.
+/// A packet that was checked: its header, the bytes of that, and what follows.
 pub(crate) type Parsed<'p> = (Header, &'p [u8], &'p [u8]);
 
 /// Checks a packet; the error is the counter that says what is wrong. `own`: only packets to this address are taken.
@@ -23,7 +23,7 @@ pub(crate) fn parse(
     Ok((header, &packet[..range.start], &packet[range]))
 }
 
-/// Octets of a packet whose header was checked.
+/// Bytes of a packet whose header was checked.
 pub(crate) fn total(layer: NetLayer, packet: &[u8]) -> usize {
     match layer {
         NetLayer::Ipv6 => ipv6::total(packet),

@@ -90,7 +90,7 @@ pub(crate) fn sum(octets: &[u8]) -> u64 {
     }
 }
 
-/// The sum over a pseudo-header (RFC 9293 §3.1, RFC 8200 §8.1) for `len` octets behind the network header.
+/// The sum over a pseudo-header (RFC 9293 §3.1, RFC 8200 §8.1) for `len` bytes after the network header.
 pub(crate) fn pseudo_sum(src: u128, dst: u128, protocol: u8, len: usize) -> u64 {
     let words = |address: u128| (0..4).map(move |word| u64::from((address >> (32 * word)) as u32));
     words(src).chain(words(dst)).sum::<u64>() + u64::from(protocol) + len as u64

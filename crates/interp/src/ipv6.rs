@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::counters::*;
 use crate::ipv4::{Header, be16};
 
-/// Octets of the header that is sent: it has no extension headers.
+/// Bytes of a header without extension headers, as it is sent.
 pub(crate) const HEADER: usize = 40;
 /// Extension headers that a received packet may have.
 const EXTENSIONS: usize = 8;
@@ -14,22 +14,22 @@ const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION: u8 = 60;
-/// Octets of a fragment header; others count theirs in units of as many.
+/// Bytes of a fragment header. Other extension headers have a length in units of 8 bytes.
 const UNIT: usize = 8;
 /// Offset and "more fragments"; both are 0 in a packet that is whole (RFC 6946).
 const FRAGMENT_MASK: u16 = 0xfff9;
 
 /// A 128-bit address.
 fn address(packet: &[u8], at: usize) -> u128 {
-    packet[at..at + 16].iter().fold(0, |all, octet| all << 8 | u128::from(*octet))
+    packet[at..at + 16].iter().fold(0, |all, byte| all << 8 | u128::from(*byte))
 }
 
-/// Octets of a packet by its header.
+/// Bytes of a packet, as its header says.
 pub(crate) fn total(packet: &[u8]) -> usize {
     HEADER + usize::from(be16(packet, 4))
 }
 
-/// Checks a packet and returns its header and where the upper layer's octets are, or the counter that says what is wrong.
+/// Checks a packet and returns its header and where its payload is, or the counter that says what is wrong.
 pub(crate) fn parse(packet: &[u8], protocol: u8, own: Option<u128>) -> Result<(Header, Range<usize>), usize> {
     if packet.len() < HEADER {
         return Err(IP_SHORT);
@@ -119,14 +119,14 @@ mod tests {
 
     const OWN: u128 = 0x2001_0db8 << 96 | 2;
 
-    /// A packet for [`OWN`] of these extension headers, each as its number and octets, before `protocol`.
+    /// A packet for [`OWN`] of these extension headers, each as its number and bytes, before `protocol`.
     fn packet(extensions: &[(u8, &[u8])], protocol: u8, payload: &[u8]) -> Vec<u8> {
         let mut numbers = extensions.iter().map(|(number, _)| *number).chain([protocol]);
         let first = numbers.next().unwrap_or(protocol);
         let mut packet = vec![0; HEADER];
-        for ((_, octets), next) in extensions.iter().zip(numbers) {
+        for ((_, bytes), next) in extensions.iter().zip(numbers) {
             packet.push(next);
-            packet.extend_from_slice(octets);
+            packet.extend_from_slice(bytes);
         }
         packet.extend_from_slice(payload);
         build(&mut packet, &Header { tos: 0xb9, ttl: 3, protocol: first, src: 1, dst: OWN });

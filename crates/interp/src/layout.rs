@@ -141,11 +141,9 @@ fn net_fields(program: &Program) -> Fields {
 }
 
 /// An address as the cells of its type.
-pub(crate) fn words_of(ty: &Ty, address: u128) -> Vec<u64> {
-    match ty {
-        Ty::Id(_) => vec![(address >> 64) as u64, address as u64],
-        _ => vec![address as u64],
-    }
+pub(crate) fn words_of(ty: &Ty, address: u128) -> impl Iterator<Item = u64> {
+    let unused = if matches!(ty, Ty::Id(_)) { 0 } else { 1 };
+    [(address >> 64) as u64, address as u64].into_iter().skip(unused)
 }
 
 /// The address in the cells of its type.

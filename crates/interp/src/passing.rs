@@ -41,7 +41,7 @@ impl Passing {
 }
 
 impl Machine {
-    /// A packet is looked at from now on; it ends where its network header says: after `total` octets.
+    /// A packet is looked at from now on; it ends where its network header says: after `total` bytes.
     pub(crate) fn look_at(&mut self, packet: &[u8], total: usize, came_by: u64) {
         let passing = &mut self.passing;
         passing.current.clear();

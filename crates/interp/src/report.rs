@@ -97,7 +97,7 @@ pub(crate) fn parse(layer: NetLayer, packet: &[u8], protocol: u8, own: u128) -> 
     Ok(Report { kind, mtu, from: outer.src, ..quoted })
 }
 
-/// What is reported, and the octets behind the network header that the next hop carries.
+/// What is reported, and how many bytes the next hop carries after the network header.
 fn said_by_icmp(message: &[u8]) -> Result<(u64, u64), usize> {
     let kind = kind(message[0], message[1]).ok_or(IP_PROTOCOL)?;
     let next_hop = if message[0] == 3 && message[1] == 4 { be16(message, 6) } else { 0 };

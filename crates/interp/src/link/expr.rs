@@ -124,7 +124,10 @@ impl Linker<'_> {
                 }
                 Ex::Hash(parts.into_boxed_slice())
             }
-            Builtin::LocalIp => Ex::Lit(words_of(ty, self.address)[at as usize]),
+            Builtin::LocalIp => {
+                let word = words_of(ty, self.address).nth(at as usize);
+                Ex::Lit(word.ok_or("an address has fewer words")?)
+            }
             Builtin::Mtu => {
                 Ex::Lit(u64::from(self.mtu.saturating_sub(self.program.net_header.layer.header_len())))
             }
