@@ -50,12 +50,9 @@ impl Emitter<'_> {
 
     fn equality(&self, equal: bool, a: &Expr, b: &Expr) -> String {
         let (left, right) = (self.expr(a), self.expr(b));
-        let parts = if let Ty::Id(id) = a.ty { self.p.words_of_id(id) } else { 0 };
-        let nested = matches!(a.ty, Ty::Id(id) if self.p.ids[id.index()].parts.len() < parts);
-        let same = if nested { "same_ids" } else { "same" };
         match (self.rep(&a.ty), equal) {
-            (Rep::Table, true) => format!("{same}({left}, {right})"),
-            (Rep::Table, false) => format!("(not {same}({left}, {right}))"),
+            (Rep::Table, true) => format!("same({left}, {right})"),
+            (Rep::Table, false) => format!("(not same({left}, {right}))"),
             (_, true) => format!("({left} == {right})"),
             (_, false) => format!("({left} ~= {right})"),
         }

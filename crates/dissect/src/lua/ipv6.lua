@@ -28,15 +28,3 @@ local function ipv6_pseudo_sum(protocol)
   end
   return sum
 end
-
--- As `same`, of ids with parts that are ids.
-local function same_ids(a, b)
-  for key, part in pairs(a) do
-    if type(part) == "table" then
-      if not same_ids(part, b[key]) then return false end
-    elseif part ~= b[key] then
-      return false
-    end
-  end
-  return true
-end

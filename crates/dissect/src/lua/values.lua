@@ -8,7 +8,9 @@ end
 
 local function same(a, b)
   for key, part in pairs(a) do
-    if part ~= b[key] then return false end
+    local equal = part == b[key]
+    if type(part) == "table" then equal = same(part, b[key]) end
+    if not equal then return false end
   end
   return true
 end
