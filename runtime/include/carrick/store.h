@@ -11,14 +11,8 @@
 #include "carrick/base.h"
 #include "carrick/counters.h"
 
-/* The interface by which a packet goes where its destination leads, and where packets go that are forgotten. */
-#define CARRICK_ROUTE   255u
+/* In place of an interface: where packets go that are forgotten. */
 #define CARRICK_NOWHERE UINT32_MAX
-
-/* The interface that a number means; all above CARRICK_ROUTE mean one that no node has. */
-static inline uint32_t carrick_interface(uint64_t number) {
-    return number > CARRICK_ROUTE ? CARRICK_ROUTE - 1 : (uint32_t)number;
-}
 
 /* A packet that is held. */
 struct carrick_held {
@@ -41,6 +35,8 @@ struct carrick_store {
     uint32_t len, interface;
     bool gone; /* it has been said what becomes of it */
 };
+
+#include "carrick/passing.h"
 
 static inline uint32_t carrick_store_bucket(const struct carrick_store *s, uint64_t key) {
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & s->mask;
@@ -100,16 +96,6 @@ static inline uint8_t *carrick_store_make(struct carrick_store *s, uint32_t len,
     return carrick_store_octets(s, slot);
 }
 
-/* Whether it is still to be said what becomes of the packet. */
-static inline bool carrick_store_decide(struct carrick_store *s, uint64_t *counters) {
-    if (s->gone) {
-        counters[CARRICK_COUNT_PACKET_GONE]++;
-        return false;
-    }
-    s->gone = true;
-    return true;
-}
-
 static inline bool carrick_store_fits(const struct carrick_store *s, uint64_t *counters) {
     if (s->len <= s->room)
         return true;
@@ -125,18 +111,9 @@ static inline bool carrick_store_has_space(const struct carrick_store *s, uint64
     return false;
 }
 
-/* The packet that is looked at leaves as it is. */
-static inline void carrick_store_send(struct carrick_store *s, uint32_t interface, uint64_t *counters) {
+CARRICK_INLINE void carrick_store_send(struct carrick_store *s, uint32_t interface, uint64_t *counters) {
     if (carrick_store_fits(s, counters))
         carrick_store_leave(s, carrick_store_copy(s), interface);
-}
-
-/* The packet goes where its destination leads, unless something else was said of it. */
-static inline void carrick_store_pass(struct carrick_store *s, uint64_t *counters) {
-    if (s->gone)
-        return;
-    s->gone = true;
-    carrick_store_send(s, CARRICK_ROUTE, counters);
 }
 
 static inline void carrick_store_put(struct carrick_store *s, uint64_t key, uint64_t *counters) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "carrick/ethernet.h"
 #include "carrick/ip.h"
 #include "carrick/store.h"
 #include "net/net.h"
@@ -31,19 +32,6 @@ void carrick_bridge_close(struct carrick_bridge *bridge) {
     bridge->macs = bridge->addresses = NULL;
 }
 
-static uint64_t mac_number(const uint8_t *mac) {
-    return (uint64_t)carrick_load16(mac) << 32 | carrick_load32(mac + 2);
-}
-
-static bool is_group(const uint8_t *mac) {
-    return mac[0] & 1;
-}
-
-/* Whether an IPv4 address can be a host's: not 0.0.0.0/8, multicast or broadcast. */
-static bool is_host(uint32_t address) {
-    return address >> 24 != 0 && address < 0xe0000000u;
-}
-
 /* An address was seen as a source. */
 static void hear(struct carrick_bridge *bridge, struct carrick_stations *table, uint64_t now, uint64_t address,
                  uint32_t interface, const uint8_t *mac) {
@@ -69,7 +57,7 @@ static void learn_arp(struct carrick_bridge *bridge, uint64_t now, uint32_t inte
     const uint8_t *arp = f->data + CARRICK_ETHER_HEADER;
     if (f->len < CARRICK_ETHER_HEADER + ARP_LEN || carrick_load16(arp + 2) != ETHER_IPV4 || arp[4] != 6 || arp[5] != 4)
         return;
-    if (is_host(carrick_load32(arp + 14)) && !is_group(arp + 8))
+    if (carrick_is_host(carrick_load32(arp + 14)) && !carrick_is_group(arp + 8))
         hear(bridge, bridge->addresses, now, carrick_load32(arp + 14), interface, arp + 8);
 }
 
@@ -80,9 +68,9 @@ static uint32_t others(const struct carrick_bridge *bridge) {
 /* Where an IPv4 destination leads; `mac`: the hardware address with which it goes there, NULL without Ethernet. */
 static uint32_t route(struct carrick_bridge *bridge, uint64_t now, uint32_t destination, const uint8_t *mac) {
     const struct station *station = NULL;
-    if (mac && !is_group(mac))
-        station = stations_find(bridge->macs, now, mac_number(mac));
-    if (!station && !(mac && is_group(mac)))
+    if (mac && !carrick_is_group(mac))
+        station = stations_find(bridge->macs, now, carrick_mac_number(mac));
+    if (!station && !(mac && carrick_is_group(mac)))
         station = stations_find(bridge->addresses, now, destination);
     if (station && station->heard)
         return station->interface;
@@ -104,9 +92,9 @@ static uint32_t receive_ipv4(struct carrick_bridge *bridge, uint64_t now, const 
     }
     bridge->source = carrick_load32(packet + 12);
     bridge->destination = carrick_load32(packet + 16);
-    if (is_host(bridge->source))
+    if (carrick_is_host(bridge->source))
         hear(bridge, bridge->addresses, now, bridge->source, bridge->arrived_by, macs ? macs + 6 : NULL);
-    if (macs && is_host(bridge->destination) && !is_group(macs))
+    if (macs && carrick_is_host(bridge->destination) && !carrick_is_group(macs))
         guess(bridge, now, bridge->destination, macs);
     bridge->toward = route(bridge, now, bridge->destination, macs);
     return bridge->toward == bridge->arrived_by ? local(bridge) : CARRICK_BRIDGE_CORE;
@@ -116,8 +104,8 @@ static uint32_t receive_ipv4(struct carrick_bridge *bridge, uint64_t now, const 
 static uint32_t receive_other(struct carrick_bridge *bridge, uint64_t now, const struct carrick_frame *frame) {
     const struct station *to = NULL;
     bridge->frame = NULL;
-    if (bridge->headroom && !is_group(frame->data))
-        to = stations_find(bridge->macs, now, mac_number(frame->data));
+    if (bridge->headroom && !carrick_is_group(frame->data))
+        to = stations_find(bridge->macs, now, carrick_mac_number(frame->data));
     if (to && to->interface == bridge->arrived_by)
         return local(bridge);
     bridge->counters[CARRICK_BRIDGE_PASSED]++;
@@ -134,8 +122,8 @@ uint32_t carrick_bridge_receive(struct carrick_bridge *bridge, uint64_t now, uin
     }
     if (bridge->headroom == 0)
         return frame->data[0] >> 4 == 4 ? receive_ipv4(bridge, now, frame) : receive_other(bridge, now, frame);
-    if (!is_group(frame->data + 6))
-        hear(bridge, bridge->macs, now, mac_number(frame->data + 6), interface, NULL);
+    if (!carrick_is_group(frame->data + 6))
+        hear(bridge, bridge->macs, now, carrick_mac_number(frame->data + 6), interface, NULL);
     uint32_t type = carrick_load16(frame->data + 12);
     if (type == ETHER_IPV4)
         return receive_ipv4(bridge, now, frame);
@@ -179,8 +167,8 @@ uint32_t carrick_bridge_frame(struct carrick_bridge *bridge, uint64_t now, uint3
     }
     if (bridge->headroom) {
         memcpy(frame, to, 6);
-        memcpy(frame + 6, from && !is_group(from) ? from : bridge->own[interface < bridge->interfaces ? interface : 0],
-               6);
+        memcpy(frame + 6,
+               from && !carrick_is_group(from) ? from : bridge->own[interface < bridge->interfaces ? interface : 0], 6);
         carrick_store16(frame + 12, ETHER_IPV4);
     }
     return interface;

@@ -11,7 +11,7 @@ static struct station *slots(struct carrick_stations *table, uint64_t address) {
 }
 
 static bool is_old(const struct station *station, uint64_t now) {
-    return station->key == 0 || now - station->seen > STATION_AGE_NS;
+    return station->key == 0 || now - station->seen > CARRICK_STATION_LASTS;
 }
 
 struct station *stations_find(struct carrick_stations *table, uint64_t now, uint64_t address) {

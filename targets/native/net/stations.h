@@ -5,8 +5,7 @@
 
 #include "carrick/bridge.h"
 
-#define STATION_AGE_NS UINT64_C(300000000000) /* the ageing time of IEEE 802.1D */
-#define STATION_WAYS   4u                     /* slots in which an address can be */
+#define STATION_WAYS 4u /* slots in which an address can be */
 
 struct station {
     uint64_t key;  /* the address + 1; 0: free */

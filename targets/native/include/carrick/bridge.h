@@ -19,9 +19,8 @@
 #ifndef CARRICK_BRIDGE_H
 #define CARRICK_BRIDGE_H
 
+#include "carrick/ethernet.h"
 #include "carrick/port.h"
-
-#define CARRICK_STATIONS 8192u /* addresses in a table, at most: a power of two */
 
 enum carrick_bridge_counter {
     CARRICK_BRIDGE_PASSED,       /* frames that are not IPv4, sent on */

@@ -7,12 +7,11 @@
 #ifndef CARRICK_XDP_STATIONS_H
 #define CARRICK_XDP_STATIONS_H
 
+#include "carrick/ethernet.h"
 #include "carrick/store.h"
 #include "carrick/xdp.h"
 
-#define CARRICK_STATIONS 8192u
-/* ns: what an address that was seen lasts, and how old it gets before that is written again */
-#define CARRICK_STATION_LASTS UINT64_C(300000000000)
+/* ns: how old an address gets before it is written again that it was seen */
 #define CARRICK_STATION_FRESH UINT64_C(1000000000)
 
 struct carrick_station {
@@ -67,21 +66,8 @@ CARRICK_INLINE uint32_t carrick_count(enum carrick_between_counter which) {
     return CARRICK_NOWHERE;
 }
 
-CARRICK_INLINE uint64_t carrick_mac_number(const uint8_t *mac) {
-    return (uint64_t)carrick_load16(mac) << 32 | carrick_load32(mac + 2);
-}
-
 /* Of such a number: it is the address of several. */
 #define CARRICK_GROUP ((uint64_t)1 << 40)
-
-CARRICK_INLINE bool carrick_is_group(const uint8_t *mac) {
-    return mac[0] & 1;
-}
-
-/* Whether an IPv4 address can be a host's: not 0.0.0.0/8, multicast or broadcast. */
-CARRICK_INLINE bool carrick_is_host(uint32_t address) {
-    return address >> 24 != 0 && address < 0xe0000000u;
-}
 
 /* What is known of an address; NULL: nothing. */
 CARRICK_INLINE struct carrick_station *carrick_station(void *table, uint64_t address, uint64_t now) {

@@ -9,8 +9,6 @@
 #include "carrick/base.h"
 #include "carrick/counters.h"
 
-/* The interface by which a packet goes where its destination leads. */
-#define CARRICK_ROUTE 255u
 /* In place of an interface: all but that by which the frame came, or none. */
 #define CARRICK_OTHERS  256u
 #define CARRICK_NOWHERE 257u
@@ -35,10 +33,7 @@ struct carrick_store {
     uint32_t left_by, port;
 };
 
-/* The interface that a number means; all above CARRICK_ROUTE mean one that no node has. */
-CARRICK_INLINE uint32_t carrick_interface(uint64_t number) {
-    return number > CARRICK_ROUTE ? CARRICK_ROUTE - 1 : (uint32_t)number;
-}
+#include "carrick/passing.h"
 
 CARRICK_INLINE void carrick_store_look(struct carrick_store *s, uint32_t len, uint32_t room) {
     s->len = len;
@@ -47,17 +42,6 @@ CARRICK_INLINE void carrick_store_look(struct carrick_store *s, uint32_t len, ui
     s->leaves = CARRICK_LEAVES_NOT;
 }
 
-/* Whether it is still to be said what becomes of the packet. */
-CARRICK_INLINE bool carrick_store_decide(struct carrick_store *s, uint64_t *counters) {
-    if (s->gone) {
-        counters[CARRICK_COUNT_PACKET_GONE]++;
-        return false;
-    }
-    s->gone = true;
-    return true;
-}
-
-/* The packet that is looked at leaves as it is. */
 CARRICK_INLINE void carrick_store_send(struct carrick_store *s, uint32_t interface, uint64_t *counters) {
     if (s->len > s->room) {
         counters[CARRICK_COUNT_TX_TOO_LONG]++;
@@ -65,14 +49,6 @@ CARRICK_INLINE void carrick_store_send(struct carrick_store *s, uint32_t interfa
     }
     s->leaves = CARRICK_LEAVES_AS_IT_IS;
     s->left_by = interface;
-}
-
-/* The packet goes where its destination leads, unless something else was said of it. */
-CARRICK_INLINE void carrick_store_pass(struct carrick_store *s, uint64_t *counters) {
-    if (s->gone)
-        return;
-    s->gone = true;
-    carrick_store_send(s, CARRICK_ROUTE, counters);
 }
 
 /* It leaves with a header of so many octets, by an interface. */
