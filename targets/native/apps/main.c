@@ -49,8 +49,10 @@ static struct carrick_port *open_port(const struct carrick_options *options, con
         return options->here->open(rest, error);
     if (strncmp(port, "tun:", 4) == 0)
         return carrick_tun_open(rest, error);
-    if (strncmp(port, "packet:", 7) == 0)
-        return carrick_packet_open(rest, options->between, error);
+    if (strncmp(port, "packet:", 7) == 0) {
+        const struct carrick_port_taken taken = {options->address, options->program->protocol};
+        return carrick_packet_open(rest, options->between ? NULL : &taken, error);
+    }
     if (strncmp(port, "xdp:", 4) == 0)
         return carrick_xdp_open(rest, options->address, error);
     if (strncmp(port, "unix:", 5) == 0)

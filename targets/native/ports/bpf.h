@@ -12,9 +12,9 @@ int carrick_bpf(enum bpf_cmd command, union bpf_attr *attr);
 /* A map of so many elements, with keys and values of 4 octets: its descriptor, -1: errno says why. */
 int carrick_bpf_map(enum bpf_map_type type, uint32_t entries);
 bool carrick_bpf_update(int map, const void *key, const void *value);
-/* A program of XDP. */
-int carrick_bpf_load(const struct bpf_insn *instructions, uint32_t count);
-/* A program on a device, as XDP_FLAGS_... say: the link, which holds it there as long as somebody has it open. */
-int carrick_bpf_attach(int program, uint32_t device, uint32_t flags);
+int carrick_bpf_load(enum bpf_prog_type type, const struct bpf_insn *instructions, uint32_t count);
+/* A program on a device, at a place (enum bpf_attach_type): the link, which holds it there as long as somebody has it
+ * open. */
+int carrick_bpf_attach(int program, uint32_t device, uint32_t where, uint32_t flags);
 
 #endif

@@ -9,14 +9,18 @@
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/pkt_cls.h>
 #include <linux/virtio_net.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "carrick/ip.h"
+#include "ports/assemble.h"
 #include "ports/batch.h"
+#include "ports/bpf.h"
 #include "ports/device.h"
 
 #define RING_FRAMES  4096u
@@ -24,11 +28,14 @@
 #ifndef PACKET_IGNORE_OUTGOING
 #define PACKET_IGNORE_OUTGOING 23
 #endif
+/* BPF_TCX_INGRESS of Linux 6.6. */
+#define TCX_INGRESS 46u
 
 struct packet {
     struct carrick_port port; /* its fd receives */
     int sender;
-    bool all; /* also frames for other hosts */
+    int keeper; /* the link of the program that keeps packets from the kernel's own stack; -1: none */
+    bool all;   /* also frames for other hosts */
     uint8_t *ring;
     size_t ring_octets;
     uint32_t slot_octets;
@@ -136,6 +143,8 @@ static void packet_close(struct carrick_port *port) {
         close(port->fd);
     if (self->sender >= 0)
         close(self->sender);
+    if (self->keeper >= 0)
+        close(self->keeper);
     carrick_queue_free(&self->out);
     free(self);
 }
@@ -173,7 +182,38 @@ static bool packet_map_ring(struct packet *self) {
     return true;
 }
 
-static bool packet_setup(struct packet *self, const char *device) {
+/* Drops packets of a protocol to an address after the sockets have them, and lets all others go on. */
+static int packet_load_keeper(uint32_t address, uint8_t protocol) {
+    const struct bpf_insn program[] = {
+        LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct __sk_buff, data)),
+        LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct __sk_buff, data_end)),
+        SET(BPF_REG_0, TC_ACT_UNSPEC),
+        MOVE(BPF_REG_5, BPF_REG_2),
+        ADD(BPF_REG_5, IP_TO + 4),
+        IF_ABOVE(BPF_REG_5, BPF_REG_3, 7),
+        LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),
+        IF(BPF_JNE, BPF_REG_4, htons(ETH_P_IP), 5),
+        LOAD(BPF_B, BPF_REG_4, BPF_REG_2, IP_PROTOCOL),
+        IF(BPF_JNE, BPF_REG_4, protocol, 3),
+        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP_TO),
+        IF(BPF_JNE, BPF_REG_4, htonl(address), 1),
+        SET(BPF_REG_0, TC_ACT_SHOT),
+        EXIT,
+    };
+    return carrick_bpf_load(BPF_PROG_TYPE_SCHED_CLS, program, sizeof program / sizeof program[0]);
+}
+
+/* The kernel's own stack would look for whom the stack's packets are, and answer that nobody is there. Without the
+ * privilege, or before Linux 6.6, it does. */
+static void packet_keep(struct packet *self, uint32_t device, const struct carrick_port_taken *taken) {
+    int program = packet_load_keeper(taken->address, taken->protocol);
+    if (program < 0)
+        return;
+    self->keeper = carrick_bpf_attach(program, device, TCX_INGRESS, 0);
+    close(program);
+}
+
+static bool packet_setup(struct packet *self, const char *device, const struct carrick_port_taken *taken) {
     struct carrick_device asked;
     self->port.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     self->sender = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -193,6 +233,8 @@ static bool packet_setup(struct packet *self, const char *device) {
     where.sll_protocol = 0;
     if (bind(self->sender, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
+    if (taken && taken->address)
+        packet_keep(self, asked.index, taken);
     return carrick_queue_make(&self->out, carrick_port_frame_room(&self->port), PACKET_DEPTH);
 }
 
@@ -204,16 +246,17 @@ static void packet_explain(const char *device, int why, struct carrick_port_erro
         snprintf(error->text, sizeof error->text, "The network device %s cannot be used (%s).", device, strerror(why));
 }
 
-struct carrick_port *carrick_packet_open(const char *device, bool all, struct carrick_port_error *error) {
+struct carrick_port *carrick_packet_open(const char *device, const struct carrick_port_taken *taken,
+                                         struct carrick_port_error *error) {
     struct packet *self = calloc(1, sizeof *self);
     if (!self) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for a port.");
         return NULL;
     }
     self->port = (struct carrick_port){.ops = &packet_ops, .kind = "packet", .fd = -1, .ethernet = true};
-    self->sender = -1;
-    self->all = all;
-    if (packet_setup(self, device))
+    self->sender = self->keeper = -1;
+    self->all = !taken;
+    if (packet_setup(self, device, taken))
         return &self->port;
     packet_explain(device, errno, error);
     packet_close(&self->port);

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ports/assemble.h"
 #include "ports/bpf.h"
 #include "ports/device.h"
 #include "ports/xsk.h"
@@ -97,28 +98,6 @@ static const struct carrick_port_ops xdp_ops = {.receive = xdp_receive,
                                                 .recount = xdp_recount,
                                                 .close = xdp_close};
 
-/* What the assembler would make of it; the offsets of jumps count from the next instruction. */
-#define LOAD(size, to, from, at)                                                                                       \
-    { .code = BPF_LDX | BPF_MEM | (size), .dst_reg = (to), .src_reg = (from), .off = (at) }
-#define MOVE(to, from)                                                                                                 \
-    { .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
-#define SET(to, number)                                                                                                \
-    { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (number) }
-#define ADD(to, number)                                                                                                \
-    { .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (number) }
-#define IF_ABOVE(a, b, skip)                                                                                           \
-    { .code = BPF_JMP | BPF_JGT | BPF_X, .dst_reg = (a), .src_reg = (b), .off = (skip) }
-#define IF(test, a, number, skip)                                                                                      \
-    { .code = BPF_JMP32 | (test) | BPF_K, .dst_reg = (a), .imm = (int32_t)(number), .off = (skip) }
-#define CALL(function)                                                                                                 \
-    { .code = BPF_JMP | BPF_CALL, .imm = (function) }
-#define EXIT                                                                                                           \
-    { .code = BPF_JMP | BPF_EXIT }
-
-/* Where frames say whom they are for: RFC 791 §3.1 and RFC 826, each behind the header of Ethernet. */
-#define IP_TO  30
-#define ARP_TO 38
-
 /* Hands over to the sockets in `map` what is for an address; all else goes on. What comes by a queue without a socket
  * does too. */
 static int xdp_load(int map, uint32_t address) {
@@ -128,7 +107,7 @@ static int xdp_load(int map, uint32_t address) {
         MOVE(BPF_REG_5, BPF_REG_2),
         ADD(BPF_REG_5, IP_TO + 4),
         IF_ABOVE(BPF_REG_5, BPF_REG_3, 14),
-        LOAD(BPF_H, BPF_REG_4, BPF_REG_2, 2 * ETH_ALEN),
+        LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),
         IF(BPF_JEQ, BPF_REG_4, htons(ETH_P_IP), 4),
         IF(BPF_JNE, BPF_REG_4, htons(ETH_P_ARP), 11),
         ADD(BPF_REG_5, ARP_TO - IP_TO),
@@ -145,7 +124,7 @@ static int xdp_load(int map, uint32_t address) {
         SET(BPF_REG_0, XDP_PASS),
         EXIT,
     };
-    return carrick_bpf_load(program, sizeof program / sizeof program[0]);
+    return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
 }
 
 /* Hands over everything. */
@@ -158,7 +137,7 @@ static int xdp_load_all(int map) {
         CALL(BPF_FUNC_redirect_map),
         EXIT,
     };
-    return carrick_bpf_load(program, sizeof program / sizeof program[0]);
+    return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
 }
 
 static bool xdp_listen(struct xdp *self, uint32_t device) {
@@ -168,10 +147,10 @@ static bool xdp_listen(struct xdp *self, uint32_t device) {
 
 /* In the driver if it can, and else where the kernel has made a packet of it. */
 static int xdp_attach(int program, uint32_t device) {
-    int link = carrick_bpf_attach(program, device, XDP_FLAGS_DRV_MODE);
+    int link = carrick_bpf_attach(program, device, BPF_XDP, XDP_FLAGS_DRV_MODE);
     if (link >= 0 || errno == EBUSY || errno == EEXIST || errno == EPERM)
         return link;
-    return carrick_bpf_attach(program, device, XDP_FLAGS_SKB_MODE);
+    return carrick_bpf_attach(program, device, BPF_XDP, XDP_FLAGS_SKB_MODE);
 }
 
 static bool xdp_bring_program(struct xdp *self, uint32_t device, uint32_t address) {

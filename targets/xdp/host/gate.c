@@ -62,7 +62,7 @@ const char *gate_open(struct gate *gate, int egress, uint32_t octets) {
         return "a TAP device of its own; run as root, or with CAP_NET_ADMIN, where there is /dev/net/tun";
     silence(device.ifr_name);
     uint32_t index = if_nametoindex(device.ifr_name);
-    gate->link = carrick_bpf_attach(egress, index, XDP_FLAGS_DRV_MODE);
+    gate->link = carrick_bpf_attach(egress, index, BPF_XDP, XDP_FLAGS_DRV_MODE);
     if (gate->link < 0)
         return "egress on a device of its own";
     return set_up(index) ? NULL : "the device that runs egress";

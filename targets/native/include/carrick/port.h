@@ -110,10 +110,19 @@ bool carrick_loop_open(uint32_t mtu, uint32_t depth, struct carrick_port *ends[2
 /* A TUN device (level 3), made if it does not exist. Its address and state are the administrator's. */
 struct carrick_port *carrick_tun_open(const char *device, struct carrick_port_error *error);
 
+/* The packets that are the stack's: of an IP protocol, to its address. */
+struct carrick_port_taken {
+    uint32_t address;
+    uint8_t protocol;
+};
+
 /* A packet socket on a network device (level 2), with a receive ring in shared memory. Checksums that the device's
  * offload left undone are finished here. Frames that segmentation offload made larger than the MTU are refused:
- * `ethtool -K DEV tso off gso off gro off`. `all`: frames for other hosts are received as well. */
-struct carrick_port *carrick_packet_open(const char *device, bool all, struct carrick_port_error *error);
+ * `ethtool -K DEV tso off gso off gro off`. What is `taken` does not reach the kernel's own stack as well, if the
+ * process may load programs (CAP_BPF, CAP_NET_ADMIN) and the kernel is Linux 6.6 or later; all else does. NULL: frames
+ * for other hosts are received as well, and nothing is kept from the kernel. */
+struct carrick_port *carrick_packet_open(const char *device, const struct carrick_port_taken *taken,
+                                         struct carrick_port_error *error);
 
 /* A socket of AF_XDP on a network device (level 2) that has one queue, in memory shared with the kernel, and a program
  * at the device that hands over what is for `address`: its packets, and ARP; 0: everything, also frames for other

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of programs that a port brings with it. */
+#ifndef CARRICK_PORTS_ASSEMBLE_H
+#define CARRICK_PORTS_ASSEMBLE_H
+
+#include <linux/bpf.h>
+
+/* What the assembler would make of it; the offsets of jumps count from the next instruction. */
+#define LOAD(size, to, from, at)                                                                                       \
+    { .code = BPF_LDX | BPF_MEM | (size), .dst_reg = (to), .src_reg = (from), .off = (at) }
+#define MOVE(to, from)                                                                                                 \
+    { .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from) }
+#define SET(to, number)                                                                                                \
+    { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (number) }
+#define ADD(to, number)                                                                                                \
+    { .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (to), .imm = (number) }
+#define IF_ABOVE(a, b, skip)                                                                                           \
+    { .code = BPF_JMP | BPF_JGT | BPF_X, .dst_reg = (a), .src_reg = (b), .off = (skip) }
+#define IF(test, a, number, skip)                                                                                      \
+    { .code = BPF_JMP32 | (test) | BPF_K, .dst_reg = (a), .imm = (int32_t)(number), .off = (skip) }
+#define CALL(function)                                                                                                 \
+    { .code = BPF_JMP | BPF_CALL, .imm = (function) }
+#define EXIT                                                                                                           \
+    { .code = BPF_JMP | BPF_EXIT }
+
+/* Where frames say what they are, and whom they are for: RFC 791 §3.1 and RFC 826, each after the header of Ethernet.
+ */
+#define ETHER_TYPE  12
+#define IP_PROTOCOL 23
+#define IP_TO       30
+#define ARP_TO      38
+
+#endif
