@@ -90,7 +90,12 @@ CARRICK_INLINE bool carrick_wnd_set(struct carrick_wnd *w, struct carrick_run *r
     uint32_t lo, hi, head = w->head, count = w->count;
     if (!carrick_wnd_cut(head, size, from, to, &lo, &hi))
         return true;
-    /* How many lie before it, and how many do not lie behind it. */
+    if (count == 0 && max > 0) { /* what comes in order has nothing beside it */
+        runs[0] = (struct carrick_run){head + lo, head + hi};
+        w->count = 1;
+        return true;
+    }
+    /* How many lie before it, and how many do not lie after it. */
     uint32_t i = carrick_unknown_zero(count), j = i;
     for (uint32_t k = 0; k < carrick_loop_end(count, max + 1); k++) {
         i += carrick_below(k, count) & carrick_below(runs[k].end - head, lo);
@@ -154,9 +159,13 @@ CARRICK_INLINE void carrick_wnd_slide(struct carrick_wnd *w, struct carrick_run 
     if (by == 0 || by > 0x7fffffffu)
         return;
     uint32_t gone = carrick_unknown_zero(count);
-    for (uint32_t k = 0; k < carrick_loop_end(count, max + 1); k++)
-        gone += carrick_below(k, count) & ~carrick_below(by, runs[k].end - head);
-    carrick_wnd_move(runs, max, count, gone, 0);
+    if (count == 1) {
+        gone = 1 & ~carrick_below(by, runs[0].end - head);
+    } else if (count > 1) {
+        for (uint32_t k = 0; k < carrick_loop_end(count, max + 1); k++)
+            gone += carrick_below(k, count) & ~carrick_below(by, runs[k].end - head);
+        carrick_wnd_move(runs, max, count, gone, 0);
+    }
     w->count = count - gone;
     if (w->count && runs[0].first - head < by)
         runs[0].first = to;
