@@ -26,7 +26,7 @@ SMOLTCP = TARGET / "bench-smoltcp/release/bench-smoltcp"
 NS3 = TARGET / "bench-ns3"
 TREE, TREE_HOSTS, TREE_OCTETS = 4, 16, 2_000_000
 BULK_OCTETS = 500_000_000
-# MiB, and octets of a message, request or write: 64 KiB, but of a protocol whose messages are packets.
+# MiB, and bytes of a message, request or write: 64 KiB, but of a protocol whose messages are packets.
 LOOPBACK = {"tcp": ["1000"], "homa": ["1000"], "ndp": ["1000"], "netblocks": ["1000", "1400"], "quic-lite": ["1000"],
             "rocev2": ["1000"], "message-transport": ["1000"]}
 EDITED_LINES = 2000
@@ -112,7 +112,7 @@ def pair(left, offloads):
     """Two scripted processes on a wire of their own: `left` at our end, the kernel at the other."""
     joined = wire(offloads, left in (kernel, in_kernel))
     if left == in_kernel:
-        joined.let_frames_back()
+        joined.enable_veth_redirect()
     return joined.start(0, left()), joined.start(1, kernel())
 
 

@@ -58,8 +58,8 @@ class Wire:
             run("ip", "-n", name, "route", "replace", NETWORK, "dev", DEVICE, "src", address, "congctl", CONGESTION_CONTROL)
         return self
 
-    def let_frames_back(self):
-        run("ip", "netns", "exec", self.names[1], "scripts/let-frames-back", DEVICE)
+    def enable_veth_redirect(self):
+        run("ip", "netns", "exec", self.names[1], "scripts/enable-veth-redirect", DEVICE)
 
     def __exit__(self, *_):
         for child in self.children:

@@ -17,7 +17,7 @@ show_in_the_kernel() {
 
 # The peer's device loses one frame in so many, 0 for none.
 lose_one_in() {
-    in_peer scripts/let-frames-back "$device" "$1"
+    in_peer scripts/enable-veth-redirect "$device" "$1"
 }
 
 # Runs an application over the program in the kernel: its arguments are those of the application.
@@ -87,7 +87,7 @@ curl_up() {
         "$(faults_shown "$faults")" "$(same "$out/www/data.bin" "$out/www/up-$name.bin")"
 }
 
-# fetch_into_the_kernel NAME FAULTS: our downloader gets the file from nginx; from its first octet to its last, since the
+# fetch_into_the_kernel NAME FAULTS: our downloader gets the file from nginx; from its first byte to its last, since the
 # program is compiled first.
 fetch_into_the_kernel() {
     local name=$1 faults=$2 log=$out/fetch-$1.log got=$out/got/nginx-$1.bin before seconds

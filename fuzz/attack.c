@@ -3,7 +3,7 @@
  * Fuzz target: two cores of a program, a wire between them, and somebody on it. The input is a list of operations:
  * application calls at either end, packets carried, lost, repeated and held back, time, and packets of the attacker's:
  * recorded ones and those of this very run, with other numbers in their fields, cut, lengthened and put together, and
- * plain octets. Each promise of program.h is checked at each step, and the claims of the program.
+ * plain bytes. Each promise of program.h is checked at each step, and the claims of the program.
  *
  * No sum is right in what the attacker makes: the build lets packets pass whose checksums are wrong.
  */
@@ -135,7 +135,7 @@ static void carry_all(struct world *world, int rounds) {
     }
 }
 
-/* Applications at work, with nothing in their way: no octet of the input is spent on finding that. */
+/* Applications at work, with nothing in their way: no byte of the input is spent on finding that. */
 static void begin(struct world *world, struct fz_input *in) {
     struct fz_input random = {.state = in->state + fz_u8(in)};
     for (int turn = fz_u8(in); turn > 0; turn--) {
@@ -144,7 +144,7 @@ static void begin(struct world *world, struct fz_input *in) {
     }
 }
 
-/* Another number in some field, or in some octets; near the one that is there or that another packet has there. */
+/* Another number in some field, or in some bytes; near the one that is there or that another packet has there. */
 static void change_number(struct packet *packet, const struct packet *other, struct fz_input *in) {
     struct fz_field field = fz_fields[fz_u8(in) % COUNT(fz_fields)];
     uint8_t way = fz_u8(in);
@@ -209,7 +209,7 @@ static struct packet recorded(struct fz_input *in) {
     return packet;
 }
 
-/* What the attacker begins with: a packet of this run, one of another, or octets. */
+/* What the attacker begins with: a packet of this run, one of another, or bytes. */
 static struct packet sample(struct world *world, int to, struct fz_input *in) {
     uint8_t which = fz_u8(in);
     if (which < 160) {

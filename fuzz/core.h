@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compiled program under a fuzzer: a core in memory of exactly its size, so that the sanitizer sees one octet too
+ * A compiled program under a fuzzer: a core in memory of exactly its size, so that the sanitizer sees one byte too
  * many, with the promises of program.h checked at each step. Owns: the core's memory, its open requests, the handles it
  * gave out.
  */
@@ -121,7 +121,7 @@ static inline void fz_completions(struct fz_core *fz) {
     }
 }
 
-/* The next packet into `buffer` (FZ_MTU octets), its length or 0. */
+/* The next packet into `buffer` (FZ_MTU bytes), its length or 0. */
 static inline uint32_t fz_tx(struct fz_core *fz, uint8_t *buffer) {
     uint32_t len = fz->program->tx(fz->core, buffer, FZ_MTU, fz->now);
     fz_check(len <= FZ_MTU, "a packet fits the MTU");
@@ -175,7 +175,7 @@ static inline void fz_advance(struct fz_core *fz, uint64_t by) {
     fz_completions(fz);
 }
 
-/* Issues interface call `call` with these arguments, and `len` octets of data if it takes any. Returns the result. */
+/* Issues interface call `call` with these arguments, and `len` bytes of data if it takes any. Returns the result. */
 static inline int fz_call(struct fz_core *fz, uint32_t call, uint64_t handle, const uint64_t *args, uint32_t len) {
     uint32_t slot = 0;
     while (slot < FZ_OPEN && fz->open[slot] != 0) {

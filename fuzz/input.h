@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fuzzer's octets, read as numbers, and numbers put into packets. Behind the end of an input come octets that its
+ * The fuzzer's bytes, read as numbers, and numbers put into packets. Behind the end of an input come bytes that its
  * beginning decides: a short input is a long run too.
  */
 #ifndef FUZZ_INPUT_H
@@ -70,7 +70,7 @@ static inline void fz_put32(uint8_t *at, uint32_t value) {
     fz_put16(at + 2, value);
 }
 
-/* A number of `bits` bits (1 to 64) that begins at a bit of the packet. The octets that it is in are there. */
+/* A number of `bits` bits (1 to 64) that begins at a bit of the packet. The bytes that it is in are there. */
 static inline uint64_t fz_get_bits(const uint8_t *packet, uint32_t bit, uint32_t bits) {
     uint64_t value = 0;
     for (uint32_t i = bit; i < bit + bits; i++) {

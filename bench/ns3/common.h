@@ -59,7 +59,7 @@ inline ns3::NetDeviceContainer Link(ns3::NodeContainer nodes, const char *rate, 
     return devices;
 }
 
-// A transfer of so many octets to an address, where it is counted.
+// A transfer of so many bytes to an address, where it is counted.
 inline void Transfer(ns3::Ptr<ns3::Node> from, ns3::Ptr<ns3::Node> to, ns3::Ipv4Address address, uint64_t octets) {
     const uint16_t port = 5001;
     ns3::PacketSinkHelper sink("ns3::TcpSocketFactory", ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The congestion window of a bulk transfer over one point-to-point link in ns-3, as a yardstick for windows elsewhere.
 // Usage: cwnd newreno|cubic SECONDS RATE DELAY QUEUE, for example: cwnd cubic 60 10Mbps 20ms 100p.
-// Prints a line for each change: the time in seconds, the window in octets, of segments of 1448.
+// Prints a line for each change: the time in seconds, the window in bytes, of segments of 1448.
 
 #include <cstdio>
 #include <cstdlib>

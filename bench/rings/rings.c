@@ -5,7 +5,7 @@
  *
  *     rings 2|3 DEVICE DEVICE [FRAMES] [ROUNDS]
  *
- * Two devices that are joined (a veth pair), both in this namespace; frames of 1514 octets of an experimental type.
+ * Two devices that are joined (a veth pair), both in this namespace; frames of 1514 bytes of an experimental type.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -15,7 +15,7 @@ static void pcg(void) {
 }
 
 static void siphash(void) {
-    /* The reference implementation's vectors for 0, 8 and 16 octets 00 01 02 ..., key 00 01 ... 0f. */
+    /* The reference implementation's vectors for 0, 8 and 16 bytes 00 01 02 ..., key 00 01 ... 0f. */
     struct carrick_key key = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
     const uint64_t words[] = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
     CHECK(carrick_siphash(key, words, 0) == 0x726fdb47dd0e0e31u);
@@ -32,7 +32,7 @@ static uint32_t plain_crc32(uint32_t crc, const uint8_t *p, size_t n) {
     return crc;
 }
 
-/* Any octets, anywhere in memory, in any two pieces, begun with anything: by tables, by products, by what chooses. */
+/* Any bytes, anywhere in memory, in any two pieces, begun with anything: by tables, by products, by what chooses. */
 static void crc32_pieces(struct carrick_pcg *rng) {
     static uint8_t octets[2048];
     for (size_t i = 0; i < sizeof octets; i++)
@@ -179,7 +179,7 @@ static void arithmetic(void) {
           carrick_load_bits(p, 18, 14) == 0);
 }
 
-/* A report of an MTU of 1000 about a packet from 1 to 2 of protocol 253, as RFC 792 draws it: 20, 8, 20 and 8 octets.
+/* A report of an MTU of 1000 about a packet from 1 to 2 of protocol 253, as RFC 792 draws it: 20, 8, 20 and 8 bytes.
  */
 static uint32_t make_report(uint8_t *out) {
     struct carrick_ip outer = {.src = 3, .dst = 1, .protocol = 1, .ttl = 64};
@@ -195,7 +195,7 @@ static uint32_t make_report(uint8_t *out) {
 }
 
 static int read_report(const uint8_t *octets, uint32_t len, struct carrick_ip *ip, struct carrick_quoted *quoted) {
-    /* Of exactly its size, so that a sanitizer sees one octet too many. */
+    /* Of exactly its size, so that a sanitizer sees one byte too many. */
     uint8_t *copy = malloc(len ? len : 1);
     memcpy(copy, octets, len);
     int begin = carrick_report_parse(copy, len, 1, 253, ip, quoted);

@@ -45,7 +45,7 @@ static void put(struct carrick_pcg *rng) {
     source.ptr += skip_from, source.len -= skip_from;
     target.ptr += skip_to, target.len -= skip_to;
     uint64_t len = check_below(rng, 2 * OCTETS), wanted = carrick_min64(len, carrick_min64(source.len, target.len));
-    /* Of a packet there is no token: its octets are there. */
+    /* Of a packet there is no token: its bytes are there. */
     if (!target.token || to % 4 == 0)
         wanted = 0;
     uint8_t before[OCTETS], given[OCTETS];

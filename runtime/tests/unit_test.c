@@ -19,7 +19,7 @@ static void fill(struct carrick_pcg *rng) {
         octets[i] = (uint8_t)carrick_pcg_next(rng);
 }
 
-/* What is added comes out, at any offset that is held, while queued packets keep their octets. */
+/* What is added comes out, at any offset that is held, while queued packets keep their bytes. */
 static void tx(uint64_t seed) {
     struct carrick_pcg rng = carrick_pcg_make(seed, 2);
     struct carrick_tx unit = {0};
@@ -109,7 +109,7 @@ static void resize(struct carrick_rx *unit, struct carrick_pool *pool, struct ca
     CHECK(unit->room == (fits ? room : before) && pool->left + unit->room == left + before);
 }
 
-/* Segments in any order, empty, overlapping, beyond the room; the first octet that came stays. */
+/* Segments in any order, empty, overlapping, beyond the room; the first byte that came stays. */
 static void rx(uint64_t seed, bool grows) {
     struct carrick_pcg rng = carrick_pcg_make(seed, 3);
     static bool have[STREAM + 1];
@@ -125,7 +125,7 @@ static void rx(uint64_t seed, bool grows) {
     for (int step = 0; step < 3000; step++) {
         if (check_below(&rng, 16) == 0) {
             resize(check_below(&rng, 2) ? &unit : &other, &pool, &rng);
-            /* Its neighbour's octets are in blocks beside its own. */
+            /* Its neighbour's bytes are in blocks beside its own. */
             uint8_t noise[CAPACITY] = {0};
             uint64_t len = check_below(&rng, CAPACITY);
             (void)carrick_rx_add(&other, &pool, 2, region(noise, len), len, other.base + check_below(&rng, CAPACITY));

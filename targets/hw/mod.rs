@@ -18,7 +18,7 @@ use carrick_driver::Failure;
 use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
 use carrick_driver::stack::Stack;
-use carrick_driver::targets::{Cores, Host, PipelineSpec, Run, Target, TargetFile, Unfit};
+use carrick_driver::targets::{Cores, Host, PipelineSpec, Run, Target, TargetFile, Unsupported};
 use carrick_ir::Program;
 
 use super::native;
@@ -36,7 +36,7 @@ impl Target for Hw {
         include_str!("target.toml")
     }
 
-    fn check(&self, program: &Program) -> Option<Unfit> {
+    fn check(&self, program: &Program) -> Option<Unsupported> {
         dslx::emit(program).err()
     }
 
@@ -79,22 +79,22 @@ impl Host for Hw {
 /// [`Failure::Usage`] with what of its packets no circuit is made of; else as [`Target::cores`].
 pub fn core(program: &Program) -> Result<Built, Failure> {
     let design = design(program)?;
-    if let Err(unfit) = &design.packets {
-        let at = program.file_of(unfit.loc);
+    if let Err(unsupported) = &design.packets {
+        let at = program.file_of(unsupported.loc);
         return Err(Failure::Usage(format!(
             "{at}:{}:{}: the target `hw` has no packets of this program: {}",
-            unfit.loc.line, unfit.loc.col, unfit.what
+            unsupported.loc.line, unsupported.loc.col, unsupported.what
         )));
     }
     verilated::tool(program, &design, &spec()?)
 }
 
 fn design(program: &Program) -> Result<dslx::Design, Failure> {
-    dslx::emit(program).map_err(|unfit| {
-        let at = program.file_of(unfit.loc);
+    dslx::emit(program).map_err(|unsupported| {
+        let at = program.file_of(unsupported.loc);
         Failure::Usage(format!(
             "{at}:{}:{}: target `hw` does not support this yet: {}",
-            unfit.loc.line, unfit.loc.col, unfit.what
+            unsupported.loc.line, unsupported.loc.col, unsupported.what
         ))
     })
 }

@@ -36,12 +36,12 @@ pub fn object(program: &Program, dir: &Path, tracing: Tracing) -> Result<(), Fai
 
 /// Writes what is compiled to the program's object.
 fn write_object(program: &Program, dir: &Path) -> Result<(), Failure> {
-    if let Some(unfit) = carrick_emit_c::unfit(program) {
-        let place = match unfit.loc.line {
+    if let Some(unsupported) = carrick_emit_c::unsupported(program) {
+        let place = match unsupported.loc.line {
             0 => program.file.clone(),
-            line => format!("{}:{line}", program.file_of(unfit.loc)),
+            line => format!("{}:{line}", program.file_of(unsupported.loc)),
         };
-        let what = unfit.what;
+        let what = unsupported.what;
         return Err(Failure::Failed(format!(
             "{place}: target `xdp` does not support this yet: {what}; build for `native`"
         )));

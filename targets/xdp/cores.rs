@@ -11,7 +11,7 @@ use carrick_driver::targets::Cores;
 use carrick_ir::Program;
 use carrick_sim::diff::Pace;
 use carrick_sim::scenario::{Engine, Scenario};
-use carrick_xdp_loader::{KernelCore, Refusal};
+use carrick_xdp_loader::{KernelCore, LoadError};
 
 use super::build::{self, Object};
 
@@ -23,7 +23,7 @@ struct KernelCores {
     object: Object,
     verbose: bool,
     /// why the last core could not be made
-    refusal: Rc<RefCell<Option<Refusal>>>,
+    refusal: Rc<RefCell<Option<LoadError>>>,
 }
 
 /// Compiles a program for the kernel, with tracing.

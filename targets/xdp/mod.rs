@@ -12,7 +12,7 @@ use std::sync::Arc;
 use carrick_driver::Failure;
 use carrick_driver::cc::Tracing;
 use carrick_driver::stack::{Stack, StackRecords};
-use carrick_driver::targets::{Cores, Host, Run, Target, Unfit};
+use carrick_driver::targets::{Cores, Host, Run, Target, Unsupported};
 use carrick_ir::Program;
 use carrick_xdp_loader::needs;
 
@@ -27,8 +27,8 @@ impl Target for Xdp {
         include_str!("target.toml")
     }
 
-    fn check(&self, program: &Program) -> Option<Unfit> {
-        carrick_emit_c::unfit(program)
+    fn check(&self, program: &Program) -> Option<Unsupported> {
+        carrick_emit_c::unsupported(program)
     }
 
     fn emit(&self, program: &Program, dir: &Path) -> Result<String, Failure> {

@@ -14,9 +14,9 @@ use carrick_driver::stack::{LOOK, Stack, StackRecords, Telling};
 use carrick_driver::targets::Run;
 use carrick_driver::{Failure, params};
 use carrick_ir::{COUNTERS, Program};
-use carrick_xdp_loader::between::INTERFACES;
+use carrick_xdp_loader::middlebox::INTERFACES;
 use carrick_xdp_loader::rates::Rates;
-use carrick_xdp_loader::{Device, Entry, Link, Object, Refusal, Whole, advice, rates, seed};
+use carrick_xdp_loader::{Device, Entry, Link, LoadError, Object, Whole, advice, rates, seed};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -69,7 +69,7 @@ fn words(args: &[String], program: &Program) -> Result<Words, Failure> {
     }
     words.rates = written.read()?;
     if program.in_network.is_some() {
-        words.between(host)?;
+        words.middlebox(host)?;
         return Ok(words);
     }
     words.tell_door(&mut host)?;
@@ -98,7 +98,7 @@ fn device(port: &str) -> Result<String, Failure> {
 
 impl Words {
     /// What fits a program in the network, which has a process for its timers, and no application.
-    fn between(&mut self, host: Vec<String>) -> Result<(), Failure> {
+    fn middlebox(&mut self, host: Vec<String>) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::Usage(format!("the program is one in the network: {what}")));
         if !(2..=INTERFACES).contains(&self.devices.len()) {
             return wrong(&format!(
@@ -240,7 +240,7 @@ fn place(run: &Run<'_>, words: &Words, tracing: Tracing) -> Result<Placed, Failu
     let mut program = run.program.clone();
     let params = params::values(&program, &words.settings)?;
     params::build_in(&mut program, &params);
-    let refused = |refusal: Refusal| refusal.failure(run.verbose);
+    let refused = |refusal: LoadError| refusal.failure(run.verbose);
     let devices = words.devices.iter().map(|name| Device::find(name)).collect::<Result<Vec<_>, _>>();
     let devices = devices.map_err(refused)?;
     let mtu = devices.iter().map(|device| device.mtu).min().unwrap_or(0);
@@ -268,15 +268,15 @@ fn link(
     object: &Object,
     devices: &[Device],
     dispatcher: &Path,
-) -> Result<Linked, Refusal> {
+) -> Result<Linked, LoadError> {
     if program.in_network.is_some() {
-        object.set_interfaces(devices).map_err(Refusal::Failed)?;
+        object.set_interfaces(devices).map_err(LoadError::Failed)?;
         return object.attach_between(devices).map(Linked::Between);
     }
     let who = format!("{} (process {})", program.name, std::process::id());
     let entry = Entry { dispatcher, protocol: program.net_header.protocol, who: &who };
     let device = &devices[0];
-    object.set_device(device.index).map_err(Refusal::Failed)?;
+    object.set_device(device.index).map_err(LoadError::Failed)?;
     object.attach(device, entry).map(Linked::Beside)
 }
 

@@ -12,7 +12,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TALK = ROOT / "tests/soak/talk.py"
 DEVICE, OURS, PEER, FAR, PORT = "wire0", "10.79.0.1", "10.79.0.2", "10.79.1.2", 4000
-# Connections that there may be; each has two requests with octets at most.
+# Connections that there may be; each has two requests with bytes at most.
 CONNECTIONS = 64
 # Short enough that what is silent is given up within a round, and long enough that no loss looks like silence.
 SETTINGS = ["msl=100ms", "rto_max=1s", "data_retries=6", "fin_wait_2_time=5s", "keepalive_time=3s",
@@ -121,7 +121,7 @@ class World:
     def lose(self, one_in):
         """So many frames, either way. 0: none, and the peer's device is as a container's is, without a program."""
         if one_in:
-            run("ip", "netns", "exec", self.peer, ROOT / "scripts/let-frames-back", DEVICE, one_in, "both")
+            run("ip", "netns", "exec", self.peer, ROOT / "scripts/enable-veth-redirect", DEVICE, one_in, "both")
         else:
             run("ip", "-n", self.peer, "link", "set", DEVICE, "xdp", "off")
             run("ip", "netns", "exec", self.peer, "tc", "qdisc", "del", "dev", DEVICE, "clsact", check=False)

@@ -25,20 +25,20 @@ except ConnectionRefusedError:
     print('refused', flush=True)
 ";
 
-/// Lets frames that a program sends back come to the peer (`scripts/let-frames-back`).
+/// Lets frames that a program sends back come to the peer (`scripts/enable-veth-redirect`).
 ///
 /// # Panics
 /// If clang does not compile what that needs, or the device does not take it.
-pub fn let_frames_back(net: &Net) {
-    let_frames_back_but(net, 0);
+pub fn enable_veth_redirect(net: &Net) {
+    enable_veth_redirect_but(net, 0);
 }
 
 /// The same, but for one IPv4 frame in so many on average, which is lost, either way; 0: none is.
 ///
 /// # Panics
-/// As [`let_frames_back`].
-pub fn let_frames_back_but(net: &Net, lost: u32) {
-    let script = root().join("scripts/let-frames-back");
+/// As [`enable_veth_redirect`].
+pub fn enable_veth_redirect_but(net: &Net, lost: u32) {
+    let script = root().join("scripts/enable-veth-redirect");
     let done =
         net.command(End::Peer, &script.to_string_lossy()).args([DEVICE, &lost.to_string(), "both"]).status();
     assert!(done.is_ok_and(|s| s.success()), "the peer's device has a program");

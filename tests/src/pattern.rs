@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The octets that both ends of a transfer expect: a function of a seed and of the offset in the stream.
+//! The bytes that both ends of a transfer expect: a function of a seed and of the offset in the stream.
 
-/// Fills `out` with the octets at `offset..offset + out.len()` of the stream with this seed.
+/// Fills `out` with the bytes at `offset..offset + out.len()` of the stream with this seed.
 pub fn fill(seed: u64, offset: u64, out: &mut [u8]) {
     for (at, octet) in (offset..).zip(out) {
         *octet = octet_at(seed, at);
@@ -13,7 +13,7 @@ pub fn mismatch(seed: u64, offset: u64, got: &[u8]) -> Option<u64> {
     (offset..).zip(got).find(|&(at, &octet)| octet != octet_at(seed, at)).map(|(at, _)| at)
 }
 
-/// A splitmix64 step for each eight octets, so that no shift, swap or repetition of a segment goes unseen.
+/// A splitmix64 step for each eight bytes, so that no shift, swap or repetition of a segment goes unseen.
 fn octet_at(seed: u64, at: u64) -> u8 {
     let mut z = seed.wrapping_add((at / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -28,7 +28,7 @@ pub fn pair(host: &Path, folder: &Path, ends: [(&'static str, &str); 2], more: &
     stacks
 }
 
-/// Each end sends the other a message of so many octets.
+/// Each end sends the other a message of so many bytes.
 ///
 /// # Panics
 /// If one does not arrive.

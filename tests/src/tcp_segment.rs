@@ -27,9 +27,9 @@ pub enum Opt {
     Stamps(Option<u32>, Option<u32>),
     /// SACK permitted
     SackPermitted,
-    /// blocks of octets, from the beginnings of their numbers on, and how many there are
+    /// blocks of bytes, from the beginnings of their numbers on, and how many there are
     Sack([(u32, u32); 4], usize),
-    /// one that nobody knows, with so many octets in all
+    /// one that nobody knows, with so many bytes in all
     Unknown(u8),
     /// MSS with a wrong length
     Broken,
@@ -50,7 +50,7 @@ pub struct Segment {
     pub window: Option<u16>,
     /// urgent pointer
     pub urgent: Option<u16>,
-    /// the DiffServ and ECN octet
+    /// the DiffServ and ECN byte
     pub tos: Option<u8>,
     /// options, without padding
     pub options: Option<Vec<Opt>>,
@@ -100,7 +100,7 @@ impl Segment {
         Some(segment)
     }
 
-    /// The IPv4 packet from the peer. `isn` are the peer's and the core's initial numbers; octet n of the stream is n % 256.
+    /// The IPv4 packet from the peer. `isn` are the peer's and the core's initial numbers; byte n of the stream is n % 256.
     pub fn packet(&self, ports: (u16, u16), isn: (u32, u32)) -> Vec<u8> {
         let mut options = Vec::new();
         self.options.iter().flatten().for_each(|o| o.write(isn.1, &mut options));

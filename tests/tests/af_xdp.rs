@@ -32,7 +32,7 @@ fn answer_of(net: &Net, address: &str) -> String {
     peer.ask(&format!("connect {address} 9"))
 }
 
-/// One connection, with octets both ways.
+/// One connection, with bytes both ways.
 fn transfer(net: &Net, ours: &mut Scripted) {
     let mut peer = Scripted::start("peer", &mut net.command(End::Peer, env!("CARGO_BIN_EXE_peer")));
     ours.must("listen 80", "ok");

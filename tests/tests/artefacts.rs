@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the simulator leaves tells what made it, is made again to the octet, and is the same in parts and as a whole.
+//! What the simulator leaves tells what made it, is made again to the byte, and is the same in parts and as a whole.
 
 use std::path::Path;
 

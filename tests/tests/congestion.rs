@@ -136,7 +136,7 @@ fn newreno_grows_by_a_segment_in_a_round_trip() {
 /// With marks nothing has to be lost: RFC 3168 §1. DCTCP keeps the queue at the threshold and the link full (RFC 8257 §1).
 #[test]
 fn marks_take_the_place_of_losses() {
-    // A segment of 1500 octets takes 0.12 ms; a round trip without queue 2.1 ms.
+    // A segment of 1500 bytes takes 0.12 ms; a round trip without queue 2.1 ms.
     let link = [
         "--rate",
         "100Mbps",

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
 use carrick_tests::build::{carrickd, root};
-use carrick_tests::in_kernel::{ASK, Pins, answering, let_frames_back};
+use carrick_tests::in_kernel::{ASK, Pins, answering, enable_veth_redirect};
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::{Running, saying, started};
 use carrick_xdp_loader::machine;
@@ -160,7 +160,7 @@ fn an_application_that_cannot_work_with_its_program_is_refused_at_the_start() {
 fn a_daemon_goes_on_with_the_connections_of_a_dead_one() {
     let Some(house) = House::new() else { return };
     let config = house.on(DEVICE);
-    let_frames_back(&house.net);
+    enable_veth_redirect(&house.net);
     let first = house.daemon(&config, &format!("least is on {DEVICE}"));
     assert_eq!(house.asked("0 7 5"), "7 12 refused");
     let connections = house.carrickd("status").arg("--connections").output().expect("it starts");
@@ -322,7 +322,7 @@ fn an_application_outlives_its_daemon_and_the_next_one_finds_it() {
     house.is_as_before();
 }
 
-/// Sends random octets over one connection each time that a line comes, and says whether the same come back.
+/// Sends random bytes over one connection each time that a line comes, and says whether the same come back.
 const ECHOED: &str = "
 import os, socket, sys
 s = socket.create_connection((sys.argv[1], 7), 10)
@@ -344,7 +344,7 @@ print('closed' if s.recv(1) == b'' else 'not closed', flush=True)
 #[test]
 fn a_stream_goes_on_while_daemons_die() {
     let Some(house) = House::new() else { return };
-    let_frames_back(&house.net);
+    enable_veth_redirect(&house.net);
     let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
     let text = text.replace("least.mtp", &root().join("protocols/tcp/tcp.mtp").display().to_string());
     let config = house.configured(&format!("{text}app = \"echo:7\"\nset = [\"max_conns=16\"]\n"));
@@ -386,7 +386,7 @@ print(s.recv(5).decode())
 #[test]
 fn two_programs_are_on_one_device() {
     let Some(house) = House::new() else { return };
-    let_frames_back(&house.net);
+    enable_veth_redirect(&house.net);
     let least = fs::read_to_string(house.on(DEVICE)).expect("readable");
     let streams = least.replace("least.mtp", &root().join("protocols/tcp/tcp.mtp").display().to_string());
     let streams = format!("{streams}app = \"echo:7\"\nset = [\"max_conns=16\"]\n");
@@ -423,7 +423,7 @@ fn two_programs_are_on_one_device() {
 #[test]
 fn a_changed_configuration_is_read_again_or_left_alone() {
     let Some(house) = House::new() else { return };
-    let_frames_back(&house.net);
+    enable_veth_redirect(&house.net);
     let text = fs::read_to_string(house.file()).expect("readable");
     let other = text.replace("protocol = 253", "protocol = 254");
     assert_ne!(other, text);
@@ -485,7 +485,7 @@ fn a_daemon_that_is_ended_while_it_starts_leaves_nothing() {
 #[test]
 fn rates_are_read_and_told() {
     let Some(house) = House::new() else { return };
-    let_frames_back(&house.net);
+    enable_veth_redirect(&house.net);
     let text = fs::read_to_string(house.on(DEVICE)).expect("readable");
     let wrong = house.configured(&format!("{text}rate = \"fast\"\n"));
     let (code, said) = refusal(house.carrickd("run").arg(wrong));
@@ -563,7 +563,7 @@ print(struct.unpack('!I', sockets[0].recv(2000)[20:24])[0])
 #[test]
 fn who_finds_no_place_any_more_is_counted_and_who_has_one_keeps_it() {
     let Some(house) = House::new() else { return };
-    let_frames_back(&house.net);
+    enable_veth_redirect(&house.net);
     let text = fs::read_to_string(house.file()).expect("readable");
     fs::write(house.file(), text.replace("(conn, 16)", "(conn, 2)")).expect("writable");
     let config = house.on(DEVICE);
@@ -606,7 +606,7 @@ fn a_device_that_takes_no_program_is_left_as_it_is() {
     house.is_as_before();
     assert!(run("lo").starts_with("the driver of lo has no XDP; choose a device"));
     house.is_as_before();
-    let script = root().join("scripts/let-frames-back");
+    let script = root().join("scripts/enable-veth-redirect");
     let other = house.net.command(End::Ours, &script.to_string_lossy()).arg(DEVICE).status();
     assert!(other.is_ok_and(|s| s.success()), "the device has another program");
     let said = run(DEVICE);

@@ -313,7 +313,7 @@ fn every_program_of_the_tree() {
 }
 
 /// The programs in a folder of the repository that have chains of their own; those in tests/ui are wrong in some way, and
-/// Those of `kernel_host` have the calls of a stream, but no octets in it, for which the applications of the simulator wait.
+/// Those of `kernel_host` have the calls of a stream, but no bytes in it, for which the applications of the simulator wait.
 fn programs_under(root: &Path) -> Vec<PathBuf> {
     let listed = Command::new("git")
         .args(["ls-files", "--cached", "--others", "--exclude-standard", "*.mtp"])

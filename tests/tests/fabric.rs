@@ -35,7 +35,7 @@ fn messages() -> Arc<Program> {
     program("crates/cli/templates/receiver-driven/program.mtp")
 }
 
-/// An MTU that packets with 1024 octets of payload fill: with a larger one, a flow's ideal is of larger packets.
+/// An MTU that packets with 1024 bytes of payload fill: with a larger one, a flow's ideal is of larger packets.
 const FITS: u32 = 1100;
 
 fn verbs() -> Arc<Program> {

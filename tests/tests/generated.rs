@@ -36,7 +36,7 @@ fn generated(name: &str) -> Vec<(String, String)> {
     for import in &mut program.imports {
         *import = import.replace(&here, "");
     }
-    assert_eq!(carrick_emit_c::unfit(&program), None, "{name} fits the kernel");
+    assert_eq!(carrick_emit_c::unsupported(&program), None, "{name} fits the kernel");
     let mut files = carrick_emit_c::emit(&program);
     files.retain(|(name, _)| name != "Makefile");
     files.push(carrick_emit_c::emit_bpf(&program));

@@ -21,10 +21,10 @@ use carrick_sim::ip::mend_checksum;
 use carrick_sim::scenario::Engine;
 use carrick_targets::xdp::build;
 use carrick_tests::build::{carrick, root};
-use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
+use carrick_tests::in_kernel::{ASK, answering, enable_veth_redirect};
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::saying;
-use carrick_xdp_loader::{KernelCore, Object, Refusal, needs};
+use carrick_xdp_loader::{KernelCore, LoadError, Object, needs};
 
 /// Seeds, and operations of each: more than enough for every path of programs this small.
 const SEEDS: u64 = 3;
@@ -33,7 +33,7 @@ const OPERATIONS: u64 = 600;
 /// A program, if BPF C can be made of it.
 fn fits(path: &Path) -> Option<Arc<Program>> {
     let program = compile_file(path).expect("readable").program.expect("it is right");
-    carrick_emit_c::unfit(&program).is_none().then_some(program)
+    carrick_emit_c::unsupported(&program).is_none().then_some(program)
 }
 
 /// The small programs that fit, and the paper's; there are some.
@@ -61,15 +61,15 @@ fn object(program: &Program, tracing: Tracing) -> Option<build::Object> {
 }
 
 /// What a load gave; `None`, said aloud, where this process may not.
-fn loaded<T>(result: Result<T, Refusal>) -> Option<T> {
+fn loaded<T>(result: Result<T, LoadError>) -> Option<T> {
     match result {
         Ok(object) => Some(object),
-        Err(Refusal::Missing(what)) => {
+        Err(LoadError::Missing(what)) => {
             skip(&what);
             None
         }
-        Err(Refusal::Rejected { log, .. }) => panic!("{log}"),
-        Err(Refusal::Failed(what)) => panic!("{what}"),
+        Err(LoadError::Rejected { log, .. }) => panic!("{log}"),
+        Err(LoadError::Failed(what)) => panic!("{what}"),
     }
 }
 
@@ -275,8 +275,8 @@ fn a_rejection_names_the_line_of_the_program() {
     fs::write(&file, wrong).expect("writable");
     build::compile(dir.path(), &program.name, Tracing::Off).expect("it compiles");
     match Object::load(&dir.path().join("least.bpf.o"), &program, 1, 1, 1500, &[]) {
-        Err(Refusal::Missing(what)) => skip(&what),
-        Err(refusal @ Refusal::Rejected { .. }) => {
+        Err(LoadError::Missing(what)) => skip(&what),
+        Err(refusal @ LoadError::Rejected { .. }) => {
             let text = refusal.to_string();
             assert!(text.contains("least.mtp:16: the kernel's verifier rejects"), "{text}");
             assert_eq!(text.lines().count(), 1, "{text}");
@@ -307,7 +307,7 @@ fn real_packets_are_answered_in_the_kernel() {
     if loaded(Object::load(&object.program.path, &program, 1, 1, 1500, &[])).is_none() {
         return;
     }
-    let_frames_back(&net);
+    enable_veth_redirect(&net);
     let mut run = net.command(End::Ours, &carrick().to_string_lossy());
     run.arg("run").arg(&path).args(["--target", "xdp", "--port", DEVICE, "--addr", Net::OURS]);
     let (stack, said) = saying(&mut run, &format!("least is on {DEVICE}"));
@@ -339,7 +339,7 @@ int main(void) {
     SAY(offsetof(struct head, device)); SAY(offsetof(struct carrick_places, contexts));
     SAY(sizeof(struct carrick_context_place)); SAY(offsetof(struct carrick_context_place, part_count));
     SAY(offsetof(struct carrick_context_place, parts)); SAY(sizeof(struct carrick_part_place)); SAY(CARRICK_PLACE_LIVE);
-    SAY(CARRICK_REPORT_COMPLETION); SAY(sizeof(struct carrick_asked)); SAY(offsetof(struct carrick_asked, args));
+    SAY(CARRICK_REPORT_COMPLETION); SAY(sizeof(struct carrick_host_request)); SAY(offsetof(struct carrick_host_request, args));
     return 0;
 }
 ";

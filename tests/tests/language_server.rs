@@ -44,7 +44,7 @@ impl Server {
         Server { process, stdin, messages }
     }
 
-    /// Sends these octets as the body of a message.
+    /// Sends these bytes as the body of a message.
     fn send(&mut self, body: &str) {
         let stdin = self.stdin.as_mut().expect("not closed yet");
         write!(stdin, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("the server reads");

@@ -6,7 +6,7 @@ use std::process::Command;
 use carrick_tests::build::host;
 use serde_json::Value;
 
-/// Asks the `-bench` executable of a program for one MiB in pieces of so many octets.
+/// Asks the `-bench` executable of a program for one MiB in pieces of so many bytes.
 #[track_caller]
 fn carries(program: &str, name: &str, piece: &str) {
     let bench = host(program).with_file_name(format!("{name}-bench"));

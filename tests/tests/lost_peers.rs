@@ -86,7 +86,7 @@ const RELIABLE: [&str; 2] = ["inorder", "reliable"];
 #[test]
 fn tcp() {
     let report = dies("tcp", &[], "TIMED_OUT");
-    // Who only waits for octets asks nobody whether there is somebody (RFC 9293 §3.8.4): keep-alives are off.
+    // Who only waits for bytes asks nobody whether there is somebody (RFC 9293 §3.8.4): keep-alives are off.
     assert_eq!(report.connections[1][0].end, End::Open);
     is_not_there("tcp", &[], "REFUSED");
     gives_up("tcp", "RESET");

@@ -65,7 +65,7 @@ fn streams_that_are_too_many_wait_until_others_have_ended() {
     assert_eq!(came.count(), 120);
 }
 
-/// When the server's application had how many octets.
+/// When the server's application had how many bytes.
 #[derive(Default)]
 struct Arrivals(Vec<(u64, u64)>);
 
@@ -105,7 +105,7 @@ fn small_streams(seeds: std::ops::RangeInclusive<u64>) -> f64 {
     }))
 }
 
-/// When the octets were there at which the small transfers end, if one stream of octets carries all: likewise.
+/// When the bytes were there at which the small transfers end, if one stream of bytes carries all: likewise.
 fn in_one_stream(seeds: std::ops::RangeInclusive<u64>, ends: &[u64]) -> f64 {
     // Its congestion control is that of the streams.
     let choice = Choice { without: vec!["cubic".into()], ..Choice::default() };

@@ -21,7 +21,7 @@ const PROGRAM: &str = "protocols/netblocks/netblocks.mtp";
 struct Protocol {
     name: &'static str,
     features: &'static [&'static str],
-    /// octets of the header, in that table
+    /// bytes of the header, in that table
     paper: u64,
 }
 
@@ -264,7 +264,7 @@ fn the_kernel_takes_the_first_for_udp() {
         one.must(&format!("send {len} 5"), &format!("ok {len}"));
         one.must(&format!("recv {len} 5"), &format!("ok {len}"));
     }
-    // One octet more than the MTU leaves.
+    // One byte more than the MTU leaves.
     one.must("send 1473 5", "invalid");
     assert_eq!(net.counter(End::Peer, "Udp", "InDatagrams"), 3);
     assert_eq!(net.counter(End::Peer, "Udp", "InErrors"), 0);

@@ -54,7 +54,7 @@ impl Observer for Departures {
     }
 }
 
-/// Runs so many bulk transfers at once, of so many octets each.
+/// Runs so many bulk transfers at once, of so many bytes each.
 fn departures(with: &str, link: LinkConfig, flows: u64, octets: u64) -> Option<Vec<Vec<u64>>> {
     let mut choice = Choice::default();
     with.split(',').for_each(|word| choice.add(word));
@@ -171,7 +171,7 @@ fn the_states_follow_one_another_and_the_model_is_right() {
     for gain in ["0.75", "1.0", "1.25"] {
         assert!(settled.iter().any(|row| row[1] == gain), "no phase with {gain}");
     }
-    // Of the 20 Mbit/s 1448 octets in 1500 are data; a packet takes 0.6 ms onto the link.
+    // Of the 20 Mbit/s 1448 bytes in 1500 are data; a packet takes 0.6 ms onto the link.
     for row in &settled[settled.len() / 2..] {
         let (bw, rtprop): (f64, f64) = (row[2].parse().expect("a rate"), row[3].parse().expect("a time"));
         assert!((bw / (20e6 * 1448.0 / 1500.0) - 1.0).abs() < 0.02, "{row:?}");

@@ -42,7 +42,7 @@ fn appendix_e_compiled_does_the_same() {
     }
 }
 
-/// `count` RPCs whose requests and responses are of that many octets.
+/// `count` RPCs whose requests and responses are of that many bytes.
 fn rpcs(count: u64, octets: u64, more: &[&str]) -> Option<Value> {
     rpcs_of(FIGURE_1, count, octets, more)
 }
@@ -74,7 +74,7 @@ fn figure_1_compiled_does_the_same() {
     }
 }
 
-/// The trace of one RPC of 50,000 octets each way, without the lines that instructions stand in.
+/// The trace of one RPC of 50,000 bytes each way, without the lines that instructions stand in.
 fn trace_of(program: &str, dir: &Path) -> Vec<Value> {
     let file = dir.join("trace");
     let result = rpcs_of(program, 1, 50_000, &["--trace", file.to_str().expect("UTF-8")]);

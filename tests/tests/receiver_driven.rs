@@ -95,7 +95,7 @@ fn a_permutation_fills_a_fat_tree() {
 fn the_first_window_is_blind() {
     let program = program();
     let results = simulate(&program, &setup(&program, "star:2", Kind::Permutation, 60_000));
-    // One way and no more: what the octets take, headers and what the receiver says; waiting for it once would be 1.2.
+    // One way and no more: what the bytes take, headers and what the receiver says; waiting for it once would be 1.2.
     let slowest = results.flows.iter().filter_map(|f| f.slowdown()).fold(0.0, f64::max);
     assert!((1.0..1.1).contains(&slowest), "{slowest}");
 }

@@ -103,7 +103,7 @@ fn a_device_that_af_xdp_cannot_have_is_told_with_its_mend() {
     if lacks("clang") {
         return;
     }
-    let mut own = net.command(End::Ours, &root().join("scripts/let-frames-back").to_string_lossy());
+    let mut own = net.command(End::Ours, &root().join("scripts/enable-veth-redirect").to_string_lossy());
     let program = own.arg(DEVICE).status();
     assert!(program.is_ok_and(|done| done.success()), "the device takes a program");
     refused(&["has an XDP program", "`bpftool net`", "packet:wire0"]);

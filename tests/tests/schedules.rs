@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Scheduling blocks under a stream of octets: the stream's program with each of them, on the interpreter and the
+//! Scheduling blocks under a stream of bytes: the stream's program with each of them, on the interpreter and the
 //! compiled core, and what flows get of a rate.
 
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ fn stream(schedule: &str) -> Arc<Program> {
     compile_text("stream.mtp", text(schedule)).program.expect("the program is right")
 }
 
-/// Octets that the first host sent while it was measured, by the port that they came from.
+/// Bytes that the first host sent while it was measured, by the port that they came from.
 #[derive(Default)]
 struct Meter(BTreeMap<u16, u64>);
 

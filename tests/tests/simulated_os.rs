@@ -46,7 +46,7 @@ fn random_applications_find_sockets_as_posix_has_them() {
     println!("{}", keeps_promises("1-500"));
 }
 
-/// Each showed a fault once: octets of a connection taken for the mark of its accept, an end without the error that it had, a
+/// Each showed a fault once: bytes of a connection taken for the mark of its accept, an end without the error that it had, a
 /// door that was crowded, data that came with a SYN cookie, options of a connection that is over.
 #[test]
 fn seeds_that_showed_faults_show_none() {

@@ -91,7 +91,7 @@ const MEASURED: [(&str, &str, u64); 11] = [
     ("contexts_per_chain", "MTP0608_contexts_per_chain.mtp", 2),
     // 4 and 64 times 8, an id of twice 4.
     ("context_bytes", "MTP0609_context_octets.mtp", 524),
-    // 16 instances of 4 and 8, each with 64 KiB to send and the octet of a unit of none.
+    // 16 instances of 4 and 8, each with 64 KiB to send and the byte of a unit of none.
     ("state_bytes", "MTP0609_state_octets.mtp", 16 * (12 + 65_536 + 1)),
     // Two references, a header of 4, a list of 4 and 100 times 8, two values of 4 for a sum; in the function a reference and 8
     // times 4.

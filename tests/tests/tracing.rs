@@ -367,7 +367,7 @@ fn stepping_changes_nothing_of_a_run() {
     let folder = tempfile::tempdir().expect("a folder");
     run(folder.path(), "carrick new parcel");
     let command =
-        "carrick trace parcel/parcel.mtp --loss 2% --bytes 30KB --break see_ack --when c.resends>1000";
+        "carrick trace parcel/parcel.mtp --loss 2% --bytes 30KB --break on_ack --when c.resends>1000";
     let stepped = session(folder.path(), command, &[]);
     let ended = stepped.split_whitespace().next().expect("when it ended").to_owned();
     let all =
@@ -403,8 +403,8 @@ fn a_program_of_several_files_with_global_state() {
     run(folder.path(), "carrick new parcel");
     let text = std::fs::read_to_string(folder.path().join("parcel/parcel.mtp")).expect("readable");
     let (declared, done) = text.split_once("pkt_bp ").expect("a blueprint");
-    let counted = "void see_ack(segment e, totals t, conn c) {\n    t.acks++;";
-    let done = format!("pkt_bp {}", done.replacen("void see_ack(segment e, conn c) {", counted, 1));
+    let counted = "void on_ack(segment e, totals t, conn c) {\n    t.acks++;";
+    let done = format!("pkt_bp {}", done.replacen("void on_ack(segment e, conn c) {", counted, 1));
     let line = done.lines().position(|l| l == "    t.acks++;").expect("it was put there") + 1;
     let main = format!("import \"done.mtp\";\n{declared}\nglobal context totals {{ uint64 acks = 7; }}\n");
     std::fs::write(folder.path().join("main.mtp"), main).expect("writable");
@@ -433,5 +433,5 @@ fn a_program_of_several_files_with_global_state() {
     let went = session(folder.path(), &format!("carrick trace main.mtp --break done.mtp:{line}"), &said);
     let found = went.lines().filter(|l| l.starts_with("t = ") || l.starts_with("t.acks = "));
     assert_eq!(found.collect::<Vec<_>>(), ["t.acks = 7", "t = totals {acks=51} {}", "t.acks = 61"], "{went}");
-    assert!(went.contains(&format!("breakpoint 2: see_ack at done.mtp:{line}")), "{went}");
+    assert!(went.contains(&format!("breakpoint 2: on_ack at done.mtp:{line}")), "{went}");
 }

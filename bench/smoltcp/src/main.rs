@@ -13,9 +13,9 @@ use smoltcp::socket::tcp;
 use smoltcp::time::Instant;
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr};
 
-/// Octets of an IP packet, as on Ethernet.
+/// Bytes of an IP packet, as on Ethernet.
 const MTU: usize = 1500;
-/// Octets of a packet without data, at most.
+/// Bytes of a packet without data, at most.
 const HEADERS_AT_MOST: usize = 20 + 60;
 const PORT: u16 = 5001;
 
@@ -97,7 +97,7 @@ impl Bench {
         self.iface.poll(now, &mut self.device, &mut self.sockets);
     }
 
-    /// Moves `total` octets and returns the seconds from the first `send` to the last `recv`.
+    /// Moves `total` bytes and returns the seconds from the first `send` to the last `recv`.
     fn run(&mut self, total: usize, chunk: &mut [u8]) -> f64 {
         let (mut sent, mut received) = (0, 0);
         let begin = Wall::now();

@@ -69,7 +69,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The header's octets as the CRC-32 sees them: its own count as zeros, unless they are masked.
+    /// The header's bytes as the CRC-32 sees them: its own count as zeros, unless they are masked.
     fn masked_header(&mut self, bp: &BlueprintDef, crc: &Crc, place: Option<u32>) {
         let of_header = |part: &CrcPart| matches!(part, CrcPart::Header | CrcPart::Fields { .. });
         if !crc.over.iter().any(of_header) {
@@ -105,7 +105,7 @@ fn covered(bp: &BlueprintDef, part: &CrcPart) -> String {
     }
 }
 
-/// Octets some of whose bits count as ones.
+/// Bytes some of whose bits count as ones.
 fn masked(octets: &str, mask: &[u8]) -> String {
     let bits: Vec<String> = mask
         .iter()

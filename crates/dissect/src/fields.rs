@@ -23,7 +23,7 @@ const EXPERTS: [(&str, &str, &str, &str); 9] = [
     ("unknown", "the parser asks for what a capture does not tell", "ASSUMPTION", "NOTE"),
 ];
 
-/// The most octets of which Wireshark's fields can be a part.
+/// The most bytes of which Wireshark's fields can be a part.
 const MASK_OCTETS: u32 = 4;
 
 struct Fields<'e> {
@@ -239,7 +239,7 @@ impl Fields<'_> {
     }
 }
 
-/// Wireshark's kind of a field that is whole octets.
+/// Wireshark's kind of a field that is whole bytes.
 fn whole(ty: &Ty, octets: u32) -> String {
     let signed = matches!(ty, Ty::Int { bits, signed: true } if u32::from(*bits) == octets * 8);
     match octets {

@@ -44,7 +44,7 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// An option, found by this octet.
+    /// An option, found by this byte.
     fn short_option(&mut self, opt: &OptDef, by: u8) {
         let (name, len) = (quoted(&opt.name), opt.len);
         self.w.open(format!("[{by}] = {{ name = {name}, len = {len}, read = function(r, o)"));

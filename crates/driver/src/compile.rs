@@ -13,7 +13,7 @@ use carrick_syntax::ast::{File, Over};
 use carrick_syntax::diag::{Diagnostic, Severity};
 use carrick_syntax::diagnostics::Diagnostics;
 
-use crate::targets::{Against, lacks, unbuilt};
+use crate::targets::{Against, missing_features, unbuilt};
 use crate::{Failure, table};
 
 /// What became of one file.
@@ -276,7 +276,7 @@ pub(crate) fn compile_named(
 /// What a target lacks of a program, or cannot build yet. Without a tree nobody knows where the program needs it.
 fn check_for(target: &Against, program: &ir::Program, tree: Option<&File>, sources: &Sources) -> Diagnostics {
     let mut found = Diagnostics::default();
-    found.extend(lacks::of(target, program, tree, sources));
+    found.extend(missing_features::of(target, program, tree, sources));
     if !found.has_errors() {
         found.extend(unbuilt::of(target, program, tree, sources));
     }

@@ -47,7 +47,7 @@ pub fn duration(text: &str) -> Result<u64, Failure> {
     scaled(text, &DURATIONS).ok_or_else(|| wrong(text, "a duration", "10ms, 50us or 2s"))
 }
 
-/// Octets.
+/// Bytes.
 ///
 /// # Errors
 /// [`Failure::Usage`] with an example.

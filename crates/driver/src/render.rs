@@ -132,7 +132,7 @@ pub fn code_name(code: u16) -> String {
     format!("MTP{code:04}")
 }
 
-/// All diagnostics of a program for programs: positions are in the file that they name, 1-based lines and columns (in characters), and octet offsets.
+/// All diagnostics of a program for programs: positions are in the file that they name, 1-based lines and columns (in characters), and byte offsets.
 pub fn json(compiled: &Compiled) -> Value {
     let places = Places::new(&compiled.sources);
     let place = |global: Span| {

@@ -117,8 +117,10 @@ impl<'p> Emitter<'p> {
         }
         let (core, blocks) = (self.core_param(), self.dialect.blocks());
         self.w.line("/* A flow begins: it has the share and the priority that all had at first. */");
-        self.w
-            .open(format!("CARRICK_APART int {}({core}, uint64_t handle) {{", self.names.own("flow_begins")));
+        self.w.open(format!(
+            "CARRICK_GLOBAL_FN int {}({core}, uint64_t handle) {{",
+            self.names.own("flow_begins")
+        ));
         self.w.line(blocks.held);
         self.w.line(format!("CARRICK_UNUSED uint32_t flow = {}(core, handle);", self.names.own("flow")));
         for (at, block) in self.p.schedule.blocks.iter().enumerate() {
@@ -157,11 +159,11 @@ impl<'p> Emitter<'p> {
         }
         let (core, blocks) = (self.core_param(), self.dialect.blocks());
         self.w.open(format!(
-            "CARRICK_APART int {}({core}, CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value) {{",
+            "CARRICK_GLOBAL_FN int {}({core}, CARRICK_UNUSED uint64_t handle, uint32_t number, uint64_t value) {{",
             self.names.own(&format!("set_{what}"))
         ));
         self.w.line(blocks.held);
-        self.w.line("CARRICK_OPAQUE(handle);");
+        self.w.line("CARRICK_BARRIER_VAR(handle);");
         self.trace_instr(op, &["number", "value"]);
         self.number_of_owner();
         let now = if what == "rate" { ", core->now" } else { "" };

@@ -3,7 +3,7 @@
 
 use carrick_ir::{BlueprintDef, BpFieldKind};
 
-/// In an extract function: how many octets there are from `p` on.
+/// In an extract function: how many bytes there are from `p` on.
 pub fn packet_len(bp: &BlueprintDef) -> &'static str {
     if bp.frame || bp.payload_len.is_some() { "len" } else { "packet->len" }
 }

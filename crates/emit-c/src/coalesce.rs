@@ -26,7 +26,7 @@ impl Emitter<'_> {
             self.w.line(format!("struct {ty} *c = {name}_at(core, (uint32_t)handle);"));
             self.w.line("if (!c)\n    return NULL;");
             // Else the compiler reckons with it before it asks.
-            self.w.line("CARRICK_OPAQUE(c);");
+            self.w.line("CARRICK_BARRIER_VAR(c);");
             self.w.line("return &c->newest__;");
             self.w.close("}");
         }

@@ -66,7 +66,7 @@ impl Emitter<'_> {
         self.w.line("#ifdef CARRICK_CLAIMS");
         self.w.line("/* Reports a claim that does not hold, and on whose chain. */");
         self.w.open(format!(
-            "CARRICK_APART int {}({core}, const struct {chain} *chain, uint32_t claim) {{",
+            "CARRICK_GLOBAL_FN int {}({core}, const struct {chain} *chain, uint32_t claim) {{",
             self.names.own("claim_failed")
         ));
         self.w.line("CARRICK_GIVEN(core && chain);");

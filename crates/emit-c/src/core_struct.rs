@@ -32,7 +32,7 @@ impl Emitter<'_> {
     }
 
     fn payload_struct(&mut self) {
-        self.w.line("/* What a packet carries: received octets at ptr, or those of a TX unit. */");
+        self.w.line("/* What a packet carries: received bytes at ptr, or those of a TX unit. */");
         self.w.open(format!("struct {} {{", self.names.own("payload")));
         self.w.line("const uint8_t *ptr;");
         self.w.line("uint64_t offset, len, mss;");
@@ -182,7 +182,7 @@ impl Emitter<'_> {
         self.w.line("uint32_t kind;   /* which blueprint */");
         self.w.line("uint32_t sent;   /* the sent event's number + 1; 0: none */");
         self.w.line("uint64_t rules;  /* a bit for each segmentation rule */");
-        self.w.line("uint64_t done;   /* octets of the payload that are out */");
+        self.w.line("uint64_t done;   /* bytes of the payload that are out */");
         self.w.line("uint64_t handle; /* the context on which it was issued */");
         self.blueprint_union("bp", "what was issued", |bp| !bp.frame);
         if !self.p.seg_rules.is_empty() {

@@ -111,7 +111,7 @@ pub trait Dialect {
     /// What stands in functions on scheduling blocks.
     fn blocks(&self) -> Blocks;
 
-    /// The octets of a request, in `place`.
+    /// The bytes of a request, in `place`.
     fn request_data(&self, e: &mut Emitter<'_>, place: &str);
 
     /// Of the struct of a packet that is parsed: where it lies, and what no extract has taken.
@@ -150,7 +150,7 @@ pub trait Dialect {
     /// The same, where it does not.
     fn not_coalesced(&self, _e: &mut Emitter<'_>) {}
 
-    /// Opens the function that makes a packet of `e`, an entry, at `out`, where `cap` octets can be.
+    /// Opens the function that makes a packet of `e`, an entry, at `out`, where `cap` bytes can be.
     fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef);
 
     /// What else stands in such functions.
@@ -176,13 +176,13 @@ pub trait Dialect {
     /// The network header of the packet that came.
     fn network(&self) -> &'static str;
 
-    /// The next octet that no extract has taken.
+    /// The next byte that no extract has taken.
     fn peek(&self, e: &Emitter<'_>, packet: &str) -> String;
 
-    /// How many octets the TX unit of the instance at `at` would take.
+    /// How many bytes the TX unit of the instance at `at` would take.
     fn tx_room(&self, e: &Emitter<'_>, name: &str, at: &str) -> String;
 
-    /// At the beginning of a function that writes a header: where what follows so many octets goes.
+    /// At the beginning of a function that writes a header: where what follows so many bytes goes.
     fn writes(&self, e: &mut Emitter<'_>, begin: u32);
 
     fn written(&self) -> Cursor;
@@ -214,7 +214,7 @@ pub trait Dialect {
     fn options_loop(&self, e: &mut Emitter<'_>, list: &OptListDef);
 }
 
-/// Where octets go that are written one after the other.
+/// Where bytes go that are written one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Cursor {
     pub passed: Passed,
@@ -283,7 +283,7 @@ pub struct Steps {
     pub begin: &'static str,
     /// declares `q`, where the next one stands
     pub here: &'static str,
-    /// and behind how many octets of it
+    /// and behind how many bytes of it
     pub moved: &'static str,
     pub end: &'static str,
 }

@@ -41,7 +41,7 @@ impl Emitter<'_> {
             return;
         }
         self.w.line("uint32_t frame;      /* which of the frames is next */");
-        self.w.line("uint64_t frame_done; /* octets of its payload that are out */");
+        self.w.line("uint64_t frame_done; /* bytes of its payload that are out */");
         self.blueprint_union("piece", "of a frame in several packets: the last piece of it", |bp| bp.frame);
     }
 
@@ -90,7 +90,7 @@ impl Emitter<'_> {
 
     /// Members of the core: of the packet that is being made.
     pub(crate) fn put_members(&mut self) {
-        self.w.line("uint32_t laid;  /* octets of frames that are put together */");
+        self.w.line("uint32_t assembly_buffer;  /* bytes of frames that are put together */");
         self.w.line("uint32_t space; /* how many more there can be */");
         self.w.line("uint32_t any;   /* 1: some are */");
     }
@@ -101,7 +101,7 @@ impl Emitter<'_> {
         let (core, entry) = (self.core_param(), self.names.own("entry"));
         self.w.line("/* Puts the frame, or the next piece of it, behind the others: 0 if it does not fit, 1 if it is out, 2 if more is to come. */");
         self.w.open(format!(
-            "CARRICK_APART int {name}_put({core}, struct {entry} *e, const struct {ty} *bp) {{"
+            "CARRICK_GLOBAL_FN int {name}_put({core}, struct {entry} *e, const struct {ty} *bp) {{"
         ));
         self.w.line("CARRICK_GIVEN(core && e && bp);");
         self.w.line(format!("const struct {ty} *h = bp;"));
@@ -129,7 +129,7 @@ impl Emitter<'_> {
     fn put_each(&mut self, bp: &BlueprintDef, frames: &Frames) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let (core, entry, most) = (self.core_param(), self.names.own("entry"), frames.most);
-        self.w.open(format!("CARRICK_APART int {name}_put_each({core}, struct {entry} *e) {{"));
+        self.w.open(format!("CARRICK_GLOBAL_FN int {name}_put_each({core}, struct {entry} *e) {{"));
         self.w.line("CARRICK_GIVEN(core && e);");
         self.w.line(format!("const struct {ty} *bp = &e->bp.{}_;", bp.name));
         self.w.open(format!(
@@ -154,8 +154,9 @@ impl Emitter<'_> {
     fn frames_sent(&mut self, bp: &BlueprintDef, frames: &Frames) {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let (core, sent) = (self.core_param(), self.names.own("payload_sent"));
-        self.w
-            .open(format!("CARRICK_APART int {name}_frames_sent({core}, CARRICK_UNUSED struct {ty} *bp) {{"));
+        self.w.open(format!(
+            "CARRICK_GLOBAL_FN int {name}_frames_sent({core}, CARRICK_UNUSED struct {ty} *bp) {{"
+        ));
         self.w.line("CARRICK_GIVEN(core && bp);");
         self.each_payload(frames, "bp", |v| format!("(void){sent}(core, &{v});"));
         self.w.end_with("return 0;");
@@ -171,7 +172,7 @@ impl Emitter<'_> {
         self.w.line("uint64_t all = carrick_min64(core->mtu, cap);");
         self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
         self.w.lines(parts.frames_begin);
-        self.w.line("core->laid = 0;");
+        self.w.line("core->assembly_buffer = 0;");
         self.w.line("core->space = headers <= all ? (uint32_t)all - headers : 0;");
         self.w.line("core->any = headers <= all && bp->frames__.count == 0;");
         self.w.line(format!("if (headers <= all)\n    (void){name}_put_each(core, e);"));
@@ -181,7 +182,7 @@ impl Emitter<'_> {
         self.w.line("core->counters[CARRICK_COUNT_TX_TOO_LONG]++;");
         self.w.line("return 0;");
         self.w.close("}");
-        self.w.line("uint64_t payload_len = CARRICK_READ(core->laid);");
+        self.w.line("uint64_t payload_len = CARRICK_READ(core->assembly_buffer);");
         self.cut(index, "e->done != 0 || !last", "e->done == 0", "cut");
         self.header_of_packet(bp);
         if !bp.parts.is_empty() {

@@ -9,7 +9,7 @@ use crate::names::safe;
 use crate::options::width_suffix;
 use crate::place::net_member;
 
-/// Fields that are loaded and stored together: whole octets, 1, 2, 4 or 8 of them, or fields that are done bit by bit.
+/// Fields that are loaded and stored together: whole bytes, 1, 2, 4 or 8 of them, or fields that are done bit by bit.
 pub struct Group<'a> {
     fields: &'a [BpField],
     first_bit: u32,
@@ -26,7 +26,7 @@ impl Group<'_> {
     }
 }
 
-/// Splits the fields where one ends on an octet.
+/// Splits the fields where one ends on a byte.
 pub fn groups(fields: &[BpField]) -> Vec<Group<'_>> {
     let mut groups = Vec::new();
     let mut start = 0;
@@ -65,7 +65,7 @@ pub fn outside(field: &BpField, value: &str) -> Option<String> {
     (!wrong.is_empty()).then(|| wrong.join(" || "))
 }
 
-/// The sum over the octets of fixed fields.
+/// The sum over the bytes of fixed fields.
 pub fn sum_of_fields(bp: &BlueprintDef, fields: Option<(u32, u32)>) -> String {
     let octets = fields.map_or(0..0, |(first, last)| bp.octets_of(first, last));
     format!("carrick_sum(p + {}, {})", octets.start, octets.len())
@@ -135,7 +135,7 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&bp.name), self.names.own(&bp.name));
         let refuse = self.names.own("refuse");
         self.w.line("/* Reads a packet; false if it is too short, its checksum is wrong or its options are malformed. */");
-        let kind = if self.is_read_apart(bp) { "CARRICK_APART int" } else { "CARRICK_INLINE bool" };
+        let kind = if self.is_read_apart(bp) { "CARRICK_GLOBAL_FN int" } else { "CARRICK_INLINE bool" };
         self.w.open(format!(
             "{kind} {name}_extract(struct {} *core, struct {} *packet, struct {ty} *h) {{",
             self.names.own("core"),

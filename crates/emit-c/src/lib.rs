@@ -51,7 +51,7 @@ mod units;
 mod windows;
 mod writer;
 
-pub use bpf::{Unfit, emit_bpf, unfit};
+pub use bpf::{Unsupported, emit_bpf, unsupported};
 
 use std::collections::BTreeSet;
 

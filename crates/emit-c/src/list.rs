@@ -112,7 +112,7 @@ impl Emitter<'_> {
     }
 
     fn gap_function(&mut self, list: &str, n: u32, what: &str, gap: &str, counted: &str) {
-        self.w.open(format!("CARRICK_APART int {list}_{what}(struct {list} *l, uint64_t index) {{"));
+        self.w.open(format!("CARRICK_GLOBAL_FN int {list}_{what}(struct {list} *l, uint64_t index) {{"));
         self.w.line("CARRICK_GIVEN(l);");
         self.w.line(format!("CARRICK_{gap}_GAP(l->items, {n}u, l->len, index);"));
         self.w.line(format!("l->len{counted};"));
@@ -145,13 +145,14 @@ impl Emitter<'_> {
             self.w.line(
                 "/* How many elements have a lesser key: halves what may still hold the first that has none. */",
             );
-            self.w.open(format!("CARRICK_APART uint32_t {find}(const {list_type} *l, {key_type} key) {{"));
+            self.w
+                .open(format!("CARRICK_GLOBAL_FN uint32_t {find}(const {list_type} *l, {key_type} key) {{"));
             self.sorted_find(list);
         }
         if adds {
             let open = self.sorted_name("open", list);
             self.w.line("/* Makes room for an element behind those that are not greater. Its index. */");
-            self.w.open(format!("CARRICK_APART uint32_t {open}({list_type} *l, {key_type} key) {{"));
+            self.w.open(format!("CARRICK_GLOBAL_FN uint32_t {open}({list_type} *l, {key_type} key) {{"));
             self.sorted_open(list);
         }
     }

@@ -6,12 +6,12 @@ use carrick_ir::{OptDef, OptField, OptListDef, Ty, arith};
 use crate::Emitter;
 use crate::names::safe;
 
-/// How many octets a field takes.
+/// How many bytes a field takes.
 fn octets(ty: &Ty) -> u32 {
     arith::shape(ty).0 / 8
 }
 
-/// The runtime's function that stores or loads so many octets, without its name's beginning.
+/// The runtime's function that stores or loads so many bytes, without its name's beginning.
 pub fn width_suffix(octets: u32) -> Option<&'static str> {
     match octets {
         2 => Some("16"),
@@ -21,7 +21,7 @@ pub fn width_suffix(octets: u32) -> Option<&'static str> {
     }
 }
 
-/// C that stores a value in so many octets from `at` on.
+/// C that stores a value in so many bytes from `at` on.
 pub fn stored(base: &str, at: u32, octets: u32, value: &str) -> String {
     match width_suffix(octets) {
         Some(w) => format!("carrick_store{w}({base} + {at}, (uint{w}_t){value});"),
@@ -29,7 +29,7 @@ pub fn stored(base: &str, at: u32, octets: u32, value: &str) -> String {
     }
 }
 
-/// C for the value of so many octets from `at` on.
+/// C for the value of so many bytes from `at` on.
 pub fn loaded(base: &str, at: u32, octets: u32) -> String {
     match width_suffix(octets) {
         Some(w) => format!("carrick_load{w}({base} + {at})"),
@@ -54,7 +54,9 @@ impl Emitter<'_> {
     pub(crate) fn length_head(&mut self, list: &OptListDef) {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         self.w.line("/* Octets on the wire, with padding. */");
-        self.w.open(format!("CARRICK_APART uint32_t {name}_length(CARRICK_UNUSED const struct {ty} *o) {{"));
+        self.w.open(format!(
+            "CARRICK_GLOBAL_FN uint32_t {name}_length(CARRICK_UNUSED const struct {ty} *o) {{"
+        ));
         self.w.line("CARRICK_GIVEN(o);");
     }
 
@@ -62,7 +64,7 @@ impl Emitter<'_> {
     pub(crate) fn writing_head(&mut self, list: &OptListDef) {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         let (core, to) = (self.core_param(), self.dialect.written().passed.param);
-        self.w.open(format!("CARRICK_APART int {name}_write({core}, const struct {ty} *o{to}) {{"));
+        self.w.open(format!("CARRICK_GLOBAL_FN int {name}_write({core}, const struct {ty} *o{to}) {{"));
         self.w.line("CARRICK_GIVEN(core && o);");
     }
 
@@ -147,10 +149,10 @@ impl Emitter<'_> {
         let (ty, name) = (self.names.declared(&list.name), self.names.own(&list.name));
         let (core, from) = (self.core_param(), self.dialect.reads().param);
         self.w.line(
-            "/* The octets of the option there, where so many are left: more if its length is impossible. */",
+            "/* The bytes of the option there, where so many are left: more if its length is impossible. */",
         );
         self.w.open(format!(
-            "CARRICK_APART uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o{from}, uint32_t at, uint32_t left) {{"
+            "CARRICK_GLOBAL_FN uint32_t {name}_one({core}, CARRICK_UNUSED struct {ty} *o{from}, uint32_t at, uint32_t left) {{"
         ));
         self.w.line("const uint32_t impossible = CARRICK_END_OF_OPTIONS - 1;");
         self.w.line("if (!core || !o)\n    return impossible;");
@@ -173,7 +175,7 @@ impl Emitter<'_> {
         let (core, from) = (self.core_param(), self.dialect.reads().param);
         self.w.line("/* False if a length is impossible. */");
         self.w.open(format!(
-            "CARRICK_APART int {name}_read({core}, struct {ty} *o{from}, uint32_t from, uint32_t to) {{"
+            "CARRICK_GLOBAL_FN int {name}_read({core}, struct {ty} *o{from}, uint32_t from, uint32_t to) {{"
         ));
         self.w.line("CARRICK_GIVEN(core && o);");
         name

@@ -119,14 +119,14 @@ impl Emitter<'_> {
         let core = self.core_param();
         let conditions = bp.parts.iter().filter(|part| part.when.is_some()).count();
         let apart = conditions > CONDITIONS;
-        let kind = if apart { "CARRICK_APART" } else { "CARRICK_INLINE" };
+        let kind = if apart { "CARRICK_GLOBAL_FN" } else { "CARRICK_INLINE" };
         self.w.open(format!(
             "{kind} uint32_t {name}_{what}({core}, CARRICK_UNUSED const struct {ty} *h{params}) {{"
         ));
         if apart {
             self.w.line("CARRICK_GIVEN(core && h);");
             if !most {
-                self.w.line("CARRICK_OPAQUE(payload_len);");
+                self.w.line("CARRICK_BARRIER_VAR(payload_len);");
             }
         }
         let options = bp.options.map(|l| self.names.own(&self.p.opt_lists[l.index()].name));

@@ -33,7 +33,7 @@ impl<'p> Emitter<'p> {
         let n = MOST_WAITING;
         self.w.line(format!("struct {} *waiting; /* {n} of them */", self.names.own("waiting")));
         self.w.line("uint32_t waiting_free, waiting_fresh, waiting_count;");
-        self.w.line("uint8_t *held; /* as many packets, each of the MTU's octets */");
+        self.w.line("uint8_t *held; /* as many packets, each of the MTU's bytes */");
         self.w.line(format!("uint32_t held_users[{n}], held_next[{n}];"));
         self.w.line("uint32_t held_free, held_fresh, held_count;");
         self.block_members("ev_", &events.schedule);

@@ -62,7 +62,7 @@ impl Emitter<'_> {
             self.w.line(format!("struct {ty} *c = {name}_at(core, v->slot);"));
             self.w.line("if (!c)\n    return NULL;");
             // Else the compiler reckons with it before it asks.
-            self.w.line("CARRICK_OPAQUE(c);");
+            self.w.line("CARRICK_BARRIER_VAR(c);");
             self.w.line("carrick_tx_settle(&c->tx__);");
             self.w.line("return &c->tx__;");
             self.w.close("}");
@@ -102,8 +102,8 @@ impl Emitter<'_> {
             return;
         }
         let (core, payload) = (self.core_param(), self.names.own("payload"));
-        let head = |name: &str| format!("CARRICK_APART int {name}({core}, struct {payload} *v) {{");
-        self.w.line("/* Cuts a payload: how many octets are left. */");
+        let head = |name: &str| format!("CARRICK_GLOBAL_FN int {name}({core}, struct {payload} *v) {{");
+        self.w.line("/* Cuts a payload: how many bytes are left. */");
         self.w.open(head(&self.names.own("frame_cut")));
         self.w.line("CARRICK_GIVEN(core && v);");
         self.w.line(format!("(void){}(core, v);", self.names.own("payload_cut")));

@@ -165,7 +165,7 @@ impl Dialect for Process {
     fn packets(&self) -> Packets {
         Packets {
             payload_begins: "",
-            frame: "core->frames + core->laid",
+            frame: "core->frames + core->assembly_buffer",
             frames_begin: "core->frames = p + header_len;",
             frames_moved: "memmove(p + header_len, core->frames, payload_len);",
             header_sum: "carrick_sum(p, header_len)",
@@ -185,7 +185,7 @@ impl Dialect for Process {
     fn frame_written(&self, e: &mut Emitter<'_>, index: usize, _bp: &BlueprintDef) {
         e.payload_octets("e->frame_done", false);
         e.trace_payload("e->frame_done", index);
-        e.w.line("core->laid += header_len + (uint32_t)payload_len;");
+        e.w.line("core->assembly_buffer += header_len + (uint32_t)payload_len;");
     }
 
     fn frames_written(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {

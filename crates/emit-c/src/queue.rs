@@ -68,7 +68,7 @@ impl Emitter<'_> {
         self.take_entry();
     }
 
-    /// The payload's octets, from the unit's ring, where `done` of them are out; their sum falls off where a checksum
+    /// The payload's bytes, from the unit's ring, where `done` of them are out; their sum falls off where a checksum
     /// wants it.
     pub(crate) fn payload_octets(&mut self, done: &str, summed: bool) {
         if self.units_sent().is_empty() && !self.has_memory() {

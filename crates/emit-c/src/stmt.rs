@@ -389,7 +389,7 @@ impl<'p> Emitter<'p> {
         self.w.close("}");
     }
 
-    /// C for octets of the TX unit of the instance at `at`: offset, length, at most so many a packet.
+    /// C for bytes of the TX unit of the instance at `at`: offset, length, at most so many a packet.
     pub(crate) fn payload_of_unit(&self, ctx: ir::CtxId, at: &str, values: [Option<&ir::Expr>; 3]) -> String {
         let [offset, len, mss] = values.map(|v| v.map(|e| self.value(e)));
         let (offset, len) = (offset.unwrap_or_default(), len.unwrap_or_default());

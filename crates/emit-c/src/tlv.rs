@@ -12,7 +12,7 @@ impl Emitter<'_> {
         list.members.iter().any(|m| self.p.opts[m.index()].wide.is_some())
     }
 
-    /// C for the octets of an option's fields.
+    /// C for the bytes of an option's fields.
     pub(crate) fn wide_len(&self, opt: &OptDef) -> String {
         let terms: Vec<String> = opt
             .fields
@@ -100,7 +100,7 @@ impl Emitter<'_> {
     fn read_fields(&mut self, list: &OptListDef, opt: &OptDef) {
         let (ty, name, core) =
             (self.names.declared(&list.name), self.names.own(&list.name), self.core_param());
-        self.w.line("/* How many octets the fields took, which begin there; less than none if they are not all there. */");
+        self.w.line("/* How many bytes the fields took, which begin there; less than none if they are not all there. */");
         self.w.open(format!(
             "CARRICK_INLINE int {name}_{}_read({core}, struct {ty} *o{}, uint32_t at, uint32_t len) {{",
             opt.name,
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         for field in &opt.fields {
             self.read_field(opt, field);
         }
-        self.w.line("CARRICK_OPAQUE(len);");
+        self.w.line("CARRICK_BARRIER_VAR(len);");
         self.w.end_with("return (int)(at - begin);");
     }
 

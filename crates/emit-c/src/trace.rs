@@ -39,7 +39,7 @@ impl Emitter<'_> {
         for (index, ctx) in self.p.contexts.iter().enumerate() {
             let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
             self.w.open(format!(
-                "CARRICK_APART int {name}_trace(struct {core} *core, uint64_t handle, const struct {ty} *v) {{"
+                "CARRICK_GLOBAL_FN int {name}_trace(struct {core} *core, uint64_t handle, const struct {ty} *v) {{"
             ));
             self.trace_record(index, "CARRICK_TRACE_CONTEXT", "handle", &ctx.fields, Some(ctx));
         }

@@ -31,7 +31,7 @@ impl Emitter<'_> {
             let sized = is_sized(name, runs.is_some()).then_some("size");
             let params: Vec<&str> = sized.into_iter().chain(params.iter().copied()).collect();
             let shown: String = params.iter().map(|param| format!(", uint32_t {param}")).collect();
-            self.w.open(format!("CARRICK_APART {ret} {window}_{name}(struct {window} *w{shown}) {{"));
+            self.w.open(format!("CARRICK_GLOBAL_FN {ret} {window}_{name}(struct {window} *w{shown}) {{"));
             self.w.line("CARRICK_GIVEN(w);");
             let by_pointer = name == "slide" || name == "reset";
             let mut args: Vec<String> = match runs {

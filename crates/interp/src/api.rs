@@ -10,7 +10,7 @@ pub struct Config {
     pub seed: u64,
     /// the core's address; an IPv4 address is in the lowest bits
     pub address: u128,
-    /// octets of an IP packet, 68..=65535
+    /// bytes of an IP packet, 68..=65535
     pub mtu: u32,
     /// the most open requests, a power of two; 0: 1024
     pub completions: u32,
@@ -42,13 +42,13 @@ pub enum Refused {
 pub enum Data<'a> {
     /// nothing
     None,
-    /// octets for the program; the core copies them and keeps them until the request completes
+    /// bytes for the program; the core copies them and keeps them until the request completes
     Send(&'a [u8]),
-    /// octets for the program that outlive every core: they are not copied
+    /// bytes for the program that outlive every core: they are not copied
     Lent(&'static [u8]),
-    /// room for so many octets; what is delivered comes with the completion
+    /// room for so many bytes; what is delivered comes with the completion
     Recv(u64),
-    /// octets for the program, which may put others there; they come back with the completion
+    /// bytes for the program, which may put others there; they come back with the completion
     Shared(&'a [u8]),
 }
 
@@ -72,9 +72,9 @@ pub struct Completion {
     pub token: u64,
     /// a `status_t`: see [`STATUS_NAMES`](carrick_ir::STATUS_NAMES)
     pub status: u8,
-    /// octets, or a handle: what the call says
+    /// bytes, or a handle: what the call says
     pub value: u64,
-    /// the octets that were delivered to a [`Data::Recv`] or [`Data::Shared`] request
+    /// the bytes that were delivered to a [`Data::Recv`] or [`Data::Shared`] request
     pub data: Option<Vec<u8>>,
 }
 

@@ -170,7 +170,7 @@ impl Machine {
                 }
             }
             Ty::Addr => {
-                // The region is not told, nor where in it: it is one, of so many octets.
+                // The region is not told, nor where in it: it is one, of so many bytes.
                 let len = words.next();
                 if len != u64::MAX {
                     (self.mem[at], self.mem[at + ADDR_CELLS as usize - 2]) = (1, len);

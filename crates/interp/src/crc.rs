@@ -25,7 +25,7 @@ enum Part {
     Octets(std::ops::Range<usize>),
 }
 
-/// The remainders of all octets.
+/// The remainders of all bytes.
 const TABLE: [u32; 256] = {
     let mut table = [0; 256];
     let mut octet = 0;
@@ -46,7 +46,7 @@ fn add(crc: u32, octet: u8) -> u32 {
     crc >> 8 ^ TABLE[usize::from(crc as u8 ^ octet)]
 }
 
-/// Octets with ones where the mask has them.
+/// Bytes with ones where the mask has them.
 fn masked(octets: &[u8], mask: &[u8]) -> Vec<u8> {
     let mask = mask.iter().chain(std::iter::repeat(&0));
     octets.iter().zip(mask).map(|(octet, mask)| octet | mask).collect()
@@ -71,7 +71,7 @@ impl CrcCode {
         }
     }
 
-    /// Of the octets from the header's beginning to the packet's end: where its own are.
+    /// Of the bytes from the header's beginning to the packet's end: where its own are.
     fn place(&self, len: usize) -> std::ops::Range<usize> {
         let octets = CRC_OCTETS as usize;
         let at = self.at.unwrap_or(len.saturating_sub(octets));
@@ -88,11 +88,11 @@ impl CrcCode {
         packet[place].copy_from_slice(&value.to_le_bytes());
     }
 
-    /// What should stand in a packet with this network header; `header` octets come before the payload.
+    /// What should stand in a packet with this network header; `header` bytes come before the payload.
     pub(crate) fn compute(&self, net: &[u8], packet: &[u8], header: usize) -> u32 {
         let mut fields = masked(&packet[..header], &self.header_mask);
         if let Some(at) = self.at {
-            // Its own octets count as zeros, unless they are masked.
+            // Its own bytes count as zeros, unless they are masked.
             for (octet, mask) in
                 fields[at..].iter_mut().zip(&self.header_mask[at..]).take(CRC_OCTETS as usize)
             {

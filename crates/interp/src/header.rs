@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Blueprints to and from octets: bit fields, options, checksums.
+//! Blueprints to and from bytes: bit fields, options, checksums.
 
 use carrick_ir::arith;
 
@@ -13,7 +13,7 @@ use crate::link::{
 use crate::machine::Machine;
 use crate::tlv::{read_wide, write_wide};
 
-/// Octets that options can take at most.
+/// Bytes that options can take at most.
 const MAX_OPTIONS: usize = 1 << 16;
 
 /// `bits` (at most 64) at an offset in bits, most significant first.

@@ -24,7 +24,7 @@ const LAST_MOMENT: u64 = u64::MAX - 1;
 
 type Addr = [u64; ADDR_CELLS as usize];
 
-/// The address of the octets from `offset` of the packet with this number.
+/// The address of the bytes from `offset` of the packet with this number.
 pub(crate) fn packet_addr(number: u64, offset: usize, len: usize) -> Addr {
     [PACKET_REGION, offset as u64, len as u64, number]
 }
@@ -34,7 +34,7 @@ pub(crate) fn request_addr(slot: u32, len: u64, token: u64) -> Addr {
     [REQUEST_REGIONS + u64::from(slot), 0, len, token]
 }
 
-/// The octets at an address, `len` at most; none if what it refers to is gone.
+/// The bytes at an address, `len` at most; none if what it refers to is gone.
 pub(crate) fn octets<'a>(
     packet: &'a [u8],
     number: u64,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::counters::*;
 
-/// Octets of the header that is sent.
+/// Bytes of the header that is sent.
 pub(crate) const HEADER: usize = 20;
 const DONT_FRAGMENT: u16 = 0x4000;
 const FRAGMENT_MASK: u16 = 0x3fff;
@@ -75,7 +75,7 @@ pub(crate) fn build(packet: &mut [u8], header: &Header, identification: u16) {
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// The sum of the 16-bit words of some octets, an odd one at the end padded with zero.
+/// The sum of the 16-bit words of some bytes, an odd one at the end padded with zero.
 pub(crate) fn sum(octets: &[u8]) -> u64 {
     let mut sum = 0_u64;
     let mut words = octets.chunks_exact(4);

@@ -5,7 +5,7 @@ use carrick_ir::{BlueprintDef, FieldDef, IdId, OptId, Program, Ty};
 
 use crate::code::WndShape;
 
-/// Cells of an `addr_t`: region, offset in it, octets left, token (of a packet: which).
+/// Cells of an `addr_t`: region, offset in it, bytes left, token (of a packet: which).
 pub(crate) const ADDR_CELLS: u32 = 4;
 /// A context's first cell is its handle (0 in the initial values of one), its id follows.
 pub(crate) const CTX_ID: u32 = 1;
@@ -17,7 +17,7 @@ pub(crate) const TIMER_CELLS: u32 = 2;
 /// The payload's cells of a blueprint: handle of the context that has the unit (0: none), offset,
 pub(crate) const PAYLOAD_CTX: u32 = 0;
 pub(crate) const PAYLOAD_OFFSET: u32 = 1;
-/// octets (also of a received one), octets a packet (0 too: what fits), and where the received one, or one of a request's memory, is.
+/// bytes (also of a received one), bytes a packet (0 too: what fits), and where the received one, or one of a request's memory, is.
 pub(crate) const PAYLOAD_LEN: u32 = 2;
 pub(crate) const PAYLOAD_MSS: u32 = 3;
 pub(crate) const PAYLOAD_ADDR: u32 = 4;

@@ -14,14 +14,14 @@ use crate::machine::Machine;
 pub(crate) struct PartCode {
     pub when: Option<Ex>,
     pub fields: Vec<WireField>,
-    /// octets; of a variable-length integer the most
+    /// bytes; of a variable-length integer the most
     pub len: usize,
     pub varint: bool,
     /// it may be another number in each packet of a blueprint: room is left for the longest
     pub changes: bool,
 }
 
-/// How many octets a variable-length integer takes (RFC 9000 §16).
+/// How many bytes a variable-length integer takes (RFC 9000 §16).
 fn varint_len(value: u64) -> usize {
     match value {
         0..0x40 => 1,
@@ -31,14 +31,14 @@ fn varint_len(value: u64) -> usize {
     }
 }
 
-/// The number at the beginning, and how many octets it takes; `None` if they are not there.
+/// The number at the beginning, and how many bytes it takes; `None` if they are not there.
 pub(crate) fn read_varint(octets: &[u8]) -> Option<(u64, usize)> {
     let len = 1 << (octets.first()? >> 6);
     let value = octets.get(..len)?.iter().fold(0, |value, octet| value << 8 | u64::from(*octet));
     Some((value & (u64::MAX >> (66 - 8 * len as u32)), len))
 }
 
-/// The octets of a number modulo 2^62, as few as can be.
+/// The bytes of a number modulo 2^62, as few as can be.
 pub(crate) fn write_varint(value: u64, out: &mut Vec<u8>) {
     let len = varint_len(value);
     let marked = value | (len.trailing_zeros() as u64) << (8 * len - 2);
@@ -81,7 +81,7 @@ impl Machine {
         Some(at)
     }
 
-    /// How many octets the parts of the blueprint in the work area take; `most`: in any packet made from it.
+    /// How many bytes the parts of the blueprint in the work area take; `most`: in any packet made from it.
     pub(crate) fn parts_len(&mut self, code: &Blueprint, most: bool) -> usize {
         let mut len = 0;
         for part in &code.parts {

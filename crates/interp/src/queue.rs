@@ -35,7 +35,7 @@ pub(crate) struct Entry {
     pub payload: Option<Payload>,
     /// those of its frames
     pub frames: Vec<Option<Payload>>,
-    /// octets of payload a packet at most; 0: what fits
+    /// bytes of payload a packet at most; 0: what fits
     pub mss: u64,
     /// the context on which it was issued, for its sent event
     pub handle: u64,
@@ -63,20 +63,20 @@ impl Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub begun: bool,
-    /// octets of its payload that are out
+    /// bytes of its payload that are out
     pub at: u64,
     pub options: Vec<u8>,
-    /// which of its frames is next, and how many octets of that one's payload are out
+    /// which of its frames is next, and how many bytes of that one's payload are out
     pub frame: usize,
     pub frame_at: u64,
-    /// the last piece of that frame, and the last packet, as they were made; octets of the packet's payload
+    /// the last piece of that frame, and the last packet, as they were made; bytes of the packet's payload
     pub frame_prev: Vec<u64>,
     pub packet_prev: Vec<u64>,
     pub packet_len: u64,
     /// while another entry goes before it: the last packet as it was made, and its payload's length
     pub parked_prev: Vec<u64>,
     pub parked_len: u64,
-    /// the most octets that a header of its packets takes
+    /// the most bytes that a header of its packets takes
     pub header: usize,
 }
 

@@ -52,7 +52,7 @@ pub fn random_start(seed: u64) -> [u64; 2] {
     Pcg32::of_seed(seed).parts()
 }
 
-/// SipHash-2-4 of words, each as 8 octets little-endian.
+/// SipHash-2-4 of words, each as 8 bytes little-endian.
 pub(crate) fn siphash(key: [u64; 2], words: impl Iterator<Item = u64>) -> u64 {
     let mut v = [
         key[0] ^ 0x736f_6d65_7073_6575,
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(got, published);
     }
 
-    /// The reference implementation's vectors for inputs of 0, 8 and 16 octets under the key 00 01 .. 0f.
+    /// The reference implementation's vectors for inputs of 0, 8 and 16 bytes under the key 00 01 .. 0f.
     #[test]
     fn siphash_gives_the_published_values() {
         let word = |first: u8| u64::from_le_bytes(std::array::from_fn(|i| first + i as u8));

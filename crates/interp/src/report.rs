@@ -11,7 +11,7 @@ use crate::ipv6;
 /// The protocol numbers.
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
-/// Octets before the quoted packet, and those that are quoted behind its network header at least.
+/// Bytes before the quoted packet, and those that are quoted behind its network header at least.
 const BEFORE: usize = 8;
 const QUOTED: usize = 8;
 /// The least MTU that a link has (RFC 791 §3.2): what is below says nothing.
@@ -25,14 +25,14 @@ const OFFSET_MASK: u16 = 0x1fff;
 pub(crate) struct Report<'p> {
     /// number of a variant of `report_t`
     pub kind: u64,
-    /// octets behind the network header that the next hop carries; 0: it is not said
+    /// bytes behind the network header that the next hop carries; 0: it is not said
     pub mtu: u64,
     /// who says it
     pub from: u128,
-    /// the network header of the quoted packet, as octets too
+    /// the network header of the quoted packet, as bytes too
     pub header: Header,
     pub net: &'p [u8],
-    /// octets that followed it, and those that are quoted
+    /// bytes that followed it, and those that are quoted
     pub payload_len: u16,
     pub quoted: &'p [u8],
 }

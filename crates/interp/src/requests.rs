@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Open requests with the octets they brought, and finished ones.
+//! Open requests with the bytes they brought, and finished ones.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -11,9 +11,9 @@ use crate::api::{Completion, Data};
 #[derive(Debug, Default)]
 struct Open {
     token: u64,
-    /// its memory: what it sends, or, where the program puts octets into it, what it receives
+    /// its memory: what it sends, or, where the program puts bytes into it, what it receives
     octets: Cow<'static, [u8]>,
-    /// room for so many octets; `None`: the request sends
+    /// room for so many bytes; `None`: the request sends
     room: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Requests {
         self.outstanding >= self.limit
     }
 
-    /// Notes a request and what it brings; returns the slot of its data and how many octets that is.
+    /// Notes a request and what it brings; returns the slot of its data and how many bytes that is.
     pub(crate) fn accept(&mut self, token: u64, data: Data<'_>) -> Option<(u32, u64)> {
         self.outstanding += 1;
         let (octets, room) = match data {
@@ -73,7 +73,7 @@ impl Requests {
         Some((slot, len))
     }
 
-    /// The octets from `offset` that a request sends, nothing once it is complete.
+    /// The bytes from `offset` that a request sends, nothing once it is complete.
     pub(crate) fn sent(&self, slot: u64, token: u64, offset: u64, len: u64) -> &[u8] {
         let open = self.open.get(slot as usize).filter(|open| open.token == token);
         let octets = open.map_or(&[][..], |open| &open.octets);
@@ -87,7 +87,7 @@ impl Requests {
         self.open.get(slot as usize).is_some_and(|open| open.token == token)
     }
 
-    /// Puts octets into the memory of a request that receives; returns how many.
+    /// Puts bytes into the memory of a request that receives; returns how many.
     pub(crate) fn put(&mut self, slot: u64, token: u64, offset: u64, from: &[u8]) -> u64 {
         let Some(open) = self.open.get_mut(slot as usize).filter(|open| open.token == token) else {
             return 0;
@@ -102,7 +102,7 @@ impl Requests {
         len as u64
     }
 
-    /// Whether octets can be delivered to this request.
+    /// Whether bytes can be delivered to this request.
     pub(crate) fn receives(&self, slot: u64, token: u64) -> bool {
         self.open.get(slot as usize).is_some_and(|open| open.token == token && open.room.is_some())
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A ring of octets that a 64-bit offset runs around; its length is a power of two.
+//! A ring of bytes that a 64-bit offset runs around; its length is a power of two.
 
-/// Room for `capacity` octets, made when it is first used.
+/// Room for `capacity` bytes, made when it is first used.
 #[derive(Debug, Default)]
 pub(crate) struct Ring {
     octets: Vec<u8>,
@@ -22,13 +22,13 @@ impl Ring {
         self.put(offset, &held);
     }
 
-    /// The part of the ring that `len` octets at `offset` take, as two stretches.
+    /// The part of the ring that `len` bytes at `offset` take, as two stretches.
     fn stretches(&self, offset: u64, len: usize) -> (usize, usize) {
         let at = (offset & (self.octets.len() as u64 - 1)) as usize;
         (at, len.min(self.octets.len() - at))
     }
 
-    /// Puts octets, no more than the ring holds.
+    /// Puts bytes, no more than the ring holds.
     pub(crate) fn put(&mut self, offset: u64, from: &[u8]) {
         if from.is_empty() {
             return;
@@ -38,7 +38,7 @@ impl Ring {
         self.octets[..from.len() - first].copy_from_slice(&from[first..]);
     }
 
-    /// Appends `len` octets, no more than the ring holds, to `out`.
+    /// Appends `len` bytes, no more than the ring holds, to `out`.
     pub(crate) fn get(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
         if len == 0 {
             return;

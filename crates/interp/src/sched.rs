@@ -7,7 +7,7 @@ use carrick_ir::{LATENESS, Policy, SchedBlock, SchedInput, SchedInputs, Schedule
 
 /// No moment, and no number of a packet's bits at 1 bps, is later.
 const NEVER: u64 = u64::MAX;
-/// Nanoseconds times bits per second that an octet takes.
+/// Nanoseconds times bits per second that a byte takes.
 const OCTET: u64 = 8_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,7 +227,7 @@ impl Sched {
         self.inputs[queue].entries.pop_front();
     }
 
-    /// A packet of so many octets was made of a queue's first entry, which may have left it.
+    /// A packet of so many bytes was made of a queue's first entry, which may have left it.
     pub(crate) fn sent(&mut self, queue: usize, octets: u64, now: u64) {
         let mut busy = !self.inputs[queue].entries.is_empty();
         let mut input = Some(queue);

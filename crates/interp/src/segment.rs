@@ -183,7 +183,7 @@ impl Machine {
         header
     }
 
-    /// The octets of the piece's unit, or of the request's memory.
+    /// The bytes of the piece's unit, or of the request's memory.
     pub(crate) fn append(&mut self, piece: &Piece, out: &mut Vec<u8>) {
         match piece.from {
             Some((Source::Unit { ctx, slot, .. }, offset)) => {

@@ -24,7 +24,7 @@ impl Machine {
         out.extend((0..def.timers.len()).map(|i| self.mem[timers + i * TIMER_CELLS as usize]));
     }
 
-    /// Network header, fields, for each option that there can be whether it is there and its fields, octets of the payload.
+    /// Network header, fields, for each option that there can be whether it is there and its fields, bytes of the payload.
     fn blueprint_words(&self, p: &Linked, bp: usize, at: usize, out: &mut Vec<u64>) {
         let layout = &p.layout.blueprints[bp];
         out.extend_from_slice(&self.mem[at..at + layout.frames as usize]);

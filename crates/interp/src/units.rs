@@ -25,14 +25,14 @@ pub(crate) struct TxUnit {
 }
 
 impl TxUnit {
-    /// Begins the unit, empty, with room for `capacity` octets, a power of two.
+    /// Begins the unit, empty, with room for `capacity` bytes, a power of two.
     pub(crate) fn start(&mut self, size: u64, capacity: usize) {
         self.ring.make(capacity);
         (self.base, self.end, self.reclaimed, self.floor, self.round) = (0, 0, 0, [0; 2], 0);
         (self.exists, self.limit, self.capacity) = (true, size, capacity as u64);
     }
 
-    /// How many octets would be taken now.
+    /// How many bytes would be taken now.
     pub(crate) fn room(&self) -> u64 {
         (self.capacity - (self.end - self.reclaimed)).min(self.limit - self.end)
     }
@@ -45,7 +45,7 @@ impl TxUnit {
         taken
     }
 
-    /// Retires the first `len` octets held, as many as there are; returns how many.
+    /// Retires the first `len` bytes held, as many as there are; returns how many.
     pub(crate) fn flush(&mut self, len: u64) -> u64 {
         let taken = len.min(self.end - self.base);
         self.base += taken;
@@ -62,7 +62,7 @@ impl TxUnit {
 
     /// A blueprint whose payload begins there is queued: in which round.
     ///
-    /// Octets are to come free also while something is always queued: which payload is the first is known for each round, and one
+    /// Bytes are to come free also while something is always queued: which payload is the first is known for each round, and one
     /// begins when none of the other is left.
     pub(crate) fn queued_at(&mut self, offset: u64) -> usize {
         if self.queued[self.round] > 0 && self.queued[1 - self.round] == 0 {
@@ -147,7 +147,7 @@ impl RxUnit {
         }
     }
 
-    /// Takes what is new of the octets that belong at `offset`.
+    /// Takes what is new of the bytes that belong at `offset`.
     pub(crate) fn add(&mut self, offset: u64, from: &[u8]) -> Added {
         let end = offset.saturating_add(from.len() as u64);
         let top = self.base.saturating_add(self.capacity).min(self.limit);
@@ -171,7 +171,7 @@ impl RxUnit {
         if self.note(lo, hi) { added } else { Added::RunsFull }
     }
 
-    /// Notes that the octets of `[lo, hi)` are there; false if that needs too many runs.
+    /// Notes that the bytes of `[lo, hi)` are there; false if that needs too many runs.
     fn note(&mut self, lo: u64, hi: u64) -> bool {
         if lo > self.ready {
             let most = self.runs.len() / 2;
@@ -189,7 +189,7 @@ impl RxUnit {
         true
     }
 
-    /// Moves up to `len` octets that are there in order to `out`, if it is there; returns how many.
+    /// Moves up to `len` bytes that are there in order to `out`, if it is there; returns how many.
     pub(crate) fn flush(&mut self, len: u64, out: Option<&mut Vec<u8>>) -> u64 {
         let taken = len.min(self.ready - self.base);
         if let Some(out) = out {
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(rx.flush(100, None), 10);
     }
 
-    /// A unit as a map from each octet's number to its value.
+    /// A unit as a map from each byte's number to its value.
     #[derive(Default)]
     struct Naive {
         base: u64,
@@ -329,7 +329,7 @@ mod tests {
                     unit.flush(len * 3, Some(&mut out));
                     prop_assert_eq!(out, naive.flush(len * 3));
                 } else {
-                    // Octets that come again with other values must not replace the first ones.
+                    // Bytes that come again with other values must not replace the first ones.
                     let offset = (naive.base + at).saturating_sub(10);
                     let from: Vec<u8> = text(offset, len).iter().map(|o| o ^ salt).collect();
                     prop_assert_eq!(unit.add(offset, &from), naive.add(offset, &from));

@@ -74,7 +74,7 @@ deploy {
     register_pkt_sched(SCHEDULE);
 }";
 
-/// Octets of a packet around its payload.
+/// Bytes of a packet around its payload.
 const AROUND: u64 = 24;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
@@ -120,7 +120,7 @@ impl Host {
         self.core.next_completion().unwrap();
     }
 
-    /// So many octets wait in a queue, in packets of `mss`.
+    /// So many bytes wait in a queue, in packets of `mss`.
     fn put(&mut self, flow: u64, queue: u64, len: usize, mss: u64) {
         self.ask("put", &[flow, queue, len as u64, mss], &vec![7; len]);
     }

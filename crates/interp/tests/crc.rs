@@ -6,7 +6,7 @@ mod common;
 use carrick_interp::{Core, Data, Refused};
 use common::*;
 
-/// What a router may change is masked; the CRC-32 (by zlib) stands last, its least significant octet first.
+/// What a router may change is masked; the CRC-32 (by zlib) stands last, its least significant byte first.
 const PACKET: &str = "45410044988640003ffe8df20a0000010a000002c00012b7003000000440ffff550000d380cf1710\
                       6361727269636b2062656e64732074776f20726f706573219365812c";
 const TEXT: &str = "

@@ -73,8 +73,8 @@ void send(put e, thing c) {
     notify(e.token, OK);
 }
 void see_chunk(chunk e, thing c) { c.seen++; }
-void see_ack(acked e, thing c) { c.seen++; }
-dispatch d { put -> { send } absent { make }; chunk -> { see_chunk }; acked -> { see_ack }; }
+void on_ack(acked e, thing c) { c.seen++; }
+dispatch d { put -> { send } absent { make }; chunk -> { see_chunk }; acked -> { on_ack }; }
 interface i { put -> put at key(0); }
 deploy {
     register_ep_chains(d); register_ctx_spec(thing, 1); register_data_spec(thing, 4KiB, 0);
@@ -107,7 +107,7 @@ fn all_fit_into_one_packet_in_their_order() {
 #[test]
 fn a_frame_goes_on_in_the_next_packet_by_its_rules() {
     let octets: Vec<u8> = (0..400_u32).map(|i| i as u8).collect();
-    // Room for 180 octets of frames: what changes with each packet counts with 8 octets.
+    // Room for 180 bytes of frames: what changes with each packet counts with 8 bytes.
     let packets = sent(&Config { mtu: 202, ..config(A) }, &octets, 200);
     let heads: Vec<&[u8]> = packets.iter().map(|p| &p[..2]).collect();
     assert_eq!(heads, [[0, 7], [0, 8], [0, 9]]);

@@ -80,7 +80,7 @@ fn who_is_not_there_has_no_data() {
     assert_eq!((count(&core, "no_unit"), count(&core, "payload_cut")), (2, 0));
 }
 
-/// Its octets, and its place, are kept until the packet is out.
+/// Its bytes, and its place, are kept until the packet is out.
 #[test]
 fn who_goes_leaves_what_is_queued() {
     let mut core = filled();

@@ -91,7 +91,7 @@ fn give(core: &mut Core, name: &str, args: &[u64]) {
     call(core, name, 0, 1, args, Data::None).unwrap();
 }
 
-/// A packet for a flow, with these octets.
+/// A packet for a flow, with these bytes.
 fn packet(flow: u8, n: u8, octets: &[u8]) -> Vec<u8> {
     let total = 22 + octets.len() as u8;
     let mut packet = vec![0x45, 0, 0, total, 0, 0, 0, 0, 64, 254, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1, flow, n];

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::BlueprintDef;
 
-/// Octets of the network header that can be masked; those of its own options cannot.
+/// Bytes of the network header that can be masked; those of its own options cannot.
 pub const NET_OCTETS: usize = 20;
-/// Octets that the field takes.
+/// Bytes that the field takes.
 pub const CRC_OCTETS: u32 = 4;
 
 /// A CRC-32 (IEEE 802.3: reflected, polynomial 0x04c11db7, begun with ones and inverted at the end). It stands in
-/// the packet with its least significant octet first. Where it covers its own field, that counts as zeros.
+/// the packet with its least significant byte first. Where it covers its own field, that counts as zeros.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct Crc {
@@ -27,7 +27,7 @@ pub struct Crc {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CrcPart {
-    /// so many octets of ones that are not in the packet
+    /// so many bytes of ones that are not in the packet
     Ones(u32),
     /// the network header with its options
     Net,
@@ -35,7 +35,7 @@ pub enum CrcPart {
     Header,
     /// without what follows it
     Payload,
-    /// from the first octet of one fixed field to the last octet of another
+    /// from the first byte of one fixed field to the last byte of another
     Fields { first: u32, last: u32 },
 }
 
@@ -44,12 +44,12 @@ pub enum CrcPart {
 pub enum CrcMask {
     /// a fixed field
     Field(u32),
-    /// octets of the network header
+    /// bytes of the network header
     Net { name: String, at: u32, octets: u32 },
 }
 
 impl Crc {
-    /// The bits of the fixed fields' octets that count as ones.
+    /// The bits of the fixed fields' bytes that count as ones.
     pub fn header_mask(&self, bp: &BlueprintDef) -> Vec<u8> {
         let mut mask = vec![0; bp.fixed_len as usize];
         for masked in &self.masked {
@@ -64,7 +64,7 @@ impl Crc {
         mask
     }
 
-    /// The bits of the network header's octets that count as ones.
+    /// The bits of the network header's bytes that count as ones.
     pub fn net_mask(&self) -> [u8; NET_OCTETS] {
         let mut mask = [0; NET_OCTETS];
         for masked in &self.masked {
@@ -82,7 +82,7 @@ impl Crc {
 }
 
 impl BlueprintDef {
-    /// The octets that the fixed fields from one to another take.
+    /// The bytes that the fixed fields from one to another take.
     pub fn octets_of(&self, first: u32, last: u32) -> Range<usize> {
         let from = self.fields.get(first as usize).map_or(0, |f| f.bit_offset / 8);
         let to = self.fields.get(last as usize).map_or(0, |f| (f.bit_offset + f.bits).div_ceil(8));

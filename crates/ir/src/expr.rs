@@ -80,14 +80,14 @@ pub enum ExprKind {
     WndFirstUnset(Place),
     /// of several timers under one name the first, and which of them
     TimerArmed(LocalId, TimerId, Option<Box<Expr>>),
-    /// of a context: how many octets `add_tx_data` would take now; type `Bytes`
+    /// of a context: how many bytes `add_tx_data` would take now; type `Bytes`
     TxRoom(LocalId),
     /// of a context: how many bytes its RX unit has room for, with those that it holds; type `Bytes`
     RxSize(LocalId),
     Handle(LocalId),
     /// the local is a blueprint
     OptPresent(LocalId, OptId),
-    /// in parsers: the octets behind what was extracted so far; type `Bytes`
+    /// in parsers: the bytes behind what was extracted so far; type `Bytes`
     PacketLeft,
     /// in parsers: the first of these, 0 if there is none; type `uint8`
     PacketPeek,

@@ -5,7 +5,7 @@ use crate::{
     Expr, ExprKind, Loc, MOST_BLOCKS, MOST_INPUTS, Policy, SchedBlock, SchedInput, SchedInputs, Schedule, Ty,
 };
 
-/// Octets that users with a rate, and users without one, may send in each round where both have packets.
+/// Bytes that users with a rate, and users without one, may send in each round where both have packets.
 const TURN: u64 = 3000;
 /// Of the time in which a user sends less than the rate allows, so much counts for what is sent later, in nanoseconds.
 pub const CREDIT: u64 = 10_000_000;

@@ -8,7 +8,7 @@ use crate::crc::CRC_OCTETS;
 use crate::expr::Expr;
 use crate::program::{BlueprintDef, BpField, BpFieldKind, Program};
 
-/// The most octets of a variable-length integer (RFC 9000 §16), and the largest that there is.
+/// The most bytes of a variable-length integer (RFC 9000 §16), and the largest that there is.
 pub const VARINT_OCTETS: u32 = 8;
 pub const VARINT_MAX: u64 = (1 << 62) - 1;
 
@@ -53,13 +53,13 @@ impl BlueprintDef {
         &fields[..fields.len().min(part.count as usize)]
     }
 
-    /// The most octets that a part takes: of a variable-length integer 8, of others what they always take.
+    /// The most bytes that a part takes: of a variable-length integer 8, of others what they always take.
     pub fn part_len(&self, part: &BpPart) -> u32 {
         let bits: u32 = self.part_fields(part).iter().map(|f| f.bits).sum();
         if part.varint { VARINT_OCTETS } else { bits.div_ceil(8) }
     }
 
-    /// How many octets follow the payload.
+    /// How many bytes follow the payload.
     pub fn trailer_len(&self) -> u32 {
         if self.trailer { CRC_OCTETS } else { 0 }
     }

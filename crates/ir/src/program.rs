@@ -319,7 +319,7 @@ pub struct ContextDef {
     pub timers: Vec<TimerDef>,
     /// how many instances at most (an integer expression over constants and parameters)
     pub capacity: Expr,
-    /// octets in the TX and RX data units of an instance, before rounding up to a power of two;
+    /// bytes in the TX and RX data units of an instance, before rounding up to a power of two;
     /// `None` if the program makes no such unit
     pub tx_capacity: Option<Expr>,
     pub rx_capacity: Option<Expr>,
@@ -401,7 +401,7 @@ impl NetLayer {
         }
     }
 
-    /// Octets of the header that is sent.
+    /// Bytes of the header that is sent.
     pub fn header_len(self) -> u32 {
         match self {
             NetLayer::Ipv4 => 20,
@@ -410,7 +410,7 @@ impl NetLayer {
         }
     }
 
-    /// Octets that a packet may have wherever it goes, and where the number is from: an IPv4 host takes at least 576
+    /// Bytes that a packet may have wherever it goes, and where the number is from: an IPv4 host takes at least 576
     /// (RFC 791 §3.1), an IPv6 link carries at least 1280; nothing is sure of a link, and most carry 1500.
     pub fn sure_mtu(self) -> (u32, &'static str) {
         match self {
@@ -441,7 +441,7 @@ pub struct NetFieldDef {
     pub init: Option<Expr>,
 }
 
-/// One kind of TLV option: the octet `kind`, the octet `len` (unless `len` is 1), then its value fields, big-endian; or
+/// One kind of TLV option: the byte `kind`, the byte `len` (unless `len` is 1), then its value fields, big-endian; or
 /// kind and the length of the fields as variable-length integers, then these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -449,7 +449,7 @@ pub struct OptDef {
     pub name: String,
     pub doc: String,
     pub kind: u8,
-    /// octets on the wire, kind and length octets included
+    /// bytes on the wire, kind and length bytes included
     pub len: u8,
     /// the kind as a variable-length integer (`kind` and `len` are 0 then)
     pub wide: Option<u64>,
@@ -475,11 +475,11 @@ pub struct OptListDef {
     pub doc: String,
     /// the options that it can hold, in the order in which they are sent
     pub members: Vec<OptId>,
-    /// octets in a received packet, over [`ExprKind::BpField`](crate::ExprKind::BpField); type `Bytes`
+    /// bytes in a received packet, over [`ExprKind::BpField`](crate::ExprKind::BpField); type `Bytes`
     pub len: Expr,
     /// 1, 2, 4 or 8: each option ends on this multiple (from the list's beginning)
     pub align: u32,
-    /// the octet that stands in front of an option to align it
+    /// the byte that stands in front of an option to align it
     pub pad: u8,
 }
 
@@ -491,7 +491,7 @@ pub enum BpFieldKind {
     },
     /// over `HeaderLen`, `PayloadLen`, `BpField`
     Computed(Expr),
-    /// the Internet checksum (RFC 1071) over those parts, or over the octets from one fixed field to another
+    /// the Internet checksum (RFC 1071) over those parts, or over the bytes from one fixed field to another
     Checksum {
         pseudo: bool,
         header: bool,
@@ -520,7 +520,7 @@ pub struct BpField {
 }
 
 impl BpField {
-    /// Whether it only fills up octets of a layout, and is no field of the program.
+    /// Whether it only fills up bytes of a layout, and is no field of the program.
     pub fn is_padding(&self) -> bool {
         self.name.ends_with("__")
     }
@@ -563,7 +563,7 @@ pub struct BlueprintDef {
     pub doc: String,
     /// it is no packet of its own but stands in the payload of one
     pub frame: bool,
-    /// when received: octets of its payload, over `BpField` and `PayloadLen` (what is left of the packet); absent:
+    /// when received: bytes of its payload, over `BpField` and `PayloadLen` (what is left of the packet); absent:
     /// all that is left if it has a payload. A packet with this has fixed fields alone before its payload
     pub payload_len: Option<Expr>,
     /// its payload is frames
@@ -577,10 +577,10 @@ pub struct BlueprintDef {
     pub payload_align: u32,
     /// whether the last field follows the payload: it is a CRC-32
     pub trailer: bool,
-    /// octets of the fixed fields
+    /// bytes of the fixed fields
     pub fixed_len: u32,
     pub options: Option<OptListId>,
-    /// the most octets that fields before the payload and options take together
+    /// the most bytes that fields before the payload and options take together
     pub max_header_len: u32,
     /// the name of the options field, the name of the payload field
     pub options_name: Option<String>,
@@ -705,7 +705,7 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Whether fewer octets may be sent, and received, than a request has.
+    /// Whether fewer bytes may be sent, and received, than a request has.
     pub fn takes_parts(&self) -> bool {
         self.name.contains("stream")
     }

@@ -10,7 +10,7 @@ use crate::expr::Expr;
 pub const EVENT_QUANTUM: std::ops::RangeInclusive<u64> = 1..=1 << 16;
 /// Events that wait at most, and received packets that they are of.
 pub const MOST_WAITING: u32 = 256;
-/// Octets that a queue of deficit round robin may send a turn, at least and at most.
+/// Bytes that a queue of deficit round robin may send a turn, at least and at most.
 pub const QUANTUM: std::ops::RangeInclusive<u64> = 64..=1 << 30;
 /// The highest rate that a rate limiter knows, in bits per second; above it a queue is not held back at all.
 pub const TOP_RATE: u64 = 1_000_000_000_000_000;

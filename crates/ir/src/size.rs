@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much room values take, in octets: each as wide as its type, without what a target puts between and around them.
+//! How much room values take, in bytes: each as wide as its type, without what a target puts between and around them.
 
 use crate::{BlueprintDef, CtxId, EventId, FieldDef, Function, Program, StmtKind, Ty, walk};
 
@@ -25,7 +25,7 @@ impl<'p> Sizes<'p> {
         Sizes { program, structs: vec![None; program.structs.len()] }
     }
 
-    /// Octets of a value of this type.
+    /// Bytes of a value of this type.
     pub fn value(&mut self, ty: &Ty) -> u64 {
         let program = self.program;
         match ty {
@@ -59,14 +59,14 @@ impl<'p> Sizes<'p> {
         }
     }
 
-    /// Octets of an instance: its fields, its id, its timers; not its data units.
+    /// Bytes of an instance: its fields, its id, its timers; not its data units.
     pub fn context(&mut self, id: CtxId) -> u64 {
         let def = &self.program.contexts[id.index()];
         let timers = TIMER * def.timers.len() as u64;
         self.fields(&def.fields).saturating_add(self.value(&Ty::Id(def.id))).saturating_add(timers)
     }
 
-    /// For each function the octets of its variables and of those of the functions that it calls, on the deepest path.
+    /// For each function the bytes of its variables and of those of the functions that it calls, on the deepest path.
     /// Callees come before callers.
     pub fn stacks(&mut self) -> Vec<u64> {
         let mut stacks: Vec<u64> = Vec::with_capacity(self.program.functions.len());

@@ -86,7 +86,7 @@ pub enum Ty {
     Time,
     /// unsigned 64-bit bits per second
     Rate,
-    /// unsigned 64-bit octets
+    /// unsigned 64-bit bytes
     Bytes,
     Addr,
     /// 64 bits; 0 is `none`

@@ -55,13 +55,13 @@ pub fn format(document: &Document) -> Option<Vec<TextEdit>> {
     Some(vec![document.analysis().edit(span, replacement)])
 }
 
-/// Octets of the whole lines that both begin with.
+/// Bytes of the whole lines that both begin with.
 fn common_lines(a: &str, b: &str) -> usize {
     let same = a.split_inclusive('\n').zip(b.split_inclusive('\n')).take_while(|(x, y)| x == y);
     same.map(|(x, _)| x.len()).sum()
 }
 
-/// Octets of the whole lines that both end with.
+/// Bytes of the whole lines that both end with.
 fn common_last_lines(a: &str, b: &str) -> usize {
     let lines = |text| str::split_inclusive(text, '\n').rev();
     let same = lines(a).zip(lines(b)).take_while(|(x, y)| x == y);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Paths of files in URIs, where all but a few octets are written as `%` and two digits (RFC 3986 §2.1).
+//! Paths of files in URIs, where all but a few bytes are written as `%` and two digits (RFC 3986 §2.1).
 
 use lsp_types::Uri;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Offsets in octets to positions in UTF-16 code units, as the protocol counts, and back.
+//! Offsets in bytes to positions in UTF-16 code units, as the protocol counts, and back.
 
 use carrick_syntax::Span;
 use lsp_types::{Position, Range};

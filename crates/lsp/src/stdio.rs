@@ -66,7 +66,7 @@ fn message(body: &[u8]) -> Result<Message, Option<Value>> {
     })
 }
 
-/// The octets of the next frame; `None` at the end.
+/// The bytes of the next frame; `None` at the end.
 fn frame(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let broken = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
     let mut length = None;

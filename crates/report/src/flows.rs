@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Instances of contexts, and what became of the octets that they were given to send.
+//! Instances of contexts, and what became of the bytes that they were given to send.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -20,11 +20,11 @@ const ASKED_MAX: usize = 256;
 struct Unit {
     added: u64,
     segments: Segments,
-    /// its last value, and that of `delivered`, count octets
+    /// its last value, and that of `delivered`, count bytes
     edge: Series,
     rtt: Series,
     delivered: Series,
-    /// which events asked for which octets: first, end, event
+    /// which events asked for which bytes: first, end, event
     asked: VecDeque<(u64, u64, i64)>,
     open: Option<Transfer>,
 }
@@ -125,7 +125,7 @@ impl Flows {
         unit.delivered.step(at.t, 0.0, at.event);
     }
 
-    /// Octets were given to the flow's unit, are acknowledged, or went to its application.
+    /// Bytes were given to the flow's unit, are acknowledged, or went to its application.
     fn octets(&mut self, at: Moment, flow: u32, name: &str, octets: u64) {
         let flow = if name == "rx_flush_and_notify" { self.senders.get(&flow).copied() } else { Some(flow) };
         let Some(flow) = flow.filter(|_| octets > 0) else { return };
@@ -148,12 +148,12 @@ impl Flows {
         }
     }
 
-    /// Octets of one flow reached another.
+    /// Bytes of one flow reached another.
     pub fn pair(&mut self, from: u32, to: u32) {
         self.senders.insert(to, from);
     }
 
-    /// A packet was made with octets of a unit: whose, and which event asked for it (-1: not known).
+    /// A packet was made with bytes of a unit: whose, and which event asked for it (-1: not known).
     pub fn segment(&mut self, program: &Program, at: Moment, record: &Record) -> Option<(u32, i64)> {
         let &[handle, offset, len, _] = &record.words[..] else { return None };
         let before = self.metrics.retransmitted_packets;

@@ -23,11 +23,11 @@ pub struct Run {
     pub texts: Vec<String>,
     pub packets: Packets,
     pub segments: Vec<Segments>,
-    /// up to where each flow's octets are acknowledged
+    /// up to where each flow's bytes are acknowledged
     pub edges: Vec<Series>,
-    /// from sending octets (once) to their acknowledgement, nanoseconds
+    /// from sending bytes (once) to their acknowledgement, nanoseconds
     pub rtt: Vec<Series>,
-    /// up to where the application at the other end has each flow's octets
+    /// up to where the application at the other end has each flow's bytes
     pub delivered: Vec<Series>,
     pub transfers: Vec<Transfer>,
     pub curves: Vec<Curve>,
@@ -121,7 +121,7 @@ pub struct Packets {
     pub octets: Vec<u32>,
     /// the host at which it arrived; not seen to arrive: -1
     pub to: Vec<i64>,
-    /// when its last octet was on the wire; the queue was full: -1; what became of it is not told: [`UNTOLD`]; it came from where
+    /// when its last byte was on the wire; the queue was full: -1; what became of it is not told: [`UNTOLD`]; it came from where
     /// nobody looked on, and `host` is where it arrived: [`FOREIGN`]
     pub left: Vec<i64>,
     /// lost: -1
@@ -134,14 +134,14 @@ pub struct Packets {
     pub by: Vec<i64>,
 }
 
-/// What was sent of a flow's octets, packet by packet.
+/// What was sent of a flow's bytes, packet by packet.
 #[derive(Debug, Default, Serialize)]
 pub struct Segments {
     pub of: u32,
     pub t: Vec<u64>,
     pub offset: Vec<u64>,
     pub len: Vec<u64>,
-    /// 1: of these octets some had been sent before
+    /// 1: of these bytes some had been sent before
     pub again: Vec<u8>,
     /// the event that asked for it; not known: -1
     pub e: Vec<i64>,
@@ -185,7 +185,7 @@ fn short<S: Serializer>(values: &[f64], to: S) -> Result<S::Ok, S::Error> {
     }))
 }
 
-/// From the first octet given to a flow that had nothing to send, until the application at the other end has all, or, where
+/// From the first byte given to a flow that had nothing to send, until the application at the other end has all, or, where
 /// that is not seen, until all is acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Transfer {

@@ -74,7 +74,7 @@ struct Host {
     flow: Option<u32>,
     /// the packet that arrived last (its place), and when
     packet: Option<(usize, u64)>,
-    /// of the packet that is about to be sent: whose octets it has, and the event that asked for it
+    /// of the packet that is about to be sent: whose bytes it has, and the event that asked for it
     segment: Option<(u32, i64)>,
     /// the event that asked last for a packet without payload; none: -1
     asked: i64,
@@ -94,7 +94,7 @@ pub struct Reader<'p> {
     hosts: Vec<Host>,
     flows: Flows,
     packets: Collector,
-    /// whose octets each packet has
+    /// whose bytes each packet has
     carried: Vec<Option<u32>>,
     curves: Curves,
     /// with the events that they belong to

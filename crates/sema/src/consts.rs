@@ -163,7 +163,7 @@ impl Checker<'_> {
         value
     }
 
-    /// The value of a constant that counts something: an integer, or a number of octets.
+    /// The value of a constant that counts something: an integer, or a number of bytes.
     pub(crate) fn count_of(&mut self, expr: &Expr) -> Option<u64> {
         let typed = Body::for_declaration(self).computed_value(expr, &Ty::U64)?;
         if let Some(value) = self.fold(&typed) {

@@ -8,7 +8,7 @@ use carrick_syntax::diag::Diagnostic;
 
 use crate::{Checker, codes};
 
-/// What of the network header can be masked: its octets.
+/// What of the network header can be masked: its bytes.
 const NET: [(&str, u32, u32); 7] = [
     ("tos", 1, 1),
     ("identification", 4, 2),
@@ -18,7 +18,7 @@ const NET: [(&str, u32, u32); 7] = [
     ("src_ip", 12, 4),
     ("dst_ip", 16, 4),
 ];
-/// The most octets of ones in front of something.
+/// The most bytes of ones in front of something.
 const ONES_MAX: u64 = 64;
 const FORM: &str = "write `= crc32(net, header, payload, masked(a_field, net.ttl))` with what it covers, in order: `ones(n)`, `net`, `header`, `payload`, `fields(first, last)`";
 

@@ -12,7 +12,7 @@ use crate::{Checker, codes};
 
 /// The most frames of a packet.
 const FRAMES_MAX: u32 = 64;
-/// The most octets that a payload is aligned to.
+/// The most bytes that a payload is aligned to.
 const ALIGN_MAX: u32 = 8;
 
 impl Checker<'_> {

@@ -206,8 +206,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The sum runs over pairs of octets: a checksum is one of these pairs, and nothing is left to sum up another one.
-    /// A CRC-32 needs whole octets, and is filled in before the checksum, but behind no other CRC-32.
+    /// The sum runs over pairs of bytes: a checksum is one of these pairs, and nothing is left to sum up another one.
+    /// A CRC-32 needs whole bytes, and is filled in before the checksum, but behind no other CRC-32.
     fn checksum_in_place(&mut self, bp: &ir::BlueprintDef, field: &Field, offset: u32, bits: u32) {
         let crc = matches!(&field.ty.kind, TypeKind::Name(n) if n == "crc32_t");
         let (what, width, note) = if crc {
@@ -316,7 +316,7 @@ impl<'a> Checker<'a> {
             return ir::BpFieldKind::Checksum { pseudo: true, header: true, payload: true, fields: None };
         };
         if fields_covered(init).is_some() {
-            // Which octets these are is known when all fields have their places.
+            // Which bytes these are is known when all fields have their places.
             return ir::BpFieldKind::Checksum { pseudo: false, header: false, payload: false, fields: None };
         }
         if let E::Call(callee, args) = &init.kind
@@ -387,7 +387,7 @@ impl<'a> Checker<'a> {
             let computed = mentions_length(init);
             let scope = if computed { Scope::Header(bp) } else { Scope::Declaration };
             let mut body = Body::new(self, scope);
-            // A length is a number of octets, narrowed to the field.
+            // A length is a number of bytes, narrowed to the field.
             let value = if computed { body.computed_value(init, &ty) } else { body.value_of_type(init, &ty) };
             if let Some(value) = value {
                 self.constant_in_range(bp, at, &value, init.span);

@@ -279,7 +279,7 @@ impl<'a> Checker<'a> {
         aligns
     }
 
-    /// The fields in the order that takes the fewest bits, and what fills the last octet.
+    /// The fields in the order that takes the fewest bits, and what fills the last byte.
     fn pack(
         &mut self,
         group: &Wanted<'a>,

@@ -63,7 +63,7 @@ impl Checker<'_> {
         ir::OptDef { name: name.name.clone(), doc, kind: kind as u8, len: len as u8, wide: None, fields }
     }
 
-    /// The fields of an option, and the octets that they take.
+    /// The fields of an option, and the bytes that they take.
     fn option_fields(&mut self, fields: &[Field]) -> (Vec<ir::OptField>, u64) {
         let mut values = Vec::new();
         let mut octets = 0;
@@ -192,7 +192,7 @@ impl Checker<'_> {
         Some(self.unions[index as usize].clone())
     }
 
-    /// The most octets that the options of a list take when each is there once, with padding.
+    /// The most bytes that the options of a list take when each is there once, with padding.
     pub(crate) fn longest_options(&self, list: ir::OptListId) -> u32 {
         let list = &self.program.opt_lists[list.index()];
         let sizes = list.members.iter().map(|m| &self.program.opts[m.index()]);

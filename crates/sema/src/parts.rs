@@ -42,7 +42,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What ends here has taken whole octets.
+    /// What ends here has taken whole bytes.
     pub(crate) fn end_part(&mut self, bp: &mut ir::BlueprintDef, span: Span, place: &Placing) {
         if !place.offset.is_multiple_of(8) {
             self.bits_unaligned(span, place.offset);

@@ -11,7 +11,7 @@ use crate::{Checker, codes};
 
 /// The type of the kinds, an enum that is there if a function takes one.
 const REPORT: &str = "report_t";
-/// Octets behind the network header that every report quotes (RFC 792).
+/// Bytes behind the network header that every report quotes (RFC 792).
 const QUOTED: u32 = 8;
 /// The protocol of reports themselves.
 const ICMP: u8 = 1;
@@ -103,7 +103,7 @@ impl Checker<'_> {
         );
     }
 
-    /// A report may quote no more than the first octets of a header.
+    /// A report may quote no more than the first bytes of a header.
     pub(crate) fn check_quoted(&mut self, bp: ir::BpId, span: Span) {
         let def = &self.program.blueprints[bp.index()];
         let sum = |f: &ir::BpField| matches!(f.kind, BpFieldKind::Checksum { .. } | BpFieldKind::Crc(_));

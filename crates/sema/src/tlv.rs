@@ -69,7 +69,7 @@ impl Checker<'_> {
         );
     }
 
-    /// The most octets that an option takes.
+    /// The most bytes that an option takes.
     pub(crate) fn longest_wide(def: &ir::OptDef) -> u32 {
         let fields = def.fields.iter();
         let value: u32 =

@@ -49,7 +49,7 @@ impl Calls {
     }
 }
 
-/// Takes a core's completions, each of which is shown to `done`, and gives their octets back; false if there was none.
+/// Takes a core's completions, each of which is shown to `done`, and gives their bytes back; false if there was none.
 pub fn completions(core: &mut dyn Core, mut done: impl FnMut(&Completion)) -> bool {
     let mut any = false;
     while let Some(completion) = core.next_completion() {

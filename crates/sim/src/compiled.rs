@@ -102,7 +102,7 @@ struct CProgram {
 /// A loaded program; cores are made of it.
 pub struct CompiledProgram {
     program: NonNull<CProgram>,
-    /// it may read memory of requests, whose octets must then be known from the beginning
+    /// it may read memory of requests, whose bytes must then be known from the beginning
     reads_memory: bool,
     /// keeps the code in memory
     _library: Library,
@@ -131,7 +131,7 @@ impl CompiledProgram {
         Ok(Rc::new(CompiledProgram { program, reads_memory: uses::memory(from), _library: library }))
     }
 
-    /// Octets of memory for a core of this configuration; 0 if it is invalid.
+    /// Bytes of memory for a core of this configuration; 0 if it is invalid.
     pub fn footprint(&self, config: &Config) -> usize {
         let c_config = c_config(config, ptr::null_mut());
         // SAFETY: the configuration is complete.
@@ -144,10 +144,10 @@ impl CompiledProgram {
     }
 }
 
-/// The octets of an open request: what it sends, or the room for what it receives.
+/// The bytes of an open request: what it sends, or the room for what it receives.
 struct Buffer {
     octets: Vec<u8>,
-    /// how many octets the core may write, if it may
+    /// how many bytes the core may write, if it may
     room: Option<usize>,
 }
 
@@ -159,9 +159,9 @@ pub struct Compiled {
     layout: Layout,
     /// boxed: the core keeps its address
     reports: Box<Reports>,
-    /// the octets of open requests; the core refers to them
+    /// the bytes of open requests; the core refers to them
     buffers: HashMap<u64, Buffer>,
-    /// the octets of requests that are over, for their room
+    /// the bytes of requests that are over, for their room
     spare: Vec<Vec<u8>>,
     mtu: usize,
 }
@@ -235,7 +235,7 @@ impl Compiled {
                 "no memory for a core of {size} bytes; lower the buffers or the connections"
             ));
         }
-        // SAFETY: within the allocation, since it has 64 octets more than the footprint.
+        // SAFETY: within the allocation, since it has 64 bytes more than the footprint.
         let aligned = unsafe { memory.add(memory.align_offset(64)) };
         // SAFETY: zeroed memory of the footprint's size and alignment.
         let core = unsafe { (program.table().init)(aligned.cast(), &raw const c_config) };
@@ -255,7 +255,7 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// Room for `len` octets, used before if there is some.
+    /// Room for `len` bytes, used before if there is some.
     fn room(&mut self, len: usize) -> Vec<u8> {
         let mut octets = self.spare.pop().unwrap_or_default();
         octets.clear();
@@ -338,7 +338,7 @@ impl Core for Compiled {
         for (to, from) in c_request.args.iter_mut().zip(request.args) {
             *to = *from;
         }
-        // SAFETY: the octets of a vector stay where they are while it is moved, until the completion is taken.
+        // SAFETY: the bytes of a vector stay where they are while it is moved, until the completion is taken.
         let code = unsafe { (self.program.table().call)(self.core, call as u32, &raw const c_request, now) };
         if let (0, Some(buffer)) = (code, buffer) {
             self.buffers.insert(request.token, buffer);
@@ -355,7 +355,7 @@ impl Core for Compiled {
     fn tx(&mut self, out: &mut Vec<u8>, now: u64) -> bool {
         out.clear();
         out.reserve(self.mtu);
-        // SAFETY: there is room for `mtu` octets, and the core writes as many as it returns.
+        // SAFETY: there is room for `mtu` bytes, and the core writes as many as it returns.
         unsafe {
             let len = (self.program.table().tx)(self.core, out.as_mut_ptr(), self.mtu as u32, now);
             out.set_len(len as usize);
@@ -380,7 +380,7 @@ impl Core for Compiled {
             if let (Some(room), 0) = (room, done.status) {
                 let got = usize::try_from(done.value).unwrap_or(usize::MAX).min(room);
                 if octets.is_empty() {
-                    // SAFETY: the room that the request asked for; a core delivers from its beginning as many octets as it says.
+                    // SAFETY: the room that the request asked for; a core delivers from its beginning as many bytes as it says.
                     unsafe { octets.set_len(got) };
                 } else {
                     octets.truncate(got);

@@ -43,7 +43,7 @@ pub trait Core {
     /// The oldest completion.
     fn next_completion(&mut self) -> Option<Completion>;
 
-    /// Gives back the octets of a completion, for later ones.
+    /// Gives back the bytes of a completion, for later ones.
     fn recycle(&mut self, octets: Vec<u8>) {
         drop(octets);
     }

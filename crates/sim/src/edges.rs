@@ -5,7 +5,7 @@
 
 use carrick_ir::{Expr, ExprKind, Program, Ty, walk};
 
-use crate::dice::Dice;
+use crate::random_source::RandomSource;
 
 /// How many of the last numbers of contexts are kept.
 const SEEN_MOST: usize = 64;
@@ -62,25 +62,25 @@ impl Edges {
     }
 
     /// One of the sizes, one less or one more.
-    pub fn size(&self, dice: &mut Dice) -> u64 {
-        let size = Self::one_of(&self.sizes, dice);
-        size.wrapping_add(dice.roll(3)).wrapping_sub(1)
+    pub fn size(&self, random: &mut RandomSource) -> u64 {
+        let size = Self::one_of(&self.sizes, random);
+        size.wrapping_add(random.roll(3)).wrapping_sub(1)
     }
 
     /// A size or what a context holds, or their sum, one less or one more.
-    pub fn number(&self, dice: &mut Dice) -> u64 {
-        let seen = Self::one_of(&self.seen, dice);
-        match dice.roll(3) {
-            0 => self.size(dice),
-            1 => seen.wrapping_add(dice.roll(3)).wrapping_sub(1),
-            _ => seen.wrapping_add(self.size(dice)),
+    pub fn number(&self, random: &mut RandomSource) -> u64 {
+        let seen = Self::one_of(&self.seen, random);
+        match random.roll(3) {
+            0 => self.size(random),
+            1 => seen.wrapping_add(random.roll(3)).wrapping_sub(1),
+            _ => seen.wrapping_add(self.size(random)),
         }
     }
 
-    fn one_of(numbers: &[u64], dice: &mut Dice) -> u64 {
+    fn one_of(numbers: &[u64], random: &mut RandomSource) -> u64 {
         match numbers.len() as u64 {
             0 => 0,
-            n => numbers[dice.roll(n) as usize],
+            n => numbers[random.roll(n) as usize],
         }
     }
 }

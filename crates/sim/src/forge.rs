@@ -4,19 +4,19 @@
 
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetLayer, Program};
 
-use crate::dice::Dice;
 use crate::edges::Edges;
 use crate::ip::{checksum, mend_checksum};
+use crate::random_source::RandomSource;
 
-/// Octets of the network header.
+/// Bytes of the network header.
 const NET: usize = 20;
 /// Bits of a field that holds offsets, lengths or numbers of packets.
 const WIDE: u32 = 16;
-/// The longest options that are looked for behind a header, in words of four octets.
+/// The longest options that are looked for behind a header, in words of four bytes.
 const OPTION_WORDS: u64 = 10;
 
 /// Changes a packet; it stays as it is if no blueprint of the program fits it.
-pub fn forge(program: &Program, edges: &Edges, dice: &mut Dice, packet: &mut Vec<u8>) {
+pub fn forge(program: &Program, edges: &Edges, random: &mut RandomSource, packet: &mut Vec<u8>) {
     if program.net_header.layer != NetLayer::Ipv4 || packet.len() < NET {
         return;
     }
@@ -28,18 +28,18 @@ pub fn forge(program: &Program, edges: &Edges, dice: &mut Dice, packet: &mut Vec
     if fits.is_empty() {
         return;
     }
-    let bp = fits[dice.roll(fits.len() as u64) as usize];
-    if dice.one_in(2) {
-        shorten(bp, dice, packet);
+    let bp = fits[random.roll(fits.len() as u64) as usize];
+    if random.one_in(2) {
+        shorten(bp, random, packet);
     }
     let free: Vec<&BpField> =
         bp.fixed_fields().iter().filter(|f| f.bits > 0 && sum_at(f).is_none() && !f.is_padding()).collect();
     // Flags lead to few edges: mostly one of the wide fields, if there are some.
     let wide: Vec<&BpField> = free.iter().copied().filter(|f| f.bits >= WIDE).collect();
-    let fields = if wide.is_empty() || dice.one_in(4) { free } else { wide };
-    if !fields.is_empty() && !dice.one_in(4) {
-        let field = fields[dice.roll(fields.len() as u64) as usize];
-        put(&mut packet[NET..], field, edges.number(dice));
+    let fields = if wide.is_empty() || random.one_in(4) { free } else { wide };
+    if !fields.is_empty() && !random.one_in(4) {
+        let field = fields[random.roll(fields.len() as u64) as usize];
+        put(&mut packet[NET..], field, edges.number(random));
     }
     let total = packet.len() as u16;
     packet[2..4].copy_from_slice(&total.to_be_bytes());
@@ -52,8 +52,8 @@ pub fn forge(program: &Program, edges: &Edges, dice: &mut Dice, packet: &mut Vec
 }
 
 /// Cuts the payload off, where its header probably ends: behind the fixed fields or some words of options.
-fn shorten(bp: &BlueprintDef, dice: &mut Dice, packet: &mut Vec<u8>) {
-    let options = if dice.one_in(2) { 0 } else { 4 * dice.roll(OPTION_WORDS + 1) as usize };
+fn shorten(bp: &BlueprintDef, random: &mut RandomSource, packet: &mut Vec<u8>) {
+    let options = if random.one_in(2) { 0 } else { 4 * random.roll(OPTION_WORDS + 1) as usize };
     packet.truncate(NET + bp.fixed_len as usize + options);
 }
 

@@ -14,7 +14,7 @@ const ICMPV6: u8 = 58;
 /// A report is no longer than what every link carries.
 const IPV6_LONGEST: usize = 1280;
 const IPV6_HEADER: usize = 40;
-/// Octets of a packet that are quoted behind its network header.
+/// Bytes of a packet that are quoted behind its network header.
 const QUOTED: usize = 8;
 const HEADER: usize = 20;
 

@@ -38,13 +38,13 @@ const NAMES: [&str; 26] = [
 /// What an interface is like: what its calls are, and what they mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// octets in order, from listeners and to them
+    /// bytes in order, from listeners and to them
     Stream,
     /// messages between two ends that both open
     Message,
     /// requests from clients, each with a response of its server
     Rpc,
-    /// streams of octets, several on a connection, from listeners and to them
+    /// streams of bytes, several on a connection, from listeners and to them
     Multistream,
     /// sends, receives, and access to the peer's memory
     Verbs,

@@ -71,7 +71,7 @@ fn claim_words(program: &Program, host: &str, failed: &FailedClaim) -> String {
     format!("{file}:{line}:{col}: `{}` does not hold, in {place}, on the {host} at {at:.9} s", claim.text)
 }
 
-/// Every octet arrives once and in order, or both applications are told of an error.
+/// Every byte arrives once and in order, or both applications are told of an error.
 fn judge_streams(shape: Shape, clients: &[Record], servers: &[Record], scenario: &Scenario) -> Vec<String> {
     let mut failures = Vec::new();
     let plans = by_number(scenario.plans.iter(), |plan| plan.number);
@@ -180,7 +180,7 @@ fn judge_messages(
     verdict
 }
 
-/// Every octet is where it belongs, every completion is in order, and every connection comes to an end.
+/// Every byte is where it belongs, every completion is in order, and every connection comes to an end.
 fn judge_verbs(records: &[Vec<Record>; 2]) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, record) in

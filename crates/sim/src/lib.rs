@@ -8,15 +8,13 @@
 //! compiled core. Nothing here knows a protocol: applications speak the `stream` interface.
 #![allow(missing_docs, reason = "fields and variants are named for what they hold")]
 
-mod agenda;
 pub mod app;
-pub mod between;
 mod calls;
 pub mod compiled;
 pub mod core;
-pub mod dice;
 pub mod diff;
 pub mod edges;
+mod event_queue;
 pub mod fabric;
 mod forge;
 pub mod globals;
@@ -28,12 +26,14 @@ mod judge;
 pub mod limits;
 pub mod link;
 pub mod metrics;
+pub mod middlebox;
 pub mod net;
 pub mod observe;
 pub mod pattern;
 pub mod pcapng;
 mod random;
 mod random_ops;
+pub mod random_source;
 pub mod records;
 pub mod rng;
 pub mod scenario;

@@ -67,7 +67,7 @@ pub struct LinkCounters {
 /// What happens to one packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fate {
-    /// when its last octet is on the wire; `None`: the queue was full
+    /// when its last byte is on the wire; `None`: the queue was full
     pub left: Option<u64>,
     /// when it arrives; `None`: never
     pub arrival: Option<u64>,

@@ -14,26 +14,26 @@ const TX_FLUSH: u32 = 5;
 /// A TX unit as the trace shows it.
 #[derive(Debug, Default)]
 struct Unit {
-    /// one past the last octet that was ever sent, and the first that was not retired
+    /// one past the last byte that was ever sent, and the first that was not retired
     sent_to: u64,
     base: u64,
     /// ranges sent once: end -> when; those sent again are taken out
     clean: BTreeMap<u64, u64>,
 }
 
-/// Packets, octets, retransmissions, round-trip times.
+/// Packets, bytes, retransmissions, round-trip times.
 #[derive(Debug, Default)]
 pub struct Metrics {
     units: BTreeMap<(usize, u64), Unit>,
-    /// by host and token, one past the last octet of a request's memory that was ever sent
+    /// by host and token, one past the last byte of a request's memory that was ever sent
     requests: BTreeMap<(usize, u64), u64>,
-    /// packets with a payload, and the octets in them
+    /// packets with a payload, and the bytes in them
     pub data_packets: u64,
     pub payload_octets: u64,
     /// those of them that had been sent before
     pub retransmitted_packets: u64,
     pub retransmitted_octets: u64,
-    /// nanoseconds from sending an octet (once) to retiring it
+    /// nanoseconds from sending a byte (once) to retiring it
     pub rtt_samples: Vec<u64>,
 }
 

@@ -3,16 +3,16 @@
 
 use carrick_ir::NetLayer;
 
-use crate::agenda::Agenda;
 use crate::app::{App, Ask};
-use crate::between::Between;
 use crate::calls::{self, Calls};
 use crate::core::{Core, Record, Refused};
+use crate::event_queue::EventQueue;
 use crate::fabric::packets::Packets;
 use crate::icmp;
 use crate::interface::Interface;
 use crate::ip;
 use crate::link::{Fate, Link};
+use crate::middlebox::Middlebox;
 use crate::observe::Observer;
 
 /// What happens at a time.
@@ -67,12 +67,12 @@ fn collect(app: &mut App, asks: &mut Vec<Ask>, host: usize, observer: &mut dyn O
 pub struct Net<'o> {
     pub hosts: Vec<Host>,
     /// what all packets go through, if there is something
-    pub between: Option<Between>,
+    pub between: Option<Middlebox>,
     calls: Calls,
     layer: NetLayer,
     pub(crate) watch: Watch<'o>,
     pub(crate) now: u64,
-    agenda: Agenda<Happening>,
+    event_queue: EventQueue<Happening>,
     pub(crate) packets: Packets,
     /// packets that were made
     pub packets_made: u64,
@@ -94,7 +94,7 @@ impl<'o> Net<'o> {
             layer,
             watch: Watch { observer, tracing, records: Vec::new() },
             now: 0,
-            agenda: Agenda::default(),
+            event_queue: EventQueue::default(),
             packets: Packets::default(),
             packets_made: 0,
         }
@@ -118,7 +118,7 @@ impl<'o> Net<'o> {
         }
         let mut until = limit;
         let mut ending = false;
-        while let Some((at, happening)) = self.agenda.next() {
+        while let Some((at, happening)) = self.event_queue.next() {
             if at > until || self.watch.observer.enough() {
                 break;
             }
@@ -132,7 +132,7 @@ impl<'o> Net<'o> {
     }
 
     pub(crate) fn plan(&mut self, at: u64, happening: Happening) {
-        self.agenda.plan(at, happening);
+        self.event_queue.plan(at, happening);
     }
 
     fn happen(&mut self, happening: Happening) {
@@ -255,8 +255,8 @@ impl<'o> Net<'o> {
     }
 
     fn requests(&mut self, host: usize) -> bool {
-        let (h, agenda, now) = (&mut self.hosts[host], &mut self.agenda, self.now);
-        let wake = |at, conn| agenda.plan(at, Happening::Wake { host, conn });
+        let (h, event_queue, now) = (&mut self.hosts[host], &mut self.event_queue, self.now);
+        let wake = |at, conn| event_queue.plan(at, Happening::Wake { host, conn });
         let watch = &mut self.watch;
         self.calls.make(&mut *h.core, &mut h.asks, now, wake, |core| watch.trace(core, host, now))
     }

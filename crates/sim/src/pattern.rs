@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The octets that applications send: each stream begins with its number, the rest is a function of seed and offset.
+//! The bytes that applications send: each stream begins with its number, the rest is a function of seed and offset.
 //!
-//! Simulations spend their time on packets, not on this: the octets are a window into one table of random octets whose length
+//! Simulations spend their time on packets, not on this: the bytes are a window into one table of random bytes whose length
 //! is prime, so that no two places of a stream that a protocol could confuse look alike.
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use crate::rng::Rng;
 
 /// The table's period, a prime.
 const PERIOD: usize = 131_071;
-/// Octets behind the period, so that most pieces are one copy.
+/// Bytes behind the period, so that most pieces are one copy.
 const OVERLAP: usize = 65_536;
 
 fn table() -> &'static [u8] {
@@ -24,16 +24,16 @@ fn table() -> &'static [u8] {
     })
 }
 
-/// A stream's octets.
+/// A stream's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
-    /// the stream's number: its first eight octets, little-endian
+    /// the stream's number: its first eight bytes, little-endian
     pub number: u64,
     pub seed: u64,
 }
 
 impl Pattern {
-    /// The octets from `offset` on, in pieces of the table, for `len` octets.
+    /// The bytes from `offset` on, in pieces of the table, for `len` bytes.
     fn pieces(&self, offset: u64, len: usize) -> impl Iterator<Item = &'static [u8]> {
         let shift = (self.seed ^ self.number.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
         let mut at = (offset % PERIOD as u64 + shift % PERIOD as u64) as usize % PERIOD;
@@ -47,13 +47,13 @@ impl Pattern {
         })
     }
 
-    /// How many of `len` octets from `offset` on are part of the number, and those octets.
+    /// How many of `len` bytes from `offset` on are part of the number, and those bytes.
     fn head(&self, offset: u64, len: usize) -> ([u8; 8], usize, usize) {
         let from = offset.min(8) as usize;
         (self.number.to_le_bytes(), from, (8 - from).min(len))
     }
 
-    /// Puts `len` octets from `offset` on into `out` (which is cleared).
+    /// Puts `len` bytes from `offset` on into `out` (which is cleared).
     pub fn fill(&self, offset: u64, len: usize, out: &mut Vec<u8>) {
         out.clear();
         for piece in self.pieces(offset, len) {
@@ -63,7 +63,7 @@ impl Pattern {
         out[..take].copy_from_slice(&number[from..from + take]);
     }
 
-    /// `len` octets from `offset` on; nearly always a piece of the table.
+    /// `len` bytes from `offset` on; nearly always a piece of the table.
     pub fn octets(&self, offset: u64, len: usize) -> Cow<'static, [u8]> {
         if offset >= 8
             && let Some(piece) = self.pieces(offset, len).next().filter(|p| p.len() == len)
@@ -75,7 +75,7 @@ impl Pattern {
         Cow::Owned(octets)
     }
 
-    /// Where the octets differ from what should be at `offset`, if they do.
+    /// Where the bytes differ from what should be at `offset`, if they do.
     pub fn first_difference(&self, offset: u64, octets: &[u8]) -> Option<u64> {
         let (number, from, take) = self.head(offset, octets.len());
         let mut at = take;

@@ -4,8 +4,8 @@
 use carrick_ir::{FieldDef, InterfaceCall, Program, Ty};
 
 use crate::core::Data;
-use crate::dice::Dice;
 use crate::edges::Edges;
+use crate::random_source::RandomSource;
 
 /// What a request of some call brings.
 pub struct Drawn {
@@ -26,13 +26,13 @@ impl Drawn {
     }
 }
 
-impl Dice {
+impl RandomSource {
     /// A number or an edge.
     fn number_or(&mut self, edges: &Edges) -> u64 {
         if self.one_in(3) { edges.number(self) } else { self.number() }
     }
 
-    /// A length of at most `most`: none, one octet, an edge, all but one, all, or any.
+    /// A length of at most `most`: none, one byte, an edge, all but one, all, or any.
     fn length(&mut self, most: u64, edges: &Edges) -> u64 {
         match self.roll(12) {
             0 | 1 => 0,
@@ -58,7 +58,7 @@ impl Dice {
         }
     }
 
-    /// A call at one of two ends, that sends or wants at most so many octets.
+    /// A call at one of two ends, that sends or wants at most so many bytes.
     pub fn request(
         &mut self,
         program: &Program,

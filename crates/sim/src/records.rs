@@ -15,7 +15,7 @@ const SENT: u32 = 257;
 const ARRIVED: u32 = 258;
 const COMPLETED: u32 = 259;
 
-/// Octets of a record's head.
+/// Bytes of a record's head.
 const HEAD: usize = 24;
 /// Words of the longest record, and more: whatever says more is no such stream.
 const MOST_WORDS: u32 = 65_536;

@@ -9,13 +9,13 @@ use carrick_interp::debug::Hook;
 use carrick_ir::{COUNTERS, NetLayer, Program, STATUS_NAMES};
 
 use crate::app::{self, App, End, Place, Plan, Record, Side};
-use crate::between::Between;
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::Core;
 use crate::interface::{Call, Interface, Shape};
 use crate::interpreted::Interpreted;
 use crate::judge::{self, Verdict};
 use crate::link::{Link, LinkConfig, LinkCounters};
+use crate::middlebox::Middlebox;
 use crate::net::{Host, Net};
 use crate::observe::Observer;
 
@@ -24,14 +24,14 @@ const CLIENT: u32 = 0x0a00_0001;
 const SERVER: u32 = 0x0a00_0002;
 
 /// Where servers listen; more follow where one has too few connections. No well-known protocol is there, so that nobody who
-/// reads a capture takes the octets for one.
+/// reads a capture takes the bytes for one.
 const PORT: u16 = 5001;
 /// Where nobody listens.
 pub(crate) const DEAF_PORT: u16 = 4999;
-/// Octets of a request or response, where nothing else is said.
+/// Bytes of a request or response, where nothing else is said.
 const RPC_LONGEST: u32 = 65_536;
 
-/// Octets of a message where applications speak verbs, at most.
+/// Bytes of a message where applications speak verbs, at most.
 const VERBS_MESSAGE: u32 = 65_536;
 
 /// Who runs the program.
@@ -78,7 +78,7 @@ pub struct Scenario {
     pub seed: u64,
     pub link: LinkConfig,
     pub mtu: u32,
-    /// octets of a message, however many packets that takes; without it, what fits into one
+    /// bytes of a message, however many packets that takes; without it, what fits into one
     pub message: Option<u32>,
     /// a value for each parameter of the program; empty: the defaults
     pub params: Vec<u64>,
@@ -131,7 +131,7 @@ impl Scenario {
         Scenario { plans: vec![plan], ..Scenario::bulk(seed, link, 8) }
     }
 
-    /// As many transfers from client to server at once as there are sizes (each at least 8 octets): the streams of one
+    /// As many transfers from client to server at once as there are sizes (each at least 8 bytes): the streams of one
     /// connection, where connections have several.
     pub fn streams(seed: u64, link: LinkConfig, sizes: &[u64]) -> Scenario {
         let stream = |(number, octets): (u64, &u64)| Plan {
@@ -205,7 +205,7 @@ impl BetweenReport {
 }
 
 impl Report {
-    /// Octets that arrived at both ends together.
+    /// Bytes that arrived at both ends together.
     pub fn received(&self) -> u64 {
         self.connections.iter().flatten().map(|r| r.received).sum()
     }
@@ -266,9 +266,9 @@ pub fn between_config(way: &Way<'_>, scenario: &Scenario, trace: bool) -> Config
     Config { seed, params: way.params.clone(), ..host_config(scenario, 0, trace) }
 }
 
-fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Between, String> {
+fn make_between(way: &Way<'_>, scenario: &Scenario, tracing: bool) -> Result<Middlebox, String> {
     let core = in_network(way, between_config(way, scenario, tracing))?;
-    Ok(Between::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
+    Ok(Middlebox::new(core, [2, 3].map(|number| Link::new(scenario.link.clone(), scenario.seed, number))))
 }
 
 /// Runs a scenario between a client and a server.

@@ -3,10 +3,10 @@
 
 use carrick_ir::ROUTE;
 
-use crate::between::Between;
 use crate::core::Refused;
 use crate::fabric::packets::Label;
 use crate::link::Fate;
+use crate::middlebox::Middlebox;
 use crate::net::{Happening, Net};
 
 impl Net<'_> {
@@ -32,7 +32,7 @@ impl Net<'_> {
     }
 
     /// Lets out what there is, and plans the next timer.
-    fn after(&mut self, mut between: Between) {
+    fn after(&mut self, mut between: Middlebox) {
         self.watch.trace_between(&mut *between.core, self.now);
         self.send_on(&mut between);
         while between.core.next_completion().is_some() {}
@@ -46,7 +46,7 @@ impl Net<'_> {
         self.between = Some(between);
     }
 
-    fn send_on(&mut self, between: &mut Between) {
+    fn send_on(&mut self, between: &mut Middlebox) {
         loop {
             let (slot, mut octets) = self.packets.begin();
             if !between.core.tx(&mut octets, self.now()) {

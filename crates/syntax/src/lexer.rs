@@ -13,7 +13,7 @@ use crate::span::Span;
 pub enum TokenKind {
     Ident,
     Int(u64),
-    /// a number with a unit, as in `10ms`; how many octets of the text are the number
+    /// a number with a unit, as in `10ms`; how many bytes of the text are the number
     Unit(u64, u32),
     /// one of [`PUNCTUATION`]
     Punct(&'static str),
@@ -251,7 +251,7 @@ impl Lexer<'_> {
         let start = self.at;
         let radix = match self.rest().get(..2) {
             Some("0x" | "0X") => 16,
-            // No binary digit begins a unit, and no rate, or no octet, is as common as none.
+            // No binary digit begins a unit, and no rate, or no byte, is as common as none.
             Some("0b" | "0B") if !self.rest().starts_with("0bps") && !self.no_octets() => 2,
             _ => 10,
         };

@@ -81,7 +81,7 @@ fn fuzz(seconds: &str, seed: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// From this length on, in octets, a text may be nested deeply.
+/// From this length on, in bytes, a text may be nested deeply.
 const DEEP_AFTER: usize = 4096;
 
 fn save(path: &Path, text: &str) {

@@ -116,7 +116,7 @@ const WORDS: &[&str] = &[
     "\t",
 ];
 
-/// Longest text, in octets: what is wrong with a long one is wrong with a short one.
+/// Longest text, in bytes: what is wrong with a long one is wrong with a short one.
 const LONGEST: usize = 60_000;
 
 /// Makes one broken program after another.

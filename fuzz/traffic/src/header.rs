@@ -8,7 +8,7 @@ use carrick_ir::{NetLayer, Program};
 
 use crate::record::Packet;
 
-/// Octets of the header that a packet over ipv4 begins with.
+/// Bytes of the header that a packet over ipv4 begins with.
 const IPV4: u32 = 20;
 
 /// Packets and fields as tables.

@@ -14,7 +14,7 @@ const FIRST: usize = 24;
 const LAST: usize = 8;
 /// A run is ended after so many.
 const MOST: usize = 2000;
-/// Octets of the longest packet that the fuzzer takes.
+/// Bytes of the longest packet that the fuzzer takes.
 const LONGEST: usize = 1500;
 /// Runs with random applications on random networks.
 const RANDOM: u64 = 8;

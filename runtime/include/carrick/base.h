@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every module of the runtime and all generated code includes: types, octet order, small helpers. */
+/* What every module of the runtime and all generated code includes: types, byte order, small helpers. */
 #ifndef CARRICK_BASE_H
 #define CARRICK_BASE_H
 
@@ -19,7 +19,7 @@
 #define CARRICK_CONSTANTS /* what a constant array has more, where a target keeps them in a place of their own */
 #endif
 
-/* In one piece and then turned round: compilers assemble octets in ways that make a processor wait. */
+/* In one piece and then turned round: compilers assemble bytes in ways that make a processor wait. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define CARRICK_SWAP(bits, v) __builtin_bswap##bits(v)
 #else
@@ -42,7 +42,7 @@ CARRICK_LOAD_STORE(16)
 CARRICK_LOAD_STORE(32)
 CARRICK_LOAD_STORE(64)
 
-/* 1 to 64 bits, most significant first, from bit offset `at`. For fields that are not whole octets; with constants for
+/* 1 to 64 bits, most significant first, from bit offset `at`. For fields that are not whole bytes; with constants for
  * `at` and `bits` the loops fall away. */
 static inline uint64_t carrick_load_bits(const uint8_t *p, uint32_t at, uint32_t bits) {
     uint32_t first = at / 8, end = (at + bits + 7) / 8, below = end * 8 - at - bits;
@@ -53,7 +53,7 @@ static inline uint64_t carrick_load_bits(const uint8_t *p, uint32_t at, uint32_t
     return v & (UINT64_MAX >> (64 - bits));
 }
 
-/* Into octets that are zero where the field goes. */
+/* Into bytes that are zero where the field goes. */
 static inline void carrick_store_bits(uint8_t *p, uint32_t at, uint32_t bits, uint64_t v) {
     uint32_t first = at / 8, end = (at + bits + 7) / 8, below = end * 8 - at - bits;
     v &= UINT64_MAX >> (64 - bits);
@@ -63,7 +63,7 @@ static inline void carrick_store_bits(uint8_t *p, uint32_t at, uint32_t bits, ui
         p[i - 1] |= (uint8_t)v;
 }
 
-/* In place of the octets of an option: the list ends there. */
+/* In place of the bytes of an option: the list ends there. */
 #define CARRICK_END_OF_OPTIONS UINT32_MAX
 
 static inline uint64_t carrick_min64(uint64_t a, uint64_t b) {
@@ -82,7 +82,7 @@ static inline uint64_t carrick_pow2(uint64_t v) {
     return p;
 }
 
-/* The region without its first n octets, never past its end. */
+/* The region without its first n bytes, never past its end. */
 static inline struct carrick_addr carrick_addr_skip(struct carrick_addr a, uint64_t n) {
     n = carrick_min64(n, a.len);
     if (a.ptr)

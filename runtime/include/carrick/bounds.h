@@ -12,7 +12,7 @@
 
 #define CARRICK_INLINE static inline CARRICK_UNUSED
 /* A function that is verified by itself, whoever calls it. */
-#define CARRICK_APART static inline CARRICK_UNUSED
+#define CARRICK_GLOBAL_FN static inline CARRICK_UNUSED
 /* Returns 0 from a function that is verified by itself if this pointer is NULL. */
 #define CARRICK_GIVEN(pointer) ((void)(pointer))
 
@@ -57,7 +57,7 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
 }
 
 /* The compiler knows nothing of the value from here on, where it would undo what a verifier has to see. */
-#define CARRICK_OPAQUE(v) ((void)(v))
+#define CARRICK_BARRIER_VAR(v) ((void)(v))
 
 /* An object of zeros; a copy of an object, of an array, and of the members of an object before one. */
 #define CARRICK_ZERO(object)                       (*(object) = (__typeof__(*(object))){0})

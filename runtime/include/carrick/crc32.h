@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CRC-32 of IEEE 802.3. Only programs that have such a field include this. Sixteen octets at a time by tables; on
+ * The CRC-32 of IEEE 802.3. Only programs that have such a field include this. Sixteen bytes at a time by tables; on
  * processors that multiply without carries, 64 at a time.
  */
 #ifndef CARRICK_CRC32_H
@@ -11,8 +11,8 @@
 #define CARRICK_CRC32_START 0xffffffffu
 
 /*
- * What octets leave, of what each of their bits leaves: remainders add up without carries. A row has the remainders of
- * the octets 1, 2, 4 to 128, each followed by the same number of zeros.
+ * What bytes leave, of what each of their bits leaves: remainders add up without carries. A row has the remainders of
+ * the bytes 1, 2, 4 to 128, each followed by the same number of zeros.
  */
 #define CARRICK_CRC32_BIT(octet, bit, r) (((octet) >> (bit)&1u) * UINT32_C(r))
 #define CARRICK_CRC32_1(o, a, b, c, d, e, f, g, h)                                                                     \
@@ -34,7 +34,7 @@
             CARRICK_CRC32_64(192u, __VA_ARGS__)                                                                        \
     }
 
-/* The remainder of each octet, followed by 0 to 15 octets of zeros. */
+/* The remainder of each byte, followed by 0 to 15 bytes of zeros. */
 static const uint32_t carrick_crc32_table[16][256] = {
     CARRICK_CRC32_ROW(0x77073096, 0xee0e612c, 0x076dc419, 0x0edb8832, 0x1db71064, 0x3b6e20c8, 0x76dc4190, 0xedb88320),
     CARRICK_CRC32_ROW(0x191b3141, 0x32366282, 0x646cc504, 0xc8d98a08, 0x4ac21251, 0x958424a2, 0xf0794f05, 0x3b83984b),
@@ -54,18 +54,18 @@ static const uint32_t carrick_crc32_table[16][256] = {
     CARRICK_CRC32_ROW(0xae689191, 0x87a02563, 0xd4314c87, 0x73139f4f, 0xe6273e9e, 0x173f7b7d, 0x2e7ef6fa, 0x5cfdedf4),
 };
 
-/* Four octets, the least significant first, as a CRC-32 stands in a packet. */
+/* Four bytes, the least significant first, as a CRC-32 stands in a packet. */
 static inline uint32_t carrick_crc32_load(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* What four octets leave that are followed by `zeros` octets. */
+/* What four bytes leave that are followed by `zeros` bytes. */
 static inline uint32_t carrick_crc32_four(uint32_t word, unsigned zeros) {
     return carrick_crc32_table[zeros + 3][word & 0xff] ^ carrick_crc32_table[zeros + 2][word >> 8 & 0xff] ^
            carrick_crc32_table[zeros + 1][word >> 16 & 0xff] ^ carrick_crc32_table[zeros][word >> 24];
 }
 
-/* Goes on with n octets, by tables. */
+/* Goes on with n bytes, by tables. */
 static inline uint32_t carrick_crc32_base(uint32_t crc, const uint8_t *p, size_t n) {
     for (; n >= 16; p += 16, n -= 16)
         crc = carrick_crc32_four(crc ^ carrick_crc32_load(p), 12) ^ carrick_crc32_four(carrick_crc32_load(p + 4), 8) ^
@@ -81,12 +81,12 @@ static inline uint32_t carrick_crc32_base(uint32_t crc, const uint8_t *p, size_t
 
 #include <wmmintrin.h>
 
-/* Below so many octets folding does not pay. */
+/* Below so many bytes folding does not pay. */
 #define CARRICK_CRC32_SHORT      128u
 #define CARRICK_CRC32_HAS_WIDE() __builtin_cpu_supports("pclmul")
 
 /*
- * The octets as a polynomial, x^127 first: both halves of `at` are moved ahead, by their product with what x leaves to
+ * The bytes as a polynomial, x^127 first: both halves of `at` are moved ahead, by their product with what x leaves to
  * the power of the distance (Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction,
  * 2009). The product of two reflected words is x times too large, which the powers allow for.
  */
@@ -99,10 +99,10 @@ static inline __m128i carrick_crc32_load128(const uint8_t *p) {
     return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-/* Goes on with n octets, at least 64. */
+/* Goes on with n bytes, at least 64. */
 __attribute__((target("pclmul"))) static uint32_t CARRICK_UNUSED carrick_crc32_wide(uint32_t crc, const uint8_t *p,
                                                                                     size_t n) {
-    /* x^575 and x^511: 64 octets ahead. x^191 and x^127: 16. */
+    /* x^575 and x^511: 64 bytes ahead. x^191 and x^127: 16. */
     const __m128i far = _mm_set_epi64x((long long)0xcad38e8f00000000u, 0x653d982200000000);
     const __m128i near = _mm_set_epi64x((long long)0x9ba54c6f00000000u, 0x65673b4600000000);
     /* Four names, not an array: that would stay in memory. */
@@ -117,7 +117,7 @@ __attribute__((target("pclmul"))) static uint32_t CARRICK_UNUSED carrick_crc32_w
     d = carrick_crc32_fold(carrick_crc32_fold(carrick_crc32_fold(a, near, b), near, c), near, d);
     for (; n >= 16; p += 16, n -= 16)
         d = carrick_crc32_fold(d, near, carrick_crc32_load128(p));
-    /* These 16 octets leave what all before them left. */
+    /* These 16 bytes leave what all before them left. */
     uint8_t left[16];
     memcpy(left, &d, sizeof left);
     return carrick_crc32_base(carrick_crc32_base(0, left, sizeof left), p, n);
@@ -131,14 +131,14 @@ __attribute__((target("pclmul"))) static uint32_t CARRICK_UNUSED carrick_crc32_w
 
 #endif
 
-/* Goes on with n octets. Start with CARRICK_CRC32_START, invert the result. */
+/* Goes on with n bytes. Start with CARRICK_CRC32_START, invert the result. */
 static inline uint32_t carrick_crc32(uint32_t crc, const uint8_t *p, size_t n) {
     if (n < CARRICK_CRC32_SHORT || !CARRICK_CRC32_HAS_WIDE())
         return carrick_crc32_base(crc, p, n);
     return carrick_crc32_wide(crc, p, n);
 }
 
-/* Goes on with n octets of ones. */
+/* Goes on with n bytes of ones. */
 static inline uint32_t carrick_crc32_ones(uint32_t crc, size_t n) {
     for (; n >= 4; n -= 4)
         crc = carrick_crc32_four(~crc, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a data unit knows of its octets (paper 1 §5.1, §5.2, appendix D): where they begin and end, which may be
- * overwritten, which are there. No octet is touched here.
+ * What a data unit knows of its bytes (paper 1 §5.1, §5.2, appendix D): where they begin and end, which may be
+ * overwritten, which are there. No byte is touched here.
  */
 #ifndef CARRICK_EXTENT_H
 #define CARRICK_EXTENT_H
@@ -10,9 +10,9 @@
 
 /* What is to be sent. base <= end; reclaimed <= base; end - reclaimed <= capacity. */
 struct carrick_tx {
-    uint64_t base;      /* the first octet that is still held */
+    uint64_t base;      /* the first byte that is still held */
     uint64_t end;       /* one past the last */
-    uint64_t reclaimed; /* the first octet that may not be overwritten yet */
+    uint64_t reclaimed; /* the first byte that may not be overwritten yet */
     uint64_t size;      /* where the unit ends, UINT64_MAX if it does not */
     uint64_t floor[2];  /* no queued payload of a round begins before it; of meaning while there is one */
     uint64_t pending;   /* queued blueprints with a payload of this unit, 32 bits for each round */
@@ -28,14 +28,14 @@ CARRICK_INLINE void carrick_tx_open(struct carrick_tx *tx, uint64_t size) {
     tx->open = true;
 }
 
-/* How many octets would be taken now. */
+/* How many bytes would be taken now. */
 CARRICK_INLINE uint64_t carrick_tx_room(const struct carrick_tx *tx, uint64_t mask) {
     if (!tx->open)
         return 0;
     return carrick_min64(mask + 1 - (tx->end - tx->reclaimed), tx->size - tx->end);
 }
 
-/* Of `len` octets from `from` on, those that are there: how many, and where they begin. */
+/* Of `len` bytes from `from` on, those that are there: how many, and where they begin. */
 CARRICK_INLINE uint64_t carrick_tx_held(const struct carrick_tx *tx, uint64_t *from, uint64_t len) {
     uint64_t to = len > UINT64_MAX - *from ? UINT64_MAX : *from + len;
     *from = carrick_max64(*from, tx->reclaimed);
@@ -56,7 +56,7 @@ CARRICK_INLINE void carrick_tx_reclaim(struct carrick_tx *tx, uint64_t pending) 
     tx->reclaimed = carrick_max64(tx->reclaimed, free);
 }
 
-/* Retires; returns how many octets. */
+/* Retires; returns how many bytes. */
 CARRICK_INLINE uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
     len = carrick_min64(len, tx->end - tx->base);
     tx->base += len;
@@ -65,7 +65,7 @@ CARRICK_INLINE uint64_t carrick_tx_flush(struct carrick_tx *tx, uint64_t len) {
 }
 
 /*
- * The round of a payload that begins there and is queued while so many are. While something is always queued, octets
+ * The round of a payload that begins there and is queued while so many are. While something is always queued, bytes
  * still are to come free: which payload is the first is known for each round, and one begins when none of the other is
  * left.
  */
@@ -94,7 +94,7 @@ CARRICK_INLINE void carrick_tx_sent(struct carrick_tx *tx, uint16_t round) {
     carrick_tx_reclaim(tx, tx->pending);
 }
 
-/* Octets [lo, hi) from the unit's base that are there, beyond the in-order ones. */
+/* Bytes [lo, hi) from the unit's base that are there, beyond the in-order ones. */
 struct carrick_rx_run {
     uint32_t lo, hi;
 };
@@ -104,11 +104,11 @@ struct carrick_rx_run {
 #define CARRICK_RX_RUNS 16u
 #endif
 
-/* What was received. `ready` octets from base are in order; the runs lie above, ascending, not touching. */
+/* What was received. `ready` bytes from base are in order; the runs lie above, ascending, not touching. */
 struct carrick_rx {
-    uint64_t base; /* the first octet that was not flushed */
+    uint64_t base; /* the first byte that was not flushed */
     uint64_t size; /* where the unit ends, UINT64_MAX if it does not */
-    uint64_t room; /* octets from base on that it has room for, a power of two */
+    uint64_t room; /* bytes from base on that it has room for, a power of two */
     uint32_t ready;
     uint16_t count;
     bool open;

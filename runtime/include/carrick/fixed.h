@@ -38,7 +38,7 @@ CARRICK_INLINE int64_t carrick_ratio_s(int64_t a, int64_t b) {
     return carrick_signed(ratio, (a < 0) != (b < 0));
 }
 
-CARRICK_APART uint64_t carrick_square_root(uint64_t of) {
+CARRICK_GLOBAL_FN uint64_t carrick_square_root(uint64_t of) {
     uint64_t root = 0;
     for (uint32_t i = 0; i < 48; i++) {
         uint64_t more = root | (uint64_t)1 << (47 - i);
@@ -48,7 +48,7 @@ CARRICK_APART uint64_t carrick_square_root(uint64_t of) {
     return root;
 }
 
-CARRICK_APART uint64_t carrick_cube_root(uint64_t of) {
+CARRICK_GLOBAL_FN uint64_t carrick_cube_root(uint64_t of) {
     uint64_t root = 0;
     for (uint32_t i = 0; i < 43; i++) {
         uint64_t more = root | (uint64_t)1 << (42 - i);
@@ -60,7 +60,7 @@ CARRICK_APART uint64_t carrick_cube_root(uint64_t of) {
 
 /* The logarithm to base 2, rounded down, or less by one in the last place; 0 of what is not above 0. The number's
  * digits behind its first one become a part of 1: each time this is squared, one more digit of the logarithm shows. */
-CARRICK_APART int64_t carrick_fixed_log2(int64_t a) {
+CARRICK_GLOBAL_FN int64_t carrick_fixed_log2(int64_t a) {
     if (a <= 0)
         return 0;
     uint64_t part = (uint64_t)a, log = 0;

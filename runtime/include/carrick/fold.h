@@ -13,12 +13,12 @@ CARRICK_INLINE uint16_t carrick_sum_16(uint64_t sum) {
     return (uint16_t)(half >> 16);
 }
 
-/* The sum of a piece of `len` octets and the piece that follows it. */
+/* The sum of a piece of `len` bytes and the piece that follows it. */
 CARRICK_INLINE uint64_t carrick_sum_join(uint64_t first, size_t len, uint64_t second) {
     return first + (len & 1 ? __builtin_bswap16(carrick_sum_16(second)) : second);
 }
 
-/* The checksum as it stands in a header: store its octets as they are. */
+/* The checksum as it stands in a header: store its bytes as they are. */
 CARRICK_INLINE uint16_t carrick_sum_fold(uint64_t sum) {
     return (uint16_t)~carrick_sum_16(sum);
 }

@@ -52,7 +52,7 @@ static inline void carrick_input_resume(struct carrick_input *in, uint64_t now, 
     carrick_input_due(in);
 }
 
-/* So many octets went out by an input with a rate, which makes good so much of what they were late. */
+/* So many bytes went out by an input with a rate, which makes good so much of what they were late. */
 static inline void carrick_input_charge(struct carrick_input *in, uint64_t octets, uint64_t now, uint64_t lateness) {
     in->since = carrick_max64(in->key, now > lateness ? now - lateness : 0);
     in->owed = in->rest + octets * CARRICK_OCTET;

@@ -21,7 +21,7 @@ struct carrick_ip {
     uint8_t protocol, ttl, tos, interface;
 };
 
-/* How long the header of a packet of `len` octets is, or the negative of (counter + 1) that says why it is none. */
+/* How long the header of a packet of `len` bytes is, or the negative of (counter + 1) that says why it is none. */
 CARRICK_INLINE int carrick_ip_begin(const uint8_t *p, uint32_t len) {
     if (p[0] >> 4 != 4)
         return -1 - CARRICK_COUNT_IP_VERSION;
@@ -51,7 +51,7 @@ CARRICK_INLINE int carrick_ip_read(const uint8_t *p, uint32_t header, uint64_t s
     return (int)header;
 }
 
-/* A header before `payload_len` octets. */
+/* A header before `payload_len` bytes. */
 CARRICK_INLINE void carrick_ip_build(uint8_t *p, const struct carrick_ip *ip, uint32_t payload_len,
                                      uint16_t identification) {
     const uint32_t do_not_fragment = 0x4000;

@@ -57,7 +57,7 @@ static inline void carrick_memory_forget(struct carrick_memory *m, uint64_t toke
     m->open[hole].token = 0;
 }
 
-/* How many octets from `ptr` on are memory of the open request; 0 if it is complete. */
+/* How many bytes from `ptr` on are memory of the open request; 0 if it is complete. */
 static inline uint64_t carrick_memory_left(const struct carrick_memory *m, uint64_t token, const uint8_t *ptr) {
     const struct carrick_open *open = carrick_memory_find(m, token);
     uintptr_t at = (uintptr_t)ptr, from = (uintptr_t)open->ptr;
@@ -73,7 +73,7 @@ static inline struct carrick_addr carrick_memory_there(const struct carrick_memo
     return a.len ? a : (struct carrick_addr){0};
 }
 
-/* Puts octets of a packet or a request into the memory of a request; how many. */
+/* Puts bytes of a packet or a request into the memory of a request; how many. */
 static inline uint64_t carrick_memory_put(const struct carrick_memory *m, struct carrick_addr from, uint64_t len,
                                           struct carrick_addr to) {
     uint64_t source = from.token ? carrick_memory_left(m, from.token, from.ptr) : from.len;

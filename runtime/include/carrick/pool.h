@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the bytes of RX units are: in blocks that all units of a context share. A unit takes one when bytes come for
- * it, and gives it back when the application has them all, so one that holds nothing takes no memory. Octet `offset` of
+ * it, and gives it back when the application has them all, so one that holds nothing takes no memory. Byte `offset` of
  * a unit is in the block that its table names at offset / block, modulo the table's length: as long as twice the
  * largest unit, so that two blocks never meet there. Units that do not grow are one block each, in which offsets wrap.
  */
@@ -20,12 +20,12 @@ struct carrick_pool {
     uint32_t *tables;           /* for each slot `turn` + 1 entries: a block + 1; 0: none */
     uint32_t *free;             /* blocks that were given back; the last one is taken first */
     uint64_t least, most, left; /* of the room of a unit; what units may still grow by */
-    uint64_t mask, turn;        /* a block has mask + 1 octets */
+    uint64_t mask, turn;        /* a block has mask + 1 bytes */
     uint32_t shift;             /* and is 1 << shift */
     uint32_t free_count, fresh;
 };
 
-/* Octets of a block, of units that have room for `least` bytes and grow to `most`. */
+/* Bytes of a block, of units that have room for `least` bytes and grow to `most`. */
 static inline uint64_t carrick_pool_block(uint64_t least, uint64_t most) {
     if (least >= most)
         return least;
@@ -86,7 +86,7 @@ static inline void carrick_pool_read(struct carrick_pool *pool, uint64_t slot, u
     }
 }
 
-/* Octets [from, to) of a unit are over; `all`: it holds nothing behind them. */
+/* Bytes [from, to) of a unit are over; `all`: it holds nothing behind them. */
 static inline void carrick_pool_pass(struct carrick_pool *pool, uint64_t slot, uint64_t from, uint64_t to, bool all) {
     if (!pool->turn && !all)
         return;

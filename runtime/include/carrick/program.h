@@ -44,14 +44,14 @@ enum carrick_error {
 /* addr_t: where a contiguous region starts, how long it is, and the request that it belongs to. */
 struct carrick_addr {
     uint8_t *ptr;   /* NULL: none */
-    uint64_t len;   /* octets */
+    uint64_t len;   /* bytes */
     uint64_t token; /* 0: belongs to no request */
 };
 
 /* One finished request. */
 struct carrick_completion {
     uint64_t token;
-    uint64_t value; /* octets, or a handle: what the call says */
+    uint64_t value; /* bytes, or a handle: what the call says */
     uint8_t status; /* enum carrick_status */
 };
 
@@ -61,7 +61,7 @@ struct carrick_request {
     uint64_t token;           /* chosen by the application, not 0; unique among its open requests */
     struct carrick_addr data; /* the event's addr_t field, if it has one (token is set by the core) */
     uint64_t args[16];        /* the event's other fields, in declared order */
-    bool writable;            /* the program may put octets at `data` until the request is complete */
+    bool writable;            /* the program may put bytes at `data` until the request is complete */
     uint32_t owner;           /* for whom: as carrick_stack_act_for says it; cores that hold no rates do not look */
 };
 
@@ -81,7 +81,7 @@ typedef void (*carrick_trace_fn)(void *user, uint32_t kind, uint32_t number, con
 struct carrick_config {
     uint64_t seed;          /* randomness and the secret key */
     uint32_t address;       /* the core's IPv4 address, host order */
-    uint32_t mtu;           /* octets of an IP packet, 68..65535 */
+    uint32_t mtu;           /* bytes of an IP packet, 68..65535 */
     uint32_t completions;   /* most open requests, a power of two; 0: 1024 */
     const uint64_t *params; /* a value for each of the program's parameters, in order; NULL: the defaults */
     carrick_trace_fn trace; /* NULL: none */
@@ -151,7 +151,7 @@ struct carrick_program {
     const struct carrick_claim_info *claims; /* by number, as trace records of failed claims have it */
     uint32_t claim_count;
 
-    /* Octets of memory for this configuration (64-octet aligned), 0 if the configuration is invalid. Pages of data
+    /* Bytes of memory for this configuration (64-byte aligned), 0 if the configuration is invalid. Pages of data
      * buffers are only touched when used, so give it memory that the system zeroes on demand (mmap). */
     size_t (*footprint)(const struct carrick_config *config);
     /* The most instances that a context can have with this configuration, of those that have most: how many connections
@@ -159,12 +159,12 @@ struct carrick_program {
     uint32_t (*capacity)(const struct carrick_config *config);
     /* Makes a core in `memory`, which must be zeroed. Returns NULL if the configuration is invalid. */
     struct carrick_core *(*init)(void *memory, const struct carrick_config *config);
-    /* One packet from the network: 0, CARRICK_DROPPED or CARRICK_AGAIN. The octets are not used after the return. */
+    /* One packet from the network: 0, CARRICK_DROPPED or CARRICK_AGAIN. The bytes are not used after the return. */
     int (*rx)(struct carrick_core *core, const uint8_t *packet, uint32_t len, uint64_t now);
     /* Takes packets until one is refused with CARRICK_AGAIN; returns how many were taken (dropped ones included). */
     uint32_t (*rx_burst)(struct carrick_core *core, const uint8_t *const *packets, const uint32_t *lens, uint32_t count,
                          uint64_t now);
-    /* The next packet: its length, 0 if there is none. `buffer` has at least `cap` octets. */
+    /* The next packet: its length, 0 if there is none. `buffer` has at least `cap` bytes. */
     uint32_t (*tx)(struct carrick_core *core, uint8_t *buffer, uint32_t cap, uint64_t now);
     /* Up to `count` packets into buffers[i], lengths into lens[i]; returns how many. */
     uint32_t (*tx_burst)(struct carrick_core *core, uint8_t *const *buffers, uint32_t cap, uint32_t *lens,
@@ -195,7 +195,7 @@ struct carrick_program {
     /* By which interface the packet leaves that tx made last; CARRICK_ROUTE (carrick/store.h): where its destination
      * leads. */
     uint32_t (*tx_interface)(const struct carrick_core *core);
-    /* The most octets of a request's data; 0: as many as there are. */
+    /* The most bytes of a request's data; 0: as many as there are. */
     uint32_t request_most;
     /* The first condition on parameters (as written) that this configuration does not meet; NULL if it meets all or if
      * a parameter is outside its range. The function is NULL if the program requires nothing. */

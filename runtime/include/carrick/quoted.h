@@ -8,14 +8,14 @@
 
 #define CARRICK_ICMP         1u
 #define CARRICK_ICMP_HEADER  8u
-#define CARRICK_QUOTED_LEAST 8u /* octets behind the network header that every report quotes */
+#define CARRICK_QUOTED_LEAST 8u /* bytes behind the network header that every report quotes */
 
 /* What is reported, and which part of the packet is quoted. */
 struct carrick_quoted {
-    uint64_t mtu;    /* octets behind the network header that the next hop carries; 0: it is not said */
+    uint64_t mtu;    /* bytes behind the network header that the next hop carries; 0: it is not said */
     uint32_t from;   /* who says it */
-    uint32_t header; /* octets of the quoted network header */
-    uint32_t len;    /* quoted octets behind it */
+    uint32_t header; /* bytes of the quoted network header */
+    uint32_t len;    /* quoted bytes behind it */
     uint8_t kind;    /* number of a variant of `report_t` */
 };
 
@@ -34,7 +34,7 @@ CARRICK_INLINE int carrick_quoted_kind(uint8_t type, uint8_t code) {
     return code <= 15 ? 6 : -1;
 }
 
-/* Checks the quoted packet, of which `len` octets are there. Fills in what stands in its header: the address of the
+/* Checks the quoted packet, of which `len` bytes are there. Fills in what stands in its header: the address of the
  * core is its source. Returns 0, or the negative of (counter + 1) that says what is wrong. */
 CARRICK_INLINE int carrick_quoted_check(const uint8_t *p, uint32_t len, uint32_t address, uint8_t protocol,
                                         struct carrick_ip *ip, struct carrick_quoted *quoted) {
@@ -64,7 +64,7 @@ CARRICK_INLINE int carrick_quoted_check(const uint8_t *p, uint32_t len, uint32_t
     return 0;
 }
 
-/* The MTU of a message, less the network header; 0: it says none. A link carries at least 68 octets (RFC 791). */
+/* The MTU of a message, less the network header; 0: it says none. A link carries at least 68 bytes (RFC 791). */
 CARRICK_INLINE uint64_t carrick_quoted_mtu(const uint8_t *message) {
     uint32_t next_hop = message[0] == 3 && message[1] == 4 ? carrick_load16(message + 6) : 0;
     return next_hop < 68 ? 0 : next_hop - CARRICK_IP_HEADER;

@@ -24,7 +24,7 @@ struct carrick_key {
         c = CARRICK_ROTATE(c, 32);                                                                                     \
     } while (0)
 
-/* SipHash-2-4 of `count` words, each as 8 octets little-endian; `count` is a constant. */
+/* SipHash-2-4 of `count` words, each as 8 bytes little-endian; `count` is a constant. */
 CARRICK_INLINE uint64_t carrick_siphash(struct carrick_key key, const uint64_t *words, uint32_t count) {
     uint64_t a = key.k0 ^ 0x736f6d6570736575u, b = key.k1 ^ 0x646f72616e646f6du;
     uint64_t c = key.k0 ^ 0x6c7967656e657261u, d = key.k1 ^ 0x7465646279746573u;

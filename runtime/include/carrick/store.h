@@ -55,7 +55,7 @@ static inline void carrick_store_look(struct carrick_store *s, const uint8_t *pa
     s->gone = false;
 }
 
-/* A slot for a packet of `len` octets, + 1. There is room for one more than `capacity`. */
+/* A slot for a packet of `len` bytes, + 1. There is room for one more than `capacity`. */
 static inline uint32_t carrick_store_slot(struct carrick_store *s, uint32_t len) {
     uint32_t slot = s->free ? s->free : ++s->fresh;
     struct carrick_held *h = &s->held[slot - 1];
@@ -67,7 +67,7 @@ static inline uint32_t carrick_store_slot(struct carrick_store *s, uint32_t len)
     return slot;
 }
 
-/* The octets of a slot. */
+/* The bytes of a slot. */
 static inline uint8_t *carrick_store_octets(const struct carrick_store *s, uint32_t slot) {
     return s->octets + (size_t)(slot - 1) * s->room;
 }
@@ -89,7 +89,7 @@ static inline void carrick_store_leave(struct carrick_store *s, uint32_t slot, u
     s->leaving_last = slot;
 }
 
-/* A packet of `len` octets that leaves in place of the one that is looked at: where to write it. */
+/* A packet of `len` bytes that leaves in place of the one that is looked at: where to write it. */
 static inline uint8_t *carrick_store_make(struct carrick_store *s, uint32_t len, uint32_t interface) {
     uint32_t slot = carrick_store_slot(s, len);
     carrick_store_leave(s, slot, interface);

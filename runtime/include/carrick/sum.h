@@ -8,7 +8,7 @@
 
 #include "carrick/fold.h"
 
-/* The octets that fill no vectors, copied to `to` if `copy`. */
+/* The bytes that fill no vectors, copied to `to` if `copy`. */
 static inline uint64_t carrick_sum_rest(bool copy, uint8_t *to, const uint8_t *from, size_t n) {
     uint64_t sum = 0;
     size_t at = 0;
@@ -37,7 +37,7 @@ static inline uint64_t carrick_sum_rest(bool copy, uint8_t *to, const uint8_t *f
 }
 
 /*
- * One body, for vectors of 16 octets, which every 64-bit machine has, and of 32, where the processor has them. Of each
+ * One body, for vectors of 16 bytes, which every 64-bit machine has, and of 32, where the processor has them. Of each
  * 64-bit lane only the whole and its upper half are added up: the sum of the lower halves is what the upper ones leave.
  */
 #define CARRICK_SUM_STEP(lanes, copy, to, from, at, whole, upper)                                                      \
@@ -84,7 +84,7 @@ static uint64_t CARRICK_UNUSED carrick_copy_sum_base(uint8_t *to, const uint8_t 
     CARRICK_SUM_BODY(carrick_lanes_2, true, to, from, n);
 }
 
-/* Below so many octets the wider vectors do not pay for being asked for. */
+/* Below so many bytes the wider vectors do not pay for being asked for. */
 #define CARRICK_SUM_SHORT 128u
 
 #if defined(__x86_64__)
@@ -111,14 +111,14 @@ __attribute__((target("avx2"))) static uint64_t CARRICK_UNUSED carrick_copy_sum_
 
 #endif
 
-/* The sum of n octets. */
+/* The sum of n bytes. */
 static inline uint64_t carrick_sum(const uint8_t *p, size_t n) {
     if (n < CARRICK_SUM_SHORT)
         return carrick_sum_rest(false, NULL, p, n);
     return CARRICK_HAS_WIDE() ? carrick_sum_wide(p, n) : carrick_sum_base(p, n);
 }
 
-/* Copies n octets and returns their sum. The regions do not overlap. */
+/* Copies n bytes and returns their sum. The regions do not overlap. */
 static inline uint64_t carrick_copy_sum(uint8_t *to, const uint8_t *from, size_t n) {
     if (n < CARRICK_SUM_SHORT)
         return carrick_sum_rest(true, to, from, n);

@@ -33,7 +33,7 @@ static inline uint64_t carrick_ring_read_sum(const uint8_t *ring, uint64_t mask,
     return first == len ? sum : carrick_sum_join(sum, first, carrick_copy_sum(to + first, ring, len - first));
 }
 
-/* Appends; returns how many octets were taken. */
+/* Appends; returns how many bytes were taken. */
 static inline uint64_t carrick_tx_add(struct carrick_tx *tx, uint8_t *ring, uint64_t mask, struct carrick_addr from,
                                       uint64_t len) {
     len = carrick_min64(carrick_min64(len, from.len), carrick_tx_room(tx, mask));
@@ -49,7 +49,7 @@ static inline void carrick_tx_settle(struct carrick_tx *tx) {
     (void)tx;
 }
 
-/* Copies [lo, hi) where nothing is yet: octets already there are kept. */
+/* Copies [lo, hi) where nothing is yet: bytes already there are kept. */
 static inline void carrick_rx_fill(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, const uint8_t *from,
                                    uint32_t lo, uint32_t hi) {
     uint32_t at = lo > rx->ready ? lo : rx->ready;
@@ -64,7 +64,7 @@ static inline void carrick_rx_fill(struct carrick_rx *rx, struct carrick_pool *p
         carrick_pool_write(pool, slot, rx->base + at, from + (at - lo), hi - at);
 }
 
-/* Octets [lo, hi) from base; false if that needs more runs than there are. */
+/* Bytes [lo, hi) from base; false if that needs more runs than there are. */
 static inline bool carrick_rx_insert(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot,
                                      const uint8_t *from, uint32_t lo, uint32_t hi) {
     struct carrick_rx_run *runs = rx->runs;
@@ -103,7 +103,7 @@ static inline bool carrick_rx_insert(struct carrick_rx *rx, struct carrick_pool 
     return true;
 }
 
-/* len octets at `from` belong at `offset` of the unit. */
+/* len bytes at `from` belong at `offset` of the unit. */
 static inline enum carrick_rx_result carrick_rx_add(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot,
                                                     struct carrick_addr from, uint64_t len, uint64_t offset) {
     len = carrick_min64(len, from.len);
@@ -127,7 +127,7 @@ static inline enum carrick_rx_result carrick_rx_add(struct carrick_rx *rx, struc
     return taken ? result : CARRICK_RX_FULL;
 }
 
-/* The next octets go to `to` (nowhere if it is none); returns how many. */
+/* The next bytes go to `to` (nowhere if it is none); returns how many. */
 static inline uint64_t carrick_rx_flush(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t slot, uint64_t len,
                                         struct carrick_addr to) {
     len = carrick_min64(len, rx->ready);

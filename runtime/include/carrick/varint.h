@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Variable-length integers (RFC 9000 §16): two bits say in how many octets a number below 2^62 stands. */
+/* Variable-length integers (RFC 9000 §16): two bits say in how many bytes a number below 2^62 stands. */
 #ifndef CARRICK_VARINT_H
 #define CARRICK_VARINT_H
 
@@ -7,13 +7,13 @@
 
 #define CARRICK_VARINT_MAX 0x3fffffffffffffffu
 
-/* The fewest octets for a number modulo 2^62. */
+/* The fewest bytes for a number modulo 2^62. */
 static inline uint32_t carrick_varint_len(uint64_t v) {
     v &= CARRICK_VARINT_MAX;
     return v < 0x40 ? 1 : v < 0x4000 ? 2 : v < 0x40000000 ? 4 : 8;
 }
 
-/* Reads a number; returns how many octets it takes, 0 if `room` has not as many. */
+/* Reads a number; returns how many bytes it takes, 0 if `room` has not as many. */
 static inline uint32_t carrick_varint_load(const uint8_t *p, uint32_t room, uint64_t *v) {
     if (room == 0)
         return 0;
@@ -27,7 +27,7 @@ static inline uint32_t carrick_varint_load(const uint8_t *p, uint32_t room, uint
     return len;
 }
 
-/* Writes a number modulo 2^62 in the fewest octets; returns how many. */
+/* Writes a number modulo 2^62 in the fewest bytes; returns how many. */
 static inline uint32_t carrick_varint_store(uint8_t *p, uint64_t v) {
     uint32_t len = carrick_varint_len(v);
     v &= CARRICK_VARINT_MAX;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use carrick_ir::{BlueprintDef, BpFieldKind, BpId, Instr, Loc, NetField, Ty};
 
-use super::emitter::{Emitted, Emitter, Site, unfit};
+use super::emitter::{Emitted, Emitter, Site, unsupported};
 use super::expr::Scope;
 use super::names::variable;
 use super::packets::most_options;
@@ -55,7 +55,7 @@ impl Emitter<'_> {
             | Instr::TimerRestart { which: None, .. }
             | Instr::TimerStop { which: None, .. }
             | Instr::Raise { .. } => return Ok(None),
-            _ => return unfit("an instruction on data or stored packets", site.loc),
+            _ => return unsupported("an instruction on data or stored packets", site.loc),
         }))
     }
 
@@ -85,7 +85,7 @@ impl Emitter<'_> {
         found.map_or("u8:0".into(), |f| format!("interface_of(bp.net_{} as u32)", f.name))
     }
 
-    /// The functions that write a blueprint as octets.
+    /// The functions that write a blueprint as bytes.
     fn writer(&mut self, bp: BpId, loc: Loc) -> Emitted<String> {
         let program = self.program;
         let def = &program.blueprints[bp.index()];
@@ -99,7 +99,7 @@ impl Emitter<'_> {
                 BpFieldKind::Computed(e) => {
                     let value = self.expr(e, Scope::OUTSIDE)?;
                     if value.contains("env.") {
-                        return unfit("a computed field that is not of its packet alone", loc);
+                        return unsupported("a computed field that is not of its packet alone", loc);
                     }
                     self.cast(&e.ty, &field.ty, value)
                 }

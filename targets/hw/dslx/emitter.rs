@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use carrick_driver::targets::Unfit;
+use carrick_driver::targets::Unsupported;
 use carrick_ir::{BpId, CtxId, FuncId, Instr, Loc, ParamId, Program, Ty};
 
 use super::effects::Effects;
 use super::shape::Shapes;
 
 /// What the emitter cannot make a circuit of.
-pub type Emitted<T> = Result<T, Unfit>;
+pub type Emitted<T> = Result<T, Unsupported>;
 
 /// Something from outside that chains read, beside event and context.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,6 +120,6 @@ impl<'p> Emitter<'p> {
 }
 
 /// A refusal at a place.
-pub fn unfit<T>(what: impl Into<String>, loc: Loc) -> Emitted<T> {
-    Err(Unfit { what: what.into(), declared: None, loc })
+pub fn unsupported<T>(what: impl Into<String>, loc: Loc) -> Emitted<T> {
+    Err(Unsupported { what: what.into(), declared: None, loc })
 }

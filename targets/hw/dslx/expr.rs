@@ -3,7 +3,7 @@
 
 use carrick_ir::{ArrayId, BinOp, Builtin, Expr, ExprKind, Function, Loc, LocalId, Place, Proj, Ty, UnOp};
 
-use super::emitter::{Emitted, Emitter, Input, unfit};
+use super::emitter::{Emitted, Emitter, Input, unsupported};
 use super::names::variable;
 use super::shape::{PartTy, parts, scalar};
 
@@ -78,7 +78,7 @@ impl Emitter<'_> {
     fn query(&mut self, e: &Expr, scope: Scope<'_>) -> Emitted<String> {
         let space = |input: Input, name: &str, this: &mut Self| {
             if scope.issued {
-                return unfit(
+                return unsupported(
                     "the space of a unit of data after an instruction of the same chain",
                     scope.at(e),
                 );
@@ -94,7 +94,7 @@ impl Emitter<'_> {
             }
             ExprKind::ListFull(list) => {
                 let Ty::List(_, most, _) = list.ty else {
-                    return unfit("a list without a length", scope.at(e));
+                    return unsupported("a list without a length", scope.at(e));
                 };
                 format!("({}.len == u32:{most})", self.load(list, scope)?)
             }
@@ -115,8 +115,8 @@ impl Emitter<'_> {
             ExprKind::WndHead(_)
             | ExprKind::WndTest(..)
             | ExprKind::WndFirstSet(_)
-            | ExprKind::WndFirstUnset(_) => return unfit("a sliding window", scope.at(e)),
-            ExprKind::TimerArmed(..) => return unfit("whether a timer runs", scope.at(e)),
+            | ExprKind::WndFirstUnset(_) => return unsupported("a sliding window", scope.at(e)),
+            ExprKind::TimerArmed(..) => return unsupported("whether a timer runs", scope.at(e)),
             ExprKind::BpField(n) if self.reading.is_some() => {
                 let fields = self.reading.map(|bp| &self.program.blueprints[bp.index()].fields);
                 let field = fields.and_then(|fields| fields.get(*n as usize));
@@ -124,7 +124,7 @@ impl Emitter<'_> {
             }
             ExprKind::HeaderLen if self.reading.is_some() => "header_len".into(),
             ExprKind::PayloadLen if self.reading.is_some() => "payload_len".into(),
-            _ => return unfit("an expression of parsers and headers", scope.at(e)),
+            _ => return unsupported("an expression of parsers and headers", scope.at(e)),
         })
     }
 
@@ -142,7 +142,7 @@ impl Emitter<'_> {
         Ok(match op {
             UnOp::Neg => format!("(-{value})"),
             UnOp::Not | UnOp::BitNot => format!("!{value}"),
-            UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2 => return unfit("a root or a logarithm", loc),
+            UnOp::Sqrt | UnOp::Cbrt | UnOp::Log2 => return unsupported("a root or a logarithm", loc),
         })
     }
 
@@ -174,7 +174,7 @@ impl Emitter<'_> {
                 let right = self.cast(&b.ty, &a.ty, right);
                 return Ok(self.compare(op, &a.ty, &left, &right));
             }
-            _ => return unfit("arithmetic of rates and fractions, which needs 128 bits", loc),
+            _ => return unsupported("arithmetic of rates and fractions, which needs 128 bits", loc),
         };
         let left = self.cast(&a.ty, &e.ty, left);
         let right = self.cast(&b.ty, &e.ty, right);
@@ -197,7 +197,7 @@ impl Emitter<'_> {
         let by = self.constant(b).filter(|by| by.is_power_of_two());
         let (left, (_, signed)) = (self.expr(a, scope)?, scalar(self.program, &a.ty));
         let Some(by) = by.filter(|by| !signed || *by <= i64::MAX as u64) else {
-            return unfit("a division by something other than a constant power of two", scope.at(e));
+            return unsupported("a division by something other than a constant power of two", scope.at(e));
         };
         let (shift, ty) = (by.trailing_zeros(), self.ty(&a.ty));
         let up = format!("(if {left} < {ty}:0 {{ {left} + {ty}:{} }} else {{ {left} }})", by - 1);
@@ -293,7 +293,7 @@ impl Emitter<'_> {
                 });
                 Ok(format!("skip({a}, {by})"))
             }
-            _ => unfit("a keyed hash", loc),
+            _ => unsupported("a keyed hash", loc),
         }
     }
 
@@ -321,14 +321,14 @@ impl Emitter<'_> {
             }
             (Ty::Blueprint(_), Proj::PayloadLen) => return Ok(("payload_.len".into(), Ty::Bytes)),
             (Ty::Blueprint(_), Proj::PayloadAddr) => return Ok(("payload_.addr".into(), Ty::Addr)),
-            _ => return unfit("a part of the received packet", scope.loc),
+            _ => return unsupported("a part of the received packet", scope.loc),
         };
         match nth(first) {
             Some((name, part)) => match &part.ty {
                 PartTy::Is(ty) => Ok((name, ty.clone())),
-                _ => unfit("a part without bits", scope.loc),
+                _ => unsupported("a part without bits", scope.loc),
             },
-            None => unfit("the token of an event that no application caused", scope.loc),
+            None => unsupported("the token of an event that no application caused", scope.loc),
         }
     }
 
@@ -336,7 +336,7 @@ impl Emitter<'_> {
     pub fn load(&mut self, place: &Place, scope: Scope<'_>) -> Emitted<String> {
         let mut text = scope.name(place.root).to_owned();
         let Some(mut ty) = scope.ty(place.root).cloned() else {
-            return unfit("a name without a value", scope.loc);
+            return unsupported("a name without a value", scope.loc);
         };
         for proj in &place.path {
             match (proj, &ty) {
@@ -385,7 +385,7 @@ impl Emitter<'_> {
     /// The root of a place with another value at the place.
     pub fn stored(&mut self, place: &Place, value: String, scope: Scope<'_>) -> Emitted<String> {
         let Some(ty) = scope.ty(place.root).cloned() else {
-            return unfit("a name without a value", scope.loc);
+            return unsupported("a name without a value", scope.loc);
         };
         self.with(&ty, scope.name(place.root).to_owned(), &place.path, value, scope)
     }

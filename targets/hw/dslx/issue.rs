@@ -4,7 +4,7 @@
 use carrick_ir::{CtxId, Expr, Instr, Loc, LocalId, Operand, Ty};
 
 use super::body::Body;
-use super::emitter::{Emitted, Emitter, Site, unfit};
+use super::emitter::{Emitted, Emitter, Site, unsupported};
 
 impl Emitter<'_> {
     /// Writes what issues an instruction.
@@ -12,9 +12,9 @@ impl Emitter<'_> {
         match instr {
             Instr::NewCtx { ctx, value, id } => self.make(*ctx, *value, id, loc, body)?,
             Instr::DelCtx { .. } => body.line_of(loc, "let io = Issued { gone: u1:1, ..io };"),
-            Instr::RebindCtx { .. } => return unfit("`rebind_ctx`", loc),
+            Instr::RebindCtx { .. } => return unsupported("`rebind_ctx`", loc),
             Instr::PktStore { .. } | Instr::PktRelease { .. } | Instr::PktDiscard { .. } => {
-                return unfit("a store of packets", loc);
+                return unsupported("a store of packets", loc);
             }
             _ => {}
         }
@@ -61,7 +61,7 @@ impl Emitter<'_> {
 
     fn make(&mut self, ctx: CtxId, value: LocalId, id: &Expr, loc: Loc, body: &mut Body<'_>) -> Emitted<()> {
         if self.made.is_some_and(|made| made != ctx) {
-            return unfit("instances of two contexts", loc);
+            return unsupported("instances of two contexts", loc);
         }
         self.made = Some(ctx);
         let (name, id) = (self.ty(&Ty::Context(ctx)), self.expr(id, body.scope(loc))?);

@@ -3,7 +3,7 @@
 
 use carrick_ir::{Loc, Order, Ty};
 
-use super::emitter::{Emitted, Emitter, unfit};
+use super::emitter::{Emitted, Emitter, unsupported};
 use super::names::variable;
 
 /// A kind of list.
@@ -15,7 +15,9 @@ struct Kind {
 
 impl Emitter<'_> {
     fn kind(&mut self, list: &Ty) -> Emitted<Kind> {
-        let Ty::List(of, most, _) = list else { return unfit("a list of an unknown kind", Loc::default()) };
+        let Ty::List(of, most, _) = list else {
+            return unsupported("a list of an unknown kind", Loc::default());
+        };
         Ok(Kind { name: self.ty(list), element: self.ty(of), most: *most })
     }
 
@@ -108,10 +110,12 @@ impl Emitter<'_> {
 
     /// The field that sorts a list, with a dot, and its type.
     fn key(&mut self, list: &Ty) -> Emitted<(String, Ty)> {
-        let Ty::List(of, _, order) = list else { return unfit("a list of an unknown kind", Loc::default()) };
+        let Ty::List(of, _, order) = list else {
+            return unsupported("a list of an unknown kind", Loc::default());
+        };
         let program = self.program;
         let Some(ty) = program.sort_key(of, *order) else {
-            return unfit("a list without a key", Loc::default());
+            return unsupported("a list without a key", Loc::default());
         };
         Ok(match (order, &**of) {
             (Order::SortedBy(field), Ty::Struct(id)) => {

@@ -30,7 +30,7 @@ use carrick_ir::{
 };
 
 use effects::{Effects, Var, changed};
-use emitter::{Emitted, Emitter, unfit};
+use emitter::{Emitted, Emitter, unsupported};
 pub use emitter::{Input, Site};
 pub use packets::Packets;
 pub use shape::{Leaf, Shapes};
@@ -64,7 +64,7 @@ pub struct Design {
 /// The first part of it of which no circuit is made.
 pub fn emit(program: &Program) -> Emitted<Design> {
     if program.net_header.layer == NetLayer::Ipv6 {
-        return unfit("addresses of IPv6", Loc::default());
+        return unsupported("addresses of IPv6", Loc::default());
     }
     let whole = Packets::of(program).and_then(|packets| written(program, Ok(packets)));
     whole.or_else(|why| written(program, Err(why)))
@@ -100,7 +100,7 @@ fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
     }
     let makes = emitter.made.is_some();
     if most(program, &|stmt| matches!(stmt.kind, StmtKind::Instr(Instr::NewCtx { .. }))) > 1 {
-        return unfit("a chain that makes more than one instance", Loc::default());
+        return unsupported("a chain that makes more than one instance", Loc::default());
     }
     let env = emitter.env();
     let mut text = format!(
@@ -150,9 +150,9 @@ fn issued(context: Option<&str>, draws: bool) -> String {
 fn only_context(program: &Program) -> Emitted<CtxId> {
     match program.contexts.as_slice() {
         [one] if !one.global => Ok(CtxId(0)),
-        [] => unfit("a program without a context", Loc::default()),
-        [_] => unfit("a global context", Loc::default()),
-        _ => unfit("several contexts", Loc::default()),
+        [] => unsupported("a program without a context", Loc::default()),
+        [_] => unsupported("a global context", Loc::default()),
+        _ => unsupported("several contexts", Loc::default()),
     }
 }
 
@@ -166,7 +166,7 @@ fn suits(program: &Program, chain: &Chain) -> Emitted<()> {
     let first = chain.present.iter().chain(chain.absent.iter().flatten()).next();
     let loc = first.map_or(Loc::default(), |f| program.functions[f.index()].loc);
     if !chain.fallback.is_empty() {
-        return unfit("a context that is found by a second id", loc);
+        return unsupported("a context that is found by a second id", loc);
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use super::packets::{OPTIONS, most_options};
 use super::shape::{options, scalar};
 
 impl Emitter<'_> {
-    /// The function that reads a list of options: one octet after the other, where an option may begin.
+    /// The function that reads a list of options: one byte after the other, where an option may begin.
     pub fn options_reader(&mut self, bp: BpId) -> Emitted<String> {
         let program = self.program;
         let def = &program.blueprints[bp.index()];
@@ -69,7 +69,7 @@ impl Emitter<'_> {
         ))
     }
 
-    /// The function that writes the options that a blueprint has: how many octets, and these from the most significant bits on.
+    /// The function that writes the options that a blueprint has: how many bytes, and these from the most significant bits on.
     pub fn options_writer(&mut self, bp: BpId, ty: &str) -> String {
         let program = self.program;
         let def = &program.blueprints[bp.index()];

@@ -3,21 +3,21 @@
 
 use carrick_ir::{BlueprintDef, BpFieldKind, Loc, NetLayer, Program, StmtKind, walk};
 
-use super::emitter::{Emitted, unfit};
+use super::emitter::{Emitted, unsupported};
 use super::shape::sends_payload;
 
-/// Octets of options that are read at most.
+/// Bytes of options that are read at most.
 pub const OPTIONS: u32 = 40;
-/// Octets of the longest header of IPv4.
+/// Bytes of the longest header of IPv4.
 const IPV4: u32 = 60;
 const PACKETS: &str = include_str!("packets.x");
 
 /// How long packets are that the circuit reads and makes.
 #[derive(Debug, Clone, Copy)]
 pub struct Packets {
-    /// octets of a packet that are read
+    /// bytes of a packet that are read
     pub window: u32,
-    /// octets of the longest header that is made
+    /// bytes of the longest header that is made
     pub longest: u32,
 }
 
@@ -49,7 +49,7 @@ impl Packets {
     }
 }
 
-/// The most octets that options of a packet take.
+/// The most bytes that options of a packet take.
 pub fn most_options(program: &Program, bp: &BlueprintDef) -> u32 {
     let Some(list) = bp.options.map(|list| &program.opt_lists[list.index()]) else { return 0 };
     let each = list.members.iter().map(|opt| u32::from(program.opts[opt.index()].len) + list.align - 1);
@@ -60,7 +60,7 @@ pub fn most_options(program: &Program, bp: &BlueprintDef) -> u32 {
 fn suits(program: &Program) -> Emitted<()> {
     let parser = &program.functions[program.parser.index()];
     if program.in_network.is_none() || program.net_header.layer != NetLayer::Ipv4 {
-        return unfit("packets of a program that is not in the network", parser.loc);
+        return unsupported("packets of a program that is not in the network", parser.loc);
     }
     let mut reads = 0;
     walk::statements(&parser.body, &mut |stmt| {
@@ -68,14 +68,14 @@ fn suits(program: &Program) -> Emitted<()> {
     });
     let first = parser.body.stmts.iter().any(|stmt| matches!(stmt.kind, StmtKind::Extract { .. }));
     if reads != 1 || !first || program.max_parsed > 1 {
-        return unfit("a parser that does not read one header and raise one event", parser.loc);
+        return unsupported("a parser that does not read one header and raise one event", parser.loc);
     }
     if sends_payload(program) || program.event_schedule.is_some() || !program.coalescing.is_empty() {
-        return unfit("packets of data or joined packets, or events that wait", parser.loc);
+        return unsupported("packets of data or joined packets, or events that wait", parser.loc);
     }
     let timers = program.contexts.iter().flat_map(|context| &context.timers);
     if timers.into_iter().any(|timer| !timer.says.is_empty() || timer.element.is_some()) {
-        return unfit("a timer whose event has fields, or one of several", parser.loc);
+        return unsupported("a timer whose event has fields, or one of several", parser.loc);
     }
     Ok(())
 }
@@ -94,7 +94,7 @@ fn plain(program: &Program, bp: &BlueprintDef) -> Emitted<()> {
         _ => true,
     });
     if more || wide || odd || !sums || !bp.parts.is_empty() {
-        return unfit(format!("packets of `{}`", bp.name), Loc::default());
+        return unsupported(format!("packets of `{}`", bp.name), Loc::default());
     }
     Ok(())
 }

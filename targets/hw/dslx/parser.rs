@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use carrick_ir::{BpFieldKind, BpId, EventId, IdId, Instr, NetField, StmtKind, Ty, walk};
 
-use super::emitter::{Emitted, Emitter, Site, unfit};
+use super::emitter::{Emitted, Emitter, Site, unsupported};
 use super::expr::Scope;
 use super::names::variable;
 use super::packets::{OPTIONS, Packets};
@@ -21,7 +21,9 @@ impl Emitter<'_> {
                 header = Some(function.locals[bp.index()].ty.clone());
             }
         });
-        let Some(Ty::Blueprint(bp)) = header else { return unfit("a parser without a header", function.loc) };
+        let Some(Ty::Blueprint(bp)) = header else {
+            return unsupported("a parser without a header", function.loc);
+        };
         let mut text = self.reader(bp)?;
         let (id, id_ty) = self.id_of_flows();
         let mut arms = String::new();

@@ -7,7 +7,7 @@ use carrick_ir::{Arg, Block, Expr, FuncId, Loc, LocalId, Place, Stmt, StmtKind, 
 
 use super::body::{Body, tuple, tuple as tuple_of};
 use super::effects::{Var, begins, changed, does_something, of_statement, of_statements};
-use super::emitter::{Emitted, Emitter, Input, unfit};
+use super::emitter::{Emitted, Emitter, Input, unsupported};
 use super::names::variable;
 
 /// Variables that say that what follows does not run.
@@ -187,7 +187,7 @@ impl Emitter<'_> {
                         (*n, format!("{text}.items[step__]"), format!("(step__ < {text}.len)"))
                     }
                     Ty::Array(_, n) => (*n, format!("{text}[step__]"), "u1:1".to_owned()),
-                    _ => return unfit("a loop over what has no elements", loc),
+                    _ => return unsupported("a loop over what has no elements", loc),
                 };
                 self.repeat(max.into(), *var, &item, &goes_on, inner, needed, loc, body)
             }
@@ -310,7 +310,7 @@ impl Emitter<'_> {
         let (bp, value) = match &stmt.kind {
             StmtKind::Extract { bp } => {
                 let Ty::Blueprint(id) = body.function.locals[bp.index()].ty else {
-                    return unfit("a header of an unknown kind", loc);
+                    return unsupported("a header of an unknown kind", loc);
                 };
                 self.ty(&Ty::Blueprint(id));
                 self.inputs.insert(Input::Header(id));
@@ -339,15 +339,15 @@ impl Emitter<'_> {
                             args.next();
                             self.expr(arg, scope)?
                         }
-                        (None, []) => return unfit("an option with too few fields", loc),
+                        (None, []) => return unsupported("an option with too few fields", loc),
                     };
                     set.push(format!("{}_{}: {value}", opt.name, field.name));
                 }
                 (*bp, format!("{} {{ {}, ..{} }}", self.of_local(*bp, body), set.join(", "), body.name(*bp)))
             }
-            StmtKind::SetPayloadOf { .. } => return unfit("the payload of another context", loc),
-            StmtKind::FrameAdd { .. } => return unfit("a packet made of frames", loc),
-            _ => return unfit("a sliding window", loc),
+            StmtKind::SetPayloadOf { .. } => return unsupported("the payload of another context", loc),
+            StmtKind::FrameAdd { .. } => return unsupported("a packet made of frames", loc),
+            _ => return unsupported("a sliding window", loc),
         };
         let name = body.name(bp).to_owned();
         body.line_of(loc, &format!("let {name} = {value};"));
@@ -477,7 +477,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         if body.issued && self.reads_space.contains(&func) {
-            return unfit("the space of a unit of data after an instruction of the same chain", loc);
+            return unsupported("the space of a unit of data after an instruction of the same chain", loc);
         }
         let mut given = vec!["env".to_owned()];
         let mut gives = Vec::new();

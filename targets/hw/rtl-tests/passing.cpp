@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Packets in a row through the modules of packets, with gaps and with a port that does not always take a beat, against
-// what a model says; and how often packets follow each other without any of that. LANES is the octets of a beat.
+// what a model says; and how often packets follow each other without any of that. LANES is the bytes of a beat.
 #include <cstdint>
 #include <cstring>
 #include <deque>

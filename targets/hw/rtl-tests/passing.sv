@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The modules of packets between a parser, a shell and a builder that do next to nothing. A packet's first octet is the parser's
+// The modules of packets between a parser, a shell and a builder that do next to nothing. A packet's first byte is the parser's
 // verdict; the second says what becomes of its event: nothing, dropped, rewritten, unchanged, two new packets, replaced and then
 // unchanged. A header that is made has the identification, the length of the payload, and the sum.
 module passing #(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The circuit as a core for hosts: packets go in and out of it as octets. Timers, parameters and random numbers are
+// The circuit as a core for hosts: packets go in and out of it as bytes. Timers, parameters and random numbers are
 // here, and the events that chains raise wait here.
 #include <array>
 #include <cstdint>

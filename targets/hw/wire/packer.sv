@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Makes a stream of beats of pieces that have from one octet to those of a beat. The first octet of a piece is in its highest
+// Makes a stream of beats of pieces that have from one byte to those of a beat. The first byte of a piece is in its highest
 // bits, that of a beat in its lowest.
 module packer #(
     parameter int DATA = 64

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Takes packets from a stream, one beat in a cycle: writes them to the store, and gives the first octets of each, its length, and
-// the sum of its 16-bit words up to the length that its IPv4 header says. The first octet of a beat has the lowest bits.
+// Takes packets from a stream, one beat in a cycle: writes them to the store, and gives the first bytes of each, its length, and
+// the sum of its 16-bit words up to the length that its IPv4 header says. The first byte of a beat has the lowest bits.
 module packet_in #(
     parameter int DATA = 64,
-    // octets of a packet that are given
+    // bytes of a packet that are given
     parameter int WINDOW = 120,
     parameter int STORE_BITS = 11
 ) (
@@ -47,7 +47,7 @@ module packet_in #(
     assign write_data = beat;
     assign out_octets = window[Words*DATA-1-:8*WINDOW];
 
-    // The beat with its first octet in the highest bits, and its octets that are summed.
+    // The beat with its first byte in the highest bits, and its bytes that are summed.
     assign all = first ? beat[DATA-17-:16] : total;
     always_comb begin
         count = '0;

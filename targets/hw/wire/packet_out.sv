@@ -7,12 +7,12 @@ module packet_out #(
     parameter int STORE_BITS = 11,
     parameter int ARGS = 64,
     parameter int SLOTS = 4,
-    // octets of the longest header that is made
+    // bytes of the longest header that is made
     parameter int LONGEST = 56
 ) (
     input  logic                         clk,
     input  logic                         rst,
-    // octets of a packet at most
+    // bytes of a packet at most
     input  logic [15:0]                  mtu,
     // the oldest packet: whether it has an event; if not, whether it goes on
     input  logic                         meta_valid,
@@ -102,7 +102,7 @@ module packet_out #(
             in_data  = read_data << (8 * skip);
             in_count = left < 16'(room) ? (Log + 1)'(left) : room;
             in_last  = left <= 16'(room);
-            // Nothing stands behind the octets of the packet.
+            // Nothing stands behind the bytes of the packet.
             for (int lane = 0; lane < Lanes; lane++)
                 if ((Log + 1)'(lane) >= in_count) in_data[DATA-1-8*lane-:8] = 8'd0;
         end

@@ -14,7 +14,7 @@ struct echo;
 struct echo_connection {
     struct echo *echo;
     uint64_t handle;
-    uint32_t held, sent; /* octets in the buffer, and of those given back */
+    uint32_t held, sent; /* bytes in the buffer, and of those given back */
     uint8_t buffer[ECHO_OCTETS];
 };
 

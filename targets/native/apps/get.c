@@ -142,7 +142,7 @@ static void get_await_end(struct get_file *f) {
     get_drain(f, CARRICK_OK, 0);
 }
 
-/* Octets of the body. */
+/* Bytes of the body. */
 static void get_body(struct get_file *f, const char *data, uint32_t len) {
     if (f->response.has_length && len > f->response.length - f->received)
         len = (uint32_t)(f->response.length - f->received);

@@ -20,7 +20,7 @@
 #define HTTP_PORT   80u
 #define HTTP_IN     65536u /* at least CARRICK_HTTP_HEAD */
 #define HTTP_OUT    131072u
-#define HTTP_LINGER 1048576u /* octets that are read and thrown away after an answer that ends a connection */
+#define HTTP_LINGER 1048576u /* bytes that are read and thrown away after an answer that ends a connection */
 
 struct http;
 
@@ -122,7 +122,7 @@ static void http_shut(void *user, enum carrick_status status, uint64_t value) {
     http_lingered(user, status, 0);
 }
 
-/* Ends a connection so that the answer arrives even if the peer still sends: closing with octets unread would reset it.
+/* Ends a connection so that the answer arrives even if the peer still sends: closing with bytes unread would reset it.
  */
 static void http_end(struct http_connection *c) {
     c->state = HTTP_LINGERING;
@@ -230,7 +230,7 @@ static void http_begin_upload(struct http_connection *c) {
     http_send(c);
 }
 
-/* Takes the first `len` octets out of the buffer. */
+/* Takes the first `len` bytes out of the buffer. */
 static void http_consume(struct http_connection *c, uint32_t len) {
     c->in_len -= len;
     memmove(c->in, c->in + len, c->in_len);

@@ -14,7 +14,7 @@ static bool piece_is(struct piece p, const char *word) {
     return strlen(word) == p.len && strncasecmp(p.at, word, p.len) == 0;
 }
 
-/* Octets of the head with its empty line, 0: it is not there yet. */
+/* Bytes of the head with its empty line, 0: it is not there yet. */
 static uint32_t head_len(const char *text, uint32_t len) {
     for (uint32_t i = 3; i < len; i++)
         if (memcmp(text + i - 3, "\r\n\r\n", 4) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A key-value store and what is asked of it, after eTran's evaluation (§6.2): keys of 32 octets, values of 64. No word
- * of how octets come and go: the applications `kv` and `kvload` stand on it, and what they are compared with.
+ * A key-value store and what is asked of it, after eTran's evaluation (§6.2): keys of 32 bytes, values of 64. No word
+ * of how bytes come and go: the applications `kv` and `kvload` stand on it, and what they are compared with.
  *
  *     G KEY          is answered by V VALUE, or N: there is no such key
  *     S KEY VALUE    by D: done, or F: the store is full
@@ -38,7 +38,7 @@ struct kv_store;
 struct kv_store *kv_store_open(uint32_t keys);
 void kv_store_close(struct kv_store *store);
 
-/* The server's end of a connection. The front end puts octets behind the `held` ones of `in`, and takes `out` away. */
+/* The server's end of a connection. The front end puts bytes behind the `held` ones of `in`, and takes `out` away. */
 struct kv_served {
     uint32_t held, out_len;
     bool wrong; /* what was asked is no request: the connection ends after what is in `out` */

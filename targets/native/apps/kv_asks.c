@@ -73,7 +73,7 @@ void kv_asks_close(struct kv_asks *asks) {
     free(asks->sequence);
 }
 
-/* Octets that begin with a word and follow from it. */
+/* Bytes that begin with a word and follow from it. */
 static void make_octets(uint64_t word, uint8_t *out, uint32_t len) {
     uint64_t state = word;
     for (uint32_t at = 0; at < len; at += sizeof word, word = random_word(&state))

@@ -63,7 +63,7 @@ static enum kv_word kv_set(struct kv_store *store, const uint8_t *key, const uin
     return KV_DONE;
 }
 
-/* Octets of the request that begins so; 0: it is none. */
+/* Bytes of the request that begins so; 0: it is none. */
 static uint32_t kv_octets(uint8_t word) {
     return word == KV_GET ? 1 + KV_KEY : word == KV_SET ? 1 + KV_KEY + KV_VALUE : 0;
 }

@@ -51,7 +51,7 @@ static struct carrick_port *open_port(const struct carrick_options *options, con
         return carrick_tun_open(rest, error);
     if (strncmp(port, "packet:", 7) == 0) {
         const struct carrick_port_taken taken = {options->address, options->program->protocol};
-        return carrick_packet_open(rest, options->between ? NULL : &taken, error);
+        return carrick_packet_open(rest, options->middlebox ? NULL : &taken, error);
     }
     if (strncmp(port, "xdp:", 4) == 0)
         return carrick_xdp_open(rest, options->address, error);
@@ -108,7 +108,7 @@ static bool open_records(struct run *run, const struct carrick_options *options,
 
 static bool open_stacks(struct run *run, const struct carrick_options *options, struct carrick_port_error *error) {
     struct carrick_port *ports[CARRICK_INTERFACES] = {0};
-    uint32_t stacks = options->between ? 1 : options->app_count;
+    uint32_t stacks = options->middlebox ? 1 : options->app_count;
     bool open = true;
     if (!open_records(run, options, error) || !open_ports(options, ports, error))
         return false;
@@ -196,10 +196,10 @@ static bool confine(const struct carrick_options *options, struct carrick_port_e
 
 /* There is no application that would say it. */
 static void say_between(const struct carrick_options *options) {
-    bool between = options->between && !options->here->between;
-    for (uint32_t i = 0; between && i < options->port_count; i++)
+    bool middlebox = options->middlebox && !options->here->middlebox;
+    for (uint32_t i = 0; middlebox && i < options->port_count; i++)
         printf("%s %s", i == 0 ? "running between" : " and", options->ports[i]);
-    if (between)
+    if (middlebox)
         puts("");
     fflush(stdout);
 }
@@ -246,7 +246,7 @@ int main(int argc, char **argv) {
     struct carrick_options options;
     struct carrick_port_error error = {""};
     struct run run = {.count = 0};
-    const struct carrick_here here = carrick_here();
+    const struct carrick_program_table here = carrick_program_table();
     switch (carrick_options_read(&options, &here, argc, argv, &error)) {
     case CARRICK_OPTIONS_HELP:
         carrick_options_help(&options, argv[0]);

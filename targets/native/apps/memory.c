@@ -68,7 +68,7 @@ static void memory_answered(void *user, enum carrick_status status, uint64_t oct
         memory_receive(r);
 }
 
-/* Whether these are the octets of the next message. */
+/* Whether these are the bytes of the next message. */
 static bool memory_is_sound(struct memory *memory, const struct memory_receive *r, uint32_t len) {
     if (len != memory->expected_len) {
         memory->expected_len = len;

@@ -140,8 +140,8 @@ static bool refuse(struct carrick_port_error *error, const char *why) {
 }
 
 /* Of a program in the network: two interfaces or more, and no end of a connection. */
-static bool fits_between(const struct carrick_options *options, struct carrick_port_error *error) {
-    if (options->port_count < 2 && !options->here->between)
+static bool fits_middlebox(const struct carrick_options *options, struct carrick_port_error *error) {
+    if (options->port_count < 2 && !options->here->middlebox)
         return refuse(error, "The program is one in the network: give --port for each of its interfaces, two or more "
                              "times.");
     if (options->loop)
@@ -177,7 +177,7 @@ static bool fits_endpoint(const struct carrick_options *options, struct carrick_
 }
 
 static bool is_complete(struct carrick_options *options, struct carrick_port_error *error) {
-    if (!(options->between ? fits_between : fits_endpoint)(options, error))
+    if (!(options->middlebox ? fits_middlebox : fits_endpoint)(options, error))
         return false;
     if (options->here->kind && (options->faulty || options->pcap || options->setting_count)) {
         snprintf(error->text, sizeof error->text, "%s",
@@ -191,11 +191,12 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
     return true;
 }
 
-enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_here *here,
-                                                 int argc, char **argv, struct carrick_port_error *error) {
+enum carrick_options_result carrick_options_read(struct carrick_options *options,
+                                                 const struct carrick_program_table *here, int argc, char **argv,
+                                                 struct carrick_port_error *error) {
     const struct carrick_program *program = &here->program;
     *options = (struct carrick_options){.here = here, .program = program, .changes = -1};
-    options->between = here->between || program->rx_on;
+    options->middlebox = here->middlebox || program->rx_on;
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i];
         bool known = true;
@@ -226,7 +227,7 @@ enum carrick_options_result carrick_options_read(struct carrick_options *options
 }
 
 void carrick_options_help(const struct carrick_options *options, const char *executable) {
-    if (options->between)
+    if (options->middlebox)
         printf("Example: run between two network devices\n    %s --port packet:eth0 --port packet:eth1\n\n",
                executable);
     else

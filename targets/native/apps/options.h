@@ -4,16 +4,16 @@
 #define CARRICK_APPS_OPTIONS_H
 
 #include "apps/apps.h"
-#include "apps/here.h"
+#include "apps/program_table.h"
 
 #define CARRICK_SETTINGS 64
 
 struct carrick_options {
-    const struct carrick_here *here;
+    const struct carrick_program_table *here;
     const struct carrick_program *program; /* the one there */
     const char *ports[CARRICK_INTERFACES]; /* as given */
     uint32_t port_count;
-    bool between;        /* the program is one in the network */
+    bool middlebox;      /* the program is one in the network */
     const char *apps[2]; /* as given; the second one only for the memory port */
     const struct carrick_application *applications[2];
     uint32_t app_count;
@@ -30,8 +30,9 @@ struct carrick_options {
 
 enum carrick_options_result { CARRICK_OPTIONS_RUN, CARRICK_OPTIONS_HELP, CARRICK_OPTIONS_WRONG };
 
-enum carrick_options_result carrick_options_read(struct carrick_options *options, const struct carrick_here *here,
-                                                 int argc, char **argv, struct carrick_port_error *error);
+enum carrick_options_result carrick_options_read(struct carrick_options *options,
+                                                 const struct carrick_program_table *here, int argc, char **argv,
+                                                 struct carrick_port_error *error);
 
 void carrick_options_help(const struct carrick_options *options, const char *executable);
 

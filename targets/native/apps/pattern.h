@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The octets that both ends of a scripted transfer expect: a splitmix64 step of seed and offset for each eight of them.
+/* The bytes that both ends of a scripted transfer expect: a splitmix64 step of seed and offset for each eight of them.
  */
 #ifndef CARRICK_APPS_PATTERN_H
 #define CARRICK_APPS_PATTERN_H
@@ -19,7 +19,7 @@ static inline void carrick_pattern_fill(uint64_t seed, uint64_t at, uint8_t *out
         out[i] = carrick_pattern(seed, at + i);
 }
 
-/* The first of `len` octets that is not as it should be; `len` if all are. */
+/* The first of `len` bytes that is not as it should be; `len` if all are. */
 static inline uint32_t carrick_pattern_check(uint64_t seed, uint64_t at, const uint8_t *got, uint32_t len) {
     uint32_t i = 0;
     while (i < len && got[i] == carrick_pattern(seed, at + i))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures what it takes to send messages to a peer's `memory`, to write there and to read from there, and looks at
- * every octet. Prints one line.
+ * every byte. Prints one line.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  *     echo                      ping COUNT SIZE (answers nanoseconds: median, 99th percentile)
  *     blast N (sends as fast as it goes)                 timed_recv N (answers nanoseconds)
  *
- * and, of RPCs, several at once, whose requests have N octets and whose responses M:
+ * and, of RPCs, several at once, whose requests have N bytes and whose responses M:
  *
  *     endpoint PORT             call COUNT IP PORT N SEED M SEED             serve COUNT N SEED M SEED
  */
@@ -30,9 +30,9 @@
 
 /* One half of a transfer. */
 struct script_half {
-    bool running, plain; /* plain: what the octets are does not matter */
+    bool running, plain; /* plain: what the bytes are does not matter */
     uint64_t left, done, seed;
-    uint32_t held, at; /* sending: octets in the buffer, and of those taken */
+    uint32_t held, at; /* sending: bytes in the buffer, and of those taken */
     uint8_t buffer[SCRIPT_BUFFER];
 };
 
@@ -48,7 +48,7 @@ enum script_task { TASK_NONE, TASK_SEND, TASK_RECV, TASK_FINISH, TASK_EXCHANGE, 
 
 struct script_connection {
     uint64_t handle;
-    uint64_t sent, received; /* octets since it was opened */
+    uint64_t sent, received; /* bytes since it was opened */
     bool open;
 };
 

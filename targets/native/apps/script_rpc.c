@@ -122,7 +122,7 @@ static void rpcs_go_on(struct script *script) {
     script_next(script);
 }
 
-/* The octets that are sent and those that are to come: N SEED M SEED from a word on, this end's first. */
+/* The bytes that are sent and those that are to come: N SEED M SEED from a word on, this end's first. */
 static bool rpc_octets(struct script *script, char **sent, char **come) {
     script->out.left = strtoull(sent[0], NULL, 10);
     script->in.left = strtoull(come[0], NULL, 10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The script's commands that move octets. */
+/* The script's commands that move bytes. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdlib.h>
@@ -174,7 +174,7 @@ static void task_begin(struct script *script, enum script_task task, bool plain)
     }
 }
 
-/* Sends n octets and receives m, at the same time. */
+/* Sends n bytes and receives m, at the same time. */
 static void task_move(struct script *script, uint64_t n, uint64_t seed_out, uint64_t m, uint64_t seed_in,
                       uint64_t value) {
     script->out.left = n;

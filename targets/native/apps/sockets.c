@@ -36,7 +36,7 @@ int relay_error(enum carrick_status status) {
 
 uint64_t relay_id(uint32_t place) {
     uint64_t random = 0;
-    (void)getrandom(&random, sizeof random, 0); /* of so few octets it always gives all */
+    (void)getrandom(&random, sizeof random, 0); /* of so few bytes it always gives all */
     return random << RELAY_PLACE_BITS | place;
 }
 

@@ -26,7 +26,7 @@
 
 struct relay;
 
-/* A connection: octets go up from the program to the peer, and down to it. */
+/* A connection: bytes go up from the program to the peer, and down to it. */
 struct relay_link {
     struct relay *relay;
     uint64_t id, handle;
@@ -37,7 +37,7 @@ struct relay_link {
     uint32_t requests; /* open ones; the place is free once there is none */
     uint32_t connect;  /* the one that connects, while `connecting` */
     uint32_t owner;    /* for whom they are */
-    uint32_t padding;  /* octets that are only to keep the socket from being writable until it is connected */
+    uint32_t padding;  /* bytes that are only to keep the socket from being writable until it is connected */
     uint64_t closer;   /* who has closed it and waits until the peer has all, or RELAY_NOBODY */
     struct carrick_socket_options options;
     bool left; /* the stack knows that the program is gone */
@@ -53,7 +53,7 @@ struct relay_link {
     uint32_t held_before, held_next;
     uint64_t held_until;
     uint64_t sent_at, received_at; /* when data was, last */
-    uint32_t segment;              /* octets of a whole one, 0: not known yet */
+    uint32_t segment;              /* bytes of a whole one, 0: not known yet */
     bool asks;                     /* for that */
     bool ending;
     uint32_t up_held, up_sent, down_held, down_written;
@@ -166,7 +166,7 @@ void relay_answer_with(struct relay *relay, uint64_t asker, const struct carrick
 /* Makes a pair of Unix sockets of this type. Returns the program's end, which has the name, or -1: the system gives
  * none. */
 int relay_pair(int type, const struct carrick_socket_name *name, int *ours);
-/* Fills the program's end of a pair until poll() does not report it as writable; *octets: how many that took. */
+/* Fills the program's end of a pair until poll() does not report it as writable; *bytes: how many that took. */
 bool relay_fill(int program, uint32_t *octets);
 /* An id with this place, which nobody can guess: names are made of ids, and who had a name first would keep it. */
 uint64_t relay_id(uint32_t place);
@@ -184,7 +184,7 @@ int relay_link_open(struct relay_link *link);
 void relay_connect(struct relay *relay, uint64_t asker, const struct carrick_ask *ask, int fd);
 /* The program has closed its end before it was connected. */
 void relay_connect_cancel(struct relay_link *link);
-/* It is connected now: tells its ends to whoever asks, and lets octets flow. */
+/* It is connected now: tells its ends to whoever asks, and lets bytes flow. */
 void relay_link_connected(struct relay_link *link, uint64_t handle, struct carrick_answer *ends);
 /* A request has ended, or the connection has: frees the place if that was the last thing that held it. */
 void relay_link_release(struct relay_link *link);

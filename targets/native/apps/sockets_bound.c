@@ -233,7 +233,7 @@ static void bound_keep(struct relay_bound *bound) {
         bound->kept++;
 }
 
-/* The program's end of a link, or -1: the system has none. accept() reads its first octet: an end that is closed with
+/* The program's end of a link, or -1: the system has none. accept() reads its first byte: an end that is closed with
  * that unread was never accepted, and its connection is reset. */
 static int bound_link(const struct relay_bound *bound, struct relay_link *link) {
     link->six = bound->six;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections of the relay: octets from a program's socket to the stack, and back. */
+/* Connections of the relay: bytes from a program's socket to the stack, and back. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -196,7 +196,7 @@ static void link_ask_segment(struct relay_link *link) {
         link->segment = RELAY_OCTETS;
 }
 
-/* How many octets are for the stack now. While more is to follow, whole segments are. */
+/* How many bytes are for the stack now. While more is to follow, whole segments are. */
 static uint32_t link_ready(struct relay_link *link) {
     uint32_t waiting = link->up_held - link->up_sent;
     bool more = (link->more || link->options.on & CARRICK_OPTION_CORK) && !link->up_over && !link->overdue;

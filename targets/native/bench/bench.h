@@ -8,7 +8,7 @@
 
 #include "carrick/app.h"
 
-#define BENCH_CHUNK 65536u /* octets of the buffers */
+#define BENCH_CHUNK 65536u /* bytes of the buffers */
 #define SERVER_IP   0x0a000001u
 #define CLIENT_IP   0x0a000002u
 #define BENCH_PORT  7777u
@@ -31,7 +31,7 @@ void bench_check(struct bench *b, enum carrick_status status);
 void bench_turn(struct bench *b);
 /* Joins the two by one more connection, to this port of the server. */
 bool bench_join(struct bench *b, uint16_t port);
-/* Carries so many octets from the client to the server, in pieces of `piece` where the program carries pieces, and
+/* Carries so many bytes from the client to the server, in pieces of `piece` where the program carries pieces, and
  * prints how fast. */
 void bench_bulk(struct bench *b, const char *shape, uint64_t octets, uint32_t piece);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Payload from the client to the server, as the shape of the program's interface has it: octets of a stream; messages;
- * requests, each answered with a few octets; writes into the server's memory.
+ * Payload from the client to the server, as the shape of the program's interface has it: bytes of a stream; messages;
+ * requests, each answered with a few bytes; writes into the server's memory.
  */
 #define _GNU_SOURCE
 #include "bench/bench.h"
@@ -33,7 +33,7 @@ struct bulk {
     struct place sends[BULK_PLACES], takes[BULK_PLACES];
 };
 
-/* How many octets the next piece has; they are on their way now. */
+/* How many bytes the next piece has; they are on their way now. */
 static uint32_t next_piece(struct bulk *bulk) {
     uint64_t left = bulk->b->to_send;
     uint32_t len = left < bulk->piece ? (uint32_t)left : bulk->piece;
@@ -56,7 +56,7 @@ static bool taken(struct place *place, enum carrick_status status, uint32_t len)
     return status == CARRICK_OK;
 }
 
-/* Octets of a stream. */
+/* Bytes of a stream. */
 
 static void stream_sent(void *user, enum carrick_status status, uint64_t octets) {
     struct bulk *bulk = user;

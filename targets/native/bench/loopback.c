@@ -2,10 +2,10 @@
 /*
  * Both ends of a program in one process and one thread, over the memory port at MTU 1500.
  *
- *     NAME-bench bulk [MIB [OCTETS]]   one flow of so many MiB (1000), in pieces of so many octets (65536) where the
+ *     NAME-bench bulk [MIB [OCTETS]]   one flow of so many MiB (1000), in pieces of so many bytes (65536) where the
  *                                 program carries messages, requests or writes: payload Gbit/s, ns per packet
- *     NAME-bench rr [COUNT]       so many requests of 64 octets (200000), each answered with 64: ns per exchange
- *     NAME-bench idle [COUNT]     so many open connections (1000): octets of memory that each costs
+ *     NAME-bench rr [COUNT]       so many requests of 64 bytes (200000), each answered with 64: ns per exchange
+ *     NAME-bench idle [COUNT]     so many open connections (1000): bytes of memory that each costs
  *
  * Prints one line of JSON. Further arguments are settings of the program, NAME=VALUE.
  */
@@ -122,7 +122,7 @@ static void rr(struct bench *b, uint32_t count) {
            (double)(bench_clock() - begin) / count);
 }
 
-/* Octets of memory that this process has touched. */
+/* Bytes of memory that this process has touched. */
 static uint64_t resident(void) {
     unsigned long long size = 0, pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");

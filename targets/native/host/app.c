@@ -30,7 +30,7 @@ int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind
     return 0;
 }
 
-/* As many octets as the program takes at once: of a stream, fewer may be sent or received than there are. */
+/* As many bytes as the program takes at once: of a stream, fewer may be sent or received than there are. */
 static uint32_t taken_at_once(const struct carrick_stack *stack, const struct carrick_slot *slot, uint32_t len) {
     const struct carrick_program *program = stack->host.program;
     bool stream = program->interface_name && strstr(program->interface_name, "stream");

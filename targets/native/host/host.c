@@ -5,7 +5,7 @@
 
 #include "carrick/records.h"
 #include "carrick/reserve.h"
-#include "host/between.h"
+#include "host/middlebox.h"
 #include "host/records.h"
 
 void carrick_host_tick(struct carrick_host *host) {
@@ -75,7 +75,7 @@ static bool host_open_network(struct carrick_host *host, const struct carrick_ho
     memcpy(net.mac, given->ports[0]->mac, 6);
     host->net.config = net;
     if (carrick_program_between(program))
-        return between_open(host, given, error);
+        return middlebox_open(host, given, error);
     if (given->port_count != 1) {
         snprintf(error->text, sizeof error->text,
                  "The program is one of an endpoint, which has one port: give --port once.");
@@ -118,7 +118,7 @@ bool carrick_host_open(struct carrick_host *host, const struct carrick_host_conf
 void carrick_host_close(struct carrick_host *host) {
     carrick_unreserve(host->memory, host->memory_octets, 1);
     carrick_net_close(&host->net);
-    between_close(host);
+    middlebox_close(host);
     for (uint32_t i = 0; i < host->port_count; i++)
         carrick_port_close(host->ports[i]);
 }
@@ -157,10 +157,10 @@ static uint32_t host_send(struct carrick_host *host) {
 }
 
 uint32_t carrick_host_drain(struct carrick_host *host) {
-    if (!host->between)
+    if (!host->middlebox)
         return host_send(host);
-    uint32_t total = between_drain(host);
-    between_push(host);
+    uint32_t total = middlebox_drain(host);
+    middlebox_push(host);
     return total;
 }
 
@@ -194,8 +194,8 @@ static bool host_feed(struct carrick_host *host) {
 }
 
 bool carrick_host_input(struct carrick_host *host) {
-    bool worked = host->between ? between_receive(host) : host_receive(host);
-    bool open = host->between || host_feed(host);
+    bool worked = host->middlebox ? middlebox_receive(host) : host_receive(host);
+    bool open = host->middlebox || host_feed(host);
     host->timers_left = false;
     if (host->program->wake_by(host->core) <= host->now) {
         worked = true;

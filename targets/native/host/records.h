@@ -10,7 +10,7 @@ void carrick_record_told(struct carrick_host *host, uint32_t kind, uint32_t numb
 
 void carrick_record_opened(struct carrick_host *host, const struct carrick_config *config);
 
-/* A packet of `len` octets that left the core (CARRICK_RECORD_SENT), or that goes to it (CARRICK_RECORD_ARRIVED). */
+/* A packet of `len` bytes that left the core (CARRICK_RECORD_SENT), or that goes to it (CARRICK_RECORD_ARRIVED). */
 void carrick_record_packet(struct carrick_host *host, uint32_t kind, const uint8_t *packet, uint32_t len);
 
 void carrick_record_completed(struct carrick_host *host, const struct carrick_completion *done);

@@ -51,7 +51,7 @@ void carrick_stack_print_counters(const struct carrick_stack *stack, FILE *out) 
         print_one(out, carrick_bridge_counter_names[i], host->bridge.counters[i]);
     for (uint32_t i = 0; i < host->port_count; i++) {
         char which[32] = "";
-        if (host->between)
+        if (host->middlebox)
             snprintf(which, sizeof which, "interface%u_", i);
         print_port(out, host->ports[i], which);
     }

@@ -36,7 +36,7 @@ void carrick_stack_wake(struct carrick_stack *stack);
 int carrick_stack_begin(struct carrick_stack *stack, enum carrick_call_kind kind, carrick_done_fn done, void *user,
                         struct carrick_slot **slot);
 
-/* Gives a request on a handle (0: on none) to the core, with the octets or the room that it brings. */
+/* Gives a request on a handle (0: on none) to the core, with the bytes or the room that it brings. */
 void carrick_stack_give(struct carrick_stack *stack, struct carrick_slot *slot, uint64_t handle, const void *data,
                         uint32_t len);
 

@@ -9,7 +9,7 @@
 
 int carrick_bpf(enum bpf_cmd command, union bpf_attr *attr);
 
-/* A map of so many elements, with keys and values of 4 octets: its descriptor, -1: errno says why. */
+/* A map of so many elements, with keys and values of 4 bytes: its descriptor, -1: errno says why. */
 int carrick_bpf_map(enum bpf_map_type type, uint32_t entries);
 bool carrick_bpf_update(int map, const void *key, const void *value);
 int carrick_bpf_load(enum bpf_prog_type type, const struct bpf_insn *instructions, uint32_t count);

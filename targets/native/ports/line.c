@@ -4,7 +4,7 @@
 #include "carrick/ip.h"
 #include "ports/line.h"
 
-/* A frame that is overtaken waits so much longer: at 1 Gbit/s some 8 frames of 1500 octets pass meanwhile. */
+/* A frame that is overtaken waits so much longer: at 1 Gbit/s some 8 frames of 1500 bytes pass meanwhile. */
 #define REORDER_NS 100000u
 
 static bool line_before(const struct line_entry *a, const struct line_entry *b) {

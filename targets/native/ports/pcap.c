@@ -40,7 +40,7 @@ static void put16(const struct capture *to, uint16_t a, uint16_t b) {
     fwrite(both, sizeof both, 1, to->file);
 }
 
-/* Octets, and zeros up to a multiple of 4. */
+/* Bytes, and zeros up to a multiple of 4. */
 static void put_padded(const struct capture *to, const void *data, uint32_t len) {
     fwrite(data, 1, len, to->file);
     fwrite("\0\0\0", 1, (4 - len % 4) % 4, to->file);
@@ -48,7 +48,7 @@ static void put_padded(const struct capture *to, const void *data, uint32_t len)
 
 static void capture_begin(const struct capture *to) {
     static const char tool[] = "Carrick";
-    put32(to, 0x0a0d0d0a); /* section header; octet order is the machine's, told by the magic */
+    put32(to, 0x0a0d0d0a); /* section header; byte order is the machine's, told by the magic */
     put32(to, 44);
     put32(to, 0x1a2b3c4d);
     put16(to, 1, 0);

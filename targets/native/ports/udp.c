@@ -12,7 +12,7 @@
 
 #define UDP_DEPTH  1024u
 #define UDP_MTU    1500u
-#define UDP_BUFFER (4 << 20) /* octets that the kernel may keep for a receiver that is late */
+#define UDP_BUFFER (4 << 20) /* bytes that the kernel may keep for a receiver that is late */
 
 struct udp {
     struct carrick_port port;

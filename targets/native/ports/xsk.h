@@ -37,7 +37,7 @@ struct carrick_xsk_config {
     uint16_t flags;              /* of bind: XDP_COPY, ... */
 };
 
-/* The octets of a received frame for which frames of this size have room. */
+/* The bytes of a received frame for which frames of this size have room. */
 uint32_t carrick_xsk_room(uint32_t frame_octets);
 
 /* False: errno says why. To be closed anyway. */
@@ -49,7 +49,7 @@ uint32_t carrick_xsk_receive(struct carrick_xsk *xsk, struct carrick_frame *fram
 
 /* Frames that nobody has, at most `count`, to be written; `len` is their room. */
 uint32_t carrick_xsk_reserve(struct carrick_xsk *xsk, struct carrick_frame *frames, uint32_t count);
-/* The first `count` of them are to go, with so many octets; those with none stay. Returns how many go. */
+/* The first `count` of them are to go, with so many bytes; those with none stay. Returns how many go. */
 uint32_t carrick_xsk_commit(struct carrick_xsk *xsk, const struct carrick_frame *frames, uint32_t count);
 /* Lets go what is to. False: some of it has to wait, since the device does not take more now. */
 bool carrick_xsk_push(struct carrick_xsk *xsk);

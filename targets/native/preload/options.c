@@ -98,7 +98,7 @@ static struct tcp_info info_of(const uint64_t *told, const uint64_t *times) {
     static const uint8_t states[] = {7, 2, 3, 1, 4, 5, 8, 11, 9, 6}; /* as the system numbers them */
     uint32_t segment = told[SEGMENT] ? (uint32_t)told[SEGMENT] : 1;
     uint32_t most = (uint32_t)told[SEGMENT_MOST];
-    /* Timestamps are in each packet, and take so many octets of it. */
+    /* Timestamps are in each packet, and take so many bytes of it. */
     uint32_t stamps = told[OPTIONS] & TCPI_OPT_TIMESTAMPS ? 12 : 0;
     return (struct tcp_info){
         .tcpi_state = told[STATE] < sizeof states ? states[told[STATE]] : 0,

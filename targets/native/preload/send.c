@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sending: as ever, but that an address is ignored, as connected streams over IP do, and that more is to follow
- * (MSG_MORE), which the octets of a Unix socket do not say. A descriptor that comes along says it: the stack's process
- * does not take it, the system only reports that there was one. So the mark keeps its place among the octets, and
+ * (MSG_MORE), which the bytes of a Unix socket do not say. A descriptor that comes along says it: the stack's process
+ * does not take it, the system only reports that there was one. So the mark keeps its place among the bytes, and
  * whoever writes next, in whatever manner, ends what was held back. But the stack's process does not see where the
- * octets begin that came with the descriptor: what it reads together with them is held back, too.
+ * bytes begin that came with the descriptor: what it reads together with them is held back, too.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "preload/preload.h"
 
-/* Octets that the system keeps together, whatever the size of the socket's buffer is: the mark is of all of them. */
+/* Bytes that the system keeps together, whatever the size of the socket's buffer is: the mark is of all of them. */
 #define PIECE 2048u
 
 static bool is_connection(int fd) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program in the network between ports of memory, some of which carry Ethernet. The program does to a packet what its
- * first octet says. */
+ * first byte says. */
 #include <string.h>
 
 #include "apps/apps.h"
@@ -16,7 +16,7 @@
 #define MTU   1500u
 #define DEPTH 64u
 
-enum { FORWARD, DROP, ANSWER, BY, LATER, TO }; /* BY: by the interface in the next octet; TO: to the address there */
+enum { FORWARD, DROP, ANSWER, BY, LATER, TO }; /* BY: by the interface in the next byte; TO: to the address there */
 
 static struct carrick_port_error error;
 static const uint8_t everyone[6] = {255, 255, 255, 255, 255, 255};

@@ -75,7 +75,7 @@ static void what_follows_a_head_is_left(void) {
     CHECK(request.method == HTTP_PUT && request.has_length && request.length == 4 && request.expects_continue);
 }
 
-/* Of a file of 1000 octets, unless it says otherwise. */
+/* Of a file of 1000 bytes, unless it says otherwise. */
 static const struct {
     const char *fields;
     int status;
@@ -154,7 +154,7 @@ static void broken_heads_harm_nobody(void) {
     struct carrick_http_request request;
     struct carrick_http_response response;
     for (int round = 0; round < 200000; round++) {
-        char *text = malloc(512); /* of its own, so that the sanitizer sees one octet too many */
+        char *text = malloc(512); /* of its own, so that the sanitizer sees one byte too many */
         uint32_t len = (uint32_t)snprintf(
             text, 512, "%s", requests[carrick_pcg_next(&rng) % (sizeof requests / sizeof requests[0])].text);
         for (uint32_t n = carrick_pcg_next(&rng) % 4; n > 0 && len > 0; n--)

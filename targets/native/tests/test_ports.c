@@ -12,7 +12,7 @@
 
 static struct carrick_port_error error;
 
-/* Sends one frame of `len` octets that all are `fill`. False: the port is full. */
+/* Sends one frame of `len` bytes that all are `fill`. False: the port is full. */
 static bool put(struct carrick_port *port, uint64_t now, uint8_t fill, uint32_t len) {
     struct carrick_frame frame;
     if (carrick_port_reserve(port, now, &frame, 1) == 0)

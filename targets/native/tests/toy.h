@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program written by hand, as small as can be: what is sent leaves in packets of at most 1000 octets, what arrives is
+ * A program written by hand, as small as can be: what is sent leaves in packets of at most 1000 bytes, what arrives is
  * received. One connection, no reliability. Shows a host all that it must cope with: a queue of 4 packets that refuses
  * more, a parameter, ports that are taken. The counter `called` is the time of the last request.
  */

@@ -15,7 +15,7 @@ namespace ns3 {
 
 namespace {
 
-constexpr uint32_t HEADER = 20; // octets of an IPv4 header without options
+constexpr uint32_t HEADER = 20; // bytes of an IPv4 header without options
 constexpr uint32_t LONGEST = 65535;
 constexpr uint32_t LEAST_MTU = 68;
 // ICMP, and the types of its messages that report an error.

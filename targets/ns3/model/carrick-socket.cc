@@ -11,7 +11,7 @@ namespace ns3 {
 
 namespace {
 
-constexpr uint32_t RECEIVE_MOST = 65536; // octets of a receive
+constexpr uint32_t RECEIVE_MOST = 65536; // bytes of a receive
 
 bool Has(const carrick_program &program, const char *interface) {
     return program.interface_name && std::strcmp(program.interface_name, interface) == 0;

@@ -89,11 +89,11 @@ class CarrickSocket : public Socket {
     bool m_ending = false; // the peer is to hear that all is sent, once it is
     uint64_t m_handle = 0;
 
-    // What is to be sent: the first part is with the core if m_sending, and m_sent octets of it are taken.
+    // What is to be sent: the first part is with the core if m_sending, and m_sent bytes of it are taken.
     std::deque<std::vector<uint8_t>> m_out;
     size_t m_outOctets = 0, m_sent = 0;
     bool m_sending = false;
-    uint32_t m_taken = 0; // octets that the application has not heard of
+    uint32_t m_taken = 0; // bytes that the application has not heard of
     bool m_later = false, m_arrived = false;
 
     std::deque<Ptr<Packet>> m_in;

@@ -56,7 +56,7 @@ bool IdealLinkDevice::Send(Ptr<Packet> packet, const Address &to, uint16_t proto
     return true;
 }
 
-// ICMP "fragmentation needed", with the network header and 8 octets of the packet.
+// ICMP "fragmentation needed", with the network header and 8 bytes of the packet.
 void IdealLinkDevice::Report(Ptr<const Packet> about, uint16_t protocol, uint64_t mtu, uint64_t in) {
     Ptr<Packet> quoted = about->Copy();
     Ipv4Header sent;

@@ -54,30 +54,30 @@ static uint64_t packets_waiting(const struct carrick_core *core) {
 }
 
 /* An empty frame, for the oldest packet that waits. */
-static bool give_empty(struct gate *gate) {
-    const struct carrick_asked empty = {.kind = CARRICK_REQUEST_PACKET};
-    if (!gate_room(gate))
+static bool give_empty(struct tap *tap) {
+    const struct carrick_host_request empty = {.kind = CARRICK_REQUEST_PACKET};
+    if (!tap_room(tap))
         return false;
-    gate_put(gate, &empty);
-    return gate_push(gate);
+    tap_put(tap, &empty);
+    return tap_push(tap);
 }
 
 /* Whether a frame can take one more request, and the queue what it issues: several of a frame leave one packet in it,
  * and where little room is left those that wait go first. Who waits for a moment has a share of the queue instead. */
 static bool room_to_ask(const struct carrick_core *core) {
-    struct gate *gate = &core->kernel->gate;
-    bool room = gate_room(gate);
+    struct tap *tap = &core->kernel->tap;
+    bool room = tap_room(tap);
     if (kernel_shared(core->kernel)->due != 0)
         return room;
     for (uint32_t given = 0; room && given < EMPTY_AT_ONCE && packets_waiting(core) >= QUEUED_MOST; given++)
-        room = give_empty(gate);
+        room = give_empty(tap);
     return room && packets_waiting(core) < QUEUED_MOST;
 }
 
-bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked) {
+bool core_ask(const struct carrick_core *core, const struct carrick_host_request *host_request) {
     if (!room_to_ask(core))
         return false;
-    gate_put(&core->kernel->gate, asked);
+    tap_put(&core->kernel->tap, host_request);
     return true;
 }
 
@@ -97,18 +97,18 @@ int carrick_kernel_call(struct carrick_core *core, uint32_t call, const struct c
         core->refused = other ? core->refused : request->token;
         return other ? CARRICK_AGAIN : 0;
     }
-    struct carrick_asked asked = {.kind = CARRICK_REQUEST_CALL,
-                                  .number = call,
-                                  .handle = request->handle,
-                                  .token = request->token,
-                                  .owner = (uint16_t)request->owner};
-    memcpy(asked.args, request->args, sizeof asked.args);
-    if (request->data.ptr && !core_stage(core, request, &asked))
+    struct carrick_host_request host_request = {.kind = CARRICK_REQUEST_CALL,
+                                                .number = call,
+                                                .handle = request->handle,
+                                                .token = request->token,
+                                                .owner = (uint16_t)request->owner};
+    memcpy(host_request.args, request->args, sizeof host_request.args);
+    if (request->data.ptr && !core_stage(core, request, &host_request))
         return CARRICK_AGAIN;
     core->open++;
-    gate_put(&core->kernel->gate, &asked);
+    tap_put(&core->kernel->tap, &host_request);
     if (brings_octets(request))
-        (void)gate_push(&core->kernel->gate);
+        (void)tap_push(&core->kernel->tap);
     return 0;
 }
 
@@ -162,7 +162,7 @@ bool carrick_kernel_next_completion(struct carrick_core *core, struct carrick_co
 static uint32_t give_some(const struct carrick_core *core, uint32_t most, uint64_t now) {
     uint64_t wait = core_packet_due(core) <= core->base + now ? packets_waiting(core) : 0;
     uint32_t given = 0;
-    while (given < wait && given < most && give_empty(&core->kernel->gate))
+    while (given < wait && given < most && give_empty(&core->kernel->tap))
         given++;
     return given;
 }
@@ -173,7 +173,7 @@ uint32_t carrick_kernel_tx_burst(struct carrick_core *core, uint8_t *const *buff
     (void)buffers, (void)cap, (void)lens, (void)count;
     /* What comes from here on calls again. */
     __atomic_store_n(&kernel_shared(core->kernel)->called, 0, __ATOMIC_SEQ_CST);
-    bool pushed = gate_push(&core->kernel->gate);
+    bool pushed = tap_push(&core->kernel->tap);
     /* Of those that wait for their moment nobody knows how many may leave by now: as long as some do, twice as many. */
     uint32_t most = core_packet_due(core) == 0 ? EMPTY_AT_ONCE : 1;
     for (uint32_t given = 0; pushed && given < EMPTY_AT_ONCE; most *= 2) {
@@ -209,7 +209,7 @@ int carrick_kernel_advance(struct carrick_core *core, uint64_t now) {
 
 uint64_t carrick_kernel_next_deadline(const struct carrick_core *core) {
     /* Nothing calls when there is memory again. */
-    if (core->kernel->gate.count > 0)
+    if (core->kernel->tap.count > 0)
         return 0;
     uint64_t first = core_watch(core);
     if (first == CARRICK_NEVER)

@@ -9,10 +9,10 @@
 struct due {
     uint64_t deadline, order, handle;
     const uint8_t *timer; /* where it is */
-    uint32_t number;      /* as in struct carrick_asked */
+    uint32_t number;      /* as in struct carrick_host_request */
 };
 
-/* The octets of an open request. While the program works on them they are in the element of `carrick_requests` with
+/* The bytes of an open request. While the program works on them they are in the element of `carrick_requests` with
  * the same number. */
 struct staged {
     uint64_t token;
@@ -39,7 +39,7 @@ struct carrick_core {
 };
 
 /* Puts a request into a frame, which goes with the next push. False: there is no room in it, and it cannot go now. */
-bool core_ask(const struct carrick_core *core, const struct carrick_asked *asked);
+bool core_ask(const struct carrick_core *core, const struct carrick_host_request *host_request);
 
 /* Looks for the next hop to an address, and whether frames can go back by the device (CARRICK_WAY_BACK). */
 void core_find_way(const struct carrick_core *core, uint32_t address);
@@ -55,9 +55,10 @@ uint64_t core_packet_due(const struct carrick_core *core);
 /* When the first timer or packet is due, if not later; CARRICK_NEVER: none. Who has one that is due before calls. */
 uint64_t core_watch(const struct carrick_core *core);
 
-/* Puts the octets of a request where the program finds them. False: there is no room. */
-bool core_stage(struct carrick_core *core, const struct carrick_request *request, struct carrick_asked *asked);
-/* A request with octets is complete: `octets` of them are the application's now, at most. */
+/* Puts the bytes of a request where the program finds them. False: there is no room. */
+bool core_stage(struct carrick_core *core, const struct carrick_request *request,
+                struct carrick_host_request *host_request);
+/* A request with bytes is complete: `octets` of them are the application's now, at most. */
 void core_unstage(struct carrick_core *core, uint64_t token, uint64_t octets);
 
 /* What stands in an instance. */

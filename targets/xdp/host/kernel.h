@@ -9,11 +9,11 @@
 #include "carrick/layout.h"
 #include "carrick/port.h"
 #include "carrick/program.h"
-#include "gate.h"
+#include "tap.h"
 
 #define KERNEL_CONTEXTS 64u
 
-/* An array, whose elements lie `stride` octets apart from `memory` on. */
+/* An array, whose elements lie `stride` bytes apart from `memory` on. */
 struct kernel_map {
     int fd; /* -1: the program has none */
     uint32_t value, entries, stride;
@@ -32,19 +32,19 @@ struct kernel_ring {
 
 struct carrick_kernel {
     struct carrick_port port; /* the first member: what carrick_config.elsewhere points to */
-    int egress, raw, ways;
+    int egress, raw, next_hops;
     uint32_t device;          /* its index */
     uint64_t refuses_until;   /* that one takes no frames of programs until then: it was asked */
     uint32_t processors;      /* that there can be */
     struct kernel_map bridge; /* what a program in the network counts; -1: it is none */
     struct kernel_map cores, shared, requests, contexts[KERNEL_CONTEXTS];
     struct kernel_ring reports;
-    struct gate gate;
+    struct tap tap;
     struct carrick_places *places;
     const char *part_names[KERNEL_CONTEXTS][CARRICK_ID_PARTS];
     uint8_t *all_cores; /* what all processors have, as it was looked at last */
     uint64_t *all_bridge;
-    uint64_t counters[CARRICK_COUNTERS + CARRICK_BETWEEN_COUNTERS];
+    uint64_t counters[CARRICK_COUNTERS + CARRICK_MIDDLEBOX_COUNTERS];
     uint8_t frame[CARRICK_PORT_BATCH]; /* what reserve gives, and nobody fills */
 };
 
@@ -59,7 +59,7 @@ bool kernel_device_takes(uint32_t device);
 /* Finds out what of its device the program has to know. */
 void carrick_kernel_look_at_device(struct carrick_kernel *kernel);
 
-/* Reads what all processors have; element n of so many octets belongs to processor n. False: the kernel refuses. */
+/* Reads what all processors have; element n of so many bytes belongs to processor n. False: the kernel refuses. */
 bool carrick_kernel_read_cores(struct carrick_kernel *kernel);
 
 /* What the loader wrote, and all processors have the same: of the first one, as it was read last. */

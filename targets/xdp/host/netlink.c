@@ -9,7 +9,7 @@
 
 #define HEADER sizeof(struct nlattr)
 
-/* All begins at multiples of 4 octets. */
+/* All begins at multiples of 4 bytes. */
 static size_t aligned(size_t octets) {
     return (octets + 3) & ~(size_t)3;
 }

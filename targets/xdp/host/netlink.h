@@ -29,7 +29,7 @@ void netlink_end(struct netlink_message *message, size_t at);
  * why. A request without NLM_F_ACK is one that is answered with what it asks for. */
 bool netlink_ask(int protocol, struct netlink_message *message);
 
-/* The octets of an attribute behind `body` octets of an answer; NULL: it is not there, or shorter than `octets`. */
+/* The bytes of an attribute behind `body` bytes of an answer; NULL: it is not there, or shorter than `octets`. */
 const void *netlink_find(const struct netlink_message *message, size_t body, uint16_t type, size_t octets);
 
 #endif

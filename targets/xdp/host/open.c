@@ -64,7 +64,7 @@ static void kernel_close(struct carrick_port *port) {
         __atomic_store_n(&kernel_shared(kernel)->awake, 0, __ATOMIC_SEQ_CST);
         __atomic_store_n(&kernel_shared(kernel)->one_way, 0, __ATOMIC_SEQ_CST); /* nor sends for the program */
     }
-    gate_close(&kernel->gate);
+    tap_close(&kernel->tap);
     map_close(&kernel->cores);
     map_close(&kernel->bridge);
     map_close(&kernel->shared);
@@ -76,8 +76,8 @@ static void kernel_close(struct carrick_port *port) {
         close(kernel->egress);
     if (kernel->raw >= 0)
         close(kernel->raw);
-    if (kernel->ways >= 0)
-        close(kernel->ways);
+    if (kernel->next_hops >= 0)
+        close(kernel->next_hops);
     free(kernel->places);
     free(kernel->all_cores);
     free(kernel->all_bridge);
@@ -224,21 +224,21 @@ static bool open_bridge(struct carrick_kernel *kernel, const char *spec, struct 
     if (!open_map(&kernel->bridge, spec, "carrick_bridge", false, error))
         return false;
     kernel->all_bridge = calloc(kernel->processors, kernel->bridge.stride);
-    bool fits = kernel->bridge.stride == CARRICK_BETWEEN_COUNTERS * sizeof(uint64_t);
+    bool fits = kernel->bridge.stride == CARRICK_MIDDLEBOX_COUNTERS * sizeof(uint64_t);
     return (kernel->all_bridge && fits) || refused(error, "carrick_bridge");
 }
 
 /* Of a program in the network: a packet by an interface that takes none is lost. */
 static bool check_interfaces(const char *spec, struct carrick_port_error *error) {
-    struct carrick_between between = {.count = 0};
+    struct carrick_middlebox middlebox = {.count = 0};
     char name[IF_NAMESIZE];
-    int fd = find(spec, "maps", "carrick_between");
+    int fd = find(spec, "maps", "carrick_middlebox");
     if (fd < 0)
         return true;
-    bool known = kernel_bpf_lookup(fd, 0, &between);
+    bool known = kernel_bpf_lookup(fd, 0, &middlebox);
     close(fd);
-    for (uint32_t i = 0; known && i < between.count && i < CARRICK_INTERFACES_MOST; i++) {
-        if (kernel_device_takes(between.devices[i]) || !if_indextoname(between.devices[i], name))
+    for (uint32_t i = 0; known && i < middlebox.count && i < CARRICK_INTERFACES_MOST; i++) {
+        if (kernel_device_takes(middlebox.devices[i]) || !if_indextoname(middlebox.devices[i], name))
             continue;
         snprintf(error->text, sizeof error->text,
                  "%s takes no packets from XDP programs: its driver lacks XDP_REDIRECT. If it is one of a pair of "
@@ -246,7 +246,7 @@ static bool check_interfaces(const char *spec, struct carrick_port_error *error)
                  name);
         return false;
     }
-    return known || refused(error, "carrick_between");
+    return known || refused(error, "carrick_middlebox");
 }
 
 /* By this the kernel's own stack sends a packet that has its IPv4 header, asking for the neighbour if it must. */
@@ -262,7 +262,7 @@ static bool open_raw(struct carrick_kernel *kernel, struct carrick_port_error *e
 }
 
 static bool open_gate(struct carrick_kernel *kernel, struct carrick_port_error *error) {
-    const char *lacking = gate_open(&kernel->gate, kernel->egress, kernel->port.mtu + CARRICK_ETHER_HEADER);
+    const char *lacking = tap_open(&kernel->tap, kernel->egress, kernel->port.mtu + CARRICK_ETHER_HEADER);
     return !lacking || refused(error, lacking);
 }
 
@@ -273,15 +273,15 @@ struct carrick_kernel *carrick_kernel_open(const char *spec, struct carrick_port
         return NULL;
     }
     kernel->port = (struct carrick_port){.ops = &kernel_ops, .kind = "kernel", .fd = -1};
-    kernel->egress = kernel->raw = kernel->ways = kernel->reports.fd = -1;
-    kernel->gate.fd = kernel->gate.link = -1;
+    kernel->egress = kernel->raw = kernel->next_hops = kernel->reports.fd = -1;
+    kernel->tap.fd = kernel->tap.link = -1;
     kernel->bridge.fd = kernel->cores.fd = kernel->shared.fd = kernel->requests.fd = -1;
     for (uint32_t n = 0; n < KERNEL_CONTEXTS; n++)
         kernel->contexts[n].fd = -1;
     kernel->egress = find(spec, "programs", "egress");
-    kernel->ways = find(spec, "maps", "carrick_ways");
-    bool open =
-        (kernel->egress >= 0 || refused(error, "egress")) && (kernel->ways >= 0 || refused(error, "carrick_ways"));
+    kernel->next_hops = find(spec, "maps", "carrick_next_hops");
+    bool open = (kernel->egress >= 0 || refused(error, "egress")) &&
+                (kernel->next_hops >= 0 || refused(error, "carrick_next_hops"));
     open = open && open_cores(kernel, spec, error) && open_bridge(kernel, spec, error) &&
            open_map(&kernel->shared, spec, "carrick_shared", true, error) && open_requests(kernel, spec, error) &&
            open_ring(&kernel->reports, spec, error) && open_places(kernel, spec, error) &&

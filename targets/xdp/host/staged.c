@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The octets of requests, which the program does not see where the application has them. */
+/* The bytes of requests, which the program does not see where the application has them. */
 #include <string.h>
 
 #include "core.h"
@@ -13,7 +13,8 @@ static uint32_t *begin_at(struct carrick_core *core, uint64_t token) {
     return &core->staged[token % core->staged_count].first;
 }
 
-bool core_stage(struct carrick_core *core, const struct carrick_request *request, struct carrick_asked *asked) {
+bool core_stage(struct carrick_core *core, const struct carrick_request *request,
+                struct carrick_host_request *host_request) {
     uint32_t n = core->staged_free;
     if (n == NOT_STAGED)
         return false;
@@ -29,9 +30,9 @@ bool core_stage(struct carrick_core *core, const struct carrick_request *request
     s->writable = request->writable;
     if (!s->writable)
         memcpy(staged_octets(core, n), s->data, len);
-    asked->staged = n + 1;
-    asked->data_len = len;
-    asked->flags |= s->writable ? CARRICK_REQUEST_WRITABLE : 0;
+    host_request->staged = n + 1;
+    host_request->data_len = len;
+    host_request->flags |= s->writable ? CARRICK_REQUEST_WRITABLE : 0;
     return true;
 }
 

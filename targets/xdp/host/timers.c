@@ -135,8 +135,9 @@ void core_fire(struct carrick_core *core, uint64_t now) {
         look_at_all(core, now);
     for (; core->due_first < core->due_count && core->due[core->due_first].deadline <= now; core->due_first++) {
         const struct due *due = &core->due[core->due_first];
-        struct carrick_asked asked = {.kind = CARRICK_REQUEST_TIMER, .number = due->number, .handle = due->handle};
-        if (still_due(due) && !core_ask(core, &asked))
+        struct carrick_host_request host_request = {
+            .kind = CARRICK_REQUEST_TIMER, .number = due->number, .handle = due->handle};
+        if (still_due(due) && !core_ask(core, &host_request))
             return;
     }
 }

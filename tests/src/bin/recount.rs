@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Counts what a capture shows: `recount FILE.pcapng ADDRESS` prints, of the TCP segments with data from that
-//! IPv4 address, how many there are and how many carry octets that were captured before.
+//! IPv4 address, how many there are and how many carry bytes that were captured before.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;

@@ -31,7 +31,7 @@ pub fn hold(program: &Program, arrivals: &[Arrival], shown: &[Packet]) -> usize 
     events
 }
 
-/// Octets of the network header.
+/// Bytes of the network header.
 fn header_len(packet: &[u8]) -> usize {
     match packet.first() {
         Some(first) if first >> 4 == 6 => 40,

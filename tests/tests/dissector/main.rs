@@ -140,7 +140,7 @@ fn headers_of_every_kind() {
     for seed in 11..14 {
         let mut world = World::new(&program, seed);
         world.run(2 * STEPS);
-        // A header with nothing but what says that six octets of options follow.
+        // A header with nothing but what says that six bytes of options follow.
         let lists: [&[u8]; 10] = [
             &[4, 6, 1, 2, 3, 4],
             &[4, 5, 1, 2, 3, 0],
@@ -235,7 +235,7 @@ deploy {{ register_ep_chains(chains); register_ev_parser(parse); register_interf
     )
 }
 
-/// A capture (of raw IPv4) that has only the first octets of each packet.
+/// A capture (of raw IPv4) that has only the first bytes of each packet.
 fn cut_capture(path: &Path, packets: &[(Vec<u8>, usize)]) {
     let mut file: Vec<u8> = Vec::new();
     let words = |file: &mut Vec<u8>, words: &[u32]| words.iter().for_each(|w| file.extend(w.to_le_bytes()));

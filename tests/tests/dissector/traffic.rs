@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use carrick_interp::{Config, Core, Record, Request, TraceKind};
 use carrick_ir::{COUNTERS, EventKind, Program, counter};
-use carrick_sim::dice::Dice;
 use carrick_sim::edges::Edges;
 use carrick_sim::ip::mend_checksum;
 use carrick_sim::observe::Observer;
+use carrick_sim::random_source::RandomSource;
 
-/// Octets that one request sends or wants at most.
+/// Bytes that one request sends or wants at most.
 const MOST: u64 = 3000;
-/// Octets of the IPv4 headers that cores make.
+/// Bytes of the IPv4 headers that cores make.
 pub const HEADER: usize = 20;
 
 /// A packet that arrived.
@@ -79,7 +79,7 @@ pub struct World<'p> {
     ends: [Core; 2],
     handles: [Vec<u64>; 2],
     flying: Vec<(usize, Vec<u8>)>,
-    dice: Dice,
+    random: RandomSource,
     edges: Edges,
     now: u64,
     token: u64,
@@ -98,7 +98,7 @@ impl<'p> World<'p> {
             ends: [end(1), end(2)],
             handles: [vec![0], vec![0]],
             flying: Vec::new(),
-            dice: Dice::new(seed),
+            random: RandomSource::new(seed),
             edges: Edges::of(program),
             now: 0,
             token: 0,
@@ -109,10 +109,10 @@ impl<'p> World<'p> {
     /// Makes so many steps, of which most lead to packets.
     pub fn run(&mut self, steps: usize) {
         for _ in 0..steps {
-            let range = self.dice.roll(30) + 1;
-            self.now += self.dice.roll(1 << range);
-            let end = self.dice.roll(2) as usize;
-            match self.dice.roll(12) {
+            let range = self.random.roll(30) + 1;
+            self.now += self.random.roll(1 << range);
+            let end = self.random.roll(2) as usize;
+            match self.random.roll(12) {
                 0..=3 => self.call(end),
                 4..=6 => {
                     let mut packet = Vec::new();
@@ -130,10 +130,10 @@ impl<'p> World<'p> {
     /// Packets with the right network header, and anything behind it.
     pub fn noise(&mut self, count: usize) {
         for _ in 0..count {
-            // Small numbers lead further: most first octets say what the others are.
-            let most = if self.dice.one_in(2) { 8 } else { 256 };
-            let len = self.dice.roll(80);
-            let octets: Vec<u8> = (0..len).map(|_| self.dice.roll(most) as u8).collect();
+            // Small numbers lead further: most first bytes say what the others are.
+            let most = if self.random.one_in(2) { 8 } else { 256 };
+            let len = self.random.roll(80);
+            let octets: Vec<u8> = (0..len).map(|_| self.random.roll(most) as u8).collect();
             self.give(&octets);
         }
     }
@@ -141,12 +141,12 @@ impl<'p> World<'p> {
     /// Packets of numbers that are small, large, and at the edges.
     pub fn numbers(&mut self, packets: usize, of_each: usize) {
         for _ in 0..packets {
-            let octets: Vec<u8> = (0..of_each).flat_map(|_| self.dice.number().to_be_bytes()).collect();
+            let octets: Vec<u8> = (0..of_each).flat_map(|_| self.random.number().to_be_bytes()).collect();
             self.give(&octets);
         }
     }
 
-    /// A packet with these octets behind its network header arrives at the first end.
+    /// A packet with these bytes behind its network header arrives at the first end.
     pub fn give(&mut self, octets: &[u8]) {
         let mut packet = vec![0; HEADER];
         packet[0] = 0x45;
@@ -171,11 +171,11 @@ impl<'p> World<'p> {
     fn call(&mut self, end: usize) {
         let program = self.program;
         let Some(interface) = &program.interface else { return };
-        let number = self.dice.roll(interface.calls.len() as u64) as usize;
-        let drawn = self.dice.request(program, &self.edges, &interface.calls[number], end, MOST);
+        let number = self.random.roll(interface.calls.len() as u64) as usize;
+        let drawn = self.random.request(program, &self.edges, &interface.calls[number], end, MOST);
         self.token += 1;
         let given = &self.handles[end];
-        let handle = given[self.dice.roll(given.len() as u64) as usize];
+        let handle = given[self.random.roll(given.len() as u64) as usize];
         let request = Request { handle, token: self.token, args: &drawn.args, data: drawn.data() };
         // What is refused leads to no packet.
         let _ = self.ends[end].call(number, &request, self.now);
@@ -185,11 +185,11 @@ impl<'p> World<'p> {
         if self.flying.is_empty() {
             return;
         }
-        let which = self.dice.roll(self.flying.len() as u64) as usize;
+        let which = self.random.roll(self.flying.len() as u64) as usize;
         let (to, mut packet) = self.flying.remove(which);
-        let damaged = self.dice.one_in(4);
+        let damaged = self.random.one_in(4);
         if damaged {
-            self.dice.damage(&mut packet);
+            self.random.damage(&mut packet);
         }
         self.arrive(to, packet, !damaged);
     }

@@ -100,7 +100,7 @@ fn a_circuit_can_be_between_two_hosts() {
     assert!(cores.refusal().is_none());
 }
 
-/// Both ends are interpreted; between them are the interpreter and a circuit, which get the same octets, whole and damaged.
+/// Both ends are interpreted; between them are the interpreter and a circuit, which get the same bytes, whole and damaged.
 #[test]
 fn packets_are_read_and_made_as_the_interpreter_does() {
     if no_tools() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets in and out of a circuit, as octets.
+//! Packets in and out of a circuit, as bytes.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

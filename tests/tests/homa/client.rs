@@ -8,7 +8,7 @@ use crate::wire::{Body, Packet};
 
 const TIMED_OUT: u8 = 4;
 const ABORTED: u8 = 11;
-/// Octets of data in a packet.
+/// Bytes of data in a packet.
 const FULL: u32 = 1424;
 /// `rtt_bytes`, in whole packets.
 const UNASKED: u32 = 60_000_u32.div_ceil(FULL) * FULL;
@@ -103,7 +103,7 @@ fn the_message_of_which_least_is_left_goes_first() {
     let sent = end.sent_within(MILLISECOND);
     let to: Vec<u32> = sent.iter().take(3).map(|(_, p)| p.dst).collect();
     assert_eq!(to, [PEER + 1, PEER + 1, PEER]);
-    // 1500 octets at 10 Gbit/s.
+    // 1500 bytes at 10 Gbit/s.
     assert_eq!(sent[3].0 - sent[2].0, 1200);
 }
 
@@ -150,7 +150,7 @@ fn what_is_asked_for_is_sent_again_and_granted_by_that() {
     let again = packets(end.sent_within(MILLISECOND));
     in_order(&again, 1424, 1424 + 2848);
     assert!(again.iter().all(|p| p.tos == 5 << 5));
-    // The grant of these octets was lost.
+    // The grant of these bytes was lost.
     end.give(&resend(UNASKED, 1424)).expect("it is taken");
     in_order(&packets(end.sent_within(MILLISECOND)), UNASKED, UNASKED + 1424);
     end.give(&resend(200_000, 0)).expect("it is taken");

@@ -2,8 +2,8 @@
 //! Packets that cannot be, that come again, or are of nothing: counted, and nothing else comes of them.
 
 use carrick_interp::{Data, Refused};
-use carrick_sim::dice::Dice;
 use carrick_sim::ip::mend_checksum;
+use carrick_sim::random_source::RandomSource;
 
 use crate::end::{End, MILLISECOND, PEER};
 use crate::server::{control, request, server};
@@ -138,19 +138,19 @@ fn ranges_that_are_not_of_the_message_are_not_sent_again() {
 #[test]
 fn replayed_and_random_packets_leave_nothing_behind() {
     let (mut end, endpoint) = server(&[]);
-    let mut dice = Dice::new(11);
+    let mut random = RandomSource::new(11);
     for round in 0..3000_u64 {
-        let number = 2 * (1 + dice.roll(40));
-        let offset = 1424 * dice.roll(8) as u32;
-        let mut octets = match dice.roll(4) {
+        let number = 2 * (1 + random.roll(40));
+        let offset = 1424 * random.roll(8) as u32;
+        let mut octets = match random.roll(4) {
             0 => control(number, Body::Ack { acks: vec![(number, 99), (number + 2, 99)] }),
             1 => control(number, Body::Resend { offset, length: 1424, priority: 7 }),
             2 => control(number, Body::Grant { offset, priority: 3 }),
-            _ => request(PEER + dice.roll(3) as u32, number, 9000, offset.min(8544), 9000),
+            _ => request(PEER + random.roll(3) as u32, number, 9000, offset.min(8544), 9000),
         }
         .encode();
-        if dice.one_in(3) {
-            dice.damage(&mut octets);
+        if random.one_in(3) {
+            random.damage(&mut octets);
         }
         // Refused or not: what matters is what comes of it.
         let _ = end.receive_octets(&octets);

@@ -91,7 +91,7 @@ fn through_a_network(args: &[&str]) -> Value {
     result["runs"][0].clone()
 }
 
-/// Paper, section 5.2: at 80 % load the 99th percentile of short messages is within a few times of the ideal, though most octets are
+/// Paper, section 5.2: at 80 % load the 99th percentile of short messages is within a few times of the ideal, though most bytes are
 /// those of messages of megabytes.
 #[test]
 fn short_messages_are_fast_in_a_network_full_of_long_ones() {

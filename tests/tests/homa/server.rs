@@ -98,7 +98,7 @@ fn no_more_messages_are_granted_than_the_degree_of_overcommitment() {
     let granted: std::collections::BTreeSet<u32> =
         grants(&end.sent()).into_iter().map(|(to, ..)| to).collect();
     assert_eq!(granted, (PEER..PEER + 3).collect());
-    // 3 * 60,000 octets are on their way: no more, but of the message of which least is missing.
+    // 3 * 60,000 bytes are on their way: no more, but of the message of which least is missing.
     end.give(&request(PEER + 7, 2, 305_000, 0, 1424)).expect("it is taken");
     assert_eq!(grants(&end.sent()), []);
     end.give(&request(PEER + 8, 2, 200_000, 0, 1424)).expect("it is taken");

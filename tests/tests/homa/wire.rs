@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The packets of Homa by their public layout (`homa_wire.h` of the Linux module), written from that and from nothing of ours:
-//! from octets to fields and back.
+//! from bytes to fields and back.
 
 use carrick_sim::ip::checksum;
 
@@ -13,7 +13,7 @@ pub const CUTOFFS: u8 = 0x15;
 pub const NEED_ACK: u8 = 0x17;
 pub const ACK: u8 = 0x18;
 
-/// Octets of the IPv4 header and of what all packets begin with.
+/// Bytes of the IPv4 header and of what all packets begin with.
 const IP: usize = 20;
 const COMMON: usize = 28;
 
@@ -162,7 +162,7 @@ impl Packet {
         }
     }
 
-    /// As octets, from the IPv4 header on, with 0 for its identification.
+    /// As bytes, from the IPv4 header on, with 0 for its identification.
     pub fn encode(&self) -> Vec<u8> {
         let mut o = vec![0x45, self.tos, 0, 0, 0, 0, 0x40, 0, 64, 146, 0, 0];
         o.extend(self.src.to_be_bytes());

@@ -93,7 +93,7 @@ impl Pair {
         self.ours.must("accept", "ok");
     }
 
-    /// `n` octets from us to the peer.
+    /// `n` bytes from us to the peer.
     #[track_caller]
     pub fn upload(&mut self, n: u64) {
         self.ours.tell(&format!("send {n} 1"));
@@ -101,7 +101,7 @@ impl Pair {
         self.ours.answers(&format!("ok {n}"));
     }
 
-    /// `n` octets from the peer to us.
+    /// `n` bytes from the peer to us.
     #[track_caller]
     pub fn download(&mut self, n: u64) {
         self.peer.tell(&format!("send {n} 2"));

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use carrick_tests::build::{carrick, root};
-use carrick_tests::in_kernel::{ASK, answering, let_frames_back};
+use carrick_tests::in_kernel::{ASK, answering, enable_veth_redirect};
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::{Running, started};
 use tempfile::TempDir;
@@ -43,7 +43,7 @@ impl Place {
         let net = if missing { None } else { Net::kernel_on_both() }?;
         let dir = tempfile::tempdir().expect("a folder");
         answering(dir.path());
-        let_frames_back(&net);
+        enable_veth_redirect(&net);
         Some(Place { net, dir })
     }
 

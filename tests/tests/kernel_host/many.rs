@@ -2,7 +2,7 @@
 //! As many connections at once as fit into the memory.
 
 use carrick_tests::build::root;
-use carrick_tests::in_kernel::{let_frames_back, run_in_kernel};
+use carrick_tests::in_kernel::{enable_veth_redirect, run_in_kernel};
 use carrick_tests::net::{End, Net, lacks, skip};
 use carrick_tests::running::started;
 
@@ -20,7 +20,7 @@ fn a_thousand_connections_wait_and_each_is_answered() {
     if ["clang", "python3"].iter().any(|program| lacks(program)) {
         return;
     }
-    let_frames_back(&net);
+    enable_veth_redirect(&net);
     let mut command = run_in_kernel(&net, &root().join("protocols/tcp/tcp.mtp"));
     let (server, mut lines) = started(command.args(SMALL).args(["--app", "echo:80"]));
     let first = lines.next().unwrap_or_default();

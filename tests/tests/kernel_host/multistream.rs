@@ -4,7 +4,7 @@
 use std::fs;
 
 use carrick_tests::build::{carrick, root};
-use carrick_tests::in_kernel::{let_frames_back_but, run_in_kernel};
+use carrick_tests::in_kernel::{enable_veth_redirect_but, run_in_kernel};
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::started;
 
@@ -22,7 +22,7 @@ fn streams_of_one_connection_come_whole_from_the_kernel() {
         let data: Vec<u8> = (0..*len).map(|n| (n * 31 % 251 + name) as u8).collect();
         fs::write(dir.path().join(name.to_string()), data).expect("writable");
     }
-    let_frames_back_but(&net, WIRES[0]);
+    enable_veth_redirect_but(&net, WIRES[0]);
     let mut server = run_in_kernel(&net, &root().join(PROGRAM));
     let (running, mut lines) = started(server.arg("--app").arg(format!("http:{}", dir.path().display())));
     let first = lines.next().unwrap_or_default();
@@ -33,7 +33,7 @@ fn streams_of_one_connection_come_whole_from_the_kernel() {
     assert!(lines.any(|line| line.starts_with("listening on port")), "it serves");
     std::thread::spawn(move || lines.count());
     for lost in WIRES {
-        let_frames_back_but(&net, lost);
+        enable_veth_redirect_but(&net, lost);
         fetched(&net, dir.path());
     }
     assert!(running.end().success());

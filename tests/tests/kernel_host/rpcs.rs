@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use carrick_tests::build::{host, root};
-use carrick_tests::in_kernel::{let_frames_back_but, run_in_kernel};
+use carrick_tests::in_kernel::{enable_veth_redirect_but, run_in_kernel};
 use carrick_tests::net::{End, Net, lacks, skip};
 
 const PROGRAM: &str = "protocols/homa/homa.mtp";
 /// At once, at both ends: the units of each take memory of the kernel's.
 const RPCS: &str = "max_rpcs=16";
-/// So many RPCs, octets of the request, octets of the response.
+/// So many RPCs, bytes of the request, bytes of the response.
 const CALLS: [(u32, u32, u32); 3] = [(40, 100, 200), (30, 30_000, 70), (20, 250_000, 120_000)];
 /// No IPv4 frame is lost; one in so many is.
 const WIRES: [u32; 2] = [0, 40];
@@ -95,7 +95,7 @@ fn rpcs_pass(kernel_serves: bool) {
     let missing = ["clang", "ethtool"].iter().any(|program| lacks(program));
     let Some(net) = (if missing { None } else { Net::kernel_on_both() }) else { return };
     for lost in WIRES {
-        let_frames_back_but(&net, lost);
+        enable_veth_redirect_but(&net, lost);
         let Some((mut server, mut client)) = serving(&net, kernel_serves) else { return };
         if !kernel_serves {
             server.told("endpoint 7");

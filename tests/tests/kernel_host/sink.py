@@ -10,7 +10,7 @@ import threading
 import time
 
 WARM, SECONDS, WINDOWS = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
-TIMESTAMPS, HEADER, STAMPED = 1, 40, 12  # a bit of the options; octets
+TIMESTAMPS, HEADER, STAMPED = 1, 40, 12  # a bit of the options; bytes
 
 
 def octets(s):

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Connections of a program in the kernel with the kernel's own stack: octets both ways, on a wire that loses frames too.
+//! Connections of a program in the kernel with the kernel's own stack: bytes both ways, on a wire that loses frames too.
 
 use std::fs;
 use std::path::Path;
 
 use carrick_tests::build::root;
-use carrick_tests::in_kernel::{let_frames_back_but, run_in_kernel_with};
+use carrick_tests::in_kernel::{enable_veth_redirect_but, run_in_kernel_with};
 use carrick_tests::net::{End, Net, lacks, skip};
 use carrick_tests::running::{Running, serve, started};
 use tempfile::TempDir;
@@ -68,13 +68,13 @@ fn fetched(net: &Net, dir: &Path, url: &str) {
 #[test]
 fn a_server_in_the_kernel_is_fetched_from() {
     let Some((net, dir)) = place() else { return };
-    let_frames_back_but(&net, 0);
+    enable_veth_redirect_but(&net, 0);
     // What is paced waits in the kernel for its moment.
     for features in [&[][..], &["--with", "rtt_samples,pacing"]] {
         let app = format!("http:{}", dir.path().display());
         let Some(running) = server(&net, &app, features) else { return };
         for lost in WIRES {
-            let_frames_back_but(&net, lost);
+            enable_veth_redirect_but(&net, lost);
             fetched(&net, dir.path(), &format!("http://{}/data", Net::OURS));
         }
         assert!(running.end().success());
@@ -87,7 +87,7 @@ fn a_client_in_the_kernel_fetches() {
     let mut files = net.command(End::Peer, "python3");
     files.args(["-u", "-m", "http.server", "8000", "--bind", Net::PEER]).current_dir(dir.path());
     let _files = serve(&mut files, "Serving HTTP");
-    let_frames_back_but(&net, WIRES[1]);
+    enable_veth_redirect_but(&net, WIRES[1]);
     let to = dir.path().join("got");
     let app = format!("get:http://{}:8000/data:{}", Net::PEER, to.display());
     let done = application(&net, &app, &[]).output().expect("it starts");
@@ -98,7 +98,7 @@ fn a_client_in_the_kernel_fetches() {
     assert!(fs::read(to).expect("it is there") == fs::read(dir.path().join("data")).expect("readable"));
 }
 
-/// Sends as many octets as are said to an echo server, and takes them all back meanwhile.
+/// Sends as many bytes as are said to an echo server, and takes them all back meanwhile.
 const ECHO: &str = "
 import os, socket, sys, threading
 peer, octets = sys.argv[1], os.urandom(int(sys.argv[2]))
@@ -119,10 +119,10 @@ print('same' if back == octets else f'{len(back)} octets', flush=True)
 #[test]
 fn octets_pass_both_ways_at_once() {
     let Some((net, _)) = place() else { return };
-    let_frames_back_but(&net, 0);
+    enable_veth_redirect_but(&net, 0);
     let Some(running) = server(&net, "echo", &[]) else { return };
     for lost in WIRES {
-        let_frames_back_but(&net, lost);
+        enable_veth_redirect_but(&net, lost);
         let echo = net.command(End::Peer, "python3").args(["-c", ECHO, Net::OURS, "500000"]).output();
         assert_eq!(
             String::from_utf8_lossy(&echo.expect("python3 runs").stdout),

@@ -40,14 +40,14 @@ fn answers_arrive_whatever_the_other_end_of_the_pair_has() {
     assert!(running.end().success());
 }
 
-/// While the host (argv[2]) stands still, sends SYNs from addresses that nobody has, and then octets over a connection. They are
+/// While the host (argv[2]) stands still, sends SYNs from addresses that nobody has, and then bytes over a connection. They are
 /// echoed when it goes on.
 const FLOODED: &str = "
 import os, signal, socket, struct, sys
 target, host = socket.inet_aton(sys.argv[1]), int(sys.argv[2])
 
 def total(octets):
-    n = sum(struct.unpack(f'!{len(octets) // 2}H', octets))
+    n = sum(struct.unpack(f'!{len(octets) // 2}H', bytes))
     while n >> 16:
         n = (n & 0xFFFF) + (n >> 16)
     return ~n & 0xFFFF

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use carrick_sim::dice::Dice;
+use carrick_sim::random_source::RandomSource;
 use carrick_tests::seeds::seeds;
 
 use crate::end::{End, HERE, MICROSECOND, MILLISECOND, MSS, PEER, program};
@@ -38,7 +38,7 @@ struct Pathlet {
 }
 
 struct Network {
-    dice: Dice,
+    random: RandomSource,
     flying: BinaryHeap<Reverse<(u64, u64, Vec<u8>)>>,
     pathlets: BTreeMap<u32, Pathlet>,
     count: u64,
@@ -47,22 +47,27 @@ struct Network {
 impl Network {
     fn new(seed: u64) -> Network {
         let pathlets = [FIRST, FIRST + 1, SECOND].map(|address| (address, Pathlet::default()));
-        Network { dice: Dice::new(seed), flying: BinaryHeap::new(), pathlets: pathlets.into(), count: 0 }
+        Network {
+            random: RandomSource::new(seed),
+            flying: BinaryHeap::new(),
+            pathlets: pathlets.into(),
+            count: 0,
+        }
     }
 
     fn send(&mut self, packet: &Packet, now: u64, delay: u64) {
-        let copies = match self.dice.roll(16) {
+        let copies = match self.random.roll(16) {
             0 => 0,
             1 => 2,
             _ => 1,
         };
         for _ in 0..copies {
             let mut octets = packet.encode();
-            if self.dice.one_in(32) {
-                let at = self.dice.roll(octets.len() as u64) as usize;
-                octets[at] ^= 1 << self.dice.roll(8);
+            if self.random.one_in(32) {
+                let at = self.random.roll(octets.len() as u64) as usize;
+                octets[at] ^= 1 << self.random.roll(8);
             }
-            let at = now + delay + (20 + self.dice.roll(60)) * MICROSECOND;
+            let at = now + delay + (20 + self.random.roll(60)) * MICROSECOND;
             self.count += 1;
             self.flying.push(Reverse((at, self.count, octets)));
         }
@@ -80,15 +85,15 @@ impl Network {
         parts.clear();
         let (number, changes) = message_of(&whole);
         assert_eq!(whole, octets(number, changes), "what a sender sends is one message");
-        let occupancy = self.dice.roll(256) as u8;
+        let occupancy = self.random.roll(256) as u8;
         self.answer(packet, PRX, Some((at, occupancy)), now, 0);
-        let delay = if self.dice.one_in(8) { 6 * MILLISECOND } else { self.dice.roll(300) * MICROSECOND };
+        let delay = if self.random.one_in(8) { 6 * MILLISECOND } else { self.random.roll(300) * MICROSECOND };
         if at == SECOND && number.is_multiple_of(5) {
             self.pathlets.get_mut(&at).expect("a pathlet").answered.push(number);
             self.answer(packet, MSG_ACK, None, now, delay);
             return;
         }
-        let changed = octets(number, changes + 1 + self.dice.roll(3) as u8);
+        let changed = octets(number, changes + 1 + self.random.roll(3) as u8);
         let mut hops = packet.route.clone().expect("a route");
         let dst = hops.remove(0);
         for (seg_no, payload) in changed.chunks(MSS as usize).enumerate() {

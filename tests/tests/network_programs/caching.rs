@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use carrick_sim::dice::Dice;
+use carrick_sim::random_source::RandomSource;
 use carrick_tests::pattern::fill;
 use carrick_tests::seeds::seeds;
 
@@ -50,7 +50,7 @@ struct Seen {
 }
 
 struct Store {
-    dice: Dice,
+    random: RandomSource,
     zipf: Vec<f64>,
     begun: [u32; CLIENTS],
     writes: u32,
@@ -75,7 +75,7 @@ impl Store {
             sum
         });
         Store {
-            dice: Dice::new(seed),
+            random: RandomSource::new(seed),
             zipf: zipf.collect(),
             begun: [0; CLIENTS],
             writes: 0,
@@ -90,7 +90,7 @@ impl Store {
     }
 
     fn key(&mut self) -> u64 {
-        let at = self.dice.roll(1 << 32) as f64 / f64::from(u32::MAX);
+        let at = self.random.roll(1 << 32) as f64 / f64::from(u32::MAX);
         self.zipf.partition_point(|sum| *sum < at).min(KEYS - 1) as u64
     }
 }
@@ -100,7 +100,7 @@ impl Applications for Store {
         let begun = self.begun.get_mut(client).filter(|begun| **begun < OPERATIONS)?;
         *begun += 1;
         let key = self.key();
-        let request = if self.dice.one_in(self.sets) {
+        let request = if self.random.one_in(self.sets) {
             self.writes += 1;
             message(SET, key, 0, &value(key, self.writes))
         } else {

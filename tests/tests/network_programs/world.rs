@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use carrick_interp::Refused;
 use carrick_ir::ROUTE;
-use carrick_sim::dice::Dice;
+use carrick_sim::random_source::RandomSource;
 
 use crate::host::{Ended, Host, program};
 use crate::node::Node;
@@ -51,7 +51,7 @@ type Flying = (u64, u64, Place, Vec<u8>);
 pub struct World {
     pub hosts: Vec<Host>,
     pub node: Option<Node>,
-    dice: Dice,
+    random: RandomSource,
     flying: BinaryHeap<Reverse<Flying>>,
     count: u64,
     pub now: u64,
@@ -66,7 +66,7 @@ impl World {
         World {
             hosts: (0..hosts).map(|n| Host::new(&ends, address(n), seed, settings)).collect(),
             node,
-            dice: Dice::new(seed),
+            random: RandomSource::new(seed),
             flying: BinaryHeap::new(),
             count: 0,
             now: 0,
@@ -76,15 +76,16 @@ impl World {
 
     fn fly(&mut self, place: impl Fn() -> Place, octets: &[u8]) {
         let Faults { lose, duplicate, damage, delay } = EVERY;
-        let copies = if self.dice.one_in(lose) { 0 } else { 1 + usize::from(self.dice.one_in(duplicate)) };
+        let copies =
+            if self.random.one_in(lose) { 0 } else { 1 + usize::from(self.random.one_in(duplicate)) };
         for _ in 0..copies {
             let mut octets = octets.to_vec();
             // On the first of two links: bits that flip on both can leave the checksum as it was.
-            if matches!(place(), Place::Switch { .. }) && self.dice.one_in(damage) {
-                let at = self.dice.roll(octets.len() as u64) as usize;
-                octets[at] ^= 1 << self.dice.roll(8);
+            if matches!(place(), Place::Switch { .. }) && self.random.one_in(damage) {
+                let at = self.random.roll(octets.len() as u64) as usize;
+                octets[at] ^= 1 << self.random.roll(8);
             }
-            let at = self.now + 10 * MICROSECOND + self.dice.roll(delay + 1);
+            let at = self.now + 10 * MICROSECOND + self.random.roll(delay + 1);
             self.count += 1;
             self.flying.push(Reverse((at, self.count, place(), octets)));
         }

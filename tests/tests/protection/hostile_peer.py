@@ -90,7 +90,7 @@ def forged(honest, wire):
         for flags, data in ((ACK, b"x" * 500), (RST, b""), (RST | ACK, b""), (SYN, b""), (SYN | ACK, b""), (FIN | ACK, b"y")):
             wire.send(wire.packet(wire.segment(honest.ports, seq + far, ack, flags, options, data)))
         wire.send(wire.packet(wire.segment(honest.ports, seq, ack + far, ACK, options, b"z" * 500)))
-        # In the window, and yet not the next octet.
+        # In the window, and yet not the next byte.
         wire.send(wire.packet(wire.segment(honest.ports, seq + 100, ack, RST, options)))
         wire.send(wire.packet(wire.segment(honest.ports, seq + 100, ack, SYN, options)))
         if far == 2**20:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A peer that sends what nobody honest would: it is counted, and the connection beside it carries its octets.
+//! A peer that sends what nobody honest would: it is counted, and the connection beside it carries its bytes.
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use carrick_tests::build::root;
-use carrick_tests::in_kernel::{let_frames_back, run_in_kernel};
+use carrick_tests::in_kernel::{enable_veth_redirect, run_in_kernel};
 use carrick_tests::net::{DEVICE, End, Net, lacks, skip};
 use carrick_tests::running::{Running, started};
 use carrick_xdp_loader::machine;
@@ -46,7 +46,7 @@ pub fn wire() -> Option<Net> {
         return None;
     }
     let net = Net::kernel_on_both()?;
-    let_frames_back(&net);
+    enable_veth_redirect(&net);
     Some(net)
 }
 

@@ -32,7 +32,7 @@ fn a_greedy_user_leaves_places_to_others_and_learns_nothing_of_them() {
         "holding",
     ];
     assert_eq!(said, expected);
-    // While it holds all that, and waits for octets on each, others come and go on.
+    // While it holds all that, and waits for bytes on each, others come and go on.
     let (mut second, _) = saying(modest("65533"));
     for modest in [&mut first, &mut second] {
         assert_eq!(modest.asked("\n"), "ECONNRESET", "who has the socket learns how it ended");

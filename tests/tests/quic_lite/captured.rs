@@ -77,7 +77,7 @@ fn frames_are_read_by_another_implementation() {
     assert!(kinds.len() >= 12, "only {kinds:?}");
 }
 
-/// Each frame, written anew by the other implementation, takes as many octets.
+/// Each frame, written anew by the other implementation, takes as many bytes.
 #[test]
 fn varints_take_the_fewest_octets() {
     for (_, packet) in capture(1, &with_resets(1)).sent {
@@ -144,7 +144,7 @@ fn small_streams_share_packets() {
         packet.heard().into_iter().filter_map(of).collect::<BTreeSet<u64>>().len()
     };
     let of_client = capture.sent.iter().filter(|(host, _)| *host == 0).map(|(_, packet)| streams(packet));
-    // 1500 octets hold four streams of 300; of more than eight, no packet has frames.
+    // 1500 bytes hold four streams of 300; of more than eight, no packet has frames.
     let most = of_client.max().unwrap_or(0);
     assert!((4..=8).contains(&most), "{most} streams in a packet");
 }

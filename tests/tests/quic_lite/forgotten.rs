@@ -6,7 +6,7 @@ use crate::peer::Peer;
 use crate::rebinding::{CLIENT, SERVER, stack};
 use crate::wire::Heard;
 
-/// The transport parameter that has a token, which is of 16 octets.
+/// The transport parameter that has a token, which is of 16 bytes.
 const STATELESS_RESET_TOKEN: [u8; 2] = [2, 16];
 
 /// An id of a server's, and its token.
@@ -32,7 +32,7 @@ fn what_nobody_remembers_is_answered_with_the_token_of_its_id() {
         let packet = peer.packet(vec![1; frames]).write();
         peer.raw(&packet)
     };
-    // A header has 13 octets.
+    // A header has 13 bytes.
     for (frames, len) in [(9, 21), (20, 32), (30, 42), (31, 42), (1000, 42)] {
         let [one, other] = [answer(frames), answer(frames)].map(|all| all[0][28..].to_vec());
         assert_eq!((one.len(), one[0] & 0xc0), (len, 0x40), "it looks like any packet with a short header");

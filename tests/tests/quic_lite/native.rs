@@ -78,7 +78,7 @@ fn download(site: &Site, capture: &Path, more: &[&str], at_server: &[&str]) -> O
     Some(all.iter().filter(|packet| packet[0] == 0x45).map(|packet| Packet::read(packet)).collect())
 }
 
-/// The octets of each stream that one end sent, as far as they are told without a gap, and whether that was its end.
+/// The bytes of each stream that one end sent, as far as they are told without a gap, and whether that was its end.
 fn streams(packets: &[Packet], from_server: bool) -> BTreeMap<u64, (Vec<u8>, bool)> {
     let mut pieces = BTreeMap::new();
     let mut ends = BTreeMap::new();
@@ -150,7 +150,7 @@ fn files_come_whole_though_packets_are_lost_on_the_way() {
     assert!(ranges.max() > Some(1), "something was lost");
 }
 
-/// In one process, octets of packets broken too.
+/// In one process, bytes of packets broken too.
 fn in_memory(program: &str, site: &Site, faults: &str) {
     let done = Command::new(host(program))
         .args(["--port", "loop", "--addr", &format!("{SERVER}/24"), "--app", &site.serves()])
@@ -186,7 +186,7 @@ pub fn connect(client: &mut Scripted, server: &mut Scripted) {
     server.must("accept", "ok");
 }
 
-/// Opens a stream, which both ends then have in use; the peer learns of it with its first octets.
+/// Opens a stream, which both ends then have in use; the peer learns of it with its first bytes.
 pub fn stream(opener: &mut Scripted, peer: &mut Scripted) {
     [&mut *opener, &mut *peer].iter_mut().for_each(|end| end.must("use 0", "ok"));
     opener.must("open_stream", "ok");

@@ -122,14 +122,14 @@ impl Peer {
         self.throw(&packet.write())
     }
 
-    /// Sends octets; what comes back.
+    /// Sends bytes; what comes back.
     pub fn throw(&mut self, octets: &[u8]) -> Vec<Packet> {
         let taken = self.core.rx(octets, self.now);
         assert!(taken != Err(Refused::Again), "there is room");
         self.listen()
     }
 
-    /// Sends octets; the octets of what comes back.
+    /// Sends bytes; the bytes of what comes back.
     pub fn raw(&mut self, octets: &[u8]) -> Vec<Vec<u8>> {
         self.core.rx(octets, self.now).expect("there is room");
         let (mut octets, mut all) = (Vec::new(), Vec::new());
@@ -193,7 +193,7 @@ impl Peer {
         self.complete(Call::AcceptStream, self.connection, Args::default(), Data::None).value
     }
 
-    /// The server's application sends octets on a stream.
+    /// The server's application sends bytes on a stream.
     pub fn send(&mut self, stream: u64, octets: &[u8]) -> Vec<Packet> {
         let len = args(&[(Arg::Len, octets.len() as u64)]);
         self.ask(Call::Send, stream, len, Data::Send(octets));

@@ -6,7 +6,7 @@ use s2n_quic_core::frame::Stream;
 use crate::peer::{MS, Peer};
 use crate::wire::{Heard, Packet, octets, varint};
 
-/// A connection whose server has so many octets to send, and the packets that it sent at once.
+/// A connection whose server has so many bytes to send, and the packets that it sent at once.
 pub fn sending(count: usize) -> (Peer, Vec<Packet>) {
     let mut peer = Peer::connected();
     let data: &[u8] = b"send";

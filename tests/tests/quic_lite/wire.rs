@@ -53,7 +53,7 @@ pub enum Heard {
     Done,
 }
 
-/// The frames of a packet, each with how many octets it takes.
+/// The frames of a packet, each with how many bytes it takes.
 pub fn frames(octets: &[u8]) -> Vec<(Heard, usize)> {
     let mut octets = octets.to_vec();
     let mut rest = DecoderBufferMut::new(&mut octets);
@@ -107,7 +107,7 @@ fn said(frame: &FrameMut<'_>) -> Heard {
     }
 }
 
-/// The octets of a frame, or of a number.
+/// The bytes of a frame, or of a number.
 pub fn octets(value: &impl EncoderValue) -> Vec<u8> {
     let mut room = vec![0; 4096];
     let mut buffer = EncoderBuffer::new(&mut room);
@@ -137,7 +137,7 @@ pub struct Packet {
     /// of a Retry, or of the Initial that follows it
     pub token: Vec<u8>,
     pub payload: Vec<u8>,
-    /// octets of the datagram
+    /// bytes of the datagram
     pub size: usize,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! RoCEv2: every octet and every completion through bad networks, captures that tshark reads, the invariant CRC as the annex
+//! RoCEv2: every byte and every completion through bad networks, captures that tshark reads, the invariant CRC as the annex
 //! of the InfiniBand specification has it, and what strangers may send.
 
 mod native;
@@ -20,7 +20,7 @@ fn simulate(args: &[&str]) -> Option<Value> {
     simulated::simulate(PROGRAM, args)
 }
 
-/// Sixteen messages of 64 KB and one without octets: SENDs, WRITEs and READs, with and without immediates.
+/// Sixteen messages of 64 KB and one without bytes: SENDs, WRITEs and READs, with and without immediates.
 #[test]
 fn every_octet_and_every_completion_through_every_fault() {
     for seed in 1..=12 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two stacks with the compiled program: one offers memory, the other writes to it, reads from it and sends messages, and
-//! looks at every octet (the applications `memory` and `perf`).
+//! looks at every byte (the applications `memory` and `perf`).
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -37,7 +37,7 @@ fn measure(net: &Net, what: &str, capture: &Path, faults: &[&str]) -> (Vec<Vec<u
     (ipv4(&packets(&std::fs::read(capture).expect("a capture"))), counted)
 }
 
-/// One line: so many of so many octets.
+/// One line: so many of so many bytes.
 fn said(done: &Output, what: &str) {
     assert!(done.status.success(), "{what}: {}", String::from_utf8_lossy(&done.stderr));
     let words: Vec<&str> = what.split(':').collect();

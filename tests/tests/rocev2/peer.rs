@@ -46,7 +46,7 @@ pub struct End {
 }
 
 impl End {
-    /// A queue pair with a receive of 3000 octets, and 4096 octets of sevens in memory that may be read and written.
+    /// A queue pair with a receive of 3000 bytes, and 4096 bytes of sevens in memory that may be read and written.
     fn new() -> End {
         End::with(&Choice::default())
     }
@@ -396,7 +396,7 @@ fn congestion_is_told_and_heard_of() {
     end.rx(&early).expect("it is taken");
     end.now += 49_000;
     assert_eq!((told(&mut end), told(&mut end)), (1, 1), "one of the two within 50 us");
-    // At 100 Gbit/s a packet of 1068 octets takes 85 ns; at the half of that, twice as long.
+    // At 100 Gbit/s a packet of 1068 bytes takes 85 ns; at the half of that, twice as long.
     let gap = |end: &mut End| {
         end.call("post_send", &[4096, 0, 0], Data::Send(&[1; 4096]));
         let mut gaps = Vec::new();

@@ -21,9 +21,9 @@ fn choices() -> [Choice; 3] {
 }
 
 /// Numbers that look random: xorshift64.
-struct Dice(u64);
+struct RandomSource(u64);
 
-impl Dice {
+impl RandomSource {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -76,15 +76,15 @@ fn busy(choice: &Choice) -> (End, HashSet<u64>) {
 #[test]
 fn packets_that_say_anything() {
     for choice in choices() {
-        let mut dice = Dice(0x1234_5678_9abc_def1);
+        let mut random = RandomSource(0x1234_5678_9abc_def1);
         let mut executed = 0;
         for session in 0..60 {
             let (mut end, mut tokens) = busy(&choice);
             for _ in 0..40 {
-                let stranger = dice.packet();
+                let stranger = random.packet();
                 end.rx(&stranger).ok();
                 end.out();
-                end.now += dice.below(2_000_000);
+                end.now += random.below(2_000_000);
                 end.core.advance(end.now).expect("it is taken");
                 end.out();
                 while let Some(done) = end.core.next_completion() {

@@ -8,7 +8,7 @@ fn crc32(octets: impl Iterator<Item = u8>) -> u32 {
     })
 }
 
-/// The invariant CRC of a packet that ends with one (annex A17.3.3): eight octets of ones for a link header that is not there,
+/// The invariant CRC of a packet that ends with one (annex A17.3.3): eight bytes of ones for a link header that is not there,
 /// then the packet with ones for what routers and switches change.
 pub fn invariant_crc(packet: &[u8]) -> u32 {
     let mut covered = packet[..packet.len() - 4].to_vec();
@@ -39,7 +39,7 @@ pub fn reth(addr: u64, key: u32, len: u32) -> Vec<u8> {
 }
 
 impl Packet {
-    /// The octets, from one address to another.
+    /// The bytes, from one address to another.
     pub fn octets(&self, from: u32, to: u32) -> Vec<u8> {
         let pad = (4 - self.payload.len() % 4) % 4;
         self.octets_padded(pad as u8, from, to)

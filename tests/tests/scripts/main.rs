@@ -8,7 +8,7 @@
 //! with cubic,ecn              # features of the program, before all else
 //! without sack                # default features that it is to be without
 //! set nodelay=true            # parameters
-//! connect                     # what the application asks; a number is its octets, backlog or remote address
+//! connect                     # what the application asks; a number is its bytes, backlog or remote address
 //! > S 0:0 win 65535 <mss 1460>            # what the core sends next; what is not said is not looked at
 //! < S. 0:0 ack 1 win 1000                 # what comes in
 //! <& . 1:1001 ack 1           # comes in together with the next one, in one burst

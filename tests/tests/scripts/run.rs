@@ -113,7 +113,7 @@ impl Player {
         let _ = self.core.rx(&packet, self.now);
     }
 
-    /// A report about a segment of the core, of which the first octets are quoted.
+    /// A report about a segment of the core, of which the first bytes are quoted.
     fn report(&mut self, reported: &Reported) -> Result<(), String> {
         let isn = self.flows.entry(self.peer).or_default().isn;
         let total = (40 + reported.len) as u16;

@@ -42,7 +42,7 @@ pub enum Action {
     Quiet(u64),
 }
 
-/// A report: type and code of ICMP, the next hop's MTU, and which octets the quoted segment had.
+/// A report: type and code of ICMP, the next hop's MTU, and which bytes the quoted segment had.
 pub struct Reported {
     pub kind: (u8, u8),
     pub mtu: u32,

@@ -12,7 +12,7 @@ mod users;
 use std::process::Command;
 
 use carrick_tests::build::root;
-use carrick_tests::in_kernel::let_frames_back_but;
+use carrick_tests::in_kernel::enable_veth_redirect_but;
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::{Running, saying, serve};
 use setting::{Stack, version};
@@ -73,7 +73,7 @@ fn ours_behave_alike_by_the_kernel() {
         return;
     }
     let Some(net) = Net::kernel_on_both() else { return };
-    let_frames_back_but(&net, 0);
+    enable_veth_redirect_but(&net, 0);
     let Some(stack) = Stack::start_in_kernel(&net) else { return };
     let _peer = peer(&net);
     let before = stack.descriptors();

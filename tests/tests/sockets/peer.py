@@ -38,7 +38,7 @@ def serve(s, address):
     if what[0] == "echo":
         while piece := s.recv(65536):
             s.sendall(piece)
-    elif what[0] == "send":  # octets, then the end
+    elif what[0] == "send":  # bytes, then the end
         s.sendall(b"x" * int(what[1]))
         s.shutdown(socket.SHUT_WR)
         s.recv(1)
@@ -50,7 +50,7 @@ def serve(s, address):
         all_of(s)
     elif what[0] == "go":
         gates[what[1]].set()
-    elif what[0] == "flood":  # octets, until they have been taken no more for a while
+    elif what[0] == "flood":  # bytes, until they have been taken no more for a while
         s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
         s.setblocking(False)
         sent = 0
@@ -61,7 +61,7 @@ def serve(s, address):
         s.recv(1)
     elif what[0] == "flooded":  # how many those were
         s.sendall(str(floods.get()).encode())
-    elif what[0] == "reset":  # octets, then a reset once the first answer has come
+    elif what[0] == "reset":  # bytes, then a reset once the first answer has come
         s.sendall(b"x" * int(what[1]))
         s.recv(1)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

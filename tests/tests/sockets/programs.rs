@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The programs that everybody has, as Debian packs them, each at either end; at the other end it runs on the kernel's stack.
 
-use carrick_tests::in_kernel::let_frames_back_but;
+use carrick_tests::in_kernel::enable_veth_redirect_but;
 use carrick_tests::net::{End, Net, lacks};
 use tempfile::TempDir;
 
@@ -66,7 +66,7 @@ fn all_of_them_by_the_kernel() {
     let Some(stack) = Stack::start_in_kernel(&net) else { return };
     let place = Place { stack, dir, net };
     for lost in [0, 100] {
-        let_frames_back_but(&place.net, lost);
+        enable_veth_redirect_but(&place.net, lost);
         for (name, programs, case) in CASES {
             if programs.iter().any(|program| lacks(program)) {
                 continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Two programs of two users at one door of the kernel's: each has its ports, at the same time, and neither those of the other.
 
-use carrick_tests::in_kernel::let_frames_back_but;
+use carrick_tests::in_kernel::enable_veth_redirect_but;
 use carrick_tests::net::{End, Net, lacks};
 use carrick_tests::running::{Running, saying};
 
@@ -33,7 +33,7 @@ while True:
     s.close()
 ";
 
-/// Connects to each port before it uses any, and prints who answers with the same octets.
+/// Connects to each port before it uses any, and prints who answers with the same bytes.
 const CLIENT: &str = "
 import os, socket, sys
 def read(s, count):
@@ -80,7 +80,7 @@ fn two_users_serve_at_once_and_neither_has_the_others_port() {
         return;
     }
     let Some(net) = Net::kernel_on_both() else { return };
-    let_frames_back_but(&net, 0);
+    enable_veth_redirect_but(&net, 0);
     let rules = ",65533:8001,65534:8002,65533:9000,65534:9000";
     let Some(stack) = Stack::start_in_kernel_for(&net, rules) else { return };
     let first = server(&stack, &net, 0, "ok EACCES ok");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub use carrick_emit_c::Unfit;
+pub use carrick_emit_c::Unsupported;
 use carrick_ir::Program;
 use carrick_sim::diff::{Network, Pace};
 use carrick_sim::scenario::{Engine, Scenario};
@@ -21,7 +21,7 @@ pub trait Target: Sync {
     fn file(&self) -> &'static str;
 
     /// Checks a program that uses only what the target file lists; returns the first part that cannot be built yet.
-    fn check(&self, _program: &Program) -> Option<Unfit> {
+    fn check(&self, _program: &Program) -> Option<Unsupported> {
         None
     }
 

@@ -5,14 +5,14 @@ pub mod codes;
 mod contract;
 mod file;
 mod groups;
-pub mod lacks;
 pub mod limits;
 mod list;
 pub mod measure;
+pub mod missing_features;
 pub mod sites;
 pub mod unbuilt;
 pub mod uses;
 
-pub use contract::{Cores, Host, Run, Target, Unfit};
+pub use contract::{Cores, Host, Run, Target, Unsupported};
 pub use file::{Feature, Overflow, PipelineSpec, Site, TargetFile};
 pub use list::{Against, Targets};

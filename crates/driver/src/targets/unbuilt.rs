@@ -7,7 +7,7 @@ use carrick_syntax::diag::Diagnostic;
 use carrick_syntax::{LineCol, Places, Sources, Span};
 
 use super::codes;
-use super::contract::Unfit;
+use super::contract::Unsupported;
 use super::list::Against;
 
 /// The first such thing of a program that has all that the target's file asks for, at its place in the tree, if there is one.
@@ -17,16 +17,16 @@ pub fn of(
     file: Option<&File>,
     sources: &Sources,
 ) -> Option<Diagnostic> {
-    let unfit = against.target?.check(program)?;
-    let message = format!("target `{}` does not support this yet: {}", against.file.name, unfit.what);
-    let place = place(&unfit, file, sources);
+    let unsupported = against.target?.check(program)?;
+    let message = format!("target `{}` does not support this yet: {}", against.file.name, unsupported.what);
+    let place = place(&unsupported, file, sources);
     Some(Diagnostic::error(codes::UNBUILT, message, place, "here").mend("build for `native`"))
 }
 
-fn place(unfit: &Unfit, file: Option<&File>, sources: &Sources) -> Span {
-    if unfit.loc.line > 0 && !sources.text().is_empty() {
-        let at = LineCol { line: unfit.loc.line, col: unfit.loc.col };
-        let start = Places::new(sources).offset(unfit.loc.file as usize, at);
+fn place(unsupported: &Unsupported, file: Option<&File>, sources: &Sources) -> Span {
+    if unsupported.loc.line > 0 && !sources.text().is_empty() {
+        let at = LineCol { line: unsupported.loc.line, col: unsupported.loc.col };
+        let start = Places::new(sources).offset(unsupported.loc.file as usize, at);
         let rest = sources.text().get(start as usize..).unwrap_or_default();
         let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
         return Span::new(start, start + word.max(1) as u32);
@@ -34,7 +34,7 @@ fn place(unfit: &Unfit, file: Option<&File>, sources: &Sources) -> Span {
     let items = || file.into_iter().flat_map(|file| &file.items);
     let declared = items().find_map(|item| match &item.kind {
         ItemKind::Blueprint { name, .. } | ItemKind::Opt { name, .. } => {
-            (Some(&name.name) == unfit.declared.as_ref()).then_some(name.span)
+            (Some(&name.name) == unsupported.declared.as_ref()).then_some(name.span)
         }
         _ => None,
     });

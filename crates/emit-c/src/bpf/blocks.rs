@@ -47,7 +47,10 @@ impl Emitter<'_> {
 
     fn blocks_begin(&mut self) {
         let core = self.names.own("core");
-        self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("blocks_begin")));
+        self.w.open(format!(
+            "CARRICK_GLOBAL_FN int {}(struct {core} *core) {{",
+            self.names.own("blocks_begin")
+        ));
         self.w.line("struct carrick_sched *s = carrick_sched_here();");
         self.w.line("CARRICK_GIVEN(core && s);");
         let flows = self.p.contexts.iter().filter(|c| !c.global).map(|c| self.slots(c));
@@ -131,7 +134,7 @@ impl Emitter<'_> {
         if self.blocks { ", uint32_t number" } else { "" }
     }
 
-    /// In the same function: what the blocks know of `e`, which has so many octets of payload.
+    /// In the same function: what the blocks know of `e`, which has so many bytes of payload.
     pub(super) fn chosen(&mut self, octets: &str) {
         if self.blocks {
             self.w.line("e->queue = queue;");

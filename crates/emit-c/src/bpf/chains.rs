@@ -26,7 +26,7 @@ impl Emitter<'_> {
     fn run_head(&self, index: usize) -> String {
         let event = &self.p.events[index];
         format!(
-            "CARRICK_APART int {}_run(struct {} *core, struct {} *e)",
+            "CARRICK_GLOBAL_FN int {}_run(struct {} *core, struct {} *e)",
             self.names.own(&event.name),
             self.names.own("core"),
             self.names.declared(&event.name)
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         if let Some(own) = chain.context {
             let name = self.names.own(&self.p.contexts[own.index()].name);
             // Else the compiler keeps what it found of it long ago, which the verifier does not connect with the pointer.
-            self.w.line("CARRICK_OPAQUE(c);");
+            self.w.line("CARRICK_BARRIER_VAR(c);");
             self.w.line("if (c && chain->deleted)");
             self.w.line(format!("    {name}_remove(core, c);"));
             if !self.is_kept(own) {

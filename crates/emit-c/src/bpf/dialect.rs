@@ -11,7 +11,7 @@ use crate::term::{CType, Term};
 /// Of a loop with so many turns the verifier follows no more than it must.
 const MANY: u32 = 32;
 
-/// Where the next octet of a header goes.
+/// Where the next byte of a header goes.
 const HERE: &str = "core->out + CARRICK_BEGIN + carrick_at(CARRICK_READ(core->at), CARRICK_HEADER_MAX)";
 
 pub struct Kernel;
@@ -147,14 +147,14 @@ impl Dialect for Kernel {
         let (ty, name) = (e.names.declared(&bp.name), e.names.own(&bp.name));
         let (core, chain) = (e.names.own("core"), e.names.own("chain"));
         e.w.open(format!(
-            "CARRICK_APART int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
+            "CARRICK_GLOBAL_FN int {name}_generate(struct {core} *core, const struct {ty} *bp, uint64_t rules, uint32_t sent{}) {{",
             e.number_param()
         ));
         e.w.line("CARRICK_GIVEN(core && bp);");
         e.w.line(format!("CARRICK_UNUSED const struct {chain} *chain = &core->chain;"));
         // An argument that nothing uses is one that the callers do not give.
-        e.w.line("CARRICK_OPAQUE(sent);");
-        e.w.line("CARRICK_OPAQUE(rules);");
+        e.w.line("CARRICK_BARRIER_VAR(sent);");
+        e.w.line("CARRICK_BARRIER_VAR(rules);");
     }
 
     fn choose_queue(&self, e: &mut Emitter<'_>) {
@@ -205,7 +205,7 @@ impl Dialect for Kernel {
     /// What the device takes of a packet with one payload is known when it is brought into a frame.
     fn packet_begins(&self, e: &mut Emitter<'_>, bp: &BlueprintDef) {
         let (core, entry, name) = (e.names.own("core"), e.names.own("entry"), e.names.own(&bp.name));
-        e.w.open(format!("CARRICK_APART int {name}_packet(struct {core} *core, struct {entry} *e) {{"));
+        e.w.open(format!("CARRICK_GLOBAL_FN int {name}_packet(struct {core} *core, struct {entry} *e) {{"));
         e.w.line("CARRICK_GIVEN(core && e);");
         let cap = if bp.frames.is_some() { "CARRICK_FRAME_MAX" } else { "UINT64_MAX" };
         e.w.line(format!("const uint64_t cap = {cap};"));

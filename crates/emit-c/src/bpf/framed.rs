@@ -6,7 +6,7 @@ use crate::Emitter;
 use crate::pkt_gen::Unit;
 
 impl Emitter<'_> {
-    /// What says of a payload that it is octets that were put together: the number after those of all contexts.
+    /// What says of a payload that it is bytes that were put together: the number after those of all contexts.
     pub(super) fn put_together(&self) -> usize {
         self.p.contexts.len() + 1
     }
@@ -41,7 +41,7 @@ impl Emitter<'_> {
         let (core, of) = (self.names.own("core"), self.names.own("payload"));
         self.w.line("/* The last packet with a payload is made. */");
         self.w.open(format!(
-            "CARRICK_APART int {}(struct {core} *core, struct {of} *v) {{",
+            "CARRICK_GLOBAL_FN int {}(struct {core} *core, struct {of} *v) {{",
             self.names.own("payload_sent")
         ));
         self.w.line("CARRICK_GIVEN(core && v);");
@@ -53,13 +53,14 @@ impl Emitter<'_> {
             return;
         }
         self.w.line("/* Puts `core->payload` behind what is put together. */");
-        self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("lay_payload")));
-        self.w.line("struct carrick_laid *laid = carrick_laid_here();");
-        self.w.line("CARRICK_GIVEN(core && laid);");
+        self.w
+            .open(format!("CARRICK_GLOBAL_FN int {}(struct {core} *core) {{", self.names.own("lay_payload")));
+        self.w.line("struct carrick_laid *assembly_buffer = carrick_laid_here();");
+        self.w.line("CARRICK_GIVEN(core && assembly_buffer);");
         self.each_unit(|name| {
-            format!("{name}_tx_lay(laid, core->laid, m, core->payload.offset, core->payload.len);")
+            format!("{name}_tx_lay(assembly_buffer, core->assembly_buffer, m, core->payload.offset, core->payload.len);")
         });
-        self.w.line("core->laid += (uint32_t)core->payload.len;");
+        self.w.line("core->assembly_buffer += (uint32_t)core->payload.len;");
         self.w.end_with("return 0;");
     }
 }

@@ -114,7 +114,7 @@ impl<'p> Emitter<'p> {
             self.w.line(doc);
         }
         let apart = !self.inlined.contains(&function.name);
-        let kind = if apart { "CARRICK_APART" } else { "CARRICK_INLINE" };
+        let kind = if apart { "CARRICK_GLOBAL_FN" } else { "CARRICK_INLINE" };
         let ret = if function.ret.is_scalar() { self.names.ctype(&function.ret) } else { "int".into() };
         let core = self.names.own("core");
         // The verifier names for every line the file in which its function begins.

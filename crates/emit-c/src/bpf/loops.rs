@@ -77,7 +77,7 @@ impl Emitter<'_> {
     pub(crate) fn forget_numbers(&mut self, stmt: &Stmt, body: &ir::Block) {
         if self.function.is_some_and(Self::has_frame) {
             // Else the compiler finds all addresses before the loop, and keeps them on the stack.
-            self.line(stmt, "CARRICK_OPAQUE(f__);");
+            self.line(stmt, "CARRICK_BARRIER_VAR(f__);");
         }
         for local in crossing(stmt, body) {
             let (ty, name) = (self.local_type(local).clone(), self.local(local));

@@ -2,28 +2,28 @@
 //! The programs for the kernel: BPF C, from the same statements and expressions as the C of other targets.
 //!
 //! What differs is where things are. A function's own records lie in a frame of what each processor has (the stack has 512
-//! octets, and functions do not call themselves); instances lie in arrays and are found by hash maps; each function is verified
+//! bytes, and functions do not call themselves); instances lie in arrays and are found by hash maps; each function is verified
 //! apart, so that branches of one do not multiply with those of another. Indices are bounded where they are used.
 
-mod asked;
-mod between;
 mod blocks;
 mod chains;
 pub(crate) mod depth;
 mod dialect;
 mod framed;
 mod frames;
-mod kept;
+mod host_request;
 mod loops;
+mod middlebox;
 mod out;
 mod owners;
 mod places;
 mod queue;
 mod raised;
 mod reading;
+mod shared_lock;
 mod state;
-mod unfit;
 mod units;
+mod unsupported;
 
 use carrick_ir::{Interface, Program};
 
@@ -32,10 +32,10 @@ use crate::names::Names;
 use crate::names::file_name;
 use crate::writer::Writer;
 
-pub use unfit::{Unfit, unfit};
+pub use unsupported::{Unsupported, unsupported};
 
 /// `NAME.bpf.c`: name and contents. It expects the headers of the target and of the runtime on the include path, and a
-/// program of which [`unfit`] says nothing.
+/// program of which [`unsupported`] says nothing.
 pub fn emit_bpf(program: &Program) -> (String, String) {
     let name = format!("{}.bpf.c", program.name);
     let w = Writer::new(name.clone());
@@ -63,7 +63,7 @@ impl Emitter<'_> {
         self.w.line("/* Under which name the headers below find what is generated here. */");
         self.w.line(format!("#define CARRICK_OWN(name) {}##name", self.names.own("")));
         self.what_it_is_like();
-        self.define_between();
+        self.define_middlebox();
         self.w.line("#include \"carrick/units.h\"");
         self.include_store();
         if self.p.report_parser.is_some() {

@@ -8,12 +8,12 @@ use crate::Emitter;
 use crate::blueprint::sums_payload;
 
 impl Emitter<'_> {
-    /// The next packet of an entry, in `core->out`: its octets behind the Ethernet header, 0 if there is none.
+    /// The next packet of an entry, in `core->out`: its bytes behind the Ethernet header, 0 if there is none.
     pub(super) fn out_functions(&mut self) {
         self.packet_functions();
         let (core, entry) = (self.names.own("core"), self.names.own("entry"));
         self.w.open(format!(
-            "CARRICK_APART int {}(struct {core} *core, struct {entry} *e) {{",
+            "CARRICK_GLOBAL_FN int {}(struct {core} *core, struct {entry} *e) {{",
             self.names.own("packet")
         ));
         self.w.line("CARRICK_GIVEN(core && e);");

@@ -79,7 +79,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// C for a place among the entries, + 1, of what has so many octets of payload.
+    /// C for a place among the entries, + 1, of what has so many bytes of payload.
     pub(super) fn reserve_place(&self, octets: &str) -> String {
         if self.owners() == 0 {
             return "carrick_sched_reserve(s)".into();

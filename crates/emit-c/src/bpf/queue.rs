@@ -13,7 +13,7 @@ impl Emitter<'_> {
         self.w.line("bool roomy;  /* any packet has room in it */");
         self.w.line("bool alone;  /* one has: that of `entry`, which does not wait */");
         self.w.line("bool last;   /* of the entry that a packet was made of: no other follows */");
-        self.w.line("uint64_t whole; /* octets of its payload */");
+        self.w.line("uint64_t whole; /* bytes of its payload */");
         self.w.line(format!("struct {entry} entry;"));
         let brought = self.names.own("brought");
         self.w.line(format!("struct {brought} bringing; /* what the next one that is issued brings */"));
@@ -56,7 +56,7 @@ impl Emitter<'_> {
         self.w.line("CARRICK_COPY(copy, bp);");
     }
 
-    /// In a generate function: a place in the queue for what has so many octets of payload, NULL if there is none.
+    /// In a generate function: a place in the queue for what has so many bytes of payload, NULL if there is none.
     pub(super) fn reserve(&mut self, name: &str, octets: &str) {
         let entry = self.names.own("entry");
         if self.blocks {
@@ -181,7 +181,7 @@ impl Emitter<'_> {
     pub(super) fn sent_in_kernel(&mut self) {
         let core = self.names.own("core");
         self.w.line("/* An entry is out: its sent event. */");
-        self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("sent")));
+        self.w.open(format!("CARRICK_GLOBAL_FN int {}(struct {core} *core) {{", self.names.own("sent")));
         self.w.line("CARRICK_GIVEN(core);");
         self.w.line("CARRICK_UNUSED uint32_t sent = core->sent;");
         self.w.line("core->sent = 0;");

@@ -147,7 +147,7 @@ impl Emitter<'_> {
         let next = self.names.own("next_raised");
         let (name, at) = match source {
             Source::Parsed => ("run_parsed", ""),
-            Source::Asked => ("run_asked", "core->asked.event"),
+            Source::Asked => ("run_host_request", "core->host_request.event"),
             Source::Sent => ("run_sent", "core->brought.event"),
         };
         let events = source.raised(self.p).1;

@@ -8,7 +8,7 @@ use crate::core_struct::QUEUE;
 use crate::names::safe;
 
 /// How many next hops are known at once.
-const WAYS: u32 = 4096;
+const NEXT_HOPS: u32 = 4096;
 
 impl Emitter<'_> {
     pub(super) fn kernel_structs(&mut self) {
@@ -23,12 +23,12 @@ impl Emitter<'_> {
         self.w.open(format!("struct {} {{", self.names.own("core")));
         self.w.line("CARRICK_HEAD;");
         self.w.line(format!("struct {} params;", self.names.own("params")));
-        self.w.line("uint64_t now, sum; /* sum: of all octets behind the network header */");
+        self.w.line("uint64_t now, sum; /* sum: of all bytes behind the network header */");
         self.w.line("struct carrick_ip ip;");
         self.w.line("uint64_t zero; /* always; the verifier does not know it */");
         self.report_members();
         self.w.line("bool told;     /* what the verifier forgets */");
-        self.w.line("uint32_t room; /* octets of the frame that is there */");
+        self.w.line("uint32_t room; /* bytes of the frame that is there */");
         self.w.line("uint32_t back; /* the address of whoever sent it; 0: nobody did */");
         self.w.line("struct carrick_copy copy;");
         self.w.line("uint64_t frame;  /* where those of the frame are that came */");
@@ -73,7 +73,12 @@ impl Emitter<'_> {
         let entry = format!("struct {}", self.names.own("entry"));
         self.map("carrick_queue", "ARRAY", u64::from(QUEUE), Some(("uint32_t", &entry)));
         self.map("carrick_reports", "RINGBUF", 1 << 20, None);
-        self.map("carrick_ways", "LRU_HASH", u64::from(WAYS), Some(("uint32_t", "struct carrick_way")));
+        self.map(
+            "carrick_next_hops",
+            "LRU_HASH",
+            u64::from(NEXT_HOPS),
+            Some(("uint32_t", "struct carrick_next_hop")),
+        );
         for (number, ctx) in self.p.contexts.iter().enumerate() {
             let capacity = self.capacity(ctx);
             let ty = format!("struct {}", self.names.declared(&ctx.name));
@@ -151,7 +156,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A key of the index: all octets of it count, so those between the parts are zero.
+    /// A key of the index: all bytes of it count, so those between the parts are zero.
     fn key(&mut self, ctx: &ContextDef) {
         let id = &self.p.ids[ctx.id.index()];
         self.w.line(format!("struct {} key;", self.names.declared(&id.name)));

@@ -40,7 +40,7 @@ impl Emitter<'_> {
         Some(Blocks { block, most })
     }
 
-    /// Octets of a ring, with the parameters as they are by default; 0: there is none.
+    /// Bytes of a ring, with the parameters as they are by default; 0: there is none.
     fn ring_octets(&self, ctx: &ContextDef, way: Way) -> u64 {
         let capacity: &Option<Expr> = if way == Way::Tx { &ctx.tx_capacity } else { &ctx.rx_capacity };
         let default = |id: ir::ParamId| self.p.params.get(id.index()).map(|p| p.default);
@@ -48,7 +48,7 @@ impl Emitter<'_> {
         octets.map_or(0, |octets| octets.max(1).next_power_of_two())
     }
 
-    /// Whether packets carry octets of units.
+    /// Whether packets carry bytes of units.
     pub(super) fn sends_units(&self) -> bool {
         self.p.contexts.iter().any(|c| c.tx_capacity.is_some())
     }
@@ -57,7 +57,7 @@ impl Emitter<'_> {
         self.p.contexts.iter().any(has_units)
     }
 
-    /// How octets come out of the frame or a request.
+    /// How bytes come out of the frame or a request.
     pub(super) fn fetching(&mut self) {
         if self.has_any_units() {
             self.include("fetch");
@@ -183,20 +183,20 @@ impl Emitter<'_> {
         }
         let core = self.names.own("core");
         self.w.open(format!(
-            "CARRICK_APART uint64_t {}(struct {core} *core) {{",
+            "CARRICK_GLOBAL_FN uint64_t {}(struct {core} *core) {{",
             self.names.own("payload_sum")
         ));
         self.w.line("CARRICK_GIVEN(core);");
-        self.if_put_together("carrick_laid_sum(laid, core->payload.len)");
+        self.if_put_together("carrick_laid_sum(assembly_buffer, core->payload.len)");
         self.each_unit(|name| format!("return {name}_tx_sum(m, core->payload.offset, core->payload.len);"));
         self.w.end_with("return 0;");
         let show = self.names.own("payload_show");
         self.w.open(format!(
-            "CARRICK_APART int {show}(struct xdp_md *ctx, struct {core} *core, uint32_t begin) {{"
+            "CARRICK_GLOBAL_FN int {show}(struct xdp_md *ctx, struct {core} *core, uint32_t begin) {{"
         ));
         self.w.line("(void)ctx;\n(void)begin;");
         self.w.line("CARRICK_GIVEN(core);");
-        self.if_put_together("carrick_laid_show(ctx, laid, begin, core->payload.len)");
+        self.if_put_together("carrick_laid_show(ctx, assembly_buffer, begin, core->payload.len)");
         self.each_unit(|name| {
             format!("return {name}_tx_show(ctx, m, core->payload.offset, begin, core->payload.len);")
         });
@@ -207,8 +207,8 @@ impl Emitter<'_> {
     fn if_put_together(&mut self, done: &str) {
         if self.makes_frames() {
             self.w.open(format!("if (core->payload.type == {}) {{", self.put_together()));
-            self.w.line("struct carrick_laid *laid = carrick_laid_here();");
-            self.w.line(format!("return laid ? {done} : 0;"));
+            self.w.line("struct carrick_laid *assembly_buffer = carrick_laid_here();");
+            self.w.line(format!("return assembly_buffer ? {done} : 0;"));
             self.w.close("}");
         }
     }

@@ -61,7 +61,7 @@ pub(crate) struct Linked {
     /// a value for each of the program's parameters
     pub params: Vec<u64>,
     pub address: u128,
-    /// octets of the network header that is sent
+    /// bytes of the network header that is sent
     pub net_len: usize,
     pub max_blueprints: u32,
     /// the quanta and rates of each scheduling block, for packets and for events

@@ -20,16 +20,16 @@ pub(crate) struct Blueprint {
     pub frame: bool,
     /// fields that a packet may have in this range only, by their cells
     pub ranges: Vec<(u32, u64, u64)>,
-    /// when received: octets of its payload
+    /// when received: bytes of its payload
     pub payload_len: Option<Ex>,
     /// where the frames of a packet that has some lie, and how many cells each takes
     pub frames: Option<(usize, usize)>,
     /// what follows the fixed fields
     pub parts: Vec<PartCode>,
     pub crc: Option<CrcCode>,
-    /// octets of the fixed fields
+    /// bytes of the fixed fields
     pub fixed_len: usize,
-    /// octets behind the payload
+    /// bytes behind the payload
     pub trailer: usize,
     /// what the length of a sent payload, with zeros behind it, is a multiple of
     pub align: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Blueprint {
 }
 
 impl Blueprint {
-    /// Zeros behind so many octets of payload.
+    /// Zeros behind so many bytes of payload.
     pub(crate) fn padding(&self, payload: u64) -> usize {
         let over = (payload % self.align as u64) as usize;
         if over == 0 { 0 } else { self.align - over }
@@ -78,7 +78,7 @@ pub(crate) struct WireField {
 pub(crate) enum FieldKind {
     Plain,
     Computed(Ex),
-    /// `over`: the octets of the header that it covers, if not those that the rest says
+    /// `over`: the bytes of the header that it covers, if not those that the rest says
     Checksum {
         pseudo: bool,
         header: bool,
@@ -89,7 +89,7 @@ pub(crate) enum FieldKind {
 
 #[derive(Debug)]
 pub(crate) struct OptionList {
-    /// octets in a received packet, over the fields in the work area
+    /// bytes in a received packet, over the fields in the work area
     pub len: Ex,
     pub align: usize,
     pub pad: u8,
@@ -104,7 +104,7 @@ pub(crate) struct OptCode {
     pub wide: Option<u64>,
     /// whether it is there; its fields' cells follow
     pub cell: u32,
-    /// type, octets; of a variable-length integer 0
+    /// type, bytes; of a variable-length integer 0
     pub fields: Vec<(Ty, usize)>,
 }
 
@@ -166,7 +166,7 @@ impl Linker<'_> {
         })
     }
 
-    /// The fields that stand together in so many octets; a CRC-32 is not one of them.
+    /// The fields that stand together in so many bytes; a CRC-32 is not one of them.
     fn wire_fields(
         &self,
         bp: usize,

@@ -300,7 +300,7 @@ impl<'p> Check<'p> {
         self.must(known, "there is no such option list");
     }
 
-    /// The parts follow each other, and take whole octets.
+    /// The parts follow each other, and take whole bytes.
     fn parts(&mut self, id: BpId, def: &'p BlueprintDef) {
         let mut next = def.fixed_fields().len() as u32;
         for part in &def.parts {

@@ -18,7 +18,7 @@ pub struct Site {
     pub instructions: Option<Vec<String>>,
     /// whether it hands out memory for units of data
     pub memory: bool,
-    /// whether the octets of units are at hand there, to make packets of
+    /// whether the bytes of units are at hand there, to make packets of
     pub payload: bool,
     /// whether events can wait there for their turn
     pub waits: bool,

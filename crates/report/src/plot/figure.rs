@@ -12,9 +12,9 @@ pub enum Figure {
     Slowdown,
     /// which share of the flows had ended after which time
     Completion,
-    /// octets that waited, over time
+    /// bytes that waited, over time
     Queues,
-    /// octets of flows that arrived, over time
+    /// bytes of flows that arrived, over time
     Goodput,
     /// the same as a share of the hosts' links
     Utilisation,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::ask::AskData;
-use super::desk::Desk;
+use super::pending_requests::PendingRequests;
 use super::place::Place;
 use super::plan::{Plan, Side};
 use super::record::{End, Record};
@@ -54,7 +54,7 @@ struct Conn {
     over: bool,
 }
 
-/// Octets of a message that is to fit a packet of `mtu` octets.
+/// Bytes of a message that is to fit a packet of `mtu` bytes.
 pub fn in_a_packet(mtu: u32) -> u32 {
     LONGEST.min(mtu.saturating_sub(AROUND))
 }
@@ -63,7 +63,7 @@ pub fn in_a_packet(mtu: u32) -> u32 {
 pub struct App {
     place: Place,
     conns: Vec<Conn>,
-    pub(super) desk: Desk<Waiting>,
+    pub(super) pending: PendingRequests<Waiting>,
     settled: usize,
 }
 
@@ -83,7 +83,7 @@ impl App {
             over: false,
         };
         let conns = plans.iter().map(conn).collect();
-        App { place, conns, desk: Desk::default(), settled: 0 }
+        App { place, conns, pending: PendingRequests::default(), settled: 0 }
     }
 
     pub fn records(&self) -> impl Iterator<Item = &Record> {
@@ -99,7 +99,7 @@ impl App {
         for conn in 0..self.conns.len() {
             let start = self.conns[conn].plan.start;
             if self.place.is_client && start > now {
-                self.desk.wake(start, conn);
+                self.pending.wake(start, conn);
             } else {
                 self.open(conn);
             }
@@ -114,7 +114,7 @@ impl App {
             (Arg::RemoteIp, u64::from(self.place.peer)),
             (Arg::RemotePort, port),
         ]);
-        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
+        self.pending.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
     }
 
     fn side(&self, conn: usize) -> &Side {
@@ -132,7 +132,7 @@ impl App {
         self.other_side(conn).to_send == 0
     }
 
-    /// Octets in each message that an end sends, and how many it sends.
+    /// Bytes in each message that an end sends, and how many it sends.
     fn messages(&self, side: &Side) -> (u32, u64) {
         let len = side.send_chunk.clamp(HEAD as u32, self.place.message.max(HEAD as u32));
         (len, side.to_send.div_ceil(u64::from(len)))
@@ -145,7 +145,7 @@ impl App {
             self.open(conn);
         } else if c.over && nothing_comes {
             let handle = c.handle;
-            self.desk.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Close(conn));
+            self.pending.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Close(conn));
         } else {
             c.waits = false;
             self.send(conn, now);
@@ -154,7 +154,7 @@ impl App {
     }
 
     pub fn completed(&mut self, done: &Completion, now: u64) {
-        match self.desk.answered(done) {
+        match self.pending.answered(done) {
             Some(Waiting::Open(conn)) if done.status == OK => {
                 let c = &mut self.conns[conn];
                 c.handle = done.value;
@@ -173,7 +173,7 @@ impl App {
         Pattern { number: self.conns[conn].record.number, seed: self.place.seed ^ u64::from(by_client) }
     }
 
-    /// The octets of a message: its numbers, and what no other message has.
+    /// The bytes of a message: its numbers, and what no other message has.
     fn octets(&self, conn: usize, message: u64, len: u32, by_client: bool) -> Vec<u8> {
         let mut octets = Vec::new();
         self.pattern(conn, by_client).fill(HEAD as u64 + message * u64::from(len), len as usize, &mut octets);
@@ -202,7 +202,7 @@ impl App {
             let handle = c.handle;
             let octets = AskData::Send(Cow::Owned(self.octets(conn, message, len, self.place.is_client)));
             let args = args(&[(Arg::Len, u64::from(len))]);
-            self.desk.ask(Call::Send, handle, args, octets, Waiting::Send { conn, message });
+            self.pending.ask(Call::Send, handle, args, octets, Waiting::Send { conn, message });
         }
     }
 
@@ -219,7 +219,7 @@ impl App {
                 c.refused.push_back(message);
                 if !c.waits {
                     c.waits = true;
-                    self.desk.wake(now + AGAIN_AFTER, conn);
+                    self.pending.wake(now + AGAIN_AFTER, conn);
                 }
                 return;
             }
@@ -235,7 +235,13 @@ impl App {
         }
         c.receiving = true;
         let (handle, len) = (c.handle, u64::from(self.place.message.max(LONGEST)));
-        self.desk.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
+        self.pending.ask(
+            Call::Recv,
+            handle,
+            args(&[(Arg::Len, len)]),
+            AskData::Recv(len),
+            Waiting::Recv(conn),
+        );
     }
 
     fn received(&mut self, conn: usize, done: &Completion, now: u64) {
@@ -248,7 +254,7 @@ impl App {
         if pause == 0 {
             self.receive(conn);
         } else {
-            self.desk.wake(now + pause, conn);
+            self.pending.wake(now + pause, conn);
         }
     }
 
@@ -284,7 +290,7 @@ impl App {
         c.record.finished = Some(now);
         self.settled += 1;
         if nothing_comes && c.handle != 0 {
-            self.desk.wake(now + CLOSE_AFTER, conn);
+            self.pending.wake(now + CLOSE_AFTER, conn);
         }
     }
 }

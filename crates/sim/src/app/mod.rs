@@ -3,8 +3,8 @@
 
 mod ask;
 mod carrier;
-pub(crate) mod desk;
 mod message;
+pub(crate) mod pending_requests;
 mod place;
 mod plan;
 mod record;
@@ -54,10 +54,10 @@ impl App {
     /// Returns how many completions were of requests that were complete before.
     pub fn completed_again(&self) -> u64 {
         match self {
-            App::Stream(app) => app.desk.again(),
-            App::Message(app) => app.desk.again(),
-            App::Rpc(app) => app.desk.again(),
-            App::Verbs(app) => app.desk.again(),
+            App::Stream(app) => app.pending.again(),
+            App::Message(app) => app.pending.again(),
+            App::Rpc(app) => app.pending.again(),
+            App::Verbs(app) => app.pending.again(),
         }
     }
 
@@ -74,10 +74,10 @@ impl App {
     /// Moves the requests since the last time to the end of `to`.
     pub fn take_asks(&mut self, to: &mut Vec<Ask>) {
         match self {
-            App::Stream(app) => app.desk.take(to),
-            App::Message(app) => app.desk.take(to),
-            App::Rpc(app) => app.desk.take(to),
-            App::Verbs(app) => app.desk.take(to),
+            App::Stream(app) => app.pending.take(to),
+            App::Message(app) => app.pending.take(to),
+            App::Rpc(app) => app.pending.take(to),
+            App::Verbs(app) => app.pending.take(to),
         }
     }
 

@@ -9,6 +9,6 @@ pub struct Place {
     pub address: u32,
     pub peer: u32,
     pub seed: u64,
-    /// octets of a message at most
+    /// bytes of a message at most
     pub message: u32,
 }

@@ -4,15 +4,15 @@
 /// What one end of a connection does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Side {
-    /// octets to send, the number among them; 0 for the answering side means none
+    /// bytes to send, the number among them; 0 for the answering side means none
     pub to_send: u64,
-    /// octets in one send, and in one recv
+    /// bytes in one send, and in one recv
     pub send_chunk: u32,
     pub recv_chunk: u32,
     /// before the first recv, and between two, in nanoseconds
     pub pause_first: u64,
     pub pause: u64,
-    /// reset the connection when so many octets were sent and received
+    /// reset the connection when so many bytes were sent and received
     pub abort_at: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ pub struct Plan {
     pub port: u16,
     pub client: Side,
     pub server: Side,
-    /// octets of a request and of its answer: each side waits for the other
+    /// bytes of a request and of its answer: each side waits for the other
     pub turn: Option<(u64, u64)>,
     /// open it and leave it open
     pub hold: bool,

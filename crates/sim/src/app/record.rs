@@ -6,7 +6,7 @@
 pub enum End {
     /// not at all
     Open,
-    /// every octet was sent, the peer's end of stream arrived, and it was closed
+    /// every byte was sent, the peer's end of stream arrived, and it was closed
     Clean,
     /// it was told an error (a `status_t`)
     Error(u8),
@@ -21,7 +21,7 @@ pub struct Record {
     pub sent: u64,
     pub received: u64,
     pub end: End,
-    /// where the octets were wrong
+    /// where the bytes were wrong
     pub wrong_at: Option<u64>,
     pub started: u64,
     pub established: Option<u64>,

@@ -3,14 +3,14 @@
 //! answer each with a response of a length of its own.
 //!
 //! A request and its response begin with the numbers of their connection and of the RPC, so that a request that is
-//! executed again, a response to another request, and a wrong octet are seen. A client's RPC ends with the response or
+//! executed again, a response to another request, and a wrong byte are seen. A client's RPC ends with the response or
 //! with an error.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::ask::AskData;
-use super::desk::Desk;
+use super::pending_requests::PendingRequests;
 use super::place::Place;
 use super::plan::Plan;
 use super::record::{End, Record};
@@ -40,14 +40,14 @@ pub(super) enum Waiting {
         rpc: u64,
     },
     Accept(u64),
-    /// the octets of the request with this handle
+    /// the bytes of the request with this handle
     Taken(u64),
     /// a connection's response
     Respond(usize),
     Nothing,
 }
 
-/// What the RPCs of a plan are like, in octets.
+/// What the RPCs of a plan are like, in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
     request: u64,
@@ -77,9 +77,9 @@ struct Conn {
 pub struct App {
     place: Place,
     conns: Vec<Conn>,
-    pub(super) desk: Desk<Waiting>,
+    pub(super) pending: PendingRequests<Waiting>,
     settled: usize,
-    /// requests that were accepted, whose octets have not come
+    /// requests that were accepted, whose bytes have not come
     half_taken: usize,
 }
 
@@ -113,7 +113,7 @@ impl App {
         App {
             place,
             conns: plans.iter().map(conn).collect(),
-            desk: Desk::default(),
+            pending: PendingRequests::default(),
             settled: 0,
             half_taken: 0,
         }
@@ -147,7 +147,7 @@ impl App {
         for conn in 0..self.conns.len() {
             let start = self.conns[conn].plan.start;
             if start > now {
-                self.desk.wake(start, conn);
+                self.pending.wake(start, conn);
             } else {
                 self.open(CLIENT_PORT + conn as u64, Waiting::Open(conn));
             }
@@ -156,7 +156,7 @@ impl App {
 
     fn open(&mut self, port: u64, waiting: Waiting) {
         let args = args(&[(Arg::LocalIp, u64::from(self.place.address)), (Arg::LocalPort, port)]);
-        self.desk.ask(Call::Open, 0, args, AskData::None, waiting);
+        self.pending.ask(Call::Open, 0, args, AskData::None, waiting);
     }
 
     /// A time that was asked for has come.
@@ -171,7 +171,7 @@ impl App {
     }
 
     pub fn completed(&mut self, done: &Completion, now: u64) {
-        match self.desk.answered(done) {
+        match self.pending.answered(done) {
             Some(Waiting::Open(conn)) if done.status == OK => {
                 self.conns[conn].handle = done.value;
                 self.conns[conn].record.established = Some(now);
@@ -192,7 +192,7 @@ impl App {
         }
     }
 
-    /// The octets of a request or a response: its numbers, and what no other has.
+    /// The bytes of a request or a response: its numbers, and what no other has.
     fn octets(&self, conn: usize, rpc: u64, by_client: bool) -> Vec<u8> {
         let Conn { record, sizes, .. } = &self.conns[conn];
         let len = if by_client { sizes.request } else { sizes.response };
@@ -204,14 +204,14 @@ impl App {
         octets
     }
 
-    /// One octet more than the longest of those that may come, so that a longer one is seen.
+    /// One byte more than the longest of those that may come, so that a longer one is seen.
     fn receive(&mut self, call: Call, handle: u64, waiting: Waiting) {
         let longest = self.conns.iter().map(|c| match call {
             Call::RecvRequest => c.sizes.request,
             _ => c.sizes.response,
         });
         let len = longest.max().unwrap_or_default() + 1;
-        self.desk.ask(call, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), waiting);
+        self.pending.ask(call, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), waiting);
     }
 
     // ---- the client
@@ -244,7 +244,7 @@ impl App {
                 (Arg::Len, octets.len() as u64),
             ]);
             let data = AskData::Send(Cow::Owned(octets));
-            self.desk.ask(Call::Request, handle, args, data, Waiting::Request { conn, rpc });
+            self.pending.ask(Call::Request, handle, args, data, Waiting::Request { conn, rpc });
         }
     }
 
@@ -256,7 +256,13 @@ impl App {
                 c.record.sent += c.sizes.request;
                 let weary = c.plan.client.abort_at.is_some_and(|at| c.record.sent + c.record.received >= at);
                 if weary && !c.over {
-                    self.desk.ask(Call::Cancel, done.value, Args::default(), AskData::None, Waiting::Nothing);
+                    self.pending.ask(
+                        Call::Cancel,
+                        done.value,
+                        Args::default(),
+                        AskData::None,
+                        Waiting::Nothing,
+                    );
                     return self.settle(conn, End::Aborted, now);
                 }
                 self.receive(Call::RecvResponse, done.value, Waiting::Response { conn, rpc });
@@ -266,7 +272,7 @@ impl App {
                 c.refused.push_back(rpc);
                 if !c.waits {
                     c.waits = true;
-                    self.desk.wake(now + AGAIN_AFTER, conn);
+                    self.pending.wake(now + AGAIN_AFTER, conn);
                 }
             }
             status => self.failed(conn, status, now),
@@ -308,14 +314,14 @@ impl App {
         self.settled += 1;
         let handle = c.handle;
         if handle != 0 {
-            self.desk.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
+            self.pending.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Nothing);
         }
     }
 
     // ---- the server
 
     fn accept(&mut self, endpoint: u64) {
-        self.desk.ask(Call::Accept, endpoint, Args::default(), AskData::None, Waiting::Accept(endpoint));
+        self.pending.ask(Call::Accept, endpoint, Args::default(), AskData::None, Waiting::Accept(endpoint));
     }
 
     fn taken(&mut self, handle: u64, done: &Completion) {
@@ -343,7 +349,13 @@ impl App {
         *owed += 1;
         let octets = self.octets(conn, rpc, false);
         let args = args(&[(Arg::Len, octets.len() as u64)]);
-        self.desk.ask(Call::Respond, handle, args, AskData::Send(Cow::Owned(octets)), Waiting::Respond(conn));
+        self.pending.ask(
+            Call::Respond,
+            handle,
+            args,
+            AskData::Send(Cow::Owned(octets)),
+            Waiting::Respond(conn),
+        );
     }
 
     /// What nobody asked for is not answered.
@@ -352,7 +364,7 @@ impl App {
             c.record.wrong_at = c.record.wrong_at.or(Some(c.record.received));
             c.record.messages.damaged += 1;
         }
-        self.desk.ask(Call::Cancel, handle, Args::default(), AskData::None, Waiting::Nothing);
+        self.pending.ask(Call::Cancel, handle, Args::default(), AskData::None, Waiting::Nothing);
     }
 
     fn responded(&mut self, conn: usize, status: u8, now: u64) {

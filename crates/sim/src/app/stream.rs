@@ -2,13 +2,13 @@
 //! Applications over the `stream` interface, and over `multistream`, where what is a connection here is a stream of one.
 //!
 //! Bulk transfer, request and response, idle and random behaviour are plans. Each connection carries its
-//! number in its first eight octets, so that both ends can be held against each other at the end.
+//! number in its first eight bytes, so that both ends can be held against each other at the end.
 
 use std::collections::BTreeMap;
 
 use super::ask::AskData;
 use super::carrier::Carriers;
-use super::desk::Desk;
+use super::pending_requests::PendingRequests;
 use super::place::Place;
 use super::plan::{Plan, Side};
 use super::record::{End, Record};
@@ -53,7 +53,7 @@ pub struct App {
     /// what carries streams, where connections have several
     carriers: Option<Carriers>,
     conns: Vec<Conn>,
-    pub(super) desk: Desk<Waiting>,
+    pub(super) pending: PendingRequests<Waiting>,
     /// connections for which nothing is left to do
     settled: usize,
 }
@@ -70,7 +70,7 @@ impl App {
             plans: plans.iter().map(|p| (p.number, p.clone())).collect(),
             carriers: several.then(|| Carriers::of(plans)),
             conns: Vec::new(),
-            desk: Desk::default(),
+            pending: PendingRequests::default(),
             settled: 0,
         }
     }
@@ -93,7 +93,7 @@ impl App {
                 let conn = self.conns.len();
                 self.conns.push(new_conn(Some(plan.clone()), 0, plan.start));
                 if plan.start > now {
-                    self.desk.wake(plan.start, conn);
+                    self.pending.wake(plan.start, conn);
                 } else {
                     self.begin(conn);
                 }
@@ -109,7 +109,7 @@ impl App {
                 (Arg::LocalPort, u64::from(port)),
                 (Arg::Backlog, 64),
             ]);
-            self.desk.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen(port));
+            self.pending.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen(port));
         }
     }
 
@@ -137,11 +137,11 @@ impl App {
             (Arg::RemoteIp, u64::from(self.peer)),
             (Arg::RemotePort, u64::from(port)),
         ]);
-        self.desk.ask(Call::Connect, 0, args, AskData::None, waiting);
+        self.pending.ask(Call::Connect, 0, args, AskData::None, waiting);
     }
 
     fn open_stream(&mut self, carrier: u64, conn: usize) {
-        self.desk.ask(Call::OpenStream, carrier, Args::default(), AskData::None, Waiting::Connect(conn));
+        self.pending.ask(Call::OpenStream, carrier, Args::default(), AskData::None, Waiting::Connect(conn));
     }
 
     /// The connection that carries streams is there, or will not be.
@@ -173,7 +173,7 @@ impl App {
 
     /// A request completed.
     pub fn completed(&mut self, done: &Completion, now: u64) {
-        match self.desk.answered(done) {
+        match self.pending.answered(done) {
             Some(Waiting::Listen(_)) if done.status == OK => self.accept(done.value),
             Some(Waiting::Accept(listener)) if done.status == OK => {
                 self.accept(listener);
@@ -195,12 +195,12 @@ impl App {
     }
 
     fn accept(&mut self, listener: u64) {
-        self.desk.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
+        self.pending.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
     }
 
     fn accept_stream(&mut self, carrier: u64) {
         let waiting = Waiting::AcceptStream(carrier);
-        self.desk.ask(Call::AcceptStream, carrier, Args::default(), AskData::None, waiting);
+        self.pending.ask(Call::AcceptStream, carrier, Args::default(), AskData::None, waiting);
     }
 
     fn accepted(&mut self, handle: u64, now: u64) {
@@ -266,7 +266,7 @@ impl App {
             }
             c.shut = true;
             let handle = c.handle;
-            self.desk.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
+            self.pending.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
             return;
         }
         let len = (allowed - sent.min(allowed)).min(u64::from(side.send_chunk));
@@ -277,7 +277,7 @@ impl App {
         let handle = c.handle;
         let pattern = Pattern { number: c.record.number, seed: self.seed ^ u64::from(self.is_client) };
         let octets = pattern.octets(sent, len as usize);
-        self.desk.ask(
+        self.pending.ask(
             Call::Send,
             handle,
             args(&[(Arg::Len, len)]),
@@ -301,14 +301,14 @@ impl App {
         let c = &self.conns[conn];
         let handle = c.handle;
         let Some(carriers) = &mut self.carriers else {
-            return self.desk.ask(call, handle, Args::default(), AskData::None, Waiting::Nothing);
+            return self.pending.ask(call, handle, Args::default(), AskData::None, Waiting::Nothing);
         };
         let last = c.plan.as_ref().filter(|_| self.is_client).and_then(|plan| carriers.ended(plan));
         if c.record.end != End::Clean && handle != 0 {
-            self.desk.ask(Call::Reset, handle, Args::default(), AskData::None, Waiting::Nothing);
+            self.pending.ask(Call::Reset, handle, Args::default(), AskData::None, Waiting::Nothing);
         }
         if let Some(carrier) = last {
-            self.desk.ask(Call::Close, carrier, Args::default(), AskData::None, Waiting::Nothing);
+            self.pending.ask(Call::Close, carrier, Args::default(), AskData::None, Waiting::Nothing);
         }
     }
 
@@ -344,7 +344,7 @@ impl App {
         if pause == 0 {
             self.receive(conn);
         } else {
-            self.desk.wake(now + pause, conn);
+            self.pending.wake(now + pause, conn);
         }
     }
 
@@ -359,7 +359,13 @@ impl App {
         c.receiving = true;
         let handle = c.handle;
         let len = u64::from(chunk);
-        self.desk.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(conn));
+        self.pending.ask(
+            Call::Recv,
+            handle,
+            args(&[(Arg::Len, len)]),
+            AskData::Recv(len),
+            Waiting::Recv(conn),
+        );
     }
 
     fn received(&mut self, conn: usize, done: &Completion, now: u64) {

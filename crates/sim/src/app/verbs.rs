@@ -2,14 +2,14 @@
 //! Applications over the `verbs` interface: both ends open a queue pair, register memory, and each sends to the other, writes
 //! to its memory and reads from it, with and without immediates.
 //!
-//! Everything is promised here: each work request completes, in the order of posting, and each octet is where it belongs. Each
+//! Everything is promised here: each work request completes, in the order of posting, and each byte is where it belongs. Each
 //! end says with its last message that there is nothing more.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::ask::AskData;
-use super::desk::Desk;
+use super::pending_requests::PendingRequests;
 use super::place::Place;
 use super::plan::{Plan, Side};
 use super::record::{End, Record};
@@ -27,7 +27,7 @@ const PLACES: u64 = 8;
 const QUEUE_PAIR: u64 = 16;
 /// Where registered memory begins, as its keys have it.
 const ADDRESS: u64 = 0x1_0000_0000;
-/// In what a receive completes with, beside its octets: there is an immediate, in the upper half.
+/// In what a receive completes with, beside its bytes: there is an immediate, in the upper half.
 const WITH_IMM: u64 = 1 << 31;
 /// The immediate of the last message.
 const LAST: u64 = 0xffff_ffff;
@@ -90,7 +90,7 @@ struct Conn {
 pub struct App {
     place: Place,
     conns: Vec<Conn>,
-    pub(super) desk: Desk<Waiting>,
+    pub(super) pending: PendingRequests<Waiting>,
     settled: usize,
 }
 
@@ -115,7 +115,7 @@ impl App {
             closing: false,
         };
         let conns = plans.iter().map(conn).collect();
-        App { place, conns, desk: Desk::default(), settled: 0 }
+        App { place, conns, pending: PendingRequests::default(), settled: 0 }
     }
 
     pub fn records(&self) -> impl Iterator<Item = &Record> {
@@ -131,7 +131,7 @@ impl App {
         for conn in 0..self.conns.len() {
             let start = self.conns[conn].plan.start;
             if self.place.is_client && start > now {
-                self.desk.wake(start, conn);
+                self.pending.wake(start, conn);
             } else {
                 self.open(conn, now);
             }
@@ -143,7 +143,7 @@ impl App {
         if by_client { &plan.client } else { &plan.server }
     }
 
-    /// Octets in each message that an end sends, and how many of them; one without octets follows.
+    /// Bytes in each message that an end sends, and how many of them; one without bytes follows.
     fn messages(&self, conn: usize, by_client: bool) -> (u64, u64) {
         let side = self.side(conn, by_client);
         let len = u64::from(side.send_chunk.clamp(1, self.place.message.max(1)));
@@ -168,7 +168,7 @@ impl App {
         Pattern { number: self.conns[conn].record.number, seed: self.place.seed ^ salt }
     }
 
-    /// The octets of a message, or those that stand in memory for it to be read.
+    /// The bytes of a message, or those that stand in memory for it to be read.
     fn octets(&self, conn: usize, by_client: bool, read: bool, number: u64, len: u64) -> Vec<u8> {
         let mut octets = Vec::new();
         self.pattern(conn, by_client, read).fill(8 + number * len, len as usize, &mut octets);
@@ -198,7 +198,7 @@ impl App {
                 (Arg::MayRead, u64::from(!written)),
                 (Arg::MayWrite, u64::from(written)),
             ]);
-            self.desk.ask(
+            self.pending.ask(
                 Call::Register,
                 0,
                 args,
@@ -217,7 +217,7 @@ impl App {
             (Arg::SendPsn, psn(me)),
             (Arg::RecvPsn, psn(!me)),
         ]);
-        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
+        self.pending.ask(Call::Open, 0, args, AskData::None, Waiting::Open(conn));
     }
 
     pub fn wake(&mut self, conn: usize, now: u64) {
@@ -229,7 +229,7 @@ impl App {
         } else if now >= c.active_at + PATIENCE {
             self.settle(conn, End::Error(TIMED_OUT), now);
         } else {
-            self.desk.wake(now + PATIENCE, conn);
+            self.pending.wake(now + PATIENCE, conn);
             self.receive(conn);
         }
     }
@@ -239,13 +239,13 @@ impl App {
         if !c.closing && c.handle != 0 {
             c.closing = true;
             let handle = c.handle;
-            self.desk.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Rest);
+            self.pending.ask(Call::Close, handle, Args::default(), AskData::None, Waiting::Rest);
             self.give_back(conn);
         }
     }
 
     pub fn completed(&mut self, done: &Completion, now: u64) {
-        let waiting = self.desk.answered(done);
+        let waiting = self.pending.answered(done);
         if let Some(Waiting::Open(conn) | Waiting::Work { conn, .. } | Waiting::Receive { conn, .. }) =
             waiting
         {
@@ -257,7 +257,7 @@ impl App {
                 c.handle = done.value;
                 c.record.established = Some(now);
                 c.owed = RECEIVES;
-                self.desk.wake(now + PATIENCE, conn);
+                self.pending.wake(now + PATIENCE, conn);
                 self.receive(conn);
                 self.post(conn);
             }
@@ -278,7 +278,7 @@ impl App {
             c.receives += 1;
             let (handle, number) = (c.handle, c.receives - 1);
             let args = args(&[(Arg::Len, len)]);
-            self.desk.ask(
+            self.pending.ask(
                 Call::PostRecv,
                 handle,
                 args,
@@ -316,7 +316,7 @@ impl App {
                 Kind::Write => (Call::PostWrite, sent),
                 Kind::Read => (Call::PostRead, AskData::Recv(len)),
             };
-            self.desk.ask(call, handle, args, data, Waiting::Work { conn, number });
+            self.pending.ask(call, handle, args, data, Waiting::Work { conn, number });
         }
     }
 
@@ -384,7 +384,7 @@ impl App {
         if pause == 0 {
             self.receive(conn);
         } else {
-            self.desk.wake(now + pause, conn);
+            self.pending.wake(now + pause, conn);
         }
         self.post(conn);
         self.perhaps_over(conn);
@@ -428,7 +428,7 @@ impl App {
             self.conns[conn].memory_asked = true;
             for written in [false, true] {
                 let args = args(&[(Arg::Key, self.key(conn, written))]);
-                self.desk.ask(Call::Deregister, 0, args, AskData::None, Waiting::Rest);
+                self.pending.ask(Call::Deregister, 0, args, AskData::None, Waiting::Rest);
             }
         }
     }
@@ -467,6 +467,6 @@ impl App {
         c.record.end = end;
         c.record.finished = Some(now);
         self.settled += 1;
-        self.desk.wake(now + CLOSE_AFTER, conn);
+        self.pending.wake(now + CLOSE_AFTER, conn);
     }
 }

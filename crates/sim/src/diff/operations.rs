@@ -11,15 +11,15 @@ use carrick_ir::{BpFieldKind, COUNTERS, Loc, Program};
 use super::comparison::Comparison;
 use crate::compiled::{Compiled, CompiledProgram};
 use crate::core::{Completion, Core, Record, Refused, Request};
-use crate::dice::Dice;
 use crate::edges::Edges;
 use crate::forge::forge;
 use crate::icmp;
 use crate::interpreted::Interpreted;
 use crate::ip::{checksum, mend_checksum};
+use crate::random_source::RandomSource;
 use crate::trace::describe;
 
-/// Octets that one request sends or wants at most.
+/// Bytes that one request sends or wants at most.
 const MOST: u64 = 5000;
 /// The same of some requests, which fill units of data at once.
 const MANY: u64 = 40_000;
@@ -146,7 +146,7 @@ struct World<'a> {
     ends: [Twins; 2],
     pace: Pace,
     flying: Vec<(usize, Vec<u8>)>,
-    dice: Dice,
+    random: RandomSource,
     edges: Edges,
     habit: Habit,
     now: u64,
@@ -186,16 +186,16 @@ const HABIT: u64 = 50;
 
 impl World<'_> {
     fn step(&mut self) -> Result<(), String> {
-        if self.dice.one_in(3) {
-            let range = self.dice.roll(32) + 1;
-            self.now += self.dice.roll(1 << range);
+        if self.random.one_in(3) {
+            let range = self.random.roll(32) + 1;
+            self.now += self.random.roll(1 << range);
         }
-        if self.dice.one_in(HABIT) {
-            let missing = self.dice.one_in(2).then(|| self.any_kind());
-            let call = self.dice.one_in(2).then(|| self.dice.number());
+        if self.random.one_in(HABIT) {
+            let missing = self.random.one_in(2).then(|| self.any_kind());
+            let call = self.random.one_in(2).then(|| self.random.number());
             self.habit = Habit { missing, call };
         }
-        let (end, now) = (self.dice.roll(2) as usize, self.now);
+        let (end, now) = (self.random.roll(2) as usize, self.now);
         match self.kind() {
             Kind::Call => self.call(end)?,
             Kind::Send => {
@@ -215,7 +215,7 @@ impl World<'_> {
     }
 
     fn any_kind(&mut self) -> Kind {
-        Kind::ALL[self.dice.roll(Kind::ALL.len() as u64) as usize]
+        Kind::ALL[self.random.roll(Kind::ALL.len() as u64) as usize]
     }
 
     /// What happens next, of what the habit lets happen.
@@ -245,11 +245,11 @@ impl World<'_> {
             self.stray();
             return Ok(());
         }
-        let any = self.dice.roll(calls.len() as u64);
-        let favourite = self.habit.call.filter(|_| self.dice.one_in(2));
+        let any = self.random.roll(calls.len() as u64);
+        let favourite = self.habit.call.filter(|_| self.random.one_in(2));
         let number = favourite.map_or(any, |call| call % calls.len() as u64) as usize;
-        let most = if self.dice.one_in(MANY_ONE_IN) { MANY } else { MOST };
-        let drawn = self.dice.request(self.program, &self.edges, &calls[number], end, most);
+        let most = if self.random.one_in(MANY_ONE_IN) { MANY } else { MOST };
+        let drawn = self.random.request(self.program, &self.edges, &calls[number], end, most);
         self.token += 1;
         let (handle, token, now) = (self.handle(end), self.token, self.now);
         self.ends[end].both("call", |core| {
@@ -260,14 +260,14 @@ impl World<'_> {
     }
 
     /// A packet of the program's protocol that nobody here made: where there is nothing to ask for, nobody makes any. Its
-    /// octets are few, so that some of them are those of packets before.
+    /// bytes are few, so that some of them are those of packets before.
     fn stray(&mut self) {
-        let len = 40 + self.dice.roll(24) as usize;
+        let len = 40 + self.random.roll(24) as usize;
         let mut packet: Vec<u8> = (0..len)
-            .map(|_| match self.dice.roll(6) {
-                0..=3 => self.dice.roll(3) as u8,
+            .map(|_| match self.random.roll(6) {
+                0..=3 => self.random.roll(3) as u8,
                 4 => 0x50,
-                _ => self.dice.roll(256) as u8,
+                _ => self.random.roll(256) as u8,
             })
             .collect();
         packet[..12].copy_from_slice(&[0x45, 0, 0, len as u8, 0, 0, 0, 0, 64, 0, 0, 0]);
@@ -283,27 +283,33 @@ impl World<'_> {
             packet[at..at + 2].copy_from_slice(&right.to_be_bytes());
         }
         mend_checksum(&mut packet);
-        self.flying.push((self.dice.roll(2) as usize, packet));
+        self.flying.push((self.random.roll(2) as usize, packet));
     }
 
     /// One that a completion gave, or a guess.
     fn handle(&mut self, end: usize) -> u64 {
         let given = &self.ends[end].handles;
-        match self.dice.roll(3) {
-            0 => (1 + self.dice.roll(2)) << 56 | (1 + self.dice.roll(4)) << 32 | self.dice.roll(3),
-            _ => given[self.dice.roll(given.len() as u64) as usize],
+        match self.random.roll(3) {
+            0 => (1 + self.random.roll(2)) << 56 | (1 + self.random.roll(4)) << 32 | self.random.roll(3),
+            _ => given[self.random.roll(given.len() as u64) as usize],
         }
     }
 
     /// What a router might say about a packet.
     fn reported(&mut self, packet: Vec<u8>) -> Vec<u8> {
-        let kind =
-            [(3, 4), (3, 4), (3, self.dice.roll(17) as u8), (11, self.dice.roll(3) as u8), (12, 0), (8, 0)];
-        let kind = kind[self.dice.roll(6) as usize];
-        let more = if self.dice.one_in(4) {
-            self.edges.number(&mut self.dice) as u32
+        let kind = [
+            (3, 4),
+            (3, 4),
+            (3, self.random.roll(17) as u8),
+            (11, self.random.roll(3) as u8),
+            (12, 0),
+            (8, 0),
+        ];
+        let kind = kind[self.random.roll(6) as usize];
+        let more = if self.random.one_in(4) {
+            self.edges.number(&mut self.random) as u32
         } else {
-            self.dice.roll(1600) as u32
+            self.random.roll(1600) as u32
         };
         icmp::report(kind, more, icmp::ROUTER, &packet).unwrap_or(packet)
     }
@@ -312,20 +318,21 @@ impl World<'_> {
         if self.flying.is_empty() {
             return Ok(());
         }
-        let late = if self.dice.one_in(4) { self.dice.roll(self.flying.len() as u64) as usize } else { 0 };
-        let doubled = self.dice.one_in(8);
+        let late =
+            if self.random.one_in(4) { self.random.roll(self.flying.len() as u64) as usize } else { 0 };
+        let doubled = self.random.one_in(8);
         let (mut to, mut packet) = if doubled { self.flying[late].clone() } else { self.flying.remove(late) };
-        if self.program.report_parser.is_some() && self.dice.one_in(8) {
+        if self.program.report_parser.is_some() && self.random.one_in(8) {
             (to, packet) = (1 - to, self.reported(packet));
         }
-        match self.dice.roll(6) {
-            0 => self.dice.damage(&mut packet),
-            1 | 2 => forge(self.program, &self.edges, &mut self.dice, &mut packet),
+        match self.random.roll(6) {
+            0 => self.random.damage(&mut packet),
+            1 | 2 => forge(self.program, &self.edges, &mut self.random, &mut packet),
             _ => {}
         }
-        let interface = if self.program.in_network.is_some() { self.dice.roll(3) as u32 } else { 0 };
+        let interface = if self.program.in_network.is_some() { self.random.roll(3) as u32 } else { 0 };
         let now = self.now;
-        // Of exactly its size, so that a sanitizer sees one octet too many.
+        // Of exactly its size, so that a sanitizer sees one byte too many.
         let packet = packet.into_boxed_slice();
         self.ends[to].both("rx", |core| outcome(core.rx_on(interface, &packet, now)))?;
         Ok(())
@@ -360,13 +367,13 @@ pub fn diff_cores(
             Config { seed, address, mtu: MTU, completions: COMPLETIONS, trace: true, ..Config::default() };
         Twins::new(program, make(&config)?, &config)
     };
-    let (dice, ends) = (Dice::new(seed), [end(1)?, end(2)?]);
+    let (random, ends) = (RandomSource::new(seed), [end(1)?, end(2)?]);
     let mut world = World {
         program,
         ends,
         pace,
         flying: Vec::new(),
-        dice,
+        random,
         edges: Edges::of(program),
         habit: Habit::default(),
         now: 0,

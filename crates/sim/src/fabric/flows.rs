@@ -18,7 +18,7 @@ pub enum Start {
     },
 }
 
-/// Octets that go from one host to another: a connection's, or messages.
+/// Bytes that go from one host to another: a connection's, or messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
     pub source: u32,
@@ -30,13 +30,13 @@ pub struct Flow {
     pub background: bool,
 }
 
-/// Octets of a flow at least: it carries its number.
+/// Bytes of a flow at least: it carries its number.
 pub const OCTETS_MIN: u64 = 8;
 
 /// What became of a flow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// when its octets were given to the sender, and when the last of them was taken by the receiver
+    /// when its bytes were given to the sender, and when the last of them was taken by the receiver
     pub started: Option<u64>,
     pub ended: Option<u64>,
     pub received: u64,
@@ -55,14 +55,14 @@ pub struct Flows {
     followers: Vec<Vec<(u32, u64)>>,
     /// those that are measured and have neither ended nor failed
     open: usize,
-    /// octets of all flows that arrived
+    /// bytes of all flows that arrived
     pub arrived: u64,
     /// that may begin now, with their time
     due: Vec<(u64, u32)>,
     pub series: Option<Series>,
     /// of each flow of messages, a bit for each that was delivered, and one for each that was delivered or intercepted
     there: FxHashMap<u32, [Vec<u64>; 2]>,
-    /// flow, number and octets of messages that offloads made shorter or longer
+    /// flow, number and bytes of messages that offloads made shorter or longer
     pub lengths: FxHashSet<(u32, u32, u64)>,
     pub messages: MessageTimes,
 }
@@ -111,7 +111,7 @@ fn mark(bits: &mut Vec<u64>, message: Message) -> bool {
 pub struct Series {
     /// nanoseconds of a stretch
     pub every: u64,
-    /// by stretch and flow, octets; where nothing arrived there is no entry
+    /// by stretch and flow, bytes; where nothing arrived there is no entry
     pub octets: BTreeMap<(u64, u32), u64>,
 }
 
@@ -152,7 +152,7 @@ impl Flows {
         starts
     }
 
-    /// Octets of the longest message, where messages have so many at most.
+    /// Bytes of the longest message, where messages have so many at most.
     pub fn longest_message(&self, most: u32) -> u64 {
         let longest = |flow: &Flow| flow.octets.div_ceil(flow.octets.div_ceil(most.max(1).into()).max(1));
         self.all.iter().map(longest).max().unwrap_or(0)
@@ -163,7 +163,7 @@ impl Flows {
         self.open == 0
     }
 
-    /// Octets of a flow arrived.
+    /// Bytes of a flow arrived.
     pub fn received(&mut self, flow: u32, octets: u64, right: bool, now: u64) {
         let outcome = &mut self.outcomes[flow as usize];
         outcome.wrong |= !right;

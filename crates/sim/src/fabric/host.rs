@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A host: a core, what sends and takes flows, and the link to the network.
 
-use super::edge::Edge;
+use super::host_apps::HostApp;
 use super::service::Server;
 use crate::app::Ask;
 use crate::core::Core;
@@ -9,7 +9,7 @@ use crate::core::Core;
 /// At the edge of the network.
 pub struct Host {
     pub core: Box<dyn Core>,
-    pub edge: Edge,
+    pub app: HostApp,
     /// takes packets before the core does, if that takes time
     pub server: Option<Server>,
     /// the earliest time for which a look at its timers is planned
@@ -20,7 +20,7 @@ pub struct Host {
 
 impl Host {
     /// One that has not started.
-    pub fn new(core: Box<dyn Core>, edge: Edge, server: Option<Server>) -> Host {
-        Host { core, edge, server, timer_at: u64::MAX, asks: Vec::new() }
+    pub fn new(core: Box<dyn Core>, app: HostApp, server: Option<Server>) -> Host {
+        Host { core, app, server, timer_at: u64::MAX, asks: Vec::new() }
     }
 }

@@ -4,9 +4,9 @@
 //! [`crate::net`] holds two hosts and the faults between them under the glass; here are many, over links that queue. What
 //! hosts send leaves the core only when its link is free, so that the program's own scheduling decides until then.
 
-mod edge;
 mod flows;
 mod host;
+mod host_apps;
 mod network;
 pub mod offload;
 pub(crate) mod packets;
@@ -39,8 +39,8 @@ use station::Station;
 use crate::interface::{Interface, Shape};
 use crate::observe::Observer;
 use crate::scenario::{Engine, same_version};
-use edge::{Edge, Place};
 use host::Host;
+use host_apps::{HostApp, Place};
 use network::Network;
 use results::Results;
 use service::Server;
@@ -54,7 +54,7 @@ const COMPLETIONS: u32 = 4096;
 fn config(setup: &Setup, node: Node) -> Config {
     Config {
         seed: setup.seed.wrapping_mul(0x1_0001).wrapping_add(u64::from(node)),
-        address: edge::address(node).into(),
+        address: host_apps::address(node).into(),
         mtu: setup.mtu,
         completions: COMPLETIONS,
         params: Vec::new(),
@@ -81,7 +81,7 @@ fn host(
     };
     let core = engine.core(program, &config, host as usize)?;
     let server = Server::of(&setup.services, host, setup.seed)?;
-    Ok(Host::new(core, Edge::new(Shape::of(program)?, place)?, server))
+    Ok(Host::new(core, HostApp::new(Shape::of(program)?, place)?, server))
 }
 
 /// Runs it. With an observer, the cores of hosts report their records.

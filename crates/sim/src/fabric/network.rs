@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The event loop: moves packets from port to port, and lets hosts work.
 
-use super::edge::host_at;
 use super::flows::Flows;
 use super::host::Host;
+use super::host_apps::host_at;
 use super::packets::Packets;
 use super::port::{PRIORITIES, Port, Waiting};
 use super::routes::{PortId, Routes};
@@ -14,9 +14,9 @@ use super::tier::Tier;
 use super::timed::TimedCalls;
 use super::timeline::{Queues, Timeline};
 use super::topology::{Node, Topology};
-use crate::agenda::Agenda;
 use crate::calls::{self, Calls};
 use crate::core::{Record, Refused};
+use crate::event_queue::EventQueue;
 use crate::interface::Interface;
 use crate::observe::Observer;
 use crate::rng::Rng;
@@ -79,7 +79,7 @@ pub struct Network<'o> {
     pub(super) stations: Stations,
     losses: Rng,
     pub(super) packets: Packets,
-    agenda: Agenda<Happening>,
+    event_queue: EventQueue<Happening>,
     calls: Calls,
     pub(super) timed: TimedCalls,
     pub(super) observer: Option<&'o mut dyn Observer>,
@@ -127,7 +127,7 @@ impl<'o> Network<'o> {
             ingress: vec![Ingress::default(); ports.len()],
             stations: Stations::new(stations, links_of),
             packets: Packets::default(),
-            agenda: Agenda::default(),
+            event_queue: EventQueue::default(),
             now: 0,
             calls: Calls::new(interface),
             timed: TimedCalls::default(),
@@ -160,14 +160,14 @@ impl<'o> Network<'o> {
             }
         }
         for host in 0..self.hosts.len() {
-            self.hosts[host].edge.start(&self.flows);
+            self.hosts[host].app.start(&self.flows);
         }
         self.start_offloads();
         for host in 0..self.hosts.len() {
             self.pump(host);
         }
         self.plan_start(0);
-        while let Some((at, happening)) = self.agenda.next() {
+        while let Some((at, happening)) = self.event_queue.next() {
             if at > limit || self.flows.done() {
                 break;
             }
@@ -193,12 +193,12 @@ impl<'o> Network<'o> {
     }
 
     pub(super) fn plan(&mut self, at: u64, happening: Happening) {
-        self.agenda.plan(at, happening);
+        self.event_queue.plan(at, happening);
     }
 
     fn plan_start(&mut self, place: u32) {
         if let Some((at, _)) = self.starts.get(place as usize) {
-            self.agenda.plan(*at, Happening::Starts { place });
+            self.event_queue.plan(*at, Happening::Starts { place });
         }
     }
 
@@ -213,7 +213,7 @@ impl<'o> Network<'o> {
                 self.pump(host);
             }
             Happening::Wake { host, what } => {
-                self.hosts[host as usize].edge.wake(what as usize, &self.flows);
+                self.hosts[host as usize].app.wake(what as usize, &self.flows);
                 self.pump(host as usize);
             }
             Happening::Served { host } => self.served(host as usize),
@@ -249,7 +249,7 @@ impl<'o> Network<'o> {
 
     fn begin(&mut self, flow: u32) {
         let host = self.flows.all[flow as usize].source as usize;
-        self.hosts[host].edge.begin(flow, &mut self.flows, self.now);
+        self.hosts[host].app.begin(flow, &mut self.flows, self.now);
         self.pump(host);
     }
 
@@ -306,7 +306,7 @@ impl<'o> Network<'o> {
         }
         if port.free_at > self.now {
             port.awaited = true;
-            self.agenda.plan(port.free_at, Happening::Free { port: out });
+            self.event_queue.plan(port.free_at, Happening::Free { port: out });
             return;
         }
         let Some((priority, waiting)) = port.take(self.now) else { return };
@@ -321,7 +321,7 @@ impl<'o> Network<'o> {
         }
     }
 
-    /// Octets that came by a link wait: too many, and its other end pauses when it hears of that.
+    /// Bytes that came by a link wait: too many, and its other end pauses when it hears of that.
     fn came(&mut self, from: PortId, priority: usize, octets: u64) {
         let Some(pause) = self.queueing.pause else { return };
         let ingress = &mut self.ingress[from as usize];
@@ -346,7 +346,7 @@ impl<'o> Network<'o> {
     /// What is said of a link goes back over it.
     fn tell(&mut self, port: PortId, priority: usize, on: bool) {
         let at = self.now + self.ports[port as usize ^ 1].delay_ns;
-        self.agenda.plan(at, Happening::Pause { port, priority: priority as u8, on });
+        self.event_queue.plan(at, Happening::Pause { port, priority: priority as u8, on });
     }
 
     fn send(&mut self, out: PortId, packet: u32, octets: u32) {
@@ -357,7 +357,7 @@ impl<'o> Network<'o> {
             port.counters.lost += 1;
             return self.packets.end(packet);
         }
-        self.agenda.plan(arrival, Happening::Arrival { port: out, packet });
+        self.event_queue.plan(arrival, Happening::Arrival { port: out, packet });
     }
 
     fn free(&mut self, port: PortId) {
@@ -488,7 +488,7 @@ impl<'o> Network<'o> {
         let it = &mut self.ports[port as usize];
         if !it.awaited && it.free_at > self.now {
             it.awaited = true;
-            self.agenda.plan(it.free_at, Happening::Free { port });
+            self.event_queue.plan(it.free_at, Happening::Free { port });
         }
     }
 
@@ -517,7 +517,7 @@ impl<'o> Network<'o> {
     fn plan_timer(&mut self, host: usize, at: u64) {
         if at < self.hosts[host].timer_at {
             self.hosts[host].timer_at = at;
-            self.agenda.plan(at, Happening::Timer { host: host as u32 });
+            self.event_queue.plan(at, Happening::Timer { host: host as u32 });
         }
     }
 
@@ -542,9 +542,9 @@ impl<'o> Network<'o> {
     }
 
     fn requests(&mut self, host: usize) -> bool {
-        let (h, agenda) = (&mut self.hosts[host], &mut self.agenda);
-        h.edge.take_asks(&mut h.asks);
-        let wake = |at, what| agenda.plan(at, Happening::Wake { host: host as u32, what: what as u32 });
+        let (h, event_queue) = (&mut self.hosts[host], &mut self.event_queue);
+        h.app.take_asks(&mut h.asks);
+        let wake = |at, what| event_queue.plan(at, Happening::Wake { host: host as u32, what: what as u32 });
         self.calls.make(&mut *h.core, &mut h.asks, self.now, wake, |_| ())
     }
 
@@ -556,7 +556,7 @@ impl<'o> Network<'o> {
                 observer.completed(now, host, done);
             }
             if !timed.completed(done) {
-                h.edge.completed(done, flows, now);
+                h.app.completed(done, flows, now);
             }
         });
         self.plan_followers();
@@ -566,7 +566,7 @@ impl<'o> Network<'o> {
     /// Flows begin that follow others.
     pub(super) fn plan_followers(&mut self) {
         while let Some((at, flow)) = self.flows.next_due() {
-            self.agenda.plan(at, Happening::Begin { flow });
+            self.event_queue.plan(at, Happening::Begin { flow });
         }
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Packets on their way: a pool of octets that are used again and again, and what switches do to a network header.
+//! Packets on their way: a pool of bytes that are used again and again, and what switches do to a network header.
 
 use crate::ip::is_ipv6;
 use crate::rng::Rng;
 
-/// Octets of an IPv4 header without options, and of an IPv6 header; cores make no others.
+/// Bytes of an IPv4 header without options, and of an IPv6 header; cores make no others.
 const IP_HEADER: usize = 20;
 const IPV6_HEADER: usize = 40;
 const NOT_ECT: u8 = 0;
 const CE: u8 = 3;
 
-/// What the network wants to know of a packet at every step, beside its octets: these are far apart in memory.
+/// What the network wants to know of a packet at every step, beside its bytes: these are far apart in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Label {
     pub source: u32,
@@ -30,7 +30,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// The octets of a packet that is to be made, and its number.
+    /// The bytes of a packet that is to be made, and its number.
     pub fn begin(&mut self) -> (u32, Vec<u8>) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.all.push(Vec::new());
@@ -40,7 +40,7 @@ impl Packets {
         (number, std::mem::take(&mut self.all[number as usize]))
     }
 
-    /// Puts octets in their place.
+    /// Puts bytes in their place.
     pub fn put(&mut self, number: u32, octets: Vec<u8>) {
         self.labels[number as usize] = Label::of(&octets);
         self.all[number as usize] = octets;
@@ -50,7 +50,7 @@ impl Packets {
         self.labels[number as usize]
     }
 
-    /// The octets, which leave their place empty until they are put back.
+    /// The bytes, which leave their place empty until they are put back.
     pub fn lend(&mut self, number: u32) -> Vec<u8> {
         std::mem::take(&mut self.all[number as usize])
     }
@@ -60,13 +60,13 @@ impl Packets {
         self.free.push(number);
     }
 
-    /// Gives the octets of a packet that has arrived back, and forgets it.
+    /// Gives the bytes of a packet that has arrived back, and forgets it.
     pub fn end_with(&mut self, number: u32, octets: Vec<u8>) {
         self.all[number as usize] = octets;
         self.end(number);
     }
 
-    /// Changes the octets of a packet.
+    /// Changes the bytes of a packet.
     pub fn change<T>(&mut self, number: u32, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         let octets = &mut self.all[number as usize];
         let outcome = change(octets);
@@ -87,7 +87,7 @@ impl Label {
     /// Of a packet: the class is the first three bits of the differentiated services field, its class selector (RFC 2474,
     /// 4.2.2).
     pub fn of(octets: &[u8]) -> Label {
-        // The last four octets of an IPv6 address tell the hosts of a simulation apart.
+        // The last four bytes of an IPv6 address tell the hosts of a simulation apart.
         let (source, destination) = if is_ipv6(octets) { (20, 36) } else { (12, 16) };
         let (source, destination) = (word(octets, source), word(octets, destination));
         let class = tos(octets) >> 5;
@@ -123,7 +123,7 @@ pub fn mark(octets: &mut [u8]) -> bool {
     true
 }
 
-/// Cuts a packet to its first octets, gives it this class, and says so in its network header.
+/// Cuts a packet to its first bytes, gives it this class, and says so in its network header.
 pub fn trim(octets: &mut Vec<u8>, len: usize, dscp: u8) {
     let header = if is_ipv6(octets) { IPV6_HEADER } else { IP_HEADER };
     octets.truncate(len.max(header));

@@ -11,7 +11,7 @@ const FRACTION_BITS: u32 = 20;
 /// What became of the packets of a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// that left, and their octets
+    /// that left, and their bytes
     pub packets: u64,
     pub octets: u64,
     /// for which there was no room
@@ -26,9 +26,9 @@ pub struct PortCounters {
     pub returned: u64,
     /// times that it was told to pause
     pub pauses: u64,
-    /// octets that waited at the most
+    /// bytes that waited at the most
     pub peak: u64,
-    /// octets that waited, times nanoseconds
+    /// bytes that waited, times nanoseconds
     pub waited: u128,
 }
 
@@ -48,7 +48,7 @@ impl PortCounters {
     }
 }
 
-/// A packet that waits: its place in the pool, its octets, and the number of the port by whose link it came.
+/// A packet that waits: its place in the pool, its bytes, and the number of the port by whose link it came.
 #[derive(Debug, Clone, Copy)]
 pub struct Waiting {
     pub packet: u32,
@@ -65,9 +65,9 @@ pub struct Port {
     busy: u8,
     paused: u8,
     octets: u64,
-    /// when the octets last changed
+    /// when the bytes last changed
     changed_at: u64,
-    /// nanoseconds of an octet, in fractions
+    /// nanoseconds of a byte, in fractions
     octet_time: u64,
     fraction: u64,
     /// when the packet that is on its way out has left
@@ -112,12 +112,12 @@ impl Port {
         self.paused & 1 << priority != 0
     }
 
-    /// Octets that wait.
+    /// Bytes that wait.
     pub fn octets(&self) -> u64 {
         self.octets
     }
 
-    /// Octets that wait with this priority.
+    /// Bytes that wait with this priority.
     pub fn octets_of(&self, priority: usize) -> u64 {
         self.octets_of[priority]
     }
@@ -167,7 +167,7 @@ impl Port {
         self.octets -= u64::from(packet.octets);
     }
 
-    /// Lets a packet out; when its last octet has left.
+    /// Lets a packet out; when its last byte has left.
     pub fn send(&mut self, octets: u32, now: u64) -> u64 {
         if self.free_at < now {
             self.free_at = now;
@@ -181,7 +181,7 @@ impl Port {
         self.free_at
     }
 
-    /// Octets that waited on average until a time.
+    /// Bytes that waited on average until a time.
     pub fn mean(&mut self, until: u64) -> f64 {
         self.account(until.max(self.changed_at));
         if until == 0 { 0.0 } else { self.counters.waited as f64 / until as f64 }

@@ -24,12 +24,12 @@ use crate::judge;
 pub struct FlowResult {
     pub flow: Flow,
     pub outcome: Outcome,
-    /// nanoseconds that its octets alone, without any header, take through the empty network
+    /// nanoseconds that its bytes alone, without any header, take through the empty network
     pub ideal_ns: u64,
 }
 
 impl FlowResult {
-    /// Nanoseconds from its beginning to its last octet.
+    /// Nanoseconds from its beginning to its last byte.
     pub fn took_ns(&self) -> Option<u64> {
         Some(self.outcome.ended? - self.outcome.started?)
     }
@@ -46,7 +46,7 @@ pub struct TierResult {
     pub tier: Tier,
     pub ports: usize,
     pub counters: PortCounters,
-    /// octets that waited on average, at the port where that was most
+    /// bytes that waited on average, at the port where that was most
     pub mean_most: f64,
 }
 
@@ -129,7 +129,7 @@ pub struct Results {
 /// Slowdowns of the flows up to a length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bucket {
-    /// octets of the longest
+    /// bytes of the longest
     pub upto: u64,
     pub flows: usize,
     pub p50: f64,
@@ -216,7 +216,7 @@ impl Results {
             && background.all(|f| f.outcome.ended.is_some_and(|at| at < self.ended_at))
     }
 
-    /// Octets of flows that arrived, in bits per second of the whole run.
+    /// Bytes of flows that arrived, in bits per second of the whole run.
     pub fn goodput_bps(&self) -> f64 {
         let octets: u64 = self.flows.iter().map(|f| f.outcome.received).sum();
         if self.ended_at == 0 { 0.0 } else { octets as f64 * 8e9 / self.ended_at as f64 }
@@ -398,7 +398,7 @@ fn tiers(network: &mut Network<'_>, topology: &Topology) -> Vec<TierResult> {
     tiers
 }
 
-/// What the octets of a flow take without any header: all of them over the slowest link of the way, its first packet over
+/// What the bytes of a flow take without any header: all of them over the slowest link of the way, its first packet over
 /// the links before that, its last one over those behind it.
 fn ideal_ns(topology: &Topology, routes: &Routes, flow: &Flow, mtu: u64) -> u64 {
     let way = way(topology, routes, flow);

@@ -27,7 +27,7 @@ pub struct Setup {
     pub calls: Vec<TimedCall>,
     /// links whose use is reported: from a node to another one
     pub links: Vec<[Node; 2]>,
-    /// octets of a message at most, where a program carries messages
+    /// bytes of a message at most, where a program carries messages
     pub message: u32,
     /// messages from one host to another that are under way at once, where a program carries messages
     pub outstanding: Option<u32>,

@@ -9,7 +9,7 @@
 use super::real::{exp, ln, unit};
 use crate::rng::Rng;
 
-/// Lengths of messages, in octets.
+/// Lengths of messages, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sizes {
     Fixed(u64),
@@ -32,7 +32,7 @@ pub enum Known {
 /// Up to this share of all messages, lengths are at most this.
 type Point = (f64, f64);
 
-/// Lengths of values of the "ETC" pool: the points up to 15 octets; what is longer has a generalised Pareto distribution with
+/// Lengths of values of the "ETC" pool: the points up to 15 bytes; what is longer has a generalised Pareto distribution with
 /// these location, scale and shape (Atikoglu et al., table 5).
 const W1: [Point; 15] = [
     (1.0, 0.00583),
@@ -154,7 +154,7 @@ const W4: [Point; 46] = [
     (10_000_000.0, 1.0),
 ];
 
-/// In packets of so many octets; between two of these, each length is equally likely.
+/// In packets of so many bytes; between two of these, each length is equally likely.
 const W5_PACKET: f64 = 1442.0;
 const W5: [Point; 12] = [
     (0.0, 0.0),
@@ -188,7 +188,7 @@ impl Sizes {
         }
     }
 
-    /// Octets on average.
+    /// Bytes on average.
     pub fn mean(self) -> f64 {
         /// Places of the distribution that are looked at.
         const PLACES: u32 = 1 << 20;

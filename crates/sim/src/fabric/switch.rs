@@ -11,7 +11,7 @@ use crate::rng::Rng;
 /// The queues of switches; the same at each of their ports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Queueing {
-    /// octets that wait with one priority at most
+    /// bytes that wait with one priority at most
     pub octets: u64,
     /// strict priorities, 1 to 8: the classes that packets have (the first three bits of their differentiated services field)
     /// are divided among them, the highest goes first
@@ -37,7 +37,7 @@ impl Default for Queueing {
     }
 }
 
-/// Packets are marked by how many octets wait with their priority: none below `from`, all at `to` and above; between the two so
+/// Packets are marked by how many bytes wait with their priority: none below `from`, all at `to` and above; between the two so
 /// many of a million, rising evenly to `most_ppm` (Floyd and Jacobson, 1993, of the queue as it is).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
@@ -48,7 +48,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Of a million packets that find so many octets waiting, so many are marked.
+    /// Of a million packets that find so many bytes waiting, so many are marked.
     fn share_ppm(self, waiting: u64) -> u32 {
         match waiting {
             _ if waiting >= self.to => 1_000_000,
@@ -71,17 +71,17 @@ pub struct Shared {
 /// Packets for which there is no room are cut to their headers, not dropped (Handley et al., SIGCOMM 2017, section 3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trim {
-    /// octets that are left of a packet, those of its network header among them
+    /// bytes that are left of a packet, those of its network header among them
     pub octets: u32,
     /// the code point that says so; its class is the priority of what is left
     pub dscp: u8,
-    /// octets of such headers that wait at most
+    /// bytes of such headers that wait at most
     pub room: u64,
     /// if even for that there is no room, the header goes back to its sender with this code point
     pub back: Option<u8>,
 }
 
-/// Priority flow control (IEEE 802.1Qbb): of a priority of which so many octets wait that came by one link, no more is sent over
+/// Priority flow control (IEEE 802.1Qbb): of a priority of which so many bytes wait that came by one link, no more is sent over
 /// that link until half of them have left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pause {
@@ -101,7 +101,7 @@ pub enum Paths {
 /// A switch at work.
 #[derive(Debug)]
 pub struct Switch {
-    /// octets that wait at all its ports
+    /// bytes that wait at all its ports
     buffered: u64,
     salt: u64,
     rng: Rng,
@@ -166,7 +166,7 @@ impl Switch {
         let priority = q.priority(class);
         if self.has_room(port, priority, octets, q) {
             let share = q.mark.map_or(0, |mark| mark.share_ppm(port.octets_of(priority)));
-            // What is certain needs no dice.
+            // What is certain needs no random.
             if (share == 1_000_000 || self.rng.chance(share))
                 && all.change(packet, |octets| packets::mark(octets))
             {

@@ -3,7 +3,7 @@
 
 use carrick_ir::ROUTE;
 
-use super::edge::address;
+use super::host_apps::address;
 use super::network::{Happening, Network};
 use super::routes::PortId;
 use super::station::Entry;

@@ -13,7 +13,7 @@ const STEP: u64 = 100;
 /// The ports of a tier at a moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Queues {
-    /// octets that waited at the port with the most of them
+    /// bytes that waited at the port with the most of them
     pub longest: u64,
     /// and at all ports together
     pub together: u64,
@@ -49,7 +49,7 @@ pub struct Timeline {
     step: u64,
     /// when the next point is wanted, in virtual nanoseconds
     pub due: u64,
-    /// octets that had arrived at the last point
+    /// bytes that had arrived at the last point
     arrived: u64,
 }
 
@@ -60,7 +60,7 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// Adds a point: how many octets have arrived since the beginning, and what waits, until that time.
+    /// Adds a point: how many bytes have arrived since the beginning, and what waits, until that time.
     pub fn add(&mut self, until: u64, arrived: u64, queues: [Queues; 3]) {
         self.points.push(Point { until, octets: arrived - self.arrived, queues });
         self.arrived = arrived;

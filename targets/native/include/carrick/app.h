@@ -3,7 +3,7 @@
  * What an application sees of a compiled program with an interface of the shape `stream`, `multistream`, `message` or
  * `rpc`: requests, each completed exactly once by a call of its `done`. For the shape `verbs`, see carrick/verbs.h.
  *
- *     static void got(void *user, enum carrick_status status, uint64_t octets) { ... }
+ *     static void got(void *user, enum carrick_status status, uint64_t bytes) { ... }
  *     carrick_recv(stack, connection, buffer, sizeof buffer, got, user);
  *     carrick_stack_run(&stack, 1);
  *
@@ -146,10 +146,10 @@ int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carric
  * Shape `rpc`: clients and servers open `local_port`; address and port are those of no peer. Value: the endpoint. */
 int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
                  carrick_done_fn done, void *user);
-/* Value: octets taken, 1..len; of a message all. `len` at least 1. CARRICK_BUSY: no room for the message now. */
+/* Value: bytes taken, 1..len; of a message all. `len` at least 1. CARRICK_BUSY: no room for the message now. */
 int carrick_send(struct carrick_stack *stack, uint64_t connection, const void *data, uint32_t len, carrick_done_fn done,
                  void *user);
-/* Value: octets received, 1..len; of a message what fits into `len`. CARRICK_END_OF_STREAM: the peer sends no more. */
+/* Value: bytes received, 1..len; of a message what fits into `len`. CARRICK_END_OF_STREAM: the peer sends no more. */
 int carrick_recv(struct carrick_stack *stack, uint64_t connection, void *data, uint32_t len, carrick_done_fn done,
                  void *user);
 /* Nothing more will be sent. */
@@ -187,7 +187,7 @@ int carrick_orphan(struct carrick_stack *stack, uint64_t connection, carrick_don
  * `drain`. */
 int carrick_drain(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 
-/* What a program tells of a connection: times in nanoseconds, amounts in octets. */
+/* What a program tells of a connection: times in nanoseconds, amounts in bytes. */
 enum carrick_info {
     CARRICK_INFO_STATE = 0, /* 0: closed; 1, 2: opened by us, by the peer; 3: open; 4, 5: ended by us, and the peer
                                knows it; 6: ended by the peer; 7, 8: by both, at once, or first by the peer; 9: over */
@@ -219,7 +219,7 @@ enum carrick_info {
 int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_info item, carrick_done_fn done,
                  void *user);
 
-/* Shape `multistream`. A connection is listened for, accepted, connected to and closed as above; octets go over its
+/* Shape `multistream`. A connection is listened for, accepted, connected to and closed as above; bytes go over its
  * streams, with carrick_send, carrick_recv and carrick_shutdown. A stream is over when both directions are: the peer's
  * end has been received, and what was sent before carrick_shutdown has arrived; nobody closes it. */
 
@@ -235,13 +235,13 @@ int carrick_reset(struct carrick_stack *stack, uint64_t stream, carrick_done_fn 
 /* A client's request to a server. Value: the RPC's handle. CARRICK_NO_ROOM, CARRICK_BUSY: not now. */
 int carrick_request(struct carrick_stack *stack, uint64_t endpoint, uint32_t address, uint16_t port, const void *data,
                     uint32_t len, carrick_done_fn done, void *user);
-/* The request of an RPC that was accepted. Value: its octets, as many as fit into `len`. */
+/* The request of an RPC that was accepted. Value: its bytes, as many as fit into `len`. */
 int carrick_recv_request(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
                          void *user);
 /* The response to it. Value: `len`. */
 int carrick_respond(struct carrick_stack *stack, uint64_t rpc, const void *data, uint32_t len, carrick_done_fn done,
                     void *user);
-/* The client waits for its response. Value: its octets, as many as fit into `len`. The RPC has ended then, also if it
+/* The client waits for its response. Value: its bytes, as many as fit into `len`. The RPC has ended then, also if it
  * failed. */
 int carrick_recv_response(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
                           void *user);

@@ -48,7 +48,7 @@ struct carrick_stations;
 struct carrick_bridge {
     struct carrick_stations *macs, *addresses;
     uint32_t interfaces;
-    uint32_t headroom; /* octets before a packet in a frame: of the Ethernet header, or 0 */
+    uint32_t headroom; /* bytes before a packet in a frame: of the Ethernet header, or 0 */
     uint8_t own[CARRICK_INTERFACES][6];
     uint64_t counters[CARRICK_BRIDGE_COUNTERS];
     /* The frame that arrived last, until carrick_bridge_forget. */

@@ -20,7 +20,7 @@ struct carrick_host {
     uint32_t port_count;          /* of an endpoint: 1 */
     struct carrick_net net;       /* of an endpoint; else only its configuration */
     struct carrick_bridge bridge; /* of a program in the network */
-    struct carrick_between *between;
+    struct carrick_middlebox *middlebox;
     uint64_t base; /* of the monotonic clock, when the host was opened */
     uint64_t now;
     FILE *records;   /* for whoever looks on (carrick/records.h); NULL: nobody */

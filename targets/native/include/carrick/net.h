@@ -36,7 +36,7 @@ struct carrick_net_config {
     uint32_t address; /* host order, as all addresses here */
     uint32_t prefix;  /* 0..32 */
     uint32_t gateway; /* 0: none */
-    uint32_t mtu;     /* octets of a packet: at most the port's */
+    uint32_t mtu;     /* bytes of a packet: at most the port's */
     bool whole;       /* the program makes whole frames: nothing stands between it and the port */
     bool reports;     /* the core takes ICMP errors */
     bool ethernet;
@@ -68,7 +68,7 @@ static inline uint32_t carrick_net_headroom(const struct carrick_net *net) {
     return net->config.ethernet && !net->config.whole ? CARRICK_ETHER_HEADER : 0;
 }
 
-/* Makes a frame of a packet of `frame->len` octets that stands at the headroom: afterwards `len` is the frame's, or 0
+/* Makes a frame of a packet of `frame->len` bytes that stands at the headroom: afterwards `len` is the frame's, or 0
  * if the frame cannot go now (it waits inside, or is counted). */
 void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_frame *frame);
 

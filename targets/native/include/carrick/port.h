@@ -19,7 +19,7 @@
 #define CARRICK_INTERFACES   8u /* most ports of a stack */
 #define CARRICK_VLAN_TAG     4u /* between addresses and type of a frame (IEEE 802.1Q), beside its MTU */
 
-/* Octets of one frame. */
+/* Bytes of one frame. */
 struct carrick_frame {
     uint8_t *data;
     uint32_t len;
@@ -50,7 +50,7 @@ struct carrick_port {
     struct carrick_port *inner; /* of a wrapper */
     const char *kind;           /* "tun", ... */
     int fd;                     /* to be polled; -1: none */
-    uint32_t mtu;               /* octets of an IP packet */
+    uint32_t mtu;               /* bytes of an IP packet */
     bool ethernet;
     uint8_t mac[6];
     uint64_t rx, tx; /* frames */
@@ -60,12 +60,12 @@ struct carrick_port {
     uint64_t rx_lost;    /* arrived and found no room, as of the last recount */
 };
 
-/* Octets of a frame of the port's full size. */
+/* Bytes of a frame of the port's full size. */
 static inline uint32_t carrick_port_frame_max(const struct carrick_port *port) {
     return port->mtu + (port->ethernet ? CARRICK_ETHER_HEADER : 0);
 }
 
-/* Octets of the buffer of a frame, which may have a VLAN tag. */
+/* Bytes of the buffer of a frame, which may have a VLAN tag. */
 static inline uint32_t carrick_port_frame_room(const struct carrick_port *port) {
     return carrick_port_frame_max(port) + (port->ethernet ? CARRICK_VLAN_TAG : 0);
 }

@@ -14,7 +14,7 @@
 enum carrick_record_kind {
     /* First of each host. Words: the program's source hash, the address, the MTU, the seed, then each parameter. */
     CARRICK_RECORD_OPENED = 256,
-    /* A packet that the core made, or that goes to it. Number: its octets, which are in the words. */
+    /* A packet that the core made, or that goes to it. Number: its bytes, which are in the words. */
     CARRICK_RECORD_SENT,
     CARRICK_RECORD_ARRIVED,
     /* Number: the status. Words: the request's token, the value. */

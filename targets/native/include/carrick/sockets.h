@@ -4,11 +4,11 @@
  * that is preloaded (LD_PRELOAD) tell each other.
  *
  * A connection is a pair of Unix stream sockets: the program has one, the stack's process the other and moves the
- * octets. So reading, writing, polling, duplicating, passing on and inheriting are the kernel's own. A listening socket
+ * bytes. So reading, writing, polling, duplicating, passing on and inheriting are the kernel's own. A listening socket
  * is a pair of SOCK_SEQPACKET sockets, over which accepted connections come as descriptors. Requests go over a short
  * SOCK_SEQPACKET connection to PATH: one carrick_ask, one carrick_answer (CONNECT: a second one, when it has ended).
  *
- * Octets that were written with a descriptor, of whatever kind, are followed by more (MSG_MORE).
+ * Bytes that were written with a descriptor, of whatever kind, are followed by more (MSG_MORE).
  *
  * The stack's process makes both pairs and passes one end to the program. It never reads or writes a descriptor that a
  * program passed to it: such a descriptor proves that the program has the socket, and only its cookie is compared.
@@ -56,7 +56,7 @@ enum carrick_socket_option {
     CARRICK_OPTION_PATIENCE = 32, /* the value is how long what waits for the peer may wait, in ms; 0: any time */
     CARRICK_OPTION_LINGER = 64,   /* the value is how long the peer has to end its side after close, in s, as an int; 0:
                                      as the program has it, negative: no time */
-    CARRICK_OPTION_RECEIVE = 128, /* the value is how much may wait for the program here, in octets; 0: as ever */
+    CARRICK_OPTION_RECEIVE = 128, /* the value is how much may wait for the program here, in bytes; 0: as ever */
     CARRICK_OPTIONS = 255,
 };
 

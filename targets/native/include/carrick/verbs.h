@@ -29,13 +29,13 @@ struct carrick_region {
     void *data; /* is the stack's until it is taken back */
     uint32_t len;
     uint32_t key;  /* chosen by the application; unique in the stack */
-    uint64_t addr; /* how peers call the first octet */
+    uint64_t addr; /* how peers call the first byte */
     bool may_read, may_write;
 };
 
 /* Value: the queue pair's handle. carrick_close ends it. */
 int carrick_open_pair(struct carrick_stack *stack, const struct carrick_pair *pair, carrick_done_fn done, void *user);
-/* Value: the octets. Completes when the memory is taken back, or at once with an error: CARRICK_IN_USE,
+/* Value: the bytes. Completes when the memory is taken back, or at once with an error: CARRICK_IN_USE,
  * CARRICK_INVALID, CARRICK_NO_ROOM. It is registered before what is posted next. */
 int carrick_register(struct carrick_stack *stack, const struct carrick_region *region, carrick_done_fn done,
                      void *user);
@@ -49,14 +49,14 @@ int carrick_post_recv(struct carrick_stack *stack, uint64_t pair, void *data, ui
  * Value: `len`, here and below. */
 int carrick_post_send(struct carrick_stack *stack, uint64_t pair, const void *data, uint32_t len, const uint32_t *imm,
                       carrick_done_fn done, void *user);
-/* Puts octets into the peer's memory. CARRICK_REFUSED: there is none, or it may not be written there. */
+/* Puts bytes into the peer's memory. CARRICK_REFUSED: there is none, or it may not be written there. */
 int carrick_post_write(struct carrick_stack *stack, uint64_t pair, const void *data, uint32_t len, uint32_t key,
                        uint64_t addr, const uint32_t *imm, carrick_done_fn done, void *user);
-/* Gets octets from the peer's memory. */
+/* Gets bytes from the peer's memory. */
 int carrick_post_read(struct carrick_stack *stack, uint64_t pair, void *data, uint32_t len, uint32_t key, uint64_t addr,
                       carrick_done_fn done, void *user);
 
-/* Of the value that a receive completed with: the octets that came. */
+/* Of the value that a receive completed with: the bytes that came. */
 static inline uint32_t carrick_received_octets(uint64_t value) {
     return (uint32_t)value & 0x7fffffffu;
 }

@@ -69,7 +69,7 @@ void app_gone(struct app *app);
 
 struct conn *conn_make(struct app *app, int fd, struct model_name local, struct model_name remote);
 void conn_close(struct app *app, struct conn *conn);
-/* Exchanges octets in one of many manners. */
+/* Exchanges bytes in one of many manners. */
 void session(struct app *app, struct conn *conn);
 
 void server_main(void *argument);

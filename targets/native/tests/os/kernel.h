@@ -53,7 +53,7 @@ struct os_file {
     int error;
     struct os_file *peer;
     struct os_message *first, *last;
-    uint32_t unread; /* octets that this one sent and nobody has read */
+    uint32_t unread; /* bytes that this one sent and nobody has read */
     struct sockaddr_un name;
     socklen_t name_len; /* 0: none */
     struct os_file *queue[OS_BACKLOG];
@@ -107,7 +107,7 @@ void os_names_end(void);
 /* The next moment at which a description changes by itself. */
 uint64_t os_files_next(void);
 
-/* Octets that the file's peer may have unread (SO_SNDBUF). */
+/* Bytes that the file's peer may have unread (SO_SNDBUF). */
 uint32_t os_buffer(const struct os_file *file);
 /* What poll says of it. */
 uint32_t os_mask(const struct os_file *file);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define HEAD 64u /* octets before what is given, for the block */
+#define HEAD 64u /* bytes before what is given, for the block */
 
 static void block_free(struct os_memory *memory, struct os_block *block) {
     block->next->before = block->before;

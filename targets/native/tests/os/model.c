@@ -13,14 +13,14 @@
 struct model_end {
     struct model_name name;
     struct flow *flow;
-    uint64_t sent, offered, received; /* octets; of `received`, the peer's */
+    uint64_t sent, offered, received; /* bytes; of `received`, the peer's */
     uint64_t last_at;                 /* when the peer received last */
     uint64_t finished_at;             /* OS_NEVER: it may send more */
     bool claimed;                     /* its program knows that it has it */
     bool closed, peer_over, accepted;
     enum model_want want;
     uint64_t since;
-    /* When octets were sent, or are to be sent at the latest: up to `end`, at `at`; the oldest not yet received first.
+    /* When bytes were sent, or are to be sent at the latest: up to `end`, at `at`; the oldest not yet received first.
      */
     struct {
         uint64_t end, at;
@@ -127,7 +127,7 @@ void model_sent(struct model_end *end, uint32_t len, bool more) {
 }
 
 /* Data that is under way when a server resets a connection can bring its SYN cookie back once more. It opens a
- * connection that no program of the peer's has, with the same octets; or, where the reset was lost, one that the
+ * connection that no program of the peer's has, with the same bytes; or, where the reset was lost, one that the
  * peer's program takes for the one it has. */
 static uint64_t offered(const struct model_end *from) {
     uint64_t most = from->offered;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stream sockets promise (POSIX, RFC 9293), for all connections of a run: the octets of each direction are a
+ * What stream sockets promise (POSIX, RFC 9293), for all connections of a run: the bytes of each direction are a
  * function of who sends them and where, so that a receiver knows each one; who waits although there is something for it
  * waits for a bounded time; a connection breaks off only if there was a reason.
  */
@@ -28,7 +28,7 @@ struct model_end *model_end(struct model_name local, struct model_name remote);
 /* A number that both ends of a connection agree on. */
 uint64_t model_shared(const struct model_end *end);
 
-/* The octets that come next; they are about to be sent. */
+/* The bytes that come next; they are about to be sent. */
 void model_offer(struct model_end *end, uint8_t *octets, uint32_t len);
 /* `more`: they may wait for others that follow, but not for ever. */
 void model_sent(struct model_end *end, uint32_t len, bool more);

@@ -28,7 +28,7 @@ struct os_pressure {
     uint32_t preemptions; /* calls before which another process runs */
     uint32_t no_memory;
     uint32_t no_files;
-    uint32_t buffer; /* octets that a socket's peer may have unread, unless the socket's process says otherwise */
+    uint32_t buffer; /* bytes that a socket's peer may have unread, unless the socket's process says otherwise */
 };
 
 struct os_process;

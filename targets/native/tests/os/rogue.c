@@ -47,7 +47,7 @@ static struct carrick_ask to_someone(const struct app *app, uint32_t kind) {
                                 .port = (uint16_t)(PORT_FIRST + os_random(PORTS))};
 }
 
-/* Asks for a connection whose octets shall go to this descriptor. */
+/* Asks for a connection whose bytes shall go to this descriptor. */
 static void lend(const struct app *app, int door, int fd) {
     struct carrick_ask ask = to_someone(app, CARRICK_ASK_CONNECT);
     struct carrick_answer answer;

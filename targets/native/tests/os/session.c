@@ -27,7 +27,7 @@ static enum outcome failed(struct conn *conn, const char *call) {
     return BROKEN;
 }
 
-/* Sends up to `len` octets; `*sent` grows. */
+/* Sends up to `len` bytes; `*sent` grows. */
 static enum outcome put(struct conn *conn, uint32_t len, int flags, uint32_t *sent) {
     uint8_t octets[AT_ONCE];
     len = len < AT_ONCE ? len : AT_ONCE;

@@ -127,7 +127,7 @@ static ssize_t write_some(struct os_file *file, const uint8_t *octets, size_t le
     return (ssize_t)len;
 }
 
-/* The file's next octets. `*rights`: what came along. */
+/* The file's next bytes. `*rights`: what came along. */
 static ssize_t read_some(struct os_file *file, uint8_t *octets, size_t len, struct os_file **rights, int flags) {
     if (rights)
         *rights = NULL;

@@ -8,7 +8,7 @@
 /* For a run; the ends are opened once each, by the processes that have them. */
 void wire_begin(uint64_t delay, bool ethernet);
 struct carrick_port *wire_open(uint32_t end);
-/* Writes the first octets of a packet behind its network header to the log. */
+/* Writes the first bytes of a packet behind its network header to the log. */
 void wire_show(const char *what, const uint8_t *octets, uint32_t len, uint32_t skip);
 uint64_t wire_octets(uint32_t end);
 

@@ -226,7 +226,7 @@ CARRICK_INLINE uint64_t carrick_block_wakes(struct carrick_sched *s, const struc
 }
 
 /* Finds out from when on each block can let out a packet, those first that feed others. */
-CARRICK_APART int carrick_sched_look(struct carrick_shared *shared) {
+CARRICK_GLOBAL_FN int carrick_sched_look(struct carrick_shared *shared) {
     struct carrick_sched *s = carrick_sched_here();
     if (!s || !shared)
         return 0;
@@ -278,7 +278,7 @@ CARRICK_INLINE uint32_t carrick_sched_reserve(struct carrick_sched *s) {
 }
 
 /* The entry at a place waits now, behind the last one of the queue that is input `at` of a block. */
-CARRICK_APART int carrick_sched_put(uint32_t place, uint32_t block, uint32_t at, uint64_t now) {
+CARRICK_GLOBAL_FN int carrick_sched_put(uint32_t place, uint32_t block, uint32_t at, uint64_t now) {
     struct carrick_sched *s = carrick_sched_here();
     if (!s)
         return 0;
@@ -333,8 +333,8 @@ CARRICK_INLINE void carrick_input_pay(struct carrick_block *b, struct carrick_in
         carrick_input_charge(in, octets, now, carrick_max64(CARRICK_CREDIT(b), CARRICK_LATENESS));
 }
 
-/* A packet of so many octets was made of the first entry of a queue, which left it if it is `out`. */
-CARRICK_APART int carrick_sched_sent(uint32_t at, uint64_t octets, uint32_t out, uint64_t now) {
+/* A packet of so many bytes was made of the first entry of a queue, which left it if it is `out`. */
+CARRICK_GLOBAL_FN int carrick_sched_sent(uint32_t at, uint64_t octets, uint32_t out, uint64_t now) {
     struct carrick_sched *s = carrick_sched_here();
     struct carrick_input *in = carrick_input_at(at);
     if (!s || !in)
@@ -357,7 +357,7 @@ CARRICK_APART int carrick_sched_sent(uint32_t at, uint64_t octets, uint32_t out,
     return 0;
 }
 
-CARRICK_APART int carrick_sched_rate(uint32_t block, uint32_t at, uint64_t rate, uint64_t now) {
+CARRICK_GLOBAL_FN int carrick_sched_rate(uint32_t block, uint32_t at, uint64_t rate, uint64_t now) {
     struct carrick_sched *s = carrick_sched_here();
     if (!s)
         return 0;
@@ -374,7 +374,7 @@ CARRICK_APART int carrick_sched_rate(uint32_t block, uint32_t at, uint64_t rate,
     return 0;
 }
 
-CARRICK_APART int carrick_sched_prio(uint32_t block, uint32_t at, uint64_t prio) {
+CARRICK_GLOBAL_FN int carrick_sched_prio(uint32_t block, uint32_t at, uint64_t prio) {
     struct carrick_sched *s = carrick_sched_here();
     if (!s)
         return 0;
@@ -429,7 +429,7 @@ CARRICK_INLINE uint32_t carrick_sched_best(struct carrick_sched *s, const struct
 }
 
 /* The input by which a block's next packet comes, now that it can let one out. */
-CARRICK_APART uint32_t carrick_sched_pick(uint32_t block, uint64_t now) {
+CARRICK_GLOBAL_FN uint32_t carrick_sched_pick(uint32_t block, uint64_t now) {
     struct carrick_sched *s = carrick_sched_here();
     if (!s)
         return CARRICK_NO_INPUT;
@@ -442,7 +442,7 @@ CARRICK_APART uint32_t carrick_sched_pick(uint32_t block, uint64_t now) {
 }
 
 /* The queue that sends next, or CARRICK_NO_INPUT if none can at this moment. */
-CARRICK_APART uint32_t carrick_sched_next(uint64_t now) {
+CARRICK_GLOBAL_FN uint32_t carrick_sched_next(uint64_t now) {
     uint32_t at = carrick_sched_pick(0, now);
     for (uint32_t level = 1; level < CARRICK_BLOCKS; level++) {
         const struct carrick_input *in = carrick_input_at(at);

@@ -11,7 +11,7 @@
 #define CARRICK_INLINE static inline __attribute__((always_inline, unused))
 /* A function that the verifier looks at by itself, whoever calls it: it takes at most five arguments, and pointers to
  * it may be NULL. */
-#define CARRICK_APART __attribute__((noinline))
+#define CARRICK_GLOBAL_FN __attribute__((noinline))
 /* Returns 0 from such a function if this pointer is NULL. */
 #define CARRICK_GIVEN(pointer)                                                                                         \
     do {                                                                                                               \
@@ -27,22 +27,22 @@ CARRICK_INLINE uint32_t carrick_loop_end(uint32_t count, uint32_t room) {
 }
 
 /* The compiler knows nothing of the value from here on, and does not undo what the verifier has to see. */
-#define CARRICK_OPAQUE(v) __asm__ volatile("" : "+r"(v))
+#define CARRICK_BARRIER_VAR(v) __asm__ volatile("" : "+r"(v))
 
 /* An index below n: 0 in place of one that is not. Generated code asks first; the verifier wants to see it at the
  * access. */
 CARRICK_INLINE uint64_t carrick_at(uint64_t i, uint64_t n) {
-    CARRICK_OPAQUE(i);
+    CARRICK_BARRIER_VAR(i);
     if (i >= n)
         i = 0;
-    CARRICK_OPAQUE(i);
+    CARRICK_BARRIER_VAR(i);
     return i;
 }
 
 /* 1 if a is below b, else 0; without a branch, of which the verifier would follow both ways. Numbers below 2^63. */
 CARRICK_INLINE uint32_t carrick_below(uint64_t a, uint64_t b) {
     uint64_t difference = a - b;
-    CARRICK_OPAQUE(difference);
+    CARRICK_BARRIER_VAR(difference);
     return (uint32_t)(difference >> 63);
 }
 
@@ -56,13 +56,13 @@ CARRICK_INLINE uint32_t carrick_below(uint64_t a, uint64_t b) {
 /* The first if `chosen` is 1, the other if it is 0; without a branch. */
 CARRICK_INLINE uint32_t carrick_choose(uint32_t chosen, uint32_t first, uint32_t other) {
     uint32_t mask = 0u - chosen;
-    CARRICK_OPAQUE(mask);
+    CARRICK_BARRIER_VAR(mask);
     return other ^ ((first ^ other) & mask);
 }
 
 CARRICK_INLINE uint64_t carrick_choose64(uint64_t chosen, uint64_t first, uint64_t other) {
     uint64_t mask = 0 - chosen;
-    CARRICK_OPAQUE(mask);
+    CARRICK_BARRIER_VAR(mask);
     return other ^ ((first ^ other) & mask);
 }
 
@@ -78,7 +78,7 @@ CARRICK_INLINE uint32_t carrick_lowest_bit(uint64_t v) {
 /* Zero, and the verifier does not know it; nor does it know `unknown`. */
 CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
     uint32_t same = unknown;
-    CARRICK_OPAQUE(same);
+    CARRICK_BARRIER_VAR(same);
     return same - unknown;
 }
 

@@ -31,10 +31,10 @@ CARRICK_INLINE uint16_t CARRICK_OWN(identification)(void) {
 }
 
 /* Sends `core->report`. 0: there is no room for it. */
-CARRICK_APART int CARRICK_OWN(send_report)(struct CARRICK_OWN(core) * core) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(send_report)(struct CARRICK_OWN(core) * core) {
     CARRICK_GIVEN(core);
     uint64_t words = core->report.count;
-    CARRICK_OPAQUE(words);
+    CARRICK_BARRIER_VAR(words);
     if (words > CARRICK_REPORT_WORDS)
         words = CARRICK_REPORT_WORDS;
     uint64_t octets = 16 + words * 8;
@@ -64,14 +64,14 @@ CARRICK_INLINE void CARRICK_OWN(complete)(struct CARRICK_OWN(core) * core, uint6
 
 #if CARRICK_LOOKS
 /* `in` has what follows from here on, as much as is seen at once. */
-CARRICK_APART int CARRICK_OWN(look)(struct CARRICK_OWN(core) * core, uint32_t at) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(look)(struct CARRICK_OWN(core) * core, uint32_t at) {
     if (!core || at == core->looked)
         return 0;
     core->looked = at;
     uint64_t octets = core->packet.len - at;
     if (octets > CARRICK_SEEN)
         octets = CARRICK_SEEN;
-    CARRICK_OPAQUE(octets);
+    CARRICK_BARRIER_VAR(octets);
     if (at >= core->packet.len || octets > CARRICK_SEEN)
         return 0;
     const void *from = (const void *)(uintptr_t)(core->frame + core->begin + at);
@@ -79,9 +79,9 @@ CARRICK_APART int CARRICK_OWN(look)(struct CARRICK_OWN(core) * core, uint32_t at
 }
 #endif
 
-#ifdef CARRICK_BETWEEN
-/* The sum of what is behind the first octets of the packet that came, which are in `in`. All of it was summed. */
-CARRICK_APART uint64_t CARRICK_OWN(sum_behind)(struct CARRICK_OWN(core) * core, uint32_t octets) {
+#ifdef CARRICK_MIDDLEBOX
+/* The sum of what is behind the first bytes of the packet that came, which are in `in`. All of it was summed. */
+CARRICK_GLOBAL_FN uint64_t CARRICK_OWN(sum_behind)(struct CARRICK_OWN(core) * core, uint32_t octets) {
     if (!core || octets > CARRICK_SEEN)
         return 0;
     uint64_t less = (uint16_t)~carrick_sum_16(carrick_sum_piece(core->in, octets));
@@ -90,8 +90,9 @@ CARRICK_APART uint64_t CARRICK_OWN(sum_behind)(struct CARRICK_OWN(core) * core, 
 #endif
 
 #if CARRICK_FRAMES
-/* The next octet that no extract has taken; 0 if there is none. */
-CARRICK_APART uint8_t CARRICK_OWN(peek)(struct CARRICK_OWN(core) * core, const struct CARRICK_OWN(packet) * packet) {
+/* The next byte that no extract has taken; 0 if there is none. */
+CARRICK_GLOBAL_FN uint8_t CARRICK_OWN(peek)(struct CARRICK_OWN(core) * core,
+                                            const struct CARRICK_OWN(packet) * packet) {
     if (!core || !packet || packet->rest[0] >= packet->rest[1])
         return 0;
     (void)CARRICK_OWN(look)(core, packet->rest[0]);
@@ -130,11 +131,11 @@ CARRICK_INLINE struct carrick_laid *carrick_laid_here(void) {
 }
 
 /* Puts a header there that was written. */
-CARRICK_APART int CARRICK_OWN(lay_header)(struct CARRICK_OWN(core) * core, uint32_t len) {
-    struct carrick_laid *laid = carrick_laid_here();
-    CARRICK_GIVEN(core && laid);
-    carrick_lay(laid, core->laid, core->out + CARRICK_BEGIN, len);
-    core->laid += len;
+CARRICK_GLOBAL_FN int CARRICK_OWN(lay_header)(struct CARRICK_OWN(core) * core, uint32_t len) {
+    struct carrick_laid *assembly_buffer = carrick_laid_here();
+    CARRICK_GIVEN(core && assembly_buffer);
+    carrick_lay(assembly_buffer, core->assembly_buffer, core->out + CARRICK_BEGIN, len);
+    core->assembly_buffer += len;
     return 0;
 }
 #endif

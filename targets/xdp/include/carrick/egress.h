@@ -19,7 +19,7 @@ CARRICK_INLINE int CARRICK_OWN(asked)(struct xdp_md *ctx, struct CARRICK_OWN(cor
         (void)CARRICK_OWN(call)(core);
     else if (core->request.kind == CARRICK_REQUEST_TIMER)
         (void)CARRICK_OWN(fire)(core);
-    CARRICK_OWN(run_asked)(core);
+    CARRICK_OWN(run_host_request)(core);
     return 1;
 }
 
@@ -32,13 +32,13 @@ CARRICK_SECTION("xdp") int egress(struct xdp_md *ctx) {
     core->now = core->clock ? core->clock - 1 : bpf_ktime_get_ns();
     core->back = 0;
     core->frame_len = 0;
-#ifdef CARRICK_BETWEEN
+#ifdef CARRICK_MIDDLEBOX
     core->store.framed = false;
     core->store.gone = true;
     core->store.leaves = CARRICK_LEAVES_NOT;
 #endif
     core->room = (uint32_t)bpf_xdp_get_buff_len(ctx);
-    struct carrick_asked *first = &core->request;
+    struct carrick_host_request *first = &core->request;
     if (bpf_xdp_load_bytes(ctx, 0, core->out, CARRICK_ETHERNET) != 0 ||
         carrick_load16(core->out + 12) != CARRICK_REQUEST_TYPE ||
         bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET, first, sizeof *first) != 0)

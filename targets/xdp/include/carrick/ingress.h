@@ -11,7 +11,7 @@
 
 /* The frame, if it is a packet for this program: its network header is checked as everywhere, and what follows it is
  * copied to where the parser reads. 0: it is none. */
-CARRICK_APART int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     if (!core)
         return 0;
     uint8_t *out = core->out;
@@ -36,7 +36,7 @@ CARRICK_INLINE bool CARRICK_OWN(address_one_way)(void) {
 
 /* Whether the program knows the next hop of the packet in `core->out`, and puts it there. An answer to whoever sent the
  * frame goes back to where that came from, any other packet by the way that the host has found. */
-CARRICK_APART int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
     if (!core)
         return 0;
     uint8_t *out = core->out, address[6];
@@ -46,7 +46,7 @@ CARRICK_APART int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
          sure = core->device == 0 || (answer && !CARRICK_OWN(address_one_way)());
     if (answer)
         to = CARRICK_WAY_BACK;
-    struct carrick_way *way = sure ? NULL : bpf_map_lookup_elem(&carrick_ways, &to);
+    struct carrick_next_hop *way = sure ? NULL : bpf_map_lookup_elem(&carrick_next_hops, &to);
     if (!sure && !way)
         return 0;
     if (answer) {
@@ -73,11 +73,11 @@ CARRICK_APART int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
 /* The packet in the frame is the kernel's own stack's to send, which asks for a neighbour that nobody knows yet. One
  * that the frame has no room for is in `core->out`. Only so many bytes wait for the host: what strangers have it send
  * delays no completion, and takes no place of one. */
-CARRICK_APART int CARRICK_OWN(hand)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t len,
-                                    uint32_t outside) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(hand)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t len,
+                                        uint32_t outside) {
     if (!core)
         return 0;
-    CARRICK_OPAQUE(len);
+    CARRICK_BARRIER_VAR(len);
     if (len < CARRICK_IP_HEADER || len > sizeof core->report.words)
         return 0;
     if (outside && len > sizeof core->out - CARRICK_ETHERNET)

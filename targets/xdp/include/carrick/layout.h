@@ -11,7 +11,7 @@
 #include "carrick/counters.h"
 #include "carrick/siphash.h"
 
-/* What each processor has of its own (`carrick_cores`) begins with this, and then the parameters, 8 octets each; the
+/* What each processor has of its own (`carrick_cores`) begins with this, and then the parameters, 8 bytes each; the
  * loader writes it. */
 #define CARRICK_HEAD                                                                                                   \
     uint64_t clock; /* the time, where the loader makes it; 0: the kernel's */                                         \
@@ -47,8 +47,9 @@ struct carrick_shared {
 /* So many bytes wait at most, a small part of the reports: other packets are lost, and counted as `tx_queue_full`. */
 #define CARRICK_HANDED_MOST 65536
 
-/* The next hop to an address (`carrick_ways`, by that address as a number of the machine's), which the host found. */
-struct carrick_way {
+/* The next hop to an address (`carrick_next_hops`, by that address as a number of the machine's), which the host found.
+ */
+struct carrick_next_hop {
     uint64_t until; /* older, it is still used, but the host is asked for it again */
     uint8_t to[6], from[6];
     uint32_t reserved;
@@ -58,7 +59,7 @@ struct carrick_way {
 #define CARRICK_WAY_BACK 0u
 
 /* A timer of a context. The values of `slots_N` end with those of the instance, in the order of their declaration; in
- * front of them stand, 4 octets each, the slot, its generation, the word that holds it, and whether it is there. */
+ * front of them stand, 4 bytes each, the slot, its generation, the word that holds it, and whether it is there. */
 struct carrick_timer {
     uint64_t deadline, order;
     uint64_t armed;
@@ -67,7 +68,7 @@ struct carrick_timer {
 /* Entries of the queue, a power of two: part of the execution model. */
 #define CARRICK_QUEUE 1024u
 
-/* The most octets that are copied at once: what rings and staged requests have beyond their end is that the verifier
+/* The most bytes that are copied at once: what rings and staged requests have beyond their end is that the verifier
  * sees it, and is never used. */
 #define CARRICK_PIECE 16384u
 
@@ -85,29 +86,29 @@ struct carrick_staged {
     uint8_t octets[CARRICK_STAGED + CARRICK_PIECE];
 };
 
-/* Of a program in the network: its interfaces (`carrick_between`), in the order of their numbers. The map
- * `carrick_ports` has their devices. Without any, what comes in a frame of the loader says by the last octet of its
- * source by which interface, and what leaves by the last octet of its destination. */
+/* Of a program in the network: its interfaces (`carrick_middlebox`), in the order of their numbers. The map
+ * `carrick_ports` has their devices. Without any, what comes in a frame of the loader says by the last byte of its
+ * source by which interface, and what leaves by the last byte of its destination. */
 #define CARRICK_INTERFACES_MOST 8u
-struct carrick_between {
+struct carrick_middlebox {
     uint32_t count;
     uint32_t devices[CARRICK_INTERFACES_MOST];
     uint8_t own[CARRICK_INTERFACES_MOST][6]; /* their hardware addresses */
 };
 
 /* What it counts beside the counters of all programs (`carrick_bridge`). */
-enum carrick_between_counter {
-    CARRICK_BETWEEN_PASSED,       /* frames that are not IPv4, sent on */
-    CARRICK_BETWEEN_LOCAL,        /* frames to a host of the interface by which they came */
-    CARRICK_BETWEEN_SHORT,        /* frames shorter than their header */
-    CARRICK_BETWEEN_UNKNOWN,      /* packets of the program to an address that was never seen */
-    CARRICK_BETWEEN_NO_INTERFACE, /* packets of the program by an interface that the node does not have */
-    CARRICK_BETWEEN_COUNTERS
+enum carrick_middlebox_counter {
+    CARRICK_MIDDLEBOX_PASSED,       /* frames that are not IPv4, sent on */
+    CARRICK_MIDDLEBOX_LOCAL,        /* frames to a host of the interface by which they came */
+    CARRICK_MIDDLEBOX_SHORT,        /* frames shorter than their header */
+    CARRICK_MIDDLEBOX_UNKNOWN,      /* packets of the program to an address that was never seen */
+    CARRICK_MIDDLEBOX_NO_INTERFACE, /* packets of the program by an interface that the node does not have */
+    CARRICK_MIDDLEBOX_COUNTERS
 };
-#define CARRICK_BETWEEN_COUNTER_NAMES                                                                                  \
+#define CARRICK_MIDDLEBOX_COUNTER_NAMES                                                                                \
     "bridge_passed", "bridge_local", "bridge_short", "bridge_unknown", "bridge_no_interface"
 
-/* Who has instances, as the host says it (struct carrick_asked): what left of them (`carrick_rates`). */
+/* Who has instances, as the host says it (struct carrick_host_request): what left of them (`carrick_rates`). */
 struct carrick_owner {
     uint64_t packets, octets; /* that left, with network header */
     uint64_t delayed;         /* blueprints that a rate held back */
@@ -126,15 +127,15 @@ enum carrick_request_kind {
 
 enum carrick_request_flags {
     CARRICK_REQUEST_HOLD = 1,     /* what it issues waits, and none leaves in this frame */
-    CARRICK_REQUEST_WRITABLE = 2, /* the program may put octets into the request's memory until it is complete */
+    CARRICK_REQUEST_WRITABLE = 2, /* the program may put bytes into the request's memory until it is complete */
 };
 
 /* What stands behind the Ethernet header of a frame that asks for something. */
-struct carrick_asked {
+struct carrick_host_request {
     uint16_t kind, flags;
     uint32_t number;
     uint64_t handle, token;
-    uint64_t data_len; /* octets of the event's addr_t field, CARRICK_STAGED at most */
+    uint64_t data_len; /* bytes of the event's addr_t field, CARRICK_STAGED at most */
     uint32_t staged;   /* 1 + which of `carrick_requests` they are in; 0: the field is `none` */
     uint16_t more;     /* 1: another request stands behind this one */
     uint16_t owner;    /* whose the instance is from now on, and what is made for it; 0: nothing is said of that */
@@ -154,7 +155,7 @@ struct carrick_report {
 
 /* The kinds of trace records are those of carrick/program.h. */
 #define CARRICK_REPORT_COMPLETION 16u
-/* A packet of `number` octets for the kernel's own stack to send, since the program knows no way for it. */
+/* A packet of `number` bytes for the kernel's own stack to send, since the program knows no way for it. */
 #define CARRICK_REPORT_SEND 17u
 /* Packets wait, or a timer is due before the host looks: it is to look now. */
 #define CARRICK_REPORT_CALL 18u
@@ -163,7 +164,7 @@ struct carrick_report {
 /* Nothing but that there are others: whoever looks went to sleep while they were written. */
 #define CARRICK_REPORT_WAKE 19u
 
-/* Where what is in the values of `slots_N`: octets from the beginning. */
+/* Where what is in the values of `slots_N`: bytes from the beginning. */
 struct carrick_part_place {
     uint32_t at;
     uint16_t octets, is_signed;

@@ -22,7 +22,7 @@ CARRICK_INLINE struct carrick_owner *carrick_owner_at(uint32_t owner) {
 
 /* A place among the entries, + 1; 0: there is none, or this owner has its share, of which what carries something leaves
  * an eighth: who sends more than goes can still answer, and open connections. */
-CARRICK_APART uint32_t carrick_owner_reserve(uint32_t owner, uint32_t carries) {
+CARRICK_GLOBAL_FN uint32_t carrick_owner_reserve(uint32_t owner, uint32_t carries) {
     struct carrick_sched *s = carrick_sched_here();
     struct carrick_owner *o = carrick_owner_at(owner);
     if (!s || !o)
@@ -57,15 +57,15 @@ CARRICK_INLINE bool carrick_owner_held(uint32_t at, uint64_t now) {
 }
 
 /* An entry of an owner's waits at an input. */
-CARRICK_APART int carrick_owner_waits(uint32_t owner, uint32_t at, uint64_t now) {
+CARRICK_GLOBAL_FN int carrick_owner_waits(uint32_t owner, uint32_t at, uint64_t now) {
     struct carrick_owner *o = carrick_owner_at(owner);
     if (o && carrick_owner_held(at, now))
         o->delayed++;
     return 0;
 }
 
-/* A packet of so many octets was made of an entry, which is `out` if no other follows. */
-CARRICK_APART int carrick_owner_sent(uint32_t owner, uint64_t octets, uint32_t out) {
+/* A packet of so many bytes was made of an entry, which is `out` if no other follows. */
+CARRICK_GLOBAL_FN int carrick_owner_sent(uint32_t owner, uint64_t octets, uint32_t out) {
     struct carrick_owner *o = carrick_owner_at(owner);
     if (!o)
         return 0;

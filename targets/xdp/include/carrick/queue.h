@@ -8,7 +8,7 @@
 
 /* Whether the frame that is there is for what is issued: that of a packet in the network is, once it was dropped. */
 CARRICK_INLINE bool CARRICK_OWN(frame_free)(const struct CARRICK_OWN(core) * core) {
-#ifdef CARRICK_BETWEEN
+#ifdef CARRICK_MIDDLEBOX
     return core->store.gone && core->store.leaves == CARRICK_LEAVES_NOT;
 #else
     return core != NULL;

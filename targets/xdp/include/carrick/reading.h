@@ -5,7 +5,7 @@
 
 #include "carrick/units.h"
 
-/* Where the octets of the frame are. */
+/* Where the bytes of the frame are. */
 CARRICK_INLINE void *CARRICK_OWN(frame)(struct xdp_md *ctx) {
     uint64_t at;
     __asm__ volatile("%0 = *(u32 *)(%1 + 0)" : "=r"(at) : "r"(ctx));
@@ -20,12 +20,12 @@ CARRICK_INLINE void *CARRICK_OWN(frame_end)(struct xdp_md *ctx) {
 }
 
 #if CARRICK_WHOLE_SUM
-/* Adds up so many octets of the frame. 0: they are not there. */
-CARRICK_APART int CARRICK_OWN(add_up_piece)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t begin,
-                                            uint32_t piece) {
+/* Adds up so many bytes of the frame. 0: they are not there. */
+CARRICK_GLOBAL_FN int CARRICK_OWN(add_up_piece)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core, uint32_t begin,
+                                                uint32_t piece) {
     if (!core || piece > CARRICK_SUMMED)
         return 0;
-    CARRICK_OPAQUE(begin);
+    CARRICK_BARRIER_VAR(begin);
     if (piece == CARRICK_SUMMED && begin < CARRICK_FRAME_MAX) {
         uint8_t *octets = (uint8_t *)CARRICK_OWN(frame)(ctx) + begin;
         if (octets + CARRICK_SUMMED <= (uint8_t *)CARRICK_OWN(frame_end)(ctx)) {
@@ -33,15 +33,15 @@ CARRICK_APART int CARRICK_OWN(add_up_piece)(struct xdp_md *ctx, struct CARRICK_O
             return 1;
         }
     }
-    CARRICK_OPAQUE(piece);
+    CARRICK_BARRIER_VAR(piece);
     if (piece == 0 || bpf_xdp_load_bytes(ctx, begin, core->piece, piece) != 0)
         return 0;
     core->sum += carrick_sum_piece(core->piece, piece);
     return 1;
 }
 
-/* The sum of all octets behind the network header. 0: they are not there. */
-CARRICK_APART int CARRICK_OWN(add_up)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
+/* The sum of all bytes behind the network header. 0: they are not there. */
+CARRICK_GLOBAL_FN int CARRICK_OWN(add_up)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     if (!core)
         return 0;
     uint32_t len = core->packet.len, begin = core->begin;
@@ -53,7 +53,7 @@ CARRICK_APART int CARRICK_OWN(add_up)(struct xdp_md *ctx, struct CARRICK_OWN(cor
 }
 #endif
 
-/* Copies the beginning of what is parsed, which is `packet.len` octets from `begin` on, to where the parser reads. */
+/* Copies the beginning of what is parsed, which is `packet.len` bytes from `begin` on, to where the parser reads. */
 CARRICK_INLINE int CARRICK_OWN(see)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
 #if CARRICK_LOOKS
     core->looked = 0;
@@ -64,7 +64,7 @@ CARRICK_INLINE int CARRICK_OWN(see)(struct xdp_md *ctx, struct CARRICK_OWN(core)
 #endif
     core->frame = (uint64_t)(uintptr_t)CARRICK_OWN(frame)(ctx);
     uint32_t seen = core->packet.len;
-    CARRICK_OPAQUE(seen);
+    CARRICK_BARRIER_VAR(seen);
     if (seen > CARRICK_SEEN)
         seen = CARRICK_SEEN;
     if (seen > 0 && bpf_xdp_load_bytes(ctx, core->begin, core->in, seen) != 0)
@@ -84,7 +84,7 @@ CARRICK_INLINE int CARRICK_OWN(read)(struct xdp_md *ctx, struct CARRICK_OWN(core
     if (known < 0)
         return known;
     uint32_t header = (uint32_t)known;
-    CARRICK_OPAQUE(header);
+    CARRICK_BARRIER_VAR(header);
     if (header < CARRICK_IP_HEADER || header > 60)
         return -1 - CARRICK_COUNT_IP_LENGTH;
     if (bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET, core->in, header) != 0)

@@ -2,7 +2,7 @@
 /*
  * What instances of a context receive: included once for each context that does. CARRICK_CONTEXT(name) is what the
  * generated code has under a name for it, CARRICK_INSTANCE its struct, of which CARRICK_INSTANCES is the map, and
- * CARRICK_MEMORY that of its octets, of which CARRICK_MEMORIES is the map. The ring is the CARRICK_RING octets from
+ * CARRICK_MEMORY that of its bytes, of which CARRICK_MEMORIES is the map. The ring is the CARRICK_RING bytes from
  * CARRICK_RING_BEGIN on. Units that grow have none: their bytes are in blocks of CARRICK_BLOCK bytes, elements of the
  * map CARRICK_BLOCKS_OF, of which those that are free are in CARRICK_BLOCKS_FREE; the table in the memory of an
  * instance, CARRICK_TABLE entries long, says which are its own (carrick/pool.h of the runtime). CARRICK_GROWN is the
@@ -16,7 +16,7 @@
 /* The block of an byte, which is taken if there is none yet; NULL: nothing is to be had. */
 CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, uint64_t offset) {
     uint64_t number = offset / CARRICK_BLOCK & (CARRICK_TABLE - 1);
-    CARRICK_OPAQUE(number);
+    CARRICK_BARRIER_VAR(number);
     uint32_t *entry = &m->blocks[carrick_at(number, CARRICK_TABLE)];
     uint32_t block = *entry;
     if (!block) {
@@ -29,8 +29,8 @@ CARRICK_INLINE uint8_t *CARRICK_CONTEXT(rx_octets)(CARRICK_MEMORY *m, uint64_t o
     return found ? found->octets : NULL;
 }
 
-/* Octets of a unit up to `to` are over; `all`: it holds nothing behind them. */
-CARRICK_APART int CARRICK_CONTEXT(rx_pass)(uint32_t slot, uint64_t from, uint64_t to, uint32_t all) {
+/* Bytes of a unit up to `to` are over; `all`: it holds nothing behind them. */
+CARRICK_GLOBAL_FN int CARRICK_CONTEXT(rx_pass)(uint32_t slot, uint64_t from, uint64_t to, uint32_t all) {
     CARRICK_MEMORY *m = bpf_map_lookup_elem(&CARRICK_MEMORIES, &slot);
     if (!m)
         return 0;
@@ -101,7 +101,7 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_store)(struct carrick_copy *copy, CARRICK
         uint64_t place = CARRICK_READ(copy->at) & (CARRICK_PLACES - 1);
         uint8_t *octets = CARRICK_CONTEXT(rx_octets)(m, CARRICK_READ(copy->at));
         uint64_t piece = carrick_copy_next(copy, CARRICK_PLACES - place, CARRICK_PIECE);
-        CARRICK_OPAQUE(place);
+        CARRICK_BARRIER_VAR(place);
         if (!octets || place >= CARRICK_PLACES || piece > CARRICK_PIECE)
             return;
         uint64_t source = CARRICK_READ(copy->source);
@@ -128,8 +128,8 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_fill)(struct carrick_copy *copy, struct c
 }
 
 /* As carrick_rx_add of the runtime. */
-CARRICK_APART int CARRICK_CONTEXT(rx_copy)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c, uint64_t from,
-                                           uint64_t len, uint64_t offset) {
+CARRICK_GLOBAL_FN int CARRICK_CONTEXT(rx_copy)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c, uint64_t from,
+                                               uint64_t len, uint64_t offset) {
     if (!core || !c || len == 0)
         return CARRICK_RX_ALL;
     if (offset >> 62)
@@ -164,7 +164,7 @@ CARRICK_INLINE enum carrick_rx_result CARRICK_CONTEXT(rx_put)(struct CARRICK_OWN
                                                             carrick_min64(len, carrick_len_there(from)), offset);
 }
 
-/* The next octets of the ring to the memory of a request. */
+/* The next bytes of the ring to the memory of a request. */
 CARRICK_INLINE void CARRICK_CONTEXT(rx_read)(struct carrick_copy *copy, CARRICK_INSTANCE *c, uint64_t to,
                                              uint64_t len) {
     uint32_t slot = c->slot__, which = (uint32_t)(to >> 32) - 1;
@@ -179,8 +179,8 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_read)(struct carrick_copy *copy, CARRICK_
         uint64_t place = CARRICK_READ(copy->at) & (CARRICK_PLACES - 1), spot = CARRICK_READ(copy->source);
         const uint8_t *octets = CARRICK_CONTEXT(rx_octets)(m, CARRICK_READ(copy->at));
         uint64_t piece = carrick_copy_next(copy, CARRICK_PLACES - place, CARRICK_PIECE);
-        CARRICK_OPAQUE(place);
-        CARRICK_OPAQUE(spot);
+        CARRICK_BARRIER_VAR(place);
+        CARRICK_BARRIER_VAR(spot);
         if (!octets || place >= CARRICK_PLACES || spot >= CARRICK_STAGED || piece > CARRICK_PIECE)
             return;
         (void)bpf_probe_read_kernel(staged->octets + spot, (uint32_t)piece, octets + place);
@@ -188,9 +188,9 @@ CARRICK_INLINE void CARRICK_CONTEXT(rx_read)(struct carrick_copy *copy, CARRICK_
     }
 }
 
-/* As carrick_rx_flush of the runtime; `to` is 0 if the octets go nowhere, and has `room` else. */
-CARRICK_APART uint64_t CARRICK_CONTEXT(rx_give)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c, uint64_t len,
-                                                uint64_t to, uint64_t room) {
+/* As carrick_rx_flush of the runtime; `to` is 0 if the bytes go nowhere, and has `room` else. */
+CARRICK_GLOBAL_FN uint64_t CARRICK_CONTEXT(rx_give)(struct CARRICK_OWN(core) * core, CARRICK_INSTANCE *c, uint64_t len,
+                                                    uint64_t to, uint64_t room) {
     if (!core || !c)
         return 0;
     struct carrick_rx *rx = &c->rx__;

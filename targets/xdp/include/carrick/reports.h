@@ -12,9 +12,9 @@
 #error "a program that reads reports sums whole packets"
 #endif
 
-/* A packet of ICMP, whose network header is checked and whose octets are summed, and what it quotes: that is put where
+/* A packet of ICMP, whose network header is checked and whose bytes are summed, and what it quotes: that is put where
  * the parser reads. 0: it is nothing for this program. */
-CARRICK_APART int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(arrive_report)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     if (!core)
         return 0;
     uint8_t *p = core->in;

@@ -49,7 +49,7 @@ CARRICK_INLINE struct CARRICK_OWN(entry) *
     return NULL;
 }
 
-/* A packet was made of it, whose octets in `core->out` are so many; 0: it was dropped. */
+/* A packet was made of it, whose bytes in `core->out` are so many; 0: it was dropped. */
 CARRICK_INLINE void CARRICK_OWN(taken)(struct CARRICK_OWN(core) * core, struct carrick_shared *shared,
                                        struct CARRICK_OWN(entry) * e, uint64_t place, uint32_t len) {
     struct carrick_sched *s = carrick_sched_here();

@@ -43,12 +43,12 @@ struct {
 struct {
     CARRICK_UINT(type, CARRICK_MAP_ARRAY);
     CARRICK_TYPE(key, uint32_t);
-    CARRICK_TYPE(value, struct carrick_between);
+    CARRICK_TYPE(value, struct carrick_middlebox);
     CARRICK_UINT(max_entries, 1);
-} carrick_between CARRICK_SECTION(".maps");
+} carrick_middlebox CARRICK_SECTION(".maps");
 
 struct carrick_bridge_counts {
-    uint64_t of[CARRICK_BETWEEN_COUNTERS];
+    uint64_t of[CARRICK_MIDDLEBOX_COUNTERS];
 };
 
 struct {
@@ -58,7 +58,7 @@ struct {
     CARRICK_UINT(max_entries, 1);
 } carrick_bridge CARRICK_SECTION(".maps");
 
-CARRICK_INLINE uint32_t carrick_count(enum carrick_between_counter which) {
+CARRICK_INLINE uint32_t carrick_count(enum carrick_middlebox_counter which) {
     uint32_t only = 0;
     struct carrick_bridge_counts *counts = bpf_map_lookup_elem(&carrick_bridge, &only);
     if (counts)

@@ -28,7 +28,7 @@ struct carrick_store {
     bool gone; /* it has been said what becomes of it */
     uint32_t len, room;
     uint32_t leaves;
-    uint32_t header, payload, payload_len; /* octets of the new header; of the payload, where in the frame it is */
+    uint32_t header, payload, payload_len; /* bytes of the new header; of the payload, where in the frame it is */
     /* the interface that the packet which leaves asks for, and what that means */
     uint32_t left_by, port;
 };
@@ -51,7 +51,7 @@ CARRICK_INLINE void carrick_store_send(struct carrick_store *s, uint32_t interfa
     s->left_by = interface;
 }
 
-/* It leaves with a header of so many octets, by an interface. */
+/* It leaves with a header of so many bytes, by an interface. */
 CARRICK_INLINE void carrick_store_with(struct carrick_store *s, uint32_t header, uint32_t payload, uint32_t payload_len,
                                        uint32_t interface) {
     s->leaves = CARRICK_LEAVES_WITH;

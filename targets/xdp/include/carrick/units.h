@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data units in the kernel. An instance says what it has (carrick/extent.h); the octets lie in the map of its context,
+ * Data units in the kernel. An instance says what it has (carrick/extent.h); the bytes lie in the map of its context,
  * in the element with its slot, in rings as those of the runtime. Whoever sends a packet does not hold the instance: it
  * reads what is queued, and then takes back that it is.
  */
@@ -11,7 +11,7 @@
 #include "carrick/variable.h"
 #include "carrick/xdp.h"
 
-/* Where octets are, as an address of the language has it in place of a pointer: in the frame, or in a staged request.
+/* Where bytes are, as an address of the language has it in place of a pointer: in the frame, or in a staged request.
  */
 #define CARRICK_IN_FRAME        ((uint64_t)1 << 63)
 #define CARRICK_STAGED_AT(at)   ((uint64_t)(at) << 32)
@@ -20,7 +20,7 @@
 
 /* Turns of a loop over pieces of what is copied at once at most: a request, cut by the end of a ring. */
 #define CARRICK_PIECES (CARRICK_STAGED / CARRICK_PIECE + 2)
-/* Octets that the kernel sums at once (bpf_csum_diff), and turns of a loop over them. */
+/* Bytes that the kernel sums at once (bpf_csum_diff), and turns of a loop over them. */
 #define CARRICK_SUMMED 512u
 #define CARRICK_SUMS   (CARRICK_FRAME_MAX / CARRICK_SUMMED + 2)
 
@@ -29,7 +29,7 @@ CARRICK_INLINE uint64_t carrick_least(uint64_t a, uint64_t b) {
     return carrick_choose64(carrick_below(b, a), b, a);
 }
 
-/* Octets that are being copied. What the verifier would follow from turn to turn is kept here: of memory it knows
+/* Bytes that are being copied. What the verifier would follow from turn to turn is kept here: of memory it knows
  * nothing. */
 struct carrick_copy {
     uint64_t source;   /* where they come from */
@@ -41,10 +41,10 @@ struct carrick_copy {
     struct carrick_rx_run runs[CARRICK_RX_RUNS];
 };
 
-/* How many octets go next, `room` and `most` at most; they count as gone. */
+/* How many bytes go next, `room` and `most` at most; they count as gone. */
 CARRICK_INLINE uint64_t carrick_copy_next(struct carrick_copy *copy, uint64_t room, uint64_t most) {
     uint64_t piece = carrick_least(carrick_least(CARRICK_READ(copy->left), room), most);
-    CARRICK_OPAQUE(piece);
+    CARRICK_BARRIER_VAR(piece);
     copy->at += piece;
     copy->left -= piece;
     return piece;
@@ -59,7 +59,7 @@ CARRICK_INLINE void carrick_ring_put(struct carrick_copy *copy, uint8_t *ring, u
     for (uint32_t turn = 0; turn < CARRICK_PIECES && CARRICK_READ(copy->left) > 0; turn++) {
         uint64_t place = CARRICK_READ(copy->at) & (size - 1);
         uint64_t piece = carrick_copy_next(copy, size - place, CARRICK_PIECE);
-        CARRICK_OPAQUE(place);
+        CARRICK_BARRIER_VAR(place);
         if (place >= size || piece > CARRICK_PIECE)
             return;
         uint64_t source = CARRICK_READ(copy->source);
@@ -68,7 +68,7 @@ CARRICK_INLINE void carrick_ring_put(struct carrick_copy *copy, uint8_t *ring, u
     }
 }
 
-/* Payloads may have left since: their octets can be overwritten. Before anything else is done with a unit. */
+/* Payloads may have left since: their bytes can be overwritten. Before anything else is done with a unit. */
 CARRICK_INLINE void carrick_tx_settle(struct carrick_tx *tx) {
     carrick_tx_reclaim(tx, CARRICK_READ(tx->pending));
 }
@@ -79,7 +79,7 @@ CARRICK_INLINE bool carrick_tx_left(struct carrick_tx *tx, uint16_t round) {
     return __sync_fetch_and_add(&tx->pending, 0 - one) == one;
 }
 
-/* Whether octets from `lo` to `hi`, counted from base, need no run more than there can be. */
+/* Whether bytes from `lo` to `hi`, counted from base, need no run more than there can be. */
 CARRICK_INLINE bool carrick_rx_fits(const struct carrick_rx *rx, uint32_t lo, uint32_t hi) {
     if (lo <= rx->ready || rx->count < CARRICK_RX_RUNS)
         return true;
@@ -89,7 +89,7 @@ CARRICK_INLINE bool carrick_rx_fits(const struct carrick_rx *rx, uint32_t lo, ui
     return touched != 0;
 }
 
-/* Octets are there of which carrick_rx_fits says that they fit. What is behind the last run may be anything. */
+/* Bytes are there of which carrick_rx_fits says that they fit. What is behind the last run may be anything. */
 CARRICK_INLINE void carrick_rx_note(struct carrick_rx *rx, struct carrick_copy *old) {
     uint32_t from = (uint32_t)CARRICK_READ(old->lo), to = (uint32_t)CARRICK_READ(old->hi);
     bool joins = from <= rx->ready;
@@ -121,7 +121,7 @@ CARRICK_INLINE void carrick_rx_note(struct carrick_rx *rx, struct carrick_copy *
         rx->runs[first & (CARRICK_RX_RUNS - 1)] = (struct carrick_rx_run){(uint32_t)lo, (uint32_t)hi};
 }
 
-/* The next `len` octets are the application's, or nobody's. */
+/* The next `len` bytes are the application's, or nobody's. */
 CARRICK_INLINE void carrick_rx_skip(struct carrick_rx *rx, uint32_t len) {
     rx->base += len;
     rx->ready -= len;
@@ -131,10 +131,10 @@ CARRICK_INLINE void carrick_rx_skip(struct carrick_rx *rx, uint32_t len) {
     }
 }
 
-/* The sum of `n` octets, of which there is room for all at once, and for three more; 0 of more. */
+/* The sum of `n` bytes, of which there is room for all at once, and for three more; 0 of more. */
 CARRICK_INLINE uint64_t carrick_sum_piece(const uint8_t *octets, uint32_t n) {
     uint32_t whole = n & ~3u;
-    CARRICK_OPAQUE(whole);
+    CARRICK_BARRIER_VAR(whole);
     if (whole > CARRICK_SUMMED)
         return 0;
     uint64_t sum = (uint32_t)bpf_csum_diff(NULL, 0, octets, whole, 0);
@@ -148,33 +148,34 @@ CARRICK_INLINE uint64_t carrick_sum_piece(const uint8_t *octets, uint32_t n) {
 
 /* Payloads that are put together of frames: twice the most, of which the first half begins pieces of it. */
 struct carrick_laid {
-    uint8_t octets[2 * CARRICK_LAID];
+    uint8_t octets[2 * CARRICK_ASSEMBLY_BUFFER];
 };
 
-/* Puts octets at a place. */
-CARRICK_INLINE void carrick_lay(struct carrick_laid *laid, uint64_t at, const void *from, uint64_t len) {
-    CARRICK_OPAQUE(at);
-    CARRICK_OPAQUE(len);
-    if (at < CARRICK_LAID && len < CARRICK_LAID)
-        (void)bpf_probe_read_kernel(laid->octets + at, (uint32_t)len, from);
+/* Puts bytes at a place. */
+CARRICK_INLINE void carrick_lay(struct carrick_laid *assembly_buffer, uint64_t at, const void *from, uint64_t len) {
+    CARRICK_BARRIER_VAR(at);
+    CARRICK_BARRIER_VAR(len);
+    if (at < CARRICK_ASSEMBLY_BUFFER && len < CARRICK_ASSEMBLY_BUFFER)
+        (void)bpf_probe_read_kernel(assembly_buffer->octets + at, (uint32_t)len, from);
 }
 
-/* The sum of the first octets. */
-CARRICK_APART uint64_t carrick_laid_sum(struct carrick_laid *laid, uint64_t len) {
+/* The sum of the first bytes. */
+CARRICK_GLOBAL_FN uint64_t carrick_laid_sum(struct carrick_laid *assembly_buffer, uint64_t len) {
     uint64_t sum = 0;
-    if (!laid)
+    if (!assembly_buffer)
         return 0;
     for (uint32_t at = 0; at < CARRICK_FRAME_MAX && at < len; at += CARRICK_SUMMED)
-        sum += carrick_sum_piece(laid->octets + at, (uint32_t)carrick_min64(len - at, CARRICK_SUMMED));
+        sum += carrick_sum_piece(assembly_buffer->octets + at, (uint32_t)carrick_min64(len - at, CARRICK_SUMMED));
     return sum;
 }
 
-/* The first octets to the frame of the device. */
-CARRICK_APART int carrick_laid_show(struct xdp_md *ctx, struct carrick_laid *laid, uint32_t begin, uint64_t len) {
-    CARRICK_OPAQUE(len);
-    if (!laid || len >= CARRICK_LAID)
+/* The first bytes to the frame of the device. */
+CARRICK_GLOBAL_FN int carrick_laid_show(struct xdp_md *ctx, struct carrick_laid *assembly_buffer, uint32_t begin,
+                                        uint64_t len) {
+    CARRICK_BARRIER_VAR(len);
+    if (!assembly_buffer || len >= CARRICK_ASSEMBLY_BUFFER)
         return 0;
-    return len == 0 || bpf_xdp_store_bytes(ctx, begin, laid->octets, (uint32_t)len) == 0;
+    return len == 0 || bpf_xdp_store_bytes(ctx, begin, assembly_buffer->octets, (uint32_t)len) == 0;
 }
 
 #endif

@@ -24,7 +24,7 @@ CARRICK_INLINE carrick_wide carrick_wide_shifted(uint64_t a) {
 
 /* The lower 64 bits of the quotient, bit by bit; b is not 0. Apart, as all loops here: else the verifier follows each
  * anew wherever there is a division. */
-CARRICK_APART uint64_t carrick_wide_quotient(uint64_t high, uint64_t low, uint64_t b) {
+CARRICK_GLOBAL_FN uint64_t carrick_wide_quotient(uint64_t high, uint64_t low, uint64_t b) {
     if (b == 0)
         return 0;
     uint64_t rest = high % b;
@@ -57,12 +57,12 @@ CARRICK_INLINE uint32_t carrick_wide_rest(carrick_wide a) {
 }
 
 /* Apart: of what it says of one root the verifier would conclude on the next. */
-CARRICK_APART int carrick_square_fits(uint64_t root, uint64_t a) {
+CARRICK_GLOBAL_FN int carrick_square_fits(uint64_t root, uint64_t a) {
     carrick_wide square = carrick_wide_mul(root, root);
     return square.high < a >> 32 || (square.high == a >> 32 && square.low <= a << 32);
 }
 
-CARRICK_APART int carrick_cube_fits(uint64_t root, uint64_t a) {
+CARRICK_GLOBAL_FN int carrick_cube_fits(uint64_t root, uint64_t a) {
     carrick_wide square = carrick_wide_mul(root, root);
     carrick_wide low = carrick_wide_mul(square.low, root);
     uint64_t high = square.high * root + low.high; /* roots that are tried stay below 1.5 * 2^42, cubes below 2^128 */

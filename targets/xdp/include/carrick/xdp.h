@@ -49,16 +49,16 @@
 #endif
 
 #define CARRICK_ETHERNET 14u
-/* Octets of a received packet that a parser sees, behind the network header; headers are shorter. A power of two. */
+/* Bytes of a received packet that a parser sees, behind the network header; headers are shorter. A power of two. */
 #define CARRICK_SEEN 256u
-/* Octets of the longest header, and of the longest option. */
+/* Bytes of the longest header, and of the longest option. */
 #define CARRICK_HEADER_MAX 256u
 #define CARRICK_OPTION_MAX 64u
-/* Octets of the largest frame whose payload is summed. */
+/* Bytes of the largest frame whose payload is summed. */
 #define CARRICK_FRAME_MAX 9216u
 /* A power of two above it. */
-#define CARRICK_LAID  16384u
-#define CARRICK_BEGIN (CARRICK_ETHERNET + CARRICK_IP_HEADER)
+#define CARRICK_ASSEMBLY_BUFFER 16384u
+#define CARRICK_BEGIN           (CARRICK_ETHERNET + CARRICK_IP_HEADER)
 
 CARRICK_INLINE bool carrick_timer_armed(const struct carrick_timer *t) {
     return t->armed != 0;
@@ -79,7 +79,7 @@ CARRICK_INLINE void carrick_await_zero(const uint32_t *word) {
 
 /* Takes an instance for this processor; 0 if another one holds it too long: whoever has it may itself have no processor
  * for a while, in a virtual machine. */
-CARRICK_APART int carrick_hold(uint32_t *word) {
+CARRICK_GLOBAL_FN int carrick_hold(uint32_t *word) {
     if (!word)
         return 0;
     for (uint32_t turn = 0; turn < CARRICK_TURNS; turn++) {
@@ -108,7 +108,7 @@ CARRICK_INLINE void carrick_zero(void *object, uint32_t octets, uint32_t align) 
             *(uint32_t *)((uint8_t *)object + at) = 0;
         else
             ((uint8_t *)object)[at] = 0;
-        CARRICK_OPAQUE(at);
+        CARRICK_BARRIER_VAR(at);
     }
 }
 
@@ -156,7 +156,7 @@ struct carrick_level {
             (void)bpf_probe_read_kernel(to, __builtin_offsetof(type, member), from);                                   \
     } while (0)
 
-/* The sum of the first n octets (RFC 1071) of so many that are there; n even or the last. */
+/* The sum of the first n bytes (RFC 1071) of so many that are there; n even or the last. */
 CARRICK_INLINE uint64_t carrick_sum_of(const uint8_t *octets, uint32_t room, uint32_t n) {
     uint64_t sum = 0;
     for (uint32_t at = 0; at + 1 < room; at += 2) {

@@ -13,7 +13,7 @@ use carrick_sim::diff::Pace;
 use crate::layout::{Asked, COMPLETION, ETHERNET, HOLD, QUEUE, REQUEST_TYPE, kind};
 use crate::requests::Requests;
 use crate::timers::Timers;
-use crate::{Object, Refusal, Reports};
+use crate::{LoadError, Object, Reports};
 
 /// The frame goes back by the device that it came from.
 const XDP_TX: u32 = 3;
@@ -70,16 +70,16 @@ impl KernelCore {
         program: Arc<Program>,
         config: &Config,
         pace: Pace,
-    ) -> Result<KernelCore, Refusal> {
+    ) -> Result<KernelCore, LoadError> {
         let object =
             Object::load(object, &program, config.seed, config.address as u32, config.mtu, &config.params)?;
-        let reports = object.reports().map_err(Refusal::Failed)?;
-        object.stay_awake().map_err(Refusal::Failed)?;
+        let reports = object.reports().map_err(LoadError::Failed)?;
+        object.stay_awake().map_err(LoadError::Failed)?;
         if pace == Pace::Asked {
-            object.pace().map_err(Refusal::Failed)?;
+            object.pace().map_err(LoadError::Failed)?;
         }
-        let timers = Timers::new(&object, &program).map_err(Refusal::Failed)?;
-        let requests = Requests::new(&object).map_err(Refusal::Failed)?;
+        let timers = Timers::new(&object, &program).map_err(LoadError::Failed)?;
+        let requests = Requests::new(&object).map_err(LoadError::Failed)?;
         Ok(KernelCore {
             object,
             reports,
@@ -102,7 +102,7 @@ impl KernelCore {
     /// One packet that comes by an interface, at this time: whether something was made of it.
     fn packet(&mut self, interface: u32, packet: &[u8], now: u64) -> Result<bool, String> {
         let (before, _) = self.object.taken_and_busy()?;
-        // An interface is said by the last octet of a frame's source.
+        // An interface is said by the last byte of a frame's source.
         let interface = u8::try_from(interface).unwrap_or(NO_INTERFACE);
         self.frame("ingress", [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, interface], IPV4, packet, now)?;
         let taken = self.object.taken_and_busy()?.0 > before;

@@ -16,10 +16,10 @@ use aya::maps::{Map, MapData};
 use aya::programs::{Xdp, loaded_programs};
 
 use crate::link::{self, Device};
+use crate::load_error::{refused_maps, refused_program};
 use crate::maps::{self, number};
 use crate::object::{failed, fd};
-use crate::refusal::{refused_maps, refused_program};
-use crate::{Refusal, pins};
+use crate::{LoadError, pins};
 
 /// IP protocols; the element behind the last one is the dispatcher's own.
 const PROTOCOLS: u32 = 256;
@@ -27,7 +27,7 @@ const PROTOCOLS: u32 = 256;
 const MAPS: [&str; 3] = ["carrick_entries", "carrick_owners", "carrick_lives"];
 /// Where they are pinned, in a folder of pins.
 const PINS: &str = "dispatch";
-/// Octets of a name in `struct carrick_owner`, the last of which is zero.
+/// Bytes of a name in `struct carrick_owner`, the last of which is zero.
 const WHO: usize = 48;
 /// How long somebody may take to change what is on a device.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -61,12 +61,12 @@ impl Owner {
     }
 
     fn octets(self) -> [u8; mem::size_of::<Owner>()] {
-        // SAFETY: numbers and octets without gaps between them.
+        // SAFETY: numbers and bytes without gaps between them.
         unsafe { mem::transmute(self) }
     }
 
     fn read(octets: [u8; mem::size_of::<Owner>()]) -> Owner {
-        // SAFETY: any octets are one.
+        // SAFETY: any bytes are one.
         unsafe { mem::transmute(octets) }
     }
 }
@@ -86,12 +86,12 @@ pub(crate) struct Dispatcher {
 pub(crate) struct Door(OwnedFd);
 
 /// A socket by which the kernel notices the end of this process.
-pub(crate) fn life() -> Result<OwnedFd, Refusal> {
+pub(crate) fn life() -> Result<OwnedFd, LoadError> {
     // SAFETY: no memory is handed over.
     let made = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
     if made < 0 {
         let e = io::Error::last_os_error();
-        return Err(Refusal::Missing(format!(
+        return Err(LoadError::Missing(format!(
             "this kernel makes no AF_XDP socket ({e}); it needs CONFIG_XDP_SOCKETS=y"
         )));
     }
@@ -99,12 +99,12 @@ pub(crate) fn life() -> Result<OwnedFd, Refusal> {
     Ok(unsafe { OwnedFd::from_raw_fd(made) })
 }
 
-fn said(what: &str) -> impl Fn(io::Error) -> Refusal + '_ {
-    move |e| Refusal::Failed(failed(what)(e))
+fn said(what: &str) -> impl Fn(io::Error) -> LoadError + '_ {
+    move |e| LoadError::Failed(failed(what)(e))
 }
 
 /// The number of this process's network namespace.
-fn net() -> Result<u64, Refusal> {
+fn net() -> Result<u64, LoadError> {
     fs::metadata("/proc/self/ns/net").map(|net| net.ino()).map_err(said("see the network namespace"))
 }
 
@@ -115,11 +115,11 @@ impl Dispatcher {
     }
 
     /// Brings one into the kernel for a device; its program is to be put there. (`path`: the object)
-    pub(crate) fn load(path: &Path, device: &Device) -> Result<(Dispatcher, OwnedFd), Refusal> {
+    pub(crate) fn load(path: &Path, device: &Device) -> Result<(Dispatcher, OwnedFd), LoadError> {
         let mut ebpf = EbpfLoader::new().load_file(path).map_err(refused_maps)?;
         let program = ebpf.program_mut("dispatch").and_then(|program| <&mut Xdp>::try_from(program).ok());
         let program =
-            program.ok_or_else(|| Refusal::Failed(format!("{} is no dispatcher", path.display())))?;
+            program.ok_or_else(|| LoadError::Failed(format!("{} is no dispatcher", path.display())))?;
         program.load().map_err(refused_program)?;
         let own = program.fd().map_err(refused_program)?.as_fd().try_clone_to_owned();
         let map = |name: &str| match ebpf.map(name)? {
@@ -129,13 +129,13 @@ impl Dispatcher {
             _ => None,
         };
         let dispatcher =
-            Dispatcher::of(map).ok_or_else(|| Refusal::Failed("a dispatcher lacks maps".into()))?;
+            Dispatcher::of(map).ok_or_else(|| LoadError::Failed("a dispatcher lacks maps".into()))?;
         dispatcher.put_owner(PROTOCOLS, Owner { device: device.index, net: net()?, ..NOBODY })?;
         Ok((dispatcher, own.map_err(said("load a dispatcher"))?))
     }
 
     /// The one that is at a device, with its link; `None` if there is none, and something else may be there.
-    pub(crate) fn find(device: &Device) -> Result<Option<(Dispatcher, OwnedFd)>, Refusal> {
+    pub(crate) fn find(device: &Device) -> Result<Option<(Dispatcher, OwnedFd)>, LoadError> {
         let here = net()?;
         for (link, program) in link::at(device)? {
             let info = loaded_programs().flatten().find(|info| info.id() == program);
@@ -168,19 +168,19 @@ impl Dispatcher {
         MAPS.iter().zip(maps).try_for_each(|(name, map)| pins::pin(map.as_fd(), &dir.join(name)))
     }
 
-    fn owner(&self, protocol: u32) -> Result<Owner, Refusal> {
+    fn owner(&self, protocol: u32) -> Result<Owner, LoadError> {
         let mut octets = [0; mem::size_of::<Owner>()];
         let found = maps::lookup(self.owners.as_fd(), &protocol.to_ne_bytes(), &mut octets);
         found.map(|_| Owner::read(octets)).map_err(said("see who is on the device"))
     }
 
-    fn put_owner(&self, protocol: u32, owner: Owner) -> Result<(), Refusal> {
+    fn put_owner(&self, protocol: u32, owner: Owner) -> Result<(), LoadError> {
         maps::update(self.owners.as_fd(), Some(&protocol.to_ne_bytes()), &owner.octets())
             .map_err(said("write who is on the device"))
     }
 
     /// Whether the place was nobody's: it is this socket's now.
-    fn claim(&self, place: u32, socket: BorrowedFd<'_>) -> Result<bool, Refusal> {
+    fn claim(&self, place: u32, socket: BorrowedFd<'_>) -> Result<bool, LoadError> {
         let socket = number(socket).to_ne_bytes();
         match maps::insert(self.lives.as_fd(), &place.to_ne_bytes(), &socket) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -189,11 +189,11 @@ impl Dispatcher {
     }
 
     /// Waits until nobody else changes anything.
-    pub(crate) fn door(&self) -> Result<Door, Refusal> {
+    pub(crate) fn door(&self) -> Result<Door, LoadError> {
         let (door, end) = (Door(life()?), Instant::now() + PATIENCE);
         while !self.claim(PROTOCOLS, door.0.as_fd())? {
             if Instant::now() > end {
-                return Err(Refusal::Failed(
+                return Err(LoadError::Failed(
                     "another process is about to change what is on the device, and does not come to its end"
                         .into(),
                 ));
@@ -205,7 +205,7 @@ impl Dispatcher {
     }
 
     /// Takes out the programs whose processes are dead, and says who is left, by protocols.
-    fn sweep(&self, door: &Door) -> Result<Vec<(u32, Owner)>, Refusal> {
+    fn sweep(&self, door: &Door) -> Result<Vec<(u32, Owner)>, LoadError> {
         let mut left = Vec::new();
         for protocol in 0..PROTOCOLS {
             let owner = self.owner(protocol)?;
@@ -221,7 +221,7 @@ impl Dispatcher {
         Ok(left)
     }
 
-    fn clear(&self, protocol: u32) -> Result<(), Refusal> {
+    fn clear(&self, protocol: u32) -> Result<(), LoadError> {
         self.put_owner(protocol, NOBODY)?;
         for map in [&self.entries, &self.lives] {
             match maps::remove(map.as_fd(), &protocol.to_ne_bytes()) {
@@ -242,10 +242,10 @@ impl Dispatcher {
         program: BorrowedFd<'_>,
         who: &str,
         life: BorrowedFd<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LoadError> {
         let place = u32::from(protocol);
         if let Some((_, owner)) = self.sweep(door)?.iter().find(|(taken, _)| *taken == place) {
-            return Err(Refusal::Missing(format!(
+            return Err(LoadError::Missing(format!(
                 "the packets of IP protocol {protocol} on this device are for {}; end that one, or choose another device",
                 owner.name()
             )));
@@ -258,13 +258,13 @@ impl Dispatcher {
     }
 
     /// The program stays when its process ends: it is pinned.
-    pub(crate) fn stays(&self, protocol: u8) -> Result<(), Refusal> {
+    pub(crate) fn stays(&self, protocol: u8) -> Result<(), LoadError> {
         let owner = self.owner(protocol.into())?;
         self.put_owner(protocol.into(), Owner { lasting: 1, ..owner })
     }
 
     /// Takes a program out; whether it was the last one.
-    pub(crate) fn leave(&self, door: &Door, protocol: u8) -> Result<bool, Refusal> {
+    pub(crate) fn leave(&self, door: &Door, protocol: u8) -> Result<bool, LoadError> {
         self.clear(protocol.into())?;
         Ok(self.sweep(door)?.is_empty())
     }

@@ -2,9 +2,9 @@
 //! Which instances there are: their ids, read from outside by what the object itself says of its layout.
 
 use crate::layout::place;
+use crate::load_error::told;
 use crate::maps;
 use crate::object::{Object, failed, fd};
-use crate::refusal::told;
 
 /// Where a part of an id is in the value of an instance.
 struct Part {
@@ -30,7 +30,7 @@ fn half(octets: &[u8], at: usize) -> usize {
 }
 
 impl Place {
-    /// Of the octets of one context.
+    /// Of the bytes of one context.
     fn read(of: &[u8]) -> Place {
         let parts = number(of, place::PART_COUNT).min(place::PARTS_MAX);
         let parts = (0..parts).map(|n| {
@@ -46,7 +46,7 @@ impl Place {
         let part = |part: &Part| {
             let octets = value.get(part.at..part.at + part.octets)?;
             let mut word = [0; 8];
-            // In the order of the machine's octets, as all of it.
+            // In the order of the machine's bytes, as all of it.
             let at = if cfg!(target_endian = "big") { 8 - octets.len() } else { 0 };
             word[at..at + octets.len()].copy_from_slice(octets);
             let word = u64::from_ne_bytes(word);

@@ -3,7 +3,7 @@
 
 use carrick_ir::{Interface, Program};
 
-/// Octets of an Ethernet header.
+/// Bytes of an Ethernet header.
 pub const ETHERNET: usize = 14;
 
 /// What stands in that header of a request, in place of what an Ethernet header says of a packet.
@@ -36,7 +36,7 @@ pub mod head {
     pub const COUNTERS: usize = 56;
 }
 
-/// Where `struct carrick_places` has what: octets, and how many.
+/// Where `struct carrick_places` has what: bytes, and how many.
 pub mod place {
     #![allow(missing_docs)]
     pub const CONTEXTS: usize = 16;
@@ -61,14 +61,14 @@ pub const DUE: usize = 88;
 /// How many blueprints can wait.
 pub const QUEUE: u64 = 1024;
 
-/// Octets of `struct carrick_timer`.
+/// Bytes of `struct carrick_timer`.
 pub const TIMER_OCTETS: usize = 24;
 
-/// Octets of memory that a request brings at most, and those of the element that they are in: `struct carrick_staged`.
+/// Bytes of memory that a request brings at most, and those of the element that they are in: `struct carrick_staged`.
 pub const STAGED: usize = 262_144;
 /// The same of a stream.
 pub const STAGED_STREAM: usize = 65_536;
-/// The most octets that are copied at once: what rings and staged requests have beyond their end.
+/// The most bytes that are copied at once: what rings and staged requests have beyond their end.
 pub const PIECE: usize = 16_384;
 
 /// With what is never used.
@@ -86,7 +86,7 @@ pub const ARGUMENTS: usize = 16;
 /// A report that a request is complete; those below are trace records.
 pub const COMPLETION: u32 = 16;
 
-/// A request, as it stands in a frame behind the Ethernet header: `struct carrick_asked`.
+/// A request, as it stands in a frame behind the Ethernet header: `struct carrick_host_request`.
 #[derive(Debug, Clone, Default)]
 pub struct Asked<'a> {
     /// see [`kind`]
@@ -99,14 +99,14 @@ pub struct Asked<'a> {
     pub handle: u64,
     /// of the request
     pub token: u64,
-    /// of its memory: 1 + where it is staged, and how many octets
+    /// of its memory: 1 + where it is staged, and how many bytes
     pub staged: (u32, u64),
     /// the event's other fields
     pub args: &'a [u64],
 }
 
 impl Asked<'_> {
-    /// Its octets.
+    /// Its bytes.
     pub fn octets(&self) -> Vec<u8> {
         let mut octets = Vec::with_capacity(40 + 8 * ARGUMENTS);
         octets.extend(self.kind.to_ne_bytes());

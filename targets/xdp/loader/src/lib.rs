@@ -6,29 +6,29 @@
 //! those of `targets/xdp/include/carrick/xdp.h`.
 
 pub mod advice;
-pub mod between;
 mod core;
 mod dispatch;
 mod identities;
 pub mod layout;
 mod link;
+mod load_error;
 pub mod machine;
+mod map_sizing;
 mod maps;
 mod memory;
+pub mod middlebox;
 pub mod needs;
 mod object;
 pub mod pins;
 pub mod rates;
-mod refusal;
 mod requests;
-mod room;
 mod seed;
 mod state;
 mod timers;
 
 pub use core::KernelCore;
 pub use link::{Device, Entry, Link, Whole};
+pub use load_error::LoadError;
 pub use object::{Object, Reports};
-pub use refusal::Refusal;
 pub use seed::seed;
 pub use state::Instances;

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::dispatch::{self, Dispatcher};
 use crate::maps::{bpf, number};
 use crate::object::{INGRESS, failed};
-use crate::{Refusal, pins};
+use crate::{LoadError, pins};
 
 const GET_INFO: libc::c_long = 15;
 const CREATE: libc::c_long = 28;
@@ -30,7 +30,7 @@ pub struct Device {
     pub name: String,
     /// its number in its network namespace
     pub index: u32,
-    /// octets of its longest packet
+    /// bytes of its longest packet
     pub mtu: u32,
     /// its hardware address; zeros if it has none of Ethernet's
     pub mac: [u8; 6],
@@ -41,9 +41,9 @@ impl Device {
     ///
     /// # Errors
     /// There is none.
-    pub fn find(name: &str) -> Result<Device, Refusal> {
+    pub fn find(name: &str) -> Result<Device, LoadError> {
         let (index, mtu, mac) = look_up(name).ok_or_else(|| {
-            Refusal::Missing(format!("there is no device {name}; `ip link` lists those that there are"))
+            LoadError::Missing(format!("there is no device {name}; `ip link` lists those that there are"))
         })?;
         Ok(Device { name: name.to_owned(), index, mtu, mac })
     }
@@ -51,7 +51,7 @@ impl Device {
 
 /// Number, MTU and hardware address of a device in this thread's network namespace. (`/sys` shows those of the namespace in which it was mounted.)
 fn look_up(name: &str) -> Option<(u32, u32, [u8; 6])> {
-    // SAFETY: all zeros are such a request: numbers and octets.
+    // SAFETY: all zeros are such a request: numbers and bytes.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     // With the zero behind it.
     if name.is_empty() || name.len() >= request.ifr_name.len() || name.contains('\0') {
@@ -162,7 +162,7 @@ fn info(of: BorrowedFd<'_>) -> io::Result<Info> {
 }
 
 /// The links of a device with that number, in whatever network namespace, and their programs' numbers.
-pub(crate) fn at(device: &Device) -> Result<Vec<(OwnedFd, u32)>, Refusal> {
+pub(crate) fn at(device: &Device) -> Result<Vec<(OwnedFd, u32)>, LoadError> {
     let (mut id, mut found) = (Id::default(), Vec::new());
     while bpf(NEXT_ID, &mut id).is_ok() {
         id.of = id.next;
@@ -182,8 +182,8 @@ pub(crate) fn at(device: &Device) -> Result<Vec<(OwnedFd, u32)>, Refusal> {
     Ok(found)
 }
 
-fn alone(device: &str) -> Refusal {
-    Refusal::Missing(format!(
+fn alone(device: &str) -> LoadError {
+    LoadError::Missing(format!(
         "{device} has an XDP program already; running next to it needs CAP_SYS_ADMIN: run as root"
     ))
 }
@@ -194,7 +194,7 @@ impl Link {
         program: BorrowedFd<'_>,
         device: &Device,
         entry: Entry<'_>,
-    ) -> Result<Link, Refusal> {
+    ) -> Result<Link, LoadError> {
         let life = dispatch::life()?;
         loop {
             let (dispatcher, own) = Dispatcher::load(entry.dispatcher, device)?;
@@ -278,7 +278,7 @@ pub struct Whole {
 
 impl Whole {
     /// Gives a program all frames of a device.
-    pub(crate) fn create(program: BorrowedFd<'_>, device: &Device) -> Result<Whole, Refusal> {
+    pub(crate) fn create(program: BorrowedFd<'_>, device: &Device) -> Result<Whole, LoadError> {
         let mut attr = Attr { of: number(program), device: device.index, kind: XDP, flags: BY_THE_DRIVER };
         let link = bpf(CREATE, &mut attr).map_err(|error| refused(&error, &device.name))?;
         Ok(Whole { _link: owned(link) })
@@ -286,8 +286,8 @@ impl Whole {
 }
 
 /// Why a device takes no program, and what helps.
-fn refused(error: &io::Error, device: &str) -> Refusal {
-    Refusal::Missing(match error.raw_os_error() {
+fn refused(error: &io::Error, device: &str) -> LoadError {
+    LoadError::Missing(match error.raw_os_error() {
         Some(libc::EBUSY | libc::EEXIST) => format!(
             "{device} has an XDP program already, which leaves no place beside it; `ip link show {device}` names it, `ip link set {device} xdp off` takes it away"
         ),

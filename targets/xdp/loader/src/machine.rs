@@ -8,9 +8,9 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::Refusal;
+use crate::LoadError;
+use crate::load_error::PRIVILEGE;
 use crate::needs::{self, Need};
-use crate::refusal::PRIVILEGE;
 
 /// Where the kernel shows its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
@@ -27,14 +27,14 @@ const ALL_OF_IT: u64 = 1 << 21;
 ///
 /// # Errors
 /// The first thing that is missing, with what helps.
-pub fn suits() -> Result<(), Refusal> {
+pub fn suits() -> Result<(), LoadError> {
     has(needs::always())?;
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !may(&status) {
-        return Err(Refusal::Missing(PRIVILEGE.into()));
+        return Err(LoadError::Missing(PRIVILEGE.into()));
     }
     if !Path::new(TYPES).exists() {
-        return Err(Refusal::Missing(format!(
+        return Err(LoadError::Missing(format!(
             "this kernel does not show its types (there is no {TYPES}); boot one with CONFIG_DEBUG_INFO_BTF=y, as Debian's and Fedora's are"
         )));
     }
@@ -45,10 +45,10 @@ pub fn suits() -> Result<(), Refusal> {
 ///
 /// # Errors
 /// It is older, or the object is none.
-pub(crate) fn has(need: Result<Need, String>) -> Result<(), Refusal> {
+pub(crate) fn has(need: Result<Need, String>) -> Result<(), LoadError> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let lacking = needs::lacking(&need.map_err(Refusal::Failed)?, release.trim());
-    lacking.map_or(Ok(()), |lacking| Err(Refusal::Missing(lacking)))
+    let lacking = needs::lacking(&need.map_err(LoadError::Failed)?, release.trim());
+    lacking.map_or(Ok(()), |lacking| Err(LoadError::Missing(lacking)))
 }
 
 /// Whether a process with this status (`/proc/PID/status`) may load programs; if it says nothing of that, the kernel will.
@@ -71,20 +71,20 @@ fn is_bpf(path: &Path) -> bool {
 ///
 /// # Errors
 /// It lies in none, with what helps.
-pub fn bpf_file_system(folder: &Path) -> Result<bool, Refusal> {
+pub fn bpf_file_system(folder: &Path) -> Result<bool, LoadError> {
     let there = folder.ancestors().find(|path| path.exists());
     if there.is_some_and(is_bpf) {
         return Ok(false);
     }
     if !folder.starts_with(USUAL) {
         let shown = folder.display();
-        return Err(Refusal::Missing(format!(
+        return Err(LoadError::Missing(format!(
             "{shown} lies in no BPF file system, where alone programs can be pinned; leave --pins out, or `mount -t bpf bpf {}`",
             folder.parent().unwrap_or(folder).display()
         )));
     }
     mount().map(|()| true).map_err(|e| {
-        Refusal::Missing(format!(
+        LoadError::Missing(format!(
             "{USUAL} is not mounted, and cannot be ({e}); `mount -t bpf bpf {USUAL}` as root"
         ))
     })

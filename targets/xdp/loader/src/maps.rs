@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Maps, as octets: what their values are made of, the generated program says.
+//! Maps, as bytes: what their values are made of, the generated program says.
 
 use std::io;
 use std::mem;
@@ -63,7 +63,7 @@ pub(crate) fn number(fd: BorrowedFd<'_>) -> u32 {
     fd.as_raw_fd().cast_unsigned()
 }
 
-/// The value under a key, which has `value.len()` octets (of a map of each processor: of all of them); `None`: there is none.
+/// The value under a key, which has `value.len()` bytes (of a map of each processor: of all of them); `None`: there is none.
 pub(crate) fn lookup(map: BorrowedFd<'_>, key: &[u8], value: &mut [u8]) -> io::Result<Option<()>> {
     let mut attr = Element {
         map: number(map),
@@ -119,7 +119,7 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Maps `len` octets of an array.
+    /// Maps `len` bytes of an array.
     pub(crate) fn new(map: BorrowedFd<'_>, len: usize) -> io::Result<Mapped> {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
         // SAFETY: a new mapping, at a place that the kernel chooses.
@@ -131,14 +131,14 @@ impl Mapped {
         }
     }
 
-    /// Copies octets to a place of the array; those outside of it are left out.
+    /// Copies bytes to a place of the array; those outside of it are left out.
     pub(crate) fn put(&self, at: usize, octets: &[u8]) {
         let room = self.len.saturating_sub(at).min(octets.len());
-        // SAFETY: the octets are within the mapping, of which no Rust reference is made.
+        // SAFETY: the bytes are within the mapping, of which no Rust reference is made.
         unsafe { std::ptr::copy_nonoverlapping(octets.as_ptr(), self.at.wrapping_add(at), room) };
     }
 
-    /// Copies octets from a place of the array; zeros where it has none.
+    /// Copies bytes from a place of the array; zeros where it has none.
     pub(crate) fn get(&self, at: usize, len: usize) -> Vec<u8> {
         let mut octets = vec![0; len];
         let room = self.len.saturating_sub(at).min(len);

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-/// What is left to all others, beside what maps take: octets.
+/// What is left to all others, beside what maps take: bytes.
 const LEFT: u64 = 64 << 20;
 
-/// Octets that maps may take; `None` if nothing says how many.
+/// Bytes that maps may take; `None` if nothing says how many.
 pub(crate) fn free() -> Option<u64> {
     let free = available(&fs::read_to_string("/proc/meminfo").ok()?)?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

@@ -13,17 +13,17 @@ use aya::{Ebpf, EbpfLoader, VerifierLogLevel};
 use carrick_ir::Program;
 
 use crate::link::{Device, Entry, Link};
+use crate::load_error::{refused_maps, refused_program, told};
+use crate::map_sizing::{fits, room};
 use crate::needs;
-use crate::refusal::{refused_maps, refused_program, told};
-use crate::room::{fits, room};
 use crate::state::word;
-use crate::{Refusal, machine, maps, memory, pins};
+use crate::{LoadError, machine, maps, memory, pins};
 
 /// A loaded program with its maps. It is there as long as this is, unless it is pinned or at a device.
 pub struct Object {
     maps: BTreeMap<String, MapData>,
     programs: BTreeMap<String, OwnedFd>,
-    /// octets of what each processor has
+    /// bytes of what each processor has
     pub(crate) core_octets: usize,
     pub(crate) processors: usize,
 }
@@ -51,7 +51,7 @@ impl Object {
         address: u32,
         mtu: u32,
         params: &[u64],
-    ) -> Result<Object, Refusal> {
+    ) -> Result<Object, LoadError> {
         machine::suits()?;
         machine::has(needs::of(path))?;
         let room = room(program, params)?;
@@ -67,11 +67,11 @@ impl Object {
             let program = <&mut Xdp>::try_from(program).map_err(refused_program)?;
             program.load().map_err(refused_program)?;
             let fd = program.fd().map_err(refused_program)?.as_fd().try_clone_to_owned();
-            programs.insert(name.to_owned(), fd.map_err(|e| Refusal::Failed(e.to_string()))?);
+            programs.insert(name.to_owned(), fd.map_err(|e| LoadError::Failed(e.to_string()))?);
         }
-        let object = Object::of(maps_of(&ebpf).map_err(Refusal::Failed)?, programs);
-        let object = object.map_err(Refusal::Failed)?;
-        object.begin(program, seed, address, mtu, params).map_err(Refusal::Failed)?;
+        let object = Object::of(maps_of(&ebpf).map_err(LoadError::Failed)?, programs);
+        let object = object.map_err(LoadError::Failed)?;
+        object.begin(program, seed, address, mtu, params).map_err(LoadError::Failed)?;
         Ok(object)
     }
 
@@ -149,8 +149,8 @@ impl Object {
     ///
     /// # Errors
     /// Why the device does not take it.
-    pub fn attach(&self, device: &Device, entry: Entry<'_>) -> Result<Link, Refusal> {
-        Link::create(self.program(INGRESS).map_err(Refusal::Failed)?, device, entry)
+    pub fn attach(&self, device: &Device, entry: Entry<'_>) -> Result<Link, LoadError> {
+        Link::create(self.program(INGRESS).map_err(LoadError::Failed)?, device, entry)
     }
 }
 

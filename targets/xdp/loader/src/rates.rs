@@ -9,7 +9,7 @@ use carrick_driver::{Failure, quantity};
 use carrick_ir::{Limit, Limits, Program, TOP_RATE};
 use serde::{Deserialize, Serialize};
 
-/// The lowest rate that anybody is held to: a packet of 1500 octets takes 12 s.
+/// The lowest rate that anybody is held to: a packet of 1500 bytes takes 12 s.
 const LEAST: u64 = 1_000;
 
 /// A rate to hold somebody to, in bits per second, from `100Mbps`.
@@ -82,7 +82,7 @@ impl Rates {
         owners.map(|(before, uid)| format!(",{uid}={}", before + 1)).collect()
     }
 
-    /// How much of them was used: of each owner packets, octets, what was delayed, what was refused.
+    /// How much of them was used: of each owner packets, bytes, what was delayed, what was refused.
     pub fn used(&self, owned: &[[u64; 4]]) -> Vec<OfRate> {
         let users = std::iter::once(None).chain(self.users.iter().map(|uid| Some(*uid)));
         let owners = users.zip(&self.limits.owners).zip(owned);

@@ -43,7 +43,7 @@ impl Requests {
         Ok(requests)
     }
 
-    /// Puts what a request brings where the program finds it: 1 + where that is, and how many octets. `None`: there is no room.
+    /// Puts what a request brings where the program finds it: 1 + where that is, and how many bytes. `None`: there is no room.
     pub(crate) fn stage(&mut self, token: u64, data: Data<'_>) -> Option<(u32, u64)> {
         let (octets, len, receives): (&[u8], usize, bool) = match data {
             Data::None => return Some((0, 0)),
@@ -62,7 +62,7 @@ impl Requests {
         Some((1 + element, len as u64))
     }
 
-    /// The request is complete, with so many octets: those, if it receives any; its memory is free.
+    /// The request is complete, with so many bytes: those, if it receives any; its memory is free.
     pub(crate) fn complete(&mut self, token: u64, octets: Option<u64>) -> Option<Vec<u8>> {
         let Held { element, receives, len: room } = self.held.remove(&token)?;
         self.free.push(element);

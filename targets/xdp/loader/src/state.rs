@@ -6,11 +6,11 @@ use carrick_interp::{random_start, secret_key};
 use carrick_ir::{COUNTERS, Program};
 
 use crate::layout::{AWAKE, DUE, QUEUE_HEAD, head};
+use crate::load_error::told;
 use crate::maps;
 use crate::object::{Object, failed, fd};
-use crate::refusal::told;
 
-/// One word of octets that are longer.
+/// One word of bytes that are longer.
 pub(crate) fn word(octets: &[u8], at: usize) -> u64 {
     let mut word = [0; 8];
     word.copy_from_slice(&octets[at..at + 8]);
@@ -206,7 +206,7 @@ impl Object {
 }
 
 impl Object {
-    /// Of each owner of instances (`struct carrick_owner`): packets that left, their octets, what a rate held back, what found no
+    /// Of each owner of instances (`struct carrick_owner`): packets that left, their bytes, what a rate held back, what found no
     /// place. Nothing of a program that holds no rates.
     ///
     /// # Errors

@@ -4,9 +4,9 @@
 use carrick_ir::Program;
 
 use crate::layout::TIMER_OCTETS;
+use crate::load_error::told;
 use crate::maps::Mapped;
 use crate::object::{Object, failed, fd};
-use crate::refusal::told;
 use crate::state::word;
 
 /// A timer that runs.
@@ -24,7 +24,7 @@ struct Instances {
     context: usize,
     timers: usize,
     slots: usize,
-    /// octets of an instance
+    /// bytes of an instance
     octets: usize,
     /// from one instance to the next
     stride: usize,

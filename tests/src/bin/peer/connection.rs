@@ -11,14 +11,14 @@ use crate::number;
 use crate::socket;
 
 /// Why a command was not done; its text is the answer.
-pub struct Refusal(pub String);
+pub struct LoadError(pub String);
 
 /// The line that answers a command.
-pub type Answer = Result<String, Refusal>;
+pub type Answer = Result<String, LoadError>;
 
 const CHUNK: usize = 64 * 1024;
 
-/// A connection and how far its two streams of octets have come.
+/// A connection and how far its two streams of bytes have come.
 pub struct Connection {
     stream: TcpStream,
     sent: u64,
@@ -101,7 +101,7 @@ impl Connection {
         Ok(format!("ok {m}"))
     }
 
-    /// Waits until so many octets (at most [`CHUNK`]) have arrived, and leaves them there.
+    /// Waits until so many bytes (at most [`CHUNK`]) have arrived, and leaves them there.
     fn wait_unread(&mut self, n: usize) -> Answer {
         let mut buffer = vec![0; CHUNK];
         loop {
@@ -128,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// The next octets; a stream that does not block is asked until there are some.
+    /// The next bytes; a stream that does not block is asked until there are some.
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         loop {
             match self.stream.read(buffer) {
@@ -160,7 +160,7 @@ impl Connection {
         Ok(format!("ok {} {}", at(50), at(99)))
     }
 
-    /// Sends as fast as it goes; what the octets are does not matter.
+    /// Sends as fast as it goes; what the bytes are does not matter.
     fn blast(&mut self, n: u64) -> Answer {
         let buffer = vec![0x5a; 4 * CHUNK];
         let mut left = n;
@@ -187,7 +187,7 @@ impl Connection {
     }
 }
 
-fn send(stream: &mut TcpStream, sent: &mut u64, n: u64, seed: u64) -> Result<(), Refusal> {
+fn send(stream: &mut TcpStream, sent: &mut u64, n: u64, seed: u64) -> Result<(), LoadError> {
     let mut buffer = vec![0; CHUNK];
     let mut left = n;
     while left > 0 {
@@ -200,7 +200,7 @@ fn send(stream: &mut TcpStream, sent: &mut u64, n: u64, seed: u64) -> Result<(),
     Ok(())
 }
 
-fn recv(stream: &mut TcpStream, received: &mut u64, n: u64, seed: u64) -> Result<(), Refusal> {
+fn recv(stream: &mut TcpStream, received: &mut u64, n: u64, seed: u64) -> Result<(), LoadError> {
     let mut buffer = vec![0; CHUNK];
     let mut left = n;
     while left > 0 {
@@ -215,28 +215,28 @@ fn recv(stream: &mut TcpStream, received: &mut u64, n: u64, seed: u64) -> Result
     Ok(())
 }
 
-fn verify(seed: u64, offset: u64, got: &[u8]) -> Result<(), Refusal> {
+fn verify(seed: u64, offset: u64, got: &[u8]) -> Result<(), LoadError> {
     match pattern::mismatch(seed, offset, got) {
         None => Ok(()),
         Some(at) => Err(format!("corrupt {at}").into()),
     }
 }
 
-impl From<&str> for Refusal {
-    fn from(text: &str) -> Refusal {
-        Refusal(text.to_owned())
+impl From<&str> for LoadError {
+    fn from(text: &str) -> LoadError {
+        LoadError(text.to_owned())
     }
 }
 
-impl From<String> for Refusal {
-    fn from(text: String) -> Refusal {
-        Refusal(text)
+impl From<String> for LoadError {
+    fn from(text: String) -> LoadError {
+        LoadError(text)
     }
 }
 
-impl From<std::io::Error> for Refusal {
-    fn from(error: std::io::Error) -> Refusal {
-        Refusal(match error.kind() {
+impl From<std::io::Error> for LoadError {
+    fn from(error: std::io::Error) -> LoadError {
+        LoadError(match error.kind() {
             ErrorKind::ConnectionReset => "reset".into(),
             ErrorKind::ConnectionRefused => "refused".into(),
             ErrorKind::TimedOut => "timed_out".into(),

@@ -9,7 +9,7 @@ use std::time::Instant;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 
-use crate::connection::{Answer, Refusal};
+use crate::connection::{Answer, LoadError};
 use crate::socket::{self, Listener};
 
 const CHUNK: usize = 64 * 1024;
@@ -21,17 +21,17 @@ struct Watch {
 }
 
 impl Watch {
-    fn new() -> Result<Watch, Refusal> {
+    fn new() -> Result<Watch, LoadError> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(std::io::Error::from)?;
         Ok(Watch { epoll, ready: Vec::with_capacity(256) })
     }
 
-    fn add(&self, socket: impl std::os::fd::AsFd, number: usize) -> Result<(), Refusal> {
+    fn add(&self, socket: impl std::os::fd::AsFd, number: usize) -> Result<(), LoadError> {
         let data = EventData::new_u64(number as u64);
         Ok(epoll::add(&self.epoll, socket, data, EventFlags::IN).map_err(std::io::Error::from)?)
     }
 
-    fn wait(&mut self) -> Result<Vec<usize>, Refusal> {
+    fn wait(&mut self) -> Result<Vec<usize>, LoadError> {
         self.ready.clear();
         epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.ready), None)
             .map_err(std::io::Error::from)?;
@@ -133,7 +133,7 @@ impl Load {
 }
 
 impl Run<'_> {
-    fn connected(&mut self, place: usize) -> Result<Flow, Refusal> {
+    fn connected(&mut self, place: usize) -> Result<Flow, LoadError> {
         let stream = TcpStream::connect((self.load.at.0.as_str(), self.load.at.1))?;
         stream.set_nodelay(true)?;
         self.watch.add(&stream, place)?;
@@ -141,7 +141,7 @@ impl Run<'_> {
         Ok(Flow { stream, begin: Instant::now(), got: 0, messages: 0 })
     }
 
-    fn begin(&mut self) -> Result<(), Refusal> {
+    fn begin(&mut self) -> Result<(), LoadError> {
         while self.going < self.load.at_once && self.begun < self.load.count {
             let Some(place) = self.idle.pop_front() else { break };
             let flow = &mut self.flows[place];
@@ -152,7 +152,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn received(&mut self, place: usize) -> Result<(), Refusal> {
+    fn received(&mut self, place: usize) -> Result<(), LoadError> {
         let flow = &mut self.flows[place];
         match flow.stream.read(&mut self.buffer)? {
             0 => return Err("end 0".into()),

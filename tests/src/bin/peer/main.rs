@@ -99,12 +99,12 @@ impl Peer {
         "ok".into()
     }
 
-    fn slot(&mut self) -> Result<&mut Option<Connection>, connection::Refusal> {
+    fn slot(&mut self) -> Result<&mut Option<Connection>, connection::LoadError> {
         Ok(self.connections.get_mut(self.current).ok_or("no such connection")?)
     }
 }
 
-fn number<T: std::str::FromStr>(word: &str) -> Result<T, connection::Refusal> {
+fn number<T: std::str::FromStr>(word: &str) -> Result<T, connection::LoadError> {
     word.parse().map_err(|_| format!("`{word}` is not a number").into())
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use crate::connection::Refusal;
+use crate::connection::LoadError;
 
 const AF_INET: c_int = 2;
 const SOCK_STREAM_CLOEXEC: c_int = 1 | 0o2_000_000;
@@ -53,7 +53,7 @@ impl Listener {
 
 impl Options {
     /// Remembers an option for the sockets to come.
-    pub fn set(&mut self, name: &str, value: c_int) -> Result<(), Refusal> {
+    pub fn set(&mut self, name: &str, value: c_int) -> Result<(), LoadError> {
         let (level, option) = match name {
             "rcvbuf" => (SOL_SOCKET, SO_RCVBUF),
             "sndbuf" => (SOL_SOCKET, SO_SNDBUF),
@@ -66,7 +66,7 @@ impl Options {
         Ok(())
     }
 
-    pub fn connect(&self, ip: &str, port: u16) -> Result<TcpStream, Refusal> {
+    pub fn connect(&self, ip: &str, port: u16) -> Result<TcpStream, LoadError> {
         let ip: Ipv4Addr = ip.parse().map_err(|_| "not an address")?;
         let fd = self.make()?;
         let address = Address::new(ip, port);
@@ -112,7 +112,7 @@ pub fn linger_zero(stream: &TcpStream) -> io::Result<()> {
 }
 
 fn set<T>(fd: RawFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
-    // SAFETY: the kernel reads `size_of::<T>()` octets at `value` and keeps no reference.
+    // SAFETY: the kernel reads `size_of::<T>()` bytes at `value` and keeps no reference.
     check(unsafe { setsockopt(fd, level, name, std::ptr::from_ref(value).cast(), size_of::<T>() as u32) })
 }
 

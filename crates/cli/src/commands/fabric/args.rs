@@ -20,7 +20,7 @@ use super::offload::{self, service_time};
 use super::runs::Shard;
 use crate::commands::scenario::ScenarioArgs;
 
-/// Octets of a message where nobody says: what a program that carries messages of many packets should hold.
+/// Bytes of a message where nobody says: what a program that carries messages of many packets should hold.
 const MESSAGE: u32 = 65_536;
 /// Flows of a workload that has no end of itself.
 const FLOWS: u32 = 1000;

@@ -201,11 +201,11 @@ fn changed(program: &Arc<Program>, spec: &Spec) -> Result<Arc<Program>, Failure>
 }
 
 /// Says what is wrong with a question on the command line.
-fn refuse(unanswered: Refusal) -> Result<ExitCode, Failure> {
+fn refuse(unanswered: LoadError) -> Result<ExitCode, Failure> {
     match unanswered {
-        Refusal::Usage(failure) => Err(failure),
-        Refusal::Question(Unanswered::Refused(sentence)) => Err(Failure::Usage(sentence)),
-        Refusal::Question(Unanswered::Wrong(compiled)) => {
+        LoadError::Usage(failure) => Err(failure),
+        LoadError::Question(Unanswered::Refused(sentence)) => Err(Failure::Usage(sentence)),
+        LoadError::Question(Unanswered::Wrong(compiled)) => {
             output::diagnostics(&compiled);
             Ok(ExitCode::from(2))
         }
@@ -213,19 +213,19 @@ fn refuse(unanswered: Refusal) -> Result<ExitCode, Failure> {
 }
 
 /// Why there is nothing to look at.
-pub enum Refusal {
+pub enum LoadError {
     Usage(Failure),
     Question(Unanswered),
 }
 
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Refusal {
-        Refusal::Usage(failure)
+impl From<Failure> for LoadError {
+    fn from(failure: Failure) -> LoadError {
+        LoadError::Usage(failure)
     }
 }
 
-impl From<Unanswered> for Refusal {
-    fn from(unanswered: Unanswered) -> Refusal {
-        Refusal::Question(unanswered)
+impl From<Unanswered> for LoadError {
+    fn from(unanswered: Unanswered) -> LoadError {
+        LoadError::Question(unanswered)
     }
 }

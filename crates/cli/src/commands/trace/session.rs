@@ -20,7 +20,7 @@ use carrick_sim::show;
 use carrick_sim::watch::line::HOSTS;
 
 use super::super::scenario::Between;
-use super::{Refusal, TraceArgs};
+use super::{LoadError, TraceArgs};
 use breaks::Break;
 
 /// What a line is asked for with.
@@ -63,7 +63,7 @@ impl Observer for Ended {
 }
 
 /// Runs with the breakpoints of the command line, and the commands of standard input.
-pub fn run(args: &TraceArgs, asked: Asked, settings: &[String]) -> Result<ExitCode, Refusal> {
+pub fn run(args: &TraceArgs, asked: Asked, settings: &[String]) -> Result<ExitCode, LoadError> {
     let program = asked.program.clone();
     let scenario = args.scenario.scenario(&program, settings)?;
     let between = args.way.between(false, Tracing::Off)?;

@@ -9,7 +9,7 @@ use carrick_sim::watch::{Ask, Spec};
 use carrick_syntax::lexer::{TokenKind, lex};
 use carrick_syntax::suggest::nearest;
 
-use super::{HostName, Refusal, TraceArgs};
+use super::{HostName, LoadError, TraceArgs};
 
 /// What `--set` says, apart: changes of contexts (`context.field = value`), and parameters (`name=value`).
 pub fn changes_and_settings(set: &[String]) -> (Vec<String>, Vec<String>) {
@@ -18,7 +18,7 @@ pub fn changes_and_settings(set: &[String]) -> (Vec<String>, Vec<String>) {
 }
 
 /// The whole of it.
-pub fn spec(args: &TraceArgs, asked: &Asked, changes: &[String]) -> Result<Spec, Refusal> {
+pub fn spec(args: &TraceArgs, asked: &Asked, changes: &[String]) -> Result<Spec, LoadError> {
     makes_sense(args, changes)?;
     let program = &asked.program;
     let on = args.on.iter().map(|name| event(program, name)).collect::<Result<Vec<_>, _>>()?;
@@ -191,7 +191,7 @@ fn names(text: &str) -> Vec<String> {
 }
 
 /// The questions as the simulator asks them.
-fn asks(program: &Program, questions: Vec<Question>) -> Result<Vec<Ask>, Refusal> {
+fn asks(program: &Program, questions: Vec<Question>) -> Result<Vec<Ask>, LoadError> {
     let ask = |question: Question| {
         if let Some(what) = beyond_traces(&question, program) {
             let text = format!("`{}` uses {what}, which traces do not contain", question.text);

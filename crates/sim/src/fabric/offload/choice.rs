@@ -2,7 +2,7 @@
 //! What an offload does to a message. It follows from the message's numbers: one that is sent again meets the same fate.
 
 use super::settings::{Offload, WHOLE};
-use crate::fabric::edge::{HEAD, Piece};
+use crate::fabric::host_apps::{HEAD, Piece};
 use crate::fabric::real::unit;
 use crate::rng::Rng;
 
@@ -13,7 +13,7 @@ pub enum Fate {
     Intercepted,
     /// its way ends here, as the cache has its key
     Hit,
-    /// it goes on with so many octets
+    /// it goes on with so many bytes
     Through(u64),
 }
 
@@ -35,7 +35,7 @@ impl Fates {
         Fates { seed, stream: STREAM_FATES + u64::from(settings.node), hits, settings: settings.clone() }
     }
 
-    /// That of a message of so many octets.
+    /// That of a message of so many bytes.
     pub fn of(&self, piece: Piece, octets: u64) -> Fate {
         let number = u64::from(piece.flow) << 32 | u64::from(piece.number);
         let seed = self.seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use carrick_ir::{Program, STATUS_NAMES};
 use rustc_hash::FxHashSet;
 
-use super::edge::{Piece, Pieces, Place};
 use super::flows::Flows;
+use super::host_apps::{Piece, Pieces, Place};
 use super::setup::Setup;
 use super::topology::Node;
-use crate::app::desk::Desk;
+use crate::app::pending_requests::PendingRequests;
 use crate::app::{Ask, AskData};
 use crate::calls::{self, Calls};
 use crate::core::{Completion, Core};
@@ -26,7 +26,7 @@ pub use settings::{Cache, Misdeeds, Offload, longest};
 
 /// Before what was refused is tried again, in nanoseconds.
 const AGAIN_AFTER: u64 = 10_000;
-/// Octets behind the end of the memory of an answer that goes beyond it.
+/// Bytes behind the end of the memory of an answer that goes beyond it.
 const BEYOND: u64 = 1000;
 /// The stream of random numbers for the offload of node 0; those of others follow.
 const STREAM_OFFLOAD: u64 = 3 << 32;
@@ -43,7 +43,7 @@ pub struct OffloadCounters {
     pub put: u64,
     pub intercepted: u64,
     pub hits: u64,
-    /// octets that were taken, and that went on
+    /// bytes that were taken, and that went on
     pub octets_in: u64,
     pub octets_out: u64,
     /// answers that the program refused
@@ -77,7 +77,7 @@ pub struct Application {
     settings: Offload,
     calls: Calls,
     opens: bool,
-    desk: Desk<Waiting>,
+    pending: PendingRequests<Waiting>,
     asks: Vec<Ask>,
     pieces: Pieces,
     fates: Fates,
@@ -129,7 +129,7 @@ impl Application {
         Ok(Some(Application {
             opens: has(Call::Open),
             calls: Calls::new(interface),
-            desk: Desk::default(),
+            pending: PendingRequests::default(),
             asks: Vec::new(),
             pieces: Pieces::new(place),
             fates: Fates::new(&settings, setup.seed),
@@ -149,7 +149,7 @@ impl Application {
             return (0..self.workers.len()).for_each(|worker| self.take(worker));
         }
         let args = args(&[(Arg::Buffer, self.settings.buffer)]);
-        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open);
+        self.pending.ask(Call::Open, 0, args, AskData::None, Waiting::Open);
     }
 
     /// Makes its requests, and takes completions; workers to be woken go to `wake`, with the time. False: nothing happened.
@@ -160,7 +160,7 @@ impl Application {
         now: u64,
         wake: impl FnMut(u64, usize),
     ) -> bool {
-        self.desk.take(&mut self.asks);
+        self.pending.take(&mut self.asks);
         let mut asks = std::mem::take(&mut self.asks);
         let mut any = self.calls.make(core, &mut asks, now, wake, |_| ());
         self.asks = asks;
@@ -178,16 +178,16 @@ impl Application {
     }
 
     fn take(&mut self, worker: usize) {
-        self.desk.ask(Call::Take, self.handle, Args::default(), AskData::None, Waiting::Take(worker));
+        self.pending.ask(Call::Take, self.handle, Args::default(), AskData::None, Waiting::Take(worker));
     }
 
     fn later(&mut self, worker: usize, at: u64, job: Job) {
         self.workers[worker] = Some(job);
-        self.desk.wake(at, worker);
+        self.pending.wake(at, worker);
     }
 
     fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
-        let Some(waiting) = self.desk.answered(done) else { return };
+        let Some(waiting) = self.pending.answered(done) else { return };
         match (waiting, done.status) {
             (Waiting::Open, OK) => {
                 self.handle = done.value;
@@ -198,7 +198,7 @@ impl Application {
                 let len = self.pieces.longest();
                 let args = args(&[(Arg::Len, len)]);
                 let data = AskData::Recv(len);
-                self.desk.ask(Call::Recv, done.value, args, data, Waiting::Recv(worker, done.value));
+                self.pending.ask(Call::Recv, done.value, args, data, Waiting::Recv(worker, done.value));
             }
             (Waiting::Take(worker), BUSY) => self.later(worker, now + AGAIN_AFTER, Job::Take),
             (Waiting::Take(_), status) => self.fail("take", status),
@@ -248,7 +248,7 @@ impl Application {
         let fate = piece.map_or(Fate::Through(there), |piece| self.fates.of(piece, there));
         let waiting = Waiting::Answer(worker, fate, piece);
         let Fate::Through(wanted) = fate else {
-            self.desk.ask(Call::Consume, message, Args::default(), AskData::None, waiting);
+            self.pending.ask(Call::Consume, message, Args::default(), AskData::None, waiting);
             return self.needless(message);
         };
         let octets = match piece {
@@ -260,16 +260,16 @@ impl Application {
         };
         let beyond = if self.rng.chance(misdeeds.beyond_ppm) { BEYOND } else { 0 };
         let args = args(&[(Arg::Len, wanted + beyond)]);
-        self.desk.ask(Call::Put, message, args, AskData::Send(Cow::Owned(octets)), waiting);
+        self.pending.ask(Call::Put, message, args, AskData::Send(Cow::Owned(octets)), waiting);
         self.needless(message);
     }
 
     /// Answers again, where that is wanted.
     fn needless(&mut self, message: u64) {
         if self.rng.chance(self.settings.misdeeds.twice_ppm) {
-            let octets = vec![0; super::edge::HEAD];
+            let octets = vec![0; super::host_apps::HEAD];
             let args = args(&[(Arg::Len, octets.len() as u64)]);
-            self.desk.ask(Call::Put, message, args, AskData::Send(Cow::Owned(octets)), Waiting::Needless);
+            self.pending.ask(Call::Put, message, args, AskData::Send(Cow::Owned(octets)), Waiting::Needless);
         }
     }
 
@@ -301,7 +301,7 @@ impl Application {
             let status = STATUS_NAMES.get(usize::from(*status)).copied().unwrap_or("?");
             format!("{node}: {count} requests of its offload, {call}, completed with {status}")
         };
-        let again = self.desk.again();
+        let again = self.pending.again();
         let twice =
             (again > 0).then(|| format!("{node}: {again} completions of requests that were complete before"));
         self.failed.iter().map(sentence).chain(twice).collect()
@@ -309,7 +309,7 @@ impl Application {
 }
 
 /// Whether each offload stands where a program is that has one, and whether those at work have space for messages of so many
-/// octets.
+/// bytes.
 ///
 /// # Errors
 /// A sentence that names the node.

@@ -49,7 +49,7 @@ pub struct Misdeeds {
     pub twice_ppm: u32,
     /// never answered
     pub never_ppm: u32,
-    /// answered with more octets than are there
+    /// answered with more bytes than are there
     pub beyond_ppm: u32,
 }
 
@@ -61,7 +61,7 @@ pub struct Offload {
     pub time: ServiceTime,
     /// messages that it works on at once
     pub workers: u32,
-    /// octets of messages that its program may hold
+    /// bytes of messages that its program may hold
     pub buffer: u64,
     /// the least and the greatest size of a message behind it, of the size before it
     pub ratio_ppm: [u32; 2],
@@ -116,7 +116,7 @@ impl Offload {
     }
 }
 
-/// Octets of a message at most when it has passed all offloads.
+/// Bytes of a message at most when it has passed all offloads.
 pub fn longest(message: u32, offloads: &[Offload]) -> u32 {
     let grown = |octets: u64, offload: &Offload| {
         let greatest = offload.ratio_ppm[1].max(WHOLE);

@@ -6,7 +6,7 @@ use carrick_interp::debug::Stop;
 use carrick_ir::Function;
 use carrick_syntax::suggest::nearest;
 
-use super::super::Refusal;
+use super::super::LoadError;
 use super::Session;
 
 /// A place at which to stop.
@@ -24,7 +24,7 @@ impl Session {
         at: &str,
         file: usize,
         condition: Option<(&str, &str)>,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, LoadError> {
         let sites = self.statements(at, file)?;
         let mut found = Vec::new();
         for &site in &sites {

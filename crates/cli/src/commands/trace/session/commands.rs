@@ -7,7 +7,7 @@ use carrick_interp::debug::{Frame, Stop};
 use carrick_ir::{CtxId, Ty};
 use carrick_sim::show;
 
-use super::super::Refusal;
+use super::super::LoadError;
 use super::{Session, Until};
 
 const HELP: &str = "\
@@ -79,11 +79,11 @@ impl Session {
         }
     }
 
-    fn refuse(&mut self, refusal: Refusal) {
+    fn refuse(&mut self, refusal: LoadError) {
         let text = match refusal {
-            Refusal::Usage(failure) => failure.to_string(),
-            Refusal::Question(Unanswered::Refused(sentence)) => sentence,
-            Refusal::Question(Unanswered::Wrong(compiled)) => {
+            LoadError::Usage(failure) => failure.to_string(),
+            LoadError::Question(Unanswered::Refused(sentence)) => sentence,
+            LoadError::Question(Unanswered::Wrong(compiled)) => {
                 render::pretty(&compiled, Colour::No).trim_end().to_owned()
             }
         };

@@ -13,10 +13,10 @@ const uint64_t *carrick_kernel_counters(const struct carrick_core *core) {
     for (uint32_t p = 0; p < core->kernel->processors; p++)
         for (uint32_t n = 0; n < CARRICK_COUNTERS; n++)
             counters[n] += carrick_kernel_head(core->kernel, p)->counters[n];
-    bool between =
+    bool middlebox =
         core->kernel->bridge.fd >= 0 && kernel_bpf_lookup(core->kernel->bridge.fd, 0, core->kernel->all_bridge);
-    for (uint32_t n = 0; between && n < core->kernel->processors * CARRICK_BETWEEN_COUNTERS; n++)
-        counters[CARRICK_COUNTERS + n % CARRICK_BETWEEN_COUNTERS] += core->kernel->all_bridge[n];
+    for (uint32_t n = 0; middlebox && n < core->kernel->processors * CARRICK_MIDDLEBOX_COUNTERS; n++)
+        counters[CARRICK_COUNTERS + n % CARRICK_MIDDLEBOX_COUNTERS] += core->kernel->all_bridge[n];
     return counters;
 }
 
@@ -40,7 +40,7 @@ uint32_t carrick_kernel_open_contexts(const struct carrick_core *core) {
     return open;
 }
 
-/* A number of 1, 2, 4 or 8 octets. */
+/* A number of 1, 2, 4 or 8 bytes. */
 static uint64_t number(const uint8_t *at, const struct carrick_part_place *part) {
     uint64_t value = 0;
     memcpy(&value, at, part->octets < sizeof value ? part->octets : sizeof value);

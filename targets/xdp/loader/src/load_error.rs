@@ -10,7 +10,7 @@ use carrick_driver::Failure;
 
 /// Why an object is not in the kernel.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum LoadError {
     /// this process may not, or this kernel cannot: what is missing
     Missing(String),
     /// the verifier rejects it: the place of the program that it stopped at, if it says one, why, and all that it says
@@ -26,24 +26,26 @@ pub enum Refusal {
     Failed(String),
 }
 
-impl Refusal {
+impl LoadError {
     /// Why a command ends; `verbose`: with all that the verifier says.
     pub fn failure(self, verbose: bool) -> Failure {
         let text = self.to_string();
         match self {
-            Refusal::Missing(_) => Failure::Missing(text),
-            Refusal::Failed(_) => Failure::Failed(text),
-            Refusal::Rejected { log, .. } if verbose => Failure::Failed(format!("{text}\n{log}")),
-            Refusal::Rejected { .. } => Failure::Failed(format!("{text}; --verbose shows all that it says")),
+            LoadError::Missing(_) => Failure::Missing(text),
+            LoadError::Failed(_) => Failure::Failed(text),
+            LoadError::Rejected { log, .. } if verbose => Failure::Failed(format!("{text}\n{log}")),
+            LoadError::Rejected { .. } => {
+                Failure::Failed(format!("{text}; --verbose shows all that it says"))
+            }
         }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Missing(what) | Refusal::Failed(what) => f.write_str(what),
-            Refusal::Rejected { place, why, .. } => {
+            LoadError::Missing(what) | LoadError::Failed(what) => f.write_str(what),
+            LoadError::Rejected { place, why, .. } => {
                 let place = place.as_deref().unwrap_or("what belongs to no line of the program");
                 write!(
                     f,
@@ -80,25 +82,25 @@ fn is_forbidden(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-pub(crate) fn refused_maps(error: EbpfError) -> Refusal {
+pub(crate) fn refused_maps(error: EbpfError) -> LoadError {
     if is_forbidden(&error) {
-        return Refusal::Missing(PRIVILEGE.into());
+        return LoadError::Missing(PRIVILEGE.into());
     }
-    Refusal::Failed(format!("cannot load the programs: {}", told(&error)))
+    LoadError::Failed(format!("cannot load the programs: {}", told(&error)))
 }
 
-pub(crate) fn refused_program(error: ProgramError) -> Refusal {
+pub(crate) fn refused_program(error: ProgramError) -> LoadError {
     match error {
         ProgramError::LoadError { verifier_log, .. } if verifier_log.to_string().contains("processed ") => {
             rejected(&verifier_log.to_string())
         }
-        other if is_forbidden(&other) => Refusal::Missing(PRIVILEGE.into()),
-        other => Refusal::Failed(format!("cannot load the programs: {}", told(&other))),
+        other if is_forbidden(&other) => LoadError::Missing(PRIVILEGE.into()),
+        other => LoadError::Failed(format!("cannot load the programs: {}", told(&other))),
     }
 }
 
 /// The verifier ends with why, and then with what it has cost. It shows the line of each instruction as `; text @ file:line`.
-fn rejected(log: &str) -> Refusal {
+fn rejected(log: &str) -> LoadError {
     let lines: Vec<&str> = log.lines().collect();
     let end = lines.iter().rposition(|line| line.starts_with("processed ")).unwrap_or(lines.len());
     let why =
@@ -106,7 +108,7 @@ fn rejected(log: &str) -> Refusal {
     let places = lines[..end].iter().rev().filter_map(|line| line.strip_prefix("; ")?.rsplit_once(" @ "));
     let place = places.map(|(_, place)| place.trim()).next();
     let place = place.filter(|place| place.contains(".mtp:")).map(str::to_owned);
-    Refusal::Rejected { place, why: why.to_owned(), log: log.to_owned() }
+    LoadError::Rejected { place, why: why.to_owned(), log: log.to_owned() }
 }
 
 #[cfg(test)]
@@ -127,13 +129,14 @@ processed 8 insns (limit 1000000) max_states_per_insn 0
         assert!(text.starts_with("least.mtp:16: "), "{text}");
         assert!(text.contains("(R1 invalid mem access 'scalar')"), "{text}");
         assert!(!text.contains("processed"), "{text}");
-        let Refusal::Rejected { log, .. } = refusal else { panic!("it is one") };
+        let LoadError::Rejected { log, .. } = refusal else { panic!("it is one") };
         assert_eq!(log, LOG);
     }
 
     #[test]
     fn what_belongs_to_no_line_of_the_program_names_none() {
-        let Refusal::Rejected { place, .. } = rejected(&LOG.replace("least.mtp:16", "least.bpf.c:9")) else {
+        let LoadError::Rejected { place, .. } = rejected(&LOG.replace("least.mtp:16", "least.bpf.c:9"))
+        else {
             panic!("it is one")
         };
         assert_eq!(place, None);

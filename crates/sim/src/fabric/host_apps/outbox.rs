@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::pieces::Piece;
-use crate::app::desk::Desk;
+use crate::app::pending_requests::PendingRequests;
 
 /// Before what was refused is tried again, in nanoseconds.
 const AGAIN_AFTER: u64 = 10_000;
@@ -48,11 +48,11 @@ impl Outbox {
     }
 
     /// A message was refused: the application is woken, and told this number, when it may be tried again.
-    pub fn refused<W>(&mut self, piece: Piece, now: u64, number: usize, desk: &mut Desk<W>) {
+    pub fn refused<W>(&mut self, piece: Piece, now: u64, number: usize, pending: &mut PendingRequests<W>) {
         self.to_send.push_front(piece);
         if !self.waits {
             self.waits = true;
-            desk.wake(now + AGAIN_AFTER, number);
+            pending.wake(now + AGAIN_AFTER, number);
         }
     }
 

@@ -9,9 +9,9 @@ pub struct Place {
     pub host: u32,
     pub hosts: u32,
     pub seed: u64,
-    /// octets of a message at most
+    /// bytes of a message at most
     pub message: u32,
-    /// octets of a message at most when it arrives: offloads make messages longer
+    /// bytes of a message at most when it arrives: offloads make messages longer
     pub longest: u32,
     /// messages to one host that are under way at once, if that is said
     pub outstanding: Option<u32>,
@@ -32,7 +32,7 @@ pub fn host_at(address: u32, hosts: u32) -> Option<u32> {
     address.checked_sub(FIRST_ADDRESS).filter(|host| *host < hosts)
 }
 
-/// The octets of a flow begin with its number.
+/// The bytes of a flow begin with its number.
 pub fn pattern(flow: u32, seed: u64) -> Pattern {
     Pattern { number: u64::from(flow), seed }
 }

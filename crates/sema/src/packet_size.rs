@@ -11,7 +11,7 @@ const PACKET_MAX: u32 = 65_535;
 /// Parts of a header that are told one by one.
 const TOLD: usize = 6;
 
-/// What takes room in a packet, and how many octets at most.
+/// What takes room in a packet, and how many bytes at most.
 struct Share {
     what: String,
     octets: u32,
@@ -52,7 +52,7 @@ impl Checker<'_> {
     }
 }
 
-/// Octets that every packet of the blueprint has.
+/// Bytes that every packet of the blueprint has.
 fn least(program: &Program, bp: &BlueprintDef) -> u32 {
     let always = bp.parts.iter().filter(|part| part.when.is_none());
     let parts: u32 = always.map(|part| if part.varint { 1 } else { bp.part_len(part) }).sum();
@@ -60,7 +60,7 @@ fn least(program: &Program, bp: &BlueprintDef) -> u32 {
 }
 
 /// What a packet of the blueprint needs room for: everything that may stand in front of its payload, and what cannot be
-/// cut further, an octet of the payload or a frame with one.
+/// cut further, a byte of the payload or a frame with one.
 fn shares(program: &Program, bp: &BlueprintDef) -> Vec<Share> {
     let mut shares = vec![
         Share { what: "the network header".into(), octets: program.net_header.layer.header_len() },
@@ -115,7 +115,7 @@ fn told(shares: Vec<Share>, most: u32) -> String {
 mod tests {
     use carrick_syntax::diag::Severity;
 
-    /// What is said of a program whose header has so many fields of eight octets, behind one of four.
+    /// What is said of a program whose header has so many fields of eight bytes, behind one of four.
     fn said(fields: u32, payload: &str) -> Vec<(u16, Severity, String)> {
         let text = include_str!("../../../tests/programs/least.mtp");
         let more: String = (0..fields).map(|n| format!("uint64 f{n}; ")).collect();
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_header_longer_than_any_packet_is_an_error() {
-        // 20 and 4 and 8188 times 8 are 65528 octets.
+        // 20 and 4 and 8188 times 8 are 65528 bytes.
         let severity = |fields| said(fields, "").first().map(|(_, severity, _)| *severity);
         assert_eq!(severity(8188), Some(Severity::Warning));
         assert_eq!(severity(8189), Some(Severity::Error));

@@ -9,7 +9,7 @@ use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
 use super::place::{Place, address};
 use crate::app::AskData;
-use crate::app::desk::Desk;
+use crate::app::pending_requests::PendingRequests;
 use crate::core::Completion;
 use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Call, args};
@@ -34,19 +34,19 @@ struct Way {
 }
 
 /// The application of a host.
-pub struct Edge {
+pub struct HostApp {
     place: Place,
-    pub(super) desk: Desk<Waiting>,
+    pub(super) pending: PendingRequests<Waiting>,
     ways: Vec<Way>,
     by_host: FxHashMap<u32, usize>,
     pieces: Pieces,
 }
 
-impl Edge {
-    pub fn new(place: Place) -> Edge {
-        Edge {
+impl HostApp {
+    pub fn new(place: Place) -> HostApp {
+        HostApp {
             place,
-            desk: Desk::default(),
+            pending: PendingRequests::default(),
             ways: Vec::new(),
             by_host: FxHashMap::default(),
             pieces: Pieces::new(place),
@@ -80,7 +80,7 @@ impl Edge {
             (Arg::RemoteIp, u64::from(address(host))),
             (Arg::RemotePort, port),
         ]);
-        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open(way));
+        self.pending.ask(Call::Open, 0, args, AskData::None, Waiting::Open(way));
     }
 
     pub fn begin(&mut self, flow: u32, flows: &Flows) {
@@ -100,12 +100,12 @@ impl Edge {
             let octets = self.pieces.octets(piece, flows);
             let args = args(&[(Arg::Len, octets.len() as u64)]);
             let data = AskData::Send(Cow::Owned(octets));
-            self.desk.ask(Call::Send, handle, args, data, Waiting::Send(way, piece));
+            self.pending.ask(Call::Send, handle, args, data, Waiting::Send(way, piece));
         }
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
-        match self.desk.answered(done) {
+        match self.pending.answered(done) {
             Some(Waiting::Open(way)) if done.status == OK => {
                 self.ways[way].outbox.handle = Some(done.value);
                 self.receive(way);
@@ -135,7 +135,7 @@ impl Edge {
         outbox.answered();
         match status {
             OK => {}
-            BUSY => outbox.refused(piece, now, way, &mut self.desk),
+            BUSY => outbox.refused(piece, now, way, &mut self.pending),
             _ => flows.failed(piece.flow, status, now),
         }
         self.send(way, flows);
@@ -144,6 +144,12 @@ impl Edge {
     fn receive(&mut self, way: usize) {
         let Some(handle) = self.ways[way].outbox.handle else { return };
         let len = self.pieces.longest();
-        self.desk.ask(Call::Recv, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), Waiting::Recv(way));
+        self.pending.ask(
+            Call::Recv,
+            handle,
+            args(&[(Arg::Len, len)]),
+            AskData::Recv(len),
+            Waiting::Recv(way),
+        );
     }
 }

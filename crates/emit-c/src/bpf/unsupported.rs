@@ -7,7 +7,7 @@ use super::raised::following;
 
 /// Something of a program for which there is no BPF C.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit {
+pub struct Unsupported {
     /// what it is, as the beginning of a sentence
     pub what: String,
     /// the blueprint or option that it is about
@@ -16,25 +16,25 @@ pub struct Unfit {
     pub loc: Loc,
 }
 
-impl Unfit {
-    fn of(what: &str, declared: &str) -> Unfit {
+impl Unsupported {
+    fn of(what: &str, declared: &str) -> Unsupported {
         let what = format!("{what}, in `{declared}`");
-        Unfit { what, declared: Some(declared.to_owned()), loc: Loc::default() }
+        Unsupported { what, declared: Some(declared.to_owned()), loc: Loc::default() }
     }
 }
 
 /// The most events that follow one.
 const WAITING_MAX: u32 = 1024;
-/// Octets of the longest header.
+/// Bytes of the longest header.
 const HEADER_MAX: u32 = 256;
-/// Octets of the longest run of fields that are there together, or not, or move with what is before them.
+/// Bytes of the longest run of fields that are there together, or not, or move with what is before them.
 const PART_MAX: u32 = 64;
-/// Octets of the longest option.
+/// Bytes of the longest option.
 const OPTION_MAX: u8 = 64;
 
 /// The first thing of a program that no program in the kernel can be made of.
-pub fn unfit(program: &Program) -> Option<Unfit> {
-    let of = |what: String| Some(Unfit { what, declared: None, loc: Loc::default() });
+pub fn unsupported(program: &Program) -> Option<Unsupported> {
+    let of = |what: String| Some(Unsupported { what, declared: None, loc: Loc::default() });
     if program.net_header.layer != NetLayer::Ipv4 {
         return of("a network layer other than `ipv4`".into());
     }
@@ -58,7 +58,7 @@ fn sums_all(program: &Program) -> bool {
     program.blueprints.iter().flat_map(|bp| &bp.fields).any(|f| all(&f.kind))
 }
 
-fn blueprint(program: &Program) -> Option<Unfit> {
+fn blueprint(program: &Program) -> Option<Unsupported> {
     program.blueprints.iter().find_map(|bp| {
         let sums = |wanted: fn(bool, bool) -> bool| {
             bp.fields.iter().any(|f| {
@@ -79,18 +79,18 @@ fn blueprint(program: &Program) -> Option<Unfit> {
         } else {
             return None;
         };
-        Some(Unfit::of(what, &bp.name))
+        Some(Unsupported::of(what, &bp.name))
     })
 }
 
-fn types(program: &Program) -> Option<Unfit> {
+fn types(program: &Program) -> Option<Unsupported> {
     if let Some(opt) = program.opts.iter().find(|opt| opt.len > OPTION_MAX) {
-        return Some(Unfit::of("an option of more than 64 bytes", &opt.name));
+        return Some(Unsupported::of("an option of more than 64 bytes", &opt.name));
     }
     None
 }
 
-fn statement(program: &Program) -> Option<Unfit> {
+fn statement(program: &Program) -> Option<Unsupported> {
     let mut found = None;
     for function in &program.functions {
         walk::statements(&function.body, &mut |stmt| {
@@ -104,7 +104,7 @@ fn statement(program: &Program) -> Option<Unfit> {
             found.get_or_insert((what, stmt.loc));
         });
     }
-    found.map(|(what, loc)| Unfit { what: what.to_owned(), declared: None, loc })
+    found.map(|(what, loc)| Unsupported { what: what.to_owned(), declared: None, loc })
 }
 
 fn is_on_stored(stmt: &Stmt) -> bool {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/here.h"
+#include "apps/program_table.h"
 
 /* The program in a library; NULL: it has none that is the same. */
 static const struct carrick_program *from_library(const char *path, const struct carrick_program *same) {
@@ -23,12 +23,12 @@ static const struct carrick_program *from_library(const char *path, const struct
     return NULL;
 }
 
-struct carrick_here carrick_here(void) {
+struct carrick_program_table carrick_program_table(void) {
     const struct carrick_program *program = carrick_program_entry();
     const char *path = secure_getenv("CARRICK_CORE");
     if (path)
         program = from_library(path, program);
     if (!program)
         exit(2);
-    return (struct carrick_here){.program = *program};
+    return (struct carrick_program_table){.program = *program};
 }

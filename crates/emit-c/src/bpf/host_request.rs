@@ -13,13 +13,13 @@ impl Emitter<'_> {
 
     /// Members of the core: the request, and its event.
     pub(super) fn asked_members(&mut self) {
-        self.w.line("struct carrick_asked request;");
+        self.w.line("struct carrick_host_request request;");
         self.w.line(
             "uint64_t wanted; /* the handle of the instance that the event is for; 0: any with its id */",
         );
         self.w.open("struct {");
         self.event_union(&[EventKind::App, EventKind::Timer]);
-        self.w.close("} asked;");
+        self.w.close("} host_request;");
     }
 
     /// In the function of a chain: the instance that it found may not be the one that was meant.
@@ -37,17 +37,17 @@ impl Emitter<'_> {
     pub(super) fn asked_functions(&mut self) {
         let core = self.names.own("core");
         self.w.line("/* A call of an application. */");
-        self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("call")));
+        self.w.open(format!("CARRICK_GLOBAL_FN int {}(struct {core} *core) {{", self.names.own("call")));
         self.w.line("CARRICK_GIVEN(core);");
-        self.w.line("CARRICK_UNUSED const struct carrick_asked *request = &core->request;");
+        self.w.line("CARRICK_UNUSED const struct carrick_host_request *request = &core->request;");
         for number in 0..self.calls().len() {
             self.one_call_in_kernel(number);
         }
         self.w.end_with("return 0;");
         self.w.line("/* A timer of which somebody says that it is due. */");
-        self.w.open(format!("CARRICK_APART int {}(struct {core} *core) {{", self.names.own("fire")));
+        self.w.open(format!("CARRICK_GLOBAL_FN int {}(struct {core} *core) {{", self.names.own("fire")));
         self.w.line("CARRICK_GIVEN(core);");
-        self.w.line("CARRICK_UNUSED const struct carrick_asked *request = &core->request;");
+        self.w.line("CARRICK_UNUSED const struct carrick_host_request *request = &core->request;");
         for (number, ctx) in self.p.contexts.iter().enumerate() {
             for (first, timer) in ctx.timer_rows() {
                 self.one_timer(number, ctx, first, timer);
@@ -65,7 +65,7 @@ impl Emitter<'_> {
             return self.w.close("}");
         };
         self.w.line(format!(
-            "struct {} *e = &core->asked.event.{}_;",
+            "struct {} *e = &core->host_request.event.{}_;",
             self.names.declared(&event.name),
             event.name
         ));
@@ -106,7 +106,7 @@ impl Emitter<'_> {
         if self.p.chains[timer.event.index()].is_some() {
             let event = &self.p.events[timer.event.index()];
             let e = self.names.declared(&event.name);
-            self.w.line(format!("struct {e} *e = &core->asked.event.{}_;", event.name));
+            self.w.line(format!("struct {e} *e = &core->host_request.event.{}_;", event.name));
             self.w.line("CARRICK_ZERO(e);");
             self.timer_says(ctx, timer, "e->", &which);
             if event.id.is_some() {

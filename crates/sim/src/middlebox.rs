@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::link::{Link, LinkCounters};
 
 /// The core with its links: 0 leads to the client, 1 to the server, as its interfaces do.
-pub struct Between {
+pub struct Middlebox {
     pub core: Box<dyn Core>,
     pub links: [Link; 2],
     /// the earliest time for which a timer is planned
@@ -14,10 +14,10 @@ pub struct Between {
     pub(crate) astray: u64,
 }
 
-impl Between {
+impl Middlebox {
     /// A core that has not seen a packet.
-    pub fn new(core: Box<dyn Core>, links: [Link; 2]) -> Between {
-        Between { core, links, timer_at: u64::MAX, astray: 0 }
+    pub fn new(core: Box<dyn Core>, links: [Link; 2]) -> Middlebox {
+        Middlebox { core, links, timer_at: u64::MAX, astray: 0 }
     }
 
     /// A sentence, if the core sent packets by interfaces that there are not.

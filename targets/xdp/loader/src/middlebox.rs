@@ -3,13 +3,13 @@
 
 use crate::link::{Device, Whole};
 use crate::object::{INGRESS, Object, failed, fd};
-use crate::{Refusal, maps};
+use crate::{LoadError, maps};
 
 /// The most interfaces: `CARRICK_INTERFACES_MOST`.
 pub const INTERFACES: usize = 8;
 
-/// `struct carrick_between`.
-fn between(devices: &[Device]) -> Vec<u8> {
+/// `struct carrick_middlebox`.
+fn middlebox(devices: &[Device]) -> Vec<u8> {
     let all =
         |of: &dyn Fn(Option<&Device>) -> Vec<u8>| (0..INTERFACES).flat_map(|n| of(devices.get(n))).collect();
     let count = (devices.len() as u32).to_ne_bytes().to_vec();
@@ -24,8 +24,8 @@ impl Object {
     /// # Errors
     /// What the kernel says.
     pub fn set_interfaces(&self, devices: &[Device]) -> Result<(), String> {
-        let value = between(devices);
-        maps::update(fd(self.map("carrick_between")?), Some(&0_u32.to_ne_bytes()), &value)
+        let value = middlebox(devices);
+        maps::update(fd(self.map("carrick_middlebox")?), Some(&0_u32.to_ne_bytes()), &value)
             .map_err(failed("write the interfaces"))?;
         let ports = fd(self.map("carrick_ports")?);
         for (number, device) in devices.iter().enumerate() {
@@ -41,8 +41,8 @@ impl Object {
     ///
     /// # Errors
     /// Why a device does not take it; then none has it.
-    pub fn attach_between(&self, devices: &[Device]) -> Result<Vec<Whole>, Refusal> {
-        let program = self.program(INGRESS).map_err(Refusal::Failed)?;
+    pub fn attach_between(&self, devices: &[Device]) -> Result<Vec<Whole>, LoadError> {
+        let program = self.program(INGRESS).map_err(LoadError::Failed)?;
         devices.iter().map(|device| Whole::create(program, device)).collect()
     }
 }
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn interfaces_are_as_the_program_reads_them() {
         let device = |index, mac| Device { name: String::new(), index, mtu: 1500, mac: [mac; 6] };
-        let value = between(&[device(7, 1), device(9, 2)]);
+        let value = middlebox(&[device(7, 1), device(9, 2)]);
         assert_eq!(value.len(), 4 + INTERFACES * (4 + 6));
         assert_eq!(value[..12], [2_u32, 7, 9].map(u32::to_ne_bytes).concat());
         assert_eq!(value[36..49], [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 0]);

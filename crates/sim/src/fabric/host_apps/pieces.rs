@@ -24,12 +24,12 @@ impl Pieces {
         Pieces { place: Place { message: place.message.max(2 * HEAD as u32), ..place } }
     }
 
-    /// Octets of a message at most, when it arrives.
+    /// Bytes of a message at most, when it arrives.
     pub fn longest(&self) -> u64 {
         u64::from(self.place.longest.max(self.place.message))
     }
 
-    /// Octets of a message of a flow, and how many messages it has.
+    /// Bytes of a message of a flow, and how many messages it has.
     fn piece(&self, piece: Piece, flows: &Flows) -> (u64, u64) {
         let octets = flows.all[piece.flow as usize].octets;
         let count = octets.div_ceil(u64::from(self.place.message));
@@ -42,13 +42,13 @@ impl Pieces {
         (0..count as u32).map(move |number| Piece { flow, number })
     }
 
-    /// The octets of a message: its numbers, and what no other message has.
+    /// The bytes of a message: its numbers, and what no other message has.
     pub fn octets(&self, piece: Piece, flows: &Flows) -> Vec<u8> {
         let (len, _) = self.piece(piece, flows);
         self.octets_of(piece, len, flows)
     }
 
-    /// The octets of a message that an offload has made so long: it goes on as it begins.
+    /// The bytes of a message that an offload has made so long: it goes on as it begins.
     pub fn octets_of(&self, piece: Piece, wanted: u64, flows: &Flows) -> Vec<u8> {
         let (len, _) = self.piece(piece, flows);
         let offset = HEAD as u64 + len * u64::from(piece.number);

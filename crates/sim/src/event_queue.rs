@@ -43,7 +43,7 @@ impl<E> Ord for Entry<E> {
 
 /// A queue of happenings whose time never runs backwards.
 #[derive(Debug)]
-pub struct Agenda<E> {
+pub struct EventQueue<E> {
     planned: u64,
     /// the bucket, counted from time 0, whose entries are in `now`
     turn: u64,
@@ -55,9 +55,9 @@ pub struct Agenda<E> {
     later: BinaryHeap<Reverse<Entry<E>>>,
 }
 
-impl<E: Copy> Default for Agenda<E> {
+impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
-        Agenda {
+        EventQueue {
             planned: 0,
             turn: 0,
             now: Vec::new(),
@@ -68,7 +68,7 @@ impl<E: Copy> Default for Agenda<E> {
     }
 }
 
-impl<E: Copy> Agenda<E> {
+impl<E: Copy> EventQueue<E> {
     /// Plans something for a time, in nanoseconds; what is past happens next.
     pub fn plan(&mut self, at: u64, what: E) {
         self.planned += 1;
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn what_was_planned_comes_in_order() {
         let mut rng = Rng::new(5, 5);
-        let mut agenda = Agenda::default();
+        let mut event_queue = EventQueue::default();
         let mut plain = BinaryHeap::new();
         let (mut now, mut number) = (0, 0_u64);
         for _ in 0..50_000 {
@@ -147,16 +147,16 @@ mod tests {
                 number += 1;
                 let far = [1, 100, 5_000, 300_000, 50_000_000][rng.below(5) as usize];
                 let at = now + rng.below(far);
-                agenda.plan(at, number);
+                event_queue.plan(at, number);
                 plain.push(Reverse((at, number)));
             }
             let expected = plain.pop().map(|Reverse(due)| due);
-            assert_eq!(agenda.next(), expected);
+            assert_eq!(event_queue.next(), expected);
             now = expected.map_or(now, |(at, _)| at);
         }
         while let Some(Reverse(due)) = plain.pop() {
-            assert_eq!(agenda.next(), Some(due));
+            assert_eq!(event_queue.next(), Some(due));
         }
-        assert_eq!(agenda.next(), None);
+        assert_eq!(event_queue.next(), None);
     }
 }

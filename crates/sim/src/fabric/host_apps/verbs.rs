@@ -11,7 +11,7 @@ use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
 use super::place::{Place, address};
 use crate::app::AskData;
-use crate::app::desk::Desk;
+use crate::app::pending_requests::PendingRequests;
 use crate::core::Completion;
 use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Call, args};
@@ -24,7 +24,7 @@ const WINDOW: usize = 16;
 const RECEIVES: usize = 32;
 /// The first number of a queue pair between two hosts: the even ones are of flows to the higher host.
 const QUEUE_PAIR: u64 = 16;
-/// Of what a receive completes with, the octets.
+/// Of what a receive completes with, the bytes.
 const OCTETS: u64 = (1 << 31) - 1;
 
 #[derive(Debug, Clone, Copy)]
@@ -56,19 +56,19 @@ struct Way {
 }
 
 /// The application of a host.
-pub struct Edge {
+pub struct HostApp {
     place: Place,
-    pub(super) desk: Desk<Waiting>,
+    pub(super) pending: PendingRequests<Waiting>,
     lanes: Vec<Lane>,
     by_host: FxHashMap<u32, Way>,
     pieces: Pieces,
 }
 
-impl Edge {
-    pub fn new(place: Place) -> Edge {
-        Edge {
+impl HostApp {
+    pub fn new(place: Place) -> HostApp {
+        HostApp {
             place,
-            desk: Desk::default(),
+            pending: PendingRequests::default(),
             lanes: Vec::new(),
             by_host: FxHashMap::default(),
             pieces: Pieces::new(place),
@@ -115,7 +115,7 @@ impl Edge {
             (Arg::SendPsn, psn(self.place.host < host)),
             (Arg::RecvPsn, psn(self.place.host > host)),
         ]);
-        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open(place));
+        self.pending.ask(Call::Open, 0, args, AskData::None, Waiting::Open(place));
     }
 
     pub fn begin(&mut self, flow: u32, flows: &mut Flows, now: u64) {
@@ -156,12 +156,12 @@ impl Edge {
             let octets = self.pieces.octets(piece, flows);
             let args = args(&[(Arg::Len, octets.len() as u64)]);
             let data = AskData::Send(Cow::Owned(octets));
-            self.desk.ask(Call::PostSend, handle, args, data, Waiting::Send(place, piece));
+            self.pending.ask(Call::PostSend, handle, args, data, Waiting::Send(place, piece));
         }
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
-        match self.desk.answered(done) {
+        match self.pending.answered(done) {
             Some(Waiting::Open(place)) if done.status == OK => {
                 self.lanes[place].outbox.handle = Some(done.value);
                 if self.lanes[place].sends {
@@ -192,7 +192,7 @@ impl Edge {
                 self.serve(host, flows, now);
             }
             OK => self.send(place, flows),
-            BUSY if lane.broken.is_none() => lane.outbox.refused(piece, now, place, &mut self.desk),
+            BUSY if lane.broken.is_none() => lane.outbox.refused(piece, now, place, &mut self.pending),
             status => self.breaks(place, status, flows, now),
         }
     }
@@ -217,7 +217,7 @@ impl Edge {
     fn receive(&mut self, place: usize) {
         let Some(handle) = self.lanes[place].outbox.handle else { return };
         let len = self.pieces.longest();
-        self.desk.ask(
+        self.pending.ask(
             Call::PostRecv,
             handle,
             args(&[(Arg::Len, len)]),

@@ -8,7 +8,7 @@
 
 #include "carrick/ip.h"
 #include "carrick/records.h"
-#include "host/between.h"
+#include "host/middlebox.h"
 #include "host/records.h"
 
 #define ETHER_VLAN 0x8100u
@@ -19,7 +19,7 @@ struct outlet {
     uint32_t used, room;
 };
 
-struct carrick_between {
+struct carrick_middlebox {
     struct outlet outlets[CARRICK_INTERFACES];
     uint8_t *spare; /* a frame, for packets whose port is full or is not known */
 };
@@ -41,35 +41,35 @@ static bool ports_fit(const struct carrick_host_config *config, struct carrick_p
     return true;
 }
 
-bool between_open(struct carrick_host *host, const struct carrick_host_config *config,
-                  struct carrick_port_error *error) {
+bool middlebox_open(struct carrick_host *host, const struct carrick_host_config *config,
+                    struct carrick_port_error *error) {
     if (!ports_fit(config, error))
         return false;
     uint32_t largest = 0;
     for (uint32_t i = 0; i < config->port_count; i++)
         largest =
             largest < carrick_port_frame_max(config->ports[i]) ? carrick_port_frame_max(config->ports[i]) : largest;
-    host->between = calloc(1, sizeof *host->between);
+    host->middlebox = calloc(1, sizeof *host->middlebox);
     bool open =
-        host->between && carrick_bridge_open(&host->bridge, config->ports, config->port_count, config->core.seed);
+        host->middlebox && carrick_bridge_open(&host->bridge, config->ports, config->port_count, config->core.seed);
     if (open)
-        open = (host->between->spare = calloc(1, largest)) != NULL;
+        open = (host->middlebox->spare = calloc(1, largest)) != NULL;
     if (!open)
         snprintf(error->text, sizeof error->text, "There is not enough memory for the tables of a bridge.");
     return open;
 }
 
-void between_close(struct carrick_host *host) {
-    if (!host->between)
+void middlebox_close(struct carrick_host *host) {
+    if (!host->middlebox)
         return;
     carrick_bridge_close(&host->bridge);
-    free(host->between->spare);
-    free(host->between);
-    host->between = NULL;
+    free(host->middlebox->spare);
+    free(host->middlebox);
+    host->middlebox = NULL;
 }
 
 static void outlet_commit(struct carrick_host *host, uint32_t port) {
-    struct outlet *outlet = &host->between->outlets[port];
+    struct outlet *outlet = &host->middlebox->outlets[port];
     if (outlet->used > 0)
         carrick_port_commit(host->ports[port], host->now, outlet->frames, outlet->used);
     outlet->used = outlet->room = 0;
@@ -77,7 +77,7 @@ static void outlet_commit(struct carrick_host *host, uint32_t port) {
 
 /* Where the next frame of a port is to be written; NULL: the port is full. */
 static uint8_t *outlet_next(struct carrick_host *host, uint32_t port) {
-    struct outlet *outlet = &host->between->outlets[port];
+    struct outlet *outlet = &host->middlebox->outlets[port];
     if (outlet->used == outlet->room) {
         outlet_commit(host, port);
         outlet->room = carrick_port_reserve(host->ports[port], host->now, outlet->frames, CARRICK_PORT_BATCH);
@@ -95,7 +95,7 @@ static bool port_takes(const struct carrick_port *port, const uint8_t *frame, ui
 
 /* Sends a frame, which may have been written where the port's next one is. */
 static void outlet_put(struct carrick_host *host, uint32_t port, const uint8_t *frame, uint32_t len) {
-    struct outlet *outlet = &host->between->outlets[port];
+    struct outlet *outlet = &host->middlebox->outlets[port];
     uint8_t *place = outlet_next(host, port);
     if (!port_takes(host->ports[port], frame, len)) {
         host->bridge.counters[CARRICK_BRIDGE_TOO_LONG]++;
@@ -123,10 +123,10 @@ static void send_to(struct carrick_host *host, uint32_t to, const uint8_t *frame
 static uint8_t *place_for_next(struct carrick_host *host) {
     uint32_t toward = host->bridge.toward;
     uint8_t *place = host->bridge.frame && toward < host->port_count ? outlet_next(host, toward) : NULL;
-    return place ? place : host->between->spare;
+    return place ? place : host->middlebox->spare;
 }
 
-uint32_t between_drain(struct carrick_host *host) {
+uint32_t middlebox_drain(struct carrick_host *host) {
     const struct carrick_program *program = host->program;
     uint32_t headroom = host->bridge.headroom, mtu = host->net.config.mtu, total = 0;
     for (;; total++) {
@@ -147,17 +147,17 @@ static void feed(struct carrick_host *host, uint32_t interface, const uint8_t *p
         carrick_record_packet(host, CARRICK_RECORD_ARRIVED, packet, len);
     bool stuck = false;
     while (host->program->rx_on(host->core, interface, packet, len, host->now) == CARRICK_AGAIN) {
-        bool moved = between_drain(host) != 0; /* events that waited are handled there too */
+        bool moved = middlebox_drain(host) != 0; /* events that waited are handled there too */
         if (!moved && stuck) {
             host->bridge.counters[CARRICK_BRIDGE_REFUSED]++;
             break;
         }
         stuck = !moved;
     }
-    (void)between_drain(host);
+    (void)middlebox_drain(host);
 }
 
-bool between_receive(struct carrick_host *host) {
+bool middlebox_receive(struct carrick_host *host) {
     struct carrick_frame frames[CARRICK_PORT_BATCH];
     bool worked = false;
     for (uint32_t port = 0; port < host->port_count; port++) {
@@ -175,7 +175,7 @@ bool between_receive(struct carrick_host *host) {
     return worked;
 }
 
-void between_push(struct carrick_host *host) {
+void middlebox_push(struct carrick_host *host) {
     struct carrick_frame none[1];
     for (uint32_t port = 0; port < host->port_count; port++) {
         outlet_commit(host, port);

@@ -8,7 +8,7 @@ use crate::core::Completion;
 use crate::interface::{Args, Call};
 
 /// Requests that wait for their answers, by token, and what is to be asked; `W` says what a request is for.
-pub(crate) struct Desk<W> {
+pub(crate) struct PendingRequests<W> {
     token: u64,
     waiting: FxHashMap<u64, W>,
     asks: Vec<Ask>,
@@ -16,13 +16,13 @@ pub(crate) struct Desk<W> {
     again: u64,
 }
 
-impl<W> Default for Desk<W> {
-    fn default() -> Desk<W> {
-        Desk { token: 0, waiting: FxHashMap::default(), asks: Vec::new(), again: 0 }
+impl<W> Default for PendingRequests<W> {
+    fn default() -> PendingRequests<W> {
+        PendingRequests { token: 0, waiting: FxHashMap::default(), asks: Vec::new(), again: 0 }
     }
 }
 
-impl<W> Desk<W> {
+impl<W> PendingRequests<W> {
     /// Makes a request, under a token of its own.
     pub(crate) fn ask(&mut self, call: Call, handle: u64, args: Args, data: AskData, waiting: W) {
         self.token += 1;

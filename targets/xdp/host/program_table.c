@@ -2,7 +2,7 @@
 /* The core of this executable's program is in the kernel; the program itself says what can be asked of it. */
 #include <string.h>
 
-#include "apps/here.h"
+#include "apps/program_table.h"
 #include "core.h"
 
 static struct carrick_port *here_open(const char *spec, struct carrick_port_error *error) {
@@ -19,21 +19,21 @@ static struct carrick_port *here_open(const char *spec, struct carrick_port_erro
 
 /* What it counts beside what all programs do. Its packets pass elsewhere, and the host is that of an endpoint. */
 static void here_counts_between(struct carrick_program *program) {
-    static const char *const between[] = {CARRICK_BETWEEN_COUNTER_NAMES};
-    static const char *names[CARRICK_COUNTERS + CARRICK_BETWEEN_COUNTERS];
+    static const char *const middlebox[] = {CARRICK_MIDDLEBOX_COUNTER_NAMES};
+    static const char *names[CARRICK_COUNTERS + CARRICK_MIDDLEBOX_COUNTERS];
     memcpy(names, program->counter_names, CARRICK_COUNTERS * sizeof *names);
-    memcpy(names + CARRICK_COUNTERS, between, sizeof between);
+    memcpy(names + CARRICK_COUNTERS, middlebox, sizeof middlebox);
     program->counter_names = names;
-    program->counter_count = CARRICK_COUNTERS + CARRICK_BETWEEN_COUNTERS;
+    program->counter_count = CARRICK_COUNTERS + CARRICK_MIDDLEBOX_COUNTERS;
     program->rx_on = NULL;
     program->tx_interface = NULL;
 }
 
-struct carrick_here carrick_here(void) {
-    struct carrick_here here = {.program = *carrick_program_entry(),
-                                .kind = "kernel",
-                                .usage = "kernel:FOLDER or kernel:MAP=FD,...",
-                                .open = here_open};
+struct carrick_program_table carrick_program_table(void) {
+    struct carrick_program_table here = {.program = *carrick_program_entry(),
+                                         .kind = "kernel",
+                                         .usage = "kernel:FOLDER or kernel:MAP=FD,...",
+                                         .open = here_open};
     struct carrick_program *program = &here.program;
     program->footprint = carrick_kernel_footprint;
     program->capacity = carrick_kernel_capacity;
@@ -50,8 +50,8 @@ struct carrick_here carrick_here(void) {
     program->counters = carrick_kernel_counters;
     program->open_contexts = carrick_kernel_open_contexts;
     program->identify = carrick_kernel_identify;
-    here.between = program->rx_on != NULL;
-    if (here.between)
+    here.middlebox = program->rx_on != NULL;
+    if (here.middlebox)
         here_counts_between(program);
     bool parts = program->interface_name && strstr(program->interface_name, "stream");
     program->request_most = parts ? CARRICK_STAGED_STREAM : CARRICK_STAGED_WHOLE;

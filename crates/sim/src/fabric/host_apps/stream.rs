@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::place::{Place, address, pattern};
 use crate::app::AskData;
-use crate::app::desk::Desk;
+use crate::app::pending_requests::PendingRequests;
 use crate::core::Completion;
 use crate::fabric::flows::{Flows, OCTETS_MIN};
 use crate::interface::{Arg, Args, Call, args};
@@ -20,7 +20,7 @@ const BACKLOG: u64 = 1024;
 /// The first port of a connection, and how many there are.
 const LOCAL_PORT: u64 = 10_000;
 const LOCAL_PORTS: u64 = 50_000;
-/// Octets in one send, and in one recv.
+/// Bytes in one send, and in one recv.
 const CHUNK: u64 = 65_536;
 
 #[derive(Debug, Clone, Copy)]
@@ -56,16 +56,16 @@ struct Conn {
     sent: u64,
     sending: bool,
     shut: bool,
-    /// the flow that arrives, the octets of its number until it is known, and what is there of it
+    /// the flow that arrives, the bytes of its number until it is known, and what is there of it
     taking: Option<u32>,
     head: Vec<u8>,
     taken: u64,
 }
 
 /// The application of a host.
-pub struct Edge {
+pub struct HostApp {
     place: Place,
-    pub(super) desk: Desk<Waiting>,
+    pub(super) pending: PendingRequests<Waiting>,
     conns: Vec<Conn>,
     /// places among them that are free
     free: Vec<usize>,
@@ -75,13 +75,13 @@ pub struct Edge {
     carriers: Option<FxHashMap<u32, Carrier>>,
 }
 
-impl Edge {
+impl HostApp {
     /// `several`: a connection has several streams.
-    pub fn new(place: Place, several: bool) -> Edge {
-        Edge {
+    pub fn new(place: Place, several: bool) -> HostApp {
+        HostApp {
             carriers: several.then(FxHashMap::default),
             place,
-            desk: Desk::default(),
+            pending: PendingRequests::default(),
             conns: Vec::new(),
             free: Vec::new(),
             opened: 0,
@@ -92,7 +92,7 @@ impl Edge {
     pub fn start(&mut self) {
         let local = u64::from(address(self.place.host));
         let args = args(&[(Arg::LocalIp, local), (Arg::LocalPort, PORT), (Arg::Backlog, BACKLOG)]);
-        self.desk.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen);
+        self.pending.ask(Call::Listen, 0, args, AskData::None, Waiting::Listen);
     }
 
     fn conn(&mut self, conn: Conn) -> usize {
@@ -136,7 +136,7 @@ impl Edge {
     }
 
     fn open_stream(&mut self, carrier: u64, conn: usize) {
-        self.desk.ask(Call::OpenStream, carrier, Args::default(), AskData::None, Waiting::Connect(conn));
+        self.pending.ask(Call::OpenStream, carrier, Args::default(), AskData::None, Waiting::Connect(conn));
     }
 
     /// The connection to a host is there, or is not: then the next flow to it tries again.
@@ -159,11 +159,11 @@ impl Edge {
             (Arg::RemotePort, PORT),
         ]);
         self.opened += 1;
-        self.desk.ask(Call::Connect, 0, args, AskData::None, waiting);
+        self.pending.ask(Call::Connect, 0, args, AskData::None, waiting);
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
-        match self.desk.answered(done) {
+        match self.pending.answered(done) {
             Some(Waiting::Listen) if done.status == OK => self.accept(done.value),
             Some(Waiting::Accept(listener)) if done.status == OK => {
                 self.accept(listener);
@@ -193,12 +193,12 @@ impl Edge {
     }
 
     fn accept(&mut self, listener: u64) {
-        self.desk.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
+        self.pending.ask(Call::Accept, listener, Args::default(), AskData::None, Waiting::Accept(listener));
     }
 
     fn accept_stream(&mut self, carrier: u64) {
         let waiting = Waiting::AcceptStream(carrier);
-        self.desk.ask(Call::AcceptStream, carrier, Args::default(), AskData::None, waiting);
+        self.pending.ask(Call::AcceptStream, carrier, Args::default(), AskData::None, waiting);
     }
 
     fn accepted(&mut self, handle: u64, flows: &Flows) {
@@ -218,7 +218,7 @@ impl Edge {
         let Some(&flow) = c.to_send.front() else {
             if self.carriers.is_some() || !self.place.keep {
                 c.shut = true;
-                self.desk.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
+                self.pending.ask(Call::Shutdown, handle, Args::default(), AskData::None, Waiting::Nothing);
             }
             return;
         };
@@ -226,7 +226,7 @@ impl Edge {
         c.sending = true;
         let octets = pattern(flow, self.place.seed).octets(c.sent, len as usize);
         let args = args(&[(Arg::Len, len)]);
-        self.desk.ask(Call::Send, handle, args, AskData::Send(octets), Waiting::Send(conn));
+        self.pending.ask(Call::Send, handle, args, AskData::Send(octets), Waiting::Send(conn));
     }
 
     fn sent(&mut self, conn: usize, done: &Completion, flows: &mut Flows, now: u64) {
@@ -254,7 +254,7 @@ impl Edge {
             None => OCTETS_MIN - c.head.len() as u64,
         };
         let args = args(&[(Arg::Len, len)]);
-        self.desk.ask(Call::Recv, c.handle, args, AskData::Recv(len), Waiting::Recv(conn));
+        self.pending.ask(Call::Recv, c.handle, args, AskData::Recv(len), Waiting::Recv(conn));
     }
 
     fn received(&mut self, conn: usize, done: &Completion, flows: &mut Flows, now: u64) {
@@ -310,7 +310,7 @@ impl Edge {
             // A stream that has ended in both directions is not there any more.
             let gone = self.carriers.is_some() && c.shut && status == END_OF_STREAM;
             if c.connected && !gone {
-                self.desk.ask(end, handle, Args::default(), AskData::None, Waiting::Nothing);
+                self.pending.ask(end, handle, Args::default(), AskData::None, Waiting::Nothing);
             }
         }
         self.release(conn);

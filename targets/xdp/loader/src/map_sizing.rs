@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much room there is, which follows the program's parameters: how many instances, and how many octets their units hold.
+//! How much room there is, which follows the program's parameters: how many instances, and how many bytes their units hold.
 
 use carrick_ir::{
     ContextDef, Expr, ExprKind, Interface, ParamId, Program, SchedBlock, SchedInputs, fold, units,
 };
 
-use crate::Refusal;
+use crate::LoadError;
 use crate::layout::{PIECE, staged_octets};
 
 /// What the kernel's numbers of elements hold.
 const MANY: u64 = 1 << 30;
 /// Keys that an index has beyond its instances: while one gets another id, both are there.
 const BETWEEN_IDS: u64 = 64;
-/// Requests whose octets are staged at once: two for each instance with units, one that sends and one that receives, but so
+/// Requests whose bytes are staged at once: two for each instance with units, one that sends and one that receives, but so
 /// many at least. Of messages so many at most.
 const STAGED: (u64, u64) = (64, 512);
-/// Octets of the ring of reports: so many for each instance, and so many at least. Each may have four requests open, and a
+/// Bytes of the ring of reports: so many for each instance, and so many at least. Each may have four requests open, and a
 /// completion takes 48.
 const REPORTS: (u64, u64) = (256, 1 << 20);
 /// Inputs of scheduling blocks: a heap of so many has no more levels than programs look at (`CARRICK_LEVELS`).
@@ -25,9 +25,9 @@ const INPUTS: u32 = 1 << 24;
 pub(crate) struct Room {
     /// of maps: how many elements
     pub elements: Vec<(String, u32)>,
-    /// octets of the units of all instances, and of the requests that are open at once; all else is small beside them
+    /// bytes of the units of all instances, and of the requests that are open at once; all else is small beside them
     octets: u64,
-    /// whose instances take most of these, how many there are, and how many octets each takes
+    /// whose instances take most of these, how many there are, and how many bytes each takes
     most: (usize, u64, u64),
 }
 
@@ -35,14 +35,14 @@ pub(crate) struct Room {
 ///
 /// # Errors
 /// There is not so much free.
-pub(crate) fn fits(program: &Program, params: &[u64], room: &Room, free: u64) -> Result<(), Refusal> {
+pub(crate) fn fits(program: &Program, params: &[u64], room: &Room, free: u64) -> Result<(), LoadError> {
     if room.octets <= free {
         return Ok(());
     }
     let (number, instances, each) = room.most;
     let ctx = &program.contexts[number];
     let mib = |octets: u64| octets.div_ceil(1 << 20);
-    Err(Refusal::Missing(format!(
+    Err(LoadError::Missing(format!(
         "there is not enough memory: {instances} instances of `{}`, each with units of {} KiB, and their requests take {} MiB, of which {} are free; {}",
         ctx.name,
         each >> 10,
@@ -75,7 +75,7 @@ fn less(program: &Program, params: &[u64], capacity: &Expr, free: u64) -> String
 ///
 /// # Errors
 /// If a unit of data would have another size than the program was built with, or there is no room for so many instances.
-pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
+pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, LoadError> {
     let mut elements = Vec::new();
     let (mut all, mut transfers, mut octets, mut most) = (0_u64, 0_u64, 0_u64, (0, 0, 0));
     let built = |id: ParamId| program.params.get(id.index()).map(|p| p.default);
@@ -84,7 +84,7 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
         let rings = || [&ctx.tx_capacity, &ctx.rx_capacity].into_iter().flatten();
         let most_grown = ctx.rx_growth.as_ref().map(|growth| &growth.most);
         if rings().chain(most_grown).any(|size| ring(program, size, &built) != ring(program, size, &given)) {
-            return Err(Refusal::Failed(format!(
+            return Err(LoadError::Failed(format!(
                 "the room of `{}` for data is fixed when a program is built for the kernel; leave its parameters as they are, or change their defaults",
                 ctx.name
             )));
@@ -120,7 +120,7 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
             [("slots", instances), ("free", instances), ("memory", instances), ("index", keys)]
         {
             let count = u32::try_from(count).map_err(|_| {
-                Refusal::Failed(format!("there is no room for so many instances of `{}`", ctx.name))
+                LoadError::Failed(format!("there is no room for so many instances of `{}`", ctx.name))
             })?;
             elements.push((format!("{map}_{number}"), count));
         }
@@ -135,7 +135,8 @@ pub(crate) fn room(program: &Program, params: &[u64]) -> Result<Room, Refusal> {
     elements.push(("carrick_reports".to_owned(), reports as u32));
     elements.extend(inputs(program, &given)?);
     let processors = aya::util::nr_cpus();
-    let processors = processors.map_err(|(_, e)| Refusal::Failed(format!("cannot count processors: {e}")))?;
+    let processors =
+        processors.map_err(|(_, e)| LoadError::Failed(format!("cannot count processors: {e}")))?;
     elements.push(("carrick_frames".to_owned(), processors as u32));
     Ok(Room { elements, octets, most })
 }
@@ -172,7 +173,10 @@ fn staged(program: &Program, transfers: u64) -> u64 {
 }
 
 /// How many elements the inputs of scheduling blocks are; nothing without blocks.
-fn inputs(program: &Program, of: &dyn Fn(ParamId) -> Option<u64>) -> Result<Option<(String, u32)>, Refusal> {
+fn inputs(
+    program: &Program,
+    of: &dyn Fn(ParamId) -> Option<u64>,
+) -> Result<Option<(String, u32)>, LoadError> {
     let instances = program.contexts.iter().filter(|ctx| !ctx.global);
     let instances = instances.map(|ctx| fold::fold(program, &ctx.capacity, of).unwrap_or(1).max(1));
     let flows = instances.fold(1, u64::saturating_add);
@@ -184,11 +188,11 @@ fn inputs(program: &Program, of: &dyn Fn(ParamId) -> Option<u64>) -> Result<Opti
     let Some(all) = all else { return Ok(None) };
     match u32::try_from(all) {
         Ok(count) if count <= INPUTS => Ok(Some(("carrick_inputs".to_owned(), count))),
-        _ => Err(Refusal::Failed(format!("there is no room for {all} queues of flows; {INPUTS} have it"))),
+        _ => Err(LoadError::Failed(format!("there is no room for {all} queues of flows; {INPUTS} have it"))),
     }
 }
 
-/// Octets of the ring of a unit.
+/// Bytes of the ring of a unit.
 fn ring(program: &Program, octets: &Expr, of: &dyn Fn(ParamId) -> Option<u64>) -> u64 {
     fold::fold(program, octets, of).unwrap_or(1).max(1).next_power_of_two()
 }

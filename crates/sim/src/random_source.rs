@@ -8,12 +8,12 @@ use crate::rng::Rng;
 const STREAM: u64 = 2;
 
 /// A seed replays exactly.
-pub struct Dice(Rng);
+pub struct RandomSource(Rng);
 
-impl Dice {
+impl RandomSource {
     /// Another seed gives other numbers.
-    pub fn new(seed: u64) -> Dice {
-        Dice(Rng::new(seed, STREAM))
+    pub fn new(seed: u64) -> RandomSource {
+        RandomSource(Rng::new(seed, STREAM))
     }
 
     /// 0 to `below` - 1.
@@ -39,7 +39,7 @@ impl Dice {
     }
 
     /// One bit, or what the network layer does not notice: behind its header a packet is cut off or overwritten, or one
-    /// octet, perhaps of some length, is a little other.
+    /// byte, perhaps of some length, is a little other.
     pub fn damage(&mut self, packet: &mut Vec<u8>) {
         let len = packet.len() as u64;
         // Whole frames may be shorter than a network header.
@@ -56,7 +56,7 @@ impl Dice {
                 packet[at] = packet[at].wrapping_add(self.roll(9) as u8).wrapping_sub(4);
             }
             _ => {
-                // The first octets mostly say what the others are.
+                // The first bytes mostly say what the others are.
                 let from = 20 + self.roll(4).min(len - 20);
                 let to = from + self.roll(len - from + 1);
                 for octet in &mut packet[from as usize..to as usize] {

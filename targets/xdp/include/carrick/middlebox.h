@@ -9,40 +9,40 @@
  *     IPv4                          to the program
  *     to a host of the same side    nowhere
  */
-#ifndef CARRICK_XDP_BETWEEN_H
-#define CARRICK_XDP_BETWEEN_H
+#ifndef CARRICK_XDP_MIDDLEBOX_H
+#define CARRICK_XDP_MIDDLEBOX_H
 
 #include "carrick/reading.h"
 #include "carrick/stations.h"
 
 #define CARRICK_ETHER_IPV4 0x0800u
 #define CARRICK_ETHER_ARP  0x0806u
-#define CARRICK_ARP        28u /* octets of ARP for IPv4 over Ethernet (RFC 826) */
+#define CARRICK_ARP        28u /* bytes of ARP for IPv4 over Ethernet (RFC 826) */
 /* In place of an interface: the program has the packet. */
 #define CARRICK_PROGRAM 258u
 
-CARRICK_INLINE struct carrick_between *carrick_between_here(void) {
+CARRICK_INLINE struct carrick_middlebox *carrick_middlebox_here(void) {
     uint32_t only = 0;
-    return bpf_map_lookup_elem(&carrick_between, &only);
+    return bpf_map_lookup_elem(&carrick_middlebox, &only);
 }
 
 /* By which interface the frame came. */
-CARRICK_INLINE uint32_t carrick_arrived_by(const struct carrick_between *between, uint32_t device) {
+CARRICK_INLINE uint32_t carrick_arrived_by(const struct carrick_middlebox *middlebox, uint32_t device) {
     for (uint32_t i = 0; i < CARRICK_INTERFACES_MOST; i++)
-        if (between->devices[i] == device)
+        if (middlebox->devices[i] == device)
             return i;
     return CARRICK_INTERFACES_MOST;
 }
 
 /* The others than that by which the frame came. */
-CARRICK_INLINE uint32_t carrick_others(const struct carrick_store *s, const struct carrick_between *between) {
-    return between->count == 2 ? 1 - (s->interface & 1) : CARRICK_OTHERS;
+CARRICK_INLINE uint32_t carrick_others(const struct carrick_store *s, const struct carrick_middlebox *middlebox) {
+    return middlebox->count == 2 ? 1 - (s->interface & 1) : CARRICK_OTHERS;
 }
 
 /* Where an IPv4 destination leads with this hardware address. */
-CARRICK_APART int CARRICK_OWN(route)(struct CARRICK_OWN(core) * core, uint32_t destination, uint64_t mac) {
-    struct carrick_between *between = carrick_between_here();
-    if (!core || !between)
+CARRICK_GLOBAL_FN int CARRICK_OWN(route)(struct CARRICK_OWN(core) * core, uint32_t destination, uint64_t mac) {
+    struct carrick_middlebox *middlebox = carrick_middlebox_here();
+    if (!core || !middlebox)
         return (int)CARRICK_NOWHERE;
     const struct carrick_station *station = NULL;
     if (!(mac & CARRICK_GROUP)) {
@@ -52,17 +52,17 @@ CARRICK_APART int CARRICK_OWN(route)(struct CARRICK_OWN(core) * core, uint32_t d
     }
     if (station && station->heard)
         return station->interface;
-    return (int)(core->store.framed ? carrick_others(&core->store, between) : CARRICK_NOWHERE);
+    return (int)(core->store.framed ? carrick_others(&core->store, middlebox) : CARRICK_NOWHERE);
 }
 
 /* An IPv4 packet, or something malformed that claims to be one, which the program counts. */
 CARRICK_INLINE uint32_t CARRICK_OWN(enter_ipv4)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core,
-                                                const struct carrick_between *between) {
+                                                const struct carrick_middlebox *middlebox) {
     struct carrick_store *s = &core->store;
     const uint8_t *p = core->in;
     s->framed = true;
     s->source = s->destination = 0;
-    s->toward = carrick_others(s, between);
+    s->toward = carrick_others(s, middlebox);
     if (bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET, core->in, CARRICK_IP_HEADER) != 0)
         return CARRICK_PROGRAM;
     s->source = carrick_load32(p + 12);
@@ -72,7 +72,7 @@ CARRICK_INLINE uint32_t CARRICK_OWN(enter_ipv4)(struct xdp_md *ctx, struct CARRI
     if (carrick_is_host(s->destination) && !carrick_is_group(s->ethernet))
         carrick_station_note(&carrick_addresses, s->destination, core->now, s->ethernet, false, 0);
     s->toward = (uint32_t)CARRICK_OWN(route)(core, s->destination, carrick_mac_number(s->ethernet));
-    return s->toward == s->interface ? carrick_count(CARRICK_BETWEEN_LOCAL) : CARRICK_PROGRAM;
+    return s->toward == s->interface ? carrick_count(CARRICK_MIDDLEBOX_LOCAL) : CARRICK_PROGRAM;
 }
 
 CARRICK_INLINE void CARRICK_OWN(learn_arp)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
@@ -87,15 +87,15 @@ CARRICK_INLINE void CARRICK_OWN(learn_arp)(struct xdp_md *ctx, struct CARRICK_OW
 
 /* A frame that is not IPv4. */
 CARRICK_INLINE uint32_t CARRICK_OWN(enter_other)(struct CARRICK_OWN(core) * core,
-                                                 const struct carrick_between *between) {
+                                                 const struct carrick_middlebox *middlebox) {
     const struct carrick_store *s = &core->store;
     const struct carrick_station *to = NULL;
     if (!carrick_is_group(s->ethernet))
         to = carrick_station(&carrick_macs, carrick_mac_number(s->ethernet), core->now);
     if (to && to->interface == s->interface)
-        return carrick_count(CARRICK_BETWEEN_LOCAL);
-    (void)carrick_count(CARRICK_BETWEEN_PASSED);
-    return to ? to->interface : carrick_others(s, between);
+        return carrick_count(CARRICK_MIDDLEBOX_LOCAL);
+    (void)carrick_count(CARRICK_MIDDLEBOX_PASSED);
+    return to ? to->interface : carrick_others(s, middlebox);
 }
 
 /* A frame of the loader, which says by which interface it came. */
@@ -107,31 +107,31 @@ CARRICK_INLINE uint32_t CARRICK_OWN(enter_here)(struct CARRICK_OWN(core) * core)
 }
 
 /* A frame: the bridge learns from it, and says where it goes. */
-CARRICK_APART int CARRICK_OWN(enter)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(enter)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     CARRICK_GIVEN(core);
     struct carrick_store *s = &core->store;
-    const struct carrick_between *between = carrick_between_here();
-    CARRICK_GIVEN(between);
+    const struct carrick_middlebox *middlebox = carrick_middlebox_here();
+    CARRICK_GIVEN(middlebox);
     s->framed = false;
     if (bpf_xdp_load_bytes(ctx, 0, s->ethernet, CARRICK_ETHERNET) != 0)
-        return (int)carrick_count(CARRICK_BETWEEN_SHORT);
+        return (int)carrick_count(CARRICK_MIDDLEBOX_SHORT);
     if (core->device == 0)
         return (int)CARRICK_OWN(enter_here)(core);
-    s->interface = carrick_arrived_by(between, ctx->ingress_ifindex);
+    s->interface = carrick_arrived_by(middlebox, ctx->ingress_ifindex);
     if (!carrick_is_group(s->ethernet + 6))
         carrick_station_note(&carrick_macs, carrick_mac_number(s->ethernet + 6), core->now, s->ethernet + 6, true,
                              s->interface);
     uint32_t type = carrick_load16(s->ethernet + 12);
     if (type == CARRICK_ETHER_IPV4)
-        return (int)CARRICK_OWN(enter_ipv4)(ctx, core, between);
+        return (int)CARRICK_OWN(enter_ipv4)(ctx, core, middlebox);
     if (type == CARRICK_ETHER_ARP)
         CARRICK_OWN(learn_arp)(ctx, core);
-    return (int)CARRICK_OWN(enter_other)(core, between);
+    return (int)CARRICK_OWN(enter_other)(core, middlebox);
 }
 
 /* Puts the hardware address of an IPv4 address at `to`: by the frame that is there, else by the table. 0: it is not
  * known. */
-CARRICK_APART int CARRICK_OWN(mac_of)(struct CARRICK_OWN(core) * core, uint32_t address, uint32_t at) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(mac_of)(struct CARRICK_OWN(core) * core, uint32_t address, uint32_t at) {
     CARRICK_GIVEN(core);
     const struct carrick_store *s = &core->store;
     uint8_t *to = at ? core->out + 6 : core->out;
@@ -150,7 +150,7 @@ CARRICK_APART int CARRICK_OWN(mac_of)(struct CARRICK_OWN(core) * core, uint32_t 
 }
 
 /* The interface that a packet to `destination` asks for becomes a port. */
-CARRICK_INLINE bool CARRICK_OWN(choose_port)(struct CARRICK_OWN(core) * core, const struct carrick_between *between,
+CARRICK_INLINE bool CARRICK_OWN(choose_port)(struct CARRICK_OWN(core) * core, const struct carrick_middlebox *middlebox,
                                              uint32_t destination) {
     struct carrick_store *s = &core->store;
     s->port = s->left_by;
@@ -158,18 +158,18 @@ CARRICK_INLINE bool CARRICK_OWN(choose_port)(struct CARRICK_OWN(core) * core, co
         bool same = s->framed && destination == s->destination;
         s->port = same ? s->toward : (uint32_t)CARRICK_OWN(route)(core, destination, carrick_mac_number(core->out));
         if (s->port == CARRICK_NOWHERE)
-            (void)carrick_count(CARRICK_BETWEEN_UNKNOWN);
+            (void)carrick_count(CARRICK_MIDDLEBOX_UNKNOWN);
         return s->port != CARRICK_NOWHERE;
     }
-    if (s->port >= between->count)
-        (void)carrick_count(CARRICK_BETWEEN_NO_INTERFACE);
-    return s->port < between->count;
+    if (s->port >= middlebox->count)
+        (void)carrick_count(CARRICK_MIDDLEBOX_NO_INTERFACE);
+    return s->port < middlebox->count;
 }
 
 /* Puts the Ethernet header before the packet in `core->out`. 0: it can go nowhere. */
-CARRICK_APART int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
-    const struct carrick_between *between = carrick_between_here();
-    if (!core || !between)
+CARRICK_GLOBAL_FN int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
+    const struct carrick_middlebox *middlebox = carrick_middlebox_here();
+    if (!core || !middlebox)
         return 0;
     struct carrick_store *s = &core->store;
     uint8_t *out = core->out;
@@ -180,13 +180,13 @@ CARRICK_APART int CARRICK_OWN(address)(struct CARRICK_OWN(core) * core) {
     }
     uint32_t source = carrick_load32(out + CARRICK_ETHERNET + 12), to = carrick_load32(out + CARRICK_ETHERNET + 16);
     if (!CARRICK_OWN(mac_of)(core, to, 0)) {
-        (void)carrick_count(CARRICK_BETWEEN_UNKNOWN);
+        (void)carrick_count(CARRICK_MIDDLEBOX_UNKNOWN);
         return 0;
     }
-    if (!CARRICK_OWN(choose_port)(core, between, to))
+    if (!CARRICK_OWN(choose_port)(core, middlebox, to))
         return 0;
     if (!CARRICK_OWN(mac_of)(core, source, 1) || carrick_is_group(out + 6))
-        memcpy(out + 6, between->own[carrick_at(s->port, CARRICK_INTERFACES_MOST)], 6);
+        memcpy(out + 6, middlebox->own[carrick_at(s->port, CARRICK_INTERFACES_MOST)], 6);
     return 1;
 }
 
@@ -214,7 +214,7 @@ CARRICK_INLINE int CARRICK_OWN(out)(struct CARRICK_OWN(core) * core, int verdict
 
 /* The packet leaves as it came, without what is behind it in the frame. */
 CARRICK_INLINE int CARRICK_OWN(on_as_it_is)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
-    const struct carrick_between *between = carrick_between_here();
+    const struct carrick_middlebox *middlebox = carrick_middlebox_here();
     struct carrick_store *s = &core->store;
     if (!between || bpf_xdp_adjust_tail(ctx, (int)(CARRICK_ETHERNET + s->len - core->room)) != 0)
         return CARRICK_XDP_DROP;
@@ -223,7 +223,7 @@ CARRICK_INLINE int CARRICK_OWN(on_as_it_is)(struct xdp_md *ctx, struct CARRICK_O
         return bpf_xdp_store_bytes(ctx, 0, s->ethernet, CARRICK_ETHERNET) == 0 ? CARRICK_XDP_TX : CARRICK_XDP_DROP;
     }
     memcpy(core->out, s->ethernet, CARRICK_ETHERNET);
-    return CARRICK_OWN(choose_port)(core, between, s->destination) ? CARRICK_XDP_TX : CARRICK_XDP_DROP;
+    return CARRICK_OWN(choose_port)(core, middlebox, s->destination) ? CARRICK_XDP_TX : CARRICK_XDP_DROP;
 }
 
 /* The packet leaves with the header in `core->out`, and the payload where it is. */
@@ -237,14 +237,14 @@ CARRICK_INLINE int CARRICK_OWN(on_with)(struct xdp_md *ctx, struct CARRICK_OWN(c
         core->counters[CARRICK_COUNT_TX_TOO_LONG]++;
         return CARRICK_XDP_DROP;
     }
-    CARRICK_OPAQUE(header);
+    CARRICK_BARRIER_VAR(header);
     if (header < CARRICK_BEGIN || header > sizeof core->out || bpf_xdp_store_bytes(ctx, 0, core->out, header) != 0)
         return CARRICK_XDP_DROP;
     return CARRICK_XDP_TX;
 }
 
 /* What becomes of the frame of a packet that all of its events have seen. */
-CARRICK_APART int CARRICK_OWN(go_on)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(go_on)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     if (!core)
         return CARRICK_XDP_DROP;
     core->counters[CARRICK_COUNT_TX_FORWARDED]++;
@@ -254,7 +254,7 @@ CARRICK_APART int CARRICK_OWN(go_on)(struct xdp_md *ctx, struct CARRICK_OWN(core
 
 /* The packet in the frame. 1: the program reads it; -1: it is none that it can read, and goes on; 0: it is malformed.
  */
-CARRICK_APART int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
+CARRICK_GLOBAL_FN int CARRICK_OWN(arrive)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     CARRICK_GIVEN(core);
     uint8_t *destination = core->piece;
     bool there = bpf_xdp_load_bytes(ctx, CARRICK_ETHERNET + 16, destination, 4) == 0;

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "gate.h"
+#include "tap.h"
 #include "kernel.h"
 #include "netlink.h"
 #include "ports/bpf.h"
@@ -38,59 +38,59 @@ static bool set_up(uint32_t device) {
 }
 
 /* Frames begin as no packet does, so that `egress` takes nothing else. */
-static bool frame_open(struct gate *gate, uint32_t octets) {
-    gate->octets = octets;
-    gate->most = (octets - CARRICK_ETHER_HEADER) / (uint32_t)sizeof(struct carrick_asked);
-    if (gate->most > CARRICK_ASKED_AT_ONCE)
-        gate->most = CARRICK_ASKED_AT_ONCE;
-    gate->frame = calloc(1, octets);
-    if (!gate->frame || gate->most == 0)
+static bool frame_open(struct tap *tap, uint32_t octets) {
+    tap->octets = octets;
+    tap->most = (octets - CARRICK_ETHER_HEADER) / (uint32_t)sizeof(struct carrick_host_request);
+    if (tap->most > CARRICK_ASKED_AT_ONCE)
+        tap->most = CARRICK_ASKED_AT_ONCE;
+    tap->frame = calloc(1, octets);
+    if (!tap->frame || tap->most == 0)
         return false;
-    gate->frame[12] = CARRICK_REQUEST_TYPE >> 8;
-    gate->frame[13] = CARRICK_REQUEST_TYPE & 255;
+    tap->frame[12] = CARRICK_REQUEST_TYPE >> 8;
+    tap->frame[13] = CARRICK_REQUEST_TYPE & 255;
     return true;
 }
 
-const char *gate_open(struct gate *gate, int egress, uint32_t octets) {
+const char *tap_open(struct tap *tap, int egress, uint32_t octets) {
     struct ifreq device = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL)};
-    if (!frame_open(gate, octets))
+    if (!frame_open(tap, octets))
         return "there is no memory for a request, or no room for one in a packet of its device";
     snprintf(device.ifr_name, IF_NAMESIZE, "carrick-%u", (unsigned)getpid() % 10000000u);
     /* One that does not block takes frames without a socket buffer. */
-    gate->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (gate->fd < 0 || ioctl(gate->fd, TUNSETIFF, &device) != 0)
+    tap->fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (tap->fd < 0 || ioctl(tap->fd, TUNSETIFF, &device) != 0)
         return "a TAP device of its own; run as root, or with CAP_NET_ADMIN, where there is /dev/net/tun";
     silence(device.ifr_name);
     uint32_t index = if_nametoindex(device.ifr_name);
-    gate->link = carrick_bpf_attach(egress, index, BPF_XDP, XDP_FLAGS_DRV_MODE);
-    if (gate->link < 0)
+    tap->link = carrick_bpf_attach(egress, index, BPF_XDP, XDP_FLAGS_DRV_MODE);
+    if (tap->link < 0)
         return "egress on a device of its own";
     return set_up(index) ? NULL : "the device that runs egress";
 }
 
 /* The device goes with its descriptor. */
-void gate_close(struct gate *gate) {
-    if (gate->link >= 0)
-        close(gate->link);
-    if (gate->fd >= 0)
-        close(gate->fd);
-    free(gate->frame);
+void tap_close(struct tap *tap) {
+    if (tap->link >= 0)
+        close(tap->link);
+    if (tap->fd >= 0)
+        close(tap->fd);
+    free(tap->frame);
 }
 
-bool gate_room(struct gate *gate) {
-    return gate->count < gate->most || gate_push(gate);
+bool tap_room(struct tap *tap) {
+    return tap->count < tap->most || tap_push(tap);
 }
 
-void gate_put(struct gate *gate, const struct carrick_asked *asked) {
-    uint8_t *place = gate->frame + CARRICK_ETHER_HEADER + gate->count * sizeof *asked;
-    memcpy(place, asked, sizeof *asked);
-    if (gate->count++ > 0)
-        place[(ptrdiff_t)offsetof(struct carrick_asked, more) - (ptrdiff_t)sizeof *asked] = 1;
+void tap_put(struct tap *tap, const struct carrick_host_request *host_request) {
+    uint8_t *place = tap->frame + CARRICK_ETHER_HEADER + tap->count * sizeof *host_request;
+    memcpy(place, host_request, sizeof *host_request);
+    if (tap->count++ > 0)
+        place[(ptrdiff_t)offsetof(struct carrick_host_request, more) - (ptrdiff_t)sizeof *host_request] = 1;
 }
 
-bool gate_push(struct gate *gate) {
+bool tap_push(struct tap *tap) {
     /* Of the full size: a packet has room in it, and such a frame cannot be made longer. */
-    if (gate->count > 0 && write(gate->fd, gate->frame, gate->octets) == (ssize_t)gate->octets)
-        gate->count = 0;
-    return gate->count == 0;
+    if (tap->count > 0 && write(tap->fd, tap->frame, tap->octets) == (ssize_t)tap->octets)
+        tap->count = 0;
+    return tap->count == 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * By which next hop an address is reached (`carrick_ways`): what the kernel's routes and neighbours say, asked for
+ * By which next hop an address is reached (`carrick_next_hops`): what the kernel's routes and neighbours say, asked for
  * again each time that the program says that it is old. What is not known, or can only be sent by the kernel's own
  * stack, is not there: the program hands such packets up.
  */
@@ -123,17 +123,18 @@ static bool own(const struct carrick_kernel *kernel, uint8_t address[6]) {
 }
 
 /* Sets the path to an address, or removes it. */
-static void set_way(const struct carrick_kernel *kernel, uint32_t address, bool known, const struct carrick_way *way) {
+static void set_way(const struct carrick_kernel *kernel, uint32_t address, bool known,
+                    const struct carrick_next_hop *way) {
     if (known)
-        (void)carrick_bpf_update(kernel->ways, &address, way);
+        (void)carrick_bpf_update(kernel->next_hops, &address, way);
     else
-        (void)kernel_bpf_delete(kernel->ways, &address);
+        (void)kernel_bpf_delete(kernel->next_hops, &address);
 }
 
 void core_find_way(const struct carrick_core *core, uint32_t address) {
     struct carrick_kernel *kernel = core->kernel;
     uint64_t now = kernel_now();
-    struct carrick_way way = {.until = now + CARRICK_WAY_LASTS};
+    struct carrick_next_hop way = {.until = now + CARRICK_WAY_LASTS};
     uint32_t to = htonl(address), hop;
     bool takes = device_takes(kernel, now);
     set_way(kernel, CARRICK_WAY_BACK, takes, &way);

@@ -8,9 +8,9 @@ use crate::blueprint::sums_payload;
 
 impl Emitter<'_> {
     /// What the target's headers are told.
-    pub(super) fn define_between(&mut self) {
+    pub(super) fn define_middlebox(&mut self) {
         if self.p.in_network.is_some() {
-            self.w.line("#define CARRICK_BETWEEN 1");
+            self.w.line("#define CARRICK_MIDDLEBOX 1");
         }
     }
 
@@ -32,7 +32,7 @@ impl Emitter<'_> {
 
     /// The program that packets come to.
     pub(super) fn include_entry(&mut self) {
-        self.include(if self.p.in_network.is_some() { "between" } else { "ingress" });
+        self.include(if self.p.in_network.is_some() { "middlebox" } else { "ingress" });
     }
 
     /// Opens the function that puts a header before the payload of the packet, in `core->out`.
@@ -40,7 +40,7 @@ impl Emitter<'_> {
         let (ty, name, core) =
             (self.names.declared(&bp.name), self.names.own(&bp.name), self.names.own("core"));
         self.w.open(format!(
-            "CARRICK_APART int {name}_forward(struct {core} *core, const struct {ty} *h, uint32_t interface) {{"
+            "CARRICK_GLOBAL_FN int {name}_forward(struct {core} *core, const struct {ty} *h, uint32_t interface) {{"
         ));
         self.w.line("CARRICK_GIVEN(core && h);");
     }

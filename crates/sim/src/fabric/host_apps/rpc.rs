@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flows over the `rpc` interface: each is a request, or several where one cannot hold it; a host answers what it has taken
-//! with a few octets.
+//! with a few bytes.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::outbox::Outbox;
 use super::pieces::{Piece, Pieces};
 use super::place::{Place, address};
 use crate::app::AskData;
-use crate::app::desk::Desk;
+use crate::app::pending_requests::PendingRequests;
 use crate::core::Completion;
 use crate::fabric::flows::Flows;
 use crate::interface::{Arg, Args, Call, args};
@@ -27,27 +27,32 @@ pub(super) enum Waiting {
     Response(Piece),
     /// with this handle
     Accept(u64),
-    /// the octets of the request with this handle
+    /// the bytes of the request with this handle
     Taken(u64),
     Nothing,
 }
 
 /// The application of a host: a client of the hosts to which its flows go, and a server.
-pub struct Edge {
+pub struct HostApp {
     place: Place,
-    pub(super) desk: Desk<Waiting>,
+    pub(super) pending: PendingRequests<Waiting>,
     pieces: Pieces,
     outbox: Outbox,
 }
 
-impl Edge {
-    pub fn new(place: Place) -> Edge {
-        Edge { place, desk: Desk::default(), pieces: Pieces::new(place), outbox: Outbox::default() }
+impl HostApp {
+    pub fn new(place: Place) -> HostApp {
+        HostApp {
+            place,
+            pending: PendingRequests::default(),
+            pieces: Pieces::new(place),
+            outbox: Outbox::default(),
+        }
     }
 
     pub fn start(&mut self) {
         let args = args(&[(Arg::LocalIp, u64::from(address(self.place.host))), (Arg::LocalPort, PORT)]);
-        self.desk.ask(Call::Open, 0, args, AskData::None, Waiting::Open);
+        self.pending.ask(Call::Open, 0, args, AskData::None, Waiting::Open);
     }
 
     pub fn begin(&mut self, flow: u32, flows: &Flows) {
@@ -70,19 +75,19 @@ impl Edge {
             (Arg::Len, octets.len() as u64),
         ]);
         let data = AskData::Send(Cow::Owned(octets));
-        self.desk.ask(Call::Request, endpoint, args, data, Waiting::Request(piece));
+        self.pending.ask(Call::Request, endpoint, args, data, Waiting::Request(piece));
     }
 
     fn receive(&mut self, call: Call, handle: u64, len: u64, waiting: Waiting) {
-        self.desk.ask(call, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), waiting);
+        self.pending.ask(call, handle, args(&[(Arg::Len, len)]), AskData::Recv(len), waiting);
     }
 
     fn accept(&mut self, endpoint: u64) {
-        self.desk.ask(Call::Accept, endpoint, Args::default(), AskData::None, Waiting::Accept(endpoint));
+        self.pending.ask(Call::Accept, endpoint, Args::default(), AskData::None, Waiting::Accept(endpoint));
     }
 
     pub fn completed(&mut self, done: &Completion, flows: &mut Flows, now: u64) {
-        match self.desk.answered(done) {
+        match self.pending.answered(done) {
             Some(Waiting::Open) if done.status == OK => {
                 self.outbox.handle = Some(done.value);
                 self.accept(done.value);
@@ -99,7 +104,7 @@ impl Edge {
                 self.pieces.take(done.data.as_deref().unwrap_or_default(), flows, now);
                 let args = args(&[(Arg::Len, TAKEN.len() as u64)]);
                 let data = AskData::Send(Cow::Borrowed(&TAKEN));
-                self.desk.ask(Call::Respond, rpc, args, data, Waiting::Nothing);
+                self.pending.ask(Call::Respond, rpc, args, data, Waiting::Nothing);
             }
             _ => {}
         }
@@ -112,7 +117,7 @@ impl Edge {
                 let len = TAKEN.len() as u64;
                 self.receive(Call::RecvResponse, done.value, len, Waiting::Response(piece));
             }
-            BUSY | NO_ROOM => self.outbox.refused(piece, now, 0, &mut self.desk),
+            BUSY | NO_ROOM => self.outbox.refused(piece, now, 0, &mut self.pending),
             status => flows.failed(piece.flow, status, now),
         }
         self.request(flows);
