@@ -175,6 +175,21 @@ impl Emitter<'_> {
         let there = format!("handle >> 56 == {}{}", index + 1, slot.used);
         self.w.line(format!("struct {ty} *c = {there} ? {name}_at(core, slot) : NULL;"));
         self.w.end_with(format!("return c && c->live__ && {name}_handle(c) == handle ? c : NULL;"));
+        if ctx.tx_capacity.is_some() {
+            self.payload_function(&ty, &name, index);
+        }
+    }
+
+    /// Bytes of an instance's TX unit as a payload.
+    fn payload_function(&mut self, ty: &str, name: &str, index: usize) {
+        let payload = format!("struct {}", self.names.own("payload"));
+        self.w.line("/* Bytes of its TX unit: a payload with at most `mss` bytes a packet. */");
+        self.w.open(format!(
+            "CARRICK_INLINE {payload} {name}_payload(const struct {ty} *c, uint64_t offset, uint64_t len, uint64_t mss) {{"
+        ));
+        let fields =
+            format!(".offset = offset, .len = len, .mss = mss, .slot = c->slot__, .type = {}", index + 1);
+        self.w.end_with(format!("return ({payload}){{{fields}}};"));
     }
 
     fn find_function(&mut self, ctx: &ContextDef) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Expressions, with parentheses and casts only where C needs them.
 
-use carrick_ir::{self as ir, BlueprintDef, EventDef, Expr, ExprKind, Place, Ty, UnOp, arith};
+use carrick_ir::{self as ir, BinOp, BlueprintDef, EventDef, Expr, ExprKind, Place, Ty, UnOp, arith};
 
 use crate::Emitter;
 use crate::names::safe;
@@ -186,7 +186,20 @@ impl Emitter<'_> {
         }
     }
 
+    /// `a > b ? a - b : 0` of unsigned numbers, as `sat_sub` is.
+    fn saturating_difference(&self, [when, a, b]: [&Expr; 3], c: CType, of: Operands<'_>) -> Option<Term> {
+        let (CType::Unsigned(bits @ (32 | 64)), ExprKind::Lit(0)) = (c, &b.kind) else { return None };
+        let ExprKind::Binary(BinOp::Gt, x, y) = &when.kind else { return None };
+        let ExprKind::Binary(BinOp::Sub, minuend, subtrahend) = &a.kind else { return None };
+        let same = CType::of(&x.ty) == c && x.ty != Ty::Seq32 && (x, y) == (minuend, subtrahend);
+        let (x, y) = (self.value_of(x, of), self.value_of(y, of));
+        same.then(|| Term::primary(format!("carrick_sat_sub{bits}({x}, {y})"), c))
+    }
+
     fn choice(&self, [when, a, b]: [&Expr; 3], c: CType, of: Operands<'_>) -> Term {
+        if let Some(difference) = self.saturating_difference([when, a, b], c, of) {
+            return difference;
+        }
         let (when, a) = (self.term(when, of), self.converted(a, c, of));
         let b = self.converted(b, c, of);
         // Of two literals C makes no more than they are.
@@ -206,7 +219,7 @@ impl Emitter<'_> {
 
     /// How many elements a list has: none if it is itself outside of what it is in.
     pub(crate) fn list_len(&self, list: &Place) -> Term {
-        let CPlace { text, guard } = self.place(list);
+        let CPlace { text, guard, .. } = self.place(list);
         let c = CType::Unsigned(32);
         match guard {
             None => Term::primary(format!("{text}.len"), c),

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 /// The longest line, as in the runtime.
 const COLUMNS: usize = 120;
+/// What stands before a break.
+const BREAKS: [&str; 5] = [",", "&&", "||", " |", " +"];
 const UNUSED: &str = "CARRICK_UNUSED ";
 
 /// The names in a piece of C.
@@ -122,12 +124,46 @@ fn without_attributes(head: &str, functions: &BTreeSet<String>, inside: &BTreeSe
     format!("{own}{before}({}", parameters.join(", "))
 }
 
-/// A line as several, if it is too long and can be broken within parentheses.
+/// A line as several, if it is too long: a comment between words, code within parentheses. A comment behind code comes
+/// before it then.
 pub fn folded(line: &str) -> Vec<String> {
+    if line.chars().count() <= COLUMNS || line.starts_with('#') {
+        return vec![line.to_owned()];
+    }
+    if ["/*", "* "].iter().any(|begin| line.trim_start().starts_with(begin)) {
+        return folded_comment(line);
+    }
+    match line.split_once(" /* ") {
+        Some((code, comment)) if comment.ends_with("*/") => {
+            let mut lines = folded(&format!("{}/* {comment}", " ".repeat(indent(line))));
+            lines.extend(folded_code(code));
+            lines
+        }
+        Some(_) => vec![line.to_owned()],
+        None => folded_code(line),
+    }
+}
+
+/// A line of a comment: what follows begins with a star below the first one.
+fn folded_comment(line: &str) -> Vec<String> {
+    let stars = " ".repeat(indent(line) + usize::from(line.trim_start().starts_with('/'))) + "*";
     let mut lines = Vec::new();
     let mut rest = line.to_owned();
-    let is_code = !line.starts_with('#') && !line.contains("/*") && !line.contains('"');
-    while is_code && rest.len() > COLUMNS {
+    while rest.chars().count() > COLUMNS {
+        let words = rest.char_indices().take(COLUMNS + 1).filter(|(_, c)| *c == ' ').map(|(at, _)| at);
+        let Some(at) = words.last().filter(|at| *at > stars.len() + 1) else { break };
+        let more = rest.split_off(at);
+        lines.push(rest);
+        rest = format!("{stars}{more}");
+    }
+    lines.push(rest);
+    lines
+}
+
+fn folded_code(line: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = line.to_owned();
+    while rest.chars().count() > COLUMNS {
         let Some((at, column)) = last_break(&rest) else { break };
         let more = rest.split_off(at);
         lines.push(rest.trim_end().to_owned());
@@ -142,17 +178,17 @@ pub fn folded(line: &str) -> Vec<String> {
 fn last_break(line: &str) -> Option<(usize, usize)> {
     let mut open: Vec<usize> = Vec::new();
     let mut best: Option<(usize, usize, usize)> = None;
+    let mut quoted = false;
     for (at, c) in line.char_indices().take(COLUMNS) {
         match c {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
             '(' | '{' | '[' => open.push(at + 1),
             ')' | '}' | ']' => _ = open.pop(),
             ' ' if at > indent(line) => {
-                let before = &line[..at];
-                let fits = before.ends_with(',') || before.ends_with("&&") || before.ends_with("||");
-                let depth = open.len();
-                if let (true, Some(&column)) = (fits, open.last())
-                    && best.is_none_or(|(_, _, least)| depth <= least)
-                {
+                let fits = BREAKS.iter().any(|end| line[..at].ends_with(end));
+                let (depth, column) = (open.len(), open.last().copied().unwrap_or(indent(line) + 4));
+                if fits && best.is_none_or(|(_, _, least)| depth <= least) {
                     best = Some((at, column, depth));
                 }
             }
@@ -191,5 +227,26 @@ mod tests {
         let expected = [format!("    f({argument}, {argument},"), format!("      {argument});")];
         assert_eq!(folded(&line), expected);
         assert_eq!(folded("    f(a, b);"), ["    f(a, b);"]);
+        let sum = format!("    return {argument} + {argument} + {argument};");
+        assert_eq!(
+            folded(&sum),
+            [format!("    return {argument} + {argument} +"), format!("        {argument};")]
+        );
+    }
+
+    #[test]
+    fn long_comments_are_broken_between_words() {
+        let words = "words that say what it is ".repeat(6);
+        let comment = format!("    int n; /* {words}*/");
+        let lines = folded(&comment);
+        assert_eq!(lines.len(), 3);
+        assert!(
+            lines[0].starts_with("    /* words")
+                && lines[1].starts_with("     * ")
+                && lines[1].ends_with("*/")
+        );
+        assert_eq!(lines[2], "    int n;");
+        let inside = format!(" * {words}");
+        assert!(folded(&inside).iter().all(|line| line.starts_with(" * ") && line.len() <= COLUMNS));
     }
 }

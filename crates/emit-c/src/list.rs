@@ -5,13 +5,13 @@ use carrick_ir::{self as ir, Expr, ExprKind, Order, Place, Stmt, StmtKind, Ty, w
 
 use crate::Emitter;
 use crate::names::safe;
-use crate::place::{CPlace, list_bound};
+use crate::place::{CPlace, get_name, list_bound};
 use crate::term::{Binds, CType, Term};
 
 impl Emitter<'_> {
     /// What holds for the list to be there and for `condition`.
     fn on_list(&self, list: &Place, condition: impl Fn(&str) -> String) -> (String, String) {
-        let CPlace { text, guard } = self.place(list);
+        let CPlace { text, guard, .. } = self.place(list);
         let condition = condition(&text);
         let all = guard.map_or_else(|| condition.clone(), |guard| format!("{guard} && {condition}"));
         (text, all)
@@ -30,7 +30,7 @@ impl Emitter<'_> {
             }
             StmtKind::ListPop { dest, list } => self.list_pop(stmt, *dest, list),
             StmtKind::ListClear { list } => {
-                let CPlace { text, guard } = self.place(list);
+                let CPlace { text, guard, .. } = self.place(list);
                 let guard = guard.map_or_else(String::new, |guard| format!("if ({guard}) "));
                 self.line(stmt, format!("{guard}{text}.len = 0;"));
             }
@@ -90,7 +90,8 @@ impl Emitter<'_> {
     }
 
     /// The functions that the program needs of lists that are this struct, of which all elements are behind `len`.
-    pub(crate) fn list_functions(&mut self, list: &str, n: u32) {
+    pub(crate) fn list_functions(&mut self, list: &str, element: &Ty, n: u32) {
+        self.get_function(list, element, n);
         let is_it = |place: &Place| match &place.ty {
             Ty::List(element, n, _) => self.names.list(element, *n) == list,
             _ => false,
@@ -109,6 +110,31 @@ impl Emitter<'_> {
         if removes {
             self.gap_function(list, n, "remove", "CLOSE", "--");
         }
+    }
+
+    /// Whether a function of the program reads elements of such a list.
+    fn is_read(&mut self, list: &str) -> bool {
+        let (mut found, functions) = (false, self.p.functions.iter());
+        for function in functions {
+            let around = self.function.replace(function);
+            walk::all(&function.body, &mut |e| {
+                found |= matches!(&e.kind, ExprKind::Load(place) if self.place(place).reads(list));
+            });
+            self.function = around;
+        }
+        found
+    }
+
+    /// Reads an element: zero where there is none.
+    fn get_function(&mut self, list: &str, element: &Ty, n: u32) {
+        if !self.is_read(list) {
+            return;
+        }
+        let (ty, at) = (self.names.ctype(element), self.bounded("index".into(), n));
+        let zero = if element.is_scalar() { self.literal(0, element) } else { format!("({ty}){{0}}") };
+        let get = get_name(list);
+        self.w.open(format!("static inline {ty} {get}(const struct {list} *l, uint32_t index) {{"));
+        self.w.end_with(format!("return index < l->len ? l->items[{at}] : {zero};"));
     }
 
     fn gap_function(&mut self, list: &str, n: u32, what: &str, gap: &str, counted: &str) {
@@ -188,7 +214,7 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn list_find(&self, list: &Place, key: &Expr) -> Term {
-        let (CPlace { text, guard }, key) = (self.place(list), self.value(key));
+        let (CPlace { text, guard, .. }, key) = (self.place(list), self.value(key));
         let (found, c) =
             (format!("{}(&{text}, {key})", self.sorted_name("find", &list.ty)), CType::Unsigned(32));
         match guard {

@@ -5,9 +5,11 @@ use carrick_ir::{BlueprintDef, BpFieldKind, NetLayer};
 
 use crate::Emitter;
 use crate::blueprint::tail;
+use crate::expr::promoted;
 use crate::header::{outside, sum_of_fields};
 use crate::names::safe;
 use crate::pkt_gen::Unit;
+use crate::term::CType;
 
 impl Emitter<'_> {
     pub(crate) fn packet_functions(&mut self) {
@@ -210,10 +212,15 @@ impl Emitter<'_> {
             let before = rules.iter().rev().find(|(n, other)| n < number && other.field == rule.field);
             let otherwise =
                 before.map_or_else(|| format!("bp->{}", safe(&field.name)), |(n, _)| format!("rule_{n}"));
-            self.w.line(format!(
-                "{c} rule_{number} = e->rules & {}u ? ({c})({is_first} ? {first} : {later}) : {otherwise};",
-                1_u64 << number,
-            ));
+            // C computes with numbers of 32 bits and more.
+            let ruled = match CType::of(&field.ty) {
+                narrow @ (CType::Unsigned(8 | 16) | CType::Signed(8 | 16)) if promoted(narrow) != narrow => {
+                    format!("({c})({is_first} ? {first} : {later})")
+                }
+                _ => format!("{is_first} ? {first} : {later}"),
+            };
+            self.w.line(format!("{c} rule_{number} = {otherwise};"));
+            self.w.line(format!("if (e->rules & {}u)\n    rule_{number} = {ruled};", 1_u64 << number));
         }
         for (number, rule) in &rules {
             let field = safe(&bp.fields[rule.field as usize].name);

@@ -11,6 +11,21 @@ use crate::term::{Binds, CType, Term};
 pub struct CPlace {
     pub text: String,
     pub guard: Option<String>,
+    /// its value, also where it is not there, if a call gives it: an element of a list, or a part of one
+    call: Option<String>,
+}
+
+impl CPlace {
+    /// Whether it is read by the function that reads elements of this list.
+    pub fn reads(&self, list: &str) -> bool {
+        let called = self.call.as_ref().and_then(|call| call.split_once('('));
+        called.is_some_and(|(name, _)| name == get_name(list))
+    }
+}
+
+/// The name of the function that reads an element of a list.
+pub fn get_name(list: &str) -> String {
+    format!("{}_get", list.trim_start_matches("struct "))
 }
 
 /// The most elements of a list.
@@ -26,6 +41,9 @@ impl Emitter<'_> {
 
     fn value_at(&self, at: CPlace, ty: &Ty) -> Term {
         let c = CType::of(ty);
+        if let Some(call) = at.call {
+            return Term::primary(call, c);
+        }
         let Some(guard) = at.guard else { return Term::primary(at.text, c) };
         let zero =
             if ty.is_scalar() { self.literal(0, ty) } else { format!("({}){{0}}", self.names.ctype(ty)) };
@@ -37,7 +55,7 @@ impl Emitter<'_> {
         let def = &self.p.arrays[id.index()];
         let (index, guard) = self.index_below(at, def.values.len() as u32);
         let text = format!("{}[{}]", self.names.declared(&def.name), index.text);
-        self.value_at(CPlace { text, guard }, &def.ty)
+        self.value_at(CPlace { text, guard, call: None }, &def.ty)
     }
 
     /// An index of an array of `n` elements, and what must hold for it to be one.
@@ -92,6 +110,8 @@ impl Emitter<'_> {
         let mut ty = self.local_type(place.root).clone();
         let mut arrow = self.is_reference(place.root);
         let mut guards = Vec::new();
+        // The call that reads the last element of a list on the way, and how far the place went with it.
+        let mut element = None;
         for proj in &place.path {
             let dot = if std::mem::take(&mut arrow) { "->" } else { "." };
             match proj {
@@ -111,8 +131,11 @@ impl Emitter<'_> {
                 Proj::Elem(index) => {
                     let term = self.index(index);
                     guards.push(format!("{} < {text}{dot}len", term.beside(Binds::Order, true)));
+                    let list = if dot == "->" { text.clone() } else { format!("&{text}") };
+                    let get = format!("{}({list}, {})", get_name(&self.names.ctype(&ty)), term.text);
                     let bounded = self.dialect.index(term, list_bound(&ty));
                     text = format!("{text}{dot}items[{}]", bounded.text);
+                    element = Some((get, text.len()));
                     if let Ty::List(element, _, _) = ty {
                         ty = *element;
                     }
@@ -150,8 +173,9 @@ impl Emitter<'_> {
                 }
             }
         }
+        let call = element.filter(|_| guards.len() == 1).map(|(get, to)| format!("{get}{}", &text[to..]));
         let guard = (!guards.is_empty()).then(|| guards.join(" && "));
-        CPlace { text, guard }
+        CPlace { text, guard, call }
     }
 
     fn field(&self, ty: &Ty, at: u32) -> (String, Ty) {

@@ -276,7 +276,7 @@ impl<'p> Emitter<'p> {
                 self.range_loop(stmt, *var, (from, to), *max, body);
             }
             StmtKind::ForEach { var, list, body } => {
-                let (name, CPlace { text: place, guard }) = (self.c_name(*var), self.place(list));
+                let (name, CPlace { text: place, guard, .. }) = (self.c_name(*var), self.place(list));
                 let len = match (&list.ty, guard) {
                     (Ty::Array(_, n), None) => format!("{n}u"),
                     (Ty::Array(_, n), Some(guard)) => format!("({guard} ? {n}u : 0u)"),
@@ -395,9 +395,8 @@ impl<'p> Emitter<'p> {
         let (offset, len) = (offset.unwrap_or_default(), len.unwrap_or_default());
         let mss = mss.unwrap_or_else(|| "UINT64_MAX".into());
         format!(
-            "(struct {}){{.offset = {offset}, .len = {len}, .mss = {mss}, .slot = {at}->slot__, .type = {}}}",
-            self.names.own("payload"),
-            ctx.0 + 1,
+            "{}_payload({at}, {offset}, {len}, {mss})",
+            self.names.own(&self.p.contexts[ctx.index()].name)
         )
     }
 

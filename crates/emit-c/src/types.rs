@@ -107,7 +107,7 @@ impl Emitter<'_> {
                     let items = self.names.declaration(&Ty::Array(element.clone(), *n), "items");
                     self.w.line(format!("{items};"));
                     self.w.end_type();
-                    self.list_functions(&name, *n);
+                    self.list_functions(&name, element, *n);
                 }
                 if self.p.sort_key(element, *order).is_some() && done.insert(self.sorted_name("find", ty)) {
                     self.sorted_functions(ty);

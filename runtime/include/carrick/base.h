@@ -74,6 +74,15 @@ static inline uint64_t carrick_max64(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
+/* a - b, or 0 where b is greater. */
+static inline uint32_t carrick_sat_sub32(uint32_t a, uint32_t b) {
+    return a > b ? a - b : 0;
+}
+
+static inline uint64_t carrick_sat_sub64(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
 /* The smallest power of two that is not below v (v at most 2^63). */
 static inline uint64_t carrick_pow2(uint64_t v) {
     uint64_t p = 1;
