@@ -216,7 +216,7 @@ CARRICK_INLINE int CARRICK_OWN(out)(struct CARRICK_OWN(core) * core, int verdict
 CARRICK_INLINE int CARRICK_OWN(on_as_it_is)(struct xdp_md *ctx, struct CARRICK_OWN(core) * core) {
     const struct carrick_middlebox *middlebox = carrick_middlebox_here();
     struct carrick_store *s = &core->store;
-    if (!between || bpf_xdp_adjust_tail(ctx, (int)(CARRICK_ETHERNET + s->len - core->room)) != 0)
+    if (!middlebox || bpf_xdp_adjust_tail(ctx, (int)(CARRICK_ETHERNET + s->len - core->room)) != 0)
         return CARRICK_XDP_DROP;
     if (core->device == 0) {
         s->ethernet[5] = (uint8_t)s->left_by;
