@@ -324,6 +324,19 @@ fn retransmissions_without_need_are_seen_at_the_node() {
     assert!(counted("100us") > 100);
 }
 
+/// A host and the program before it share its link: what the program sends first does not make the host forget what it has to send.
+#[test]
+fn a_host_goes_on_when_its_program_has_sent() {
+    let flows = ["--workload", "closed:6@h0:h1", "--flows", "300", "--bytes", "1000B", "--keep", "--format", "json"];
+    let network = ["--topology", "star:2", "--rate", "100Mbps", "--delay", "10us"];
+    let at = ["--at", "h1=protocols/message-wrapper/message-wrapper.mtp", "--at-set", "h1.gap=10ms"];
+    let offload = ["--offload", "h1:service=exponential:60us,buffer=1MiB"];
+    let said = done(&root(), &[&["sim", TRANSPORT][..], &network, &flows, &at, &offload].concat());
+    let run = serde_json::from_str::<Value>(&said).expect("JSON")["runs"][0].take();
+    assert_eq!((&run["ended"], &run["retransmitted_packets"]), (&300.into(), &0.into()), "{run}");
+    assert!(of(&run, "busy_ns") * 2 > run["ended_at_ns"].as_u64().expect("a time"), "{run}");
+}
+
 #[test]
 fn a_link_and_messages_are_measured() {
     let link = ["--link", "s0:s1", "--link", "s1:s0"];

@@ -311,13 +311,17 @@ impl<'o> Network<'o> {
         }
         let Some((priority, waiting)) = port.take(self.now) else { return };
         let from = self.leads[out as usize].from as usize;
-        if let Some(switch) = from.checked_sub(self.hosts.len()) {
+        let switch = from.checked_sub(self.hosts.len());
+        if let Some(switch) = switch {
             self.switches[switch].left(waiting.octets);
             self.went(waiting.from, priority, u64::from(waiting.octets));
         }
         self.send(out, waiting.packet, waiting.octets);
         if self.ports[out as usize].has_more() {
             self.go_on(out);
+        } else if switch.is_none() {
+            // The host's core may have more.
+            self.await_free(out);
         }
     }
 
