@@ -202,7 +202,10 @@ fn drawings_are_made_again() {
     };
     said("slowdown.svg", &[">one, P99<", ">other, window=8000, P50<", ">bytes of a flow<"]);
     said("completion.svg", &[">one<", ">100 %<", "</metadata>"]);
-    said("queues.svg", &[">one time, to a host<", ">other time, window=8000, to a host<"]);
+    said(
+        "queues.svg",
+        &[">one time, to a host; bottleneck s0:h0 (", ">other time, window=8000, to a host; bottleneck "],
+    );
     said("rates.svg", &[">rates, flow 0<", ">goodput<"]);
     said("page.html", &["Slowdown by length", "Longest queues", "Goodput of all hosts", "id=\"manifest\""]);
     let drawn = ["slowdown", "completion", "queues", "goodput", "utilisation", "rates"]

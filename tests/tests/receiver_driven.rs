@@ -50,6 +50,7 @@ fn setup(program: &Program, shape: &str, kind: Kind, octets: u64) -> Setup {
         outstanding: None,
         keep: false,
         services: Vec::new(),
+        features: Vec::new(),
         offloads: Vec::new(),
         calls: Vec::new(),
         links: Vec::new(),

@@ -253,13 +253,13 @@ pub struct Merge {
 
 #[derive(Debug, ClapArgs)]
 pub struct Plot {
-    /// Tables of `carrick sim --csv`, `--timeline` or `--rates`; each curve is named after its file
+    /// Tables of `carrick sim --csv`, `--timeline`, `--rates` or `--samples`; each curve is named after its file
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Drawing to write (SVG)
     #[arg(short, long, default_value = "plot.svg")]
     pub output: PathBuf,
-    /// Figure: slowdown or completion (of --csv); queues, goodput or utilisation (of --timeline); rates (of --rates). Omit for the first that the tables have
+    /// Figure: slowdown or completion (of --csv); queues, goodput or utilisation (of --timeline); rates (of --rates); samples (of --samples). Omit for the first that the tables have
     #[arg(long, value_name = "FIGURE")]
     pub what: Option<What>,
 }

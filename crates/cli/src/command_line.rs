@@ -56,6 +56,14 @@ pub fn features(line: &str) -> Option<Features> {
     }
 }
 
+/// Returns whether hosts of a command line (`carrick sim ...`) have features of their own.
+pub fn has_host_features(line: &str) -> bool {
+    match Args::try_parse_from(own_first(words::split(line))) {
+        Ok(Args { command: args::Command::Sim(sim) }) => !sim.fabric.host_with.is_empty(),
+        _ => false,
+    }
+}
+
 /// `carrick run` takes its own options also behind those of the stack: moves them before the others.
 fn own_first(given: Vec<String>) -> Vec<String> {
     let Some((start, rest)) = given.split_at_checked(2).filter(|(start, _)| start[1] == "run") else {

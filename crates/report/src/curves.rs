@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use carrick_ir::{FieldDef, Program, Ty};
+use carrick_sim::samples::number;
 use serde_json::Value;
 
 use crate::model::{Curve, Series, Unit};
@@ -131,19 +132,6 @@ fn find(program: &Program, context: usize, path: &[String], fields: &[FieldDef],
             _ => continue,
         };
         found.push(Candidate { context, path, doc: field.doc.clone(), unit, series: BTreeMap::new() });
-    }
-}
-
-/// A number that can be drawn: lists have their length; what is as large as its type allows stands for "no limit" and
-/// breaks the curve.
-fn number(value: &Value) -> Option<f64> {
-    const ENDLESS: [u64; 4] = [i32::MAX as u64, u32::MAX as u64, i64::MAX as u64, u64::MAX];
-    if let Some(list) = value.as_array() {
-        return Some(list.len() as f64);
-    }
-    match value.as_u64() {
-        Some(v) if ENDLESS.contains(&v) => Some(f64::NAN),
-        _ => value.as_f64(),
     }
 }
 

@@ -36,6 +36,7 @@ mod random_ops;
 pub mod random_source;
 pub mod records;
 pub mod rng;
+pub mod samples;
 pub mod scenario;
 pub mod show;
 mod status;

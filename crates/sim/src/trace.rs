@@ -18,6 +18,8 @@ use crate::observe::Observer;
 pub struct JsonLines<W: Write> {
     out: W,
     program: Arc<Program>,
+    /// by host, its program; empty: all hosts run the same
+    hosts: Vec<Arc<Program>>,
     /// the fields of contexts when they were last written, by host and handle
     contexts: HashMap<(usize, u64), Value>,
     error: Option<io::Error>,
@@ -50,9 +52,15 @@ impl<W: Write> JsonLines<W> {
         if let Some(at) = at {
             header["at"] = at.into();
         }
-        let mut lines = JsonLines { out, program, contexts: HashMap::new(), error: None };
+        let mut lines = JsonLines { out, program, hosts: Vec::new(), contexts: HashMap::new(), error: None };
         lines.line(&header);
         lines
+    }
+
+    /// The same, of hosts that run these programs.
+    #[must_use]
+    pub fn of_hosts(self, hosts: Vec<Arc<Program>>) -> JsonLines<W> {
+        JsonLines { hosts, ..self }
     }
 
     fn line(&mut self, value: &Value) {
@@ -88,7 +96,7 @@ impl<W: Write> JsonLines<W> {
 
 impl<W: Write> Observer for JsonLines<W> {
     fn record(&mut self, now: u64, host: usize, record: &Record) {
-        let (what, mut detail) = describe(&self.program, record);
+        let (what, mut detail) = describe(self.hosts.get(host).unwrap_or(&self.program), record);
         if what == "context" && !self.keep_changes(host, &mut detail) {
             return;
         }

@@ -15,6 +15,7 @@ pub fn run(args: &Plot) -> Result<ExitCode, Failure> {
     let usual = match drawn.first().map(|(_, table)| table.kind) {
         Some(Kind::Timeline) => Figure::Queues,
         Some(Kind::Rates) => Figure::Rates,
+        Some(Kind::Samples) => Figure::Samples,
         _ => Figure::Slowdown,
     };
     let figure = args.what.map_or(usual, |what| what.0);

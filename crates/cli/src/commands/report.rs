@@ -49,6 +49,12 @@ fn of_run(args: &Report, run: &Path) -> Result<String, Failure> {
         return of_tables(&[run.to_owned()]);
     }
     let header = Header::read(&first).map_err(wrong)?;
+    if header.at.is_none() && command_line::has_host_features(&header.run) {
+        return Err(wrong(
+            "its hosts run different features, and a page draws one program; record tables with --samples and --rates instead"
+                .into(),
+        ));
+    }
     let path = args.program.clone().unwrap_or_else(|| PathBuf::from(&header.program));
     // What is said here goes before what the run was made with.
     let recorded = Some(&args.features)

@@ -25,8 +25,18 @@ pub use read::Form;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Options with a value that say only where results go, or who works on them: what comes out does not depend on them.
-const ELSEWHERE: [&str; 9] =
-    ["--csv", "--rates", "--timeline", "--trace", "--pcap", "--plot", "--format", "--jobs", "--shard"];
+const ELSEWHERE: [&str; 10] = [
+    "--csv",
+    "--rates",
+    "--timeline",
+    "--samples",
+    "--trace",
+    "--pcap",
+    "--plot",
+    "--format",
+    "--jobs",
+    "--shard",
+];
 
 /// Which program made an artefact, by which version, with which seed and arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

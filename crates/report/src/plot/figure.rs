@@ -20,6 +20,8 @@ pub enum Figure {
     Utilisation,
     /// bytes of each flow that arrived, over time
     Rates,
+    /// a field of each context, over time
+    Samples,
 }
 
 /// Groups that can be told apart in one drawing.
@@ -31,16 +33,19 @@ const SHARES: usize = 400;
 const MOMENTS: usize = 256;
 
 type Points = Vec<(f64, f64)>;
+/// A flow (of host 0, whichever host sends it), or a host and one of its contexts.
+type Line = [f64; 2];
 
 impl Figure {
     /// All of them.
-    pub const ALL: [Figure; 6] = [
+    pub const ALL: [Figure; 7] = [
         Figure::Slowdown,
         Figure::Completion,
         Figure::Queues,
         Figure::Goodput,
         Figure::Utilisation,
         Figure::Rates,
+        Figure::Samples,
     ];
 
     /// Its word on the command line and in names of files.
@@ -52,6 +57,7 @@ impl Figure {
             Figure::Goodput => "goodput",
             Figure::Utilisation => "utilisation",
             Figure::Rates => "rates",
+            Figure::Samples => "samples",
         }
     }
 
@@ -61,6 +67,7 @@ impl Figure {
             Figure::Slowdown | Figure::Completion => Kind::Flows,
             Figure::Queues | Figure::Goodput | Figure::Utilisation => Kind::Timeline,
             Figure::Rates => Kind::Rates,
+            Figure::Samples => Kind::Samples,
         }
     }
 
@@ -75,10 +82,10 @@ impl Figure {
     pub fn chart(self, tables: &[Table]) -> Chart {
         let mine = || tables.iter().filter(|table| table.kind == self.of());
         let groups = || mine().flat_map(|table| table.groups.iter().map(move |group| (table, group)));
-        let several = groups().any(|(_, group)| group.runs > 1);
+        let several = groups().any(|(_, group)| group.seeds.len() > 1);
         let flows =
             groups().flat_map(|(table, group)| self.flows(group).into_iter().map(move |f| (table, group, f)));
-        let all: Vec<(&Table, &Group, Option<f64>)> = flows.collect();
+        let all: Vec<(&Table, &Group, Option<Line>)> = flows.collect();
         let mut curves = Vec::new();
         for (colour, (table, group, flow)) in all.iter().copied().take(GROUPS).enumerate() {
             let mut name = table.label.clone();
@@ -86,26 +93,45 @@ impl Figure {
                 name.extend([", ", &group.values]);
             }
             if several && self.of() != Kind::Flows {
-                name.extend([", seed ", &group.seed]);
+                name.extend([", seed ", &group.seeds[0]]);
             }
-            name.extend(flow.map(|flow| format!(", flow {flow}")));
+            name.extend(flow.map(|flow| self.line_name(flow)));
+            let first = curves.len();
             self.curves((group, flow), &name, colour, &mut curves);
+            if let (Kind::Timeline, Some(bottleneck)) = (self.of(), group.texts.first()) {
+                curves[first].label.extend(["; bottleneck ", bottleneck]);
+            }
         }
         let count = all.len();
         let left = (count > GROUPS).then(|| format!("The first {GROUPS} of {count} are shown."));
-        let (title, x, y) = self.axes();
-        Chart { title: title.to_owned(), x, y, curves, note: left, reach: None }
+        let (title, x, mut y) = self.axes();
+        let mut title = title.to_owned();
+        if let (Figure::Samples, Some([field, unit])) = (self, groups().next().map(|(_, g)| &*g.texts)) {
+            title = format!("{field} of each context");
+            y.unit = Unit::named(unit);
+        }
+        Chart { title, x, y, curves, note: left, reach: None }
     }
 
-    /// What has a colour of its own: each flow of the group, or the group.
-    fn flows(self, group: &Group) -> Vec<Option<f64>> {
-        if self != Figure::Rates {
-            return vec![None];
+    /// What has a colour of its own: each flow or context of the group, or the group.
+    fn flows(self, group: &Group) -> Vec<Option<Line>> {
+        let line: fn(&Vec<Option<f64>>) -> Option<Line> = match self {
+            Figure::Rates => |row| Some([0.0, row[2]?]),
+            Figure::Samples => |row| Some([row[1]?, row[2]?]),
+            _ => return vec![None],
+        };
+        let mut lines: Vec<Line> = group.rows.iter().filter_map(line).collect();
+        lines.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+        lines.dedup();
+        lines.into_iter().map(Some).collect()
+    }
+
+    fn line_name(self, [host, number]: Line) -> String {
+        if self == Figure::Samples {
+            format!(", host {host}, context {number}")
+        } else {
+            format!(", flow {number}")
         }
-        let mut flows: Vec<f64> = group.rows.iter().filter_map(|row| row[2]).collect();
-        flows.sort_by(f64::total_cmp);
-        flows.dedup();
-        flows.into_iter().map(Some).collect()
     }
 
     fn axes(self) -> (&'static str, Axis, Axis) {
@@ -137,11 +163,12 @@ impl Figure {
             Figure::Rates => {
                 ("Goodput of each flow", time, Axis { title: "goodput", unit: Unit::Rate, log: false })
             }
+            Figure::Samples => ("", time, Axis { title: "value", unit: Unit::Times, log: false }),
         }
     }
 
     /// Of a group, or of one of its flows.
-    fn curves(self, (group, flow): (&Group, Option<f64>), name: &str, colour: usize, to: &mut Vec<Curve>) {
+    fn curves(self, (group, flow): (&Group, Option<Line>), name: &str, colour: usize, to: &mut Vec<Curve>) {
         let mut add = |label: String, points: Points, dashed, marked| {
             to.push(Curve { label, points, colour, dashed, marked });
         };
@@ -162,6 +189,7 @@ impl Figure {
             Figure::Goodput => add(name.to_owned(), over_time(group, 1, mean), false, false),
             Figure::Utilisation => add(name.to_owned(), over_time(group, 2, mean), false, false),
             Figure::Rates => add(name.to_owned(), rate_of(group, flow), false, false),
+            Figure::Samples => add(name.to_owned(), samples_of(group, flow), false, false),
         }
     }
 }
@@ -217,15 +245,28 @@ fn most(some: &[(f64, f64)]) -> f64 {
 }
 
 /// The rate of a flow at the end of each interval, from the first to the last in which something of it arrived.
-fn rate_of(group: &Group, flow: Option<f64>) -> Points {
+fn rate_of(group: &Group, flow: Option<Line>) -> Points {
     let mut points = Points::new();
-    for row in group.rows.iter().filter(|row| row[2] == flow) {
+    for row in group.rows.iter().filter(|row| row[2] == flow.map(|[_, flow]| flow)) {
         let [Some(from), Some(to), _, Some(octets)] = row[..] else { continue };
         // Nothing arrived between the last interval and this one.
         if let Some((last, _)) = points.last().copied().filter(|(last, _)| *last < from) {
             points.extend([(last + (to - from), 0.0), (from, 0.0)]);
         }
         points.push((to, octets * 8e9 / (to - from)));
+    }
+    points
+}
+
+/// The values of a context's field, each until the next one.
+fn samples_of(group: &Group, of: Option<Line>) -> Points {
+    let mut points = Points::new();
+    for row in group.rows.iter().filter(|row| row[1].zip(row[2]).map(|(host, number)| [host, number]) == of) {
+        let [Some(at), _, _, Some(value)] = row[..] else { continue };
+        if let Some((_, last)) = points.last().copied() {
+            points.push((at, last));
+        }
+        points.push((at, value));
     }
     points
 }

@@ -16,6 +16,16 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// The unit of values that a table calls so.
+    pub fn named(name: &str) -> Unit {
+        match name {
+            "bytes" => Unit::Octets,
+            "ns" => Unit::Time,
+            "bps" => Unit::Rate,
+            _ => Unit::Times,
+        }
+    }
+
     /// A value in words, in a multiple of the unit that suits `like`.
     pub fn words(self, value: f64, like: f64) -> String {
         let steps: &[(f64, &str)] = match self {

@@ -10,11 +10,13 @@ pub enum Kind {
     Timeline,
     /// what arrived of each flow in each interval (`--rates`)
     Rates,
+    /// a field of each context over time (`--samples`)
+    Samples,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 3] = [Kind::Flows, Kind::Timeline, Kind::Rates];
+    pub const ALL: [Kind; 4] = [Kind::Flows, Kind::Timeline, Kind::Rates, Kind::Samples];
 
     /// The option of `carrick sim` that writes such tables.
     pub fn option(self) -> &'static str {
@@ -22,6 +24,7 @@ impl Kind {
             Kind::Flows => "--csv",
             Kind::Timeline => "--timeline",
             Kind::Rates => "--rates",
+            Kind::Samples => "--samples",
         }
     }
 
@@ -31,6 +34,7 @@ impl Kind {
             Kind::Flows => "flows",
             Kind::Timeline => "timeline",
             Kind::Rates => "rates",
+            Kind::Samples => "samples",
         }
     }
 
@@ -40,6 +44,7 @@ impl Kind {
             Kind::Flows => "seed,flow,",
             Kind::Timeline => "seed,point,",
             Kind::Rates => "seed,from_ns,",
+            Kind::Samples => "seed,sampled_ns,",
         }
     }
 
@@ -52,6 +57,16 @@ impl Kind {
                 "between_together_bytes",
             ),
             Kind::Rates => (&["from_ns", "to_ns", "flow", "bytes"], "bytes"),
+            Kind::Samples => (&["sampled_ns", "host", "context", "value"], "value"),
+        }
+    }
+
+    /// The columns of text that drawings name, where a table has them.
+    fn texts(self) -> &'static [&'static str] {
+        match self {
+            Kind::Flows | Kind::Rates => &[],
+            Kind::Timeline => &["bottleneck"],
+            Kind::Samples => &["field", "unit"],
         }
     }
 
@@ -67,12 +82,12 @@ impl Kind {
 pub struct Group {
     /// `window=64KiB, mss=1400`; empty where nothing varies
     pub values: String,
-    /// of the first run
-    pub seed: String,
+    /// of its runs, in their order
+    pub seeds: Vec<String>,
     /// with the values of what is drawn, in the order of [`Kind`]'s columns; of all its runs (flows), or of the first (others)
     pub rows: Vec<Vec<Option<f64>>>,
-    /// how many runs there are
-    pub runs: usize,
+    /// text that is the same in all lines of the first run: the bottleneck (timeline), or the field and its unit (samples)
+    pub texts: Vec<String>,
 }
 
 /// A table that was read.
@@ -90,7 +105,7 @@ impl Table {
     /// # Errors
     /// A sentence, if it is none, or a line is not as the first one says.
     pub fn read(label: &str, text: &str) -> Result<Table, String> {
-        let none = "it is no table of `carrick sim --csv`, `--timeline` or `--rates`";
+        let none = "it is no table of `carrick sim --csv`, `--timeline`, `--rates` or `--samples`";
         let kind = Kind::of(text).ok_or(none)?;
         let mut lines = (1_usize..).zip(text.lines()).skip_while(|(_, line)| line.starts_with('#'));
         let head: Vec<&str> = lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default();
@@ -99,7 +114,7 @@ impl Table {
         let columns: Option<Vec<usize>> = wanted.iter().map(|name| place(name)).collect();
         let background = place("background");
         let (columns, varied) = columns.zip(place(last).map(|at| at + 1)).ok_or(none)?;
-        let mut last_run = None;
+        let texts: Vec<usize> = kind.texts().iter().filter_map(|name| place(name)).collect();
         let mut table = Table { kind, label: label.to_owned(), groups: Vec::new() };
         for (number, line) in lines.filter(|(_, line)| !line.starts_with('#')) {
             let cells: Vec<&str> = line.split(',').collect();
@@ -117,22 +132,22 @@ impl Table {
             let row = columns.iter().map(value).collect::<Result<Vec<Option<f64>>, String>>()?;
             let values = head.iter().zip(&cells).skip(varied).map(|(name, value)| format!("{name}={value}"));
             let values = values.collect::<Vec<_>>().join(", ");
-            let first = last_run.as_ref().is_none_or(|(seed, last)| *seed != cells[0] || *last != values);
-            table.add(&values, cells[0], first, row);
-            last_run = Some((cells[0], values));
+            let texts = texts.iter().map(|at| cells[*at].to_owned()).collect();
+            table.add(values, cells[0], row, texts);
         }
         Ok(table)
     }
 
-    fn add(&mut self, values: &str, seed: &str, first: bool, row: Vec<Option<f64>>) {
+    fn add(&mut self, values: String, seed: &str, row: Vec<Option<f64>>, texts: Vec<String>) {
         let place = self.groups.iter().position(|group| group.values == values).unwrap_or_else(|| {
-            let (values, seed) = (values.to_owned(), seed.to_owned());
-            self.groups.push(Group { values, seed, rows: Vec::new(), runs: 0 });
+            self.groups.push(Group { values, seeds: Vec::new(), rows: Vec::new(), texts });
             self.groups.len() - 1
         });
         let group = &mut self.groups[place];
-        group.runs += usize::from(first);
-        if self.kind == Kind::Flows || group.runs <= 1 {
+        if group.seeds.iter().rev().all(|known| known != seed) {
+            group.seeds.push(seed.to_owned());
+        }
+        if self.kind == Kind::Flows || group.seeds[0] == seed {
             group.rows.push(row);
         }
     }

@@ -35,7 +35,7 @@ fn table(label: &str, text: &str) -> Table {
 fn runs_with_the_same_parameters_are_drawn_together() {
     let flows = table("a", FLOWS);
     assert_eq!(
-        flows.groups.iter().map(|g| (g.values.as_str(), g.runs)).collect::<Vec<_>>(),
+        flows.groups.iter().map(|g| (g.values.as_str(), g.seeds.len())).collect::<Vec<_>>(),
         [("window=4", 2), ("window=8", 1)]
     );
     let chart = Figure::Slowdown.chart(std::slice::from_ref(&flows));
@@ -64,6 +64,37 @@ fn each_flow_has_its_rate_over_time() {
     let [idle, again] = [(3000.0, 0.0), (4000.0, 0.0)];
     assert_eq!(chart.curves[0].points, [(1000.0, 1e9), (2000.0, 2e9), idle, again, (5000.0, 1e9)]);
     assert_eq!(chart.curves[1].points, [(1000.0, 2e9)]);
+}
+
+/// Lines of two hosts with other features follow each other in one run.
+#[test]
+fn contexts_of_several_hosts_are_in_one_drawing() {
+    let samples = "seed,sampled_ns,host,context,field,unit,value,features
+1,1000,0,1,cwnd,bytes,1500,a
+1,1000,1,1,cwnd,bytes,3000,b
+1,2000,0,1,cwnd,bytes,4500,a
+1,2000,1,2,cwnd,bytes,10,b
+";
+    let chart = Figure::Samples.chart(&[table("x", samples)]);
+    let labels: Vec<&str> = chart.curves.iter().map(|c| c.label.as_str()).collect();
+    let wanted = [
+        "x, features=a, host 0, context 1",
+        "x, features=b, host 1, context 1",
+        "x, features=b, host 1, context 2",
+    ];
+    assert_eq!(labels, wanted);
+    assert_eq!(chart.curves[0].points, [(1000.0, 1500.0), (2000.0, 1500.0), (2000.0, 4500.0)]);
+    assert_eq!((chart.title.as_str(), chart.y.unit), ("cwnd of each context", Unit::Octets));
+}
+
+#[test]
+fn the_bottleneck_is_named() {
+    let named =
+        TIMELINE.replace(",time_ns,", ",bottleneck,time_ns,").replace("1,0,100", "1,0,s0:s1 (9 % used),100");
+    let named =
+        named.replace("1,1,200", "1,1,s0:s1 (9 % used),200").replace("2,0,100", "2,0,s1:s0 (8 % used),100");
+    let chart = Figure::Goodput.chart(&[table("a", &named)]);
+    assert_eq!(chart.curves[0].label, "a, seed 1; bottleneck s0:s1 (9 % used)");
 }
 
 #[test]

@@ -4,12 +4,15 @@
 use super::host_apps::HostApp;
 use super::service::Server;
 use crate::app::Ask;
+use crate::calls::Calls;
 use crate::core::Core;
 
 /// At the edge of the network.
 pub struct Host {
     pub core: Box<dyn Core>,
     pub app: HostApp,
+    /// makes its requests
+    pub calls: Calls,
     /// takes packets before the core does, if that takes time
     pub server: Option<Server>,
     /// the earliest time for which a look at its timers is planned
@@ -20,7 +23,7 @@ pub struct Host {
 
 impl Host {
     /// One that has not started.
-    pub fn new(core: Box<dyn Core>, app: HostApp, server: Option<Server>) -> Host {
-        Host { core, app, server, timer_at: u64::MAX, asks: Vec::new() }
+    pub fn new(core: Box<dyn Core>, app: HostApp, calls: Calls, server: Option<Server>) -> Host {
+        Host { core, app, calls, server, timer_at: u64::MAX, asks: Vec::new() }
     }
 }

@@ -7,6 +7,7 @@
 mod flows;
 mod host;
 mod host_apps;
+mod host_programs;
 mod network;
 pub mod offload;
 pub(crate) mod packets;
@@ -32,13 +33,15 @@ use carrick_interp::Config;
 use carrick_ir::{NetLayer, Program};
 
 pub use flows::{Flow, Flows, MessageTimes, Outcome, Series, Start};
+pub use host_programs::HostPrograms;
 pub use setup::Setup;
 pub use station::Placed;
 use station::Station;
 
+use crate::calls::Calls;
 use crate::interface::{Interface, Shape};
 use crate::observe::Observer;
-use crate::scenario::{Engine, same_version};
+use crate::scenario::{Engine, Way, same_version};
 use host::Host;
 use host_apps::{HostApp, Place};
 use network::Network;
@@ -62,14 +65,9 @@ fn config(setup: &Setup, node: Node) -> Config {
     }
 }
 
-fn host(
-    program: &Arc<Program>,
-    engine: &Engine,
-    setup: &Setup,
-    host: u32,
-    trace: bool,
-) -> Result<Host, String> {
-    let config = Config { params: setup.params.clone(), trace, ..config(setup, host) };
+fn host(programs: &HostPrograms<'_>, setup: &Setup, host: u32, trace: bool) -> Result<Host, String> {
+    let Way { program, engine, params } = programs.at(host);
+    let config = Config { params: params.clone(), trace, ..config(setup, host) };
     let place = Place {
         host,
         hosts: setup.topology.hosts,
@@ -81,7 +79,8 @@ fn host(
     };
     let core = engine.core(program, &config, host as usize)?;
     let server = Server::of(&setup.services, host, setup.seed)?;
-    Ok(Host::new(core, HostApp::new(Shape::of(program)?, place)?, server))
+    let calls = Calls::new(Interface::of(program)?);
+    Ok(Host::new(core, HostApp::new(Shape::of(program)?, place)?, calls, server))
 }
 
 /// Runs it. With an observer, the cores of hosts report their records.
@@ -95,21 +94,21 @@ pub fn run(
     setup: &Setup,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Results, String> {
-    run_through(program, engine, setup, &[], observer)
+    let usual = Way { program, engine, params: setup.params.clone() };
+    run_through(&HostPrograms::same(usual), setup, &[], observer)
 }
 
-/// As [`run`], with programs in the network.
+/// As [`run`], with these programs at hosts and in the network. The parameters are those of the programs, not of the setup.
 ///
 /// # Errors
-/// Also if one of these runs at an end, or stands where no node is.
+/// Also if hosts cannot speak with each other, a program in the network runs at an end, or there is no such node.
 pub fn run_through(
-    program: &Arc<Program>,
-    engine: &Engine,
+    programs: &HostPrograms<'_>,
     setup: &Setup,
     placed: &[Placed<'_>],
     observer: Option<&mut dyn Observer>,
 ) -> Result<Results, String> {
-    let topology = &setup.topology;
+    let (topology, program) = (&setup.topology, programs.usual.program);
     topology.check()?;
     service::check(&setup.services, topology)?;
     if program.in_network.is_some() {
@@ -118,13 +117,12 @@ pub fn run_through(
     if program.net_header.layer == NetLayer::Link {
         return Err("switches find hosts by their address, and this program sends whole frames".into());
     }
-    let interface = Interface::of(program)?;
+    programs.check(topology.hosts)?;
     let rate = topology.wires.iter().find(|wire| wire.ends.contains(&0)).map_or(0, |wire| wire.rate_bps);
     let mut flows = Flows::new(setup.flows(rate)?, topology.hosts)?;
     flows.series = setup.every.map(|every| Series { every, ..Series::default() });
     let trace = observer.is_some();
-    let hosts =
-        (0..topology.hosts).map(|h| host(program, engine, setup, h, trace)).collect::<Result<_, _>>()?;
+    let hosts = (0..topology.hosts).map(|h| host(programs, setup, h, trace)).collect::<Result<_, _>>()?;
     let nodes = topology.hosts + topology.switches;
     placed.iter().try_for_each(|placed| same_version(placed.way.program, program))?;
     let station = |placed: &Placed<'_>| match placed.node < nodes {
@@ -134,7 +132,7 @@ pub fn run_through(
     let stations: Vec<Station> = placed.iter().map(station).collect::<Result<_, _>>()?;
     let offloads = stations.iter().filter_map(|it| it.offload.as_ref());
     offload::check(setup, offloads, flows.longest_message(setup.message))?;
-    let rest = (interface, setup.queueing.clone(), setup.seed);
+    let rest = (setup.queueing.clone(), setup.seed);
     let calls = TimedCalls::new(setup.calls.clone());
     let mut network = Network::new(topology, hosts, stations, flows, rest, observer);
     network.timed = calls;

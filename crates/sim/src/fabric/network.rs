@@ -14,10 +14,9 @@ use super::tier::Tier;
 use super::timed::TimedCalls;
 use super::timeline::{Queues, Timeline};
 use super::topology::{Node, Topology};
-use crate::calls::{self, Calls};
+use crate::calls;
 use crate::core::{Record, Refused};
 use crate::event_queue::EventQueue;
-use crate::interface::Interface;
 use crate::observe::Observer;
 use crate::rng::Rng;
 
@@ -80,7 +79,6 @@ pub struct Network<'o> {
     losses: Rng,
     pub(super) packets: Packets,
     event_queue: EventQueue<Happening>,
-    calls: Calls,
     pub(super) timed: TimedCalls,
     pub(super) observer: Option<&'o mut dyn Observer>,
     now: u64,
@@ -104,7 +102,7 @@ impl<'o> Network<'o> {
         hosts: Vec<Host>,
         stations: Vec<Station>,
         flows: Flows,
-        (interface, queueing, seed): (Interface, Queueing, u64),
+        (queueing, seed): (Queueing, u64),
         observer: Option<&'o mut dyn Observer>,
     ) -> Network<'o> {
         let both = topology.wires.iter().flat_map(|wire| {
@@ -129,7 +127,6 @@ impl<'o> Network<'o> {
             packets: Packets::default(),
             event_queue: EventQueue::default(),
             now: 0,
-            calls: Calls::new(interface),
             timed: TimedCalls::default(),
             records: Vec::new(),
             made: 0,
@@ -549,7 +546,7 @@ impl<'o> Network<'o> {
         let (h, event_queue) = (&mut self.hosts[host], &mut self.event_queue);
         h.app.take_asks(&mut h.asks);
         let wake = |at, what| event_queue.plan(at, Happening::Wake { host: host as u32, what: what as u32 });
-        self.calls.make(&mut *h.core, &mut h.asks, self.now, wake, |_| ())
+        h.calls.make(&mut *h.core, &mut h.asks, self.now, wake, |_| ())
     }
 
     fn completions(&mut self, host: usize) -> bool {

@@ -109,6 +109,10 @@ pub struct Results {
     pub tiers: Vec<TierResult>,
     /// those that were asked for
     pub links: Vec<LinkResult>,
+    /// the link that was used most, in the direction in which it was
+    pub bottleneck: LinkResult,
+    /// by host, the features of its program; empty: all hosts run the same
+    pub features: Vec<String>,
     /// of flows of messages, in order of their arrival
     pub messages: MessageTimes,
     /// virtual nanoseconds
@@ -161,6 +165,8 @@ impl Results {
             calls: network.timed.results(),
             misdeeds,
             links: setup.links.iter().map(|ends| link(&network, setup, *ends)).collect(),
+            bottleneck: bottleneck(&network, setup),
+            features: setup.features.clone(),
             messages: std::mem::take(&mut network.flows.messages),
             tiers: tiers(&mut network, &setup.topology),
             ended_at: now,
@@ -218,7 +224,13 @@ impl Results {
 
     /// Bytes of flows that arrived, in bits per second of the whole run.
     pub fn goodput_bps(&self) -> f64 {
-        let octets: u64 = self.flows.iter().map(|f| f.outcome.received).sum();
+        self.goodput_of_bps(|_| true)
+    }
+
+    /// Bytes of the flows that these hosts sent that arrived, in bits per second of the whole run.
+    pub fn goodput_of_bps(&self, sends: impl Fn(Node) -> bool) -> f64 {
+        let sent = self.flows.iter().filter(|f| sends(f.flow.source));
+        let octets: u64 = sent.map(|f| f.outcome.received).sum();
         if self.ended_at == 0 { 0.0 } else { octets as f64 * 8e9 / self.ended_at as f64 }
     }
 
@@ -248,23 +260,26 @@ impl Results {
 
     /// A line for each stretch of time and each flow of which something arrived in it, behind one that names what is in it.
     pub fn rates_csv(&self) -> String {
-        let mut text = String::from("from_ns,to_ns,flow,bytes\n");
+        let mut text = format!("from_ns,to_ns,flow,bytes{}\n", self.features_column());
         let series = self.series.iter().flat_map(|s| s.octets.iter().map(|entry| (s.every, entry)));
         for (every, ((stretch, flow), octets)) in series {
-            let _ = writeln!(text, "{},{},{flow},{octets}", stretch * every, (stretch + 1) * every);
+            let _ = write!(text, "{},{},{flow},{octets}", stretch * every, (stretch + 1) * every);
+            self.features_of(self.flows[*flow as usize].flow.source, &mut text);
         }
         text
     }
 
     /// A line for each of up to 4096 points in time, behind one that names what is in it.
     pub fn timeline_csv(&self) -> String {
-        self.timeline.csv(self.capacity_bps)
+        let bottleneck = format!("{} ({:.1} % used)", self.bottleneck.name, self.bottleneck.busy * 100.0);
+        self.timeline.csv(self.capacity_bps, &bottleneck)
     }
 
     /// A line for each flow, behind one that names what is in it.
     pub fn csv(&self) -> String {
-        let mut text = String::from(
-            "flow,source,destination,bytes,start_ns,end_ns,ideal_ns,slowdown,background,status\n",
+        let mut text = format!(
+            "flow,source,destination,bytes,start_ns,end_ns,ideal_ns,slowdown,background,status{}\n",
+            self.features_column()
         );
         for (number, f) in self.flows.iter().enumerate() {
             let ns = |at: Option<u64>| at.map_or(String::new(), |at| at.to_string());
@@ -274,7 +289,7 @@ impl Results {
                 (None, Some(_)) => "OK",
                 (None, None) => "OPEN",
             };
-            let _ = writeln!(
+            let _ = write!(
                 text,
                 "{number},{},{},{},{},{},{},{slowdown},{},{status}",
                 f.flow.source,
@@ -285,8 +300,22 @@ impl Results {
                 f.ideal_ns,
                 u8::from(f.flow.background),
             );
+            self.features_of(f.flow.source, &mut text);
         }
         text
+    }
+
+    /// What tables are called that has the features of hosts, where these differ.
+    fn features_column(&self) -> &'static str {
+        if self.features.is_empty() { "" } else { ",features" }
+    }
+
+    /// Ends a line about a host.
+    fn features_of(&self, host: Node, line: &mut String) {
+        if let Some(features) = self.features.get(host as usize) {
+            line.extend([",", features]);
+        }
+        line.push('\n');
     }
 }
 
@@ -375,8 +404,28 @@ fn link(network: &Network<'_>, setup: &Setup, ends: [Node; 2]) -> LinkResult {
         counters.add(&port.counters);
         rate_bps += wire.rate_bps;
     }
+    LinkResult { name, ..used(network, counters, rate_bps) }
+}
+
+/// The link that was used most; of several, the one with the longest queue, then the first.
+fn bottleneck(network: &Network<'_>, setup: &Setup) -> LinkResult {
+    let topology = &setup.topology;
+    let both = topology.wires.iter().flat_map(|w| [(w, w.ends), (w, [w.ends[1], w.ends[0]])]);
+    let links = both.zip(&network.ports);
+    let links = links.map(|((wire, ends), port)| (ends, used(network, port.counters, wire.rate_bps)));
+    let rank = |(_, it): &([Node; 2], LinkResult)| (it.busy, it.counters.peak);
+    let most = links.reduce(|best, it| if rank(&it) > rank(&best) { it } else { best });
+    most.map_or_else(
+        || used(network, PortCounters::default(), 0),
+        |(ends, it)| LinkResult { name: ends.map(|node| topology.name(node)).join(":"), ..it },
+    )
+}
+
+/// A link without a name that carried this much.
+fn used(network: &Network<'_>, counters: PortCounters, rate_bps: u64) -> LinkResult {
     let most = rate_bps as f64 * network.now().max(1) as f64 / 8e9;
-    LinkResult { name, counters, rate_bps, busy: (counters.octets as f64 / most.max(1.0)).min(1.0) }
+    let busy = (counters.octets as f64 / most.max(1.0)).min(1.0);
+    LinkResult { name: String::new(), counters, rate_bps, busy }
 }
 
 fn tiers(network: &mut Network<'_>, topology: &Topology) -> Vec<TierResult> {

@@ -33,6 +33,8 @@ pub struct Setup {
     pub outstanding: Option<u32>,
     /// flows to one host follow each other on one connection
     pub keep: bool,
+    /// by host, the features of its program, for tables; empty: all hosts run the same
+    pub features: Vec<String>,
     /// a value for each parameter of the program; empty: the defaults
     pub params: Vec<u64>,
     /// what arrives of each flow is noted by stretches of so many nanoseconds

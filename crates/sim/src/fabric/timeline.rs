@@ -72,8 +72,9 @@ impl Timeline {
     }
 
     /// A line for each point, behind one that names what is in it; `capacity` is that of all hosts' links, in bits per second.
-    pub fn csv(&self, capacity_bps: f64) -> String {
-        let mut text = String::from("point,time_ns,goodput_bps,utilisation");
+    /// Each line also has the bottleneck of the run.
+    pub fn csv(&self, capacity_bps: f64, bottleneck: &str) -> String {
+        let mut text = String::from("point,bottleneck,time_ns,goodput_bps,utilisation");
         for tier in [Tier::FromHost, Tier::ToHost, Tier::Between] {
             let name = tier.name();
             let _ = write!(text, ",{name}_longest_bytes,{name}_together_bytes");
@@ -83,7 +84,12 @@ impl Timeline {
         for (number, point) in self.points.iter().enumerate() {
             let goodput = point.octets as f64 * 8e9 / (point.until - before).max(1) as f64;
             before = point.until;
-            let _ = write!(text, "{number},{},{goodput:.0},{:.4}", point.until, goodput / capacity_bps);
+            let _ = write!(
+                text,
+                "{number},{bottleneck},{},{goodput:.0},{:.4}",
+                point.until,
+                goodput / capacity_bps
+            );
             for queues in &point.queues {
                 let _ = write!(text, ",{},{}", queues.longest, queues.together);
             }
@@ -113,7 +119,11 @@ mod tests {
         assert_eq!(timeline.points.iter().map(|p| p.octets).sum::<u64>(), arrived);
         assert_eq!(timeline.points.iter().map(|p| p.queues[1].longest).max(), Some(peak));
         assert!(timeline.points.windows(2).all(|two| two[0].until < two[1].until));
-        let text = timeline.csv(1e9);
-        assert!(text.starts_with("point,time_ns,") && text.lines().count() == timeline.points.len() + 1);
+        let text = timeline.csv(1e9, "s0:s1");
+        assert!(
+            text.starts_with("point,bottleneck,time_ns,")
+                && text.contains("\n0,s0:s1,")
+                && text.lines().count() == timeline.points.len() + 1
+        );
     }
 }

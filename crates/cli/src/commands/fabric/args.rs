@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use carrick_driver::{Failure, quantity};
-use carrick_ir::Program;
 use carrick_sim::fabric::Setup;
 use carrick_sim::fabric::service::Service;
 use carrick_sim::fabric::sizes::Sizes;
@@ -14,7 +13,6 @@ use carrick_sim::fabric::topology::{Links, Node, Topology, Wire};
 use carrick_sim::fabric::workload::{Between, KINDS, Kind, Workload, parse_trace};
 use clap::Args;
 
-use super::calls;
 use super::file::{self, At};
 use super::offload::{self, service_time};
 use super::runs::Shard;
@@ -44,6 +42,15 @@ pub struct FabricArgs {
     /// Parameter of the programs at a node: NODE.name=value
     #[arg(long, value_name = "NODE.NAME=VALUE", requires = "topology")]
     pub at_set: Vec<String>,
+    /// Features of the program at some hosts, HOSTS=FEATURES, in place of those of --with: h0..h1=reliable,inorder=hold
+    #[arg(long, value_name = "HOSTS=FEATURES", requires = "topology")]
+    pub host_with: Vec<String>,
+    /// Parameter of the program at some hosts, HOSTS.name=value: h0..h1.window=64KiB
+    #[arg(long, value_name = "HOSTS.NAME=VALUE", requires = "topology")]
+    pub host_set: Vec<String>,
+    /// Features of further runs, in place of those of --with. Repeat for several
+    #[arg(long, value_name = "FEATURES", requires = "topology")]
+    pub or_with: Vec<String>,
     /// Workload: incast:N, permutation, all-to-all, closed:N, poisson:LOAD%, or trace:FILE (lines
     /// `start_ns,source,destination,bytes`). With @SOURCES:DESTINATIONS only these hosts: closed:1@h1:h0, poisson:50%@h2..h9:h0
     #[arg(long, default_value = "permutation", requires = "topology")]
@@ -128,9 +135,15 @@ pub struct FabricArgs {
     /// Table of bytes delivered (CSV): one line for each flow and each interval of --every
     #[arg(long, requires = "topology")]
     pub rates: Option<PathBuf>,
-    /// Interval of --rates
+    /// Interval of --rates and --samples
     #[arg(long, default_value = "1ms", requires = "topology")]
     pub every: String,
+    /// Table of a field of contexts over time (CSV): its value at the end of each interval of --every in which it changed
+    #[arg(long, value_name = "FILE", requires = "sample")]
+    pub samples: Option<PathBuf>,
+    /// Field of --samples: `field`, or `context.field`
+    #[arg(long, value_name = "FIELD", requires = "topology")]
+    pub sample: Option<String>,
     /// Table over time (CSV, up to 4096 lines): goodput and queue lengths
     #[arg(long, requires = "topology")]
     pub timeline: Option<PathBuf>,
@@ -150,12 +163,7 @@ pub struct FabricArgs {
 
 impl FabricArgs {
     /// What all runs have in common: they differ in their seed and parameters. With it, the programs that a topology's file names.
-    pub fn setup(
-        &self,
-        name: &str,
-        program: &Program,
-        common: &ScenarioArgs,
-    ) -> Result<(Setup, Vec<At>), Failure> {
+    pub fn setup(&self, name: &str, common: &ScenarioArgs) -> Result<(Setup, Vec<At>), Failure> {
         let message = common.message.as_deref().map(quantity::bytes).transpose()?;
         let message = message.map(|octets| {
             let known = u32::try_from(octets).ok().filter(|n| (64..=1 << 30).contains(n));
@@ -172,7 +180,7 @@ impl FabricArgs {
         let offloads = offload::all(&self.offload, &programs, &topology)?;
         let setup = Setup {
             links: self.link.iter().map(|text| link(text, &topology)).collect::<Result<_, _>>()?,
-            calls: calls::all(&self.call, self.calls.as_deref(), program, &topology)?,
+            calls: Vec::new(),
             topology,
             queueing: self.queueing(common)?,
             workload: workload(&self.workload, flow_sizes, self.flows)?,
@@ -185,7 +193,8 @@ impl FabricArgs {
             services: self.services()?,
             offloads,
             params: Vec::new(),
-            every: self.rates.as_ref().map(|_| self.stretch()).transpose()?,
+            features: Vec::new(),
+            every: self.rates.as_ref().map(|_| self.interval()).transpose()?,
             limit: HOUR,
         };
         Ok((setup, programs))
@@ -204,7 +213,7 @@ impl FabricArgs {
     }
 
     /// Nanoseconds.
-    fn stretch(&self) -> Result<u64, Failure> {
+    pub fn interval(&self) -> Result<u64, Failure> {
         match quantity::duration(&self.every)? {
             0 => Err(Failure::Usage("--every 0s: say 1ns or more".into())),
             every => Ok(every),

@@ -13,6 +13,9 @@ use carrick_syntax::suggest::nearest;
 
 use super::file::{no_node, nodes, read};
 
+/// The program of a host.
+pub type ProgramOf<'a> = dyn Fn(u32) -> &'a Program + 'a;
+
 /// Those of the command line, and behind them those of a file, a line each.
 ///
 /// # Errors
@@ -20,7 +23,7 @@ use super::file::{no_node, nodes, read};
 pub fn all(
     texts: &[String],
     file: Option<&Path>,
-    program: &Program,
+    program: &ProgramOf<'_>,
     topology: &Topology,
 ) -> Result<Vec<TimedCall>, Failure> {
     let mut all = Vec::new();
@@ -39,7 +42,7 @@ pub fn all(
 }
 
 /// One call, at one host or several.
-fn call(text: &str, program: &Program, topology: &Topology) -> Result<Vec<TimedCall>, String> {
+fn call(text: &str, program: &ProgramOf<'_>, topology: &Topology) -> Result<Vec<TimedCall>, String> {
     let shape = || {
         format!(
             "{text:?} is no call: say a host, a call with its arguments, and a time, such as h0: add(0, 10.0.0.5) @ 1ms"
@@ -51,20 +54,16 @@ fn call(text: &str, program: &Program, topology: &Topology) -> Result<Vec<TimedC
     let (name, args) = inner.split_once('(').ok_or_else(shape)?;
     let name = name.trim();
     let at = quantity::duration(at.trim()).map_err(|e| e.to_string())?;
-    let (number, known) = find(name, program)?;
-    let args = values(args, known, program)?;
     let hosts = nodes(hosts.trim(), topology).map_err(|_| no_node(hosts.trim(), topology).to_string())?;
     if *hosts.end() >= topology.hosts {
         return Err(format!("{text:?}: calls are made at hosts, h0 to h{}", topology.hosts - 1));
     }
-    let of = |host| TimedCall {
-        at,
-        host,
-        call: number,
-        args: args.clone(),
-        text: format!("{}: {}", topology.name(host), rest.trim()),
+    let of = |host| {
+        let (call, known) = find(name, program(host))?;
+        let args = values(args, known, program(host))?;
+        Ok(TimedCall { at, host, call, args, text: format!("{}: {}", topology.name(host), rest.trim()) })
     };
-    Ok(hosts.map(of).collect())
+    hosts.map(of).collect()
 }
 
 /// The call of this name, if it can be made so.

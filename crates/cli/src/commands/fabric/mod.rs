@@ -4,23 +4,23 @@
 mod args;
 mod calls;
 mod file;
+mod hosts;
 mod offload;
 mod programs;
 mod runs;
 mod show;
 
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::panic::resume_unwind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use carrick_driver::Failure;
-use carrick_driver::built::Built;
 use carrick_driver::cc::Tracing;
-use carrick_driver::compiled;
 use carrick_ir::Program;
 use carrick_sim::fabric::results::Results;
 use carrick_sim::fabric::{self, Setup};
@@ -28,8 +28,10 @@ use carrick_sim::globals::Globals;
 use carrick_sim::metrics::Metrics;
 use carrick_sim::observe::{All, Observer};
 use carrick_sim::pcapng::Pcapng;
+use carrick_sim::samples::Samples;
 
 pub use args::FabricArgs;
+use hosts::{Hosts, Usual};
 use programs::Programs;
 pub use programs::files;
 pub use runs::Shard;
@@ -39,7 +41,6 @@ pub use show::RUN;
 use serde_json::{Map, Value};
 
 use super::plot;
-use super::scenario::engine_of;
 use super::sim::{SimArgs, create};
 use super::traced::Traced;
 use crate::manifest::Manifest;
@@ -53,16 +54,36 @@ struct Run {
     retransmitted: Option<u64>,
     /// by program in the network, what its global contexts count, where that was looked at
     globals: Vec<Map<String, Value>>,
+    /// the table of `--samples`
+    samples: String,
+    senders: Vec<Sender>,
+}
+
+/// What hosts with features of their own sent.
+struct Sender {
+    hosts: String,
+    features: String,
+    goodput_bps: f64,
 }
 
 /// Simulates the topology of this name.
 pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCode, Failure> {
     let fabric = &args.fabric;
-    let (setup, in_file) = fabric.setup(name, program, &args.scenario)?;
-    let runs = Runs::of(program, &args.set, (setup.seed, fabric.seeds), fabric.shard)?;
+    let (setup, in_file) = fabric.setup(name, &args.scenario)?;
+    let watched = !args.fast || args.trace.is_some() || fabric.sample.is_some();
+    let tracing = if watched { Tracing::On } else { Tracing::Off };
+    let usual = Usual {
+        file: &args.source.file,
+        choice: args.source.features.choice(),
+        with: &args.source.features.with,
+        program,
+    };
+    let hosts = Hosts::of(&usual, fabric, &setup.topology, args.compiled.then_some(tracing))?;
+    let runs = Runs::of(&hosts.variants(), &args.set, (setup.seed, fabric.seeds), fabric.shard)?;
+    runs.combinations().try_for_each(|asked| hosts.check(asked))?;
     if (runs.count() != 1 || fabric.shard.is_some()) && (args.pcap.is_some() || args.trace.is_some()) {
         return Err(Failure::Usage(
-            "a trace or a capture is of one run: leave --seeds, --shard and further values of --set away"
+            "a trace or a capture is of one run: leave out --seeds, --shard, --or-with and further values of --set"
                 .into(),
         ));
     }
@@ -71,8 +92,6 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
             "a program --via stands between two hosts; in a --topology, place it with --at s0=PROGRAM".into(),
         ));
     }
-    let tracing = if args.fast && args.trace.is_none() { Tracing::Off } else { Tracing::On };
-    let library = if args.compiled { Some(compiled::shared_library(program, tracing)?) } else { None };
     let programs = Programs::of(fabric, &setup.topology, in_file, args.compiled.then_some(tracing))?;
     let shard = fabric.shard.map(|shard| format!("{shard} of {}", runs.total));
     let manifest = Manifest { shard, ..Manifest::of(args, program, programs.iter())? };
@@ -80,19 +99,14 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
         args,
         program,
         setup: &setup,
+        hosts: &hosts,
         programs: &programs,
         runs: &runs,
         manifest: &manifest,
-        library: library.as_ref(),
         tracing,
     };
-    let tables = [
-        (&fabric.csv, Results::csv as fn(&Results) -> String),
-        (&fabric.rates, Results::rates_csv),
-        (&fabric.timeline, Results::timeline_csv),
-    ];
     let mut files = Vec::new();
-    for (path, table) in tables {
+    for (path, _, table) in tables(fabric) {
         files.extend(create(path.as_deref())?.map(|file| (file, table)));
     }
     if let Some(folder) = &fabric.plot {
@@ -109,11 +123,9 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
             .map_err(|e| Failure::Failed(format!("cannot write: {e}")))?;
     }
     if let Some(folder) = &fabric.plot {
-        let mut tables = vec![Results::csv as fn(&Results) -> String, Results::timeline_csv];
-        tables.extend(fabric.rates.is_some().then_some(Results::rates_csv as fn(&Results) -> String));
-        let tables: Vec<String> =
-            tables.into_iter().map(|table| show::csv(&done, &runs, &manifest, table)).collect();
-        plot::all(folder, &tables, &plot::label(Path::new(&program.file)))?;
+        let drawn = tables(fabric).into_iter().filter(|(_, drawn, _)| *drawn);
+        let drawn: Vec<_> = drawn.map(|(_, _, table)| show::csv(&done, &runs, &manifest, table)).collect();
+        plot::all(folder, &drawn, &plot::label(Path::new(&program.file)))?;
     }
     match args.format {
         Format::Json => output::json(&show::json(&done, &runs.varied, &manifest)),
@@ -122,14 +134,27 @@ pub fn run(args: &SimArgs, program: &Arc<Program>, name: &str) -> Result<ExitCod
     Ok(ExitCode::from(u8::from(done.iter().any(|run| !run.results.failures().is_empty()))))
 }
 
+/// A table of a run.
+type Table = fn(&Run) -> String;
+
+/// All tables, each with the file that is wanted, and whether `--plot` draws it.
+fn tables(fabric: &FabricArgs) -> [(&Option<PathBuf>, bool, Table); 4] {
+    [
+        (&fabric.csv, true, |run| run.results.csv()),
+        (&fabric.timeline, true, |run| run.results.timeline_csv()),
+        (&fabric.rates, fabric.rates.is_some(), |run| run.results.rates_csv()),
+        (&fabric.samples, fabric.sample.is_some(), |run| run.samples.clone()),
+    ]
+}
+
 struct Work<'a> {
     args: &'a SimArgs,
     program: &'a Arc<Program>,
     setup: &'a Setup,
+    hosts: &'a Hosts,
     programs: &'a Programs,
     runs: &'a Runs,
     manifest: &'a Manifest,
-    library: Option<&'a Built>,
     tracing: Tracing,
 }
 
@@ -165,8 +190,13 @@ impl Work<'_> {
     }
 
     fn one(&self, asked: Asked) -> Result<Run, Failure> {
-        let engine = engine_of(self.program, self.library)?;
-        let setup = Setup { seed: asked.seed, params: asked.params.clone(), ..self.setup.clone() };
+        let (hosts, fabric) = (self.hosts, &self.args.fabric);
+        let host_engines = hosts.engines(asked.variant)?;
+        let at_hosts = hosts.at(&asked, &host_engines)?;
+        let program_of = |host| &**hosts.program(host, asked.variant);
+        let calls = calls::all(&fabric.call, fabric.calls.as_deref(), &program_of, &self.setup.topology)?;
+        let features = hosts.features(asked.variant);
+        let setup = Setup { seed: asked.seed, calls, features, ..self.setup.clone() };
         let manifest = self.manifest.to_string();
         let mut pcap = create(self.args.pcap.as_deref())?.map(|f| Pcapng::new(f, self.program, 0, &manifest));
         let inside =
@@ -174,12 +204,15 @@ impl Work<'_> {
         let mut trace = create(self.args.trace.as_deref())?.map(|file| {
             let traced = inside.map_or(self.program, |(_, program)| program);
             let lines = self.manifest.trace(file, traced, asked.seed, self.args.trace_at.as_deref());
+            let lines = if inside.is_none() { lines.of_hosts(hosts.programs(asked.variant)) } else { lines };
             Traced::new(lines, inside.map(|(station, _)| station))
         });
+        let mut samples = self.samples(asked.variant)?;
         let mut metrics = Metrics::default();
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(pcap.as_mut().map(|p| p as &mut dyn Observer));
         observers.extend(trace.as_mut().map(Traced::observer));
+        observers.extend(samples.as_mut().map(|samples| samples as &mut dyn Observer));
         let mut globals = Globals::new(self.programs.iter());
         let measured = !self.args.fast;
         if measured {
@@ -191,13 +224,33 @@ impl Work<'_> {
         let observer = watched.then_some(&mut all as &mut dyn Observer);
         let engines = self.programs.engines()?;
         let placed = self.programs.placed(&engines);
-        let results =
-            fabric::run_through(self.program, &engine, &setup, &placed, observer).map_err(Failure::Usage)?;
+        let results = fabric::run_through(&at_hosts, &setup, &placed, observer).map_err(Failure::Usage)?;
         let written = |e: std::io::Error| Failure::Failed(format!("cannot write: {e}"));
         pcap.map_or(Ok(()), Pcapng::finish).map_err(written)?;
         trace.map_or(Ok(()), Traced::finish)?;
         let of = |(station, program)| globals.of(station, program);
         let globals = self.programs.iter().enumerate().map(of).collect();
-        Ok(Run { asked, results, retransmitted: measured.then_some(metrics.retransmitted_packets), globals })
+        let retransmitted = measured.then_some(metrics.retransmitted_packets);
+        let samples = samples.map_or(String::new(), |samples| samples.csv(&results.features));
+        let senders = senders(hosts, &results);
+        Ok(Run { asked, results, retransmitted, globals, samples, senders })
     }
+
+    /// The observer of `--samples`.
+    fn samples(&self, variant: usize) -> Result<Option<Samples>, Failure> {
+        let fabric = &self.args.fabric;
+        let Some(field) = &fabric.sample else { return Ok(None) };
+        let programs = self.hosts.programs(variant);
+        Samples::new(programs, field, fabric.interval()?).map(Some).map_err(Failure::Usage)
+    }
+}
+
+/// By `--host-with`, what its hosts sent.
+fn senders(hosts: &Hosts, results: &Results) -> Vec<Sender> {
+    let of = |(shown, named, features): (&str, &RangeInclusive<u32>, &str)| Sender {
+        hosts: shown.to_owned(),
+        features: features.to_owned(),
+        goodput_bps: results.goodput_of_bps(|host| named.contains(&host)),
+    };
+    hosts.named().map(of).collect()
 }

@@ -4,8 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use carrick_driver::{Failure, params};
-use carrick_ir::Program;
+use carrick_driver::Failure;
 
 /// One of several parts of the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,11 +40,13 @@ impl fmt::Display for Shard {
 }
 
 /// A run to make.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
     pub seed: u64,
-    /// a value for each parameter of the program; empty: the defaults
-    pub params: Vec<u64>,
+    /// which of the features of `--with` and `--or-with`
+    pub variant: usize,
+    /// each `name=value`
+    pub settings: Vec<String>,
     /// as they were written, those of [`Runs::varied`]
     pub values: Vec<String>,
 }
@@ -53,9 +54,10 @@ pub struct Asked {
 /// All runs of a command, or those of its shard.
 #[derive(Debug)]
 pub struct Runs {
-    /// parameters that have several values
+    /// parameters that have several values; `with`, if the features vary
     pub varied: Vec<String>,
-    combinations: Vec<(Vec<u64>, Vec<String>)>,
+    /// without seeds
+    combinations: Vec<Asked>,
     seed: u64,
     seeds: u64,
     shard: Option<Shard>,
@@ -67,18 +69,27 @@ pub struct Runs {
 const COMBINATIONS: usize = 1_000_000;
 
 impl Runs {
-    /// Of settings like `name=value`, or `name=value,value` for one after the other, and so many seeds.
+    /// Of variants of features, settings like `name=value`, or `name=value,value` for one after the other, and so many seeds.
     ///
     /// # Errors
-    /// [`Failure::Usage`], if a setting is none, or there are too many runs to count.
+    /// [`Failure::Usage`], if there are too many runs to count.
     pub fn of(
-        program: &Program,
+        variants: &[&str],
         settings: &[String],
         (seed, seeds): (u64, u64),
         shard: Option<Shard>,
     ) -> Result<Runs, Failure> {
         let mut varied = Vec::new();
-        let mut combinations = vec![Combination::default()];
+        let mut combinations = vec![Asked::default()];
+        if variants.len() > 1 {
+            varied.push("with".to_owned());
+            let of = |(variant, name): (usize, &&str)| Asked {
+                variant,
+                values: vec![(*name).to_owned()],
+                ..Asked::default()
+            };
+            combinations = variants.iter().enumerate().map(of).collect();
+        }
         for setting in settings {
             let Some((name, values)) = setting.split_once('=').filter(|(_, values)| values.contains(','))
             else {
@@ -89,14 +100,9 @@ impl Runs {
                 return Err(too_many());
             }
             varied.push(name.to_owned());
-            let with_each = |c: &Combination| values.split(',').map(|v| c.with(name, v)).collect::<Vec<_>>();
+            let with_each = |c: &Asked| values.split(',').map(|v| c.with(name, v)).collect::<Vec<_>>();
             combinations = combinations.iter().flat_map(with_each).collect();
         }
-        let known = |c: Combination| {
-            let none = c.settings.is_empty();
-            Ok((if none { Vec::new() } else { params::values(program, &c.settings)? }, c.values))
-        };
-        let combinations: Vec<_> = combinations.into_iter().map(known).collect::<Result<_, Failure>>()?;
         let seeds = seeds.max(1);
         let total = seeds.checked_mul(combinations.len() as u64).ok_or_else(too_many)?;
         Ok(Runs { varied, combinations, seed, seeds, shard, total })
@@ -119,22 +125,18 @@ impl Runs {
     /// The `number`-th from 0: each seed in turn, then those of the next combination.
     pub fn get(&self, number: u64) -> Asked {
         let place = self.at(number);
-        let (params, values) = self.combinations[(place / self.seeds) as usize].clone();
-        Asked { seed: self.seed.wrapping_add(place % self.seeds), params, values }
+        let of = self.combinations[(place / self.seeds) as usize].clone();
+        Asked { seed: self.seed.wrapping_add(place % self.seeds), ..of }
+    }
+
+    /// One run of each combination.
+    pub fn combinations(&self) -> impl Iterator<Item = &Asked> {
+        self.combinations.iter()
     }
 }
 
-/// A value for each setting.
-#[derive(Debug, Clone, Default)]
-struct Combination {
-    /// each `name=value`
-    settings: Vec<String>,
-    /// of those with several values
-    values: Vec<String>,
-}
-
-impl Combination {
-    fn with(&self, name: &str, value: &str) -> Combination {
+impl Asked {
+    fn with(&self, name: &str, value: &str) -> Asked {
         let mut with = self.clone();
         with.settings.push(format!("{name}={value}"));
         with.values.push(value.to_owned());
@@ -161,23 +163,28 @@ mod tests {
 
     #[test]
     fn shards_share_the_runs() {
-        let runs = |number, of| Runs {
-            varied: vec!["a".into()],
-            combinations: vec![(vec![1], vec!["1".into()]), (vec![2], vec!["2".into()])],
-            seed: 5,
-            seeds: 3,
-            shard: Some(Shard { number, of }),
-            total: 6,
+        let runs = |number, of| {
+            let shard = Some(Shard { number, of });
+            Runs::of(&["default"], &["a=1,2".into(), "b=3".into()], (5, 3), shard).expect("few runs")
         };
         let all = |runs: Runs| (0..runs.count()).map(|n| runs.get(n)).collect::<Vec<_>>();
         let whole = all(runs(1, 1));
         assert_eq!(
-            whole.iter().map(|r| (r.params[0], r.seed)).collect::<Vec<_>>(),
-            [(1, 5), (1, 6), (1, 7), (2, 5), (2, 6), (2, 7)]
+            whole.iter().map(|r| (&*r.settings[0], r.seed)).collect::<Vec<_>>(),
+            [("a=1", 5), ("a=1", 6), ("a=1", 7), ("a=2", 5), ("a=2", 6), ("a=2", 7)]
         );
         let parts: Vec<_> = (1..=4).map(|n| all(runs(n, 4))).collect();
         assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1, 1]);
         let woven = (0..2).flat_map(|round| parts.iter().filter_map(move |part| part.get(round).cloned()));
         assert_eq!(woven.collect::<Vec<_>>(), whole);
+    }
+
+    #[test]
+    fn features_vary_as_parameters_do() {
+        let runs = Runs::of(&["default", "x+y"], &["a=1,2".into()], (7, 1), None).expect("few runs");
+        assert_eq!((runs.varied.join(" "), runs.count()), ("with a".to_owned(), 4));
+        let all: Vec<_> = (0..4).map(|n| runs.get(n)).map(|r| (r.variant, r.values.join(" "))).collect();
+        let wanted = [(0, "default 1"), (0, "default 2"), (1, "x+y 1"), (1, "x+y 2")];
+        assert_eq!(all, wanted.map(|(variant, values)| (variant, values.to_owned())));
     }
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use carrick_ir::{COUNTERS, REFUSALS, counter};
 use carrick_sim::fabric::MessageTimes;
 use carrick_sim::fabric::results::{
-    Bucket, LinkResult, OffloadResult, Results, ServiceResult, StationResult, Tier, TierResult,
+    Bucket, LinkResult, OffloadResult, ServiceResult, StationResult, Tier, TierResult,
 };
 use carrick_sim::fabric::timed::CallResult;
 use serde_json::{Map, Value, json};
 
-use super::{Run, Runs};
+use super::{Run, Runs, Sender};
 use crate::commands::scenario::unseen;
 use crate::manifest::Manifest;
 
@@ -26,7 +26,7 @@ const FAILURES: usize = 8;
 pub const RUN: &str = "# run ";
 
 /// One table of all runs, each line with its seed, and with its values of the parameters that vary; `table` is that of one.
-pub fn csv(runs: &[Run], asked: &Runs, manifest: &Manifest, table: fn(&Results) -> String) -> String {
+pub fn csv(runs: &[Run], asked: &Runs, manifest: &Manifest, table: fn(&Run) -> String) -> String {
     let mut text = String::new();
     manifest.to_string().lines().for_each(|line| text.extend(["# ", line, "\n"]));
     let row = |text: &mut String, seed: &str, line: &str, more: &[String]| {
@@ -36,7 +36,7 @@ pub fn csv(runs: &[Run], asked: &Runs, manifest: &Manifest, table: fn(&Results) 
     };
     for (number, run) in (0..).zip(runs) {
         let seed = run.asked.seed.to_string();
-        for (place, line) in table(&run.results).lines().enumerate() {
+        for (place, line) in table(run).lines().enumerate() {
             match place {
                 0 if number > 0 => {}
                 0 => row(&mut text, "seed", line, &asked.varied),
@@ -93,6 +93,9 @@ fn one(run: &Run) {
         r.goodput_bps() / 1e9,
         r.utilisation() * 100.0
     );
+    for Sender { hosts, features, goodput_bps } in &run.senders {
+        println!("{:<17} {:.3} Gbit/s sent ({features})", format!("goodput of {hosts}"), goodput_bps / 1e9);
+    }
     if let Some(fairness) = r.fairness() {
         println!("fairness          {fairness:.4} (Jain)");
     }
@@ -105,7 +108,8 @@ fn one(run: &Run) {
     }
     messages(&r.messages);
     r.tiers.iter().for_each(tier);
-    r.links.iter().for_each(link);
+    link("bottleneck", &r.bottleneck);
+    r.links.iter().for_each(|it| link("link", it));
     for (reason, n) in refusals(&r.counters) {
         println!("hosts refused {n}: {reason}");
     }
@@ -154,11 +158,11 @@ fn messages(m: &MessageTimes) {
     );
 }
 
-fn link(l: &LinkResult) {
+fn link(what: &str, l: &LinkResult) {
     let c = &l.counters;
     println!(
         "{:<17} used {:.1} % of the time: {} packets, {} bytes, {} dropped, {} marked; queue {} bytes at most",
-        format!("link {}", l.name),
+        format!("{what} {}", l.name),
         l.busy * 100.0,
         c.packets,
         c.octets,
@@ -255,6 +259,8 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "retransmitted_packets": run.retransmitted,
         "slowdowns": slowdowns,
         "queues": tiers,
+        "bottleneck": link_json(&r.bottleneck),
+        "senders": run.senders.iter().map(sender_json).collect::<Vec<_>>(),
         "links": r.links.iter().map(link_json).collect::<Vec<_>>(),
         "messages": messages_json(&r.messages),
         "packets": r.packets,
@@ -265,6 +271,10 @@ fn run_json(run: &Run, varied: &[String]) -> Value {
         "services": r.services.iter().map(service_json).collect::<Vec<_>>(),
         "failures": r.failures(),
     })
+}
+
+fn sender_json(s: &Sender) -> Value {
+    json!({ "hosts": s.hosts, "features": s.features, "goodput_bps": s.goodput_bps })
 }
 
 fn link_json(l: &LinkResult) -> Value {
