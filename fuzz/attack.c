@@ -72,7 +72,7 @@ static void call(struct world *world, int end, uint32_t number, uint64_t handle,
     const struct carrick_call_info *info = &own->program->calls[number];
     uint64_t args[16] = {0};
     for (uint32_t i = 0, next = 0; i < info->field_count && next < 16; i++) {
-        if (!info->fields[i].is_addr) {
+        if (info->fields[i].kind != CARRICK_FIELD_ADDR) {
             args[next++] = argument(in, info->fields[i].name, own, world->ends[1 - end].address);
         }
     }

@@ -189,7 +189,7 @@ static inline int fz_call(struct fz_core *fz, uint32_t call, uint64_t handle, co
     memcpy(request.args, args, sizeof request.args);
     struct fz_buffer *buffer = &fz->buffers[slot];
     for (uint32_t i = 0; i < info->field_count; i++) {
-        if (info->fields[i].is_addr) {
+        if (info->fields[i].kind == CARRICK_FIELD_ADDR) {
             *buffer = (struct fz_buffer){malloc(len == 0 ? 1 : len), len, (uint8_t)fz->next_token, false};
             buffer->writable = strcmp(info->fields[i].name, "data") != 0;
             memset(buffer->octets, buffer->fill, len);

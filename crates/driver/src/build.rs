@@ -18,12 +18,6 @@ pub static RUNTIME: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../runtime/in
 /// # Errors
 /// [`Failure::Usage`] if the folder cannot be written, or no C can be made of the program.
 pub fn write_core(program: &ir::Program, dir: &Path) -> Result<(), Failure> {
-    if program.net_header.layer == ir::NetLayer::Ipv6 {
-        return Err(Failure::Usage(format!(
-            "{} runs over IPv6, and no C can be made of it yet: simulate it with the interpreter",
-            program.file
-        )));
-    }
     for (name, text) in carrick_emit_c::emit(&seen_from(program, dir)) {
         write(&dir.join(name), text.as_bytes())?;
     }

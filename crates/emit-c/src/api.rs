@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use carrick_ir::{ContextDef, NetLayer, Program, Ty, arith};
+use carrick_ir::{ContextDef, Program, Ty, arith};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
@@ -31,7 +31,7 @@ impl Emitter<'_> {
             self.names.own("layout")
         ));
         self.w.line("uint32_t completions = config->completions ? config->completions : 1024;");
-        let least = if self.p.net_header.layer == NetLayer::Link { 16 } else { 68 };
+        let least = self.ip().least_mtu;
         self.w.line(format!(
             "if (config->mtu < {least} || config->mtu > 65535 || (completions & (completions - 1)))"
         ));
@@ -176,7 +176,7 @@ impl Emitter<'_> {
         self.w.line(format!("struct {core} *core = memory;"));
         self.w.line(format!("if (!{layout}(core, config, memory))"));
         self.w.line("    return NULL;");
-        self.w.line("core->address = config->address;");
+        self.w.line(format!("core->address = config->{};", self.ip().configured));
         self.w.line("core->mtu = config->mtu;");
         self.w.line("core->rng = carrick_pcg_make(config->seed, 54);");
         self.w.line("core->key = carrick_key_make(config->seed);");
@@ -285,7 +285,7 @@ impl Emitter<'_> {
                 continue;
             }
             let fields: Vec<String> =
-                event.fields.iter().map(|f| format!("{{\"{}\", {}}}", f.name, f.ty == Ty::Addr)).collect();
+                event.fields.iter().map(|f| format!("{{\"{}\", {}}}", f.name, field_kind(&f.ty))).collect();
             self.w.line(format!(
                 "static const struct carrick_field_info {}_fields[] = {{{}}};",
                 self.names.own(&call.name),
@@ -357,13 +357,7 @@ impl Emitter<'_> {
             ("name", format!("\"{}\"", p.name)),
             ("interface_name", interface),
             ("source_hash", format!("UINT64_C({})", p.source_hash)),
-            (
-                "network",
-                match p.net_header.layer {
-                    NetLayer::Ipv4 | NetLayer::Ipv6 => "CARRICK_NETWORK_IPV4".to_owned(),
-                    NetLayer::Link => "CARRICK_NETWORK_LINK".to_owned(),
-                },
-            ),
+            ("network", self.ip().network.to_owned()),
             ("protocol", p.net_header.protocol.to_string()),
             ("traced", "CARRICK_TRACED".to_owned()),
             ("params", optional(p.params.len(), "param_infos")),
@@ -405,6 +399,15 @@ impl Emitter<'_> {
             self.w.line(line);
         }
         self.w.end_type();
+    }
+}
+
+/// What a field of a call is: enum carrick_field_kind.
+fn field_kind(ty: &Ty) -> &'static str {
+    match ty {
+        Ty::Addr => "true",
+        Ty::Id(_) => "CARRICK_FIELD_IP6",
+        _ => "false",
     }
 }
 
@@ -455,6 +458,11 @@ pub fn header(p: &Program) -> String {
             } else if field.ty.is_scalar() {
                 let _ = writeln!(text, "    request.args[{at}] = (uint64_t){};", parameter(&field.name));
                 at += 1;
+            } else if field.ty == p.address_ty() {
+                let name = parameter(&field.name);
+                let _ = writeln!(text, "    request.args[{at}] = {name}.high;");
+                let _ = writeln!(text, "    request.args[{}] = {name}.low;", at + 1);
+                at += 2;
             }
         }
         let _ = writeln!(text, "    return {name}_program.call(core, {index}, &request, now);\n}}\n");

@@ -4,7 +4,7 @@
 use carrick_ir::{self as ir, CallTarget, Chain, EventKind, KeyPart, MOST_WAITING, NetLayer, Ty};
 
 use crate::Emitter;
-use crate::names::safe;
+use crate::names::{leaves, safe};
 
 impl Emitter<'_> {
     pub(crate) fn chains(&mut self) {
@@ -44,6 +44,10 @@ impl Emitter<'_> {
         let parts = &self.p.ids[id.index()].parts;
         let made = chain.fallback.iter().zip(parts).map(|(made, part)| match made {
             KeyPart::Same(at) => format!(".{} = {flow}{}", safe(&part.name), safe(&parts[*at as usize].name)),
+            // The only constant address is the unspecified one.
+            KeyPart::Const(_) if part.ty == self.p.address_ty() && part.ty != Ty::U32 => {
+                format!(".{} = {{0}}", safe(&part.name))
+            }
             KeyPart::Const(value) => format!(".{} = {}", safe(&part.name), self.literal(*value, &part.ty)),
         });
         format!("(const struct {}){{{}}}", self.names.id(id), made.collect::<Vec<_>>().join(", "))
@@ -259,11 +263,13 @@ impl Emitter<'_> {
 
     /// In the rx function: the packet is one that the network layer takes.
     fn check_ip(&mut self) {
-        self.w.line("struct carrick_ip ip;");
+        let ip = self.ip();
+        self.w.line(format!("{} ip;", ip.header));
         let in_network = self.p.in_network.is_some();
         self.w.line(format!(
-            "int header = carrick_ip_parse(octets, len, {}, {}, &ip);",
-            if in_network { "carrick_ip_destination(octets, len)" } else { "core->address" },
+            "int header = {}(octets, len, {}, {}, &ip);",
+            ip.parse,
+            if in_network { format!("{}(octets, len)", ip.destination) } else { "core->address".into() },
             self.p.net_header.protocol
         ));
         self.look_at();
@@ -314,9 +320,15 @@ impl Emitter<'_> {
         for field in event.fields.iter().filter(|f| f.ty == Ty::Addr) {
             self.dialect.request_data(self, &format!("{e}{}", safe(&field.name)));
         }
-        for (at, field) in event.fields.iter().filter(|f| f.ty.is_scalar()).enumerate() {
-            let (name, c) = (safe(&field.name), self.names.ctype(&field.ty));
-            let conversion = if field.ty == Ty::Bool { " != 0" } else { "" };
+        let given: Vec<_> = event
+            .fields
+            .iter()
+            .filter(|f| f.ty.is_scalar() || f.ty == self.p.address_ty())
+            .cloned()
+            .collect();
+        for (at, (name, ty)) in leaves(self.p, &given).into_iter().enumerate() {
+            let c = self.names.ctype(ty);
+            let conversion = if *ty == Ty::Bool { " != 0" } else { "" };
             self.w.line(format!("{e}{name} = ({c})(request->args[{at}]{conversion});"));
         }
         let context = self.p.chains[call.event.index()].as_ref().and_then(|chain| chain.context);

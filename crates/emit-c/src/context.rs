@@ -4,11 +4,12 @@
 use carrick_ir::{self as ir, ContextDef, CtxId, Opcode, Ty};
 
 use crate::Emitter;
-use crate::names::safe;
+use crate::names::{leaves, safe};
 
 impl Emitter<'_> {
     pub(crate) fn context_functions(&mut self) {
-        for id in &self.p.ids {
+        for id in 0..self.p.ids.len() {
+            let id = ir::IdId(id as u32);
             self.id_equality(id);
             self.id_hash(id);
         }
@@ -35,10 +36,11 @@ impl Emitter<'_> {
     }
 
     /// Whether two ids are the same.
-    pub(crate) fn id_equality(&mut self, id: &ir::IdDef) {
-        let (ty, name) = (self.names.declared(&id.name), self.names.own(&id.name));
-        let equal: Vec<String> =
-            id.parts.iter().map(|p| format!("a->{0} == b->{0}", safe(&p.name))).collect();
+    pub(crate) fn id_equality(&mut self, id: ir::IdId) {
+        let def = &self.p.ids[id.index()];
+        let (ty, name) = (self.names.id(id), self.names.own(&def.name));
+        let parts = leaves(self.p, &def.parts);
+        let equal: Vec<String> = parts.iter().map(|(part, _)| format!("a->{part} == b->{part}")).collect();
         self.w.open(format!(
             "CARRICK_INLINE bool {name}_equal(CARRICK_UNUSED const struct {ty} *a, CARRICK_UNUSED const struct {ty} *b) {{"
         ));
@@ -46,13 +48,14 @@ impl Emitter<'_> {
         self.w.end_with(format!("return {equal};"));
     }
 
-    fn id_hash(&mut self, id: &ir::IdDef) {
-        let (ty, name, core) = (self.names.declared(&id.name), self.names.own(&id.name), self.core_param());
+    fn id_hash(&mut self, id: ir::IdId) {
+        let def = &self.p.ids[id.index()];
+        let (ty, name, core) = (self.names.id(id), self.names.own(&def.name), self.core_param());
         self.w.open(format!(
             "CARRICK_UNUSED static inline uint32_t {name}_hash({core}, CARRICK_UNUSED const struct {ty} *id) {{"
         ));
         self.w.line("uint64_t h = core->key.k0;");
-        for word in words(&id.parts) {
+        for word in words(&leaves(self.p, &def.parts)) {
             self.w.line(format!("h = carrick_mix(h, ({}) ^ core->key.k1);", word.join(" | ")));
         }
         self.w.end_with("return (uint32_t)(h ^ (h >> 32));");
@@ -195,7 +198,7 @@ impl Emitter<'_> {
     fn find_function(&mut self, ctx: &ContextDef) {
         let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
         let id = &self.p.ids[ctx.id.index()].name;
-        let (id_ty, id_name) = (self.names.declared(id), self.names.own(id));
+        let (id_ty, id_name) = (self.names.id(ctx.id), self.names.own(id));
         let core = self.core_param();
         self.w.line("/* The instance with this id, NULL if there is none. */");
         self.w.open(format!(
@@ -218,8 +221,9 @@ impl Emitter<'_> {
     pub(crate) fn instance_instructions(&mut self, ctx: &ContextDef, index: usize) {
         let (ty, name) = (self.names.declared(&ctx.name), self.names.own(&ctx.name));
         let id = &self.p.ids[ctx.id.index()];
-        let (id_ty, core) = (self.names.declared(&id.name), self.core_param());
-        let parts: Vec<String> = id.parts.iter().map(|p| format!("(uint64_t)id.{}", safe(&p.name))).collect();
+        let (id_ty, core) = (self.names.id(ctx.id), self.core_param());
+        let parts = leaves(self.p, &id.parts);
+        let parts: Vec<String> = parts.iter().map(|(part, _)| format!("(uint64_t)id.{part}")).collect();
         let (number, handle) = (format!("{index}u"), format!("{name}_handle(c)"));
         let words = |first: &[&str]| first.iter().map(|w| (*w).to_owned()).chain(parts.clone()).collect();
         self.w.line("/* new_ctx: the slot freed last, else one that was never used. */");
@@ -283,7 +287,7 @@ impl Emitter<'_> {
     fn slot_functions(&mut self, ctx: &ContextDef) {
         let (ty, name, field) = (self.names.declared(&ctx.name), self.names.own(&ctx.name), &ctx.name);
         let id = &self.p.ids[ctx.id.index()].name;
-        let (id_ty, id_name, core) = (self.names.declared(id), self.names.own(id), self.core_param());
+        let (id_ty, id_name, core) = (self.names.id(ctx.id), self.names.own(id), self.core_param());
         self.w.line("/* A slot that no instance has; NULL if there is none. */");
         self.w.open(format!("CARRICK_INLINE struct {ty} *{name}_vacant({core}) {{"));
         self.w.line(format!("uint32_t slot = core->{field}_free;"));
@@ -415,13 +419,13 @@ fn holds_records(ty: &ir::Ty) -> bool {
 }
 
 /// The parts of an id in as few 64-bit words as they fill in their order: C that makes each word, in pieces to be joined.
-fn words(parts: &[ir::FieldDef]) -> Vec<Vec<String>> {
+fn words(parts: &[(String, &Ty)]) -> Vec<Vec<String>> {
     let mut words = Vec::new();
     let mut used = 64;
-    for part in parts {
-        let bits = match part.ty {
+    for (part, ty) in parts {
+        let bits = match ty {
             Ty::Bool => 1,
-            Ty::Int { bits, signed: false } => bits,
+            Ty::Int { bits, signed: false } => *bits,
             Ty::Seq32 => 32,
             _ => 64,
         };
@@ -430,10 +434,7 @@ fn words(parts: &[ir::FieldDef]) -> Vec<Vec<String>> {
             used = 0;
         }
         let shift = if used == 0 { String::new() } else { format!(" << {used}") };
-        words
-            .last_mut()
-            .expect("a word has begun")
-            .push(format!("(uint64_t)id->{}{shift}", safe(&part.name)));
+        words.last_mut().expect("a word has begun").push(format!("(uint64_t)id->{part}{shift}"));
         used += bits;
     }
     words

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The structs that only generated code knows: payloads, blueprints, contexts, the queue, the core.
 
-use carrick_ir::{self as ir, BlueprintDef, ContextDef, EventKind, NetLayer};
+use carrick_ir::{self as ir, BlueprintDef, ContextDef, EventKind};
 
 use crate::Emitter;
 use crate::names::{doc_comment, safe};
@@ -48,7 +48,7 @@ impl Emitter<'_> {
         let [begin, rest] = self.dialect.parsed();
         self.w.lines(begin);
         self.w.line("uint32_t len;");
-        self.w.line("const struct carrick_ip *ip;");
+        self.w.line(format!("const {} *ip;", self.ip().header));
         if self.crc_over_net() {
             self.w.line("uint32_t net_len; /* of the network header, before ptr */");
         }
@@ -105,8 +105,8 @@ impl Emitter<'_> {
         if let Some(frames) = &bp.frames {
             self.frames_member(frames);
         }
-        if self.p.net_header.layer == NetLayer::Ipv4 {
-            self.w.line("struct carrick_ip net__;");
+        if self.has_net() {
+            self.w.line(format!("{} net__;", self.ip().header));
         }
         self.w.line(format!("struct {} payload__;", self.names.own("payload")));
         self.w.end_type();
@@ -217,7 +217,10 @@ impl Emitter<'_> {
     fn core_struct(&mut self) {
         self.w.open(format!("struct {} {{", self.names.own("core")));
         self.w.line("uint64_t now;");
-        self.w.line("uint32_t address, mtu;");
+        match self.ip().address {
+            "uint32_t" => self.w.line("uint32_t address, mtu;"),
+            address => self.w.line(format!("{address} address;\nuint32_t mtu;")),
+        }
         self.w.line(format!("struct {} *queue; /* {QUEUE} of them */", self.names.own("entry")));
         self.queue_members();
         self.w.line("bool last; /* of the entry that a packet was made of: no other follows */");

@@ -2,7 +2,7 @@
 //! CRC-32 fields: one function that computes what should stand in a packet, for packets made and received.
 
 use carrick_ir::crc::NET_OCTETS;
-use carrick_ir::{BlueprintDef, BpField, BpFieldKind, Crc, CrcPart, NetLayer};
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, Crc, CrcPart};
 
 use crate::Emitter;
 use crate::blueprint::{packet_len, sums_payload, tail};
@@ -116,15 +116,10 @@ impl Emitter<'_> {
         let name = self.names.own(&bp.name);
         let place = place(bp, own, "payload_len");
         if crc.covers_net() {
-            self.w.line(format!(
-                "carrick_ip_build(out, &h->net__, (uint32_t)(header_len + payload_len{}), core->identification);",
-                tail(bp)
-            ));
+            let len = format!("(uint32_t)(header_len + payload_len{})", tail(bp));
+            self.build_net(&len, "core->identification");
         }
-        let net = match self.p.net_header.layer {
-            NetLayer::Ipv4 | NetLayer::Ipv6 => "CARRICK_IP_HEADER",
-            NetLayer::Link => "0",
-        };
+        let net = if self.has_net() { self.ip().header_len } else { "0" };
         self.w.line(format!(
             "carrick_crc32_store({place}, {name}_crc(out, {net}, p, header_len, payload_len));"
         ));

@@ -6,9 +6,11 @@
 use std::collections::BTreeSet;
 
 use carrick_ir::{
-    Block, BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, OptListDef, Program, Stmt, Ty,
+    Block, BlueprintDef, ContextDef, CtxId, EventId, Function, LocalId, NetLayer, OptListDef, Program, Stmt,
+    Ty,
 };
 
+use crate::ip::{self, Ip};
 use crate::names::Names;
 use crate::term::Term;
 use crate::writer::Writer;
@@ -32,6 +34,16 @@ impl Emitter<'_> {
     /// The first parameter of most generated functions.
     pub fn core_param(&self) -> String {
         format!("CARRICK_UNUSED struct {} *core", self.names.own("core"))
+    }
+
+    /// The runtime's names for the program's network layer.
+    pub fn ip(&self) -> &'static Ip {
+        ip::ip(self.p)
+    }
+
+    /// Whether packets have a network header.
+    pub fn has_net(&self) -> bool {
+        self.p.net_header.layer != NetLayer::Link
     }
 }
 

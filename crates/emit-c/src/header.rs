@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blueprints on the wire: reading them from a packet and writing them into one.
 
-use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, NetLayer, Ty, arith};
+use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetField, Ty, arith};
 
 use crate::Emitter;
 use crate::blueprint::{less_tail, packet_len};
@@ -73,16 +73,16 @@ pub fn sum_of_fields(bp: &BlueprintDef, fields: Option<(u32, u32)>) -> String {
 
 impl Emitter<'_> {
     /// The network header in front of `header_len`, in a sum; in front of a packet's own header; less it.
-    pub(crate) fn net_and(&self) -> &'static str {
-        if self.p.net_header.layer == NetLayer::Ipv4 { "CARRICK_IP_HEADER + " } else { "" }
+    pub(crate) fn net_and(&self) -> String {
+        if self.has_net() { format!("{} + ", self.ip().header_len) } else { String::new() }
     }
 
-    pub(crate) fn plus_net(&self) -> &'static str {
-        if self.p.net_header.layer == NetLayer::Ipv4 { " + CARRICK_IP_HEADER" } else { "" }
+    pub(crate) fn plus_net(&self) -> String {
+        if self.has_net() { format!(" + {}", self.ip().header_len) } else { String::new() }
     }
 
-    pub(crate) fn less_net(&self) -> &'static str {
-        if self.p.net_header.layer == NetLayer::Ipv4 { " - CARRICK_IP_HEADER" } else { "" }
+    pub(crate) fn less_net(&self) -> String {
+        if self.has_net() { format!(" - {}", self.ip().header_len) } else { String::new() }
     }
 
     pub(crate) fn header_functions(&mut self) {
@@ -108,7 +108,7 @@ impl Emitter<'_> {
                 self.w.line(text);
             }
         }
-        if self.p.net_header.layer == NetLayer::Ipv4 {
+        if self.has_net() {
             self.net_initial();
         }
         self.w.end();
@@ -206,8 +206,8 @@ impl Emitter<'_> {
                 (false, false) => own,
             };
             let sum = if pseudo {
-                let ip = self.dialect.network();
-                format!("carrick_sum_pseudo({ip}src, {ip}dst, {ip}protocol, {len}) + {covered}")
+                let (pseudo_sum, ip) = (self.ip().pseudo, self.dialect.network());
+                format!("{pseudo_sum}({ip}src, {ip}dst, {ip}protocol, {len}) + {covered}")
             } else {
                 covered
             };

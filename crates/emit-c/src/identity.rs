@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! By what an application's handle is known to the program: the id of its instance.
 
-use carrick_ir::ContextDef;
+use carrick_ir::{ContextDef, IdDef};
 
 use crate::Emitter;
-use crate::names::safe;
+use crate::names::leaves;
 
 /// As many as a host takes: CARRICK_ID_PARTS.
 const PARTS: usize = 16;
@@ -13,7 +13,8 @@ impl Emitter<'_> {
     /// `identify` of the table.
     pub(crate) fn identity(&mut self) {
         for id in self.p.ids.iter().filter(|id| !id.parts.is_empty()) {
-            let names: Vec<String> = id.parts.iter().take(PARTS).map(|p| format!("\"{}\"", p.name)).collect();
+            let names: Vec<String> =
+                self.identity_parts(id).iter().map(|(name, _)| format!("\"{name}\"")).collect();
             self.w.line(format!(
                 "CARRICK_UNUSED static const char *const {}_parts[] = {{{}}};",
                 self.names.own(&id.name),
@@ -36,6 +37,14 @@ impl Emitter<'_> {
         self.w.end();
     }
 
+    /// The parts that a host takes: the name of each in the program, and C for where it is in the id.
+    fn identity_parts(&self, id: &IdDef) -> Vec<(String, String)> {
+        let parts = id.parts.iter().flat_map(|part| {
+            leaves(self.p, std::slice::from_ref(part)).into_iter().map(|(path, _)| (part.name.clone(), path))
+        });
+        parts.take(PARTS).collect()
+    }
+
     fn identity_of(&mut self, ctx: &ContextDef, index: usize) {
         let id = &self.p.ids[ctx.id.index()];
         self.w.open(format!("case {}: {{", index + 1));
@@ -47,9 +56,10 @@ impl Emitter<'_> {
         if !id.parts.is_empty() {
             self.w.line("if (!c)\n    return false;");
             self.w.line(format!("out->names = {}_parts;", self.names.own(&id.name)));
-            self.w.line(format!("out->count = {};", id.parts.len().min(PARTS)));
-            for (n, part) in id.parts.iter().take(PARTS).enumerate() {
-                self.w.line(format!("out->parts[{n}] = (uint64_t)c->id__.{};", safe(&part.name)));
+            let parts = self.identity_parts(id);
+            self.w.line(format!("out->count = {};", parts.len()));
+            for (n, (_, part)) in parts.iter().enumerate() {
+                self.w.line(format!("out->parts[{n}] = (uint64_t)c->id__.{part};"));
             }
         }
         self.w.line("return c != NULL;");

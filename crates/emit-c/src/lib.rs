@@ -24,6 +24,7 @@ mod framed;
 mod header;
 mod identity;
 mod instr;
+mod ip;
 mod layout;
 mod list;
 mod memory;
@@ -128,8 +129,20 @@ impl<'p> Emitter<'p> {
         self.ranges_kept();
         self.w.line(format!("#include \"{}.h\"", p.name));
         for header in [
-            "arith", "base", "bounds", "claim", "counters", "cq", "fixed", "ip", "rand", "table", "timer",
-            "trace", "unit", "wnd",
+            "arith",
+            "base",
+            "bounds",
+            "claim",
+            "counters",
+            "cq",
+            "fixed",
+            self.ip().include,
+            "rand",
+            "table",
+            "timer",
+            "trace",
+            "unit",
+            "wnd",
         ] {
             self.w.line(format!("#include \"carrick/{header}.h\""));
         }
@@ -146,7 +159,8 @@ impl<'p> Emitter<'p> {
             self.w.line("#include \"carrick/memory.h\"");
         }
         if self.p.report_parser.is_some() {
-            self.w.line("#include \"carrick/report.h\"");
+            let report = self.ip().report_include;
+            self.w.line(format!("#include \"carrick/{report}.h\""));
         }
         if self.p.in_network.is_some() {
             self.w.line("#include \"carrick/store.h\"");

@@ -17,6 +17,18 @@ pub fn safe(name: &str) -> String {
     if RESERVED.contains(&name) { format!("{name}_") } else { name.to_owned() }
 }
 
+/// The scalar parts of an id, in order: C for where each is within the id, and its type. An address in an id is two.
+pub fn leaves<'p>(program: &'p Program, parts: &'p [ir::FieldDef]) -> Vec<(String, &'p Ty)> {
+    let of = |part: &'p ir::FieldDef| match &part.ty {
+        Ty::Id(inner) => leaves(program, &program.ids[inner.index()].parts)
+            .into_iter()
+            .map(|(path, ty)| (format!("{}.{path}", safe(&part.name)), ty))
+            .collect(),
+        ty => vec![(safe(&part.name), ty)],
+    };
+    parts.iter().flat_map(of).collect()
+}
+
 /// Names of one program.
 #[derive(Debug, Clone, Copy)]
 pub struct Names<'p> {
@@ -47,7 +59,10 @@ impl<'p> Names<'p> {
     }
 
     pub fn id(&self, id: ir::IdId) -> String {
-        self.declared(&self.p.ids[id.index()].name)
+        match self.p.address_ty() == Ty::Id(id) {
+            true => "carrick_ip6_address".into(),
+            false => self.declared(&self.p.ids[id.index()].name),
+        }
     }
 
     pub fn blueprint(&self, id: ir::BpId) -> String {
@@ -99,7 +114,7 @@ impl<'p> Names<'p> {
             Ty::Context(id) => format!("struct {}", self.context(*id)),
             Ty::Blueprint(id) => format!("struct {}", self.blueprint(*id)),
             Ty::Packet => format!("struct {}", self.own("packet")),
-            Ty::NetHeader => "struct carrick_ip".into(),
+            Ty::NetHeader => crate::ip::ip(self.p).header.into(),
         }
     }
 

@@ -82,7 +82,7 @@ impl Emitter<'_> {
             "bool other = header == -1 - CARRICK_COUNT_IP_FRAGMENT || header == -1 - CARRICK_COUNT_IP_PROTOCOL;",
         );
         self.w.line("if (header >= 0 || other)");
-        self.w.line("    carrick_store_look(&core->store, octets, carrick_load16(octets + 2), interface);");
+        self.w.line(format!("    carrick_store_look(&core->store, octets, {}, interface);", self.ip().total));
         self.w.open("if (other) {");
         self.w.line("carrick_store_pass(&core->store, core->counters);");
         self.w.line("return 0;");
@@ -111,7 +111,8 @@ impl Emitter<'_> {
         self.padding(bp);
         let padded = if bp.payload_align > 1 { " + padding" } else { "" };
         self.w.line(format!(
-            "uint64_t whole = CARRICK_IP_HEADER + header_len{} + payload_len{padded};",
+            "uint64_t whole = {}header_len{} + payload_len{padded};",
+            self.net_and(),
             tail(bp)
         ));
         self.w.open("if (whole > core->mtu) {");
@@ -119,7 +120,7 @@ impl Emitter<'_> {
         self.w.line(leave);
         self.w.close("}");
         self.w.line(format!("uint8_t *out = {};", self.dialect.forwarded()));
-        self.w.line("uint8_t *p = out + CARRICK_IP_HEADER;");
+        self.w.line(format!("uint8_t *p = out{};", self.plus_net()));
         self.w.line(format!("{name}_write(core, h, p, header_len, payload_len);"));
         self.dialect.forward_payload(self, bp);
         self.pad(bp);

@@ -5,7 +5,7 @@ use carrick_ir::{BinOp, Builtin, Expr, ExprKind, Ty, arith};
 
 use crate::Emitter;
 use crate::expr::{Operands, unsigned};
-use crate::names::safe;
+use crate::names::leaves;
 use crate::term::{Binds, CType, Term};
 
 impl Emitter<'_> {
@@ -156,8 +156,14 @@ impl Emitter<'_> {
 
     fn comparison(&self, op: BinOp, a: &Expr, b: &Expr, of: Operands<'_>) -> Term {
         if let Ty::Id(id) = a.ty {
-            let (x, y) = (self.term(a, of).operand(), self.term(b, of).operand());
-            let equal = format!("{}_equal(&{x}, &{y})", self.names.own(&self.p.ids[id.index()].name));
+            // A choice is nowhere: it is put into an array.
+            let [x, y] = [a, b].map(|e| match self.term(e, of) {
+                id if id.binds == Binds::Choice => {
+                    format!("(const {}[]){{{}}}", self.names.ctype(&e.ty), id.text)
+                }
+                id => format!("&{}", id.operand()),
+            });
+            let equal = format!("{}_equal({x}, {y})", self.names.own(&self.p.ids[id.index()].name));
             let equal = Term::primary(equal, CType::Truth);
             return if op == BinOp::Eq { equal } else { equal.prefixed("!", CType::Truth) };
         }
@@ -217,10 +223,10 @@ impl Emitter<'_> {
             match &arg.ty {
                 Ty::Id(id) => {
                     let value = self.term(arg, of).anywhere();
-                    let parts = &self.p.ids[id.index()].parts;
-                    words.extend(parts.iter().map(|p| match CType::of(&p.ty) {
-                        CType::Signed(_) => format!("(uint64_t){value}.{}", safe(&p.name)),
-                        _ => format!("{value}.{}", safe(&p.name)),
+                    let parts = leaves(self.p, &self.p.ids[id.index()].parts);
+                    words.extend(parts.iter().map(|(part, ty)| match CType::of(ty) {
+                        CType::Signed(_) => format!("(uint64_t){value}.{part}"),
+                        _ => format!("{value}.{part}"),
                     }));
                 }
                 _ => words.push(self.word_of(arg, of)),

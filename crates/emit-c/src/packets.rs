@@ -121,14 +121,21 @@ impl Emitter<'_> {
     pub(crate) fn fill_in(&mut self, bp: &BlueprintDef) {
         self.crc_fill(bp);
         self.checksums(bp);
-        if self.p.net_header.layer == NetLayer::Ipv4 {
-            self.w.line(format!(
-                "carrick_ip_build(out, &h->net__, (uint32_t)(header_len + payload_len{}), {});",
-                tail(bp),
-                self.dialect.packets().identification
-            ));
+        if self.has_net() {
+            let len = format!("(uint32_t)(header_len + payload_len{})", tail(bp));
+            self.build_net(&len, self.dialect.packets().identification);
         }
         self.w.line("core->counters[CARRICK_COUNT_TX_PACKETS]++;");
+    }
+
+    /// Writes the network header at `out`, before `len` bytes.
+    pub(crate) fn build_net(&mut self, len: &str, identification: &str) {
+        self.w.line(match self.p.net_header.layer {
+            NetLayer::Ipv6 => format!("carrick_ip6_build(out, &h->net__, {len});"),
+            NetLayer::Ipv4 | NetLayer::Link => {
+                format!("carrick_ip_build(out, &h->net__, {len}, {identification});")
+            }
+        });
     }
 
     /// The sum of the payload was made when it was copied; the header's comes last, when its stores are through.
@@ -146,7 +153,7 @@ impl Emitter<'_> {
             if pseudo {
                 let ip = "h->net__.src, h->net__.dst, h->net__.protocol";
                 let len = format!("(uint32_t)(header_len + payload_len{})", tail(bp));
-                sum = format!("carrick_sum_pseudo({ip}, {len}) + {sum}");
+                sum = format!("{}({ip}, {len}) + {sum}", self.ip().pseudo);
             }
             self.w.line(format!("carrick_store_sum(p + {}, {sum});", field.bit_offset / 8));
         }

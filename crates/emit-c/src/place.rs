@@ -197,7 +197,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The member of `struct carrick_ip`.
+/// The member of the struct of a network header.
 pub fn net_member(field: NetField) -> &'static str {
     match field {
         NetField::SrcIp => "src",

@@ -13,11 +13,12 @@ impl Emitter<'_> {
             "static int {}({core}, const uint8_t *octets, uint32_t len) {{",
             self.names.own("rx_report")
         ));
-        self.w.line("struct carrick_ip ip;");
-        self.w.line("struct carrick_quoted quoted;");
+        let ip = self.ip();
+        self.w.line(format!("{} ip;", ip.header));
+        self.w.line(format!("{} quoted;", ip.quoted));
         self.w.line(format!(
-            "int begin = carrick_report_parse(octets, len, core->address, {}, &ip, &quoted);",
-            self.p.net_header.protocol
+            "int begin = {}(octets, len, core->address, {}, &ip, &quoted);",
+            ip.report_parse, self.p.net_header.protocol
         ));
         self.w.open("if (begin < 0) {");
         self.w.line(format!("(void){}(core, (uint32_t)(-1 - begin));", self.names.own("refuse")));

@@ -16,7 +16,8 @@ impl Emitter<'_> {
         self.constants();
         let mut done = BTreeSet::new();
         let p = self.p;
-        for id in &p.ids {
+        let addresses = usize::from(matches!(p.address_ty(), Ty::Id(_)));
+        for id in p.ids.iter().skip(addresses) {
             self.record(&self.names.declared(&id.name), &id.doc, &id.parts);
         }
         for index in 0..p.structs.len() {

@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
 use carrick_interp::{Config, FAILED_CLAIMS_KEPT, TraceKind};
-use carrick_ir::{Loc, Program, uses};
+use carrick_ir::{Loc, NetLayer, Program, uses};
 use libloading::{Library, Symbol};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -18,7 +18,7 @@ use crate::core::{Completion, Core, Data, FailedClaim, Record, Refused, Request}
 use crate::ip;
 
 /// The version of the boundary that this module speaks.
-const ABI: u32 = 10;
+const ABI: u32 = 11;
 const AGAIN: i32 = -1;
 const DROPPED: i32 = -2;
 const NEVER: u64 = u64::MAX;
@@ -60,6 +60,7 @@ struct CConfig {
     trace_user: *mut c_void,
     base: u64,
     elsewhere: *mut c_void,
+    address6: [u64; 2],
 }
 
 #[repr(C)]
@@ -198,6 +199,7 @@ unsafe extern "C" fn record(user: *mut c_void, kind: u32, number: u32, words: *c
 }
 
 fn c_config(config: &Config, user: *mut c_void) -> CConfig {
+    let address6 = ip::address(NetLayer::Ipv6, ip::host(config.address));
     CConfig {
         seed: config.seed,
         address: ip::host(config.address),
@@ -208,6 +210,7 @@ fn c_config(config: &Config, user: *mut c_void) -> CConfig {
         trace_user: user,
         base: 0,
         elsewhere: ptr::null_mut(),
+        address6: [(address6 >> 64) as u64, address6 as u64],
     }
 }
 

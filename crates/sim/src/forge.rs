@@ -5,11 +5,9 @@
 use carrick_ir::{BlueprintDef, BpField, BpFieldKind, NetLayer, Program};
 
 use crate::edges::Edges;
-use crate::ip::{checksum, mend_checksum};
+use crate::ip::{checksum, header_len, mend_length, pseudo_header};
 use crate::random_source::RandomSource;
 
-/// Bytes of the network header.
-const NET: usize = 20;
 /// Bits of a field that holds offsets, lengths or numbers of packets.
 const WIDE: u32 = 16;
 /// The longest options that are looked for behind a header, in words of four bytes.
@@ -17,20 +15,22 @@ const OPTION_WORDS: u64 = 10;
 
 /// Changes a packet; it stays as it is if no blueprint of the program fits it.
 pub fn forge(program: &Program, edges: &Edges, random: &mut RandomSource, packet: &mut Vec<u8>) {
-    if program.net_header.layer != NetLayer::Ipv4 || packet.len() < NET {
+    let layer = program.net_header.layer;
+    let net = header_len(layer);
+    if layer == NetLayer::Link || packet.len() < net {
         return;
     }
     let fits: Vec<&BlueprintDef> = program
         .blueprints
         .iter()
-        .filter(|bp| !bp.frame && NET + bp.fixed_len as usize <= packet.len() && is_right(bp, packet))
+        .filter(|bp| !bp.frame && net + bp.fixed_len as usize <= packet.len() && is_right(layer, bp, packet))
         .collect();
     if fits.is_empty() {
         return;
     }
     let bp = fits[random.roll(fits.len() as u64) as usize];
     if random.one_in(2) {
-        shorten(bp, random, packet);
+        packet.truncate(net + shortened(bp, random));
     }
     let free: Vec<&BpField> =
         bp.fixed_fields().iter().filter(|f| f.bits > 0 && sum_at(f).is_none() && !f.is_padding()).collect();
@@ -39,22 +39,20 @@ pub fn forge(program: &Program, edges: &Edges, random: &mut RandomSource, packet
     let fields = if wide.is_empty() || random.one_in(4) { free } else { wide };
     if !fields.is_empty() && !random.one_in(4) {
         let field = fields[random.roll(fields.len() as u64) as usize];
-        put(&mut packet[NET..], field, edges.number(random));
+        put(&mut packet[net..], field, edges.number(random));
     }
-    let total = packet.len() as u16;
-    packet[2..4].copy_from_slice(&total.to_be_bytes());
-    mend_checksum(packet);
+    mend_length(layer, packet);
     for field in bp.fixed_fields() {
-        if let (Some(at), Some(sum)) = (sum_at(field), sum_over(bp, field, packet)) {
-            packet[NET + at..NET + at + 2].copy_from_slice(&sum.to_be_bytes());
+        if let (Some(at), Some(sum)) = (sum_at(field), sum_over(layer, bp, field, packet)) {
+            packet[net + at..net + at + 2].copy_from_slice(&sum.to_be_bytes());
         }
     }
 }
 
-/// Cuts the payload off, where its header probably ends: behind the fixed fields or some words of options.
-fn shorten(bp: &BlueprintDef, random: &mut RandomSource, packet: &mut Vec<u8>) {
+/// Where a header without payload probably ends: behind the fixed fields or some words of options.
+fn shortened(bp: &BlueprintDef, random: &mut RandomSource) -> usize {
     let options = if random.one_in(2) { 0 } else { 4 * random.roll(OPTION_WORDS + 1) as usize };
-    packet.truncate(NET + bp.fixed_len as usize + options);
+    bp.fixed_len as usize + options
 }
 
 /// Where a checksum lies in the header.
@@ -63,27 +61,27 @@ fn sum_at(field: &BpField) -> Option<usize> {
 }
 
 /// What a checksum of the whole packet, or of a header of fixed length, must be; `None` of others.
-fn sum_over(bp: &BlueprintDef, field: &BpField, packet: &[u8]) -> Option<u16> {
+fn sum_over(layer: NetLayer, bp: &BlueprintDef, field: &BpField, packet: &[u8]) -> Option<u16> {
     let BpFieldKind::Checksum { pseudo, header: true, payload, fields: None } = field.kind else {
         return None;
     };
     if !payload && (bp.options.is_some() || !bp.parts.is_empty()) {
         return None;
     }
-    let end = if payload { packet.len() } else { NET + bp.fixed_len as usize };
+    let net = header_len(layer);
+    let end = if payload { packet.len() } else { net + bp.fixed_len as usize };
     let at = field.bit_offset as usize / 8;
-    let mut covered = packet[NET..end].to_vec();
+    let mut covered = packet[net..end].to_vec();
     covered[at..at + 2].fill(0);
-    let len = ((packet.len() - NET) as u16).to_be_bytes();
-    let extra = [0, packet[9], len[0], len[1]];
-    let net: &[u8] = if pseudo { &packet[12..20] } else { &[] };
-    Some(checksum(&[net, if pseudo { &extra } else { &[] }, &covered]))
+    let before = if pseudo { pseudo_header(layer, packet) } else { Vec::new() };
+    Some(checksum(&[&before, &covered]))
 }
 
 /// Whether each checksum that can be computed is that of the packet.
-fn is_right(bp: &BlueprintDef, packet: &[u8]) -> bool {
-    bp.fixed_fields().iter().all(|field| match (sum_at(field), sum_over(bp, field, packet)) {
-        (Some(at), Some(sum)) => packet[NET + at..NET + at + 2] == sum.to_be_bytes(),
+fn is_right(layer: NetLayer, bp: &BlueprintDef, packet: &[u8]) -> bool {
+    let net = header_len(layer);
+    bp.fixed_fields().iter().all(|field| match (sum_at(field), sum_over(layer, bp, field, packet)) {
+        (Some(at), Some(sum)) => packet[net + at..net + at + 2] == sum.to_be_bytes(),
         _ => true,
     })
 }

@@ -9,7 +9,7 @@ use crate::ip::{self, checksum, is_ipv6, mend_checksum};
 pub const ROUTER: u32 = 0x0a00_00fe;
 /// Type and code of a packet that is too long for the next link, and may not be fragmented; in ICMPv6 too.
 pub const TOO_BIG: (u8, u8) = (3, 4);
-const TOO_BIG_V6: [u8; 2] = [2, 0];
+pub const TOO_BIG_V6: (u8, u8) = (2, 0);
 const ICMPV6: u8 = 58;
 /// A report is no longer than what every link carries.
 const IPV6_LONGEST: usize = 1280;
@@ -20,12 +20,13 @@ const HEADER: usize = 20;
 
 /// The report that a packet was too long for a link with this MTU; `None` if it is no packet of the Internet Protocol.
 pub fn too_big(mtu: u32, about: &[u8]) -> Option<Vec<u8>> {
-    if is_ipv6(about) { too_big_v6(mtu, about) } else { report(TOO_BIG, mtu, ROUTER, about) }
+    if is_ipv6(about) { report_v6(TOO_BIG_V6, mtu, about) } else { report(TOO_BIG, mtu, ROUTER, about) }
 }
 
-fn too_big_v6(mtu: u32, about: &[u8]) -> Option<Vec<u8>> {
+/// As [`report`], of ICMPv6: the router of the path tells the sender.
+pub fn report_v6((kind, code): (u8, u8), more: u32, about: &[u8]) -> Option<Vec<u8>> {
     let sender = about.get(8..24)?;
-    let mut message = [&TOO_BIG_V6[..], &[0; 2], &mtu.to_be_bytes()].concat();
+    let mut message = [&[kind, code, 0, 0], &more.to_be_bytes()[..]].concat();
     message.extend(&about[..about.len().min(IPV6_LONGEST - IPV6_HEADER - message.len())]);
     let mut packet = vec![0x60, 0, 0, 0];
     packet.extend((message.len() as u16).to_be_bytes());

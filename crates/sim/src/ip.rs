@@ -59,3 +59,35 @@ pub fn mend_checksum(packet: &mut [u8]) {
     let sum = checksum(&[&packet[..header]]);
     packet[10..12].copy_from_slice(&sum.to_be_bytes());
 }
+
+/// Where what follows the network header begins, in a packet without options or extension headers. Of a packet without a
+/// network header, where it would.
+pub fn header_len(layer: NetLayer) -> usize {
+    match layer {
+        NetLayer::Ipv6 => 40,
+        NetLayer::Ipv4 | NetLayer::Link => 20,
+    }
+}
+
+/// Makes length and checksum of the header right after the packet became shorter or longer.
+pub fn mend_length(layer: NetLayer, packet: &mut [u8]) {
+    if layer == NetLayer::Ipv6 {
+        let payload = (packet.len() - header_len(layer)) as u16;
+        packet[4..6].copy_from_slice(&payload.to_be_bytes());
+        return;
+    }
+    let total = packet.len() as u16;
+    packet[2..4].copy_from_slice(&total.to_be_bytes());
+    mend_checksum(packet);
+}
+
+/// The pseudo-header that belongs to a packet without extension headers (RFC 9293 §3.1, RFC 8200 §8.1).
+pub fn pseudo_header(layer: NetLayer, packet: &[u8]) -> Vec<u8> {
+    let len = (packet.len() - header_len(layer)) as u32;
+    match layer {
+        NetLayer::Ipv6 => [&packet[8..40], &len.to_be_bytes(), &[0, 0, 0, packet[6]]].concat(),
+        NetLayer::Ipv4 | NetLayer::Link => {
+            [&packet[12..20], &[0, packet[9]], &(len as u16).to_be_bytes()].concat()
+        }
+    }
+}

@@ -13,9 +13,9 @@ const STREAM_FAULTS: u64 = 2;
 /// That for the MTU of the path.
 const STREAM_PATH: u64 = 3;
 /// What every IPv4 host accepts (RFC 791 §3.1).
-const NARROWEST: u64 = 576;
+const NARROWEST: u32 = 576;
 /// As [`NARROWEST`], over IPv6: what every link carries (RFC 8200 §5).
-const IPV6_LEAST: u64 = 1280;
+const IPV6_LEAST: u32 = 1280;
 /// Share of packets that meet each fault at least, where every fault is wanted, in parts per million.
 const SOME_PPM: u32 = 5_000;
 
@@ -57,9 +57,16 @@ impl Scenario {
         }
     }
 
+    /// With an MTU that every link of the network layer has.
+    #[must_use]
+    pub fn over(self, layer: NetLayer) -> Scenario {
+        Scenario { mtu: self.mtu.max(least_mtu(layer)), ..self }
+    }
+
     /// A random network in which these faults happen, for this program.
     pub fn with_faults(seed: u64, faults: Faults, program: &Program) -> Scenario {
-        let mut scenario = Scenario::random(seed);
+        let layer = program.net_header.layer;
+        let mut scenario = Scenario::random(seed).over(layer);
         let mut rng = Rng::new(seed, STREAM_FAULTS);
         let link = &mut scenario.link;
         match faults {
@@ -89,15 +96,17 @@ impl Scenario {
                 };
             }
         }
-        let least = match program.net_header.layer {
-            NetLayer::Ipv6 => IPV6_LEAST,
-            NetLayer::Ipv4 | NetLayer::Link => NARROWEST,
-        };
-        scenario.mtu = scenario.mtu.max(least as u32);
         if program.report_parser.is_some() {
-            narrow(&mut scenario, least);
+            narrow(&mut scenario, least_mtu(layer).into());
         }
         scenario
+    }
+}
+
+fn least_mtu(layer: NetLayer) -> u32 {
+    match layer {
+        NetLayer::Ipv6 => IPV6_LEAST,
+        NetLayer::Ipv4 | NetLayer::Link => NARROWEST,
     }
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random requests of a program, at the edges of what it counts.
 
-use carrick_ir::{FieldDef, InterfaceCall, Program, Ty};
+use carrick_ir::{FieldDef, InterfaceCall, NetLayer, Program, Ty};
 
 use crate::core::Data;
 use crate::edges::Edges;
+use crate::ip;
 use crate::random_source::RandomSource;
 
 /// What a request of some call brings.
 pub struct Drawn {
-    /// for each field of the event but its `addr_t`
+    /// for each field of the event but its `addr_t`; two for an IPv6 address
     pub args: Vec<u64>,
     octets: Option<Vec<u8>>,
     room: Option<u64>,
@@ -75,6 +76,10 @@ impl RandomSource {
                 }
                 (Ty::Addr, _) => drawn.room = Some(self.length(most, edges)),
                 (ty, _) if ty.is_scalar() => drawn.args.push(self.argument(end, field, edges)),
+                (Ty::Id(_), _) => {
+                    let address = ip::address(NetLayer::Ipv6, self.argument(end, field, edges) as u32);
+                    drawn.args.extend([(address >> 64) as u64, address as u64]);
+                }
                 _ => {}
             }
         }

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Random numbers and damaged packets, the same for the same seed.
 
-use crate::ip::mend_checksum;
+use carrick_ir::NetLayer;
+
+use crate::ip::{header_len, mend_length};
 use crate::rng::Rng;
 
 /// The stream of random numbers that operations are drawn from.
 const STREAM: u64 = 2;
+
+/// The extension headers of IPv6 (RFC 8200 §4): hop-by-hop options, routing, fragment, destination options.
+const EXTENSIONS: [u8; 4] = [0, 43, FRAGMENT, DESTINATION];
+const FRAGMENT: u8 = 44;
+const DESTINATION: u8 = 60;
 
 /// A seed replays exactly.
 pub struct RandomSource(Rng);
@@ -40,32 +47,53 @@ impl RandomSource {
 
     /// One bit, or what the network layer does not notice: behind its header a packet is cut off or overwritten, or one
     /// byte, perhaps of some length, is a little other.
-    pub fn damage(&mut self, packet: &mut Vec<u8>) {
-        let len = packet.len() as u64;
+    pub fn damage(&mut self, layer: NetLayer, packet: &mut Vec<u8>) {
+        let (len, net) = (packet.len() as u64, header_len(layer) as u64);
         // Whole frames may be shorter than a network header.
-        let way = if len < 20 { 0 } else { self.roll(4) };
+        let way = if len < net { 0 } else { self.roll(4) };
         match way {
             0 => {
                 let at = self.roll(len) as usize;
                 packet[at] ^= 1 << self.roll(8);
                 return;
             }
-            1 => packet.truncate(20 + self.roll(len - 19) as usize),
-            2 if len > 20 => {
-                let at = 20 + self.roll((len - 20).min(40)) as usize;
+            1 => packet.truncate((net + self.roll(len - net + 1)) as usize),
+            2 if len > net => {
+                let at = (net + self.roll((len - net).min(40))) as usize;
                 packet[at] = packet[at].wrapping_add(self.roll(9) as u8).wrapping_sub(4);
             }
             _ => {
                 // The first bytes mostly say what the others are.
-                let from = 20 + self.roll(4).min(len - 20);
+                let from = net + self.roll(4).min(len - net);
                 let to = from + self.roll(len - from + 1);
                 for octet in &mut packet[from as usize..to as usize] {
                     *octet = self.roll(256) as u8;
                 }
             }
         }
-        let total = packet.len() as u16;
-        packet[2..4].copy_from_slice(&total.to_be_bytes());
-        mend_checksum(packet);
+        mend_length(layer, packet);
+    }
+
+    /// Puts extension headers into an IPv6 packet: mostly one or two that a receiver skips.
+    pub fn extend(&mut self, packet: &mut Vec<u8>) {
+        let (net, next) = (header_len(NetLayer::Ipv6), 6);
+        let count = if self.one_in(4) { self.roll(11) } else { 1 + self.roll(2) };
+        for _ in 0..count {
+            let kind = EXTENSIONS[self.roll(EXTENSIONS.len() as u64) as usize];
+            let units = if kind == FRAGMENT { 1 } else { 1 + self.roll(3) };
+            let mut header = vec![0_u8; units as usize * 8];
+            if self.one_in(8) {
+                header.iter_mut().for_each(|octet| *octet = self.roll(256) as u8);
+            } else if kind == DESTINATION {
+                // PadN as long as the header; fragments and routing headers of zeros are skipped too.
+                (header[2], header[3]) = (1, (header.len() - 4) as u8);
+            }
+            if kind != FRAGMENT && !self.one_in(16) {
+                header[1] = (units - 1) as u8;
+            }
+            header[0] = std::mem::replace(&mut packet[next], kind);
+            packet.splice(net..net, header);
+        }
+        mend_length(NetLayer::Ipv6, packet);
     }
 }

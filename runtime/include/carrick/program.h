@@ -15,7 +15,7 @@
 
 #include "carrick/instr.h"
 
-#define CARRICK_ABI   10u
+#define CARRICK_ABI   11u
 #define CARRICK_NEVER UINT64_MAX /* no deadline */
 
 /* status_t: how a request ended. */
@@ -48,6 +48,11 @@ struct carrick_addr {
     uint64_t token; /* 0: belongs to no request */
 };
 
+/* An IPv6 address: its first and its last 64 bits, in host order. */
+struct carrick_ip6_address {
+    uint64_t high, low;
+};
+
 /* One finished request. */
 struct carrick_completion {
     uint64_t token;
@@ -60,7 +65,7 @@ struct carrick_request {
     uint64_t handle;          /* for calls on a context */
     uint64_t token;           /* chosen by the application, not 0; unique among its open requests */
     struct carrick_addr data; /* the event's addr_t field, if it has one (token is set by the core) */
-    uint64_t args[16];        /* the event's other fields, in declared order */
+    uint64_t args[16];        /* the event's other fields, in declared order; an IPv6 address takes two: high, low */
     bool writable;            /* the program may put bytes at `data` until the request is complete */
     uint32_t owner;           /* for whom: as carrick_stack_act_for says it; cores that hold no rates do not look */
 };
@@ -80,14 +85,15 @@ typedef void (*carrick_trace_fn)(void *user, uint32_t kind, uint32_t number, con
 
 struct carrick_config {
     uint64_t seed;          /* randomness and the secret key */
-    uint32_t address;       /* the core's IPv4 address, host order */
-    uint32_t mtu;           /* bytes of an IP packet, 68..65535 */
+    uint32_t address;       /* the core's IPv4 address, host order; not of a program over IPv6 */
+    uint32_t mtu;           /* bytes of an IP packet, 68..65535; over IPv6 at least 1280 */
     uint32_t completions;   /* most open requests, a power of two; 0: 1024 */
     const uint64_t *params; /* a value for each of the program's parameters, in order; NULL: the defaults */
     carrick_trace_fn trace; /* NULL: none */
     void *trace_user;
     uint64_t base;   /* when the host's clock was 0, by the system's monotonic one */
     void *elsewhere; /* of a core that is not in this process: the port by which its host waits for it; NULL: none */
+    struct carrick_ip6_address address6; /* the core's address, of a program over IPv6 */
 };
 
 struct carrick_param_info {
@@ -97,9 +103,15 @@ struct carrick_param_info {
     const char *unit; /* "ns", "B", "bps", "bool"; "": a plain number */
 };
 
+enum carrick_field_kind {
+    CARRICK_FIELD_NUMBER = 0, /* one of a request's `args` */
+    CARRICK_FIELD_ADDR,       /* an addr_t: a request's `data` */
+    CARRICK_FIELD_IP6,        /* an IPv6 address: two of `args` */
+};
+
 struct carrick_field_info {
     const char *name;
-    bool is_addr;
+    uint8_t kind; /* enum carrick_field_kind */
 };
 
 struct carrick_call_info {
@@ -118,7 +130,8 @@ struct carrick_claim_info {
 
 #define CARRICK_ID_PARTS 16u /* of an identity, at most; an id's further parts are left out */
 
-/* By what an instance of a context is found: the parts of its id. */
+/* By what an instance of a context is found: the parts of its id. An IPv6 address is two parts of one name: high, low.
+ */
 struct carrick_identity {
     const char *const *names; /* of the parts, in declared order */
     uint32_t count;
@@ -128,6 +141,7 @@ struct carrick_identity {
 enum carrick_network {
     CARRICK_NETWORK_IPV4 = 0, /* an IPv4 header, which the core makes and checks */
     CARRICK_NETWORK_LINK,     /* the program's own first field: a packet is what goes over the link */
+    CARRICK_NETWORK_IPV6,     /* an IPv6 header, which the core makes and checks */
 };
 
 struct carrick_core;
@@ -139,9 +153,9 @@ struct carrick_program {
     const char *interface_name; /* "stream", ...; NULL: none */
     uint64_t source_hash;
     uint8_t network;  /* enum carrick_network: what a packet begins with */
-    uint8_t protocol; /* of the IPv4 header */
+    uint8_t protocol; /* of the IPv4 header, or of the last of the IPv6 headers */
     uint8_t traced;   /* built with CARRICK_TRACE: it tells what it does */
-    bool reports;     /* it reads errors that the network reports: rx also takes ICMP */
+    bool reports;     /* it reads errors that the network reports: rx also takes ICMP, over IPv6 ICMPv6 */
     const struct carrick_param_info *params;
     uint32_t param_count;
     const struct carrick_call_info *calls;

@@ -29,7 +29,7 @@ static struct carrick_call_map map_call(const struct carrick_program *program, c
             for (int k = 0; k < FIELDS; k++)
                 if (strcmp(call->fields[f].name, field_names[k]) == 0)
                     map.place[k] = place;
-            place = (int8_t)(place + !call->fields[f].is_addr);
+            place = (int8_t)(place + (call->fields[f].kind != CARRICK_FIELD_ADDR));
         }
     }
     return map;

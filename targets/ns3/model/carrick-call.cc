@@ -20,7 +20,7 @@ carrick_request CarrickCall::Request(uint64_t handle, Args args) const {
     uint32_t at = 0;
     for (uint32_t i = 0; i < m_info->field_count; ++i) {
         const carrick_field_info &field = m_info->fields[i];
-        if (field.is_addr) {
+        if (field.kind == CARRICK_FIELD_ADDR) {
             continue;
         }
         for (const auto &[name, value] : args) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use carrick_interp::{Config, Core, Record, Request, TraceKind};
-use carrick_ir::{COUNTERS, EventKind, Program, counter};
+use carrick_ir::{COUNTERS, EventKind, NetLayer, Program, counter};
 use carrick_sim::edges::Edges;
 use carrick_sim::ip::mend_checksum;
 use carrick_sim::observe::Observer;
@@ -189,7 +189,7 @@ impl<'p> World<'p> {
         let (to, mut packet) = self.flying.remove(which);
         let damaged = self.random.one_in(4);
         if damaged {
-            self.random.damage(&mut packet);
+            self.random.damage(NetLayer::Ipv4, &mut packet);
         }
         self.arrive(to, packet, !damaged);
     }

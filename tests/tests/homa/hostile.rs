@@ -2,6 +2,7 @@
 //! Packets that cannot be, that come again, or are of nothing: counted, and nothing else comes of them.
 
 use carrick_interp::{Data, Refused};
+use carrick_ir::NetLayer;
 use carrick_sim::ip::mend_checksum;
 use carrick_sim::random_source::RandomSource;
 
@@ -150,7 +151,7 @@ fn replayed_and_random_packets_leave_nothing_behind() {
         }
         .encode();
         if random.one_in(3) {
-            random.damage(&mut octets);
+            random.damage(NetLayer::Ipv4, &mut octets);
         }
         // Refused or not: what matters is what comes of it.
         let _ = end.receive_octets(&octets);

@@ -114,7 +114,7 @@ fn compare(
     };
     // What no application of the simulator speaks is held by operations alone.
     let spoken = via.is_some() || Interface::of(program).is_ok();
-    let scenario = cores.fit(Scenario::random(seed));
+    let scenario = cores.fit(Scenario::random(seed).over(program.net_header.layer));
     let whole = || match cores.network() {
         Some(network) => diff_replayed(program, network, &scenario),
         None => diff_through(program, &cores.engine(Pace::Asked), via, &scenario),

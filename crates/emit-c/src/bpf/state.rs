@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What each processor has, the maps, and contexts.
 
-use carrick_ir::{self as ir, ContextDef, CtxId, Instr, StmtKind, fold, walk};
+use carrick_ir::{self as ir, ContextDef, CtxId, IdId, Instr, StmtKind, fold, walk};
 
 use crate::Emitter;
 use crate::core_struct::QUEUE;
@@ -126,8 +126,8 @@ impl Emitter<'_> {
     }
 
     pub(super) fn kernel_context_functions(&mut self) {
-        for id in &self.p.ids {
-            self.id_equality(id);
+        for id in 0..self.p.ids.len() {
+            self.id_equality(IdId(id as u32));
         }
         self.telling_functions();
         self.notify_instruction();

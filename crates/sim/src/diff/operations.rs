@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use carrick_interp::{Config, TraceKind};
-use carrick_ir::{BpFieldKind, COUNTERS, Loc, Program};
+use carrick_ir::{BpFieldKind, COUNTERS, Loc, NetLayer, Program};
 
 use super::comparison::Comparison;
 use crate::compiled::{Compiled, CompiledProgram};
@@ -15,7 +15,7 @@ use crate::edges::Edges;
 use crate::forge::forge;
 use crate::icmp;
 use crate::interpreted::Interpreted;
-use crate::ip::{checksum, mend_checksum};
+use crate::ip::{checksum, header_len, mend_length, pseudo_header};
 use crate::random_source::RandomSource;
 use crate::trace::describe;
 
@@ -24,8 +24,9 @@ const MOST: u64 = 5000;
 /// The same of some requests, which fill units of data at once.
 const MANY: u64 = 40_000;
 const MANY_ONE_IN: u64 = 16;
-/// Small, so that most messages are several packets.
+/// Small, so that most messages are several packets; over IPv6 the least that there is.
 const MTU: u32 = 600;
+const MTU_V6: u32 = 1280;
 const COMPLETIONS: u32 = 64;
 
 /// The same core twice: interpreted and compiled.
@@ -262,7 +263,9 @@ impl World<'_> {
     /// A packet of the program's protocol that nobody here made: where there is nothing to ask for, nobody makes any. Its
     /// bytes are few, so that some of them are those of packets before.
     fn stray(&mut self) {
-        let len = 40 + self.random.roll(24) as usize;
+        let (layer, protocol) = (self.program.net_header.layer, self.program.net_header.protocol);
+        let net = header_len(layer);
+        let len = net + 20 + self.random.roll(24) as usize;
         let mut packet: Vec<u8> = (0..len)
             .map(|_| match self.random.roll(6) {
                 0..=3 => self.random.roll(3) as u8,
@@ -270,19 +273,22 @@ impl World<'_> {
                 _ => self.random.roll(256) as u8,
             })
             .collect();
-        packet[..12].copy_from_slice(&[0x45, 0, 0, len as u8, 0, 0, 0, 0, 64, 0, 0, 0]);
-        packet[9] = self.program.net_header.protocol;
+        match layer {
+            NetLayer::Ipv6 => packet[..8].copy_from_slice(&[0x60, 0, 0, 0, 0, 0, protocol, 64]),
+            NetLayer::Ipv4 | NetLayer::Link => {
+                packet[..12].copy_from_slice(&[0x45, 0, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0]);
+            }
+        }
         let sums = self.program.blueprints.iter().flat_map(|bp| &bp.fields);
         let sum =
             sums.filter_map(|f| matches!(f.kind, BpFieldKind::Checksum { .. }).then_some(f.bit_offset / 8));
-        let place = sum.map(|at| 20 + at as usize).find(|at| at + 2 <= len);
+        let place = sum.map(|at| net + at as usize).find(|at| at + 2 <= len);
         if let Some(at) = place {
             packet[at..at + 2].fill(0);
-            let pseudo = [0, packet[9], 0, len as u8 - 20];
-            let right = checksum(&[&packet[12..20], &pseudo, &packet[20..]]);
+            let right = checksum(&[&pseudo_header(layer, &packet), &packet[net..]]);
             packet[at..at + 2].copy_from_slice(&right.to_be_bytes());
         }
-        mend_checksum(&mut packet);
+        mend_length(layer, &mut packet);
         self.flying.push((self.random.roll(2) as usize, packet));
     }
 
@@ -297,6 +303,9 @@ impl World<'_> {
 
     /// What a router might say about a packet.
     fn reported(&mut self, packet: Vec<u8>) -> Vec<u8> {
+        if self.program.net_header.layer == NetLayer::Ipv6 {
+            return self.reported_v6(packet);
+        }
         let kind = [
             (3, 4),
             (3, 4),
@@ -314,6 +323,21 @@ impl World<'_> {
         icmp::report(kind, more, icmp::ROUTER, &packet).unwrap_or(packet)
     }
 
+    /// The same over IPv6, where a report quotes as much as fits, or is cut.
+    fn reported_v6(&mut self, packet: Vec<u8>) -> Vec<u8> {
+        let code = self.random.roll(8) as u8;
+        let kind = [icmp::TOO_BIG_V6, icmp::TOO_BIG_V6, (1, code), (3, code % 3), (4, code % 4), (128, 0)];
+        let kind = kind[self.random.roll(6) as usize];
+        let more = if self.random.one_in(4) {
+            self.edges.number(&mut self.random) as u32
+        } else {
+            1200 + self.random.roll(400) as u32
+        };
+        let quoted = if self.random.one_in(4) { self.random.roll(64) as usize } else { packet.len() };
+        let report = icmp::report_v6(kind, more, &packet[..packet.len().min(quoted)]);
+        report.unwrap_or(packet)
+    }
+
     fn deliver(&mut self) -> Result<(), String> {
         if self.flying.is_empty() {
             return Ok(());
@@ -326,8 +350,9 @@ impl World<'_> {
             (to, packet) = (1 - to, self.reported(packet));
         }
         match self.random.roll(6) {
-            0 => self.random.damage(&mut packet),
+            0 => self.random.damage(self.program.net_header.layer, &mut packet),
             1 | 2 => forge(self.program, &self.edges, &mut self.random, &mut packet),
+            3 if self.program.net_header.layer == NetLayer::Ipv6 => self.random.extend(&mut packet),
             _ => {}
         }
         let interface = if self.program.in_network.is_some() { self.random.roll(3) as u32 } else { 0 };
@@ -362,9 +387,10 @@ pub fn diff_cores(
     seed: u64,
     operations: u64,
 ) -> Result<Comparison, String> {
+    let mtu = if program.net_header.layer == NetLayer::Ipv6 { MTU_V6 } else { MTU };
     let mut end = |address| {
         let config =
-            Config { seed, address, mtu: MTU, completions: COMPLETIONS, trace: true, ..Config::default() };
+            Config { seed, address, mtu, completions: COMPLETIONS, trace: true, ..Config::default() };
         Twins::new(program, make(&config)?, &config)
     };
     let (random, ends) = (RandomSource::new(seed), [end(1)?, end(2)?]);
