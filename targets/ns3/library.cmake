@@ -15,17 +15,21 @@ target_link_libraries(carrick-${CARRICK_PROGRAM} PUBLIC carrick-host)
 target_sources(carrick-${CARRICK_PROGRAM} INTERFACE
   $<TARGET_OBJECTS:carrick-${CARRICK_PROGRAM}-plain> $<TARGET_OBJECTS:carrick-${CARRICK_PROGRAM}-traced>)
 
-# The examples know no program either: they are given the type of its protocol.
+# The examples know no program either: the type of its protocol is linked to them, so that a compiler cache has them for all
+# programs.
+file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/example-program.cc CONTENT
+  "extern const char *const g_exampleProgram;\nconst char *const g_exampleProgram = \"${CARRICK_TYPE}\";\n")
 file(GLOB EXAMPLES ${CMAKE_CURRENT_LIST_DIR}/examples/*.cc)
 foreach(source ${EXAMPLES})
   get_filename_component(example ${source} NAME_WE)
-  add_executable(${example} ${source})
-  target_compile_definitions(${example} PRIVATE CARRICK_TYPE="${CARRICK_TYPE}")
+  add_executable(${example} ${source} ${CMAKE_CURRENT_BINARY_DIR}/example-program.cc)
   target_link_libraries(${example} carrick-${CARRICK_PROGRAM})
 endforeach()
 
 if(CARRICK_TESTS)
-  add_executable(refuse ${CMAKE_CURRENT_LIST_DIR}/test/refuse.cc)
-  target_compile_definitions(refuse PRIVATE CARRICK_TYPE="${CARRICK_TYPE}")
-  target_link_libraries(refuse carrick-${CARRICK_PROGRAM})
+  foreach(test refuse)
+    add_executable(${test} ${CMAKE_CURRENT_LIST_DIR}/test/${test}.cc ${CMAKE_CURRENT_BINARY_DIR}/example-program.cc)
+    target_include_directories(${test} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/examples)
+    target_link_libraries(${test} carrick-${CARRICK_PROGRAM})
+  endforeach()
 endif()

@@ -78,12 +78,18 @@ pub fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
 /// # Panics
 /// If it fails.
 pub fn run(dir: &Path, line: &str) -> String {
+    run_with(dir, line, &[])
+}
+
+/// As [`run`], with these variables of the environment.
+fn run_with(dir: &Path, line: &str, variables: &[(&str, &str)]) -> String {
     let path = std::env::var("PATH").unwrap_or_default();
     let found = carrick().parent().expect("it is in a folder").display();
     let shell = Command::new("sh")
         .args(["-c", line])
         .current_dir(dir)
         .env("PATH", format!("{found}:{path}"))
+        .envs(variables.iter().copied())
         .output()
         .expect("a shell");
     let said = String::from_utf8_lossy(&shell.stdout).into_owned() + &String::from_utf8_lossy(&shell.stderr);
@@ -97,11 +103,19 @@ pub fn run(dir: &Path, line: &str) -> String {
 /// # Panics
 /// If a command fails, or does not say a line that is shown.
 pub fn replay(dir: &Path, block: &str) -> usize {
+    replay_with(dir, block, &[])
+}
+
+/// As [`replay`], with these variables of the environment.
+///
+/// # Panics
+/// As [`replay`].
+pub fn replay_with(dir: &Path, block: &str, variables: &[(&str, &str)]) -> usize {
     let (mut said, mut commands) = (String::new(), 0);
     for line in block.lines() {
         match line.strip_prefix("$ ") {
             Some(command) => {
-                said = run(dir, command);
+                said = run_with(dir, command, variables);
                 commands += 1;
             }
             None => assert!(said.lines().any(|l| l == line), "`{line}` is not in:\n{said}"),

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use carrick_tests::build::root;
 use carrick_tests::command::done;
-use carrick_tests::document::{blocks, replay, run};
-use carrick_tests::net::lacks_any;
+use carrick_tests::document::{blocks, replay_with, run};
+use carrick_tests::net::{lacks, lacks_any};
 
 /// Whether this machine lacks ns-3, or what builds against it; that is then said.
 fn no_ns3() -> bool {
@@ -39,23 +39,57 @@ fn the_chapter_goes_as_it_says() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
     std::os::unix::fs::symlink(root().join("protocols"), dir.join("protocols")).expect("writable");
-    // What the chapter builds is then there, without a warning.
-    run(dir, "CXXFLAGS=-Werror carrick build protocols/tcp/tcp.mtp --target ns3 -o out");
     let console = blocks(&text).into_iter().filter(|(language, _)| *language == "console");
-    let commands: usize = console.map(|(_, block)| replay(dir, block)).sum();
+    // All of it without a warning.
+    let commands: usize = console.map(|(_, block)| replay_with(dir, block, &[("CXXFLAGS", "-Werror")])).sum();
     assert!(commands > 6, "{commands} commands");
     mistakes_are_refused(dir);
     a_missing_module_is_named(dir);
+    requests_that_are_too_long_fail(dir);
+}
+
+fn requests_that_are_too_long_fail(dir: &Path) {
+    for (of, said) in [
+        ("rpcs", "the server: longer than MaxRequestSize"),
+        ("streams", "the server: longer than MaxRequestSize"),
+        ("pairs", "request 0: longer than the server's MaxRequestSize"),
+    ] {
+        let mut requests = Command::new(dir.join(of).join("build/requests"));
+        let output = requests.args(["--size=65537", "--requests=1"]).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!output.status.success() && text.contains(said), "{of}: {text}");
+        assert!(text.contains("\n0 of 1 requests"), "{of}: {text}");
+    }
+}
+
+/// The check that both ends make of contents sees each wrong byte.
+#[test]
+fn wrong_bytes_of_requests_are_seen() {
+    if lacks("c++") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = root().join("targets/ns3");
+    let at = target.display();
+    run(
+        folder.path(),
+        &format!("c++ -std=c++17 -I{at}/model {at}/test/payload.cc {at}/model/carrick-payload.cc -o payload"),
+    );
+    run(folder.path(), "./payload");
 }
 
 fn mistakes_are_refused(dir: &Path) {
     run(dir, "cmake -S out -B out/build -DCARRICK_TESTS=ON");
-    run(dir, "cmake --build out/build --target refuse");
+    run(dir, "cmake --build out/build --parallel 2 --target refuse");
     for (mistake, said) in [
         ("no-program", "there is no program of the type ns3::CarrickNothing: link the library"),
         ("no-checksums", "call GlobalValue::Bind(\"ChecksumEnabled\", BooleanValue(true))"),
         ("no-ipv4", "node 0 has no IPv4: call InternetStackHelper().Install(node) before CarrickHelper"),
         ("twice", "has the program tcp for the protocol number 6 already: install tcp on another node"),
+        (
+            "no-clients",
+            "tcp has no clients and servers, as its interface is stream: use applications of ns-3",
+        ),
         ("no-address", "tcp on node 0 has no address: assign one (Ipv4AddressHelper)"),
     ] {
         let refused = Command::new(dir.join("out/build/refuse")).arg(mistake).output().expect("it starts");

@@ -13,21 +13,16 @@
 
 #include "carrick-dont-fragment.h"
 #include "carrick-helper.h"
+#include "example.h"
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
-#include "ns3/command-line.h"
-#include "ns3/error-model.h"
 #include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/on-off-helper.h"
 #include "ns3/packet-sink-helper.h"
-#include "ns3/point-to-point-helper.h"
-#include "ns3/pointer.h"
-#include "ns3/queue.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 using namespace ns3;
@@ -53,26 +48,10 @@ void Dropped(Ptr<const Packet> packet, const std::string &reason) {
 }
 
 struct Path {
-    std::string rate = "100Mbps", delay = "5ms";
-    double loss = 0;
+    ExampleLink link;
     uint32_t mtu = 0; // of a link in the middle; 0: there is one link only
     bool fragment = false;
 };
-
-NetDeviceContainer Link(const NodeContainer &nodes, const Path &path) {
-    PointToPointHelper link;
-    link.SetDeviceAttribute("DataRate", StringValue(path.rate));
-    link.SetChannelAttribute("Delay", StringValue(path.delay));
-    link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("250p"));
-    NetDeviceContainer devices = link.Install(nodes);
-    for (uint32_t i = 0; path.loss > 0 && i < devices.GetN(); ++i) {
-        Ptr<RateErrorModel> errors = CreateObject<RateErrorModel>();
-        errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
-        errors->SetRate(path.loss);
-        devices.Get(i)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
-    }
-    return devices;
-}
 
 // Connects the first node to the second, directly or through routers. Returns the second's address.
 Ipv4Address Connect(const NodeContainer &ends, const Path &path) {
@@ -86,7 +65,7 @@ Ipv4Address Connect(const NodeContainer &ends, const Path &path) {
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     Ipv4InterfaceContainer link;
     for (size_t i = 1; i < nodes.size(); ++i) {
-        const NetDeviceContainer devices = Link(NodeContainer(nodes[i - 1], nodes[i]), path);
+        const NetDeviceContainer devices = path.link.Install(NodeContainer(nodes[i - 1], nodes[i]));
         if (i == 2) {
             devices.Get(0)->SetMtu(static_cast<uint16_t>(path.mtu));
             devices.Get(1)->SetMtu(static_cast<uint16_t>(path.mtu));
@@ -121,7 +100,7 @@ void Send(Ptr<Node> node, const std::string &factory, const InetSocketAddress &t
 } // namespace
 
 int main(int argc, char **argv) {
-    const CarrickHelper carrick(CARRICK_TYPE);
+    const CarrickHelper carrick(g_exampleProgram);
     std::string factories[] = {carrick.SocketFactory(), carrick.SocketFactory()};
     std::string onoff, trace;
     Path path;
@@ -131,9 +110,7 @@ int main(int argc, char **argv) {
     command.AddValue("client", "socket factory of the client", factories[0]);
     command.AddValue("server", "socket factory of the server", factories[1]);
     command.AddValue("bytes", "bytes that the client sends", g_wanted);
-    command.AddValue("rate", "link rate", path.rate);
-    command.AddValue("delay", "link delay", path.delay);
-    command.AddValue("loss", "share of packets lost in each direction", path.loss);
+    path.link.AddOptions(command);
     command.AddValue("path-mtu", "MTU of a link in the middle of the path; default: there is one link", path.mtu);
     command.AddValue("fragment", "routers fragment packets that are too long; default: they report them",
                      path.fragment);

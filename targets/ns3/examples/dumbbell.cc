@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "carrick-helper.h"
+#include "example.h"
 #include "ns3/boolean.h"
 #include "ns3/bulk-send-helper.h"
 #include "ns3/command-line.h"
@@ -137,7 +138,7 @@ Ptr<PacketSink> Flow(const std::string &factory, Ptr<Node> from, Ptr<Node> to, I
 } // namespace
 
 int main(int argc, char **argv) {
-    const CarrickHelper carrick(CARRICK_TYPE);
+    const CarrickHelper carrick(g_exampleProgram);
     const std::string ours = carrick.SocketFactory();
     const Options options = Read(argc, argv);
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(true));

@@ -22,6 +22,10 @@ std::string CarrickHelper::SocketFactory() const {
     return m_type + "SocketFactory";
 }
 
+const CarrickProgram &CarrickHelper::Program() const {
+    return m_factory.Create<CarrickProtocol>()->Program();
+}
+
 Ptr<CarrickProtocol> CarrickHelper::Install(Ptr<Node> node) const {
     Ptr<CarrickProtocol> protocol = m_factory.Create<CarrickProtocol>();
     protocol->Install(node);

@@ -23,6 +23,8 @@ class CarrickHelper {
     Ptr<CarrickProtocol> Install(Ptr<Node> node) const;
     void Install(const NodeContainer &nodes) const;
 
+    // What the program is.
+    const CarrickProgram &Program() const;
     // The name of the type that makes the program's sockets.
     std::string SocketFactory() const;
 

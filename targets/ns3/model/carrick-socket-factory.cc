@@ -21,7 +21,8 @@ Ptr<Socket> CarrickSocketFactory::CreateSocket() {
         NS_FATAL_ERROR(
             "carrick: "
             << program.name << " has no sockets, as its interface is "
-            << interface << ": make its requests by CarrickCall; sockets need the interface stream or message");
+            << interface << ": use CarrickClientHelper and CarrickServerHelper (rpc, multistream, verbs) or CarrickCall; "
+            << "sockets need the interface stream or message");
     }
     Ptr<CarrickSocket> socket = CreateObject<CarrickSocket>();
     socket->SetProtocol(m_protocol);

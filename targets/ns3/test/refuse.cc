@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <string>
 
+#include "carrick-application-helper.h"
 #include "carrick-helper.h"
+#include "example.h"
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
 #include "ns3/internet-stack-helper.h"
@@ -21,7 +23,10 @@ int main(int argc, char **argv) {
     if (mistake != "no-ipv4") {
         InternetStackHelper().Install(nodes);
     }
-    const CarrickHelper carrick(CARRICK_TYPE);
+    const CarrickHelper carrick(g_exampleProgram);
+    if (mistake == "no-clients") {
+        const CarrickServerHelper none(g_exampleProgram, 9);
+    }
     Ptr<CarrickProtocol> protocol = carrick.Install(nodes.Get(0));
     if (mistake == "twice") {
         carrick.Install(nodes);
@@ -29,6 +34,6 @@ int main(int argc, char **argv) {
     if (mistake == "no-address") {
         protocol->Core();
     }
-    std::fprintf(stderr, "usage: refuse no-program|no-checksums|no-ipv4|twice|no-address\n");
+    std::fprintf(stderr, "usage: refuse no-program|no-checksums|no-ipv4|no-clients|twice|no-address\n");
     return EXIT_SUCCESS;
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What the examples share: which program they run, and a link.
+#ifndef CARRICK_EXAMPLE_H
+#define CARRICK_EXAMPLE_H
+
+#include <string>
+
+#include "ns3/command-line.h"
+#include "ns3/error-model.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/pointer.h"
+#include "ns3/queue.h"
+#include "ns3/string.h"
+
+// The type of the program's protocol. CMake links it to each example, so that examples are compiled without the
+// program.
+extern const char *const g_exampleProgram;
+
+struct ExampleLink {
+    std::string rate = "100Mbps", delay = "5ms";
+    double loss = 0;
+
+    void AddOptions(ns3::CommandLine &command) {
+        command.AddValue("rate", "link rate", rate);
+        command.AddValue("delay", "link delay", delay);
+        command.AddValue("loss", "share of packets lost in each direction", loss);
+    }
+
+    ns3::NetDeviceContainer Install(const ns3::NodeContainer &nodes) const {
+        ns3::PointToPointHelper link;
+        link.SetDeviceAttribute("DataRate", ns3::StringValue(rate));
+        link.SetChannelAttribute("Delay", ns3::StringValue(delay));
+        link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", ns3::StringValue("250p"));
+        ns3::NetDeviceContainer devices = link.Install(nodes);
+        for (uint32_t i = 0; loss > 0 && i < devices.GetN(); ++i) {
+            ns3::Ptr<ns3::RateErrorModel> errors = ns3::CreateObject<ns3::RateErrorModel>();
+            errors->SetUnit(ns3::RateErrorModel::ERROR_UNIT_PACKET);
+            errors->SetRate(loss);
+            devices.Get(i)->SetAttribute("ReceiveErrorModel", ns3::PointerValue(errors));
+        }
+        return devices;
+    }
+};
+
+#endif
