@@ -27,7 +27,7 @@ foreach(source ${EXAMPLES})
 endforeach()
 
 if(CARRICK_TESTS)
-  foreach(test refuse)
+  foreach(test refuse fields)
     add_executable(${test} ${CMAKE_CURRENT_LIST_DIR}/test/${test}.cc ${CMAKE_CURRENT_BINARY_DIR}/example-program.cc)
     target_include_directories(${test} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/examples)
     target_link_libraries(${test} carrick-${CARRICK_PROGRAM})

@@ -41,6 +41,33 @@ fn words(program: &Program, ty: &Ty) -> Option<Words> {
     })
 }
 
+/// The type in which observers see a field: that of its first word.
+fn observed(program: &Program, ty: &Ty) -> &'static str {
+    let unsigned = |bits: u8| match bits {
+        8 => "UINT8",
+        16 => "UINT16",
+        32 => "UINT32",
+        _ => "UINT64",
+    };
+    match ty {
+        Ty::Bool => "BOOL",
+        Ty::Int { bits, signed: false } => unsigned(*bits),
+        Ty::Int { bits: 8, .. } => "INT8",
+        Ty::Int { bits: 16, .. } => "INT16",
+        Ty::Int { bits: 32, .. } => "INT32",
+        Ty::Int { .. } => "INT64",
+        Ty::Status => unsigned(8),
+        Ty::Enum(id) => observed(program, &program.enums[id.index()].repr),
+        Ty::Seq32 | Ty::Wnd { .. } => "SEQUENCE",
+        Ty::Fixed => "DOUBLE",
+        Ty::Duration | Ty::Time => "TIME",
+        Ty::Rate => "RATE",
+        Ty::List(..) => "UINT32",
+        Ty::Array(element, _) => observed(program, element),
+        _ => "UINT64",
+    }
+}
+
 /// The table of a context's fields, up to one whose words cannot be told.
 fn table(program: &Program, context: &ContextDef) -> (String, usize) {
     let rows: Vec<String> = context
@@ -52,7 +79,8 @@ fn table(program: &Program, context: &ContextDef) -> (String, usize) {
                 Words::List(count) => ("LIST", count),
                 Words::Window => ("WINDOW", 0),
             };
-            Some(format!("    {{\"{}\", CarrickField::{kind}, {size}}},\n", field.name))
+            let ty = observed(program, &field.ty);
+            Some(format!("    {{\"{}\", CarrickField::{kind}, {size}, CarrickField::{ty}}},\n", field.name))
         })
         .collect();
     (rows.concat(), rows.len())

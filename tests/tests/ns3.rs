@@ -45,7 +45,41 @@ fn the_chapter_goes_as_it_says() {
     assert!(commands > 6, "{commands} commands");
     mistakes_are_refused(dir);
     a_missing_module_is_named(dir);
+    observers_of_a_field_see_the_same(dir);
     requests_that_are_too_long_fail(dir);
+}
+
+/// Observers with the signature of a `TracedValue` see what those see that get the context, in the field's type.
+fn observers_of_a_field_see_the_same(dir: &Path) {
+    for (field, signature) in [
+        ("tcb.snd_una", "SequenceNumber32"),
+        ("tcb.smss", "Uint32"),
+        ("tcb.state", "Uint8"),
+        ("tcb.ts_on", "Bool"),
+        ("tcb.srtt", "Time"),
+    ] {
+        let said = run(dir, &format!("out/build/fields {field}"));
+        assert!(said.starts_with(&format!("ns3::TracedValueCallback::{signature}\n")), "{said}");
+        let of = |observer: &str| {
+            let lines = said.lines().filter_map(|line| line.strip_prefix(observer));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (values, paths, contexts) =
+            (of("value "), of(&format!("/NodeList/0/$ns3::CarrickTcp/{field} ")), of("context "));
+        assert!(!values.is_empty() && values == paths && values.len() == contexts.len(), "{field}: {said}");
+        let chained = |all: &[String]| {
+            let pairs: Vec<_> = all.iter().filter_map(|line| line.split_once(' ')).collect();
+            pairs.len() == all.len() && pairs.windows(2).all(|two| two[0].1 == two[1].0)
+        };
+        assert!(chained(&values) && chained(&contexts), "{field}: {said}");
+        assert!(signature == "Time" || values == contexts, "{field}: {said}");
+    }
+    let wrong = Command::new(dir.join("out/build/fields")).args(["tcb.smss", "wrong"]).output();
+    let error = String::from_utf8_lossy(&wrong.expect("it starts").stderr).into_owned();
+    assert!(
+        error.contains("wrong arguments for the field smss: use ns3::TracedValueCallback::Uint32"),
+        "{error}"
+    );
 }
 
 fn requests_that_are_too_long_fail(dir: &Path) {
@@ -80,7 +114,7 @@ fn wrong_bytes_of_requests_are_seen() {
 
 fn mistakes_are_refused(dir: &Path) {
     run(dir, "cmake -S out -B out/build -DCARRICK_TESTS=ON");
-    run(dir, "cmake --build out/build --parallel 2 --target refuse");
+    run(dir, "cmake --build out/build --parallel 2 --target refuse fields");
     for (mistake, said) in [
         ("no-program", "there is no program of the type ns3::CarrickNothing: link the library"),
         ("no-checksums", "call GlobalValue::Bind(\"ChecksumEnabled\", BooleanValue(true))"),

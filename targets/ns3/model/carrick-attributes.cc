@@ -239,8 +239,10 @@ TypeId CarrickProtocol::Declare(TypeId type, const CarrickProgram &program) {
         const CarrickContext &context = program.contexts[c];
         for (uint32_t f = 0; f < context.count; ++f) {
             type.AddTraceSource(std::string(context.name) + "." + context.fields[f].name,
-                                "The field of a context, when it changes: the context, the value before, the value now",
-                                Traced(Create<FieldSource>(number++)), "ns3::CarrickProtocol::FieldCallback");
+                                "The field of a context, when it changes: the value before and the value now; a "
+                                "ns3::CarrickProtocol::FieldCallback gets the context first",
+                                Traced(Create<FieldSource>(number++)),
+                                CarrickFieldTrace::Signature(context.fields[f].type));
         }
     }
     return type;

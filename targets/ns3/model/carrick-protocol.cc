@@ -84,11 +84,12 @@ CarrickProtocol::CarrickProtocol(const CarrickProgram &program) : m_program(prog
     for (uint32_t i = 0; i < program.plain->param_count; ++i) {
         m_params.push_back(program.plain->params[i].initial);
     }
-    uint32_t fields = 0;
     for (uint32_t i = 0; i < program.contextCount; ++i) {
-        fields += program.contexts[i].count;
+        const CarrickContext &context = program.contexts[i];
+        for (uint32_t f = 0; f < context.count; ++f) {
+            m_fieldTraces.push_back(CarrickFieldTrace::Of(context.fields[f]));
+        }
     }
-    m_fieldTraces.resize(fields);
 }
 
 CarrickProtocol::~CarrickProtocol() = default;
@@ -306,7 +307,7 @@ void CarrickProtocol::ReportContext(const CarrickRecord &record) {
         const uint64_t before = values[i], now = record.words[at];
         values[i] = now;
         if (now != before) {
-            m_fieldTraces[trace](record.words[0], before, now);
+            m_fieldTraces[trace]->Change(record.words[0], before, now);
         }
         switch (field.kind) {
         case CarrickField::PLAIN:
@@ -330,8 +331,8 @@ void CarrickProtocol::SetParam(uint32_t number, uint64_t value) {
     m_params[number] = value;
 }
 
-TracedCallback<uint64_t, uint64_t, uint64_t> &CarrickProtocol::FieldTrace(uint32_t number) {
-    return m_fieldTraces[number];
+CarrickFieldTrace &CarrickProtocol::FieldTrace(uint32_t number) {
+    return *m_fieldTraces[number];
 }
 
 void CarrickProtocol::SetDownTarget(DownTargetCallback target) {

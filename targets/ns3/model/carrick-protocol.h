@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "carrick-core.h"
+#include "carrick-field.h"
 #include "ns3/ip-l4-protocol.h"
 #include "ns3/ipv4.h"
 #include "ns3/node.h"
@@ -15,16 +16,6 @@
 #include "ns3/traced-callback.h"
 
 namespace ns3 {
-
-// A field of a context, as it is in trace records of that context.
-struct CarrickField {
-    // How many words: `size`; a list has its length and `size` for each element; a window has its head, its count of
-    // ranges, and two for each range.
-    enum Kind { PLAIN, LIST, WINDOW };
-    const char *name;
-    Kind kind;
-    uint32_t size;
-};
 
 struct CarrickContext {
     const char *name;
@@ -80,7 +71,7 @@ class CarrickProtocol : public IpL4Protocol, private CarrickCore::Host {
     uint64_t GetParam(uint32_t number) const {
         return m_params[number];
     }
-    TracedCallback<uint64_t, uint64_t, uint64_t> &FieldTrace(uint32_t number);
+    CarrickFieldTrace &FieldTrace(uint32_t number);
 
     int GetProtocolNumber() const override;
     RxStatus Receive(Ptr<Packet> packet, const Ipv4Header &header, Ptr<Ipv4Interface> interface) override;
@@ -123,7 +114,7 @@ class CarrickProtocol : public IpL4Protocol, private CarrickCore::Host {
 
     // The last value of each field of each instance, of fields that somebody observes.
     std::unordered_map<uint64_t, std::vector<uint64_t>> m_values;
-    std::vector<TracedCallback<uint64_t, uint64_t, uint64_t>> m_fieldTraces;
+    std::vector<std::unique_ptr<CarrickFieldTrace>> m_fieldTraces;
     TracedCallback<Ptr<const Packet>> m_txTrace, m_rxTrace;
     TracedCallback<Ptr<const Packet>, const std::string &> m_dropTrace;
     TracedCallback<const std::string &, uint64_t, const std::vector<uint64_t> &> m_eventTrace;
