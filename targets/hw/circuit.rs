@@ -9,7 +9,8 @@ use carrick_driver::{Failure, build};
 use carrick_ir::{ParamId, Program, Ty, fold};
 use include_dir::{Dir, include_dir};
 
-use super::dslx::{Design, Input, Packets, Shapes};
+use super::calendar;
+use super::dslx::{Design, Input, Packets, Shapes, TIMER_BITS, WOKEN_BITS, event_bits, fires};
 use super::header::header;
 use super::xls::{Pipeline, Xls};
 
@@ -32,6 +33,8 @@ const LINT: [&str; 2] = ["UNUSEDSIGNAL", "WIDTH"];
 pub struct Ports {
     pub id: u32,
     pub context: u32,
+    /// the timers of a flow, which are behind its context
+    pub timers: u32,
     pub event: u32,
     pub env: u32,
     pub issued: u32,
@@ -41,16 +44,18 @@ impl Ports {
     pub fn of(program: &Program, design: &Design) -> Ports {
         let shapes = Shapes::new(program);
         let context = shapes.width(&Ty::Context(design.context));
-        let events = design.chains.iter().map(|(event, _)| shapes.width(&Ty::Event(*event)));
+        let events = design.chains.iter().map(|(event, _)| event_bits(program, &shapes, *event));
         let env = design.inputs.iter().map(|input| shapes.width(&input.ty(program))).sum::<u32>();
         let made = if design.makes { 1 + context } else { 0 };
         let drawn = if design.draws() { 8 } else { 0 };
+        let timers = design.timers * TIMER_BITS;
         Ports {
             id: shapes.width(&Ty::Id(program.contexts[design.context.index()].id)),
             context,
+            timers,
             event: events.max().unwrap_or(0).max(1),
             env: env.max(1),
-            issued: 2 + made + drawn + 8 + design.slots * (8 + design.args),
+            issued: 2 + made + drawn + design.scheduled() + 8 + design.slots * (8 + design.args),
         }
     }
 
@@ -59,9 +64,14 @@ impl Ports {
         CHAIN_BITS + 2 + self.id + self.event + self.env
     }
 
+    /// Bits of what the session table has of a flow.
+    pub fn row(&self) -> u32 {
+        self.context + self.timers
+    }
+
     /// Bits of what becomes of it.
     pub fn output(&self) -> u32 {
-        2 + self.context + self.issued
+        2 + self.row() + self.issued
     }
 }
 
@@ -69,6 +79,11 @@ impl Design {
     /// Whether chains draw random numbers.
     pub fn draws(&self) -> bool {
         self.inputs.iter().any(|input| matches!(input, Input::Random(_)))
+    }
+
+    /// Bits in which a chain says whether it ran, and what the calendar has to do.
+    pub fn scheduled(&self) -> u32 {
+        if self.timers == 0 { 0 } else { 1 + self.timers * (1 + calendar::TIME_BITS) }
     }
 }
 
@@ -114,18 +129,23 @@ pub fn write(
     Ok(files)
 }
 
+/// Bits of a number below this one.
+pub fn bits(n: u64) -> u32 {
+    n.next_power_of_two().trailing_zeros()
+}
+
 /// The parameters of the shell, by name.
 fn parameters(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
-    let Ports { id, context, event, env, issued } = ports;
+    let Ports { id, timers, event, env, issued, .. } = ports;
     let default = |id: ParamId| program.params.get(id.index()).map(|param| param.default);
     let capacity = fold::fold(program, &program.contexts[design.context.index()].capacity, &default);
     let flows = capacity.unwrap_or(settings.flows).min(settings.flows);
-    let bits = |n: u64| n.next_power_of_two().trailing_zeros();
     let (makes, drops) = (u32::from(design.makes), u32::from(settings.overflow == Overflow::Drop));
     let alone: String = design.alone.iter().rev().map(|alone| if *alone { '1' } else { '0' }).collect();
     let all = [
         ("ID", id.to_string()),
-        ("CTX", context.to_string()),
+        ("CTX", ports.row().to_string()),
+        ("FRESH", timers.to_string()),
         ("EVENT", event.to_string()),
         ("ENV", env.to_string()),
         ("ISSUED", issued.to_string()),
@@ -158,7 +178,8 @@ fn packets(program: &Program, design: &Design, ports: &Ports) -> Option<String> 
          logic [{}:0] parsed_data;\n    logic [{}:0] build_data;\n    logic [{}:0] built_data;\n\n    \
          packets #(\n        .ID({id}),\n        .EVENT({event}),\n        .ENV({env}),\n        .ARGS({args}),\n        \
          .SLOTS({slots}),\n        .OUTPUT({output}),\n        .WINDOW({window}),\n        .LONGEST({longest})\n    ) packets (\n        \
-         .result_data(out_data),\n        .*\n    );\n    \
+         .in_valid(host_valid),\n        .in_ready(host_ready),\n        \
+         .in_data(host_data),\n        .result_data(out_data),\n        .*\n    );\n    \
          {name}_packet_in parser (\n        .clk(clk),\n        .rst(rst),\n        .in_valid(parse_valid),\n        \
          .p(parse_data),\n        .env(around),\n        .out_valid(parsed_valid),\n        .out(parsed_data)\n    );\n    \
          {name}_packet_out builder (\n        .clk(clk),\n        .rst(rst),\n        .in_valid(build_valid),\n        \
@@ -172,57 +193,73 @@ fn packets(program: &Program, design: &Design, ports: &Ports) -> Option<String> 
 
 /// The module that connects the shell and the pipelines.
 fn top(program: &Program, design: &Design, settings: &PipelineSpec, ports: &Ports) -> String {
-    let Ports { id, context, event, env, issued } = ports;
-    let (input, output) = (ports.input() - 1, ports.output() - 1);
+    let Ports { id, event, env, issued, .. } = ports;
+    let (input, output, row) = (ports.input() - 1, ports.output() - 1, ports.row());
     let packets = packets(program, design, ports);
-    let (pins, between) = match packets {
-        Some(_) => (format!("{PACKET_PINS}    input  logic [{}:0] around,\n", env - 1), ""),
-        // Events of the host are all that there are.
-        None => (
-            String::new(),
-            "    assign event_valid = in_valid;\n    assign event_data = in_data;\n    assign in_ready = event_ready;\n    \
-             assign out_valid = result_valid;\n    assign result_ready = out_ready;\n",
-        ),
+    let pins = match packets {
+        Some(_) => format!("{PACKET_PINS}    input  logic [{}:0] around,\n", env - 1),
+        None => String::new(),
     };
     let mut text = format!(
         "// The circuit of {}: the shell, and the pipelines of its chains. Made by carrick.\n\
-         module top (\n    input  logic clk,\n    input  logic rst,\n{pins}    input  logic in_valid,\n    \
+         module top #(\n    parameter int ID = {id},\n    // a tick of the calendar, as a power of two in nanoseconds\n    \
+         parameter int TICK_BITS = {}\n) (\n    input  logic clk,\n    input  logic rst,\n{pins}{}    input  logic in_valid,\n    \
          output logic in_ready,\n    input  logic [{input}:0] in_data,\n    output logic out_valid,\n    \
          input  logic out_ready,\n    output logic [{output}:0] out_data,\n    \
          output logic [31:0] events_dropped,\n    output logic [31:0] instances_dropped\n);\n    \
-         logic event_valid, event_ready, result_valid, result_ready;\n    logic [{input}:0] event_data;\n    \
+         logic event_valid, event_ready, shell_valid, settled, result_valid, result_ready;\n    \
+         logic [{input}:0] event_data;\n    \
          logic [7:0] in_chain, run_chain;\n    logic in_named, in_space, run_valid, run_found, end_valid;\n    \
          logic [{}:0] in_id;\n    logic [{}:0] in_event, run_event;\n    logic [{}:0] in_env, run_env;\n    \
-         logic [{}:0] run_context;\n    logic [{}:0] end_data;\n{between}    \
-         assign {{in_chain, in_named, in_space, in_id, in_event, in_env}} = event_data;\n\n    \
+         logic [{}:0] run_context;\n    logic [{}:0] end_data;\n{}    \
+         assign {{in_chain, in_named, in_space, in_id, in_event, in_env}} = event_data;\n    \
+         assign result_valid = shell_valid && settled;\n\n    \
          shell #(\n{}\n    ) shell (\n        .in_valid(event_valid),\n        .in_ready(event_ready),\n        \
-         .out_valid(result_valid),\n        .out_ready(result_ready),\n        \
+         .out_valid(shell_valid),\n        .out_ready(result_ready && settled),\n        \
          .out_found(out_data[{output}]),\n        .out_full(out_data[{}]),\n        .out_data(out_data[{}:0]),\n        \
          .*\n    );\n{}",
         program.name,
+        bits(settings.tick),
+        calendar::PINS,
         id - 1,
         event - 1,
         env - 1,
-        context - 1,
-        context + issued - 1,
+        row - 1,
+        row + issued - 1,
+        calendar::connected(program, design, settings, ports),
         parameters(program, design, settings, ports),
         output - 1,
         output - 2,
         packets.unwrap_or_default(),
     );
+    text.push_str(&chains(program, design, ports));
+    text
+}
+
+/// The pipelines of the chains.
+fn chains(program: &Program, design: &Design, ports: &Ports) -> String {
     let shapes = Shapes::new(program);
-    let mut data = String::new();
+    let (row, timers, issued) = (ports.row(), ports.timers, ports.issued);
+    let (mut text, mut data) = (String::new(), String::new());
     let mut valid = Vec::new();
     for (n, (of, chain)) in design.chains.iter().enumerate() {
-        let width = shapes.width(&Ty::Event(*of)).max(1) - 1;
+        let given = match fires(program, *of) {
+            true => format!(".woken(run_event[{}:0])", WOKEN_BITS - 1),
+            false => format!(".e(run_event[{}:0])", shapes.width(&Ty::Event(*of)).max(1) - 1),
+        };
+        let kept = match timers {
+            0 => String::new(),
+            n => format!(".timers(run_context[{}:0]),\n        ", n - 1),
+        };
         let _ = write!(
             text,
             "\n    logic end_{n};\n    logic [{}:0] data_{n};\n    {}_{chain} chain_{n} (\n        .clk(clk),\n        \
              .rst(rst),\n        .in_valid(run_valid && run_chain == 8'd{n}),\n        .found(run_found),\n        \
-             .e(run_event[{width}:0]),\n        .c(run_context),\n        .env(run_env),\n        \
+             {given},\n        .c(run_context[{}:{timers}]),\n        {kept}.env(run_env),\n        \
              .out_valid(end_{n}),\n        .out(data_{n})\n    );\n",
-            context + issued - 1,
-            program.name
+            row + issued - 1,
+            program.name,
+            row - 1,
         );
         data = if n == 0 { "data_0".into() } else { format!("end_{n} ? data_{n} : {data}") };
         valid.push(format!("end_{n}"));

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use carrick_ir::{EventId, Instr, Program, Ty};
 
+use super::calendar::{self, TIME_BITS};
 use super::circuit::Ports;
 use super::dslx::{Design, Input, Shapes, Site};
 
@@ -25,11 +26,47 @@ pub fn header(program: &Program, design: &Design, ports: &Ports) -> String {
         names.len(),
         names.join(", "),
     );
+    text.push_str(&timers(program, design, ports));
     if design.packets.is_ok() {
         text.push_str(&results(program, design, ports));
         text.push_str(&around(program, design));
     }
     text
+}
+
+/// What a process needs to know of the circuit's timers.
+fn timers(program: &Program, design: &Design, ports: &Ports) -> String {
+    let chains: Vec<String> =
+        calendar::chains_of_timers(program, design).iter().map(ToString::to_string).collect();
+    let now = inputs(program, design).into_iter().find(|(input, ..)| *input == Input::Now);
+    format!(
+        "\n// Where the event, the time and whether a chain ran lie; and of each timer, the number of its chain.\n\
+         constexpr unsigned event_at = {};\nconstexpr unsigned now_at = {};\nconstexpr unsigned ran_at = {};\n\
+         constexpr std::array<unsigned, {}> timer_chains = {{{}}};\n",
+        ports.env,
+        now.map_or(0, |(_, at, _)| at),
+        8 + design.slots * (8 + design.args) + design.timers * (TIME_BITS + 1),
+        design.timers,
+        chains.join(", "),
+    )
+}
+
+/// What is around a chain, from which bit on, how many.
+fn inputs(program: &Program, design: &Design) -> Vec<(Input, u32, u32)> {
+    let shapes = Shapes::new(program);
+    let mut at = 0;
+    let mut all: Vec<_> = design
+        .inputs
+        .iter()
+        .rev()
+        .map(|input| {
+            let bits = shapes.width(&input.ty(program));
+            at += bits;
+            (input.clone(), at - bits, bits)
+        })
+        .collect();
+    all.reverse();
+    all
 }
 
 /// What the parts of a result are, for the core that carries out what is not on packets.
@@ -44,30 +81,25 @@ fn results(program: &Program, design: &Design, ports: &Ports) -> String {
         format!("{{{}, {}, {named}}}", chain(event), shapes.width(&Ty::Event(event)))
     };
     let events: Vec<String> = design.chains.iter().map(|(event, _)| of_event(*event)).collect();
-    let timers: Vec<String> = context.timers.iter().map(|timer| of_event(timer.event)).collect();
     let sites: Vec<String> = design.sites.iter().map(|site| does(site, &chain)).collect();
     let mut text = format!(
         "\n// The bits of `out_data`, and what the statements that issue instructions do beside packets.\n\
-         constexpr unsigned event_bits = {};\nconstexpr unsigned env_bits = {};\nconstexpr unsigned context_bits = {};\n\
+         constexpr unsigned event_bits = {};\nconstexpr unsigned env_bits = {};\n\
          constexpr unsigned slots = {};\nconstexpr unsigned args_bits = {};\nconstexpr unsigned slot_bits = {slot};\n\
          constexpr unsigned drawn_bits = {drawn};\nconstexpr unsigned drawn_at = {};\n\
-         constexpr unsigned context_at = {};\nconstexpr unsigned full_at = {};\nconstexpr unsigned found_at = {};\n\
-         enum class Does {{ nothing, make, end, start, restart, stop, raise }};\n\
+         constexpr unsigned full_at = {};\nconstexpr unsigned found_at = {};\n\
+         enum class Does {{ nothing, make, end, raise }};\n\
          struct Site {{\n    Does does;\n    unsigned number;\n}};\n\
          struct OfEvent {{\n    unsigned chain, bits;\n    bool named;\n}};\n",
         ports.event,
         ports.env,
-        ports.context,
         design.slots,
         design.args,
-        design.slots * slot + 8,
-        ports.issued,
+        design.slots * slot + 8 + design.scheduled(),
         ports.output() - 2,
         ports.output() - 1,
     );
-    for (ty, name, rows) in
-        [("Site", "sites", sites), ("OfEvent", "of_events", events), ("OfEvent", "of_timers", timers)]
-    {
+    for (ty, name, rows) in [("Site", "sites", sites), ("OfEvent", "of_events", events)] {
         let count = rows.len();
         let _ = writeln!(text, "constexpr std::array<{ty}, {count}> {name} = {{{{{}}}}};", rows.join(", "));
     }
@@ -78,9 +110,6 @@ fn does(site: &Site, chain: &dyn Fn(EventId) -> usize) -> String {
     match &site.instr {
         Instr::NewCtx { .. } => "{Does::make, 0}".into(),
         Instr::DelCtx { .. } => "{Does::end, 0}".into(),
-        Instr::TimerStart { timer, .. } => format!("{{Does::start, {}}}", timer.0),
-        Instr::TimerRestart { timer, .. } => format!("{{Does::restart, {}}}", timer.0),
-        Instr::TimerStop { timer, .. } => format!("{{Does::stop, {}}}", timer.0),
         Instr::Raise { event } => match site.locals[event.index()].ty {
             Ty::Event(event) => format!("{{Does::raise, {}}}", chain(event)),
             _ => "{Does::nothing, 0}".into(),
@@ -91,12 +120,7 @@ fn does(site: &Site, chain: &dyn Fn(EventId) -> usize) -> String {
 
 /// Where what is around a chain lies in the bits of `around`.
 fn around(program: &Program, design: &Design) -> String {
-    let shapes = Shapes::new(program);
-    let used: u32 = design.inputs.iter().map(|input| shapes.width(&input.ty(program))).sum();
-    let mut at = used;
-    let rows = design.inputs.iter().map(|input| {
-        let bits = shapes.width(&input.ty(program));
-        at -= bits;
+    let rows = inputs(program, design).into_iter().map(|(input, at, bits)| {
         let (kind, number) = match input {
             Input::Now => ("now", 0),
             Input::Mtu => ("mtu", 0),

@@ -2,6 +2,7 @@
 //! Hardware: each chain as a pipeline.
 
 mod bits;
+mod calendar;
 mod circuit;
 mod cores;
 mod dslx;

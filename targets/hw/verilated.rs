@@ -16,7 +16,7 @@ use libloading::Library;
 
 use super::bits::Bits;
 use super::circuit::{self, Ports};
-use super::dslx::{Design, Input, Leaf, Shapes};
+use super::dslx::{Design, Input, Leaf, Shapes, fires};
 use super::handlers::{Handler, Param};
 
 /// The library that Verilator makes.
@@ -41,7 +41,7 @@ fn make(dir: &Path) -> Result<(), Failure> {
 /// How values lie in the bits of a circuit's ports.
 pub struct Wiring {
     ports: Ports,
-    /// of each event: the number of its chain, the scalars of its fields
+    /// of each event: the number of its chain, the scalars of its fields; that of a timer has none there
     events: Vec<Option<(usize, Vec<Leaf>)>>,
     id: Vec<Leaf>,
     context: Vec<Leaf>,
@@ -55,6 +55,8 @@ pub struct Wiring {
     args: u32,
     makes: bool,
     draws: bool,
+    /// bits of what the calendar has to do
+    scheduled: u32,
     context_number: usize,
 }
 
@@ -64,7 +66,11 @@ impl Wiring {
         let context = Ty::Context(design.context);
         let chain = |event: u32| design.chains.iter().position(|(of, _)| of.0 == event);
         let events = 0..program.events.len() as u32;
-        let leaves = |event: u32| Some((chain(event)?, shapes.leaves(&Ty::Event(EventId(event)))));
+        let fields = |event: EventId| match fires(program, event) {
+            true => Vec::new(),
+            false => shapes.leaves(&Ty::Event(event)),
+        };
+        let leaves = |event: u32| Some((chain(event)?, fields(EventId(event))));
         let value = |ty: &Ty| (shapes.leaves(ty), shapes.cells(ty), shapes.width(ty));
         let inputs = design.inputs.iter().map(|input| (input.clone(), shapes.leaves(&input.ty(program))));
         let header = |input: &Input| if let Input::Header(bp) = input { Some(*bp) } else { None };
@@ -82,6 +88,7 @@ impl Wiring {
             args: design.args,
             makes: design.makes,
             draws: design.draws(),
+            scheduled: design.scheduled(),
             context_number: design.context.index(),
         }
     }
@@ -135,13 +142,14 @@ impl Wiring {
             return Ok(ChainOutput::default());
         }
         let context = bits.get_value(&self.context, self.context_cells);
-        bits.skip(2);
+        bits.skip(self.ports.timers + 2);
         let mut instance = Vec::new();
         if self.makes {
             bits.skip(1);
             instance = bits.get_value(&self.context, self.context_cells);
         }
         let drawn = if self.draws { bits.get(8) as u32 } else { 0 };
+        bits.skip(self.scheduled);
         let count = bits.get(8) as u32;
         let mut issued: Vec<OutsideInstr> =
             (0..self.slots).rev().map(|slot| self.instr(&mut bits, slot < count, &instance)).collect();
@@ -174,7 +182,7 @@ impl Wiring {
 /// The functions of a circuit's library.
 pub struct Calls {
     begin: unsafe extern "C" fn() -> *mut c_void,
-    run: unsafe extern "C" fn(*mut c_void, *const u32, *mut u32) -> c_int,
+    run: unsafe extern "C" fn(*mut c_void, *const u32, u64, *mut u32) -> c_int,
     end: unsafe extern "C" fn(*mut c_void) -> c_int,
     _library: Library,
 }
@@ -214,12 +222,17 @@ impl Circuit {
         Circuit { wiring, calls, state, broken }
     }
 
-    /// What becomes of an event; `None` if the circuit does not answer.
-    fn exchange(&mut self, words: &[u32]) -> Option<Vec<u32>> {
+    /// What becomes of an event at a time; else why nothing does.
+    fn exchange(&mut self, words: &[u32], now: u64) -> Result<Vec<u32>, String> {
         let mut answer = vec![0; self.wiring.ports.output().div_ceil(32) as usize];
         // SAFETY: the circuit is there until this is dropped; both have the length of its ports.
-        let code = unsafe { (self.calls.run)(self.state, words.as_ptr(), answer.as_mut_ptr()) };
-        (code == 0).then_some(answer)
+        let code = unsafe { (self.calls.run)(self.state, words.as_ptr(), now, answer.as_mut_ptr()) };
+        Err(match code {
+            0 => return Ok(answer),
+            2 => format!("a timer fires in the circuit that did not fire in the interpreter before {now} ns"),
+            3 => format!("at {now} ns a timer fires in the interpreter that does not fire in the circuit"),
+            _ => "the circuit does not answer".to_owned(),
+        })
     }
 }
 
@@ -248,8 +261,7 @@ impl Chains for Circuit {
     fn run(&mut self, given: &ChainInput<'_>) -> ChainOutput {
         let wiring = self.wiring.clone();
         let Some(words) = wiring.event(given) else { return ChainOutput::default() };
-        let answer = self.exchange(&words).ok_or_else(|| "the circuit does not answer".to_owned());
-        answer.and_then(|words| wiring.done(words, given)).unwrap_or_else(|what| {
+        self.exchange(&words, given.now).and_then(|words| wiring.done(words, given)).unwrap_or_else(|what| {
             self.broken.borrow_mut().get_or_insert(what);
             ChainOutput::default()
         })

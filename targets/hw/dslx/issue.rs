@@ -25,6 +25,16 @@ impl Emitter<'_> {
             all => format!("({}) as uN[ARGS]", all.join(" ++ ")),
         };
         body.line_of(loc, &format!("let io = issue(io, u8:{site}, {args});"));
+        match instr {
+            Instr::TimerStart { timer, which, after, .. } => {
+                self.time(*timer, which.as_ref(), Some((after, false)), loc, body)?;
+            }
+            Instr::TimerRestart { timer, which, after, .. } => {
+                self.time(*timer, which.as_ref(), Some((after, true)), loc, body)?;
+            }
+            Instr::TimerStop { timer, which, .. } => self.time(*timer, which.as_ref(), None, loc, body)?,
+            _ => {}
+        }
         body.issued = true;
         let locals = body.function.locals.clone();
         self.sites.push(Site { instr: instr.clone(), loc, args: types, locals });

@@ -18,6 +18,7 @@ mod packets;
 mod parser;
 mod shape;
 mod stmt;
+mod timers;
 mod types;
 
 use std::collections::BTreeSet;
@@ -34,6 +35,7 @@ use emitter::{Emitted, Emitter, unsupported};
 pub use emitter::{Input, Site};
 pub use packets::Packets;
 pub use shape::{Leaf, Shapes};
+pub use timers::{TIMER_BITS, WOKEN_BITS, event_bits, fires};
 
 /// A program as DSLX, and what those need to know who connect it.
 pub struct Design {
@@ -54,6 +56,8 @@ pub struct Design {
     pub makes: bool,
     /// of each chain, whether it runs while no other event is under way
     pub alone: Vec<bool>,
+    /// timers of the context
+    pub timers: u32,
     /// how long its packets are, or why the host reads and makes them
     pub packets: Emitted<Packets>,
 }
@@ -73,6 +77,10 @@ pub fn emit(program: &Program) -> Emitted<Design> {
 fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
     let mut emitter = Emitter::new(program);
     let context = only_context(program)?;
+    let timers = timers::timers(program).len() as u32;
+    if timers > 0 {
+        emitter.inputs.insert(Input::Now);
+    }
     let mut functions = String::new();
     for id in reachable(program, dispatched(program).map(|(_, chain)| chain), packets.is_ok()) {
         functions.push_str(&emitter.function(id)?);
@@ -87,7 +95,7 @@ fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
     }
     let (mut parser, mut builder) = (String::new(), String::new());
     if packets.is_ok() {
-        let bits = names.iter().map(|(event, _)| emitter.shapes.width(&Ty::Event(*event))).max();
+        let bits = names.iter().map(|(event, _)| event_bits(program, &emitter.shapes, *event)).max();
         parser = emitter.parser(&names, bits.unwrap_or(0).max(1))?;
         builder = emitter.builder()?;
     }
@@ -109,7 +117,8 @@ fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
          const ARGS = u32:{args};\nconst SLOTS = u32:{slots};\n\n{}{env}",
         program.name, emitter.types
     );
-    text.push_str(&issued(makes.then_some(context_type.as_str()), randoms > 0));
+    text.push_str(&issued(makes.then_some(context_type.as_str()), randoms > 0, timers));
+    text.push_str(timers::functions(program));
     let _ = write!(text, "{}\n{functions}{chains}", emitter.helper_text);
     if let Ok(packets) = &packets {
         text.push_str(&packets.declarations(program));
@@ -128,19 +137,28 @@ fn written(program: &Program, packets: Emitted<Packets>) -> Emitted<Design> {
         slots,
         makes,
         alone,
+        timers,
         packets,
     })
 }
 
 /// What a chain has issued: the declarations.
-fn issued(context: Option<&str>, draws: bool) -> String {
+fn issued(context: Option<&str>, draws: bool, timers: u32) -> String {
     let instance = context.map(|c| format!("    made: u1,\n    instance: {c},\n")).unwrap_or_default();
     let drawn = if draws { "    drawn: u8,\n" } else { "" };
+    let (count, timed, scheduled) = match timers {
+        0 => (String::new(), "", ""),
+        n => (
+            format!("// Timers of a flow.\nconst TIMERS = u32:{n};\n\n{}", timers::TIMER),
+            "    timers: Timer[TIMERS],\n",
+            "    ran: u1,\n    starts: uN[TIMERS],\n    cancels: u56[TIMERS],\n",
+        ),
+    };
     format!(
-        "// An instruction: the number of the statement that issued it, and its operands.\n\
+        "{count}// An instruction: the number of the statement that issued it, and its operands.\n\
          pub struct Slot {{\n    site: u8,\n    args: uN[ARGS],\n}}\n\n\
          // What a chain has issued so far: whether it has stopped, whether its context ends, a new instance, the instructions.\n\
-         pub struct Issued {{\n    stop: u1,\n    gone: u1,\n{instance}{drawn}    count: u8,\n    slots: Slot[SLOTS],\n}}\n\n\
+         pub struct Issued {{\n{timed}    stop: u1,\n    gone: u1,\n{instance}{drawn}{scheduled}    count: u8,\n    slots: Slot[SLOTS],\n}}\n\n\
          fn issue(io: Issued, site: u8, args: uN[ARGS]) -> Issued {{\n    \
          Issued {{ count: io.count + u8:1, slots: update(io.slots, io.count, Slot {{ site: site, args: args }}), ..io }}\n}}\n\n"
     )
@@ -254,15 +272,39 @@ impl Emitter<'_> {
         if chain.context.is_none() {
             arms[1] = arms[0].clone();
         }
-        let (e, c) = (self.ty(&Ty::Event(event)), self.ty(&Ty::Context(context)));
-        let _ = write!(
-            text,
-            "// The chain of `{own}`.\n\
-             pub fn {name}(found: u1, e: {e}, c: {c}, env: Env) -> ({c}, Issued) {{\n    \
-             let io = zero!<Issued>();\n    if found {{\n{}    }} else {{\n{}    }}\n}}\n\n",
-            arms[0], arms[1]
-        );
+        text.push_str(&self.outermost(event, context, name, &arms));
         Ok(text)
+    }
+
+    /// The function of a chain, which chooses between processors on a context and those without.
+    fn outermost(&mut self, event: EventId, context: CtxId, name: &str, arms: &[String]) -> String {
+        let own = &self.program.events[event.index()].name;
+        let (e, c) = (self.ty(&Ty::Event(event)), self.ty(&Ty::Context(context)));
+        let (present, absent) = (&arms[0], &arms[1]);
+        if timers::timers(self.program).is_empty() {
+            return format!(
+                "// The chain of `{own}`.\n\
+                 pub fn {name}(found: u1, e: {e}, c: {c}, env: Env) -> ({c}, Issued) {{\n    \
+                 let io = zero!<Issued>();\n    if found {{\n{present}    }} else {{\n{absent}    }}\n}}\n\n"
+            );
+        }
+        let (given, begin, runs, absent) = match fires(self.program, event) {
+            true => {
+                let fired = self.fired(event);
+                let begin = format!(
+                    "    let (ran, timers) = woken_by(found, woken, timers, env);\n    let e = {fired};\n"
+                );
+                ("woken: Woken".to_owned(), begin, "ran", "        (c, io)\n")
+            }
+            false => (format!("e: {e}"), "    let ran = u1:1;\n".to_owned(), "found", absent.as_str()),
+        };
+        format!(
+            "// The chain of `{own}`.\n\
+             pub fn {name}(found: u1, {given}, c: {c}, timers: Timer[TIMERS], env: Env) -> ({c}, Issued) {{\n{begin}    \
+             let io = Issued {{ timers: timers, ran: ran, ..zero!<Issued>() }};\n    \
+             let (c, io) = if {runs} {{\n{present}    }} else {{\n{absent}    }};\n    \
+             (c, scheduled(found, env, io))\n}}\n\n"
+        )
     }
 
     /// Processors in a row as a function over event, context and scratchpads.

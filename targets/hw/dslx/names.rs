@@ -2,7 +2,7 @@
 //! Names of a program as DSLX has them.
 
 /// Words that no variable or field can have as its name: keywords, built-in functions, and the emitter's own variables.
-const TAKEN: [&str; 71] = [
+const TAKEN: [&str; 77] = [
     "and_reduce",
     "array_rev",
     "array_size",
@@ -59,6 +59,7 @@ const TAKEN: [&str; 71] = [
     "range",
     "recv",
     "rev",
+    "scheduled",
     "sel",
     "send",
     "signex",
@@ -66,20 +67,25 @@ const TAKEN: [&str; 71] = [
     "struct",
     "sum",
     "sum_of",
+    "timer_start",
+    "timer_stop",
+    "timers",
     "token",
     "trace",
     "type",
     "unroll_for",
     "update",
     "width",
+    "woken",
+    "woken_by",
     "xor_reduce",
     "zip",
 ];
 
 /// Types that the emitter makes itself.
-const OWN_TYPES: [&str; 12] = [
+const OWN_TYPES: [&str; 14] = [
     "Addr", "Arrived", "Env", "Ipv4", "Issued", "Leaving", "Made", "Net", "Params", "Parsed", "Payload",
-    "Slot",
+    "Slot", "Timer", "Woken",
 ];
 
 /// A variable, a field or a function.

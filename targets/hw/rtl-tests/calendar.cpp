@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The calendar against a map from moments to timers: each timer fires at its moment and no other one does, while timers
-// are started and stopped at random. Then it is filled as far as its authors filled theirs, and timers take the places
-// of those that fire.
+// are started and stopped at random, and the clock stands still or skips moments. Then it is filled as far as its
+// authors filled theirs, and timers take the places of those that fire; and until it has no row for another one.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <map>
 #include <random>
 
@@ -18,8 +19,14 @@ constexpr std::uint64_t rows = std::uint64_t{4} << 12;
 constexpr std::uint64_t span = 2'000'000;
 constexpr int turns = 1000;
 constexpr int patience = 2000;
-// From a moment to the tick in which it is said.
-constexpr std::uint64_t late = 2;
+// From a moment to the cycle in which it is said.
+constexpr int late = 2;
+constexpr std::uint64_t forever = (std::uint64_t{1} << 56) - 1;
+
+struct Timer {
+    unsigned data;
+    std::uint64_t wanted;
+};
 
 struct Answer {
     bool well;
@@ -30,55 +37,94 @@ struct Answer {
 class Calendar {
   public:
     Calendar() {
+        module.clock = 1;
         reset(module);
         for (int tick = 0; tick < 5000 && !module.ready; tick++)
             edge(module);
         CHECK(module.ready);
+        module.clock = forever;
     }
 
-    // A tick, in which the timer of this moment fires, and no other one.
+    // A cycle, in which the timer of the moment fires that the clock came to two cycles ago, and no other one.
     void tick() {
         settle(module);
-        const auto due = model.find(module.now - late);
-        CHECK(module.fired == (due != model.end()));
-        if (due != model.end()) {
-            CHECK(module.fired_data == due->second);
+        CHECK(module.fired == (expected.front() != 0));
+        if (module.fired) {
+            const auto due = model.find(expected.front());
+            CHECK(due != model.end() && module.fired_data == due->second.data && module.fired_moment == due->first);
             model.erase(due);
             fired++;
         }
+        expected.pop_front();
+        const std::uint64_t before = module.now;
         edge(module);
+        settle(module);
+        // What was there when the clock came to its moment fires; once.
+        const bool due = module.now != before && model.count(module.now) != 0;
+        expected.push_back(due ? std::uint64_t{module.now} : 0);
     }
 
     Answer start(std::uint64_t delay, unsigned data) {
-        const std::uint64_t earliest = module.now + delay;
+        const std::uint64_t wanted = module.now + delay;
         module.start = 1;
-        module.start_delay = delay;
-        module.start_data = data;
+        module.moment = wanted;
+        module.data = data;
         const Answer answer = request();
-        module.start = 0;
+        CHECK(!module.done_stop && module.done_wanted == wanted);
         if (answer.well) {
-            CHECK(answer.moment >= earliest && answer.moment <= earliest + patience);
-            CHECK(model.emplace(answer.moment, data).second);
+            CHECK(answer.moment >= wanted && answer.moment <= wanted + patience);
+            CHECK(model.emplace(answer.moment, Timer{data, wanted}).second);
         }
         return answer;
     }
 
-    bool stop(std::uint64_t moment) {
+    // Removes the timer with this data that was wanted at this moment.
+    bool stop(std::uint64_t wanted, unsigned data) {
         module.stop = 1;
-        module.stop_moment = moment;
+        module.moment = wanted;
+        module.data = data;
         const Answer answer = request();
-        module.stop = 0;
-        CHECK(answer.moment == moment);
-        if (answer.well)
-            CHECK(model.erase(moment) == 1);
+        CHECK(module.done_stop && module.done_wanted == wanted);
+        if (answer.well) {
+            const auto stopped = model.find(answer.moment);
+            CHECK(stopped != model.end() && stopped->second.data == data && stopped->second.wanted == wanted);
+            model.erase(stopped);
+        }
         return answer.well;
+    }
+
+    // The clock stands still for some cycles.
+    void hold(int cycles) {
+        module.hold = 1;
+        const std::uint64_t before = module.now;
+        while (cycles-- > 0)
+            tick();
+        CHECK(module.now == before);
+        module.hold = 0;
+    }
+
+    // The clock skips the moments before the next timer.
+    void skip() {
+        module.hold = 1;
+        tick();
+        tick();
+        tick();
+        module.hold = 0;
+        const auto next = model.upper_bound(module.now);
+        if (next == model.end())
+            return;
+        module.skip = 1;
+        module.clock = next->first;
+        tick();
+        module.skip = 0;
+        module.clock = forever;
     }
 
     std::uint64_t now() const {
         return module.now;
     }
 
-    std::map<std::uint64_t, unsigned> model;
+    std::map<std::uint64_t, Timer> model;
     long fired = 0;
 
   private:
@@ -99,6 +145,8 @@ class Calendar {
     }
 
     Vcalendar module;
+    // the moments that fire in this cycle and the next ones; 0: none does
+    std::deque<std::uint64_t> expected = std::deque<std::uint64_t>(late + 1, 0);
 };
 
 // Short and long timers, and some that are stopped, one of them twice.
@@ -106,19 +154,24 @@ void at_random() {
     Calendar calendar;
     std::mt19937 random(1);
     long stopped = 0;
+    unsigned number = 0;
     for (int step = 0; step < 20'000; step++) {
-        const unsigned what = random() % 8;
+        const unsigned what = random() % 10;
         if (what < 5) {
             const bool is_short = random() % 2;
-            CHECK(calendar.start(random() % (is_short ? 16 : 20'000), random() & 0xffff).well);
+            CHECK(calendar.start(random() % (is_short ? 16 : 20'000), ++number & 0xffff).well);
         } else if (what == 5 && !calendar.model.empty()) {
             const auto next = calendar.model.lower_bound(calendar.now() + random() % 20'000);
             if (next != calendar.model.end() && next->first > calendar.now() + 5) {
-                const std::uint64_t moment = next->first;
-                CHECK(calendar.stop(moment));
-                CHECK(!calendar.stop(moment));
+                const Timer timer = next->second;
+                CHECK(calendar.stop(timer.wanted, timer.data));
+                CHECK(!calendar.stop(timer.wanted, timer.data));
                 stopped++;
             }
+        } else if (what == 6) {
+            calendar.hold(1 + random() % 8);
+        } else if (what == 7) {
+            calendar.skip();
         } else {
             calendar.tick();
         }
@@ -150,10 +203,24 @@ void at_load(unsigned percent) {
                 static_cast<unsigned long>(rows), static_cast<double>(all) / turns, most);
 }
 
+// A full calendar starts no timer, and does again when some have fired.
+void when_full() {
+    Calendar calendar;
+    std::uint64_t started = 0;
+    while (calendar.start(300'000, 9).well)
+        started++;
+    CHECK(started > rows * 9 / 10 && started <= rows);
+    while (!calendar.model.empty())
+        calendar.tick();
+    CHECK(calendar.fired == static_cast<long>(started));
+    CHECK(calendar.start(300'000, 9).well);
+}
+
 } // namespace
 
 int main() {
     at_random();
+    when_full();
     for (unsigned percent : {50, 90, 97})
         at_load(percent);
     return 0;

@@ -12,6 +12,8 @@ module shell #(
     parameter int ENV = 64,
     parameter int ISSUED = 300,
     parameter bit MAKES = 1'b1,
+    // the lowest bits of a context, which are 0 in a new instance
+    parameter int FRESH = 0,
     // chains that make instances of other flows than their own: they run alone
     parameter logic [255:0] ALONE = '0,
     parameter int ROW_BITS = 10,
@@ -193,7 +195,7 @@ module shell #(
     assign gone = out_data[ISSUED-2];
     if (MAKES) begin : g_makes
         assign made      = out_data[ISSUED-3] && space;
-        assign instance_ = out_data[ISSUED-4-:CTX];
+        assign instance_ = CTX'(out_data[ISSUED-4-:CTX-FRESH]) << FRESH;
     end else begin : g_makes_none
         assign made      = 1'b0;
         assign instance_ = '0;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The circuit as a core for hosts: packets go in and out of it as bytes. Timers, parameters and random numbers are
-// here, and the events that chains raise wait here.
+// The circuit as a core for hosts: packets go in and out of it as bytes. Its clock is set to the host's, and its timers
+// fire in it. Parameters and random numbers are here, and the events that chains raise wait here.
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@ extern "C" {
 #include "carrick/rand.h"
 }
 
+#include "moments.h"
 #include "ports.h"
 
 // The same program compiled to C, which has the descriptions of its parameters.
@@ -74,11 +74,6 @@ struct Packet {
     unsigned user = 0;
 };
 
-struct Timer {
-    Bits id;
-    unsigned number = 0;
-};
-
 class Core {
   public:
     Core(const carrick_config &config, std::uint32_t most)
@@ -118,26 +113,29 @@ class Core {
         top.s_valid = 0;
         until([this] { return cycle() && done; });
         handle_raised();
+        settle();
         return !refused;
     }
 
-    // Fires the timers that are due.
+    // Lets the clock go on: what the calendar has until now wakes its flows.
     void advance(std::uint64_t at) {
         now = at > now ? at : now;
-        while (!timers.empty() && timers.begin()->first.first <= now) {
-            const Timer due = timers.begin()->second;
-            stop(due.id, due.number);
-            const OfEvent &timer = of_timers[due.number];
-            Bits event = row(event_bits);
-            if (timer.named)
-                copy(event, timer.bits - id_bits, due.id, 0, id_bits);
-            run(timer.chain, true, due.id, event);
+        while (const auto entry = moments.take(now)) {
+            surround();
+            ended = false;
+            top.skip = 1;
+            top.clock = entry->first;
+            cycle();
+            top.skip = 0;
+            until([this] { return cycle() && ended; });
             handle_raised();
+            settle();
         }
     }
 
+    // When the calendar may have a timer: not before one fires.
     std::uint64_t deadline() const {
-        return timers.empty() ? CARRICK_NEVER : timers.begin()->first.first;
+        return moments.next(CARRICK_NEVER);
     }
 
     std::deque<Packet> leaving;
@@ -173,7 +171,13 @@ class Core {
             }
     }
 
+    // Until the calendar has all timers that were started.
+    void settle() {
+        until([this] { return cycle_with(top.idle); });
+    }
+
     void note() {
+        moments.note(top);
         if (top.m_valid) {
             for (unsigned lane = 0; lane < octets_of_beat; lane++)
                 if (top.m_keep >> lane & 1)
@@ -204,11 +208,11 @@ class Core {
 
     // Carries out what a chain issued, but for packets.
     void became(const Bits &result) {
+        if (timer_chains.size() != 0 && get(result, ran_at, 1) == 0)
+            return; // of a timer that does not fire
         counters[CARRICK_COUNT_EVENTS]++;
         const bool found = get(result, found_at, 1) != 0;
         const bool full = get(result, full_at, 1) != 0;
-        Bits id = row(id_bits);
-        copy(id, 0, result, context_at + context_bits - id_bits, id_bits);
         for (unsigned i = 0; i < get(result, drawn_at, drawn_bits); i++)
             carrick_pcg_next(&random);
         const unsigned count = static_cast<unsigned>(get(result, slots * slot_bits, 8));
@@ -223,17 +227,7 @@ class Core {
                 open += full || open >= most ? 0 : 1;
                 break;
             case Does::end:
-                if (found)
-                    end(id);
-                break;
-            case Does::start:
-            case Does::restart:
-                if (found)
-                    start(id, site.number, get(result, at, 64), site.does == Does::restart);
-                break;
-            case Does::stop:
-                if (found)
-                    stop(id, site.number);
+                open -= found;
                 break;
             case Does::raise:
                 raised.emplace_back(site.number, row(event_bits));
@@ -304,40 +298,13 @@ class Core {
         return around;
     }
 
-    void start(const Bits &id, unsigned number, std::uint64_t after, bool again) {
-        const bool runs = running.count({id, number}) != 0;
-        if (runs && !again)
-            return;
-        stop(id, number);
-        const std::uint64_t wait = static_cast<std::int64_t>(after) < 1 ? 1 : after;
-        const std::pair<std::uint64_t, std::uint64_t> key{now + wait, ++started};
-        running[{id, number}] = key;
-        timers[key] = {id, number};
-    }
-
-    void stop(const Bits &id, unsigned number) {
-        const auto found = running.find({id, number});
-        if (found == running.end())
-            return;
-        timers.erase(found->second);
-        running.erase(found);
-    }
-
-    void end(const Bits &id) {
-        open--;
-        for (unsigned number = 0; number < std::size(of_timers); number++)
-            stop(id, number);
-    }
-
     Alone context;
     Vtop top{&context};
     carrick_pcg random;
     std::vector<std::uint64_t> params;
     std::uint32_t address, mtu, most;
-    std::uint64_t now = 0, started = 0;
-    // by when they fire and the order of their start; and the same by whose they are
-    std::map<std::pair<std::uint64_t, std::uint64_t>, Timer> timers;
-    std::map<std::pair<Bits, unsigned>, std::pair<std::uint64_t, std::uint64_t>> running;
+    std::uint64_t now = 0;
+    Moments moments;
     std::deque<std::pair<unsigned, Bits>> raised;
     Packet made;
     bool done = false, refused = false, ended = false;

@@ -71,7 +71,7 @@ fn the_chapter_goes_as_it_says() {
     run(dir, "make -s -C out lint");
 }
 
-/// The modules that keep state do what their models do: queue, scoreboard, session table, calendar, streams of packets.
+/// The modules that keep state do what their models do: queue, scoreboard, session table, calendar, timers, streams of packets.
 #[test]
 fn modules_are_as_their_models() {
     if no_tools() {
@@ -81,6 +81,7 @@ fn modules_are_as_their_models() {
     let made = run(&root().join("targets/hw/rtl-tests"), &format!("make -s OUT={}", folder.path().display()));
     assert!(made.contains("session_table: full at"), "{made}");
     assert!(made.contains("calendar: with 97 %"), "{made}");
+    assert!(made.contains("timers: 10 dropped"), "{made}");
     assert!(made.contains("passing: a packet of 64 octets in 19.0 cycles"), "{made}");
 }
 

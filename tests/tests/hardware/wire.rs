@@ -68,7 +68,9 @@ impl Both {
         };
         let (here, there) = (sent(&mut self.reference), sent(&mut self.circuit));
         assert_eq!(here, there, "of {given:02x?}");
-        assert_eq!(self.reference.next_deadline(), self.circuit.next_deadline(), "of {given:02x?}");
+        // The circuit's calendar also has timers that were stopped, or start anew when it comes to them.
+        let (due, wakes) = (self.reference.next_deadline(), self.circuit.next_deadline());
+        assert!(due.is_none_or(|due| wakes.is_some_and(|at| at <= due)), "{due:?}, {wakes:?}: {given:02x?}");
         assert_eq!(self.reference.open_contexts(), self.circuit.open_contexts(), "of {given:02x?}");
         let counted = |core: &dyn Core| COUNTERS.iter().zip(core.counters()).collect::<Vec<_>>();
         assert_eq!(counted(&self.reference), counted(&self.circuit), "of {given:02x?}");

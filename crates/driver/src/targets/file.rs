@@ -79,6 +79,10 @@ pub struct PipelineSpec {
     pub queue: u64,
     /// what becomes of an event where so many wait
     pub overflow: Overflow,
+    /// timers in the calendar, at most
+    pub timers: u64,
+    /// nanoseconds from one moment of the calendar to the next, a power of two
+    pub tick: u64,
 }
 
 /// What becomes of an event that arrives at a full queue.
