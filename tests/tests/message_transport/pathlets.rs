@@ -134,6 +134,27 @@ fn marks_reduce_the_window_of_the_links() {
     }
 }
 
+/// RFC 8257 section 3.3: the next window ends when what was in flight at the reduction is acknowledged.
+#[test]
+fn marks_of_packets_in_flight_reduce_a_window_once() {
+    let (mut end, handle) = connected(&["congestion=links"], 0);
+    for (count, marked) in [(10, false), (14, true)] {
+        for _ in 0..count {
+            end.send(handle, &[0; 8]);
+        }
+        let sent = end.sent();
+        assert_eq!(sent.len(), count, "the window is 10, then 14");
+        for packet in &sent {
+            if marked {
+                feedback(&mut end, 0, 1, 1);
+            }
+            end.give(&end.answer(packet, MSG_ACK)).expect("it is taken");
+        }
+    }
+    // A window without marks made alpha 15/16, so 15 becomes 15 * (1 - 0.94 / 2) = 7.9; and then a packet more in a round trip.
+    assert_eq!(in_flight(&mut end, handle, 1), 9);
+}
+
 /// Section 6.2.
 #[test]
 fn a_pathlet_that_stays_full_is_left() {
