@@ -32,12 +32,20 @@ for (const colorScheme of ["light", "dark"]) {
   test(`every panel of a run with losses is drawn, ${colorScheme}`, async () => {
     const { page, faults } = await open("lossy.html", { colorScheme });
     const panels = new Map(await drawn(page));
-    const expected = ["Events", "Packets", "Time and sequence", "cwnd", "Round-trip time", "Queue length", "Packets in flight", "Flow completion times"];
+    const expected = ["Events", "Packets", "Time and sequence", "Received", "cwnd", "Round-trip time", "Queue length", "Packets in flight", "Flow completion times"];
     for (const title of expected) assert.ok(panels.get(title) > 0, `${title}: ${JSON.stringify([...panels])}`);
     await page.screenshot({ path: path.join(pages, `lossy-${colorScheme}.png`), fullPage: true });
     assert.deepStrictEqual(faults, []);
   });
 }
+
+test("a receiver's own trace shows what it received", async () => {
+  const { page, faults } = await open("receiver.html");
+  const panels = new Map(await drawn(page));
+  assert.ok(panels.get("Received") > 0, JSON.stringify([...panels]));
+  assert.ok(!panels.has("Time and sequence"));
+  assert.deepStrictEqual(faults, []);
+});
 
 test("an event leads to the line that reacted", async () => {
   const { page, faults } = await open("lossy.html");

@@ -7,6 +7,7 @@ use std::process::Command;
 use carrick_tests::build::root;
 use carrick_tests::command::{done, run};
 use carrick_tests::net::skip;
+use serde_json::Value;
 
 /// Records a run of this program and makes its page.
 fn page(folder: &Path, name: &str, program: &str, sim: &[&str]) -> PathBuf {
@@ -64,6 +65,52 @@ fn what_is_no_run_of_the_program_is_refused() {
     assert!(!folder.path().join("cut.html").exists());
 }
 
+/// The page of what the server alone recorded, as a stack does that is traced at the receiver.
+fn receivers_page(folder: &Path) -> PathBuf {
+    page(folder, "both", "protocols/tcp/tcp.mtp", &LOSSY);
+    let trace = std::fs::read_to_string(folder.join("both")).expect("UTF-8");
+    let own = trace.lines().enumerate().filter(|(n, line)| *n == 0 || line.contains("\"host\":1"));
+    let own: String = own.flat_map(|(_, line)| [line, "\n"]).collect();
+    let (record, page) = (folder.join("receiver"), folder.join("receiver.html"));
+    std::fs::write(&record, own).expect("writable");
+    done(&root(), &["report", record.to_str().expect("UTF-8"), "-o", page.to_str().expect("UTF-8")]);
+    page
+}
+
+/// The data of a page.
+fn data(page: &Path) -> Value {
+    let html = std::fs::read_to_string(page).expect("UTF-8");
+    let (_, rest) = html.split_once("<script type=\"application/json\" id=\"run\">").expect("data");
+    serde_json::from_str(rest.split_once("</script>").expect("an end").0).expect("JSON")
+}
+
+#[test]
+fn what_a_receiver_got_is_on_its_own_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = data(&receivers_page(folder.path()));
+    assert_eq!(run["segments"].as_array().map(Vec::len), Some(0), "the server sends nothing");
+    let received = &run["received"][0];
+    let numbers = |name: &str| -> Vec<u64> {
+        received[name].as_array().expect("numbers").iter().filter_map(Value::as_u64).collect()
+    };
+    let (offsets, lengths, again) = (numbers("offset"), numbers("len"), numbers("again"));
+    let mut next = 0;
+    let mut ranges: Vec<_> = offsets.iter().zip(&lengths).map(|(at, len)| (*at, at + len)).collect();
+    assert!(ranges.windows(2).any(|two| two[1].0 > two[0].1), "losses leave gaps");
+    ranges.sort_unstable();
+    for (begin, end) in ranges {
+        assert!(begin <= next, "bytes from {next} to {begin} never arrived");
+        next = next.max(end);
+    }
+    assert_eq!(next, 500_000);
+    let first: u64 = lengths.iter().zip(&again).filter(|(_, again)| **again == 0).map(|(len, _)| len).sum();
+    assert!(first <= 500_000 && first + 1460 * again.iter().sum::<u64>() >= 500_000, "{first}");
+    let taken = run["taken"][0]["v"].as_array().and_then(|v| v.last()?.as_u64());
+    assert_eq!(taken, Some(500_000));
+    let html = std::fs::read_to_string(folder.path().join("receiver.html")).expect("UTF-8");
+    assert!(html.contains("<th>bytes received</th>"));
+}
+
 #[test]
 fn pages_in_a_browser() {
     let Some(chromium) =
@@ -76,6 +123,7 @@ fn pages_in_a_browser() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     page(folder.path(), "lossy", "protocols/tcp/tcp.mtp", &LOSSY);
+    receivers_page(folder.path());
     page(
         folder.path(),
         "long",

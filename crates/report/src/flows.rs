@@ -164,11 +164,7 @@ impl Flows {
         let asked = unit.asked.iter().rev().find(|(first, end, _)| (*first..*end).contains(&offset));
         let by = asked.map_or(-1, |(_, _, event)| *event);
         let segments = &mut unit.segments;
-        segments.t.push(at.t);
-        segments.offset.push(offset);
-        segments.len.push(len);
-        segments.again.push(u8::from(again));
-        segments.e.push(by);
+        segments.add(at.t, (offset, len), again, by);
         Some((flow, by))
     }
 

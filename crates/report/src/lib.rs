@@ -16,6 +16,7 @@ mod packets;
 mod page;
 pub mod plot;
 mod read;
+mod received;
 mod source;
 mod summary;
 mod words;

@@ -29,6 +29,10 @@ pub struct Run {
     pub rtt: Vec<Series>,
     /// up to where the application at the other end has each flow's bytes
     pub delivered: Vec<Series>,
+    /// what arrived of the bytes that each flow receives
+    pub received: Vec<Segments>,
+    /// up to where the flow's own application has them
+    pub taken: Vec<Series>,
     pub transfers: Vec<Transfer>,
     pub curves: Vec<Curve>,
     /// packets that wait for the link of a host, the one on its way to the wire among them
@@ -134,17 +138,28 @@ pub struct Packets {
     pub by: Vec<i64>,
 }
 
-/// What was sent of a flow's bytes, packet by packet.
+/// What was sent, or received, of a flow's bytes, packet by packet.
 #[derive(Debug, Default, Serialize)]
 pub struct Segments {
     pub of: u32,
     pub t: Vec<u64>,
     pub offset: Vec<u64>,
     pub len: Vec<u64>,
-    /// 1: of these bytes some had been sent before
+    /// 1: some of these bytes were sent, or received, before
     pub again: Vec<u8>,
-    /// the event that asked for it; not known: -1
+    /// the event that requested the packet, or that the packet raised; not known: -1
     pub e: Vec<i64>,
+}
+
+impl Segments {
+    /// Adds a packet at this time, with bytes from an offset on.
+    pub fn add(&mut self, t: u64, (offset, len): (u64, u64), again: bool, e: i64) {
+        self.t.push(t);
+        self.offset.push(offset);
+        self.len.push(len);
+        self.again.push(u8::from(again));
+        self.e.push(e);
+    }
 }
 
 /// Values over time, of a flow or a host.

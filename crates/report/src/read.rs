@@ -13,6 +13,7 @@ use crate::curves::Curves;
 use crate::flows::{Flows, Moment};
 use crate::model::{Events, Function, Kind, Reaction, Run, Source};
 use crate::packets::Collector;
+use crate::received::Received;
 use crate::words;
 
 /// What the first line of a trace says.
@@ -93,6 +94,7 @@ pub struct Reader<'p> {
     lines: u64,
     hosts: Vec<Host>,
     flows: Flows,
+    received: Received,
     packets: Collector,
     /// whose bytes each packet has
     carried: Vec<Option<u32>>,
@@ -140,6 +142,7 @@ impl<'p> Reader<'p> {
             lines: 1,
             hosts: Vec::new(),
             flows: Flows::default(),
+            received: Received::default(),
             packets: Collector::default(),
             carried: Vec::new(),
             curves: Curves::new(program, plot)?,
@@ -293,7 +296,11 @@ impl<'p> Reader<'p> {
         let name = detail["name"].as_str()?;
         let host = &self.hosts[line.host as usize];
         let (event, flow) = (host.event, host.flow);
-        self.flows.instruction(self.program, self.moment(line), flow, name, &record);
+        let moment = self.moment(line);
+        self.flows.instruction(self.program, moment, flow, name, &record);
+        if let Some(flow) = record.words.first().and_then(|h| self.flows.of(self.program, line.host, *h)) {
+            self.received.instruction(moment, flow, name, &record);
+        }
         if let Some(event) = event {
             if name == "pkt_gen" && record.words.get(2) == Some(&0) {
                 self.hosts[line.host as usize].asked = event as i64;
@@ -340,6 +347,7 @@ impl<'p> Reader<'p> {
         (self.run.packets, self.run.queues, self.run.in_flight) = self.packets.finish();
         (self.run.flows, self.run.transfers) = (flows.flows, flows.transfers);
         (self.run.segments, self.run.edges) = (flows.segments, flows.edges);
+        (self.run.received, self.run.taken) = self.received.finish();
         (self.run.delivered, self.run.rtt) = (flows.delivered, flows.rtt);
         self.run.sources = sources;
         self.run

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The numbers of a run as tables.
 
+use std::collections::BTreeSet;
+
 use carrick_doc::escape;
 
-use crate::model::{FOREIGN, Flow, Run, Series, Transfer};
+use crate::model::{FOREIGN, Flow, Run, Segments, Series, Transfer};
 use crate::words::span;
 
 /// So many flows are listed.
@@ -17,9 +19,19 @@ pub fn flow_name(flow: &Flow) -> String {
 /// The tables.
 pub fn tables(run: &Run) -> String {
     let hosts = table(&["", "packets sent", "bytes", "lost", "queue full", "most waiting"], hosts(run));
-    let head =
-        ["", "id", "segments", "bytes", "sent again", "round-trip time", "transfers", "completion time"];
-    let flows: Vec<Vec<String>> = run.segments.iter().map(|s| flow(run, s.of)).collect();
+    let head = [
+        "",
+        "id",
+        "segments",
+        "bytes",
+        "retransmitted",
+        "bytes received",
+        "round-trip time",
+        "transfers",
+        "completion time",
+    ];
+    let flows: BTreeSet<u32> = run.segments.iter().chain(&run.received).map(|s| s.of).collect();
+    let flows: Vec<Vec<String>> = flows.into_iter().map(|of| flow(run, of)).collect();
     let more = match flows.len().checked_sub(FLOWS_MAX) {
         None | Some(0) => String::new(),
         Some(more) => format!("<p>{more} more are not listed.</p>\n"),
@@ -46,10 +58,15 @@ fn flow(run: &Run, of: u32) -> Vec<String> {
     let flow = &run.flows[of as usize];
     let id: Vec<String> = flow.id.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let mut row = vec![flow_name(flow), id.join(", ")];
-    if let Some(s) = run.segments.iter().find(|s| s.of == of) {
-        let again = s.again.iter().filter(|a| **a != 0).count();
-        row.extend([s.t.len().to_string(), s.len.iter().sum::<u64>().to_string(), again.to_string()]);
+    let octets = |s: &Segments| s.len.iter().sum::<u64>().to_string();
+    match run.segments.iter().find(|s| s.of == of) {
+        Some(s) => {
+            let again = s.again.iter().filter(|a| **a != 0).count();
+            row.extend([s.t.len().to_string(), octets(s), again.to_string()]);
+        }
+        None => row.extend([const { String::new() }; 3]),
     }
+    row.push(run.received.iter().find(|s| s.of == of).map(octets).unwrap_or_default());
     let rtt = run.rtt.iter().find(|r| r.of == of).map(samples).unwrap_or_default();
     row.push(middle_and_tail(rtt));
     let all: Vec<&Transfer> = run.transfers.iter().filter(|t| t.flow == of).collect();

@@ -3,7 +3,7 @@
 const run = JSON.parse(document.getElementById("run").textContent);
 const state = { hidden: new Set(), selected: null, cross: null };
 const byId = (id) => document.getElementById(id);
-const flowsDrawn = [...new Set([...run.segments, ...run.rtt, ...run.curves.flatMap((c) => c.series)].map((s) => s.of))]
+const flowsDrawn = [...new Set([...run.segments, ...run.received, ...run.rtt, ...run.curves.flatMap((c) => c.series)].map((s) => s.of))]
   .sort((a, b) => a - b);
 const flowPlace = new Map(flowsDrawn.map((flow, n) => [flow, n]));
 const ofFlow = (series, theme) => theme.flows[(flowPlace.get(series.of) ?? 0) % theme.flows.length];
@@ -15,10 +15,19 @@ look(0, view.end);
 const known = (series) => series.t.length > 0;
 const hostNote = "one line for each host that sends";
 const fields = run.curves.map((c) => ({ ...curvePanel(c.field, c.doc, c.unit, c.series, ofFlow, visible), field: c, off: !c.shown }));
+const sent = {
+  title: "Time and sequence", verb: "sent", segments: run.segments, lines: [[run.edges, []], [run.delivered, [3, 3]]],
+  note: "each bar: bytes in a packet; red: retransmitted; line: acknowledged; dashed: the application at the other end has them",
+};
+const received = {
+  title: "Received", verb: "received", segments: run.received, lines: [[run.taken, [3, 3]]],
+  note: "each bar: bytes in a packet that arrived; red: some had arrived before; dashed: the application has them",
+};
 const panels = [
   eventPanel(run),
   ladderPanel(run),
-  { ...sequencePanel(run, ofFlow, visible), empty: run.segments.length === 0 },
+  { ...sequencePanel(sent, ofFlow, visible), empty: run.segments.length === 0 },
+  { ...sequencePanel(received, ofFlow, visible), empty: run.received.length === 0 },
   ...fields,
   { ...dotPanel("Round-trip time", "from sending bytes (once) to their acknowledgement", run.rtt, ofFlow, visible), empty: run.rtt.length === 0 },
   { ...curvePanel("Queue length", "packets that wait for a host's link; " + hostNote, "number", run.queues, ofHost, () => true), empty: !run.queues.some(known) },

@@ -123,22 +123,19 @@ function dotPanel(title, note, all, colour, visible) {
   };
 }
 
-/** Time and sequence: what was sent when, again in red, and up to where it is acknowledged and delivered. */
-function sequencePanel(run, colour, visible) {
+/** Time and sequence: which bytes were in packets when, again in red; lines are up to where others have them. */
+function sequencePanel({ title, note, verb, segments, lines }, colour, visible) {
   let y = () => 0;
-  const shown = () => run.segments.filter(visible);
-  const last = (s) => s.offset.map((offset, i) => offset + s.len[i]);
-  for (const s of run.segments) s.v = last(s);
+  const shown = () => segments.filter(visible);
+  for (const s of segments) s.v = s.offset.map((offset, i) => offset + s.len[i]);
   return {
-    title: "Time and sequence", height: 230,
-    note: "each bar: bytes in a packet; red: sent again; line: acknowledged; dashed: the application at the other end has them",
+    title, note, height: 230,
     draw(pen, theme) {
-      const edges = run.edges.filter(visible), delivered = run.delivered.filter(visible);
-      const ranges = [...shown(), ...edges].map(inView);
+      const drawn = lines.flatMap(([all, dash]) => all.filter(visible).map((series) => [series, dash]));
+      const ranges = [...shown(), ...lines[0][0].filter(visible)].map(inView);
       const [low, high] = [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
       y = pen.axis([low, high + (high - low) * 0.04], "bytes", theme);
-      for (const series of edges) pen.line(steps(series).map(([x, v]) => [x, y(v)]), colour(series, theme), 1);
-      for (const series of delivered) pen.line(steps(series).map(([x, v]) => [x, y(v)]), colour(series, theme), 1, [3, 3]);
+      for (const [series, dash] of drawn) pen.line(steps(series).map(([x, v]) => [x, y(v)]), colour(series, theme), 1, dash);
       for (const series of shown()) {
         const bar = (x, lo, hi, c) => pen.box(x - 1, Math.min(y(hi), y(lo) - 2), 2.5, Math.max(y(lo) - y(hi), 2), c);
         columns(series.t, (x, i, j) => {
@@ -155,13 +152,13 @@ function sequencePanel(run, colour, visible) {
     },
     near: (x, at) => nearest(x, at, (take) => {
       for (const s of shown()) for (const i of around(s.t, x)) take(xOf(s.t[i]), y(s.v[i]), { event: s.e[i] });
-      for (const s of run.edges.filter(visible)) {
+      for (const s of lines[0][0].filter(visible)) {
         for (const i of around(s.t, x)) take(xOf(s.t[i]), y(s.v[i]), { event: s.e[i] });
       }
     }),
     readout: (t, theme) => shown().slice(0, 4).map((s) => {
       const i = lower(s.t, t + 1) - 1;
-      return [colour(s, theme), "sent " + written(i < 0 ? 0 : s.v[i], "bytes")];
+      return [colour(s, theme), verb + " " + written(i < 0 ? 0 : s.v[i], "bytes")];
     }),
   };
 }
