@@ -12,6 +12,7 @@ pub mod end;
 pub mod in_kernel;
 pub mod middle;
 pub mod net;
+pub mod node;
 pub mod other_targets;
 pub mod pattern;
 pub mod programs;

@@ -6,70 +6,18 @@ use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use carrick_tests::build::{carrick, host, root};
+use carrick_tests::build::{host, root};
 use carrick_tests::middle::{Middle, Place, flood};
-use carrick_tests::net::{lacks, skip};
+use carrick_tests::net::lacks;
+use carrick_tests::node::Node;
 use carrick_tests::pattern;
-use carrick_tests::running::{Running, saying, serve, started};
+use carrick_tests::running::{saying, serve};
 use carrick_tests::scripted::Scripted;
 
 const PROXY: &str = "protocols/synproxy/synproxy.mtp";
 const CACHE: &str = "protocols/netcache/netcache.mtp";
 const KINDS: [[&str; 2]; 2] = [["packet", "packet"], ["xdp", "xdp"]];
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// What a node said when it ended.
-struct Report(Vec<String>);
-
-impl Report {
-    fn count(&self, name: &str) -> u64 {
-        let named = |line: &&String| line.split_whitespace().next() == Some(name);
-        let line = self.0.iter().find(named);
-        line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
-    }
-}
-
-/// A program at the node.
-struct Node(Running, Box<dyn Iterator<Item = String>>);
-
-impl Node {
-    fn start(middle: &Middle, program: &str, kinds: [&str; 2], more: &[&str]) -> Node {
-        let mut command = middle.command(Place::Node, &host(program).to_string_lossy());
-        command.args(Middle::ports(kinds)).args(more);
-        let (running, said) = saying(&mut command, "running between");
-        Node(running, Box::new(said))
-    }
-
-    /// In the kernel of the node: its devices give the program their frames. `None`, said aloud, where that cannot be.
-    fn in_kernel(middle: &Middle, program: &str, more: &[&str]) -> Option<Node> {
-        // What XDP sends by a pair of devices arrives where the other end takes frames in batches.
-        for place in [Place::Client, Place::Server] {
-            let taken = middle.command(place, "ethtool").args(["-K", "wire0", "gro", "on"]).status();
-            assert!(taken.is_ok_and(|status| status.success()), "{place:?}");
-        }
-        let mut command = middle.command(Place::Node, &carrick().to_string_lossy());
-        command.arg("run").arg(root().join(program)).args(["--target", "xdp"]).args(more);
-        for device in Middle::DEVICES {
-            command.args(["--port", device]);
-        }
-        let (running, mut said) = started(&mut command);
-        let mut before = Vec::new();
-        for line in said.by_ref() {
-            if line.ends_with(" is between west0 and east0") {
-                return Some(Node(running, Box::new(said)));
-            }
-            before.push(line);
-        }
-        assert_eq!(running.ended().code(), Some(3), "{before:?}");
-        skip(&before.join(" "));
-        None
-    }
-
-    fn end(self) -> Report {
-        assert!(self.0.end().success());
-        Report(self.1.collect())
-    }
-}
 
 fn peer(middle: &Middle, who: &'static str, place: Place) -> Scripted {
     Scripted::start(who, &mut middle.command(place, env!("CARGO_BIN_EXE_peer")))

@@ -165,7 +165,7 @@ fn transports_do_in_the_kernel_what_they_do_in_the_interpreter() {
 }
 
 /// Programs in the network, whose packets leave in the frames in which they came.
-const BETWEEN: [&str; 3] = ["synproxy", "load-balancer", "netcache"];
+const BETWEEN: [&str; 4] = ["synproxy", "load-balancer", "netcache", "memcache"];
 
 #[test]
 fn programs_in_the_network_do_so_too() {
