@@ -229,6 +229,26 @@ fn a_pathlet_reports_how_full_it_is() {
     assert_eq!(felt.take(2).collect::<Vec<_>>(), [Some(128), Some(255)], "one message of 8 KB, then two");
 }
 
+/// In place of the occupancy: above it, messages leave with a mark, which their receiver reflects.
+#[test]
+fn a_pathlet_marks_messages_when_it_is_full() {
+    let marks = |above: &str, channels: &str| {
+        let dir = tempfile::tempdir().expect("a folder");
+        let trace = dir.path().join("trace.jsonl").display().to_string();
+        let set = format!("s0.mark_above={above}");
+        wrapped(
+            "service=20us,buffer=16KB",
+            &["--mtu", "9000", "--at-set", &set, "--set", channels, "--trace", &trace],
+        );
+        let text = fs::read_to_string(trace).expect("a trace");
+        let count = |name: &str| text.lines().filter(|line| line.contains(name)).count();
+        (count(r#""name":"felt""#), count(r#""name":"marked""#))
+    };
+    let (none, marked) = marks("100", "channels=2");
+    assert!(none == 0 && marked >= 100, "{none} reports, {marked} marks");
+    assert_eq!(marks("130", "channels=1"), (0, 0), "one message of 8 KB is half of the buffer");
+}
+
 #[test]
 fn a_message_that_finds_no_space_is_sent_later() {
     let greedy = ["--without", "congestion,switching"];
@@ -327,7 +347,8 @@ fn retransmissions_without_need_are_seen_at_the_node() {
 /// A host and the program before it share its link: what the program sends first does not make the host forget what it has to send.
 #[test]
 fn a_host_goes_on_when_its_program_has_sent() {
-    let flows = ["--workload", "closed:6@h0:h1", "--flows", "300", "--bytes", "1000B", "--keep", "--format", "json"];
+    let flows =
+        ["--workload", "closed:6@h0:h1", "--flows", "300", "--bytes", "1000B", "--keep", "--format", "json"];
     let network = ["--topology", "star:2", "--rate", "100Mbps", "--delay", "10us"];
     let at = ["--at", "h1=protocols/message-wrapper/message-wrapper.mtp", "--at-set", "h1.gap=10ms"];
     let offload = ["--offload", "h1:service=exponential:60us,buffer=1MiB"];
