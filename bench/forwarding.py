@@ -45,8 +45,8 @@ char pass_license[] __attribute__((section("license"), used)) = "Dual MIT/GPL";
 """
 
 
-class Node:
-    """Three namespaces in a row, the node in the middle; a sender and a receiver at both ends."""
+class Between:
+    """Three namespaces in a row, the node in the middle."""
 
     def __init__(self, number):
         stem = f"carrick-node-{os.getpid()}-{number}"
@@ -62,8 +62,6 @@ class Node:
                 self.within(where, "ethtool", "-K", which, *"tso off gso off gro off tx off rx off".split())
                 run("ip", "-n", where, "link", "set", which, "up")
             run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "wire0")
-        self.sender, receiver = self.scripted(client, SEND), self.scripted(server, HOLD)
-        receiver.ask("hold")
 
     def within(self, name, *words):
         run("ip", "netns", "exec", name, *words)
@@ -77,13 +75,31 @@ class Node:
         """A process at the node, which forwards once it has said so. What else it says is little."""
         self.forwarder = subprocess.Popen(["ip", "netns", "exec", self.names[1], *command], stdout=subprocess.PIPE,
                                           stderr=subprocess.STDOUT, text=True)
-        if " between " not in self.forwarder.stdout.readline():
-            raise RuntimeError("the node does not start")
+        said = self.forwarder.stdout.readline()
+        if " between " not in said:
+            raise RuntimeError(f"the node does not start: {said.strip()}")
 
     def take_redirected(self):
         """A pair of devices takes redirected frames only where the other end has a queue of its own: with GRO."""
         for end in (self.names[0], self.names[2]):
             self.within(end, "ethtool", "-K", "wire0", "gro", "on")
+
+    def __exit__(self, *_):
+        for child in self.children:
+            child.stop()
+        if self.forwarder:
+            ended(self.forwarder)
+        for name in self.names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+class Node(Between):
+    """With a sender and a receiver at its ends."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.sender, receiver = self.scripted(self.names[0], SEND), self.scripted(self.names[2], HOLD)
+        receiver.ask("hold")
 
     def arrived(self):
         read = ["ip", "netns", "exec", self.names[2], "cat", "/sys/class/net/wire0/statistics/rx_packets"]
@@ -94,14 +110,6 @@ class Node:
         before = self.arrived()
         took = self.sender.ask("send")[0]
         return (self.arrived() - before) / took * 1e9
-
-    def __exit__(self, *_):
-        for child in self.children:
-            child.stop()
-        if self.forwarder:
-            ended(self.forwarder)
-        for name in self.names:
-            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
 
 
 def bridged(node):
