@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Programs over IPv6, in the simulator and compiled: each one that leaves the version to the build.
+//! Programs over IPv6, in the simulator, compiled, and on devices: each one that leaves the version to the build.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use carrick_driver::{Choice, Over, compile_choice};
@@ -10,11 +11,13 @@ use carrick_ir::{NetLayer, Program, counter};
 use carrick_sim::observe::Nobody;
 use carrick_sim::scenario::Engine;
 use carrick_sim::{Faults, Scenario};
-use carrick_tests::build::root;
+use carrick_tests::build::{host_with, root};
 use carrick_tests::capture::tshark;
 use carrick_tests::command;
-use carrick_tests::net::lacks;
+use carrick_tests::net::{DEVICE, End, Net, lacks};
+use carrick_tests::pattern;
 use carrick_tests::programs::protocols;
+use carrick_tests::running::serve;
 use carrick_tests::seeds::seeds;
 use serde_json::json;
 
@@ -66,8 +69,6 @@ fn interpreter_and_compiled_core_agree_over_ipv6() {
         ("tests/programs/relay.mtp".into(), "8", 8_000),
         (few("stop-and-wait"), "2", 8_000),
         (few("homa"), "1", 4_000),
-        (few("ndp"), "1", 4_000),
-        (few("quic-lite"), "2", 4_000),
         (few("tcp"), "2", 4_000),
     ] {
         let diff = ["diff", &file, "--over", "ipv6", "--seeds", seeds, "--format", "json"];
@@ -190,10 +191,10 @@ fn switches_carry_packets_of_ipv6() {
 fn what_cannot_be_done_over_ipv6_is_said() {
     let (saw, tcp) = ("protocols/stop-and-wait/stop-and-wait.mtp", "protocols/tcp/tcp.mtp");
     for (args, part) in [
-        (&["check", saw, "--target", "native"][..], "target `native` has no network layer `ipv6`"),
+        (&["check", saw, "--target", "xdp"][..], "target `xdp` has no network layer `ipv6`"),
         (
-            &["build", saw, "--target", "native", "-o", "never-written"],
-            "target `native` has no network layer `ipv6`",
+            &["build", saw, "--target", "xdp", "-o", "never-written"],
+            "target `xdp` has no network layer `ipv6`",
         ),
         (&["diff", saw, "--target", "hw"], "target `hw` does not support this yet: addresses of IPv6"),
         (&["sim", saw, "--compiled", "--mtu", "576"], "the configuration is outside what the program allows"),
@@ -206,4 +207,98 @@ fn what_cannot_be_done_over_ipv6_is_said() {
         let said = String::from_utf8_lossy(&said);
         assert!(!output.status.success() && said.contains(part), "{args:?}: {said}");
     }
+}
+
+/// The addresses of both ends of a wire.
+const OURS: &str = "fd00:77::1";
+const PEER: &str = "fd00:77::2";
+
+/// A folder with one file `data`.
+fn folder() -> (tempfile::TempDir, Vec<u8>) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut data = vec![0; 500_000];
+    pattern::fill(6, 0, &mut data);
+    std::fs::write(dir.path().join("data"), &data).expect("writable");
+    (dir, data)
+}
+
+/// TCP over IPv6 at our end of the wire.
+fn stack(net: &Net, app: &str, more: &[&str]) -> Command {
+    let host = host_with("protocols/tcp/tcp.mtp", &["--over", "ipv6"]);
+    let mut command = net.command(End::Ours, &host.to_string_lossy());
+    command.args(["--port", &net.port(), "--addr", &format!("{OURS}/64"), "--app", app]).args(more);
+    command
+}
+
+const BAD_WIRE: &[&str] = &["--fault", "loss=2%,reorder=2%,dup=1%,corrupt=0.5%,seed=7"];
+
+/// Linux finds the stack by neighbour discovery, and its own TCP gets each byte.
+#[test]
+fn curl_downloads_from_our_server_over_ipv6() {
+    if lacks("curl") {
+        return;
+    }
+    let (dir, data) = folder();
+    let app = format!("http:{}", dir.path().display());
+    for (net, faults) in
+        [(Net::new(), &[][..]), (Net::new(), BAD_WIRE), (Net::af_xdp(), &[]), (Net::tun(), &[])]
+    {
+        let Some(net) = net else { return };
+        net.take_ipv6(PEER).expect("an address");
+        let _server = serve(&mut stack(&net, &app, faults), "listening");
+        let url = format!("http://[{OURS}]/data");
+        let got = net
+            .command(End::Peer, "curl")
+            .args(["-sSg", "--max-time", "30", &url])
+            .output()
+            .expect("curl runs");
+        assert!(got.status.success(), "{}: {}", net.port(), String::from_utf8_lossy(&got.stderr));
+        assert!(got.stdout == data, "{}: {} bytes of {}", net.port(), got.stdout.len(), data.len());
+    }
+}
+
+#[test]
+fn we_download_from_a_server_of_linux_over_ipv6() {
+    if lacks("python3") {
+        return;
+    }
+    let (dir, data) = folder();
+    for faults in [&[][..], BAD_WIRE] {
+        let Some(net) = Net::new() else { return };
+        net.take_ipv6(PEER).expect("an address");
+        let mut server = net.command(End::Peer, "python3");
+        server.args(["-u", "-m", "http.server", "80", "--bind", PEER, "--directory"]).arg(dir.path());
+        let _server = serve(&mut server, "Serving HTTP");
+        let file = dir.path().join("got");
+        let get = format!("get:http://[{PEER}]/data:{}", file.display());
+        let done = stack(&net, &get, faults).output().expect("it starts");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        assert!(std::fs::read(&file).expect("readable") == data);
+        // Linux knows the stack's hardware address by neighbour discovery alone.
+        let known = net
+            .command(End::Peer, "ip")
+            .args(["-6", "neigh", "show", "dev", DEVICE])
+            .output()
+            .expect("ip runs");
+        let known = String::from_utf8_lossy(&known.stdout).into_owned();
+        assert!(known.contains(&format!("{OURS} lladdr")), "{known}");
+    }
+}
+
+#[test]
+fn what_a_stack_over_ipv6_cannot_do_is_said() {
+    let host = host_with("protocols/tcp/tcp.mtp", &["--over", "ipv6"]);
+    let refused = |args: &[&str], part: &str| {
+        let output = Command::new(&host).args(["--port", "loop"]).args(args).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(part), "{args:?}: {said}");
+    };
+    refused(&["--addr", "10.0.0.1/24", "--app", "echo", "--app", "echo"], "write an address of IPv6");
+    refused(&["--addr", "fd00::1/129", "--app", "echo", "--app", "echo"], "write an address of IPv6");
+    let sockets = ["--addr", "fd00::1/64", "--app", "sockets:/nonexistent/s", "--app", "echo"];
+    refused(&sockets, "Sockets of applications reach IPv4 only");
+    refused(
+        &["--addr", "fd00::1/64", "--app", "echo", "--app", "get:http://10.0.0.2/a:/dev/null"],
+        "of another version of the Internet Protocol",
+    );
 }

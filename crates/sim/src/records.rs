@@ -19,8 +19,8 @@ const COMPLETED: u32 = 259;
 const HEAD: usize = 24;
 /// Words of the longest record, and more: whatever says more is no such stream.
 const MOST_WORDS: u32 = 65_536;
-/// What a stack says first: source hash, address, MTU, seed.
-const OPENING: usize = 4;
+/// What a stack says first: source hash, the two halves of its address, MTU, seed.
+const OPENING: usize = 5;
 
 /// Where records come from.
 pub trait Source: Read {
@@ -74,9 +74,9 @@ impl<R: Source> Records<R> {
                 return Err("the records are of another program, or of another version of it".into());
             }
             records.configs.push(Config {
-                address: head[1].into(),
-                mtu: head[2] as u32,
-                seed: head[3],
+                address: u128::from(head[1]) << 64 | u128::from(head[2]),
+                mtu: head[3] as u32,
+                seed: head[4],
                 params: params.to_vec(),
                 ..Config::default()
             });
@@ -245,10 +245,10 @@ mod tests {
     #[test]
     fn a_silent_stack_is_changed_at_its_time() {
         let program = program();
-        let words = 4 + program.params.len() as u32;
+        let words = OPENING as u32 + program.params.len() as u32;
         let mut records = 0_u64.to_ne_bytes().to_vec();
         records.extend([0, OPENED, 0, words].iter().flat_map(|word| word.to_ne_bytes()));
-        records.extend([program.source_hash, 0, 1500, 0].iter().flat_map(|word| word.to_ne_bytes()));
+        records.extend([program.source_hash, 0, 0, 1500, 0].iter().flat_map(|word| word.to_ne_bytes()));
         records.extend(program.params.iter().flat_map(|param| param.default.to_ne_bytes()));
         let mut event = 20_u64.to_ne_bytes().to_vec();
         event.extend([0, 0, 0, 1].iter().flat_map(|word: &u32| word.to_ne_bytes()));

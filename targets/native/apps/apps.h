@@ -37,7 +37,14 @@ enum carrick_exit { CARRICK_EXIT_OK = 0, CARRICK_EXIT_FAILED = 1, CARRICK_EXIT_U
 /* Reads a decimal port, 1..65535. */
 bool carrick_parse_port(const char *text, uint16_t *port);
 /* Reads a dotted IPv4 address of `len` letters. */
-bool carrick_parse_address(const char *text, size_t len, uint32_t *address);
+bool carrick_parse_ipv4(const char *text, size_t len, uint32_t *address);
+
+/* Reads an address of either version of `len` letters. One of IPv6 may be in brackets, as in `[fd00::1]`. */
+bool carrick_parse_address(const char *text, size_t len, struct carrick_ip6_address *address);
+
+#define CARRICK_ADDRESS_TEXT 46
+
+void carrick_show_address(struct carrick_ip6_address address, char text[CARRICK_ADDRESS_TEXT]);
 /* Reads a decimal number, least..most. */
 bool carrick_parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *number);
 /* PORT, or PORT:NUMBER with a number up to `most`, which stays what it is otherwise. */

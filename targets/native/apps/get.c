@@ -37,7 +37,7 @@ struct get_file {
 
 struct get {
     struct carrick_stack *stack;
-    uint32_t address;
+    struct carrick_ip6_address address;
     uint16_t port;
     bool begun;
     bool streams;        /* of one connection, its handle: */
@@ -242,9 +242,10 @@ static void get_slow(void *user) {
     bool connected = get->connection != 0;
     for (uint32_t i = 0; i < get->count; i++)
         connected |= get->files[i].open || get->files[i].ended;
+    char address[CARRICK_ADDRESS_TEXT];
+    carrick_show_address(get->address, address);
     if (!connected)
-        fprintf(stderr, "no answer from %u.%u.%u.%u for %d s; still trying\n", get->address >> 24,
-                get->address >> 16 & 255, get->address >> 8 & 255, get->address & 255, GET_SLOW);
+        fprintf(stderr, "no answer from %s for %d s; still trying\n", address, GET_SLOW);
 }
 
 /* False: the program cannot be a client. */
@@ -279,7 +280,8 @@ static bool get_parse_file(struct get_file *f, const char *text, size_t len, con
 
 /* IP[:PORT], of `len` letters. */
 static bool get_parse_host(struct get *get, const char *host, size_t len) {
-    size_t address_len = strcspn(host, ":/");
+    size_t bracketed = host[0] == '[' ? strcspn(host, "]") : 0;
+    size_t address_len = bracketed + strcspn(host + bracketed, ":/");
     char port[8] = "80";
     if (address_len > len || len - address_len > 6)
         return false;
@@ -363,7 +365,10 @@ static void *get_start(struct carrick_stack *stack, const char *argument, struct
         get->begun = get_begin(get);
         if (get->begun)
             return get;
-        snprintf(error->text, sizeof error->text, "The program cannot be a client: its interface has no `connect`.");
+        snprintf(error->text, sizeof error->text, "%s",
+                 carrick_stack_speaks_to(stack, get->address)
+                     ? "The program cannot be a client: its interface has no `connect`."
+                     : "The server's address is of another version of the Internet Protocol than the stack's.");
     }
     get_finish(get);
     return NULL;

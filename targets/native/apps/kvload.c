@@ -21,7 +21,8 @@ struct kvload_connection {
 struct kvload {
     struct carrick_stack *stack;
     struct kv_asks asks;
-    uint32_t address, most, open;
+    struct carrick_ip6_address address;
+    uint32_t most, open;
     uint16_t port;
     bool over;
     struct kvload_connection connections[];

@@ -25,7 +25,7 @@ struct load_connection {
 
 struct load {
     struct carrick_stack *stack;
-    uint32_t address;
+    struct carrick_ip6_address address;
     uint16_t port;
     uint32_t count, at_once, octets, most, messages; /* messages 0: connections stay */
     uint32_t open, begun, ended, going;

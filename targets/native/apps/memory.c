@@ -131,7 +131,7 @@ static bool memory_offer(struct memory *memory, uint32_t peer) {
 
 static void *memory_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
     uint32_t peer;
-    if (!carrick_parse_address(argument, strlen(argument), &peer)) {
+    if (!carrick_parse_ipv4(argument, strlen(argument), &peer)) {
         snprintf(error->text, sizeof error->text, "`%.40s` is no peer: write memory:PEERIP.", argument);
         return NULL;
     }

@@ -27,7 +27,8 @@ struct messages_conversation {
 
 struct messages {
     struct carrick_stack *stack;
-    uint32_t address, octets, most, count; /* count 0: it receives */
+    struct carrick_ip6_address address;
+    uint32_t octets, most, count; /* count 0: it receives */
     uint32_t open, begun, ended;
     uint64_t begin;
     uint64_t *times; /* of each message, nanoseconds */

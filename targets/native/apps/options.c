@@ -17,18 +17,30 @@ static bool wrong(struct carrick_port_error *error, const char *option, const ch
     return false;
 }
 
-/* A.B.C.D/LEN */
+/* An address of the program's version. */
+static bool read_one(const struct carrick_options *options, const char *text, size_t len,
+                     struct carrick_ip6_address *address) {
+    bool six = options->program->network == CARRICK_NETWORK_IPV6;
+    return carrick_parse_address(text, len, address) && carrick_address_is_ipv4(*address) != six;
+}
+
+static bool is_given(struct carrick_ip6_address address) {
+    return (address.high | (uint32_t)address.low) != 0 || (address.low && !carrick_address_is_ipv4(address));
+}
+
+/* An address, and perhaps `/` and the length of the prefix. */
 static bool read_address(struct carrick_options *options, const char *text) {
     size_t len = strcspn(text, "/");
     char *end;
-    options->prefix = 32;
+    uint32_t most = options->program->network == CARRICK_NETWORK_IPV6 ? 128 : 32;
+    options->prefix = most;
     if (text[len] == '/') {
         unsigned long prefix = strtoul(text + len + 1, &end, 10);
-        if (text[len + 1] < '0' || text[len + 1] > '9' || *end || prefix > 32)
+        if (text[len + 1] < '0' || text[len + 1] > '9' || *end || prefix > most)
             return false;
         options->prefix = (uint32_t)prefix;
     }
-    return carrick_parse_address(text, len, &options->address);
+    return read_one(options, text, len, &options->address);
 }
 
 static bool read_app(struct carrick_options *options, const char *text) {
@@ -74,13 +86,14 @@ static bool read_main_option(struct carrick_options *options, const char *name, 
                          : "tun:NAME, packet:DEV, xdp:DEV, udp:LOCALPORT:PEERPORT, unix:LOCALPATH:PEERPATH or loop, "
                            "of at most 8 ports");
     if (strcmp(name, "--addr") == 0)
-        return read_address(options, value) ||
-               wrong(error, name, value, "an address with its prefix, as in 10.0.0.2/24");
+        return read_address(options, value) || wrong(error, name, value,
+                                                     options->program->network == CARRICK_NETWORK_IPV6
+                                                         ? "an address of IPv6 with its prefix, as in fd00::2/64"
+                                                         : "an address with its prefix, as in 10.0.0.2/24");
     if (strcmp(name, "--gateway") == 0)
-        return carrick_parse_address(value, strlen(value), &options->gateway) ||
-               wrong(error, name, value, "an address");
+        return read_one(options, value, strlen(value), &options->gateway) || wrong(error, name, value, "an address");
     if (strcmp(name, "--peer") == 0)
-        return carrick_parse_address(value, strlen(value), &options->peer) || wrong(error, name, value, "an address");
+        return read_one(options, value, strlen(value), &options->peer) || wrong(error, name, value, "an address");
     if (strcmp(name, "--app") == 0)
         return read_app(options, value) || wrong(error, name, value,
                                                  "echo, http:DIR, get:..., load:..., kv:PORT, kvload:..., "
@@ -144,20 +157,23 @@ static bool fits_middlebox(const struct carrick_options *options, struct carrick
     if (options->port_count < 2 && !options->here->middlebox)
         return refuse(error, "The program is one in the network: give --port for each of its interfaces, two or more "
                              "times.");
+    if (options->program->network == CARRICK_NETWORK_IPV6)
+        return refuse(error, "A program in the network gets packets of IPv4 only, and frames of IPv6 pass it: build it "
+                             "without `--over ipv6`.");
     if (options->loop)
         return refuse(error, "The memory port joins two applications, and a program in the network has none: take "
                              "other ports.");
-    if (options->app_count || options->address || options->gateway || options->peer)
+    if (options->app_count || is_given(options->address) || is_given(options->gateway) || is_given(options->peer))
         return refuse(error, "A program in the network has no address and no application: leave out --addr, --gateway, "
                              "--peer and --app.");
     return true;
 }
 
 static bool fits_endpoint(const struct carrick_options *options, struct carrick_port_error *error) {
-    const char *missing = !options->port_count  ? "--port"
-                          : !options->address   ? "--addr"
-                          : !options->app_count ? "--app"
-                                                : NULL;
+    const char *missing = !options->port_count          ? "--port"
+                          : !is_given(options->address) ? "--addr"
+                          : !options->app_count         ? "--app"
+                                                        : NULL;
     if (missing) {
         snprintf(error->text, sizeof error->text, "`%s` is missing: --help shows an example.", missing);
         return false;
@@ -184,8 +200,8 @@ static bool is_complete(struct carrick_options *options, struct carrick_port_err
                  "The core is not in this process: --fault, --pcap and --set are for whoever has its packets.");
         return false;
     }
-    if (!options->peer)
-        options->peer = options->address + 1;
+    if (!is_given(options->peer))
+        options->peer = (struct carrick_ip6_address){options->address.high, options->address.low + 1};
     if (options->faulty && options->seeded && !options->fault.seed)
         options->fault.seed = options->seed;
     return true;

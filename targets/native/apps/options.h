@@ -21,7 +21,8 @@ struct carrick_options {
     const char *records; /* NULL: none */
     const char *settings[CARRICK_SETTINGS + 1];
     uint32_t setting_count;
-    uint32_t address, peer, prefix, gateway, requests, user;
+    struct carrick_ip6_address address, peer, gateway; /* all 0: not given */
+    uint32_t prefix, requests, user;
     struct carrick_fault_config fault;
     uint64_t seed;
     int changes; /* a descriptor; -1: none */

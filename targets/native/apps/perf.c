@@ -185,7 +185,7 @@ static bool perf_parse(struct perf *perf, const char *argument, uint32_t *peer) 
     while (kind < PERF_KINDS && strcmp(words[1], perf_kinds[kind]) != 0)
         kind++;
     perf->kind = (enum perf_kind)kind;
-    return kind < PERF_KINDS && carrick_parse_address(words[0], strlen(words[0]), peer) &&
+    return kind < PERF_KINDS && carrick_parse_ipv4(words[0], strlen(words[0]), peer) &&
            carrick_parse_number(words[2], 1, VERBS_MESSAGE, &perf->size) &&
            carrick_parse_number(words[3], 1, PERF_COUNT, &perf->count);
 }

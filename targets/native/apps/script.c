@@ -63,7 +63,7 @@ static void script_done(void *user, enum carrick_status status, uint64_t value) 
 
 /* The commands on the stack itself. -1: it is none; else what the request said. */
 static int script_open(struct script *script, char **words, int count) {
-    uint32_t address;
+    struct carrick_ip6_address address;
     uint16_t port;
     if (strcmp(words[0], "listen") == 0 && count >= 2 && carrick_parse_port(words[1], &port))
         return carrick_listen(script->stack, port, count > 2 ? (uint32_t)atoi(words[2]) : 128, script_listening,
@@ -77,7 +77,7 @@ static int script_open(struct script *script, char **words, int count) {
         return carrick_connect(script->stack, 0, address, port, script_opened, script) != 0;
     uint16_t local;
     if (strcmp(words[0], "endpoint") == 0 && count == 2 && carrick_parse_port(words[1], &local))
-        return carrick_open(script->stack, local, 0, 0, script_listening, script) != 0;
+        return carrick_open(script->stack, local, (struct carrick_ip6_address){0}, 0, script_listening, script) != 0;
     if (strcmp(words[0], "open") == 0 && count == 4 && carrick_parse_address(words[1], strlen(words[1]), &address) &&
         carrick_parse_port(words[2], &port) && carrick_parse_port(words[3], &local))
         return carrick_open(script->stack, local, address, port, script_opened, script) != 0;

@@ -68,7 +68,7 @@ struct script {
     struct script_rpc rpcs[SCRIPT_RPCS];
     uint32_t rpcs_left, rpcs_open; /* that are to begin, and that have begun and not ended */
     bool is_server;
-    uint32_t address; /* of the server, host order */
+    struct carrick_ip6_address address; /* of the server */
     uint16_t port;
     char lines[4096];
     uint32_t lines_len;

@@ -126,7 +126,8 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
         if (!bound_on(relay, answer.local_port))
             break;
     }
-    if (ask->address != 0 && ask->address != carrick_stack_address(relay->stack))
+    uint32_t own = (uint32_t)carrick_stack_address(relay->stack).low;
+    if (ask->address != 0 && ask->address != own)
         answer.error = CARRICK_NOT_OURS;
     else if (!relay_may(relay, asker, ask->port))
         answer.error = EACCES;

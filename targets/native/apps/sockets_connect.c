@@ -72,7 +72,8 @@ void relay_connect_cancel(struct relay_link *link) {
 static int connect_begin(struct relay_link *link, const struct carrick_ask *ask) {
     struct relay *relay = link->relay;
     carrick_stack_act_for(relay->stack, link->owner);
-    int refused = carrick_connect(relay->stack, ask->local_port, ask->address, ask->port, relay_connected, link);
+    int refused = carrick_connect(relay->stack, ask->local_port, carrick_address_of_ipv4(ask->address), ask->port,
+                                  relay_connected, link);
     link->connecting = refused == 0;
     link->connect = carrick_last_request(relay->stack);
     link->requests += refused == 0;

@@ -368,15 +368,15 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
     struct carrick_ends of = {0};
     (void)carrick_connection_ends(link->relay->stack, handle, &of);
     *ends = (struct carrick_answer){.id = link->id,
-                                    .local_address = of.local_address,
-                                    .remote_address = of.remote_address,
+                                    .local_address = (uint32_t)of.local_address.low,
+                                    .remote_address = (uint32_t)of.remote_address.low,
                                     .local_port = of.local_port,
                                     .remote_port = of.remote_port};
     struct carrick_socket_name name = {.kind = CARRICK_SOCKET_ENDS,
                                        .id = link->id,
                                        .six = link->six,
-                                       .local_address = of.local_address,
-                                       .remote_address = of.remote_address,
+                                       .local_address = (uint32_t)of.local_address.low,
+                                       .remote_address = (uint32_t)of.remote_address.low,
                                        .local_port = of.local_port,
                                        .remote_port = of.remote_port};
     struct sockaddr_un address;

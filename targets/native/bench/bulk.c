@@ -154,7 +154,8 @@ static void request_begin(struct place *place) {
     struct bench *b = place->bulk->b;
     uint32_t len = next_piece(place->bulk);
     if (len)
-        (void)carrick_request(b->stacks[1], b->handles[1], SERVER_IP, BENCH_PORT, b->out, len, request_made, place);
+        (void)carrick_request(b->stacks[1], b->handles[1], carrick_address_of_ipv4(SERVER_IP), BENCH_PORT, b->out, len,
+                              request_made, place);
 }
 
 static void request_accept(struct place *place);
@@ -231,7 +232,8 @@ static void open_end(struct bulk *bulk, int end, const char *shape) {
         (void)carrick_open_pair(stack, &pair, opened, place);
     } else {
         bool rpc = strcmp(shape, "rpc") == 0;
-        (void)carrick_open(stack, BENCH_PORT, rpc ? 0 : peer, rpc ? 0 : BENCH_PORT, opened, place);
+        (void)carrick_open(stack, BENCH_PORT, carrick_address_of_ipv4(rpc ? 0 : peer), rpc ? 0 : BENCH_PORT, opened,
+                           place);
     }
 }
 

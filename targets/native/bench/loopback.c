@@ -69,7 +69,7 @@ bool bench_join(struct bench *b, uint16_t port) {
             bench_turn(b);
     }
     (void)carrick_accept(b->stacks[0], b->listener, accepted, b);
-    (void)carrick_connect(b->stacks[1], 0, SERVER_IP, port, connected, b);
+    (void)carrick_connect(b->stacks[1], 0, carrick_address_of_ipv4(SERVER_IP), port, connected, b);
     while ((!b->handles[0] || !b->handles[1]) && !b->failed)
         bench_turn(b);
     return !b->failed;
@@ -154,7 +154,7 @@ static bool open_stacks(struct bench *b, char *const *settings) {
     for (uint32_t i = 0; i < 2 && open; i++) {
         struct carrick_stack_config config = {.program = carrick_program_entry(),
                                               .ports = {ends[i]},
-                                              .address = i == 0 ? SERVER_IP : CLIENT_IP,
+                                              .address = carrick_address_of_ipv4(i == 0 ? SERVER_IP : CLIENT_IP),
                                               .prefix = 24,
                                               .seed = i + 1,
                                               .settings = (const char *const *)settings};

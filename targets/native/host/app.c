@@ -62,19 +62,25 @@ static int on_handle(struct carrick_stack *stack, enum carrick_call_kind kind, u
     return 0;
 }
 
+/* A request to an address that the program cannot reach does not begin. */
+static int wrong_version(struct carrick_stack *stack, struct carrick_slot *slot) {
+    carrick_requests_end(&stack->requests, slot);
+    return CARRICK_BAD_ARG;
+}
+
 int carrick_listen(struct carrick_stack *stack, uint16_t port, uint32_t backlog, carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
     int refused = carrick_stack_begin(stack, CALL_LISTEN, done, user, &slot);
     if (refused)
         return refused;
-    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
+    (void)carrick_requests_set_address(&stack->requests, slot, FIELD_LOCAL_IP, carrick_stack_address(stack));
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, port);
     carrick_requests_set(&stack->requests, slot, FIELD_BACKLOG, backlog);
     carrick_requests_submit(&stack->requests, &stack->host, slot);
     return 0;
 }
 
-int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
+int carrick_connect(struct carrick_stack *stack, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
                     carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
     int refused = carrick_stack_begin(stack, CALL_CONNECT, done, user, &slot);
@@ -84,9 +90,10 @@ int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t a
         slot->tries = PORT_TRIES;
         local_port = carrick_stack_next_port(stack);
     }
-    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
+    (void)carrick_requests_set_address(&stack->requests, slot, FIELD_LOCAL_IP, carrick_stack_address(stack));
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, local_port);
-    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);
+    if (!carrick_requests_set_address(&stack->requests, slot, FIELD_REMOTE_IP, address))
+        return wrong_version(stack, slot);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
     carrick_requests_submit(&stack->requests, &stack->host, slot);
     return 0;
@@ -97,8 +104,7 @@ uint32_t carrick_last_request(const struct carrick_stack *stack) {
 }
 
 int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carrick_done_fn done, void *user) {
-    static const enum carrick_call_field ends[] = {FIELD_LOCAL_IP, FIELD_LOCAL_PORT, FIELD_REMOTE_IP,
-                                                   FIELD_REMOTE_PORT};
+    static const enum carrick_call_field ports[] = {FIELD_LOCAL_PORT, FIELD_REMOTE_PORT};
     struct carrick_requests *all = &stack->requests;
     struct carrick_slot *slot, *connect = request < all->count ? &all->slots[request] : NULL;
     if (!connect || !connect->open || connect->kind != CALL_CONNECT)
@@ -107,34 +113,38 @@ int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carric
     if (refused)
         return refused;
     connect->tries = 0; /* it must not go on with another port */
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        carrick_requests_set(all, slot, ends[i], carrick_requests_get(all, connect, ends[i]));
+    carrick_requests_copy_address(all, slot, connect, FIELD_LOCAL_IP);
+    carrick_requests_copy_address(all, slot, connect, FIELD_REMOTE_IP);
+    for (size_t i = 0; i < sizeof ports / sizeof ports[0]; i++)
+        carrick_requests_set(all, slot, ports[i], carrick_requests_get(all, connect, ports[i]));
     carrick_requests_set(all, slot, FIELD_REQUEST, connect->request.token);
     carrick_requests_submit(all, &stack->host, slot);
     return 0;
 }
 
-int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
+int carrick_open(struct carrick_stack *stack, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
                  carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
     int refused = carrick_stack_begin(stack, CALL_OPEN, done, user, &slot);
     if (refused)
         return refused;
-    carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_IP, stack->host.net.config.address);
+    (void)carrick_requests_set_address(&stack->requests, slot, FIELD_LOCAL_IP, carrick_stack_address(stack));
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_PORT, local_port);
-    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);
+    if (!carrick_requests_set_address(&stack->requests, slot, FIELD_REMOTE_IP, address))
+        return wrong_version(stack, slot);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
     carrick_requests_submit(&stack->requests, &stack->host, slot);
     return 0;
 }
 
-int carrick_request(struct carrick_stack *stack, uint64_t endpoint, uint32_t address, uint16_t port, const void *data,
-                    uint32_t len, carrick_done_fn done, void *user) {
+int carrick_request(struct carrick_stack *stack, uint64_t endpoint, struct carrick_ip6_address address, uint16_t port,
+                    const void *data, uint32_t len, carrick_done_fn done, void *user) {
     struct carrick_slot *slot;
     int refused = carrick_stack_begin(stack, CALL_REQUEST, done, user, &slot);
     if (refused)
         return refused;
-    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, address);
+    if (!carrick_requests_set_address(&stack->requests, slot, FIELD_REMOTE_IP, address))
+        return wrong_version(stack, slot);
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_PORT, port);
     carrick_stack_give(stack, slot, endpoint, data, len);
     return 0;
@@ -248,6 +258,11 @@ int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_
     return with_value(stack, CALL_INFO, connection, FIELD_ITEM, item, done, user);
 }
 
+/* One more part of an address: the only one of IPv4, the high or the low one of IPv6. */
+static void add_part(struct carrick_ip6_address *address, uint64_t part, bool six) {
+    *address = six ? (struct carrick_ip6_address){address->low, part} : carrick_address_of_ipv4((uint32_t)part);
+}
+
 bool carrick_connection_ends(const struct carrick_stack *stack, uint64_t connection, struct carrick_ends *ends) {
     struct carrick_identity id;
     *ends = (struct carrick_ends){0};
@@ -255,9 +270,9 @@ bool carrick_connection_ends(const struct carrick_stack *stack, uint64_t connect
         return false;
     for (uint32_t i = 0; i < id.count; i++) {
         if (strcmp(id.names[i], "local_ip") == 0)
-            ends->local_address = (uint32_t)id.parts[i];
+            add_part(&ends->local_address, id.parts[i], stack->requests.six);
         else if (strcmp(id.names[i], "remote_ip") == 0)
-            ends->remote_address = (uint32_t)id.parts[i];
+            add_part(&ends->remote_address, id.parts[i], stack->requests.six);
         else if (strcmp(id.names[i], "local_port") == 0)
             ends->local_port = (uint16_t)id.parts[i];
         else if (strcmp(id.names[i], "remote_port") == 0)

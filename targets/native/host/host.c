@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "carrick/records.h"
+#include "carrick/ipv6.h"
 #include "carrick/reserve.h"
 #include "host/middlebox.h"
 #include "host/records.h"
@@ -67,13 +68,22 @@ static bool host_open_network(struct carrick_host *host, const struct carrick_ho
     const struct carrick_program *program = given->program;
     struct carrick_net_config net = {.address = given->core.address,
                                      .prefix = given->prefix,
-                                     .gateway = given->gateway,
+                                     .gateway = (uint32_t)given->gateway.low,
+                                     .address6 = given->core.address6,
+                                     .gateway6 = given->gateway,
                                      .mtu = mtu,
                                      .whole = program->network == CARRICK_NETWORK_LINK,
+                                     .six = program->network == CARRICK_NETWORK_IPV6,
                                      .reports = program->reports,
                                      .ethernet = given->ports[0]->ethernet && !carrick_program_between(program)};
     memcpy(net.mac, given->ports[0]->mac, 6);
     host->net.config = net;
+    if (net.six && mtu < CARRICK_IP6_LEAST_MTU) {
+        snprintf(error->text, sizeof error->text,
+                 "The port carries packets of %u bytes, and IPv6 needs %u: set its MTU with `ip link set`.", mtu,
+                 CARRICK_IP6_LEAST_MTU);
+        return false;
+    }
     if (carrick_program_between(program))
         return middlebox_open(host, given, error);
     if (given->port_count != 1) {

@@ -47,7 +47,8 @@ static bool stack_setup(struct carrick_stack *stack, const struct carrick_stack_
     if (!carrick_params_apply(config->program, config->settings, params, error))
         return false;
     struct carrick_config core = {.seed = config->seed,
-                                  .address = config->address,
+                                  .address = (uint32_t)config->address.low,
+                                  .address6 = config->address,
                                   .mtu = 1500, /* the port's, once that is known to fit */
                                   .params = params,
                                   .elsewhere = config->ports[0]};
@@ -255,8 +256,13 @@ bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void
     return true;
 }
 
-uint32_t carrick_stack_address(const struct carrick_stack *stack) {
-    return stack->host.net.config.address;
+struct carrick_ip6_address carrick_stack_address(const struct carrick_stack *stack) {
+    const struct carrick_net_config *config = &stack->host.net.config;
+    return config->six ? config->address6 : carrick_address_of_ipv4(config->address);
+}
+
+bool carrick_stack_speaks_to(const struct carrick_stack *stack, struct carrick_ip6_address address) {
+    return carrick_address_is_ipv4(address) != stack->requests.six;
 }
 
 uint32_t carrick_stack_capacity(const struct carrick_stack *stack) {

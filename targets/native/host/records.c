@@ -16,8 +16,12 @@ void carrick_record_told(struct carrick_host *host, uint32_t kind, uint32_t numb
 
 void carrick_record_opened(struct carrick_host *host, const struct carrick_config *config) {
     uint32_t params = host->program->param_count;
-    struct carrick_record_head head = {host->now, host->number, CARRICK_RECORD_OPENED, 0, 4 + params};
-    uint64_t words[] = {host->program->source_hash, config->address, config->mtu, config->seed};
+    struct carrick_ip6_address own = {0, config->address};
+    if (host->net.config.six)
+        own = config->address6;
+    uint64_t words[] = {host->program->source_hash, own.high, own.low, config->mtu, config->seed};
+    const uint32_t count = sizeof words / sizeof words[0];
+    struct carrick_record_head head = {host->now, host->number, CARRICK_RECORD_OPENED, 0, count + params};
     fwrite(&head, sizeof head, 1, host->records);
     fwrite(words, sizeof words, 1, host->records);
     if (params)

@@ -29,7 +29,8 @@ static struct carrick_call_map map_call(const struct carrick_program *program, c
             for (int k = 0; k < FIELDS; k++)
                 if (strcmp(call->fields[f].name, field_names[k]) == 0)
                     map.place[k] = place;
-            place = (int8_t)(place + (call->fields[f].kind != CARRICK_FIELD_ADDR));
+            uint8_t kind = call->fields[f].kind;
+            place = (int8_t)(place + (kind == CARRICK_FIELD_IP6 ? 2 : kind != CARRICK_FIELD_ADDR));
         }
     }
     return map;
@@ -38,6 +39,7 @@ static struct carrick_call_map map_call(const struct carrick_program *program, c
 bool carrick_requests_make(struct carrick_requests *all, const struct carrick_program *program, uint32_t count) {
     *all =
         (struct carrick_requests){.count = count, .free = NO_SLOT, .waiting_first = NO_SLOT, .waiting_last = NO_SLOT};
+    all->six = program->network == CARRICK_NETWORK_IPV6;
     for (int k = 0; k < CALL_KINDS; k++)
         all->calls[k] = map_call(program, call_names[k]);
     all->slots = carrick_reserve(count, sizeof *all->slots);
@@ -84,6 +86,25 @@ void carrick_requests_set(const struct carrick_requests *all, struct carrick_slo
     int place = all->calls[slot->kind].place[field];
     if (place >= 0 && place < 16)
         slot->request.args[place] = value;
+}
+
+bool carrick_requests_set_address(const struct carrick_requests *all, struct carrick_slot *slot,
+                                  enum carrick_call_field field, struct carrick_ip6_address address) {
+    int place = all->calls[slot->kind].place[field];
+    bool unspecified = (address.high | address.low) == 0;
+    if (!unspecified && carrick_address_is_ipv4(address) == all->six)
+        return false;
+    carrick_requests_set(all, slot, field, all->six ? address.high : (uint32_t)address.low);
+    if (all->six && place >= 0 && place + 1 < 16)
+        slot->request.args[place + 1] = address.low;
+    return true;
+}
+
+void carrick_requests_copy_address(const struct carrick_requests *all, struct carrick_slot *to,
+                                   const struct carrick_slot *from, enum carrick_call_field field) {
+    int target = all->calls[to->kind].place[field], source = all->calls[from->kind].place[field];
+    for (int word = 0; target >= 0 && source >= 0 && word <= all->six; word++)
+        to->request.args[target + word] = from->request.args[source + word];
 }
 
 uint64_t carrick_requests_get(const struct carrick_requests *all, const struct carrick_slot *slot,

@@ -4,6 +4,7 @@
 #ifndef CARRICK_HOST_REQUESTS_H
 #define CARRICK_HOST_REQUESTS_H
 
+#include "carrick/address.h"
 #include "carrick/app.h"
 #include "carrick/host.h"
 
@@ -94,6 +95,7 @@ struct carrick_slot {
 struct carrick_requests {
     struct carrick_call_map calls[CALL_KINDS];
     struct carrick_slot *slots;
+    bool six;                                                 /* addresses of the program are of IPv6 */
     uint32_t count, fresh, free, waiting_first, waiting_last; /* fresh: slots from here on were never used */
 };
 
@@ -111,6 +113,14 @@ void carrick_requests_end(struct carrick_requests *all, struct carrick_slot *slo
 /* Sets an argument, if the program's event has the field. */
 void carrick_requests_set(const struct carrick_requests *all, struct carrick_slot *slot, enum carrick_call_field field,
                           uint64_t value);
+
+/* The same of an address, which may be all 0. False: it is of the other version of the Internet Protocol. */
+bool carrick_requests_set_address(const struct carrick_requests *all, struct carrick_slot *slot,
+                                  enum carrick_call_field field, struct carrick_ip6_address address);
+
+/* Sets an address as another request has it. */
+void carrick_requests_copy_address(const struct carrick_requests *all, struct carrick_slot *to,
+                                   const struct carrick_slot *from, enum carrick_call_field field);
 
 /* The argument as it was set; 0: the program's event has no such field. */
 uint64_t carrick_requests_get(const struct carrick_requests *all, const struct carrick_slot *slot,

@@ -10,7 +10,11 @@ int carrick_open_pair(struct carrick_stack *stack, const struct carrick_pair *pa
     if (refused)
         return refused;
     carrick_requests_set(&stack->requests, slot, FIELD_LOCAL_QP, pair->local_qp);
-    carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_IP, pair->address);
+    if (!carrick_requests_set_address(&stack->requests, slot, FIELD_REMOTE_IP,
+                                      carrick_address_of_ipv4(pair->address))) {
+        carrick_requests_end(&stack->requests, slot);
+        return CARRICK_BAD_ARG;
+    }
     carrick_requests_set(&stack->requests, slot, FIELD_REMOTE_QP, pair->remote_qp);
     carrick_requests_set(&stack->requests, slot, FIELD_SEND_PSN, pair->send_psn);
     carrick_requests_set(&stack->requests, slot, FIELD_RECV_PSN, pair->recv_psn);

@@ -30,11 +30,12 @@ static void arp_send(struct carrick_net *net, uint16_t operation, const uint8_t 
 static void arp_learn(struct carrick_net *net, uint64_t now, uint32_t address, const uint8_t *mac, uint16_t operation,
                       bool for_us) {
     struct carrick_neighbours *cache = &net->neighbours;
+    struct carrick_ip6_address who = carrick_address_of_ipv4(address);
     bool can_go = operation == ARP_REPLY && for_us
-                      ? neighbour_answered(cache, now, address, mac)
-                      : neighbour_announced(cache, address, mac, operation == ARP_REQUEST && for_us);
+                      ? neighbour_answered(cache, now, who, mac)
+                      : neighbour_announced(cache, who, mac, operation == ARP_REQUEST && for_us);
     if (can_go)
-        net_waiting_settle(net, address, mac);
+        net_waiting_settle(net, who, mac);
 }
 
 void net_arp_receive(struct carrick_net *net, uint64_t now, const uint8_t *arp, uint32_t len) {
@@ -56,17 +57,6 @@ void net_arp_receive(struct carrick_net *net, uint64_t now, const uint8_t *arp, 
         arp_send(net, ARP_REPLY, arp + 8, from);
 }
 
-void net_arp_advance(struct carrick_net *net, uint64_t now) {
-    const struct carrick_neighbour *n;
-    enum neighbour_step step;
-    while (net->config.ethernet && (step = neighbour_advance(&net->neighbours, now, &n)) != NEIGHBOUR_NOTHING) {
-        if (step == NEIGHBOUR_GIVE_UP)
-            net_waiting_settle(net, n->address, NULL);
-        else
-            arp_send(net, ARP_REQUEST, step == NEIGHBOUR_ASK ? everyone : n->mac, n->address);
-    }
-}
-
-uint64_t carrick_net_deadline(const struct carrick_net *net) {
-    return net->config.ethernet ? neighbour_deadline(&net->neighbours) : UINT64_MAX;
+void net_arp_ask(struct carrick_net *net, uint32_t address, const uint8_t *mac) {
+    arp_send(net, ARP_REQUEST, mac ? mac : everyone, address);
 }

@@ -13,14 +13,14 @@
 #define ASKS_IT      2u /* questions to the hardware address that we know, before everybody is asked */
 #define ASKS_ALL     4u /* questions to everybody */
 
-static struct carrick_neighbour *find(struct carrick_neighbours *cache, uint32_t address) {
+static struct carrick_neighbour *find(struct carrick_neighbours *cache, struct carrick_ip6_address address) {
     /* The slot of an address is fixed by its last bits, where the hosts of a network differ; the next ones are tried
      * after it. */
     for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++) {
-        struct carrick_neighbour *n = &cache->all[(address + i) % CARRICK_NEIGHBOURS];
+        struct carrick_neighbour *n = &cache->all[(address.low + i) % CARRICK_NEIGHBOURS];
         if (n->state == CARRICK_NEIGHBOUR_FREE)
             return NULL;
-        if (n->address == address)
+        if (n->address.low == address.low && n->address.high == address.high)
             return n;
     }
     return NULL;
@@ -28,10 +28,10 @@ static struct carrick_neighbour *find(struct carrick_neighbours *cache, uint32_t
 
 /* A slot for a neighbour that has none. Slots are never freed, so every search ends where it must; where all are used,
  * the neighbour goes that was not seen for longest, and for which no packets wait. */
-static struct carrick_neighbour *add(struct carrick_neighbours *cache, uint32_t address) {
+static struct carrick_neighbour *add(struct carrick_neighbours *cache, struct carrick_ip6_address address) {
     struct carrick_neighbour *oldest = NULL;
     for (uint32_t i = 0; i < CARRICK_NEIGHBOURS; i++) {
-        struct carrick_neighbour *n = &cache->all[(address + i) % CARRICK_NEIGHBOURS];
+        struct carrick_neighbour *n = &cache->all[(address.low + i) % CARRICK_NEIGHBOURS];
         bool waited_for = n->state == CARRICK_NEIGHBOUR_INCOMPLETE;
         if (n->state == CARRICK_NEIGHBOUR_FREE || (!waited_for && (!oldest || n->seen < oldest->seen)))
             oldest = n;
@@ -61,7 +61,8 @@ static void reachable(struct carrick_neighbour *n, uint64_t now) {
     n->seen = now;
 }
 
-struct carrick_neighbour *neighbour_use(struct carrick_neighbours *cache, uint64_t now, uint32_t address) {
+struct carrick_neighbour *neighbour_use(struct carrick_neighbours *cache, uint64_t now,
+                                        struct carrick_ip6_address address) {
     struct carrick_neighbour *n = find(cache, address);
     if (CARRICK_LIKELY(n && n->state == CARRICK_NEIGHBOUR_REACHABLE && now < n->at))
         return n;
@@ -78,13 +79,15 @@ struct carrick_neighbour *neighbour_use(struct carrick_neighbours *cache, uint64
     return n;
 }
 
-void neighbour_confirm(struct carrick_neighbours *cache, uint64_t now, uint32_t address, const uint8_t *mac) {
+void neighbour_confirm(struct carrick_neighbours *cache, uint64_t now, struct carrick_ip6_address address,
+                       const uint8_t *mac) {
     struct carrick_neighbour *n = find(cache, address);
     if (n && neighbour_has_mac(n) && memcmp(n->mac, mac, sizeof n->mac) == 0)
         reachable(n, now);
 }
 
-bool neighbour_answered(struct carrick_neighbours *cache, uint64_t now, uint32_t address, const uint8_t *mac) {
+bool neighbour_answered(struct carrick_neighbours *cache, uint64_t now, struct carrick_ip6_address address,
+                        const uint8_t *mac) {
     struct carrick_neighbour *n = find(cache, address);
     bool waited_for = n && n->state == CARRICK_NEIGHBOUR_INCOMPLETE;
     if (!waited_for && (!n || n->state != CARRICK_NEIGHBOUR_PROBE))
@@ -94,7 +97,8 @@ bool neighbour_answered(struct carrick_neighbours *cache, uint64_t now, uint32_t
     return waited_for;
 }
 
-bool neighbour_announced(struct carrick_neighbours *cache, uint32_t address, const uint8_t *mac, bool add_it) {
+bool neighbour_announced(struct carrick_neighbours *cache, struct carrick_ip6_address address, const uint8_t *mac,
+                         bool add_it) {
     struct carrick_neighbour *n = find(cache, address);
     if (!n && add_it)
         n = add(cache, address);
@@ -104,6 +108,17 @@ bool neighbour_announced(struct carrick_neighbours *cache, uint32_t address, con
     memcpy(n->mac, mac, sizeof n->mac);
     become(n, CARRICK_NEIGHBOUR_STALE, UINT64_MAX);
     return waited_for;
+}
+
+const uint8_t *neighbour_mac(struct carrick_neighbours *cache, struct carrick_ip6_address address) {
+    const struct carrick_neighbour *n = find(cache, address);
+    return n && neighbour_has_mac(n) ? n->mac : NULL;
+}
+
+void neighbour_doubt(struct carrick_neighbours *cache, struct carrick_ip6_address address) {
+    struct carrick_neighbour *n = find(cache, address);
+    if (n && n->state == CARRICK_NEIGHBOUR_REACHABLE)
+        become(n, CARRICK_NEIGHBOUR_STALE, UINT64_MAX);
 }
 
 static bool takes_steps(const struct carrick_neighbour *n) {

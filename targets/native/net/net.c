@@ -6,8 +6,9 @@
 #define IP_ICMP 1u
 
 const char *const carrick_net_counter_names[CARRICK_NET_COUNTERS] = {
-    "net_short",      "net_other_type",   "net_bad_arp",      "net_bad_icmp", "net_other_icmp",  "net_no_route",
-    "net_unresolved", "net_waiting_full", "net_replies_full", "net_echoes",   "net_arp_replies", "net_arp_requests",
+    "net_short",       "net_other_type",   "net_bad_arp",       "net_bad_icmp",       "net_other_icmp",
+    "net_no_route",    "net_unresolved",   "net_waiting_full",  "net_replies_full",   "net_echoes",
+    "net_arp_replies", "net_arp_requests", "net_bad_discovery", "net_advertisements", "net_solicitations",
 };
 
 bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *config) {
@@ -28,17 +29,63 @@ void carrick_net_close(struct carrick_net *net) {
     net->memory = NULL;
 }
 
+static const struct carrick_ip6_address no_hop = {0, 0};
+
+/* The bits of a 64-bit half of an address that a prefix covers, of which so many are in this half. */
+static uint64_t mask(uint32_t bits) {
+    return bits == 0 ? 0 : bits >= 64 ? UINT64_MAX : ~(UINT64_MAX >> bits);
+}
+
+static bool on_link(const struct carrick_net_config *config, struct carrick_ip6_address to) {
+    const uint64_t link_local = UINT64_C(0xfe80) << 48;
+    uint32_t first = config->prefix < 64 ? config->prefix : 64;
+    bool alike = ((to.high ^ config->address6.high) & mask(first)) == 0 &&
+                 ((to.low ^ config->address6.low) & mask(config->prefix - first)) == 0;
+    return alike || (to.high & mask(10)) == link_local;
+}
+
+static struct carrick_ip6_address hop_of_ipv4(const struct carrick_net_config *config, uint32_t to) {
+    uint32_t covered = config->prefix == 0 ? 0 : ~(uint32_t)0 << (32 - config->prefix);
+    uint32_t hop = ((to ^ config->address) & covered) == 0 ? to : config->gateway;
+    return hop ? carrick_address_of_ipv4(hop) : no_hop;
+}
+
+/* The next hop to the address at `to` in a packet; no_hop: there is none. */
+static struct carrick_ip6_address hop_of(const struct carrick_net_config *config, const uint8_t *to) {
+    if (!config->six)
+        return hop_of_ipv4(config, carrick_load32(to));
+    struct carrick_ip6_address destination = carrick_ip6_load(to);
+    return on_link(config, destination) ? destination : config->gateway6;
+}
+
+static bool is_hop(struct carrick_ip6_address hop) {
+    return (hop.high | hop.low) != 0;
+}
+
 /* A packet for us came by this next hop. */
 static void net_confirm(struct carrick_net *net, uint64_t now, const uint8_t *frame, const uint8_t *packet,
                         uint32_t len) {
-    if (net->config.ethernet && len >= CARRICK_IP_HEADER && carrick_load32(packet + 16) == net->config.address)
-        neighbour_confirm(&net->neighbours, now, net_hop(net, carrick_load32(packet + 12)), frame + 6);
+    const struct carrick_net_config *config = &net->config;
+    if (!config->ethernet || len < (config->six ? CARRICK_IP6_HEADER : CARRICK_IP_HEADER))
+        return;
+    bool ours = config->six ? carrick_ip6_same(carrick_ip6_load(packet + 24), config->address6)
+                            : carrick_load32(packet + 16) == config->address;
+    if (ours)
+        neighbour_confirm(&net->neighbours, now, hop_of(config, packet + (config->six ? 8 : 12)), frame + 6);
+}
+
+/* Whether a packet is for the core: also what is malformed, since the core counts why. */
+static bool net_is_for_core(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
+                            const uint8_t *packet, uint32_t len) {
+    if (net->config.six)
+        return len < CARRICK_IP6_HEADER || net_icmp6_receive(net, now, frame, packet, len);
+    return len < CARRICK_IP_HEADER || packet[9] != IP_ICMP || net_icmp_receive(net, frame, packet, len);
 }
 
 uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frames, uint32_t count,
                              const uint8_t **packets, uint32_t *lens) {
     uint32_t n = 0;
-    uint32_t skip = carrick_net_headroom(net);
+    uint32_t skip = carrick_net_headroom(net), own = net->config.six ? ETHER_IPV6 : ETHER_IPV4;
     for (; net->config.whole && n < count; n++) {
         packets[n] = frames[n].data;
         lens[n] = frames[n].len;
@@ -46,45 +93,38 @@ uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct
     for (uint32_t i = n; i < count; i++) {
         const uint8_t *packet = frames[i].data + skip;
         uint32_t len = frames[i].len - skip;
-        uint32_t type = ETHER_IPV4;
+        uint32_t type = own;
         if (frames[i].len < skip) {
             net->counters[CARRICK_NET_SHORT]++;
             continue;
         }
         if (skip)
             type = carrick_load16(frames[i].data + 12);
-        if (type == ETHER_ARP) {
+        if (type == ETHER_ARP && !net->config.six) {
             net_arp_receive(net, now, packet, len);
             continue;
         }
-        if (type != ETHER_IPV4) {
+        if (type != own) {
             net->counters[CARRICK_NET_OTHER_TYPE]++;
             continue;
         }
         net_confirm(net, now, frames[i].data, packet, len);
-        if (len >= CARRICK_IP_HEADER && packet[9] == IP_ICMP && !net_icmp_receive(net, &frames[i], packet, len))
+        if (!net_is_for_core(net, now, &frames[i], packet, len))
             continue;
-        packets[n] = packet; /* also what is malformed: the core counts why */
+        packets[n] = packet;
         lens[n++] = len;
     }
     return n;
 }
 
-uint32_t net_hop(const struct carrick_net *net, uint32_t destination) {
-    uint32_t prefix = net->config.prefix;
-    uint32_t mask = prefix == 0 ? 0 : ~(uint32_t)0 << (32 - prefix);
-    bool on_link = ((destination ^ net->config.address) & mask) == 0;
-    return on_link ? destination : net->config.gateway;
-}
-
-static void waiting_put(struct carrick_net *net, uint32_t hop, const struct carrick_frame *frame) {
+static void waiting_put(struct carrick_net *net, struct carrick_ip6_address hop, const struct carrick_frame *frame) {
     for (uint32_t i = 0; i < CARRICK_WAITING; i++) {
         struct carrick_frame *place = &net->waiting[i];
         if (place->len != 0)
             continue;
         place->len = frame->len + CARRICK_ETHER_HEADER;
         memcpy(place->data + CARRICK_ETHER_HEADER, frame->data + CARRICK_ETHER_HEADER, frame->len);
-        carrick_store32(place->data, hop); /* until the hardware address comes here */
+        net->waiting_for[i] = hop;
         return;
     }
     net->counters[CARRICK_NET_WAITING_FULL]++;
@@ -93,16 +133,17 @@ static void waiting_put(struct carrick_net *net, uint32_t hop, const struct carr
 void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_frame *frame) {
     if (!net->config.ethernet || net->config.whole || frame->len == 0)
         return;
-    uint32_t hop = 0;
-    if (frame->len >= CARRICK_IP_HEADER)
-        hop = net_hop(net, carrick_load32(frame->data + CARRICK_ETHER_HEADER + 16));
-    const struct carrick_neighbour *n = hop ? neighbour_use(&net->neighbours, now, hop) : NULL;
+    bool six = net->config.six;
+    struct carrick_ip6_address hop = no_hop;
+    if (frame->len >= (six ? CARRICK_IP6_HEADER : CARRICK_IP_HEADER))
+        hop = hop_of(&net->config, frame->data + CARRICK_ETHER_HEADER + (six ? 24 : 16));
+    const struct carrick_neighbour *n = is_hop(hop) ? neighbour_use(&net->neighbours, now, hop) : NULL;
     if (CARRICK_LIKELY(n && neighbour_has_mac(n))) {
-        net_ether(net, frame->data, n->mac, ETHER_IPV4);
+        net_ether(net, frame->data, n->mac, six ? ETHER_IPV6 : ETHER_IPV4);
         frame->len += CARRICK_ETHER_HEADER;
         return;
     }
-    if (hop == 0)
+    if (!is_hop(hop))
         net->counters[CARRICK_NET_NO_ROUTE]++;
     else if (n)
         waiting_put(net, hop, frame);
@@ -111,15 +152,15 @@ void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_fra
     frame->len = 0;
 }
 
-void net_waiting_settle(struct carrick_net *net, uint32_t hop, const uint8_t *mac) {
+void net_waiting_settle(struct carrick_net *net, struct carrick_ip6_address hop, const uint8_t *mac) {
     for (uint32_t i = 0; i < CARRICK_WAITING; i++) {
         struct carrick_frame *place = &net->waiting[i];
-        if (place->len == 0 || carrick_load32(place->data) != hop)
+        if (place->len == 0 || !carrick_ip6_same(net->waiting_for[i], hop))
             continue;
         uint8_t *owed = mac ? net_owe(net, place->len) : NULL;
         if (owed) {
             memcpy(owed, place->data, place->len);
-            net_ether(net, owed, mac, ETHER_IPV4);
+            net_ether(net, owed, mac, net->config.six ? ETHER_IPV6 : ETHER_IPV4);
         } else if (!mac) {
             net->counters[CARRICK_NET_UNRESOLVED]++;
         }
@@ -144,8 +185,27 @@ uint8_t *net_owe(struct carrick_net *net, uint32_t len) {
     return reply->data;
 }
 
+/* Asks neighbours where it is time to, gives up where it is time to. */
+static void net_advance(struct carrick_net *net, uint64_t now) {
+    const struct carrick_neighbour *n;
+    enum neighbour_step step;
+    while (net->config.ethernet && (step = neighbour_advance(&net->neighbours, now, &n)) != NEIGHBOUR_NOTHING) {
+        const uint8_t *mac = step == NEIGHBOUR_ASK ? NULL : n->mac;
+        if (step == NEIGHBOUR_GIVE_UP)
+            net_waiting_settle(net, n->address, NULL);
+        else if (net->config.six)
+            net_discovery_ask(net, n->address, mac);
+        else
+            net_arp_ask(net, (uint32_t)n->address.low, mac);
+    }
+}
+
+uint64_t carrick_net_deadline(const struct carrick_net *net) {
+    return net->config.ethernet ? neighbour_deadline(&net->neighbours) : UINT64_MAX;
+}
+
 uint32_t carrick_net_owed(struct carrick_net *net, uint64_t now, struct carrick_frame *frames, uint32_t count) {
-    net_arp_advance(net, now);
+    net_advance(net, now);
     uint32_t n = 0;
     for (; n < count && net->replies_head != net->replies_tail; n++) {
         const struct carrick_frame *reply = &net->replies[net->replies_head++ % CARRICK_REPLIES];

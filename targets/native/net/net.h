@@ -4,10 +4,12 @@
 #define CARRICK_NET_NET_H
 
 #include "carrick/ip.h"
+#include "carrick/ipv6.h"
 #include "carrick/net.h"
 
 #define ETHER_IPV4 0x0800u
 #define ETHER_ARP  0x0806u
+#define ETHER_IPV6 0x86ddu
 #define ARP_LEN    28u
 
 /* A frame to be sent later; NULL (counted) if too many are owed already. `len` is the whole frame's. */
@@ -22,16 +24,30 @@ static inline void net_ether(const struct carrick_net *net, uint8_t *frame, cons
 /* An ARP packet, without its Ethernet header. */
 void net_arp_receive(struct carrick_net *net, uint64_t now, const uint8_t *arp, uint32_t len);
 
-/* Asks neighbours where it is time to, gives up where it is time to. */
-void net_arp_advance(struct carrick_net *net, uint64_t now);
+/* Asks for the hardware address of a neighbour: the one that was known last, or everybody if `mac` is NULL. */
+void net_arp_ask(struct carrick_net *net, uint32_t address, const uint8_t *mac);
+void net_discovery_ask(struct carrick_net *net, struct carrick_ip6_address address, const uint8_t *mac);
 
 /* An ICMP packet with its IPv4 header; `frame` is the frame around it. True: it is for the core. */
 bool net_icmp_receive(struct carrick_net *net, const struct carrick_frame *frame, const uint8_t *packet, uint32_t len);
 
-/* Sends on what waits for `hop`, or drops it if `mac` is NULL. */
-void net_waiting_settle(struct carrick_net *net, uint32_t hop, const uint8_t *mac);
+/* The same of an IPv6 packet: of ICMPv6, neighbour discovery is among it. */
+bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame, const uint8_t *packet,
+                       uint32_t len);
 
-/* The next hop to a destination, 0: none. */
-uint32_t net_hop(const struct carrick_net *net, uint32_t destination);
+/* A message of ICMPv6 that was checked, if it is one of neighbour discovery: true. `ip` is its header. */
+bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
+                           const struct carrick_ip6 *ip, const uint8_t *message);
+
+/* Whether a packet is for our address, or one of the groups that we are in. */
+bool net_discovery_is_for_us(const struct carrick_net *net, struct carrick_ip6_address to);
+
+/* A frame to be sent later, with a message of ICMPv6 of `len` bytes: where to write the message; NULL as net_owe.
+ * net_icmp6_finish makes its checksum. */
+uint8_t *net_icmp6_owe(struct carrick_net *net, const uint8_t *mac, const struct carrick_ip6 *ip, uint32_t len);
+void net_icmp6_finish(const struct carrick_ip6 *ip, uint8_t *message, uint32_t len);
+
+/* Sends on what waits for `hop`, or drops it if `mac` is NULL. */
+void net_waiting_settle(struct carrick_net *net, struct carrick_ip6_address hop, const uint8_t *mac);
 
 #endif

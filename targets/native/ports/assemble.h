@@ -18,6 +18,14 @@
     { .code = BPF_JMP | BPF_JGT | BPF_X, .dst_reg = (a), .src_reg = (b), .off = (skip) }
 #define IF(test, a, number, skip)                                                                                      \
     { .code = BPF_JMP32 | (test) | BPF_K, .dst_reg = (a), .imm = (int32_t)(number), .off = (skip) }
+/* Goes on if the destination of an IPv6 packet, at R2, is an address; else `n`, `n - 2`, `n - 4` or `n - 6`
+ * instructions further. */
+#define IF_NOT_TO(address, n)                                                                                          \
+    LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP6_TO), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)((address).high >> 32)), n),     \
+        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP6_TO + 4), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)(address).high), (n)-2), \
+        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP6_TO + 8),                                                                 \
+        IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)((address).low >> 32)), (n)-4),                                         \
+        LOAD(BPF_W, BPF_REG_4, BPF_REG_2, IP6_TO + 12), IF(BPF_JNE, BPF_REG_4, htonl((uint32_t)(address).low), (n)-6)
 #define CALL(function)                                                                                                 \
     { .code = BPF_JMP | BPF_CALL, .imm = (function) }
 #define EXIT                                                                                                           \
@@ -29,5 +37,8 @@
 #define IP_PROTOCOL 23
 #define IP_TO       30
 #define ARP_TO      38
+#define IP6_NEXT    20 /* RFC 8200 §3 */
+#define IP6_TO      38
+#define IP6_END     54
 
 #endif

@@ -50,6 +50,18 @@ bool carrick_device_promiscuous(int socket, uint32_t index) {
     return setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
 }
 
+bool carrick_device_join(int socket, uint32_t index, struct carrick_ip6_address address) {
+    if (carrick_address_is_ipv4(address))
+        return true;
+    /* The solicited-node group, on Ethernet (RFC 4291 §2.7.1, RFC 2464 §7). */
+    struct packet_mreq request = {.mr_ifindex = (int)index,
+                                  .mr_type = PACKET_MR_MULTICAST,
+                                  .mr_alen = 6,
+                                  .mr_address = {0x33, 0x33, 0xff, (uint8_t)(address.low >> 16),
+                                                 (uint8_t)(address.low >> 8), (uint8_t)address.low}};
+    return setsockopt(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
+}
+
 bool carrick_device_missing(const char *name, int why, struct carrick_port_error *error) {
     if (why != ENODEV && why != ENXIO)
         return false;

@@ -17,6 +17,10 @@ bool carrick_device_ask(const char *name, struct carrick_device *device);
 /* Lets a device receive frames for other hosts as long as this packet socket is open. False: errno says why. */
 bool carrick_device_promiscuous(int socket, uint32_t index);
 
+/* Lets a device receive questions of neighbour discovery for an address, as long as this packet socket is open; for an
+ * IPv4 address there is nothing to do. False: errno says why. */
+bool carrick_device_join(int socket, uint32_t index, struct carrick_ip6_address address);
+
 /* Whether there is no such device, which is then said. */
 bool carrick_device_missing(const char *name, int why, struct carrick_port_error *error);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "carrick/ip.h"
+#include "carrick/ipv6.h"
 #include "ports/line.h"
 
 /* A frame that is overtaken waits so much longer: at 1 Gbit/s some 8 frames of 1500 bytes pass meanwhile. */
@@ -76,6 +77,13 @@ static void line_mark(struct carrick_line *line, uint8_t *data, uint32_t len) {
     const uint8_t ce = 3;
     uint32_t from = line->ethernet ? CARRICK_ETHER_HEADER : 0;
     uint8_t *ip = data + from;
+    if (len > from + CARRICK_IP6_HEADER && ip[0] >> 4 == 6) {
+        /* The field is in the second half of the first byte and the first half of the second one. */
+        uint8_t ecn = ip[1] >> 4 & ce;
+        ip[1] |= ecn ? ce << 4 : 0;
+        line->counts->marked += ecn && ecn != ce;
+        return;
+    }
     if (len < from + CARRICK_IP_HEADER || ip[0] != 0x45 || (ip[1] & ce) == 0 || (ip[1] & ce) == ce)
         return;
     ip[1] |= ce;

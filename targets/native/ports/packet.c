@@ -203,10 +203,32 @@ static int packet_load_keeper(uint32_t address, uint8_t protocol) {
     return carrick_bpf_load(BPF_PROG_TYPE_SCHED_CLS, program, sizeof program / sizeof program[0]);
 }
 
+/* The same of IPv6. */
+static int packet_load_keeper6(struct carrick_ip6_address address, uint8_t protocol) {
+    const struct bpf_insn program[] = {
+        LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct __sk_buff, data)),
+        LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct __sk_buff, data_end)),
+        SET(BPF_REG_0, TC_ACT_UNSPEC),
+        MOVE(BPF_REG_5, BPF_REG_2),
+        ADD(BPF_REG_5, IP6_END),
+        IF_ABOVE(BPF_REG_5, BPF_REG_3, 13),
+        LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),
+        IF(BPF_JNE, BPF_REG_4, htons(ETH_P_IPV6), 11),
+        LOAD(BPF_B, BPF_REG_4, BPF_REG_2, IP6_NEXT),
+        IF(BPF_JNE, BPF_REG_4, protocol, 9),
+        IF_NOT_TO(address, 7),
+        SET(BPF_REG_0, TC_ACT_SHOT),
+        EXIT,
+    };
+    return carrick_bpf_load(BPF_PROG_TYPE_SCHED_CLS, program, sizeof program / sizeof program[0]);
+}
+
 /* The kernel's own stack would look for whom the stack's packets are, and answer that nobody is there. Without the
  * privilege, or before Linux 6.6, it does. */
 static void packet_keep(struct packet *self, uint32_t device, const struct carrick_port_taken *taken) {
-    int program = packet_load_keeper(taken->address, taken->protocol);
+    int program = carrick_address_is_ipv4(taken->address)
+                      ? packet_load_keeper((uint32_t)taken->address.low, taken->protocol)
+                      : packet_load_keeper6(taken->address, taken->protocol);
     if (program < 0)
         return;
     self->keeper = carrick_bpf_attach(program, device, TCX_INGRESS, 0);
@@ -233,8 +255,11 @@ static bool packet_setup(struct packet *self, const char *device, const struct c
     where.sll_protocol = 0;
     if (bind(self->sender, (struct sockaddr *)&where, sizeof where) != 0)
         return false;
-    if (taken && taken->address)
+    if (taken && (taken->address.high | taken->address.low)) {
+        if (!carrick_device_join(self->port.fd, asked.index, taken->address))
+            return false;
         packet_keep(self, asked.index, taken);
+    }
     return carrick_queue_make(&self->out, carrick_port_frame_room(&self->port), PACKET_DEPTH);
 }
 

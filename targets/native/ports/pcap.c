@@ -9,7 +9,7 @@
 
 #define PCAP_BUFFER    (1u << 20)
 #define LINK_ETHERNET  1u
-#define LINK_RAW_IPV4  228u
+#define LINK_RAW_IP    101u /* of either version */
 #define LINK_USER0     147u /* nobody else's */
 #define FLAG_INBOUND   1u
 #define FLAG_OUTBOUND  2u
@@ -65,7 +65,7 @@ static void pcap_describe(struct pcap *self) {
     put32(to, 1); /* interface description */
     put32(to, 32);
     bool anything = strcmp(self->port.inner->kind, "unix") == 0;
-    put16(to, self->port.ethernet ? LINK_ETHERNET : anything ? LINK_USER0 : LINK_RAW_IPV4, 0);
+    put16(to, self->port.ethernet ? LINK_ETHERNET : anything ? LINK_USER0 : LINK_RAW_IP, 0);
     put32(to, 0);    /* no limit */
     put16(to, 9, 1); /* if_tsresol */
     put_padded(to, &(uint8_t){TIMES_IN_NANOS}, 1);

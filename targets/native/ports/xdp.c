@@ -34,14 +34,15 @@ struct xdp {
     struct carrick_port port; /* its fd is the socket's */
     struct carrick_xsk xsk;
     int link;     /* of the program and the device; -1: none */
-    int listener; /* lets the device receive frames for other hosts; -1: none */
+    int listener; /* lets the device receive frames for groups or other hosts; -1: none */
+    bool all;     /* frames for other hosts too */
 };
 
 static uint32_t xdp_receive(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count) {
     (void)now;
     struct xdp *self = (struct xdp *)port;
     uint32_t came = carrick_xsk_receive(&self->xsk, frames, count), n = 0;
-    bool all = self->listener >= 0;
+    bool all = self->all;
     uint32_t most = all ? carrick_port_frame_room(port) : carrick_port_frame_max(port);
     for (uint32_t i = 0; i < came; i++)
         if (frames[i].len <= most)
@@ -127,6 +128,33 @@ static int xdp_load(int map, uint32_t address) {
     return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
 }
 
+/* As xdp_load, of an IPv6 address, and what is for its group of neighbour discovery (RFC 4291 §2.7.1). */
+static int xdp_load6(int map, struct carrick_ip6_address address) {
+    const struct carrick_ip6_address group = {UINT64_C(0xff02) << 48,
+                                              UINT64_C(0x1ff000000) | (address.low & UINT64_C(0xffffff))};
+    const struct bpf_insn program[] = {
+        LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct xdp_md, data)),
+        LOAD(BPF_W, BPF_REG_3, BPF_REG_1, offsetof(struct xdp_md, data_end)),
+        MOVE(BPF_REG_5, BPF_REG_2),
+        ADD(BPF_REG_5, IP6_END),
+        IF_ABOVE(BPF_REG_5, BPF_REG_3, 25),
+        LOAD(BPF_H, BPF_REG_4, BPF_REG_2, ETHER_TYPE),
+        IF(BPF_JNE, BPF_REG_4, htons(ETH_P_IPV6), 23),
+        IF_NOT_TO(address, 7),
+        IF(BPF_JEQ, BPF_REG_4, htonl((uint32_t)address.low), 8),
+        IF_NOT_TO(group, 12),
+        LOAD(BPF_W, BPF_REG_2, BPF_REG_1, offsetof(struct xdp_md, rx_queue_index)),
+        {.code = BPF_LD | BPF_IMM | BPF_DW, .dst_reg = BPF_REG_1, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
+        {.code = 0},
+        SET(BPF_REG_3, XDP_PASS),
+        CALL(BPF_FUNC_redirect_map),
+        EXIT,
+        SET(BPF_REG_0, XDP_PASS),
+        EXIT,
+    };
+    return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
+}
+
 /* Hands over everything. */
 static int xdp_load_all(int map) {
     const struct bpf_insn program[] = {
@@ -140,9 +168,16 @@ static int xdp_load_all(int map) {
     return carrick_bpf_load(BPF_PROG_TYPE_XDP, program, sizeof program / sizeof program[0]);
 }
 
-static bool xdp_listen(struct xdp *self, uint32_t device) {
+static bool is_none(struct carrick_ip6_address address) {
+    return (address.high | address.low) == 0;
+}
+
+/* The device receives what the program hands over. */
+static bool xdp_listen(struct xdp *self, uint32_t device, struct carrick_ip6_address address) {
     self->listener = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-    return self->listener >= 0 && carrick_device_promiscuous(self->listener, device);
+    self->all = is_none(address);
+    return self->listener >= 0 && (self->all ? carrick_device_promiscuous(self->listener, device)
+                                             : carrick_device_join(self->listener, device, address));
 }
 
 /* In the driver if it can, and else where the kernel has made a packet of it. */
@@ -153,10 +188,16 @@ static int xdp_attach(int program, uint32_t device) {
     return carrick_bpf_attach(program, device, BPF_XDP, XDP_FLAGS_SKB_MODE);
 }
 
-static bool xdp_bring_program(struct xdp *self, uint32_t device, uint32_t address) {
+static int xdp_load_for(int map, struct carrick_ip6_address address) {
+    if (is_none(address))
+        return xdp_load_all(map);
+    return carrick_address_is_ipv4(address) ? xdp_load(map, (uint32_t)address.low) : xdp_load6(map, address);
+}
+
+static bool xdp_bring_program(struct xdp *self, uint32_t device, struct carrick_ip6_address address) {
     const uint32_t queue = 0;
     int map = carrick_bpf_map(BPF_MAP_TYPE_XSKMAP, 1);
-    int program = map < 0 ? -1 : address ? xdp_load(map, address) : xdp_load_all(map);
+    int program = map < 0 ? -1 : xdp_load_for(map, address);
     if (program >= 0 && carrick_bpf_update(map, &queue, &self->xsk.fd))
         self->link = xdp_attach(program, device);
     int why = errno;
@@ -211,7 +252,8 @@ static bool xdp_allowed(void) {
     return fd >= 0 && close(fd) == 0;
 }
 
-static bool xdp_setup(struct xdp *self, const char *name, uint32_t address, struct carrick_port_error *error) {
+static bool xdp_setup(struct xdp *self, const char *name, struct carrick_ip6_address address,
+                      struct carrick_port_error *error) {
     struct carrick_device device;
     if (!xdp_allowed() || !carrick_device_ask(name, &device)) {
         xdp_explain(name, errno, error);
@@ -227,7 +269,7 @@ static bool xdp_setup(struct xdp *self, const char *name, uint32_t address, stru
                                               .receiving = XDP_ARRIVING,
                                               .sending = XDP_LEAVING,
                                               .flags = XDP_USE_NEED_WAKEUP};
-    bool open = carrick_xsk_open(&self->xsk, &config) && (address || xdp_listen(self, device.index)) &&
+    bool open = carrick_xsk_open(&self->xsk, &config) && xdp_listen(self, device.index, address) &&
                 xdp_bring_program(self, device.index, address);
     if (!open)
         xdp_explain(name, errno, error);
@@ -235,7 +277,8 @@ static bool xdp_setup(struct xdp *self, const char *name, uint32_t address, stru
     return open;
 }
 
-struct carrick_port *carrick_xdp_open(const char *device, uint32_t address, struct carrick_port_error *error) {
+struct carrick_port *carrick_xdp_open(const char *device, struct carrick_ip6_address address,
+                                      struct carrick_port_error *error) {
     struct xdp *self = calloc(1, sizeof *self);
     if (!self) {
         snprintf(error->text, sizeof error->text, "There is not enough memory for a port.");

@@ -21,7 +21,7 @@ static struct carrick_stack *stack;
 static void open_one(void) {
     CHECK(carrick_loop_open(1500, 4, ends, &error));
     struct carrick_stack_config config = {
-        .program = &toy_program, .ports = {ends[0]}, .address = ADDRESS, .prefix = 24};
+        .program = &toy_program, .ports = {ends[0]}, .address = carrick_address_of_ipv4(ADDRESS), .prefix = 24};
     stack = carrick_stack_open(&config, &error);
     CHECK(stack);
 }

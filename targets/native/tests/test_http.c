@@ -175,15 +175,35 @@ static void addresses_are_read_strictly(void) {
                                       ".1.2.3", "1..2.3", "1.2.3.4x", "00001.2.3.4"};
     uint32_t address;
     uint16_t port;
-    CHECK(carrick_parse_address("10.0.0.255", 10, &address) && address == 0x0a0000ffu);
+    CHECK(carrick_parse_ipv4("10.0.0.255", 10, &address) && address == 0x0a0000ffu);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        CHECK(!carrick_parse_address(bad[i], strlen(bad[i]), &address));
+        CHECK(!carrick_parse_ipv4(bad[i], strlen(bad[i]), &address));
     CHECK(carrick_parse_port("65535", &port) && port == 65535);
     CHECK(!carrick_parse_port("0", &port) && !carrick_parse_port("65536", &port) && !carrick_parse_port("", &port) &&
           !carrick_parse_port("-1", &port));
 }
 
+/* Addresses of either version, as arguments and as text. */
+static void addresses_of_both_versions_are_read(void) {
+    static const char *const bad[] = {"fd00::1::2", "[fd00::1", "fd00::1]", "::ffff:10.0.0.1", "[]", "", "10.0.0"};
+    const struct carrick_ip6_address six = {UINT64_C(0xfd00) << 48, 0x1f};
+    struct carrick_ip6_address address;
+    char text[CARRICK_ADDRESS_TEXT], words_text[64], *words[3];
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK(!carrick_parse_address(bad[i], strlen(bad[i]), &address));
+    CHECK(carrick_parse_address("[fd00::1f]", 10, &address) && address.high == six.high && address.low == six.low);
+    CHECK(carrick_parse_address("fd00::1f/64", 8, &address) && address.high == six.high && address.low == six.low);
+    carrick_show_address(address, text);
+    CHECK(strcmp(text, "fd00::1f") == 0);
+    CHECK(carrick_parse_address("10.0.0.9", 8, &address) && carrick_address_is_ipv4(address));
+    carrick_show_address(address, text);
+    CHECK(strcmp(text, "10.0.0.9") == 0);
+    CHECK(carrick_parse_words("[fd00::1f]:80:2", words_text, sizeof words_text, words, 3));
+    CHECK(strcmp(words[0], "[fd00::1f]") == 0 && strcmp(words[1], "80") == 0 && strcmp(words[2], "2") == 0);
+}
+
 int main(void) {
+    addresses_of_both_versions_are_read();
     requests_are_read_as_they_should();
     what_follows_a_head_is_left();
     ranges_are_cut_from_the_file();

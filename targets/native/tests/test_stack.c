@@ -33,7 +33,7 @@ static struct carrick_stack *open_stack(struct carrick_port *port, uint32_t addr
     const char *settings[] = {setting, NULL};
     struct carrick_stack_config config = {.program = &toy_program,
                                           .ports = {port},
-                                          .address = address,
+                                          .address = carrick_address_of_ipv4(address),
                                           .prefix = 24,
                                           .settings = settings,
                                           .requests = 16};
@@ -68,7 +68,7 @@ static void an_echo_server_echoes(void) {
     uint8_t out[1000], in[1000];
     open_pair(stacks, NULL);
     void *echo = carrick_echo_application.start(stacks[0], "7", &error);
-    CHECK(echo && carrick_connect(stacks[1], 0, SERVER, 7, note, &connected) == 0);
+    CHECK(echo && carrick_connect(stacks[1], 0, carrick_address_of_ipv4(SERVER), 7, note, &connected) == 0);
     CHECK(connected.count == 0); /* never from within the request */
     turn_until(stacks, &connected, 1);
     CHECK(connected.value >= 49152 && connected.value <= 65535);
@@ -90,12 +90,13 @@ static void a_stream_takes_no_more_at_once_than_its_program(void) {
     program.request_most = 300;
     struct carrick_port *ends[2];
     CHECK(carrick_loop_open(1500, 4, ends, &error));
-    struct carrick_stack_config config = {.program = &program, .ports = {ends[0]}, .address = CLIENT, .prefix = 24};
+    struct carrick_stack_config config = {
+        .program = &program, .ports = {ends[0]}, .address = carrick_address_of_ipv4(CLIENT), .prefix = 24};
     struct carrick_stack *stacks[2] = {carrick_stack_open(&config, &error), open_stack(ends[1], SERVER, NULL)};
     CHECK(stacks[0] && stacks[1]);
     struct result connected = {0}, sent = {0};
     uint8_t out[1000] = {1};
-    CHECK(carrick_connect(stacks[0], 1, SERVER, 7, note, &connected) == 0);
+    CHECK(carrick_connect(stacks[0], 1, carrick_address_of_ipv4(SERVER), 7, note, &connected) == 0);
     turn_until(stacks, &connected, 1);
     CHECK(carrick_send(stacks[0], connected.value, out, sizeof out, note, &sent) == 0);
     turn_until(stacks, &sent, 1);
@@ -108,7 +109,7 @@ static void a_full_core_makes_requests_wait(void) {
     struct result connected = {0}, sent = {0};
     uint8_t out[100] = {1};
     open_pair(stacks, NULL);
-    CHECK(carrick_connect(stacks[1], 1, SERVER, 7, note, &connected) == 0);
+    CHECK(carrick_connect(stacks[1], 1, carrick_address_of_ipv4(SERVER), 7, note, &connected) == 0);
     turn_until(stacks, &connected, 1);
     CHECK(connected.value == 1);
     for (int i = 0; i < 16; i++) /* four fit into the core, four more into the wire */
@@ -130,11 +131,11 @@ static void a_taken_port_is_passed_over(void) {
     struct carrick_stack *stacks[2];
     struct result chosen = {0}, given = {0};
     open_pair(stacks, "taken=3");
-    CHECK(carrick_connect(stacks[1], 0, SERVER, 7, note, &chosen) == 0);
+    CHECK(carrick_connect(stacks[1], 0, carrick_address_of_ipv4(SERVER), 7, note, &chosen) == 0);
     turn_until(stacks, &chosen, 1);
     close_pair(stacks);
     open_pair(stacks, "taken=1");
-    CHECK(carrick_connect(stacks[1], 99, SERVER, 7, note, &given) == 0);
+    CHECK(carrick_connect(stacks[1], 99, carrick_address_of_ipv4(SERVER), 7, note, &given) == 0);
     for (int i = 0; i < 10; i++)
         (void)carrick_stack_turn(stacks[1]);
     CHECK(given.count == 1 && given.status == CARRICK_IN_USE);              /* who asks for a port is told */
@@ -217,7 +218,7 @@ static uint64_t time_of(const struct carrick_stack *stack) {
 }
 
 static void connect_and_stop(void *user) {
-    CHECK(carrick_connect(watched.stack, 1, SERVER, 7, note, user) == 0);
+    CHECK(carrick_connect(watched.stack, 1, carrick_address_of_ipv4(SERVER), 7, note, user) == 0);
     carrick_stack_linger(watched.stack, 1000000000, 7);
 }
 
@@ -244,7 +245,7 @@ static void a_request_between_turns_has_its_own_time(void) {
     open_pair(stacks, NULL);
     (void)carrick_stack_turn(stacks[1]);
     uint64_t before = time_of(stacks[1]);
-    CHECK(carrick_connect(stacks[1], 1, SERVER, 7, note, &connected) == 0);
+    CHECK(carrick_connect(stacks[1], 1, carrick_address_of_ipv4(SERVER), 7, note, &connected) == 0);
     CHECK(carrick_stack_counter(stacks[1], "called") >= before && carrick_stack_now(stacks[1]) >= before);
     close_pair(stacks);
 }

@@ -146,7 +146,7 @@ static void a_vlan_tag_stays_in_its_frame(void) {
 
 /* Twice, since whoever ends leaves the device as it was. */
 static void the_same_by_af_xdp(void) {
-    uint32_t address = 0;
+    struct carrick_ip6_address address;
     CHECK(carrick_parse_address(US, sizeof US - 1, &address));
     for (int times = 0; times < 2; times++) {
         struct carrick_port *port = carrick_xdp_open("ours0", address, &error);

@@ -14,8 +14,8 @@
 #ifndef CARRICK_APP_H
 #define CARRICK_APP_H
 
+#include "carrick/address.h"
 #include "carrick/port.h"
-#include "carrick/program.h"
 
 struct carrick_stack;
 
@@ -23,9 +23,9 @@ struct carrick_stack_config {
     const struct carrick_program *program;
     struct carrick_port *ports[CARRICK_INTERFACES]; /* one; of a program in the network, one for each interface. The
                                                        rest NULL. The stack closes them, also if it cannot be opened */
-    uint32_t address;                               /* IPv4, host order, as all addresses here */
-    uint32_t prefix;                                /* 0..32 */
-    uint32_t gateway;                               /* 0: none */
+    struct carrick_ip6_address address;             /* of the program's version, as all addresses here */
+    uint32_t prefix;                                /* 0..32, over IPv6 0..128 */
+    struct carrick_ip6_address gateway;             /* all 0: none */
     uint64_t seed;     /* of all that is random; take it from getrandom() where nobody needs to repeat a run */
     uint32_t requests; /* most open requests, a power of two; 0: four for each connection */
     const char *const
@@ -89,10 +89,13 @@ bool carrick_changes_open(struct carrick_changes *changes, struct carrick_stack 
 void carrick_stack_act_for(struct carrick_stack *stack, uint32_t owner);
 
 /* The address it was opened with. */
-uint32_t carrick_stack_address(const struct carrick_stack *stack);
+struct carrick_ip6_address carrick_stack_address(const struct carrick_stack *stack);
 
 /* The most instances that the program can have of what it has most of: of a stream's, connections. */
 uint32_t carrick_stack_capacity(const struct carrick_stack *stack);
+
+/* Whether the program's packets can have this address: it is of the same version of the Internet Protocol. */
+bool carrick_stack_speaks_to(const struct carrick_stack *stack, struct carrick_ip6_address address);
 
 /* The next of the dynamic ports (RFC 6335 6), for those who want any; it may be in use. */
 uint16_t carrick_stack_next_port(struct carrick_stack *stack);
@@ -114,7 +117,7 @@ bool carrick_stack_has(const struct carrick_stack *stack, const char *call);
 
 /* The two ends of a connection; 0 for what the program's id of it does not have. */
 struct carrick_ends {
-    uint32_t local_address, remote_address;
+    struct carrick_ip6_address local_address, remote_address;
     uint16_t local_port, remote_port;
 };
 
@@ -127,7 +130,7 @@ typedef void (*carrick_done_fn)(void *user, enum carrick_status status, uint64_t
 
 /*
  * The requests return 0 if `done` will be called, CARRICK_AGAIN if too many requests are open, CARRICK_BAD_ARG if the
- * program has no such call.
+ * program has no such call or an address is of the other version of the Internet Protocol.
  */
 
 /* Value: the listener's handle. */
@@ -135,7 +138,7 @@ int carrick_listen(struct carrick_stack *stack, uint16_t port, uint32_t backlog,
 /* Value: the handle of the next connection that a peer opened; of an RPC whose request has come whole. */
 int carrick_accept(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user);
 /* Value: the connection's handle. `local_port` 0: a free one is chosen. */
-int carrick_connect(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
+int carrick_connect(struct carrick_stack *stack, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
                     carrick_done_fn done, void *user);
 /* Names the request that was begun last, as long as it is open. */
 uint32_t carrick_last_request(const struct carrick_stack *stack);
@@ -144,7 +147,7 @@ uint32_t carrick_last_request(const struct carrick_stack *stack);
 int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carrick_done_fn done, void *user);
 /* Shape `message`: both ends open. Value: the handle of what joins them.
  * Shape `rpc`: clients and servers open `local_port`; address and port are those of no peer. Value: the endpoint. */
-int carrick_open(struct carrick_stack *stack, uint16_t local_port, uint32_t address, uint16_t port,
+int carrick_open(struct carrick_stack *stack, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
                  carrick_done_fn done, void *user);
 /* Value: bytes taken, 1..len; of a message all. `len` at least 1. CARRICK_BUSY: no room for the message now. */
 int carrick_send(struct carrick_stack *stack, uint64_t connection, const void *data, uint32_t len, carrick_done_fn done,
@@ -233,8 +236,8 @@ int carrick_reset(struct carrick_stack *stack, uint64_t stream, carrick_done_fn 
 /* Shape `rpc`. `data` stays as it is until the request has ended. */
 
 /* A client's request to a server. Value: the RPC's handle. CARRICK_NO_ROOM, CARRICK_BUSY: not now. */
-int carrick_request(struct carrick_stack *stack, uint64_t endpoint, uint32_t address, uint16_t port, const void *data,
-                    uint32_t len, carrick_done_fn done, void *user);
+int carrick_request(struct carrick_stack *stack, uint64_t endpoint, struct carrick_ip6_address address, uint16_t port,
+                    const void *data, uint32_t len, carrick_done_fn done, void *user);
 /* The request of an RPC that was accepted. Value: its bytes, as many as fit into `len`. */
 int carrick_recv_request(struct carrick_stack *stack, uint64_t rpc, void *data, uint32_t len, carrick_done_fn done,
                          void *user);

@@ -42,7 +42,8 @@ struct carrick_host_config {
     struct carrick_port *const *ports; /* of a program in the network: those of its interfaces, in order */
     uint32_t port_count;
     struct carrick_config core; /* complete but for `mtu`, which is that of the ports (or less), and `trace` */
-    uint32_t prefix, gateway;
+    uint32_t prefix;
+    struct carrick_ip6_address gateway; /* as in struct carrick_stack_config */
     FILE *records;
     uint32_t number;
 };

@@ -22,8 +22,7 @@
 #ifndef CARRICK_NEIGHBOUR_H
 #define CARRICK_NEIGHBOUR_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "carrick/address.h"
 
 #define CARRICK_NEIGHBOURS 64u /* a power of two */
 
@@ -38,7 +37,7 @@ enum carrick_neighbour_state {
 };
 
 struct carrick_neighbour {
-    uint32_t address;
+    struct carrick_ip6_address address;
     uint8_t state;
     uint8_t asked; /* INCOMPLETE, PROBE: how often */
     uint8_t mac[6];
@@ -53,20 +52,30 @@ struct carrick_neighbours {
 };
 
 /* The neighbour to whom a packet is to be sent; NULL: no slot is free. The packet can go if neighbour_has_mac. */
-struct carrick_neighbour *neighbour_use(struct carrick_neighbours *cache, uint64_t now, uint32_t address);
+struct carrick_neighbour *neighbour_use(struct carrick_neighbours *cache, uint64_t now,
+                                        struct carrick_ip6_address address);
 
 static inline bool neighbour_has_mac(const struct carrick_neighbour *n) {
     return n->state >= CARRICK_NEIGHBOUR_REACHABLE && n->state <= CARRICK_NEIGHBOUR_PROBE;
 }
 
 /* A packet came from a neighbour, with this hardware address. */
-void neighbour_confirm(struct carrick_neighbours *cache, uint64_t now, uint32_t address, const uint8_t *mac);
+void neighbour_confirm(struct carrick_neighbours *cache, uint64_t now, struct carrick_ip6_address address,
+                       const uint8_t *mac);
 
 /* A neighbour answered us. Returns whether packets that wait for it can go. */
-bool neighbour_answered(struct carrick_neighbours *cache, uint64_t now, uint32_t address, const uint8_t *mac);
+bool neighbour_answered(struct carrick_neighbours *cache, uint64_t now, struct carrick_ip6_address address,
+                        const uint8_t *mac);
 
 /* A neighbour said its hardware address unasked; `add`: remember it if it is new. Returns the same. */
-bool neighbour_announced(struct carrick_neighbours *cache, uint32_t address, const uint8_t *mac, bool add);
+bool neighbour_announced(struct carrick_neighbours *cache, struct carrick_ip6_address address, const uint8_t *mac,
+                         bool add);
+
+/* The hardware address of a neighbour, NULL: it is not known. */
+const uint8_t *neighbour_mac(struct carrick_neighbours *cache, struct carrick_ip6_address address);
+
+/* A neighbour may be elsewhere: it is asked when the next packet is sent to it. */
+void neighbour_doubt(struct carrick_neighbours *cache, struct carrick_ip6_address address);
 
 enum neighbour_step {
     NEIGHBOUR_NOTHING,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands between a port and a core: Ethernet framing, ARP (RFC 826), ICMP echo (RFC 792), the next hop. One
- * address. Owns the neighbour cache and the few frames that wait for an answer; everything is inside the struct but the
- * buffers of those frames.
+ * What stands between a port and a core: Ethernet framing, the next hop, and for IPv4 ARP (RFC 826) and ICMP echo
+ * (RFC 792), for IPv6 neighbour discovery (RFC 4861) and ICMPv6 echo (RFC 4443). One address. Owns the neighbour cache
+ * and the few frames that wait for an answer; everything is inside the struct but the buffers of those frames.
  */
 #ifndef CARRICK_NET_H
 #define CARRICK_NET_H
@@ -15,7 +15,7 @@
 
 enum carrick_net_counter {
     CARRICK_NET_SHORT,      /* frames shorter than their headers */
-    CARRICK_NET_OTHER_TYPE, /* neither IPv4 nor ARP */
+    CARRICK_NET_OTHER_TYPE, /* neither the version of the Internet Protocol nor ARP for IPv4 */
     CARRICK_NET_BAD_ARP,
     CARRICK_NET_BAD_ICMP,     /* malformed, fragmented or with a wrong checksum */
     CARRICK_NET_OTHER_ICMP,   /* not an echo request, nor an error for a program that reads reports */
@@ -26,6 +26,9 @@ enum carrick_net_counter {
     CARRICK_NET_ECHOES,       /* answered */
     CARRICK_NET_ARP_REPLIES,  /* sent */
     CARRICK_NET_ARP_REQUESTS, /* sent */
+    CARRICK_NET_BAD_DISCOVERY,
+    CARRICK_NET_ADVERTISEMENTS, /* sent */
+    CARRICK_NET_SOLICITATIONS,  /* sent */
     CARRICK_NET_COUNTERS
 };
 
@@ -33,12 +36,14 @@ enum carrick_net_counter {
 extern const char *const carrick_net_counter_names[CARRICK_NET_COUNTERS];
 
 struct carrick_net_config {
-    uint32_t address; /* host order, as all addresses here */
-    uint32_t prefix;  /* 0..32 */
-    uint32_t gateway; /* 0: none */
-    uint32_t mtu;     /* bytes of a packet: at most the port's */
-    bool whole;       /* the program makes whole frames: nothing stands between it and the port */
-    bool reports;     /* the core takes ICMP errors */
+    uint32_t address;                              /* host order, as all addresses here */
+    uint32_t prefix;                               /* 0..32, or 0..128 of address6 */
+    uint32_t gateway;                              /* 0: none */
+    struct carrick_ip6_address address6, gateway6; /* over IPv6, in place of both */
+    uint32_t mtu;                                  /* bytes of a packet: at most the port's */
+    bool whole;   /* the program makes whole frames: nothing stands between it and the port */
+    bool six;     /* packets are of IPv6 */
+    bool reports; /* the core takes ICMP errors */
     bool ethernet;
     uint8_t mac[6];
 };
@@ -48,7 +53,8 @@ struct carrick_net {
     struct carrick_neighbours neighbours;
     uint8_t *memory;
     uint32_t stride;
-    struct carrick_frame waiting[CARRICK_WAITING]; /* len 0: free */
+    struct carrick_frame waiting[CARRICK_WAITING];           /* len 0: free */
+    struct carrick_ip6_address waiting_for[CARRICK_WAITING]; /* the next hops */
     struct carrick_frame replies[CARRICK_REPLIES];
     uint32_t replies_head, replies_tail;
     uint64_t counters[CARRICK_NET_COUNTERS];
@@ -58,8 +64,8 @@ struct carrick_net {
 bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *config);
 void carrick_net_close(struct carrick_net *net);
 
-/* Sorts received frames: what is ours is dealt with (what it owes waits for carrick_net_owed), the IPv4 packets for a
- * core go to packets and lens, which have room for `count`. Returns how many those are. */
+/* Sorts received frames: what is ours is dealt with (what it owes waits for carrick_net_owed), the packets for a core
+ * go to packets and lens, which have room for `count`. Returns how many those are. */
 uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frames, uint32_t count,
                              const uint8_t **packets, uint32_t *lens);
 

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "carrick/address.h"
+
 #define CARRICK_PORT_BATCH   64u /* most frames of one receive or reserve */
 #define CARRICK_ETHER_HEADER 14u
 #define CARRICK_INTERFACES   8u /* most ports of a stack */
@@ -112,7 +114,7 @@ struct carrick_port *carrick_tun_open(const char *device, struct carrick_port_er
 
 /* The packets that are the stack's: of an IP protocol, to its address. */
 struct carrick_port_taken {
-    uint32_t address;
+    struct carrick_ip6_address address;
     uint8_t protocol;
 };
 
@@ -125,11 +127,12 @@ struct carrick_port *carrick_packet_open(const char *device, const struct carric
                                          struct carrick_port_error *error);
 
 /* A socket of AF_XDP on a network device (level 2) that has one queue, in memory shared with the kernel, and a program
- * at the device that hands over what is for `address`: its packets, and ARP; 0: everything, also frames for other
- * hosts. All else goes on to the kernel's own stack. The program goes with the port, also where the process is killed.
- * Checksums that the sender's offload left undone stay so, since nothing tells of them: `ethtool -K DEV tx off` at the
- * other end of a pair of devices. */
-struct carrick_port *carrick_xdp_open(const char *device, uint32_t address, struct carrick_port_error *error);
+ * at the device that hands over what is for `address`: its packets, and ARP or neighbour discovery; all 0:
+ * everything, also frames for other hosts. All else goes on to the kernel's own stack. The program goes with the port,
+ * also where the process is killed. Checksums that the sender's offload left undone stay so, since nothing tells of
+ * them: `ethtool -K DEV tx off` at the other end of a pair of devices. */
+struct carrick_port *carrick_xdp_open(const char *device, struct carrick_ip6_address address,
+                                      struct carrick_port_error *error);
 
 /* Packets inside UDP datagrams between two processes, no privilege needed. `spec`: LOCALPORT:PEERPORT on 127.0.0.1, or
  * LOCALIP:PORT:PEERIP:PORT. */

@@ -12,7 +12,8 @@
 
 /* Kinds beside those of enum carrick_trace_kind. */
 enum carrick_record_kind {
-    /* First of each host. Words: the program's source hash, the address, the MTU, the seed, then each parameter. */
+    /* First of each host. Words: the program's source hash, the first and the last 64 bits of the address, the MTU, the
+     * seed, then each parameter. */
     CARRICK_RECORD_OPENED = 256,
     /* A packet that the core made, or that goes to it. Number: its bytes, which are in the words. */
     CARRICK_RECORD_SENT,

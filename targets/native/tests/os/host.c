@@ -96,7 +96,7 @@ static bool host_open(struct host *host, struct carrick_port_error *error) {
     }
     struct carrick_stack_config config = {.program = checked(),
                                           .ports = {host->faulty ? faulty : port},
-                                          .address = node_address(host->node),
+                                          .address = carrick_address_of_ipv4(node_address(host->node)),
                                           .prefix = 24,
                                           .settings = host->settings,
                                           .seed = os_random(UINT32_MAX)};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Neighbour discovery (RFC 4861 §7): says who we are, and finds out who the next hop is. */
+#include "carrick/report6.h"
+#include "net/net.h"
+
+#define SOLICITATION     135u
+#define ADVERTISEMENT    136u
+#define SOURCE_OPTION    1u /* the hardware address of the sender */
+#define TARGET_OPTION    2u /* that of the target */
+#define OPTION_UNIT      8u
+#define MESSAGE_LEN      24u  /* without options */
+#define HOP_LIMIT        255u /* of a packet that no router has forwarded */
+#define FLAG_SOLICITED   UINT32_C(0x40000000)
+#define FLAG_OVERRIDE    UINT32_C(0x20000000)
+#define ALL_NODES_HIGH   (UINT64_C(0xff02) << 48)
+#define ALL_NODES_LOW    UINT64_C(1)
+#define SOLICITED_LOW    UINT64_C(0x1ff000000)
+#define SOLICITED_SUFFIX UINT64_C(0xffffff)
+
+/* The group of all that have the last bits of an address (RFC 4291 §2.7.1). */
+static struct carrick_ip6_address solicited_node(struct carrick_ip6_address address) {
+    return (struct carrick_ip6_address){ALL_NODES_HIGH, SOLICITED_LOW | (address.low & SOLICITED_SUFFIX)};
+}
+
+static bool is_group(struct carrick_ip6_address address) {
+    return address.high >> 56 == 0xff;
+}
+
+static bool is_unspecified(struct carrick_ip6_address address) {
+    return (address.high | address.low) == 0;
+}
+
+bool net_discovery_is_for_us(const struct carrick_net *net, struct carrick_ip6_address to) {
+    const struct carrick_ip6_address all_nodes = {ALL_NODES_HIGH, ALL_NODES_LOW};
+    return carrick_ip6_same(to, net->config.address6) || carrick_ip6_same(to, all_nodes) ||
+           carrick_ip6_same(to, solicited_node(net->config.address6));
+}
+
+/* The hardware address of a group (RFC 2464 §7). */
+static void group_mac(struct carrick_ip6_address group, uint8_t mac[6]) {
+    mac[0] = mac[1] = 0x33;
+    carrick_store32(mac + 2, (uint32_t)group.low);
+}
+
+/* The hardware address in an option of this kind; NULL: there is none. `*whole` becomes false if options are malformed
+ * (RFC 4861 §4.6). */
+static const uint8_t *option(const uint8_t *options, uint32_t len, uint8_t kind, bool *whole) {
+    const uint8_t *found = NULL;
+    while (len > 0) {
+        uint32_t size = len >= 2 ? options[1] * OPTION_UNIT : 0;
+        if (size == 0 || size > len) {
+            *whole = false;
+            return NULL;
+        }
+        if (options[0] == kind && size == OPTION_UNIT)
+            found = options + 2;
+        options += size;
+        len -= size;
+    }
+    return found;
+}
+
+/* A solicitation or an advertisement with one option: our hardware address. */
+static void discovery_send(struct carrick_net *net, uint8_t type, const uint8_t *mac, struct carrick_ip6_address to,
+                           struct carrick_ip6_address target, uint32_t flags) {
+    struct carrick_ip6 ip = {.src = net->config.address6, .dst = to, .protocol = CARRICK_ICMP6, .ttl = HOP_LIMIT};
+    const uint32_t len = MESSAGE_LEN + OPTION_UNIT;
+    uint8_t *message = net_icmp6_owe(net, mac, &ip, len);
+    if (!message)
+        return;
+    message[0] = type;
+    message[1] = 0;
+    carrick_store32(message + 4, flags);
+    carrick_ip6_store(message + 8, target);
+    message[MESSAGE_LEN] = type == SOLICITATION ? SOURCE_OPTION : TARGET_OPTION;
+    message[MESSAGE_LEN + 1] = 1;
+    memcpy(message + MESSAGE_LEN + 2, net->config.mac, 6);
+    net_icmp6_finish(&ip, message, len);
+    net->counters[type == SOLICITATION ? CARRICK_NET_SOLICITATIONS : CARRICK_NET_ADVERTISEMENTS]++;
+}
+
+void net_discovery_ask(struct carrick_net *net, struct carrick_ip6_address address, const uint8_t *mac) {
+    uint8_t everybody[6];
+    struct carrick_ip6_address group = solicited_node(address);
+    group_mac(group, everybody);
+    discovery_send(net, SOLICITATION, mac ? mac : everybody, mac ? address : group, address, 0);
+}
+
+/* Somebody asks for a hardware address (RFC 4861 §7.2.3, §7.2.4). */
+static bool take_solicitation(struct carrick_net *net, const struct carrick_frame *frame, const struct carrick_ip6 *ip,
+                              const uint8_t *message) {
+    bool whole = true, nobody = is_unspecified(ip->src);
+    struct carrick_ip6_address target = carrick_ip6_load(message + 8);
+    const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, SOURCE_OPTION, &whole);
+    if (!whole || is_group(target) || is_group(ip->src) || carrick_ip6_same(ip->src, net->config.address6) ||
+        (nobody && (mac || !is_group(ip->dst))) || (mac && (mac[0] & 1)))
+        return false;
+    if (!carrick_ip6_same(target, net->config.address6))
+        return true;
+    if (mac && neighbour_announced(&net->neighbours, ip->src, mac, true))
+        net_waiting_settle(net, ip->src, mac);
+    if (!nobody) {
+        discovery_send(net, ADVERTISEMENT, frame->data + 6, ip->src, target, FLAG_SOLICITED | FLAG_OVERRIDE);
+        return true;
+    }
+    /* It wants to know whether it may take our address: all are told that it may not. */
+    const struct carrick_ip6_address all_nodes = {ALL_NODES_HIGH, ALL_NODES_LOW};
+    uint8_t everybody[6];
+    group_mac(all_nodes, everybody);
+    discovery_send(net, ADVERTISEMENT, everybody, all_nodes, target, FLAG_OVERRIDE);
+    return true;
+}
+
+/* A neighbour says its hardware address (RFC 4861 §7.2.5). */
+static bool take_advertisement(struct carrick_net *net, uint64_t now, const struct carrick_ip6 *ip,
+                               const uint8_t *message) {
+    bool whole = true;
+    uint32_t flags = carrick_load32(message + 4);
+    struct carrick_neighbours *cache = &net->neighbours;
+    struct carrick_ip6_address target = carrick_ip6_load(message + 8);
+    const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, TARGET_OPTION, &whole);
+    const uint8_t *known = neighbour_mac(cache, target);
+    if (!whole || is_group(target) || carrick_ip6_same(target, net->config.address6) || (mac && (mac[0] & 1)) ||
+        (is_group(ip->dst) && (flags & FLAG_SOLICITED)))
+        return false;
+    if (!mac && !known)
+        return true;
+    if (known && mac && !(flags & FLAG_OVERRIDE) && memcmp(known, mac, 6) != 0) {
+        neighbour_doubt(cache, target);
+        return true;
+    }
+    uint8_t said[6];
+    memcpy(said, mac ? mac : known, sizeof said);
+    bool can_go = flags & FLAG_SOLICITED ? neighbour_answered(cache, now, target, said)
+                                         : neighbour_announced(cache, target, said, false);
+    if (can_go)
+        net_waiting_settle(net, target, said);
+    return true;
+}
+
+bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
+                           const struct carrick_ip6 *ip, const uint8_t *message) {
+    uint8_t type = message[0];
+    if (!net->config.ethernet || (type != SOLICITATION && type != ADVERTISEMENT))
+        return false;
+    bool valid =
+        message[1] == 0 && ip->ttl == HOP_LIMIT && ip->payload_len >= MESSAGE_LEN &&
+        (type == SOLICITATION ? take_solicitation(net, frame, ip, message) : take_advertisement(net, now, ip, message));
+    net->counters[CARRICK_NET_BAD_DISCOVERY] += !valid;
+    return true;
+}
