@@ -83,11 +83,13 @@ impl Figure {
         let mine = || tables.iter().filter(|table| table.kind == self.of());
         let groups = || mine().flat_map(|table| table.groups.iter().map(move |group| (table, group)));
         let several = groups().any(|(_, group)| group.seeds.len() > 1);
-        let flows =
-            groups().flat_map(|(table, group)| self.flows(group).into_iter().map(move |f| (table, group, f)));
-        let all: Vec<(&Table, &Group, Option<Line>)> = flows.collect();
+        let flows = |(table, group)| {
+            let own = self.flows(group).into_iter().enumerate();
+            own.map(move |(rank, flow)| (rank, (table, group, flow)))
+        };
+        let (count, all) = some_of_each(groups().flat_map(flows).collect());
         let mut curves = Vec::new();
-        for (colour, (table, group, flow)) in all.iter().copied().take(GROUPS).enumerate() {
+        for (colour, (table, group, flow)) in all.into_iter().enumerate() {
             let mut name = table.label.clone();
             if !group.values.is_empty() {
                 name.extend([", ", &group.values]);
@@ -102,8 +104,7 @@ impl Figure {
                 curves[first].label.extend(["; bottleneck ", bottleneck]);
             }
         }
-        let count = all.len();
-        let left = (count > GROUPS).then(|| format!("The first {GROUPS} of {count} are shown."));
+        let left = (count > GROUPS).then(|| format!("{GROUPS} of {count} are shown."));
         let (title, x, mut y) = self.axes();
         let mut title = title.to_owned();
         if let (Figure::Samples, Some([field, unit])) = (self, groups().next().map(|(_, g)| &*g.texts)) {
@@ -192,6 +193,16 @@ impl Figure {
             Figure::Samples => add(name.to_owned(), samples_of(group, flow), false, false),
         }
     }
+}
+
+/// Returns how many lines there are, and those that are drawn: of each group the first ones, in their order.
+fn some_of_each<T>(lines: Vec<(usize, T)>) -> (usize, Vec<T>) {
+    let count = lines.len();
+    let mut ranked: Vec<(usize, (usize, T))> = lines.into_iter().enumerate().collect();
+    ranked.sort_by_key(|(_, (rank, _))| *rank);
+    ranked.truncate(GROUPS);
+    ranked.sort_by_key(|(place, _)| *place);
+    (count, ranked.into_iter().map(|(_, (_, line))| line).collect())
 }
 
 /// The value that so many percent of sorted ones are not above.

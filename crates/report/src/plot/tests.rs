@@ -88,6 +88,17 @@ fn contexts_of_several_hosts_are_in_one_drawing() {
 }
 
 #[test]
+fn of_many_lines_each_group_has_some() {
+    let lines = (0..12).map(|n| format!("1,1000,0,{n},cwnd,bytes,9,a\n1,1000,1,{n},cwnd,bytes,9,b\n"));
+    let text =
+        lines.fold("seed,sampled_ns,host,context,field,unit,value,features\n".to_owned(), |t, l| t + &l);
+    let chart = Figure::Samples.chart(&[table("x", &text)]);
+    let of = |features: &str| chart.curves.iter().filter(|c| c.label.contains(features)).count();
+    assert_eq!((of("features=a"), of("features=b")), (4, 4));
+    assert_eq!(chart.note.as_deref(), Some("8 of 24 are shown."));
+}
+
+#[test]
 fn the_bottleneck_is_named() {
     let named =
         TIMELINE.replace(",time_ns,", ",bottleneck,time_ns,").replace("1,0,100", "1,0,s0:s1 (9 % used),100");
