@@ -121,9 +121,9 @@ class Layers:
     a sample of it is."""
 
     rows, peers, aims, wanted = [], [], (), "none; the figures are information"
-    how = ("The time of all processors that a request takes, both ends together, by where they were when they were looked at "
+    how = ("The time of all processors that a request takes, both ends together, by location, sampled "
            f"({HERTZ} times a second, perf's cpu-clock); what holds interrupts off is seen where it lets them on again. The transport is its "
-           "programs, or Linux's TCP, UDP and IP; its maps and helpers stand apart. Scheduling is with interrupts and clocks.")
+           "programs, or Linux's TCP, UDP and IP; its maps and helpers are separate. Scheduling is with interrupts and clocks.")
 
     def __init__(self, title, ways):
         if lacking():

@@ -8,7 +8,7 @@ use carrick_tests::build::root;
 use carrick_tests::command::done;
 
 /// Words and phrases that readers stumble over, each with the one to write. Code and quoted programs may have them.
-const WORDS: [(&str, &str); 13] = [
+const WORDS: [(&str, &str); 29] = [
     ("octet", "byte"),
     ("octets", "bytes"),
     ("mend", "fix"),
@@ -22,11 +22,30 @@ const WORDS: [(&str, &str); 13] = [
     ("overtaken", "delivered out of order"),
     ("turns of", "iterations of"),
     ("the house", "this repository"),
+    ("told", "reported"),
+    ("tell", "report, distinguish"),
+    ("tells", "reports, says"),
+    ("sent again", "retransmitted"),
+    ("looked at", "inspected, sampled"),
+    ("looks at", "inspects, reads"),
+    ("asks for", "requests"),
+    ("ask for", "request"),
+    ("is asked", "is requested"),
+    ("goes out", "is sent"),
+    ("arrives twice", "is duplicated"),
+    ("arrive twice", "are duplicated"),
+    ("somebody", "the process that, the user that"),
+    ("nobody", "no process, no user"),
+    ("stands", "is, represents"),
+    ("stand", "are, represent"),
 ];
 
-/// The text without what stands between backquotes.
+/// The text without code, between backquotes, and without the targets of links.
 fn without_code(line: &str) -> String {
-    line.split('`').step_by(2).collect::<Vec<_>>().join("_")
+    let text = line.split('`').step_by(2).collect::<Vec<_>>().join("_");
+    let mut parts = text.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "_" + part.split_once(')').map_or(part, |(_, behind)| behind))
 }
 
 /// The forbidden words of a text of one line, with what to write.
@@ -117,6 +136,8 @@ fn help_has_plain_words() {
 fn the_check_finds_words_in_prose_and_nowhere_else() {
     assert_eq!(forbidden("Octets, turns of a loop").len(), 2);
     assert!(forbidden("the `octets` of a row, octet_count, turns each packet").is_empty());
+    assert!(forbidden("[a page](octet.md) and [`mend`](mend.md#mend)").is_empty());
+    assert_eq!(forbidden("[octets](a.md), then (mend)").len(), 2);
     assert_eq!(prose("a\n```c\nint octets;\n```\nb"), [(1, "a"), (5, "b")]);
     assert_eq!(
         rendered("error: x\n 1 | uint8 octets;\n  | ^^^ here"),

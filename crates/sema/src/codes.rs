@@ -263,7 +263,7 @@ code_table! {
     PACKET_PARAMETER = 474, "a packet that is passed to a function", "0474";
     REPEATED_CONDITION = 475, "a condition that has been tested before", "0475";
     PAYLOAD_ALIGN = 478, "an alignment that no payload has", "0478";
-    MANY_BLUEPRINTS = 479, "an event that needs room for very many packets", "0479";
+    MANY_BLUEPRINTS = 479, "an event that needs space for very many packets", "0479";
     REQUIRE_SCOPE = 480, "a requirement on more than parameters", "0480";
     REQUIRE_DEFAULTS = 481, "defaults that do not meet a requirement", "0481";
     STRUCT_TOO_LARGE = 482, "a struct that is too large", "0482";

@@ -83,7 +83,7 @@ impl Checker<'_> {
                     return self.not_covered(
                         codes::CRC_ONES,
                         count.span,
-                        "1 to 64 bytes of ones can stand before something",
+                        "expected 1 to 64 bytes of ones before the covered data",
                     );
                 }
                 Some(CrcPart::Ones(count_value as u32))

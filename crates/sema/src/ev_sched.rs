@@ -84,7 +84,7 @@ impl Checker<'_> {
         let Some((name, args)) = block(e) else {
             return self.misshapen(
                 Scheduled::Events,
-                "this is not a way to schedule events".into(),
+                "expected a scheduling block for events".into(),
                 e.span,
                 "write `strict_priority(timer_event, net_event, app_event)`",
             );
@@ -167,7 +167,7 @@ impl Checker<'_> {
                     _ => None,
                 })?;
                 if !matches!(self.program.events[event.index()].kind, EventKind::Net | EventKind::App) {
-                    let message = format!("`{name}` is no event that waits");
+                    let message = format!("`{name}` is an event that is never queued");
                     let mend = "name net and app events; timers together are `timer_event`";
                     return self.misshapen(Scheduled::Events, message, e.span, mend);
                 }

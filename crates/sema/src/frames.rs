@@ -33,7 +33,7 @@ impl Checker<'_> {
     pub(crate) fn frame_error(&mut self, code: u16, span: Span, message: String, label: &str, mend: &str) {
         self.report(
             Diagnostic::error(code, message, span, label)
-                .note("a blueprint without `over` is a frame: it stands in the payload of a packet")
+                .note("a blueprint without `over` is a frame: it is part of a packet's payload")
                 .mend(mend),
         );
     }
@@ -159,10 +159,11 @@ impl Checker<'_> {
             let plain = def.parts.is_empty() && def.options.is_none() && def.frames.is_none();
             if !(def.frame || plain) {
                 self.frame_error(
-                    codes::PAYLOAD_LENGTH, len.span,
+                    codes::PAYLOAD_LENGTH,
+                    len.span,
                     "the payload of this packet has no length of its own".to_owned(),
                     "its header has no fixed length",
-                    "remove the length: it ends with the packet, or declare a frame that stands in the payload",
+                    "remove the length: it ends with the packet, or declare a frame in the payload",
                 );
                 continue;
             }

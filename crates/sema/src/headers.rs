@@ -196,7 +196,7 @@ impl<'a> Checker<'a> {
             self.report(
                 Diagnostic::error(
                     codes::BLUEPRINT_ORDER,
-                    format!("`{}` comes too late in `{}`", field.name.name, bp.name),
+                    format!("`{}` is declared too late in `{}`", field.name.name, bp.name),
                     field.span,
                     "after the options or the payload",
                 )

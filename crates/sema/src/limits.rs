@@ -67,7 +67,7 @@ impl Checker<'_> {
             self.report(
                 Diagnostic::warning(
                     codes::MANY_BLUEPRINTS,
-                    format!("every input waits for room for {count} blueprints of {BLUEPRINTS_MAX}"),
+                    format!("every input waits for space for {count} blueprints of {BLUEPRINTS_MAX}"),
                     name.span,
                     format!("`{}` can cause so many at once", name.name),
                 )

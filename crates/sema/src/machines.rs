@@ -225,11 +225,11 @@ impl<'a> Checker<'a> {
         }
         let diagnostic = Diagnostic::error(
             codes::MACHINE_CHAIN,
-            format!("`{}` never comes to `{}`", event.name, machine.name),
+            format!("`{}` never reaches `{}`", event.name, machine.name),
             event.span,
             "the machine reacts to it",
         )
-        .note("a machine runs where it stands in the event's chain");
+        .note("a machine runs at its position in the event's chain");
         let diagnostic = match arm.map(|arm| (arm, arm.chain.last())) {
             Some((arm, Some(last))) => {
                 let behind = Span::new(last.name.span.end, last.name.span.end);

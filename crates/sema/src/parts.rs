@@ -60,7 +60,7 @@ impl Checker<'_> {
         self.report(
             Diagnostic::error(
                 codes::CHECKSUM_PLACE,
-                format!("`{}` does not stand at the same place in every packet", field.name.name),
+                format!("`{}` is not at the same offset in every packet", field.name.name),
                 field.span,
                 "behind or among fields that may be absent or of variable length",
             )
@@ -132,12 +132,12 @@ impl Checker<'_> {
         self.report(
             Diagnostic::error(
                 codes::PRESENCE,
-                "this does not tell a receiver whether these fields are present",
+                "a receiver cannot compute from this whether these fields are present",
                 presence.cond.span,
                 why,
             )
             .note("sender and receiver decide it from the fields in front of the group")
-            .mend("use fields that stand before the group and are assigned"),
+            .mend("use assigned fields that precede the group"),
         );
         None
     }
@@ -216,7 +216,7 @@ impl Checker<'_> {
                     span,
                     "changed from packet to packet",
                 )
-                .note("all packets of one blueprint have the same fields, so that each has as much room for payload")
+                .note("all packets of one blueprint have the same fields, so that each has the same space for payload")
                 .mend("issue a blueprint of its own for packets with other fields"),
             );
         }

@@ -73,9 +73,14 @@ impl Checker<'_> {
 
     fn no_schedule(&mut self, span: Span) {
         self.report(
-            Diagnostic::error(codes::DEPLOY_CALL, "this is not a way to schedule packets", span, "in deploy")
-                .note(FORMS)
-                .mend("write `register_pkt_sched(strict_priority(N));`"),
+            Diagnostic::error(
+                codes::DEPLOY_CALL,
+                "expected a scheduling block for packets",
+                span,
+                "in deploy",
+            )
+            .note(FORMS)
+            .mend("write `register_pkt_sched(strict_priority(N));`"),
         );
     }
 

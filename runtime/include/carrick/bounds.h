@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What shows a verifier that an index lies in its array, that a loop ends, and that both outcomes of a choice are one
- * way; and what several processors do to one number. Here nobody verifies, and one processor works on a core: these are
- * plain indices, loops, choices and sums. A target where that is otherwise has a header of the same name with the same
- * functions, which the compiler finds first.
+ * Bounds that a verifier sees (indices in arrays, loops that end, choices that are one path), and numbers that several
+ * processors change. User space has no verifier, and one processor works on a core: these are plain indices, loops,
+ * choices and sums. Another target has a header of the same name with the same functions, which the compiler finds
+ * first.
  */
 #ifndef CARRICK_BOUNDS_H
 #define CARRICK_BOUNDS_H
@@ -11,12 +11,12 @@
 #include "carrick/base.h"
 
 #define CARRICK_INLINE static inline CARRICK_UNUSED
-/* A function that is verified by itself, whoever calls it. */
+/* A function that is verified once, independently of its callers. */
 #define CARRICK_GLOBAL_FN static inline CARRICK_UNUSED
 /* Returns 0 from a function that is verified by itself if this pointer is NULL. */
 #define CARRICK_GIVEN(pointer) ((void)(pointer))
 
-/* Where a loop over the first `count` elements ends, of an array that has `room`. */
+/* Returns where a loop over the first `count` elements of an array of `room` elements ends. */
 CARRICK_INLINE uint32_t carrick_loop_end(uint32_t count, uint32_t room) {
     (void)room;
     return count;
@@ -74,7 +74,7 @@ CARRICK_INLINE uint32_t carrick_unknown_zero(uint32_t unknown) {
 /* True, and asked before each turn of a loop that a verifier would follow for too long. */
 #define CARRICK_GOES_ON true
 
-/* Opens a gap of one element at `index` in a list of `len` elements that has room; closes that gap. */
+/* Opens a gap of one element at `index` in a list of `len` elements that is not full; closes that gap. */
 #define CARRICK_OPEN_GAP(items, room, len, index)                                                                      \
     memmove(&(items)[(index) + 1], &(items)[index], ((len) - (index)) * sizeof *(items))
 #define CARRICK_CLOSE_GAP(items, room, len, index)                                                                     \

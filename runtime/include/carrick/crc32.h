@@ -54,7 +54,7 @@ static const uint32_t carrick_crc32_table[16][256] = {
     CARRICK_CRC32_ROW(0xae689191, 0x87a02563, 0xd4314c87, 0x73139f4f, 0xe6273e9e, 0x173f7b7d, 0x2e7ef6fa, 0x5cfdedf4),
 };
 
-/* Four bytes, the least significant first, as a CRC-32 stands in a packet. */
+/* Reads four bytes, the least significant first: the order of a CRC-32 in a packet. */
 static inline uint32_t carrick_crc32_load(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }

@@ -81,7 +81,7 @@ CARRICK_INLINE uint16_t carrick_tx_round(struct carrick_tx *tx, uint64_t offset,
     return tx->round;
 }
 
-/* A blueprint whose payload begins there is queued. Its round, which carrick_tx_sent is to be told. */
+/* Counts a queued blueprint whose payload begins at the offset. Returns its round, an argument of carrick_tx_sent. */
 CARRICK_INLINE uint16_t carrick_tx_queued(struct carrick_tx *tx, uint64_t offset) {
     uint16_t round = carrick_tx_round(tx, offset, CARRICK_READ(tx->pending));
     CARRICK_ADD(tx->pending, carrick_tx_one(round));
@@ -108,7 +108,7 @@ struct carrick_rx_run {
 struct carrick_rx {
     uint64_t base; /* the first byte that was not flushed */
     uint64_t size; /* where the unit ends, UINT64_MAX if it does not */
-    uint64_t room; /* bytes from base on that it has room for, a power of two */
+    uint64_t room; /* size of the buffer, from base on: a power of two */
     uint32_t ready;
     uint16_t count;
     bool open;
@@ -124,17 +124,17 @@ CARRICK_INLINE void carrick_rx_open(struct carrick_rx *rx, uint64_t size, uint64
     rx->open = true;
 }
 
-/* How many bytes it has room for, those that it holds included; 0: there is no unit. */
+/* Returns the size of its buffer in bytes, with those that it holds; 0: there is no unit. */
 CARRICK_INLINE uint64_t carrick_rx_size(const struct carrick_rx *rx) {
     return rx->open ? rx->room : 0;
 }
 
-/* How many bytes it holds, with those that are missing among them. */
+/* Returns how many bytes it holds, with the gaps between them. */
 CARRICK_INLINE uint64_t carrick_rx_held(const struct carrick_rx *rx) {
     return rx->count ? rx->runs[(rx->count - 1u) % CARRICK_RX_RUNS].hi : rx->ready;
 }
 
-/* The room that a unit gets that asks for so much: a power of two between two others. */
+/* Returns the buffer size for a unit that requests `size` bytes: a power of two between two others. */
 CARRICK_INLINE uint64_t carrick_rx_fitting(uint64_t size, uint64_t least, uint64_t most) {
     size = carrick_max64(carrick_min64(size, most), least) - 1;
     size |= size >> 1;

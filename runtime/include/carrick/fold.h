@@ -18,7 +18,7 @@ CARRICK_INLINE uint64_t carrick_sum_join(uint64_t first, size_t len, uint64_t se
     return first + (len & 1 ? __builtin_bswap16(carrick_sum_16(second)) : second);
 }
 
-/* The checksum as it stands in a header: store its bytes as they are. */
+/* Returns the checksum in the byte order of a header: store its bytes unchanged. */
 CARRICK_INLINE uint16_t carrick_sum_fold(uint64_t sum) {
     return (uint16_t)~carrick_sum_16(sum);
 }

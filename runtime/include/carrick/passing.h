@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program in the network says of the packet that it looks at. carrick/store.h of each target includes this after
- * its struct carrick_store, which has a member `gone`: it has been said what becomes of the packet.
+ * What a program in the network does with the current packet. carrick/store.h of each target includes this after its
+ * struct carrick_store, which has a member `gone`: an instruction was issued for the packet.
  */
 #ifndef CARRICK_PASSING_H
 #define CARRICK_PASSING_H

@@ -19,13 +19,13 @@ struct carrick_pool {
     uint8_t *octets;            /* of all blocks */
     uint32_t *tables;           /* for each slot `turn` + 1 entries: a block + 1; 0: none */
     uint32_t *free;             /* blocks that were given back; the last one is taken first */
-    uint64_t least, most, left; /* of the room of a unit; what units may still grow by */
+    uint64_t least, most, left; /* of a unit's buffer; bytes by which units may still grow */
     uint64_t mask, turn;        /* a block has mask + 1 bytes */
     uint32_t shift;             /* and is 1 << shift */
     uint32_t free_count, fresh;
 };
 
-/* Bytes of a block, of units that have room for `least` bytes and grow to `most`. */
+/* Returns the bytes of a block, for units of `least` bytes that grow to `most`. */
 static inline uint64_t carrick_pool_block(uint64_t least, uint64_t most) {
     if (least >= most)
         return least;

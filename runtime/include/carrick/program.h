@@ -154,7 +154,7 @@ struct carrick_program {
     uint64_t source_hash;
     uint8_t network;  /* enum carrick_network: what a packet begins with */
     uint8_t protocol; /* of the IPv4 header, or of the last of the IPv6 headers */
-    uint8_t traced;   /* built with CARRICK_TRACE: it tells what it does */
+    uint8_t traced;   /* built with CARRICK_TRACE: it records what it does */
     bool reports;     /* it reads errors that the network reports: rx also takes ICMP, over IPv6 ICMPv6 */
     const struct carrick_param_info *params;
     uint32_t param_count;
@@ -203,11 +203,11 @@ struct carrick_program {
     /* What the instance with this handle is found by. False: there is none. */
     bool (*identify)(struct carrick_core *core, uint64_t handle, struct carrick_identity *out);
 
-    /* Of a program in the network, else NULL. As rx, of a packet that came by this interface; refused with
-     * CARRICK_AGAIN also while a packet waits to leave. */
+    /* Of a program in the network, else NULL. As rx, of a packet that arrived by this interface; refused with
+     * CARRICK_AGAIN also while a packet is queued. */
     int (*rx_on)(struct carrick_core *core, uint32_t interface, const uint8_t *packet, uint32_t len, uint64_t now);
-    /* By which interface the packet leaves that tx made last; CARRICK_ROUTE (carrick/store.h): where its destination
-     * leads. */
+    /* Returns the interface for the packet that tx made last; CARRICK_ROUTE (carrick/store.h): the one to its
+     * destination. */
     uint32_t (*tx_interface)(const struct carrick_core *core);
     /* The most bytes of a request's data; 0: as many as there are. */
     uint32_t request_most;

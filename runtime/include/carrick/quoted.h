@@ -34,8 +34,8 @@ CARRICK_INLINE int carrick_quoted_kind(uint8_t type, uint8_t code) {
     return code <= 15 ? 6 : -1;
 }
 
-/* Checks the quoted packet, of which `len` bytes are there. Fills in what stands in its header: the address of the
- * core is its source. Returns 0, or the negative of (counter + 1) that says what is wrong. */
+/* Checks the quoted packet, of which `len` bytes are there. Fills in the fields of its header: the address of the
+ * core is its source. Returns 0, or the negative of (counter + 1) that names the error. */
 CARRICK_INLINE int carrick_quoted_check(const uint8_t *p, uint32_t len, uint32_t address, uint8_t protocol,
                                         struct carrick_ip *ip, struct carrick_quoted *quoted) {
     if (len < CARRICK_IP_HEADER)

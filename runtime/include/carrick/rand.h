@@ -33,8 +33,8 @@ static inline struct carrick_key carrick_key_make(uint64_t seed) {
     return (struct carrick_key){words[0] | (words[1] << 32), words[2] | (words[3] << 32)};
 }
 
-/* One step of the hash behind context tables: fast, and secret by its key, so that nobody can choose collisions
- * without knowing it. */
+/* One step of the hash behind context tables: fast, and secret by its key, so that an attacker without the
+ * key cannot choose collisions. */
 static inline uint64_t carrick_mix(uint64_t h, uint64_t word) {
     carrick_wide product = carrick_wide_mul(h ^ word, 0x9e3779b97f4a7c15u);
     return (uint64_t)product ^ (uint64_t)(product >> 64);

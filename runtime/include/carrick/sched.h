@@ -110,7 +110,7 @@ static inline void carrick_sched_join(struct carrick_sched *s, uint32_t at, uint
     }
 }
 
-/* A packet that came by an input is out, and perhaps nothing more waits there. */
+/* Charges an input for a packet that was sent; `busy`: more packets are queued there. */
 static inline void carrick_input_pay(struct carrick_sched *s, uint32_t at, uint64_t octets, bool busy, uint64_t now) {
     struct carrick_input *in = &s->inputs[at];
     struct carrick_block *b = &s->blocks[in->block];

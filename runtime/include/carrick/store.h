@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packets of a core in the network: the one that is looked at, those that are kept under a key, and those that
- * leave as they came. All of them lie in memory that was there from the start.
+ * The packets of a core in the network: the current one, those stored under a key, and those sent unchanged. All of
+ * them are in memory that was allocated at the start.
  */
 #ifndef CARRICK_STORE_H
 #define CARRICK_STORE_H
@@ -11,10 +11,10 @@
 #include "carrick/base.h"
 #include "carrick/counters.h"
 
-/* In place of an interface: where packets go that are forgotten. */
+/* In place of an interface: the packet is discarded. */
 #define CARRICK_NOWHERE UINT32_MAX
 
-/* A packet that is held. */
+/* A stored packet. */
 struct carrick_held {
     uint64_t key;
     uint32_t len;
@@ -23,17 +23,17 @@ struct carrick_held {
 };
 
 struct carrick_store {
-    struct carrick_held *held; /* capacity + 1: the packet that is looked at finds a place in any case */
+    struct carrick_held *held; /* capacity + 1: the current packet always finds a slot */
     uint8_t *octets;           /* `room` for each */
     uint32_t *first, *last;    /* by hash of the key: slot + 1 of the oldest and the newest; 0: none */
     uint32_t room, mask, capacity;
     uint32_t used, fresh, free; /* slots that hold a packet, that were ever used, that are free again (+ 1) */
     uint32_t leaving, leaving_last;
     uint32_t left_by; /* the interface by which the last packet left */
-    /* the packet that is looked at */
+    /* the current packet */
     const uint8_t *packet;
     uint32_t len, interface;
-    bool gone; /* it has been said what becomes of it */
+    bool gone; /* an instruction was issued for it */
 };
 
 #include "carrick/passing.h"
@@ -55,7 +55,7 @@ static inline void carrick_store_look(struct carrick_store *s, const uint8_t *pa
     s->gone = false;
 }
 
-/* A slot for a packet of `len` bytes, + 1. There is room for one more than `capacity`. */
+/* A slot for a packet of `len` bytes, + 1. There are `capacity` + 1 slots. */
 static inline uint32_t carrick_store_slot(struct carrick_store *s, uint32_t len) {
     uint32_t slot = s->free ? s->free : ++s->fresh;
     struct carrick_held *h = &s->held[slot - 1];
@@ -72,7 +72,7 @@ static inline uint8_t *carrick_store_octets(const struct carrick_store *s, uint3
     return s->octets + (size_t)(slot - 1) * s->room;
 }
 
-/* A copy of the packet that is looked at; its slot + 1. */
+/* Copies the current packet; returns its slot + 1. */
 static inline uint32_t carrick_store_copy(struct carrick_store *s) {
     uint32_t slot = carrick_store_slot(s, s->len);
     memcpy(carrick_store_octets(s, slot), s->packet, s->len);
@@ -89,7 +89,7 @@ static inline void carrick_store_leave(struct carrick_store *s, uint32_t slot, u
     s->leaving_last = slot;
 }
 
-/* A packet of `len` bytes that leaves in place of the one that is looked at: where to write it. */
+/* Queues a packet of `len` bytes in place of the current one; returns where to write it. */
 static inline uint8_t *carrick_store_make(struct carrick_store *s, uint32_t len, uint32_t interface) {
     uint32_t slot = carrick_store_slot(s, len);
     carrick_store_leave(s, slot, interface);
@@ -103,7 +103,7 @@ static inline bool carrick_store_fits(const struct carrick_store *s, uint64_t *c
     return false;
 }
 
-/* Whether one more packet may be held beside the one that is looked at. */
+/* Returns whether one more packet may be stored next to the current one. */
 static inline bool carrick_store_has_space(const struct carrick_store *s, uint64_t *counters) {
     if (s->used < s->capacity)
         return true;
@@ -161,7 +161,8 @@ static inline uint32_t carrick_store_take(struct carrick_store *s, uint64_t key,
     return count;
 }
 
-/* The next packet that leaves as it came: its length, 0 if there is none. One that is longer than `cap` is lost. */
+/* Takes the next packet that is sent unchanged; returns its length, 0 if there is none. Longer ones than `cap` are
+ * lost. */
 static inline uint32_t carrick_store_next(struct carrick_store *s, uint8_t *out, uint32_t cap, uint64_t *counters) {
     while (s->leaving) {
         uint32_t slot = s->leaving, len = s->held[slot - 1].len;

@@ -104,9 +104,9 @@ static inline uint64_t carrick_wheel_start(const struct carrick_wheel *w, uint32
     return (w->tick >> (6 * level + 6) << (6 * level + 6)) | ((uint64_t)bucket << (6 * level));
 }
 
-/* A moment by which to look at the timers again: the first deadline or earlier, CARRICK_NEVER if no timer runs. It
- * takes constant time, where the first deadline asks for a look at all timers of its bucket. Who looks too early finds
- * a later moment then, at most once for each level. */
+/* Returns the time by which to poll the timers again: the first deadline or earlier, CARRICK_NEVER if no timer runs.
+ * Takes constant time; the exact deadline would need a walk over all timers of its bucket. An early poll gets a later
+ * time, at most once for each level. */
 static inline uint64_t carrick_wheel_wake_by(const struct carrick_wheel *w) {
     uint32_t level = carrick_wheel_level(w);
     if (level == 0)

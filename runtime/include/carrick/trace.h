@@ -12,7 +12,7 @@
 #define CARRICK_TRACED 0
 #endif
 
-/* Hands over a record of these words, where somebody looks. */
+/* Writes a record of these words, in traced builds. */
 #define CARRICK_REPORT(core, kind, number, ...)                                                                        \
     do {                                                                                                               \
         if ((core)->trace) {                                                                                           \
@@ -32,13 +32,13 @@
 
 #define CARRICK_TRACE_WORDS 8192u
 
-/* One record that is being put together. Words past the room are dropped, and the record is cut. */
+/* A record under construction. Words past its capacity are dropped, and the record is cut. */
 struct carrick_record {
     uint32_t count;
     uint64_t words[CARRICK_TRACE_WORDS];
 };
 
-/* In a function that tells one: `r`, and handing it over. */
+/* In a function that writes a record: declares `r`; ends it. */
 #define CARRICK_RECORD_BEGINS(core)                                                                                    \
     if (!(core)->trace)                                                                                                \
         return 0;                                                                                                      \

@@ -145,7 +145,7 @@ static inline uint64_t carrick_rx_flush(struct carrick_rx *rx, struct carrick_po
     return len;
 }
 
-/* Gives it room for `size` bytes, unless it holds more than that or the pool has less. */
+/* Resizes its buffer to `size` bytes, unless it holds more than that or the pool has less. */
 static inline void carrick_rx_resize(struct carrick_rx *rx, struct carrick_pool *pool, uint64_t size) {
     uint64_t room = carrick_rx_fitting(size, pool->least, pool->most);
     uint64_t left = pool->left + (rx->room - pool->least), grown = room - pool->least;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Variable-length integers (RFC 9000 §16): two bits say in how many bytes a number below 2^62 stands. */
+/* Variable-length integers (RFC 9000 §16): two bits give the length of a number below 2^62. */
 #ifndef CARRICK_VARINT_H
 #define CARRICK_VARINT_H
 
@@ -13,7 +13,7 @@ static inline uint32_t carrick_varint_len(uint64_t v) {
     return v < 0x40 ? 1 : v < 0x4000 ? 2 : v < 0x40000000 ? 4 : 8;
 }
 
-/* Reads a number; returns how many bytes it takes, 0 if `room` has not as many. */
+/* Reads a number; returns its length in bytes, 0 if there are fewer than that in `room`. */
 static inline uint32_t carrick_varint_load(const uint8_t *p, uint32_t room, uint64_t *v) {
     if (room == 0)
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of 128 bits, and signed division: what carrick/arith.h and carrick/fixed.h stand on. A target whose machine
+ * Numbers of 128 bits, and signed division, for carrick/arith.h and carrick/fixed.h. A target whose machine
  * has neither has a header of the same name with the same functions, which the compiler finds first.
  */
 #ifndef CARRICK_WIDE_H

@@ -17,8 +17,8 @@ struct carrick_run {
 /*
  * ---- runs: in ascending order from head, never touching each other ----
  *
- * `max` of them are told apart, and one more that begins at head: what comes in order always has room. The array, of
- * max + 1, is the caller's.
+ * At most `max` out-of-order runs; the in-order run, which begins at head, does not count. The array of max + 1 is the
+ * caller's.
  */
 
 struct carrick_wnd {
@@ -68,7 +68,7 @@ CARRICK_INLINE void carrick_wnd_choose(uint32_t chosen, struct carrick_run *at, 
     at->end = carrick_choose(chosen, other->end, at->end);
 }
 
-/* Moves what stands from `from` on to `to`, where `count` runs there are. */
+/* Moves the runs from index `from` on to `to`; there are `count`. */
 CARRICK_INLINE void carrick_wnd_move(struct carrick_run *runs, uint32_t max, uint32_t count, uint32_t from,
                                      uint32_t to) {
     if (to > from) { /* by one */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is in contexts and events, as words of a record: struct CARRICK_RECORD, with a `count` and as many `words` as
- * CARRICK_RECORD_WORDS. Words past the room are dropped, and the record is cut.
+ * CARRICK_RECORD_WORDS. Words past the capacity are dropped, and the record is cut.
  */
 #ifndef CARRICK_WORDS_H
 #define CARRICK_WORDS_H

@@ -68,7 +68,7 @@ const EVENT_BLOCK: Kind = Kind {
     plural: "blocks for events",
     label: "events wait here",
     of: |target| &target.event_blocks,
-    mend: |_| Some("leave out `register_ev_sched`: each event is then handled when it comes"),
+    mend: |_| Some("leave out `register_ev_sched`: each event is then handled when it arrives"),
     unknown: LEAVE_OUT,
 };
 

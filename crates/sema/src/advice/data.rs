@@ -40,7 +40,7 @@ impl Checker<'_> {
             let (tx, rx) = (facts.tx_made.contains(&id), facts.rx_made.contains(&id));
             let registered = self.registered(name, "register_ctx_spec");
             if self.fold(&ctx.capacity) == Some(0) {
-                let what = (format!("there is never room for a `{name}`"), "no instances");
+                let what = (format!("there is never space for a `{name}`"), "no instances");
                 self.advise_of(codes::NO_INSTANCES, (name, registered), what, "give a number above zero");
             }
             let data = self.registered(name, "register_data_spec");

@@ -112,7 +112,7 @@ impl Body<'_, '_> {
     pub(super) fn advise_sequence_literal(&mut self, op: BinOp, ty: &Ty, span: Span) {
         if is_comparison(op) && *ty == Ty::Seq32 {
             let message = "a sequence number is compared with a fixed number";
-            let mend = "keep a `bool` for what the number tells, compare a distance (`a - b` is a uint32), or write `seq32(n)`";
+            let mend = "keep a `bool` for what the number means, compare a distance (`a - b` is a uint32), or write `seq32(n)`";
             self.advise(codes::SEQ_AND_LITERAL, message, span, "sequence numbers wrap past it", mend);
         }
     }

@@ -46,7 +46,7 @@ impl Body<'_, '_> {
     pub(super) fn misused<T>(&mut self, message: &str, span: Span, label: &str) -> Option<T> {
         self.report(
             Diagnostic::error(codes::COLLECTED, message, span, label.to_owned())
-                .note("`instr_t i = pkt_gen(bp); out.add(i); ... return out;` means the statement `pkt_gen(bp);` where `add` stands")
+                .note("`instr_t i = pkt_gen(bp); out.add(i); ... return out;` means the statement `pkt_gen(bp);` in place of `out.add(i);`")
                 .mend("write the instruction as a statement"),
         )
     }

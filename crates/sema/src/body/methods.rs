@@ -230,7 +230,7 @@ impl Body<'_, '_> {
             }
             "set" | "insert" => self.report(
                 Diagnostic::error(codes::SORTED, "this list is sorted", method.span, "chooses a place")
-                    .note("an element of a sorted list stands where its key says")
+                    .note("the key of an element decides its position in a sorted list")
                     .mend("use `add`"),
             ),
             _ => self.list_method(list, (element, most), method, args, span),

@@ -97,9 +97,9 @@ impl Body<'_, '_> {
                 codes::SORTED,
                 "this cannot be assigned",
                 span,
-                "says where it stands in its list",
+                "decides the position in the list",
             )
-            .note("an element of a sorted list stands where its key says")
+            .note("the key of an element decides its position in a sorted list")
             .mend("remove the element, and add it with another key"),
         )
     }

@@ -556,7 +556,7 @@ impl Parser<'_> {
         let here = self.span();
         let diagnostic = Diagnostic::error(
             codes::CHAIN_WITHOUT_BRACES,
-            "a chain stands in braces",
+            "a chain needs braces",
             here,
             "the first processor",
         );
@@ -659,7 +659,8 @@ impl Parser<'_> {
         }
         let params = self.params()?;
         if self.is(";") {
-            let mend = "give it a body here: declarations stand in any order, so it needs none before";
+            let mend =
+                "give it a body here: declarations may be in any order, so a function needs no prototype";
             return Err(self.lacks(codes::FUNCTION_WITHOUT_BODY, "a function has a body", mend));
         }
         let body = self.block()?;

@@ -164,7 +164,7 @@ impl Parser<'_> {
         self.report(
             Diagnostic::error(
                 codes::PREFIX_STEP,
-                format!("`{step}` stands behind a variable, as a statement of its own"),
+                format!("`{step}` is only allowed after a variable, as a statement of its own"),
                 here,
                 "before a value",
             )

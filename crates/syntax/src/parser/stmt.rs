@@ -135,7 +135,7 @@ impl Parser<'_> {
     /// `struct sample s;`: the name of a type says what it is.
     fn keyword_before_type(&mut self, word: &str) {
         let here = self.advance().span;
-        let message = format!("`{word}` does not stand before a variable's type");
+        let message = format!("unexpected `{word}` before a variable's type");
         let label = "the name of the type is enough";
         let behind = Span::new(here.start, self.span().start);
         self.report(Diagnostic::error(codes::KEYWORD_BEFORE_TYPE, message, here, label).fix(
@@ -162,7 +162,7 @@ impl Parser<'_> {
         self.report(
             Diagnostic::error(
                 codes::CONDITION_PARENTHESES,
-                "a condition stands in parentheses",
+                "a condition needs parentheses",
                 cond.span,
                 "the condition",
             )

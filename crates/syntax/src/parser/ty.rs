@@ -29,7 +29,7 @@ impl Parser<'_> {
         let length = self.text_of(brackets).to_owned();
         let diagnostic = Diagnostic::error(
             codes::ARRAY_BEHIND_TYPE,
-            "the length of an array stands behind its name",
+            "the length of an array belongs after its name",
             brackets,
             "behind the type",
         );

@@ -26,38 +26,38 @@ struct carrick_stack_config {
     struct carrick_ip6_address address;             /* of the program's version, as all addresses here */
     uint32_t prefix;                                /* 0..32, over IPv6 0..128 */
     struct carrick_ip6_address gateway;             /* all 0: none */
-    uint64_t seed;     /* of all that is random; take it from getrandom() where nobody needs to repeat a run */
+    uint64_t seed;     /* of all random numbers; take it from getrandom() unless a run must be repeatable */
     uint32_t requests; /* most open requests, a power of two; 0: four for each connection */
     const char *const
         *settings;   /* "name=value" for the program's parameters, e.g. "rto_min=200ms"; ends with NULL; NULL: none */
     bool spin;       /* never wait in the kernel: for measuring */
-    FILE *records;   /* tells whoever looks on what happens (carrick/records.h); the caller closes it; NULL: nobody */
+    FILE *records;   /* receives a record of each event (carrick/records.h); the caller closes it; NULL: none */
     uint32_t number; /* of the stack there */
 };
 
-/* A value of a parameter from text: a number, true, false, or a number with a unit of the language. False: it is none.
- */
+/* Reads a parameter's value from text: a number, true, false, or a number with a unit of the language. Returns false if
+ * the text is no value. */
 bool carrick_param_parse(const char *text, uint64_t *value);
 
-/* A value of a parameter as text, with its unit: "200ms". */
+/* Writes a parameter's value as text, with its unit: "200ms". */
 void carrick_param_show(const struct carrick_param_info *info, uint64_t value, char *text, size_t size);
 
-/* The program's parameters with the settings applied, into `values`, which has room for all. False: `error` says which
- * is wrong. */
+/* Writes the program's parameters, with the settings applied, to `values`, which has an element for each. Returns false
+ * if a setting is wrong; `error` says which. */
 bool carrick_params_apply(const struct carrick_program *program, const char *const *settings, uint64_t *values,
                           struct carrick_port_error *error);
 
-/* Opens a stack. NULL: `error` says why, and what to do. */
+/* Opens a stack. Returns NULL on failure; `error` says why, and what to do. */
 struct carrick_stack *carrick_stack_open(const struct carrick_stack_config *config, struct carrick_port_error *error);
 
-/* Gives everything back; open requests are forgotten. */
+/* Closes a stack and frees its memory. Open requests do not complete. */
 void carrick_stack_close(struct carrick_stack *stack);
 
 /* Runs up to 8 stacks of one thread until one of them is stopped; returns the code given to carrick_stack_stop, or 1 if
  * waiting failed. */
 int carrick_stack_run(struct carrick_stack *const *stacks, uint32_t count);
 
-/* Does what there is to do, without waiting. False: there was nothing. */
+/* Handles all pending input and timers, without waiting. Returns false if there was nothing to do. */
 bool carrick_stack_turn(struct carrick_stack *stack);
 
 /* Lets carrick_stack_run return `code` after what is queued now has been handed to the port. */
@@ -67,11 +67,11 @@ void carrick_stack_stop(struct carrick_stack *stack, int code);
  * nanoseconds in any case. */
 void carrick_stack_linger(struct carrick_stack *stack, uint64_t most, int code);
 
-/* Calls `ready` from carrick_stack_run whenever `fd` can be read; at most 4 of them. False: there are 4 already.
- * `ready` NULL ends it. */
+/* Calls `ready` from carrick_stack_run whenever `fd` can be read. A stack watches at most 4 descriptors; returns false
+ * for one more. NULL as `ready` ends the watch. */
 bool carrick_stack_watch(struct carrick_stack *stack, int fd, void (*ready)(void *user), void *user);
 
-/* Changes of contexts while stacks run: what root asks for on a socket becomes requests of the program. */
+/* Changes of contexts while stacks run: root's messages on a socket become requests of the program. */
 struct carrick_changes {
     struct carrick_stack *const *stacks;
     uint32_t count;
@@ -84,8 +84,8 @@ struct carrick_changes {
 bool carrick_changes_open(struct carrick_changes *changes, struct carrick_stack *const *stacks, uint32_t count, int fd,
                           struct carrick_port_error *error);
 
-/* Requests that begin from now on are for this owner, of those that the program in the kernel knows: the rates that it
- * holds are theirs. 0, as at first: for nobody. */
+/* Sets the owner of requests that begin from now on, for the program in the kernel, which limits the rate of each
+ * owner. 0, the default, is no owner. */
 void carrick_stack_act_for(struct carrick_stack *stack, uint32_t owner);
 
 /* The address it was opened with. */
@@ -97,7 +97,7 @@ uint32_t carrick_stack_capacity(const struct carrick_stack *stack);
 /* Whether the program's packets can have this address: it is of the same version of the Internet Protocol. */
 bool carrick_stack_speaks_to(const struct carrick_stack *stack, struct carrick_ip6_address address);
 
-/* The next of the dynamic ports (RFC 6335 6), for those who want any; it may be in use. */
+/* Returns the next dynamic port (RFC 6335 section 6). It may be in use. */
 uint16_t carrick_stack_next_port(struct carrick_stack *stack);
 
 /* Nanoseconds since the stack was opened, as of its last turn, callback of a descriptor, or request. */
@@ -149,48 +149,49 @@ int carrick_cancel_connect(struct carrick_stack *stack, uint32_t request, carric
  * Shape `rpc`: clients and servers open `local_port`; address and port are those of no peer. Value: the endpoint. */
 int carrick_open(struct carrick_stack *stack, uint16_t local_port, struct carrick_ip6_address address, uint16_t port,
                  carrick_done_fn done, void *user);
-/* Value: bytes taken, 1..len; of a message all. `len` at least 1. CARRICK_BUSY: no room for the message now. */
+/* Sends bytes. Value: bytes taken, 1..len; of a message all. `len` is at least 1. CARRICK_BUSY: no buffer space for the
+ * message now. */
 int carrick_send(struct carrick_stack *stack, uint64_t connection, const void *data, uint32_t len, carrick_done_fn done,
                  void *user);
-/* Value: bytes received, 1..len; of a message what fits into `len`. CARRICK_END_OF_STREAM: the peer sends no more. */
+/* Receives bytes. Value: their number, 1..len; of a message what fits into `len`. CARRICK_END_OF_STREAM: the peer sends
+ * no more. */
 int carrick_recv(struct carrick_stack *stack, uint64_t connection, void *data, uint32_t len, carrick_done_fn done,
                  void *user);
-/* Nothing more will be sent. */
+/* Ends the sending direction. */
 int carrick_shutdown(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
-/* Nobody listens any more. */
+/* Closes a listener. */
 int carrick_unlisten(struct carrick_stack *stack, uint64_t listener, carrick_done_fn done, void *user);
-/* Ends a connection in order: what was sent still arrives. */
+/* Closes a connection gracefully: data already sent still arrives. */
 int carrick_close(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
-/* Ends a connection at once; the peer is told. */
+/* Aborts a connection, with a reset to the peer. */
 int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 
-/* What is small is sent at once, too. Of programs that have the call `set_nodelay`. */
+/* Sends small data at once (TCP_NODELAY). For programs with the call `set_nodelay`. */
 int carrick_set_nodelay(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user);
-/* A silent peer is asked whether it lives (SO_KEEPALIVE). Of programs that have the call `set_keepalive`. */
+/* Probes a silent peer (SO_KEEPALIVE). For programs with the call `set_keepalive`. */
 int carrick_set_keepalive(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user);
 
-/* The DiffServ field of its packets, as it is in the header. Of programs that have the call `set_tos`. */
+/* Sets the DiffServ field of its packets, as in the header. For programs with the call `set_tos`. */
 int carrick_set_tos(struct carrick_stack *stack, uint64_t connection, uint8_t tos, carrick_done_fn done, void *user);
 
-/* How long what was sent may wait for the peer before the connection ends with CARRICK_TIMED_OUT; 0: as the program has
- * it. Of programs that have the call `set_user_timeout`. */
+/* Sets the time for which sent data may be unacknowledged before the connection ends with CARRICK_TIMED_OUT; 0: the
+ * program's default. For programs with the call `set_user_timeout`. */
 int carrick_set_user_timeout(struct carrick_stack *stack, uint64_t connection, uint32_t milliseconds,
                              carrick_done_fn done, void *user);
 
-/* How long the peer has to end its side too, once the connection was closed; 0: as the program has it. Of programs that
- * have the call `set_linger`. */
+/* Sets the time in which the peer must also close after carrick_close; 0: the program's default. For programs with the
+ * call `set_linger`. */
 int carrick_set_linger(struct carrick_stack *stack, uint64_t connection, uint32_t milliseconds, carrick_done_fn done,
                        void *user);
 
-/* Whoever had the connection is gone: what it has left is sent, but the connection waits for the peer no longer than
- * after carrick_close. Of programs that have the call `orphan`. */
+/* Closes a connection whose process is gone: its data is still sent, but the connection waits for the peer no longer
+ * than after carrick_close. For programs with the call `orphan`. */
 int carrick_orphan(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 
-/* Completes once the peer has acknowledged all that was sent, also after carrick_close. Of programs that have the call
- * `drain`. */
+/* Completes when the peer has acknowledged all data, also after carrick_close. For programs with the call `drain`. */
 int carrick_drain(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 
-/* What a program tells of a connection: times in nanoseconds, amounts in bytes. */
+/* What a program reports of a connection: times in nanoseconds, amounts in bytes. */
 enum carrick_info {
     CARRICK_INFO_STATE = 0, /* 0: closed; 1, 2: opened by us, by the peer; 3: open; 4, 5: ended by us, and the peer
                                knows it; 6: ended by the peer; 7, 8: by both, at once, or first by the peer; 9: over */
@@ -203,7 +204,7 @@ enum carrick_info {
     CARRICK_INFO_IN_FLIGHT,
     CARRICK_INFO_RETRIES,   /* timeouts in a row */
     CARRICK_INFO_LINGER,    /* how long the peer has to end its side too, after carrick_close */
-    CARRICK_INFO_PROBES,    /* questions in a row whether the peer lives, or has space */
+    CARRICK_INFO_PROBES,    /* keep-alive or zero-window probes in a row */
     CARRICK_INFO_RECOVERY,  /* 0: nothing is missing; 1: perhaps something is; 3: a loss is being repaired; 4: after a
                                timeout */
     CARRICK_INFO_OPTIONS,   /* 1: timestamps, 2: selective acknowledgements, 4: window scale, 8: ECN; from bit 8 the
@@ -218,19 +219,20 @@ enum carrick_info {
     CARRICK_INFOS
 };
 
-/* Value: what is asked. CARRICK_INVALID: the program does not tell that. Of programs that have the call `info`. */
+/* Reads an item. Value: the item. CARRICK_INVALID: the program does not report it. For programs with the call `info`.
+ */
 int carrick_info(struct carrick_stack *stack, uint64_t connection, enum carrick_info item, carrick_done_fn done,
                  void *user);
 
 /* Shape `multistream`. A connection is listened for, accepted, connected to and closed as above; bytes go over its
  * streams, with carrick_send, carrick_recv and carrick_shutdown. A stream is over when both directions are: the peer's
- * end has been received, and what was sent before carrick_shutdown has arrived; nobody closes it. */
+ * end has been received, and what was sent before carrick_shutdown has arrived. It needs no close. */
 
-/* Value: the handle of a new stream, as soon as the peer lets there be one more. */
+/* Opens a stream. Value: its handle, as soon as the peer allows one more. */
 int carrick_open_stream(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 /* Value: the handle of the next stream that the peer opened. CARRICK_CLOSED: the connection is over. */
 int carrick_accept_stream(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
-/* Gives up both directions of a stream; the peer is told. */
+/* Resets both directions of a stream, with a report to the peer. */
 int carrick_reset(struct carrick_stack *stack, uint64_t stream, carrick_done_fn done, void *user);
 
 /* Shape `rpc`. `data` stays as it is until the request has ended. */

@@ -23,7 +23,7 @@ struct carrick_host {
     struct carrick_middlebox *middlebox;
     uint64_t base; /* of the monotonic clock, when the host was opened */
     uint64_t now;
-    FILE *records;   /* for whoever looks on (carrick/records.h); NULL: nobody */
+    FILE *records;   /* receives records (carrick/records.h); NULL: none */
     uint32_t number; /* of the host there */
     void *memory;    /* the core's */
     size_t memory_octets;
@@ -31,7 +31,7 @@ struct carrick_host {
     const uint8_t *pending[CARRICK_PORT_BATCH];
     uint32_t pending_lens[CARRICK_PORT_BATCH];
     uint32_t pending_first, pending_end;
-    uint32_t pending_told; /* of those before it, whoever looks on knows */
+    uint32_t pending_told; /* those before it are in the records */
     bool timers_left;      /* timers are due and the core is full */
     bool port_full;        /* the last drain ended because of that */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The neighbour cache: hardware addresses of next hops, and the states of RFC 4861 section 7.3. Knows no packet format:
- * ARP and neighbour discovery report what they hear, and send what it asks for.
+ * ARP and neighbour discovery report what they receive, and send what it requests.
  *
  *     state        event                                     next state
  *     -----------  ----------------------------------------  -----------
@@ -32,7 +32,7 @@ enum carrick_neighbour_state {
     CARRICK_NEIGHBOUR_REACHABLE,  /* confirmed a short time ago */
     CARRICK_NEIGHBOUR_STALE,      /* not confirmed, and no packet was sent since */
     CARRICK_NEIGHBOUR_DELAY,      /* a packet was sent, which can bring a confirmation */
-    CARRICK_NEIGHBOUR_PROBE,      /* none came: asked for; packets are sent meanwhile */
+    CARRICK_NEIGHBOUR_PROBE,      /* no confirmation: requested; packets are sent meanwhile */
     CARRICK_NEIGHBOUR_FAILED      /* did not answer */
 };
 
@@ -59,7 +59,7 @@ static inline bool neighbour_has_mac(const struct carrick_neighbour *n) {
     return n->state >= CARRICK_NEIGHBOUR_REACHABLE && n->state <= CARRICK_NEIGHBOUR_PROBE;
 }
 
-/* A packet came from a neighbour, with this hardware address. */
+/* Notes that a packet arrived from a neighbour with this hardware address. */
 void neighbour_confirm(struct carrick_neighbours *cache, uint64_t now, struct carrick_ip6_address address,
                        const uint8_t *mac);
 

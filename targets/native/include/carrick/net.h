@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands between a port and a core: Ethernet framing, the next hop, and for IPv4 ARP (RFC 826) and ICMP echo
+ * The layer between a port and a core: Ethernet framing, the next hop, and for IPv4 ARP (RFC 826) and ICMP echo
  * (RFC 792), for IPv6 neighbour discovery (RFC 4861) and ICMPv6 echo (RFC 4443). One address. Owns the neighbour cache
  * and the few frames that wait for an answer; everything is inside the struct but the buffers of those frames.
  */
@@ -41,7 +41,7 @@ struct carrick_net_config {
     uint32_t gateway;                              /* 0: none */
     struct carrick_ip6_address address6, gateway6; /* over IPv6, in place of both */
     uint32_t mtu;                                  /* bytes of a packet: at most the port's */
-    bool whole;   /* the program makes whole frames: nothing stands between it and the port */
+    bool whole;   /* the program makes whole frames: without a layer between it and the port */
     bool six;     /* packets are of IPv6 */
     bool reports; /* the core takes ICMP errors */
     bool ethernet;
@@ -65,7 +65,7 @@ bool carrick_net_open(struct carrick_net *net, const struct carrick_net_config *
 void carrick_net_close(struct carrick_net *net);
 
 /* Sorts received frames: what is ours is dealt with (what it owes waits for carrick_net_owed), the packets for a core
- * go to packets and lens, which have room for `count`. Returns how many those are. */
+ * go to packets and lens, arrays of `count` elements. Returns how many those are. */
 uint32_t carrick_net_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frames, uint32_t count,
                              const uint8_t **packets, uint32_t *lens);
 
@@ -74,7 +74,7 @@ static inline uint32_t carrick_net_headroom(const struct carrick_net *net) {
     return net->config.ethernet && !net->config.whole ? CARRICK_ETHER_HEADER : 0;
 }
 
-/* Makes a frame of a packet of `frame->len` bytes that stands at the headroom: afterwards `len` is the frame's, or 0
+/* Makes a frame of a packet of `frame->len` bytes that begins after the headroom: afterwards `len` is the frame's, or 0
  * if the frame cannot go now (it waits inside, or is counted). */
 void carrick_net_frame(struct carrick_net *net, uint64_t now, struct carrick_frame *frame);
 

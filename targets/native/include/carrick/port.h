@@ -32,8 +32,8 @@ struct carrick_port;
 struct carrick_port_ops {
     /* Frames that arrived, at most `count`; returns how many. They belong to the caller until the next receive. */
     uint32_t (*receive)(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count);
-    /* Room for up to `count` frames of the port's full size, to be written in place (`len` is the room). Returns how
-     * many: fewer than asked means that the port is full. Also pushes on what waits for the device. */
+    /* Reserves up to `count` frames of the port's full size, to be written in place (`len` is the size). Returns how
+     * many: fewer than requested means that the port is full. Also sends frames that are queued for the device. */
     uint32_t (*reserve)(struct carrick_port *port, uint64_t now, struct carrick_frame *frames, uint32_t count);
     /* Sends the first `count` of what was reserved last; `len` is now the frame's length, 0 leaves it out. */
     void (*commit)(struct carrick_port *port, uint64_t now, const struct carrick_frame *frames, uint32_t count);
@@ -59,7 +59,7 @@ struct carrick_port {
     uint64_t
         rx_refused; /* arrived and were not fit to be handed on: too long, or left by offloads as no frame can be */
     uint64_t tx_refused; /* the device would not take them */
-    uint64_t rx_lost;    /* arrived and found no room, as of the last recount */
+    uint64_t rx_lost;    /* arrived while the receive queue was full, as of the last recount */
 };
 
 /* Bytes of a frame of the port's full size. */
@@ -129,7 +129,7 @@ struct carrick_port *carrick_packet_open(const char *device, const struct carric
 /* A socket of AF_XDP on a network device (level 2) that has one queue, in memory shared with the kernel, and a program
  * at the device that hands over what is for `address`: its packets, and ARP or neighbour discovery; all 0:
  * everything, also frames for other hosts. All else goes on to the kernel's own stack. The program goes with the port,
- * also where the process is killed. Checksums that the sender's offload left undone stay so, since nothing tells of
+ * also where the process is killed. Checksums that the sender's offload left undone stay so, since no field marks
  * them: `ethtool -K DEV tx off` at the other end of a pair of devices. */
 struct carrick_port *carrick_xdp_open(const char *device, struct carrick_ip6_address address,
                                       struct carrick_port_error *error);

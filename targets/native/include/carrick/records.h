@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a stack tells whoever looks on, as it happens: a stream of records, each a head and its words, in the byte
- * order of the machine. `carrick run --trace` and `carrick trace --run` read it.
+ * The records that a stack writes as events happen: a stream of records, each a head and its words, in the byte order
+ * of the machine. `carrick run --trace` and `carrick trace --run` read it.
  *
- * Only a core that was built with CARRICK_TRACE defined tells of itself (see carrick/program.h for these kinds).
+ * Only a core that was built with CARRICK_TRACE defined writes records (see carrick/program.h for these kinds).
  */
 #ifndef CARRICK_RECORDS_H
 #define CARRICK_RECORDS_H
@@ -22,7 +22,7 @@ enum carrick_record_kind {
     CARRICK_RECORD_COMPLETED,
 };
 
-/* What is asked of a stack whose program takes changes, a message each: change `item` of the context with a handle. */
+/* A request to a stack whose program takes changes, one a message: change `item` of the context with a handle. */
 struct carrick_change {
     uint32_t host;
     uint32_t item;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the sockets of unmodified programs reach a stack in another process: what `--app sockets:PATH` and the library
- * that is preloaded (LD_PRELOAD) tell each other.
+ * How the sockets of unmodified programs reach a stack in another process: the messages between `--app sockets:PATH`
+ * and the preloaded library (LD_PRELOAD).
  *
  * A connection is a pair of Unix stream sockets: the program has one, the stack's process the other and moves the
  * bytes. So reading, writing, polling, duplicating, passing on and inheriting are the kernel's own. A listening socket
- * is a pair of SOCK_SEQPACKET sockets, over which accepted connections come as descriptors. Requests go over a short
+ * is a pair of SOCK_SEQPACKET sockets, over which accepted connections arrive as descriptors. Requests go over a short
  * SOCK_SEQPACKET connection to PATH: one carrick_ask, one carrick_answer (CONNECT: a second one, when it has ended).
  *
  * Bytes that were written with a descriptor, of whatever kind, are followed by more (MSG_MORE).
@@ -46,7 +46,7 @@ enum carrick_ask_kind {
                            owners */
 };
 
-/* What of a socket's options the stack is told; bits. The value of those that have none is 1 or 0. */
+/* The socket options that the stack receives; bits. The value of those that have none is 1 or 0. */
 enum carrick_socket_option {
     CARRICK_OPTION_NODELAY = 1,   /* what is small is sent at once */
     CARRICK_OPTION_KEEPALIVE = 2, /* SO_KEEPALIVE */
@@ -73,8 +73,8 @@ void carrick_socket_options_set(struct carrick_socket_options *options, enum car
                                 uint32_t value);
 uint32_t carrick_socket_options_get(const struct carrick_socket_options *options, enum carrick_socket_option option);
 
-/* What else can be asked of a connection: this, and what the program tells, as enum carrick_info numbers it; for how
- * many nanoseconds nothing was sent, or received. */
+/* What else a connection reports: this, and what the program reports, as enum carrick_info numbers it; for how many
+ * nanoseconds nothing was sent, or received. */
 #define CARRICK_ITEM_INFO     0x10000u
 #define CARRICK_ITEM_SENT     0x20000u
 #define CARRICK_ITEM_RECEIVED 0x20001u
@@ -130,7 +130,7 @@ bool carrick_socket_pass(int socket, const void *data, size_t len, int fd, int f
 /* What the kernel calls a socket, and no other one as long as it runs (SO_COOKIE); 0: it is none. */
 uint64_t carrick_socket_cookie(int fd);
 
-/* Takes a message by `receive`, which is recvmsg; *fd is the descriptor that came along, closed by exec, or -1. */
+/* Takes a message by `receive`, which is recvmsg; *fd is the descriptor that arrived with it, closed by exec, or -1. */
 ssize_t carrick_socket_take(ssize_t (*receive)(int socket, struct msghdr *message, int flags), int socket, void *data,
                             size_t len, int *fd, int flags);
 

@@ -42,21 +42,21 @@ int carrick_register(struct carrick_stack *stack, const struct carrick_region *r
 /* The memory with this key is the application's again once this has completed. */
 int carrick_deregister(struct carrick_stack *stack, uint32_t key, carrick_done_fn done, void *user);
 
-/* Room for the next message. Value: see carrick_received_octets. */
+/* Posts a buffer for the next message. Value: see carrick_received_octets. */
 int carrick_post_recv(struct carrick_stack *stack, uint64_t pair, void *data, uint32_t len, carrick_done_fn done,
                       void *user);
 /* A message. Here and below `imm` is the immediate, which a receive of the peer's completes with; NULL: none.
  * Value: `len`, here and below. */
 int carrick_post_send(struct carrick_stack *stack, uint64_t pair, const void *data, uint32_t len, const uint32_t *imm,
                       carrick_done_fn done, void *user);
-/* Puts bytes into the peer's memory. CARRICK_REFUSED: there is none, or it may not be written there. */
+/* Writes bytes to the peer's memory. CARRICK_REFUSED: there is none, or it may not be written there. */
 int carrick_post_write(struct carrick_stack *stack, uint64_t pair, const void *data, uint32_t len, uint32_t key,
                        uint64_t addr, const uint32_t *imm, carrick_done_fn done, void *user);
-/* Gets bytes from the peer's memory. */
+/* Reads bytes from the peer's memory. */
 int carrick_post_read(struct carrick_stack *stack, uint64_t pair, void *data, uint32_t len, uint32_t key, uint64_t addr,
                       carrick_done_fn done, void *user);
 
-/* Of the value that a receive completed with: the bytes that came. */
+/* Returns the bytes that arrived, from the value of a completed receive. */
 static inline uint32_t carrick_received_octets(uint64_t value) {
     return (uint32_t)value & 0x7fffffffu;
 }

@@ -120,7 +120,7 @@ fn misplaced(item: &Item, to: &mut Vec<Diagnostic>) {
             _ => "in a machine",
         };
         to.push(
-            Diagnostic::error(codes::POINT_MISPLACED, "a point stands in a function", name.span, outside)
+            Diagnostic::error(codes::POINT_MISPLACED, "a point belongs in a function", name.span, outside)
                 .mend("call a function here that has the point"),
         );
     });

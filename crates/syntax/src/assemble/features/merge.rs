@@ -37,7 +37,7 @@ pub(super) fn merge(tree: &File, chosen: &[Chosen], diagnostics: &mut Vec<Diagno
 fn nested_feature(nested: &Feature) -> Diagnostic {
     Diagnostic::error(
         codes::FEATURE_NESTED,
-        "a feature stands in another",
+        "a feature is inside another feature",
         nested.name.span,
         "declared inside of a feature",
     )

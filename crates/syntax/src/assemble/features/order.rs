@@ -100,7 +100,7 @@ fn report(step: &Step, waiting: &[Step], known: &[&str], diagnostics: &mut Vec<D
                 codes::PLACE_CYCLE,
                 "these processors wait for each other's place",
                 of.span,
-                format!("`{}` says that it stands beside another, too", of.name),
+                format!("`{}` has a position next to another processor, too", of.name),
             )
             .mend("let one of them say its place by a processor that has none of its own"),
         );
