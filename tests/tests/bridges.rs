@@ -6,7 +6,7 @@ use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use carrick_tests::build::{host, root};
+use carrick_tests::build::host;
 use carrick_tests::middle::{Middle, Place, flood};
 use carrick_tests::net::lacks;
 use carrick_tests::node::Node;

@@ -45,7 +45,7 @@ fn without_code(line: &str) -> String {
     let text = line.split('`').step_by(2).collect::<Vec<_>>().join("_");
     let mut parts = text.split("](");
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + "_" + part.split_once(')').map_or(part, |(_, behind)| behind))
+    parts.fold(first, |text, part| text + " " + part.split_once(')').map_or(part, |(_, behind)| behind))
 }
 
 /// The forbidden words of a text of one line, with what to write.

@@ -166,7 +166,7 @@ int carrick_close(struct carrick_stack *stack, uint64_t connection, carrick_done
 /* Aborts a connection, with a reset to the peer. */
 int carrick_abort(struct carrick_stack *stack, uint64_t connection, carrick_done_fn done, void *user);
 
-/* Sends small data at once (TCP_NODELAY). For programs with the call `set_nodelay`. */
+/* Sends small data at once. For programs with the call `set_nodelay`. */
 int carrick_set_nodelay(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user);
 /* Probes a silent peer (SO_KEEPALIVE). For programs with the call `set_keepalive`. */
 int carrick_set_keepalive(struct carrick_stack *stack, uint64_t connection, bool on, carrick_done_fn done, void *user);
