@@ -104,8 +104,17 @@ impl Wiring {
             Some(id) => bits.put_value(&self.id, id),
             None => bits.skip(self.ports.id),
         }
-        bits.skip(self.ports.event - fields.iter().map(|leaf| leaf.bits).sum::<u32>());
-        bits.put_value(fields, given.fields);
+        match given.timer {
+            // The calendar says its moment.
+            Some(timer) => {
+                bits.skip(self.ports.event - 8);
+                bits.put(8, timer.into());
+            }
+            None => {
+                bits.skip(self.ports.event - fields.iter().map(|leaf| leaf.bits).sum::<u32>());
+                bits.put_value(fields, given.fields);
+            }
+        }
         let used: u32 = self.inputs.iter().flat_map(|(_, leaves)| leaves).map(|leaf| leaf.bits).sum();
         bits.skip(self.ports.env - used);
         let mut headers = given.headers.iter();

@@ -333,6 +333,9 @@ impl Machine {
             let from = due.at + p.layout.contexts[due.ctx].fields[*kept as usize] as usize + which * size;
             self.mem.copy_within(from..from + size, stack + *to as usize);
         }
+        if let Some(outside) = &mut self.outside {
+            outside.timer = Some(due.timer.timer);
+        }
         self.event_on(p, event, handle);
     }
 }

@@ -22,6 +22,8 @@ pub trait Chains: fmt::Debug {
 pub struct ChainInput<'a> {
     /// number of the event
     pub event: usize,
+    /// number of the timer that fires, if it is the event of one
+    pub timer: Option<u32>,
     /// its cells
     pub fields: &'a [u64],
     /// parts of the id of the context that the event is for; `None` if it names none
@@ -83,5 +85,7 @@ pub enum OutsideArg {
 #[derive(Debug)]
 pub(crate) struct Outside {
     pub chains: Box<dyn Chains>,
+    /// the timer that fires next
+    pub timer: Option<u32>,
     pub values: usize,
 }

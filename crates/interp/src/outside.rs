@@ -30,7 +30,7 @@ impl Core {
         let others = layout.events.iter().chain(&layout.scratch).map(|e| e.size).sum::<u32>();
         let headers = layout.blueprints.iter().map(|b| b.size).sum::<u32>();
         core.machine.mem.resize(values + (contexts + others + headers) as usize, 0);
-        core.machine.outside = Some(Outside { chains, values });
+        core.machine.outside = Some(Outside { chains, timer: None, values });
         Ok(core)
     }
 }
@@ -47,6 +47,7 @@ impl Machine {
         let spaces = self.instances.iter();
         let given = ChainInput {
             event,
+            timer: outside.timer.take(),
             fields: &self.mem[stack..stack + size],
             id: self.id_of(p, event, at),
             found: at.is_some(),

@@ -194,7 +194,7 @@ class Comparison {
         if (!circuit.reach(now, woken))
             return silent;
         const unsigned chain = static_cast<unsigned>(get(words, chain_at, 8));
-        return is_timer(chain) ? wake(words, chain, time, became) : exchange(words, became);
+        return is_timer(chain) ? wake(words, time, became) : exchange(words, became);
     }
 
     bool same_at_once() const {
@@ -228,9 +228,9 @@ class Comparison {
     }
 
     // A timer fires elsewhere: does it here, and none that was due before?
-    int wake(const Words &given, unsigned chain, std::uint64_t time, std::uint32_t *became) {
+    int wake(const Words &given, std::uint64_t time, std::uint32_t *became) {
         const auto asked = [&](const Woken &flow) {
-            bool same = timer_chains[flow.timer] == chain;
+            bool same = flow.timer == get(given, event_at, 8);
             for (unsigned bit = 0; bit < id_bits; bit++)
                 same = same && get(flow.id, bit, 1) == get(given, id_at + bit, 1);
             return same;
