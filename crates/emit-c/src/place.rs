@@ -42,7 +42,9 @@ impl Emitter<'_> {
     fn value_at(&self, at: CPlace, ty: &Ty) -> Term {
         let c = CType::of(ty);
         if let Some(call) = at.call {
-            return Term::primary(call, c);
+            // As a choice, a struct that is returned is nowhere.
+            let binds = if ty.is_scalar() { Binds::Primary } else { Binds::Choice };
+            return Term { text: call, binds, c };
         }
         let Some(guard) = at.guard else { return Term::primary(at.text, c) };
         let zero =
