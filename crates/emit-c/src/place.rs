@@ -131,12 +131,9 @@ impl Emitter<'_> {
                     }
                 }
                 Proj::Elem(index) => {
-                    let term = self.index(index);
-                    guards.push(format!("{} < {text}{dot}len", term.beside(Binds::Order, true)));
-                    let list = if dot == "->" { text.clone() } else { format!("&{text}") };
-                    let get = format!("{}({list}, {})", get_name(&self.names.ctype(&ty)), term.text);
-                    let bounded = self.dialect.index(term, list_bound(&ty));
-                    text = format!("{text}{dot}items[{}]", bounded.text);
+                    let (at, guard, get) = self.list_element(&text, dot, &ty, index);
+                    guards.push(guard);
+                    text = at;
                     element = Some((get, text.len()));
                     if let Ty::List(element, _, _) = ty {
                         ty = *element;
@@ -178,6 +175,16 @@ impl Emitter<'_> {
         let call = element.filter(|_| guards.len() == 1).map(|(get, to)| format!("{get}{}", &text[to..]));
         let guard = (!guards.is_empty()).then(|| guards.join(" && "));
         CPlace { text, guard, call }
+    }
+
+    /// An element of the list at `list`: its place, what must hold for it to be there, and the call that reads it.
+    fn list_element(&self, list: &str, dot: &str, ty: &Ty, index: &ir::Expr) -> (String, String, String) {
+        let term = self.index(index);
+        let guard = format!("{} < {list}{dot}len", term.beside(Binds::Order, true));
+        let address = if dot == "->" { list.to_owned() } else { format!("&{list}") };
+        let get = format!("{}({address}, {})", get_name(&self.names.ctype(ty)), term.text);
+        let bounded = self.dialect.index(term, list_bound(ty));
+        (format!("{list}{dot}items[{}]", bounded.text), guard, get)
     }
 
     fn field(&self, ty: &Ty, at: u32) -> (String, Ty) {
