@@ -71,7 +71,11 @@ fn a_server_that_forgot_its_clients_tells_them() {
     let mut server = start();
     // Whoever waits learns of it with the first packet that is answered.
     client.must("send 100 9", "ok 100");
-    client.must("recv 10 9", "reset");
+    let said = client.ask("recv 10 9");
+    assert!(
+        said == "reset" || said == "closed",
+        "as long as it waits, or after the connection has ended: {said}"
+    );
     // A new connection is as good as any.
     connect(&mut client, &mut server);
 }
