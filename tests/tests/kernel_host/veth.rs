@@ -47,7 +47,7 @@ import os, signal, socket, struct, sys
 target, host = socket.inet_aton(sys.argv[1]), int(sys.argv[2])
 
 def total(octets):
-    n = sum(struct.unpack(f'!{len(octets) // 2}H', bytes))
+    n = sum(struct.unpack(f'!{len(octets) // 2}H', octets))
     while n >> 16:
         n = (n & 0xFFFF) + (n >> 16)
     return ~n & 0xFFFF

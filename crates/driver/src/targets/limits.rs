@@ -102,7 +102,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "header_bytes",
-        meaning: "bytes before the payload of a packet, the network header included, with everything that may stand in it",
+        meaning: "bytes before the payload of a packet, the network header included, with all its optional parts",
         code: codes::HEADER,
         unit: "bytes",
         measure: |m| m.header_octets(),
