@@ -183,7 +183,8 @@ int main(int argc, char **argv) {
         const ScriptHost &host = script.hosts[i];
         Ptr<CarrickProtocol> protocol = Install(program, host, nodes.Get(i));
         replayers[i].SetCore(protocol->Core());
-        std::vector<uint64_t> opening = {core.source_hash, host.address, host.mtu, host.seed};
+        // The address is 128 bits wide, of which one of IPv4 has the lower 32.
+        std::vector<uint64_t> opening = {core.source_hash, 0, host.address, host.mtu, host.seed};
         for (uint32_t p = 0; p < core.param_count; ++p) {
             opening.push_back(protocol->GetParam(p));
         }
