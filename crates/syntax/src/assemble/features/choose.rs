@@ -282,7 +282,11 @@ pub(super) fn check_combination(blocks: &[&Feature], chosen: &[Chosen], to: &mut
                     needed.feature.span,
                     "not chosen",
                 )
-                .mend(format!("build with `--with {wanted}` too, or {}", leave(name))),
+                .mend(format!(
+                    "build with `--with {}` too, or {}",
+                    missing(blocks, chosen, needed),
+                    leave(name)
+                )),
             );
         }
         for other in feature.excludes.iter().filter(|used| has(used)) {
@@ -302,6 +306,26 @@ pub(super) fn check_combination(blocks: &[&Feature], chosen: &[Chosen], to: &mut
             );
         }
     }
+}
+
+/// What a build adds to have this feature: the feature, and what that requires in turn.
+fn missing(blocks: &[&Feature], chosen: &[Chosen], needed: &FeatureUse) -> String {
+    let mut added: Vec<Chosen> = Vec::new();
+    let mut wanted = vec![needed];
+    while let Some(used) = wanted.pop() {
+        if chosen.iter().chain(&added).any(|c| c.is(used)) {
+            continue;
+        }
+        let name = &used.feature.name;
+        let first =
+            || blocks.iter().filter(|block| block.name.name == *name).find_map(|block| block.options.first());
+        let option = used.option.as_ref().or_else(first).map(|option| option.name.clone());
+        let new = Chosen { name: name.clone(), option };
+        let required = blocks.iter().filter(|block| new.has(block)).flat_map(|block| &block.requires);
+        wanted.extend(required);
+        added.push(new);
+    }
+    added.iter().map(Chosen::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn written(used: &FeatureUse) -> String {
