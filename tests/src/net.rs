@@ -89,13 +89,13 @@ impl Net {
         Some(net)
     }
 
-    /// Gives the peer's end an IPv6 address, of a network of 64 bits. Our end's kernel stays without IPv6.
+    /// Gives an end's kernel an IPv6 address, of a network of 64 bits. The other end's kernel stays without IPv6.
     ///
     /// # Errors
     /// What `ip` said.
-    pub fn take_ipv6(&self, address: &str) -> Result<(), String> {
-        self.sysctl(End::Peer, &format!("net.ipv6.conf.{DEVICE}.disable_ipv6=0"))?;
-        self.ip(End::Peer, &format!("addr add {address}/64 dev {DEVICE} nodad"))
+    pub fn take_ipv6(&self, end: End, address: &str) -> Result<(), String> {
+        self.sysctl(end, &format!("net.ipv6.conf.{DEVICE}.disable_ipv6=0"))?;
+        self.ip(end, &format!("addr add {address}/64 dev {DEVICE} nodad"))
     }
 
     /// The namespace's name.

@@ -244,7 +244,7 @@ fn curl_downloads_from_our_server_over_ipv6() {
         [(Net::new(), &[][..]), (Net::new(), BAD_WIRE), (Net::af_xdp(), &[]), (Net::tun(), &[])]
     {
         let Some(net) = net else { return };
-        net.take_ipv6(PEER).expect("an address");
+        net.take_ipv6(End::Peer, PEER).expect("an address");
         let _server = serve(&mut stack(&net, &app, faults), "listening");
         let url = format!("http://[{OURS}]/data");
         let got = net
@@ -265,7 +265,7 @@ fn we_download_from_a_server_of_linux_over_ipv6() {
     let (dir, data) = folder();
     for faults in [&[][..], BAD_WIRE] {
         let Some(net) = Net::new() else { return };
-        net.take_ipv6(PEER).expect("an address");
+        net.take_ipv6(End::Peer, PEER).expect("an address");
         let mut server = net.command(End::Peer, "python3");
         server.args(["-u", "-m", "http.server", "80", "--bind", PEER, "--directory"]).arg(dir.path());
         let _server = serve(&mut server, "Serving HTTP");
@@ -295,8 +295,6 @@ fn what_a_stack_over_ipv6_cannot_do_is_said() {
     };
     refused(&["--addr", "10.0.0.1/24", "--app", "echo", "--app", "echo"], "write an address of IPv6");
     refused(&["--addr", "fd00::1/129", "--app", "echo", "--app", "echo"], "write an address of IPv6");
-    let sockets = ["--addr", "fd00::1/64", "--app", "sockets:/nonexistent/s", "--app", "echo"];
-    refused(&sockets, "Sockets of applications reach IPv4 only");
     refused(
         &["--addr", "fd00::1/64", "--app", "echo", "--app", "get:http://10.0.0.2/a:/dev/null"],
         "of another version of the Internet Protocol",

@@ -274,12 +274,6 @@ static struct relay *relay_make(uint32_t places) {
 }
 
 static void *sockets_start(struct carrick_stack *stack, const char *argument, struct carrick_port_error *error) {
-    if (!carrick_address_is_ipv4(carrick_stack_address(stack))) {
-        snprintf(error->text, sizeof error->text,
-                 "Sockets of applications reach IPv4 only: build the program without `--over ipv6`, or take another "
-                 "--app.");
-        return NULL;
-    }
     uint32_t places = carrick_descriptors_for("sockets", "connections", carrick_stack_capacity(stack));
     places = places < RELAY_LINKS ? places : RELAY_LINKS;
     struct relay *relay = relay_make(places ? places : 1);

@@ -41,7 +41,7 @@ struct relay_link {
     uint64_t closer;   /* who has closed it and waits until the peer has all, or RELAY_NOBODY */
     struct carrick_socket_options options;
     bool left; /* the stack knows that the program is gone */
-    bool used, connecting, cancelled, connected, six;
+    bool used, connecting, cancelled, connected, six, only6;
     bool readable, writable; /* as far as the descriptor has told */
     bool hung_up;            /* the program has closed its end */
     bool sending, receiving;
@@ -67,13 +67,14 @@ struct relay_bound {
     uint64_t cookie; /* of the program's end */
     int fd;          /* accepted connections go there; -1: closed */
     uint64_t asker;  /* who waits for it to listen, or RELAY_NOBODY */
-    uint32_t address, requests;
+    struct carrick_ip6_address address;
+    uint32_t requests;
     struct carrick_socket_options options; /* also of the connections that are accepted */
     uint32_t uid;                          /* whose it is */
     uint32_t backlog;                      /* places to keep for connections that wait; 0: they are not counted */
     uint32_t kept;                         /* those that are kept now: one that is accepted takes its place along */
     uint16_t port;
-    bool used, six, listening, accepting;
+    bool used, six, only6, listening, accepting;
     int parked; /* a program's end for which there is no room there now; -1: none */
     struct carrick_answer parked_ends;
 };
@@ -239,6 +240,9 @@ void relay_closed(struct relay *relay, uint64_t asker, uint64_t id);
 /* Who an asker is. */
 uint32_t relay_uid(const struct relay *relay, uint64_t asker);
 
+/* Whether the stack's version of the Internet Protocol carries what is asked: `ask` has an address of this version, or
+ * `::`, which a socket without IPV6_V6ONLY has for both. */
+bool relay_speaks(const struct relay *relay, const struct carrick_ask *ask);
 /* Whether a bound socket of this asker's user has the port. */
 bool relay_has(const struct relay *relay, uint64_t asker, uint16_t port);
 /* The bound socket with this id; NULL: there is none. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apps/sockets.h"
+#include "carrick/ipv6.h"
 
 #define PORT_TRIES 64u
 
@@ -105,6 +106,7 @@ static int bound_open(struct relay_bound *bound) {
     struct carrick_socket_name name = {.kind = CARRICK_SOCKET_BOUND,
                                        .id = bound->id,
                                        .six = bound->six,
+                                       .only6 = bound->only6,
                                        .local_address = bound->address,
                                        .local_port = bound->port};
     int program = relay_pair(SOCK_SEQPACKET, &name, &bound->fd);
@@ -119,6 +121,13 @@ static int bound_open(struct relay_bound *bound) {
     return -1;
 }
 
+/* The stack's address, or any address: 0.0.0.0 or `::`. */
+static bool is_bindable(const struct relay *relay, struct carrick_ip6_address address) {
+    struct carrick_ip6_address own = carrick_stack_address(relay->stack);
+    bool any = address.high == 0 && (address.low == 0 || address.low == CARRICK_MAPPED << 32);
+    return any || carrick_ip6_same(address, own);
+}
+
 void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *ask) {
     struct carrick_answer answer = {.local_address = ask->address, .local_port = ask->port};
     for (uint32_t tries = 0; ask->port == 0 && tries < PORT_TRIES; tries++) {
@@ -126,8 +135,7 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
         if (!bound_on(relay, answer.local_port))
             break;
     }
-    uint32_t own = (uint32_t)carrick_stack_address(relay->stack).low;
-    if (ask->address != 0 && ask->address != own)
+    if (!relay_speaks(relay, ask) || !is_bindable(relay, ask->address))
         answer.error = CARRICK_NOT_OURS;
     else if (!relay_may(relay, asker, ask->port))
         answer.error = EACCES;
@@ -143,6 +151,7 @@ void relay_bind(struct relay *relay, uint64_t asker, const struct carrick_ask *a
     bound->port = answer.local_port;
     bound->options = relay_options(&ask->options);
     bound->six = ask->six != 0;
+    bound->only6 = ask->only6 != 0;
     answer.id = bound->id;
     int program = bound_open(bound);
     answer.error = program < 0 ? ENOBUFS : 0;
@@ -238,6 +247,7 @@ static void bound_keep(struct relay_bound *bound) {
  * that unread was never accepted, and its connection is reset. */
 static int bound_link(const struct relay_bound *bound, struct relay_link *link) {
     link->six = bound->six;
+    link->only6 = bound->only6;
     link->options = bound->options;
     link->owner = relay_owner(bound->relay, bound->uid);
     int program = relay_link_open(link);

@@ -71,9 +71,12 @@ void relay_connect_cancel(struct relay_link *link) {
 /* Asks the stack. Returns an errno. */
 static int connect_begin(struct relay_link *link, const struct carrick_ask *ask) {
     struct relay *relay = link->relay;
+    /* `::` is a stack's own unspecified address, also over IPv4. */
+    struct carrick_ip6_address to = carrick_stack_speaks_to(relay->stack, ask->address)
+                                        ? ask->address
+                                        : carrick_address_of_ipv4((uint32_t)ask->address.low);
     carrick_stack_act_for(relay->stack, link->owner);
-    int refused = carrick_connect(relay->stack, ask->local_port, carrick_address_of_ipv4(ask->address), ask->port,
-                                  relay_connected, link);
+    int refused = carrick_connect(relay->stack, ask->local_port, to, ask->port, relay_connected, link);
     link->connecting = refused == 0;
     link->connect = carrick_last_request(relay->stack);
     link->requests += refused == 0;
@@ -84,6 +87,10 @@ static int connect_begin(struct relay_link *link, const struct carrick_ask *ask)
 static struct relay_link *connect_open(struct relay *relay, uint64_t asker, const struct carrick_ask *ask,
                                        const struct relay_bound *bound, int *program, struct carrick_answer *answer) {
     uint32_t uid = relay_uid(relay, asker);
+    if (!relay_speaks(relay, ask)) {
+        answer->error = CARRICK_NOT_OURS;
+        return NULL;
+    }
     if (!relay_may(relay, asker, ask->local_port) && !relay_has(relay, asker, ask->local_port)) {
         relay->refused[RELAY_REFUSED_PORT]++;
         answer->error = EACCES;
@@ -93,6 +100,7 @@ static struct relay_link *connect_open(struct relay *relay, uint64_t asker, cons
     if (!link)
         return NULL;
     link->six = ask->six != 0;
+    link->only6 = ask->only6 != 0;
     link->options = relay_options(bound ? &bound->options : &ask->options);
     link->owner = relay_owner(relay, uid);
     answer->id = link->id;

@@ -36,7 +36,8 @@ struct relay_link *relay_link_find(struct relay *relay, uint64_t id) {
 }
 
 int relay_link_open(struct relay_link *link) {
-    struct carrick_socket_name name = {.kind = CARRICK_SOCKET_CONNECTION, .id = link->id, .six = link->six};
+    struct carrick_socket_name name = {
+        .kind = CARRICK_SOCKET_CONNECTION, .id = link->id, .six = link->six, .only6 = link->only6};
     int program = relay_pair(SOCK_STREAM, &name, &link->fd);
     if (program < 0)
         return -1;
@@ -368,15 +369,16 @@ void relay_link_connected(struct relay_link *link, uint64_t handle, struct carri
     struct carrick_ends of = {0};
     (void)carrick_connection_ends(link->relay->stack, handle, &of);
     *ends = (struct carrick_answer){.id = link->id,
-                                    .local_address = (uint32_t)of.local_address.low,
-                                    .remote_address = (uint32_t)of.remote_address.low,
+                                    .local_address = of.local_address,
+                                    .remote_address = of.remote_address,
                                     .local_port = of.local_port,
                                     .remote_port = of.remote_port};
     struct carrick_socket_name name = {.kind = CARRICK_SOCKET_ENDS,
                                        .id = link->id,
                                        .six = link->six,
-                                       .local_address = (uint32_t)of.local_address.low,
-                                       .remote_address = (uint32_t)of.remote_address.low,
+                                       .only6 = link->only6,
+                                       .local_address = of.local_address,
+                                       .remote_address = of.remote_address,
                                        .local_port = of.local_port,
                                        .remote_port = of.remote_port};
     struct sockaddr_un address;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "carrick/ipv6.h"
 #include "preload/preload.h"
 
 #ifndef SO_BUF_LOCK /* Linux 5.14 */
@@ -41,13 +42,12 @@ static int option_of(int fd, int level, int option) {
     return preload_libc.getsockopt(fd, level, option, &value, &len) == 0 ? value : 0;
 }
 
-bool preload_is_stream(int fd, bool *six) {
+bool preload_is_stream(int fd, struct carrick_ask *ask) {
     int before = errno;
     int domain = option_of(fd, SOL_SOCKET, SO_DOMAIN);
     bool stream = (domain == AF_INET || domain == AF_INET6) && option_of(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP;
-    *six = domain == AF_INET6;
-    /* The stack has no IPv6: a socket for that alone stays the kernel's. */
-    stream = stream && !(*six && option_of(fd, IPPROTO_IPV6, IPV6_V6ONLY));
+    ask->six = domain == AF_INET6;
+    ask->only6 = stream && ask->six && option_of(fd, IPPROTO_IPV6, IPV6_V6ONLY) != 0;
     errno = before;
     return stream;
 }
@@ -59,37 +59,36 @@ bool preload_is_fresh(int fd) {
         struct sockaddr_in6 in6;
     } address = {0};
     socklen_t len = sizeof address;
-    bool six;
+    struct carrick_ask family;
     int before = errno;
     bool named = preload_libc.getsockname(fd, &address.any, &len) != 0 || address.in.sin_port != 0;
     errno = before;
-    return !named && preload_is_stream(fd, &six);
+    return !named && preload_is_stream(fd, &family);
 }
 
-bool preload_address(const struct sockaddr *from, socklen_t len, uint32_t *address, uint16_t *port) {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+static bool is_loopback(struct carrick_ip6_address address) {
+    return carrick_address_is_ipv4(address) ? (address.low >> 24 & 0xff) == IN_LOOPBACKNET
+                                            : address.high == 0 && address.low == 1;
+}
+
+bool preload_address(const struct sockaddr *from, socklen_t len, struct carrick_ask *ask) {
     if (from && from->sa_family == AF_INET && len >= sizeof(struct sockaddr_in)) {
         struct sockaddr_in in;
         memcpy(&in, from, sizeof in);
-        *address = ntohl(in.sin_addr.s_addr);
-        *port = ntohs(in.sin_port);
+        ask->address = carrick_address_of_ipv4(ntohl(in.sin_addr.s_addr));
+        ask->port = ntohs(in.sin_port);
     } else if (from && from->sa_family == AF_INET6 && len >= sizeof(struct sockaddr_in6)) {
         struct sockaddr_in6 in;
         memcpy(&in, from, sizeof in);
-        uint32_t last;
-        memcpy(&last, in.sin6_addr.s6_addr + 12, sizeof last);
-        *address = ntohl(last);
-        *port = ntohs(in.sin6_port);
-        static const struct in6_addr any;
-        if (memcmp(&in.sin6_addr, &any, sizeof any) != 0 && memcmp(in.sin6_addr.s6_addr, mapped, sizeof mapped) != 0)
-            return false;
+        ask->address = carrick_ip6_load(in.sin6_addr.s6_addr);
+        ask->port = ntohs(in.sin6_port);
     } else {
         return false;
     }
-    return *address >> 24 != IN_LOOPBACKNET;
+    return !is_loopback(ask->address);
 }
 
-void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to, socklen_t *len) {
+void preload_give(bool six, struct carrick_ip6_address address, uint16_t port, struct sockaddr *to, socklen_t *len) {
     union {
         struct sockaddr_in in;
         struct sockaddr_in6 in6;
@@ -99,14 +98,11 @@ void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to
     if (six) {
         full.in6.sin6_family = AF_INET6;
         full.in6.sin6_port = htons(port);
-        uint32_t last = htonl(address);
-        if (address)
-            memset(full.in6.sin6_addr.s6_addr + 10, 0xff, 2);
-        memcpy(full.in6.sin6_addr.s6_addr + 12, &last, sizeof last);
+        carrick_ip6_store(full.in6.sin6_addr.s6_addr, address);
     } else {
         full.in.sin_family = AF_INET;
         full.in.sin_port = htons(port);
-        full.in.sin_addr.s_addr = htonl(address);
+        full.in.sin_addr.s_addr = htonl((uint32_t)address.low);
     }
     if (!to || !len)
         return;

@@ -16,10 +16,8 @@ static int fail(int error) {
 PRELOADED int bind(int fd, const struct sockaddr *address, socklen_t len) {
     struct carrick_ask ask = {.kind = CARRICK_ASK_BIND};
     struct carrick_answer answer;
-    bool six;
-    if (!preload_is_stream(fd, &six) || !preload_address(address, len, &ask.address, &ask.port))
+    if (!preload_is_stream(fd, &ask) || !preload_address(address, len, &ask))
         return preload_libc.bind(fd, address, len);
-    ask.six = six;
     preload_options(fd, &ask.options);
     int own, connection = preload_ask(&ask, -1, &answer, &own);
     if (connection < 0)
@@ -98,23 +96,34 @@ static int again(int fd) {
     return fail(preload_ends(fd, &name) ? EISCONN : EALREADY);
 }
 
+/* The connection begins at a bound socket. */
+static void as_bound(struct carrick_ask *ask, const struct carrick_socket_name *name) {
+    ask->id = name->id;
+    ask->six = name->six;
+    ask->only6 = name->only6;
+    ask->local_port = name->local_port;
+}
+
 PRELOADED int connect(int fd, const struct sockaddr *address, socklen_t len) {
     struct carrick_ask ask = {.kind = CARRICK_ASK_CONNECT};
     struct carrick_socket_name name;
     struct carrick_answer answer;
-    bool six = false, bound = preload_name(fd, &name);
+    bool bound = preload_name(fd, &name);
     if (bound && name.kind == CARRICK_SOCKET_CONNECTION)
         return again(fd);
-    if ((!bound && !preload_is_stream(fd, &six)) || !preload_address(address, len, &ask.address, &ask.port))
+    if ((!bound && !preload_is_stream(fd, &ask)) || !preload_address(address, len, &ask))
         return preload_libc.connect(fd, address, len);
-    ask.six = bound ? name.six : six;
-    ask.local_port = bound ? name.local_port : 0;
     if (bound)
-        ask.id = name.id;
+        as_bound(&ask, &name);
     else
         preload_options(fd, &ask.options);
     bool waits = !(fcntl(fd, F_GETFL) & O_NONBLOCK);
     ask.value = !waits;
     int own, connection = preload_ask(&ask, bound ? fd : -1, &answer, &own);
-    return connection < 0 ? -1 : finish(fd, waits, connection, own, &answer);
+    if (connection < 0)
+        return -1;
+    if (answer.error != CARRICK_NOT_OURS)
+        return finish(fd, waits, connection, own, &answer);
+    close(connection);
+    return bound ? fail(ENETUNREACH) : preload_libc.connect(fd, address, len);
 }

@@ -94,7 +94,7 @@ static uint32_t milliseconds(uint64_t nanoseconds) {
     return (uint32_t)(nanoseconds / 1000000);
 }
 
-static struct tcp_info info_of(const uint64_t *told, const uint64_t *times) {
+static struct tcp_info info_of(const uint64_t *told, const uint64_t *times, uint32_t headers) {
     static const uint8_t states[] = {7, 2, 3, 1, 4, 5, 8, 11, 9, 6}; /* as the system numbers them */
     uint32_t segment = told[SEGMENT] ? (uint32_t)told[SEGMENT] : 1;
     uint32_t most = (uint32_t)told[SEGMENT_MOST];
@@ -120,7 +120,7 @@ static struct tcp_info info_of(const uint64_t *told, const uint64_t *times) {
         .tcpi_last_data_sent = milliseconds(times[SENT]),
         .tcpi_last_data_recv = milliseconds(times[RECEIVED]),
         .tcpi_last_ack_recv = milliseconds(told[SILENCE]),
-        .tcpi_pmtu = segment + stamps + 40, /* and two headers without options */
+        .tcpi_pmtu = segment + stamps + headers,
         .tcpi_rcv_ssthresh = (uint32_t)told[OFFERED],
         .tcpi_rtt = microseconds(told[ROUND_TRIP]),
         .tcpi_rttvar = microseconds(told[VARIATION]),
@@ -136,7 +136,10 @@ static int tell_info(int fd, uint64_t id, void *to, socklen_t *len) {
     error = error ? error : preload_get_all(fd, id, CARRICK_ITEM_SENT, TIMES, times);
     if (error)
         return fail(error);
-    struct tcp_info info = info_of(told, times);
+    /* The headers of network and transport, without options. */
+    struct carrick_socket_name ends;
+    bool over6 = preload_ends(fd, &ends) && !carrick_address_is_ipv4(ends.remote_address);
+    struct tcp_info info = info_of(told, times, over6 ? 60 : 40);
     /* What follows is not known, and left out, as by a kernel that does not have it. */
     return give_octets(&info, offsetof(struct tcp_info, tcpi_reordering), to, len);
 }
@@ -158,6 +161,8 @@ static int get_transport(int fd, const struct carrick_socket_name *name, int lev
     int error = ENOPROTOOPT;
     if (level == IPPROTO_TCP && option == TCP_INFO)
         return name->kind == CARRICK_SOCKET_CONNECTION ? tell_info(fd, name->id, value, len) : fail(ENOPROTOOPT);
+    if (level == IPPROTO_IPV6 && option == IPV6_V6ONLY)
+        return name->six ? give(name->only6, value, len) : fail(ENOPROTOOPT);
     if (level == IPPROTO_TCP && option == TCP_MAXSEG)
         error = preload_get(fd, name->id, CARRICK_ITEM_INFO + SEGMENT, &told);
     else if (known == CARRICK_OPTION_LINGER)
@@ -256,6 +261,8 @@ PRELOADED int setsockopt(int fd, int level, int option, const void *value, sockl
         return set_before(fd, level, option, value, len);
     if (level == SOL_SOCKET && option == SO_LINGER)
         return set_linger(fd, name.id, value, len);
+    if (level == IPPROTO_IPV6 && option == IPV6_V6ONLY)
+        return fail(name.six ? EINVAL : ENOPROTOOPT); /* it is bound already */
     uint32_t known = preload_option(level, option), told;
     int wanted = 0;
     if (known == CARRICK_OPTION_RECEIVE)

@@ -63,12 +63,12 @@ bool preload_answer(int connection, struct carrick_answer *answer);
  * stack. */
 int preload_tell(const struct carrick_ask *ask, int fd);
 
-/* Whether the socket is one of the kernel's streams over IP. */
-bool preload_is_stream(int fd, bool *six);
-/* The IPv4 address and port within. False: it is another's, or of loopback. */
-bool preload_address(const struct sockaddr *from, socklen_t len, uint32_t *address, uint16_t *port);
+/* Whether the socket is one of the kernel's streams over IP. If so, `ask` has its family. */
+bool preload_is_stream(int fd, struct carrick_ask *ask);
+/* The address and port within. False: it is of another family, or of loopback. */
+bool preload_address(const struct sockaddr *from, socklen_t len, struct carrick_ask *ask);
 /* Writes an address as the kernel would: what fits into *len, and its length. */
-void preload_give(bool six, uint32_t address, uint16_t port, struct sockaddr *to, socklen_t *len);
+void preload_give(bool six, struct carrick_ip6_address address, uint16_t port, struct sockaddr *to, socklen_t *len);
 
 /* Whether the socket is the kernel's and may still become one of ours. */
 bool preload_is_fresh(int fd);

@@ -4,7 +4,7 @@ import os
 import socket
 import struct
 
-VERSION = 5
+VERSION = 6
 LISTEN, WHY, SET = 2, 4, 5
 RESET = 4  # an option: closing resets
 
@@ -13,6 +13,6 @@ def asked(kind, id, end):
     """The error that the relay answers to one who shows this socket as the program's end; 0: none."""
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     door.connect(os.environ["CARRICK_SOCKETS"])
-    ask = struct.pack("=IIQIHHIIIIIIII", VERSION, kind, id, 0, 0, 0, RESET, 1, 0, 0, 0, 0, 0, 0)
+    ask = struct.pack("=IIQQQHHIIIIIIIII", VERSION, kind, id, 0, 0, 0, 0, RESET, 1, *[0] * 7)
     socket.send_fds(door, [ask], [end.fileno()])
     return struct.unpack("=i", door.recv(64)[:4])[0]

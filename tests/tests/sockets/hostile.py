@@ -14,6 +14,7 @@ file, (out, into), (a, b) = tempfile.TemporaryFile(), os.pipe(), socket.socketpa
 listener = socket.create_server(("127.0.0.1", 0))
 DESCRIPTORS = [file.fileno(), out, into, a.fileno(), b.fileno(), listener.fileno(), 0]
 held = []
+MAPPED = 0xFFFF << 32  # before an address of IPv4
 
 for n in range(2000):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -23,9 +24,10 @@ for n in range(2000):
         version, kind = rng.choice([VERSION, VERSION, VERSION, 1]), rng.randrange(10)
         id = rng.choice([0, rng.getrandbits(64), rng.randrange(70000)])
         ask = struct.pack(
-            "=IIQIHHIIIIIIII",
-            version, kind, id, rng.choice([0, 0x0A4D0001, 0x0A4D0002, rng.getrandbits(32)]), rng.getrandbits(16),
-            rng.choice([0, rng.getrandbits(16)]), rng.getrandbits(32), rng.getrandbits(rng.randrange(33)), rng.getrandbits(1), *(rng.getrandbits(32) for _ in range(5)),
+            "=IIQQQHHIIIIIIIII",
+            version, kind, id, rng.choice([0, 0, 0xFE80 << 48, rng.getrandbits(64)]),
+            rng.choice([0, MAPPED | 0x0A4D0001, MAPPED | 0x0A4D0002, rng.getrandbits(64)]), rng.getrandbits(16),
+            rng.choice([0, rng.getrandbits(16)]), rng.getrandbits(32), rng.getrandbits(rng.randrange(33)), rng.getrandbits(1), rng.getrandbits(1), *(rng.getrandbits(32) for _ in range(5)),
         )
         ask = rng.choice([ask, ask, ask, ask[: rng.randrange(len(ask))], ask + b"x"])
         passed = rng.sample(DESCRIPTORS, rng.choice([0, 1, 1, 2, 5]))

@@ -5,6 +5,7 @@ mod cases;
 mod descriptors;
 mod documented;
 mod guarded;
+mod over_ipv6;
 mod programs;
 mod setting;
 mod users;
@@ -21,9 +22,14 @@ const BEHAVIOUR: &str = "tests/tests/sockets/program.py";
 
 /// The service that the program talks to, on the kernel's stack.
 fn peer(net: &Net) -> Running {
+    peer_at(net, Net::PEER)
+}
+
+/// The same, at another address.
+fn peer_at(net: &Net, address: &str) -> Running {
     let script = root().join("tests/tests/sockets/peer.py");
     let mut command = net.command(End::Peer, "python3");
-    serve(command.arg("-u").arg(script).arg(Net::PEER), "ready")
+    serve(command.arg("-u").arg(script).arg(address), "ready")
 }
 
 /// A stack, with more arguments, and the service at the other end of its wire.
@@ -38,8 +44,13 @@ fn connected(more: &[&str]) -> Option<(Net, Stack, Running)> {
 }
 
 /// Runs the program; all its cases must pass.
-fn behaves(mut program: Command) {
-    program.arg("-u").arg(root().join(BEHAVIOUR)).args([Net::OURS, Net::PEER]);
+fn behaves(program: Command) {
+    behaves_between(program, Net::OURS, Net::PEER);
+}
+
+/// The same, between other addresses.
+fn behaves_between(mut program: Command, ours: &str, peer: &str) {
+    program.arg("-u").arg(root().join(BEHAVIOUR)).args([ours, peer]);
     let done = program.output().expect("it starts");
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(
@@ -136,10 +147,11 @@ print(bind(81))
 os.chmod(os.path.dirname(os.environ['CARRICK_SOCKETS']), 0o755)
 os.setuid(65534)
 print(*[bind(port) for port in (80, 79, 8000, 8099, 8100, 0, 81)])
+peer = 0xffff << 32 | int.from_bytes(socket.inet_aton(sys.argv[1]), 'big')
 def connect(local_port):
     door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     door.connect(os.environ['CARRICK_SOCKETS'])
-    ask = struct.pack('=IIQIHHIIIIIIII', int(sys.argv[2]), 3, 0, int.from_bytes(socket.inet_aton(sys.argv[1]), 'big'), 1000, local_port, 0, 0, 0, 0, 0, 0, 0, 0)
+    ask = struct.pack('=IIQQQHHIIIIIIIII', int(sys.argv[2]), 3, 0, 0, peer, 1000, local_port, *[0] * 9)
     door.send(ask)
     return errno.errorcode.get(struct.unpack('=i', door.recv(64)[:4])[0], 'ok')
 print(connect(81), connect(8100), connect(0))

@@ -66,7 +66,7 @@ def serve(s, address):
         s.recv(1)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     elif what[0] == "call":  # connects back, says what it is told, if anything, tells what it hears and how it ended
-        back, heard = socket.socket(), b""
+        back, heard = socket.socket(s.family), b""
         try:
             back.connect((address, int(what[1])))
             if len(what) > 2:
@@ -91,8 +91,9 @@ def served(s, address):
         s.close()
 
 
-listener = socket.create_server((sys.argv[1], PORT), backlog=64)
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+listener = socket.create_server((sys.argv[1], PORT), family=family, backlog=64)
 print("ready", flush=True)
 while True:
-    connection, (address, _) = listener.accept()
+    connection, (address, *_) = listener.accept()
     threading.Thread(target=served, args=(connection, address), daemon=True).start()

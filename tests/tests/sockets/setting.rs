@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A stack that serves sockets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use carrick_tests::build::{host, root};
+use carrick_tests::build::{host, host_with, root};
 use carrick_tests::in_kernel::run_in_kernel;
 use carrick_tests::net::{DEVICE, End, Net, skip};
 use carrick_tests::running::{Running, started};
@@ -31,6 +31,8 @@ pub fn version() -> String {
 pub struct Stack {
     running: Running,
     said: JoinHandle<String>,
+    /// of unmodified programs
+    library: PathBuf,
     /// with its door
     dir: TempDir,
 }
@@ -47,6 +49,14 @@ impl Stack {
         command.args(["--port", &net.port(), "--requests", "4096"]).args(more);
         command.args(["--addr", &format!("{}/24", Net::OURS)]);
         Stack::serving(command, users).expect("it needs nothing")
+    }
+
+    /// As [`Stack::start`], over IPv6, with this address.
+    pub fn start_over_ipv6(net: &Net, address: &str, more: &[&str]) -> Stack {
+        let host = host_with(PROGRAM, &["--over", "ipv6"]);
+        let mut command = net.command(End::Ours, &host.to_string_lossy());
+        command.args(["--port", &net.port(), "--addr", &format!("{address}/64")]).args(more);
+        Stack::serving_with(command, "", &host).expect("it needs nothing")
     }
 
     /// As [`Stack::start`], as a process that may have so many descriptors and not raise their limit.
@@ -74,7 +84,12 @@ impl Stack {
         Stack::serving(run_in_kernel(net, &root().join(PROGRAM)), users)
     }
 
-    fn serving(mut command: Command, users: &str) -> Option<Stack> {
+    fn serving(command: Command, users: &str) -> Option<Stack> {
+        Stack::serving_with(command, users, &host(PROGRAM))
+    }
+
+    /// The library is next to the host.
+    fn serving_with(mut command: Command, users: &str, host: &Path) -> Option<Stack> {
         let dir = tempfile::tempdir().expect("a folder");
         let app = format!("sockets:{}{users}", dir.path().join("door").display());
         command.args(["--app", &app, "--set", "msl=10ms"]);
@@ -92,7 +107,8 @@ impl Stack {
             return None;
         }
         let said = std::thread::spawn(move || few.into_iter().chain(lines).collect::<Vec<_>>().join("\n"));
-        Some(Stack { running, said, dir })
+        let library = host.with_file_name("libcarrick-sockets.so");
+        Some(Stack { running, said, library, dir })
     }
 
     /// Its process.
@@ -107,9 +123,8 @@ impl Stack {
 
     /// A program in our namespace whose sockets are the stack's.
     pub fn command(&self, net: &Net, program: &str) -> Command {
-        let library = host(PROGRAM).with_file_name("libcarrick-sockets.so");
         let mut command = net.command(End::Ours, "env");
-        command.arg(format!("LD_PRELOAD={}", library.display()));
+        command.arg(format!("LD_PRELOAD={}", self.library.display()));
         command.arg(format!("CARRICK_SOCKETS={}", self.door().display()));
         command.arg(program);
         command

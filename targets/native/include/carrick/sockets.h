@@ -25,16 +25,18 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define CARRICK_SOCKETS_VERSION  5u
+#include "carrick/address.h"
+
+#define CARRICK_SOCKETS_VERSION  6u
 #define CARRICK_SOCKETS_VARIABLE "CARRICK_SOCKETS" /* of the environment: the path */
 
 enum carrick_ask_kind {
-    CARRICK_ASK_BIND = 1, /* address, port, options, six; answers id, address, port, and the program's end of the
+    CARRICK_ASK_BIND = 1, /* address, port, options, six, only6; answers id, address, port, and the program's end of the
                              socket */
     CARRICK_ASK_LISTEN,   /* id, value: the backlog; with the program's end */
-    CARRICK_ASK_CONNECT,  /* address, port, local_port, options, six, value: 1: poll reports the socket as writable only
-                             once it is connected; of a bound socket also its id, with the program's end: its options
-                             are the connection's; answers id, and the program's end of the connection */
+    CARRICK_ASK_CONNECT,  /* address, port, local_port, options, six, only6, value: 1: poll reports the socket as
+                             writable only once it is connected; of a bound socket also its id, with the program's end:
+                             its options are the connection's; answers id, and the program's end of the connection */
     CARRICK_ASK_WHY, /* id: of a connection, with the program's end; answers with the error that ended it, once; 0: none
                         did, or somebody knows it already */
     CARRICK_ASK_SET, /* id, item: of enum carrick_socket_option, value; with the program's end, which only its owners
@@ -83,19 +85,20 @@ struct carrick_ask {
     uint32_t version;
     uint32_t kind;
     uint64_t id;
-    uint32_t address; /* IPv4, host order */
+    struct carrick_ip6_address address; /* `::` means any address of either version, ::ffff:0.0.0.0 any of IPv4 */
     uint16_t port, local_port;
     uint32_t item;
     uint32_t value;
-    uint32_t six; /* 1: of the family AF_INET6, which an IPv4 address is mapped into */
+    uint32_t six;   /* 1: of the family AF_INET6, which an IPv4 address is mapped into */
+    uint32_t only6; /* 1: IPV6_V6ONLY is set, so the socket reaches no IPv4 address */
     struct carrick_socket_options options;
 };
 
 struct carrick_answer {
     int32_t error; /* an errno; 0: none; CARRICK_NOT_OURS */
-    uint32_t local_address, remote_address;
     uint16_t local_port, remote_port;
     uint64_t id; /* of GET: the value */
+    struct carrick_ip6_address local_address, remote_address;
 };
 
 /* The kernel shall do it. */
@@ -111,8 +114,8 @@ enum carrick_socket_kind {
 struct carrick_socket_name {
     char kind; /* of enum carrick_socket_kind */
     uint64_t id;
-    bool six;
-    uint32_t local_address, remote_address;
+    bool six, only6;
+    struct carrick_ip6_address local_address, remote_address;
     uint16_t local_port, remote_port;
 };
 

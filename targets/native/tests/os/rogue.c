@@ -43,7 +43,7 @@ void service_main(void *argument) {
 static struct carrick_ask to_someone(const struct app *app, uint32_t kind) {
     return (struct carrick_ask){.version = CARRICK_SOCKETS_VERSION,
                                 .kind = kind,
-                                .address = node_address(1 - app->node),
+                                .address = carrick_address_of_ipv4(node_address(1 - app->node)),
                                 .port = (uint16_t)(PORT_FIRST + os_random(PORTS))};
 }
 
