@@ -2,16 +2,22 @@
 //! Three network namespaces in a row. Those at both ends have the kernel's own stack; that in the middle has two devices and no address.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rustix::net::{AddressFamily, SendFlags, SocketType, ipproto, sendto, socket};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::net::{counter, run, skip, within};
+use crate::pattern;
 use crate::tcp_segment::{self, Segment};
+
+/// How long the kernel may take to reach a peer.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Where something runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +43,8 @@ impl Middle {
     /// The server's: that of [`tcp_segment::CORE`].
     pub const SERVER: &'static str = "10.0.0.1";
     /// The same of IPv6.
+    pub const CLIENT_6: &'static str = "fd00::3";
+    /// The same of IPv6.
     pub const SERVER_6: &'static str = "fd00::1";
 
     /// Makes them. `None`, said on standard error, where this machine does not let us.
@@ -60,7 +68,7 @@ impl Middle {
             )?;
             within(name, "sysctl -q -w net.ipv6.conf.default.addr_gen_mode=1")?;
         }
-        let ends = [(client, Self::CLIENT, "fd00::3"), (server, Self::SERVER, Self::SERVER_6)];
+        let ends = [(client, Self::CLIENT, Self::CLIENT_6), (server, Self::SERVER, Self::SERVER_6)];
         for ((name, four, six), device) in ends.into_iter().zip(Self::DEVICES) {
             within(node, &format!("ip link add {device} type veth peer name wire0 netns {name}"))?;
             for (name, device) in [(node, device), (name, "wire0")] {
@@ -103,6 +111,30 @@ impl Middle {
             does()
         };
         std::thread::scope(|scope| scope.spawn(enter).join().expect("it does not panic"))
+    }
+
+    /// The client sends the server 100 KB by the kernels' TCP over IPv6.
+    ///
+    /// # Panics
+    /// If a byte does not arrive.
+    pub fn transfer_over_ipv6(&self) {
+        let to: IpAddr = Self::SERVER_6.parse().expect("an address");
+        let listener = self.inside(Place::Server, || TcpListener::bind((to, 80)).expect("it can be bound"));
+        let mut sent = vec![0; 100_000];
+        pattern::fill(9, 0, &mut sent);
+        let mut near = self.inside(Place::Client, || {
+            TcpStream::connect_timeout(&(to, 80).into(), PATIENCE).expect("it is reached")
+        });
+        let (mut far, _) = listener.accept().expect("it came");
+        let mut got = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                near.write_all(&sent).expect("it is sent");
+                drop(near);
+            });
+            far.read_to_end(&mut got).expect("it arrives");
+        });
+        assert!(got == sent, "{} bytes", got.len());
     }
 
     /// A counter of a namespace's kernel, as `/proc/net/snmp` and `/proc/net/netstat` name them.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A program in the network, between the two devices of the namespace in the middle.
 
+use std::path::Path;
+
 use crate::build::{carrick, host, root};
 use crate::middle::{Middle, Place};
 use crate::net::skip;
@@ -25,7 +27,12 @@ pub struct Node(pub Running, pub Box<dyn Iterator<Item = String>>);
 impl Node {
     /// A process between the devices of the node, which gives it ports of these kinds.
     pub fn start(middle: &Middle, program: &str, kinds: [&str; 2], more: &[&str]) -> Node {
-        let mut command = middle.command(Place::Node, &host(program).to_string_lossy());
+        Node::start_host(middle, &host(program), kinds, more)
+    }
+
+    /// The same, of a host that is built.
+    pub fn start_host(middle: &Middle, host: &Path, kinds: [&str; 2], more: &[&str]) -> Node {
+        let mut command = middle.command(Place::Node, &host.to_string_lossy());
         command.args(Middle::ports(kinds)).args(more);
         let (running, said) = saying(&mut command, "running between");
         Node(running, Box::new(said))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs in the network between real interfaces. Both ends are the kernel's, and know nothing of them.
 
-use std::io::{Read, Write};
-use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -180,23 +179,7 @@ fn flooded(start: impl Fn(&Middle) -> Option<Node>) {
 fn ipv6_passes_a_program_that_cannot_read_it() {
     let Some(middle) = Middle::new() else { return };
     let node = Node::start(&middle, CACHE, KINDS[0], &[]);
-    let to: IpAddr = Middle::SERVER_6.parse().expect("an address");
-    let listener = middle.inside(Place::Server, || TcpListener::bind((to, 80)).expect("it can be bound"));
-    let mut sent = vec![0; 100_000];
-    pattern::fill(9, 0, &mut sent);
-    let mut near = middle.inside(Place::Client, || {
-        TcpStream::connect_timeout(&(to, 80).into(), PATIENCE).expect("it is reached")
-    });
-    let (mut far, _) = listener.accept().expect("it came");
-    let mut got = Vec::new();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            near.write_all(&sent).expect("it is sent");
-            drop(near);
-        });
-        far.read_to_end(&mut got).expect("it arrives");
-    });
-    assert!(got == sent, "{} bytes", got.len());
+    middle.transfer_over_ipv6();
     let report = node.end();
     assert!(report.count("bridge_passed") > 70 && report.count("tx_forwarded") == 0, "{:?}", report.0);
     assert_eq!(report.count("bridge_too_long"), 0, "{:?}", report.0);

@@ -157,9 +157,6 @@ static bool fits_middlebox(const struct carrick_options *options, struct carrick
     if (options->port_count < 2 && !options->here->middlebox)
         return refuse(error, "The program is one in the network: give --port for each of its interfaces, two or more "
                              "times.");
-    if (options->program->network == CARRICK_NETWORK_IPV6)
-        return refuse(error, "A program in the network gets packets of IPv4 only, and frames of IPv6 pass it: build it "
-                             "without `--over ipv6`.");
     if (options->loop)
         return refuse(error, "The memory port joins two applications, and a program in the network has none: take "
                              "other ports.");

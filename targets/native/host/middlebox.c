@@ -50,8 +50,8 @@ bool middlebox_open(struct carrick_host *host, const struct carrick_host_config 
         largest =
             largest < carrick_port_frame_max(config->ports[i]) ? carrick_port_frame_max(config->ports[i]) : largest;
     host->middlebox = calloc(1, sizeof *host->middlebox);
-    bool open =
-        host->middlebox && carrick_bridge_open(&host->bridge, config->ports, config->port_count, config->core.seed);
+    bool open = host->middlebox && carrick_bridge_open(&host->bridge, config->ports, config->port_count,
+                                                       host->net.config.six, config->core.seed);
     if (open)
         open = (host->middlebox->spare = calloc(1, largest)) != NULL;
     if (!open)

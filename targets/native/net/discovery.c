@@ -3,10 +3,12 @@
 #include "carrick/report6.h"
 #include "net/net.h"
 
+#define ROUTER_ASKED     133u /* the first type of neighbour discovery: a router solicitation */
 #define SOLICITATION     135u
 #define ADVERTISEMENT    136u
-#define SOURCE_OPTION    1u /* the hardware address of the sender */
-#define TARGET_OPTION    2u /* that of the target */
+#define REDIRECT         137u /* the last type */
+#define SOURCE_OPTION    1u   /* the hardware address of the sender */
+#define TARGET_OPTION    2u   /* that of the target */
 #define OPTION_UNIT      8u
 #define MESSAGE_LEN      24u  /* without options */
 #define HOP_LIMIT        255u /* of a packet that no router has forwarded */
@@ -20,14 +22,6 @@
 /* The group of all that have the last bits of an address (RFC 4291 §2.7.1). */
 static struct carrick_ip6_address solicited_node(struct carrick_ip6_address address) {
     return (struct carrick_ip6_address){ALL_NODES_HIGH, SOLICITED_LOW | (address.low & SOLICITED_SUFFIX)};
-}
-
-static bool is_group(struct carrick_ip6_address address) {
-    return address.high >> 56 == 0xff;
-}
-
-static bool is_unspecified(struct carrick_ip6_address address) {
-    return (address.high | address.low) == 0;
 }
 
 bool net_discovery_is_for_us(const struct carrick_net *net, struct carrick_ip6_address to) {
@@ -89,11 +83,11 @@ void net_discovery_ask(struct carrick_net *net, struct carrick_ip6_address addre
 /* Somebody asks for a hardware address (RFC 4861 §7.2.3, §7.2.4). */
 static bool take_solicitation(struct carrick_net *net, const struct carrick_frame *frame, const struct carrick_ip6 *ip,
                               const uint8_t *message) {
-    bool whole = true, nobody = is_unspecified(ip->src);
+    bool whole = true, nobody = net_is_unspecified(ip->src);
     struct carrick_ip6_address target = carrick_ip6_load(message + 8);
     const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, SOURCE_OPTION, &whole);
-    if (!whole || is_group(target) || is_group(ip->src) || carrick_ip6_same(ip->src, net->config.address6) ||
-        (nobody && (mac || !is_group(ip->dst))) || (mac && (mac[0] & 1)))
+    if (!whole || net_is_group(target) || net_is_group(ip->src) || carrick_ip6_same(ip->src, net->config.address6) ||
+        (nobody && (mac || !net_is_group(ip->dst))) || (mac && (mac[0] & 1)))
         return false;
     if (!carrick_ip6_same(target, net->config.address6))
         return true;
@@ -120,8 +114,8 @@ static bool take_advertisement(struct carrick_net *net, uint64_t now, const stru
     struct carrick_ip6_address target = carrick_ip6_load(message + 8);
     const uint8_t *mac = option(message + MESSAGE_LEN, ip->payload_len - MESSAGE_LEN, TARGET_OPTION, &whole);
     const uint8_t *known = neighbour_mac(cache, target);
-    if (!whole || is_group(target) || carrick_ip6_same(target, net->config.address6) || (mac && (mac[0] & 1)) ||
-        (is_group(ip->dst) && (flags & FLAG_SOLICITED)))
+    if (!whole || net_is_group(target) || carrick_ip6_same(target, net->config.address6) || (mac && (mac[0] & 1)) ||
+        (net_is_group(ip->dst) && (flags & FLAG_SOLICITED)))
         return false;
     if (!mac && !known)
         return true;
@@ -135,6 +129,26 @@ static bool take_advertisement(struct carrick_net *net, uint64_t now, const stru
                                          : neighbour_announced(cache, target, said, false);
     if (can_go)
         net_waiting_settle(net, target, said);
+    return true;
+}
+
+bool net_is_discovery(const uint8_t *packet, uint32_t len, struct carrick_ip6_address *address, const uint8_t **mac) {
+    const uint8_t *message = packet + CARRICK_IP6_HEADER;
+    *mac = NULL;
+    if (len < CARRICK_IP6_HEADER + CARRICK_ICMP6_HEADER || packet[6] != CARRICK_ICMP6 || packet[7] != HOP_LIMIT ||
+        message[0] < ROUTER_ASKED || message[0] > REDIRECT)
+        return false;
+    uint32_t payload = carrick_ip6_total(packet) - CARRICK_IP6_HEADER;
+    bool whole = payload >= MESSAGE_LEN && payload <= len - CARRICK_IP6_HEADER, solicits = message[0] == SOLICITATION;
+    if (!whole || (!solicits && message[0] != ADVERTISEMENT))
+        return true;
+    *address = carrick_ip6_load(solicits ? packet + 8 : message + 8);
+    const uint8_t *said =
+        option(message + MESSAGE_LEN, payload - MESSAGE_LEN, solicits ? SOURCE_OPTION : TARGET_OPTION, &whole);
+    uint64_t sum =
+        carrick_sum_pseudo6(carrick_ip6_load(packet + 8), carrick_ip6_load(packet + 24), CARRICK_ICMP6, payload);
+    if (whole && carrick_sum_fold(sum + carrick_sum(message, payload)) == 0)
+        *mac = said;
     return true;
 }
 

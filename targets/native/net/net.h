@@ -12,6 +12,15 @@
 #define ETHER_IPV6 0x86ddu
 #define ARP_LEN    28u
 
+/* Whether an address of IPv6 is one of a group, or none. */
+static inline bool net_is_group(struct carrick_ip6_address address) {
+    return address.high >> 56 == 0xff;
+}
+
+static inline bool net_is_unspecified(struct carrick_ip6_address address) {
+    return (address.high | address.low) == 0;
+}
+
 /* A frame to be sent later; NULL (counted) if too many are owed already. `len` is the whole frame's. */
 uint8_t *net_owe(struct carrick_net *net, uint32_t len);
 
@@ -38,6 +47,10 @@ bool net_icmp6_receive(struct carrick_net *net, uint64_t now, const struct carri
 /* A message of ICMPv6 that was checked, if it is one of neighbour discovery: true. `ip` is its header. */
 bool net_discovery_receive(struct carrick_net *net, uint64_t now, const struct carrick_frame *frame,
                            const struct carrick_ip6 *ip, const uint8_t *message);
+
+/* Whether a packet, which may be shorter than its header, is one of neighbour discovery between other nodes (RFC 4861
+ * §4). *mac is the hardware address that its sender gives for *address; NULL: it gives none. */
+bool net_is_discovery(const uint8_t *packet, uint32_t len, struct carrick_ip6_address *address, const uint8_t **mac);
 
 /* Whether a packet is for our address, or one of the groups that we are in. */
 bool net_discovery_is_for_us(const struct carrick_net *net, struct carrick_ip6_address to);

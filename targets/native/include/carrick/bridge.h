@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is between the ports of a program in the network and its core: a learning bridge. It learns from traffic by
- * which interface a hardware address is reached (IEEE 802.1D), and which hardware address a packet to an IPv4 address
- * has. Ports without Ethernet carry bare packets: there, only IPv4 addresses are learned. Owns both tables, which are
+ * which interface a hardware address is reached (IEEE 802.1D), and which hardware address a packet to an IP address
+ * has. Ports without Ethernet carry bare packets: there, only IP addresses are learned. Owns both tables, which are
  * bounded: an address that was not seen for five minutes is forgotten, and a new one may take the slot of one that is
  * known for longest without being seen.
  *
  *     frame that arrives            where it goes
  *     -----------------------------------------------------------------------------
- *     not IPv4 (ARP, IPv6, ...)     to the other ports as it is: one, if the destination was learned
- *     IPv4                          to the core
+ *     IP of the program's version   to the core
+ *     neighbour discovery, ARP,     to the other ports as it is: one, if the destination was learned
+ *       the other version, ...
  *     to a host of the same port    nowhere
  *
  * A packet from the core keeps the hardware addresses of the frame whose packet the core was given last, where the
- * IPv4 addresses are the same: a forwarded packet its header, an answer the header the other way round. All other
+ * IP addresses are the same: a forwarded packet its header, an answer the header the other way round. All other
  * addresses are found in the table. A packet to an address that was never seen is dropped, and counted.
  */
 #ifndef CARRICK_BRIDGE_H
 #define CARRICK_BRIDGE_H
 
+#include "carrick/address.h"
 #include "carrick/ethernet.h"
 #include "carrick/port.h"
 
 enum carrick_bridge_counter {
-    CARRICK_BRIDGE_PASSED,       /* frames that are not IPv4, sent on */
+    CARRICK_BRIDGE_PASSED,       /* frames that the program does not see, sent on */
     CARRICK_BRIDGE_LOCAL,        /* frames to a host of the port by which they arrived */
     CARRICK_BRIDGE_SHORT,        /* frames shorter than their header */
     CARRICK_BRIDGE_UNKNOWN,      /* from the core: to an address that was never seen */
@@ -49,16 +51,19 @@ struct carrick_bridge {
     struct carrick_stations *macs, *addresses;
     uint32_t interfaces;
     uint32_t headroom; /* bytes before a packet in a frame: of the Ethernet header, or 0 */
+    bool six;          /* the program's packets are of IPv6 */
     uint8_t own[CARRICK_INTERFACES][6];
     uint64_t counters[CARRICK_BRIDGE_COUNTERS];
     /* The frame that arrived last, until carrick_bridge_forget. */
-    const uint8_t *frame; /* NULL: none, or not IPv4 */
-    uint32_t arrived_by, source, destination;
-    uint32_t toward; /* where its destination leads */
+    const uint8_t *frame; /* NULL: none, or one that the program does not see */
+    uint32_t arrived_by;
+    uint32_t toward;                                /* where its destination leads */
+    struct carrick_ip6_address source, destination; /* as in carrick/address.h */
 };
 
-/* Ports with Ethernet, or all without. `seed` keeps slots of the tables secret. False: out of memory. */
-bool carrick_bridge_open(struct carrick_bridge *bridge, struct carrick_port *const *ports, uint32_t count,
+/* Ports with Ethernet, or all without. `six`: packets of the program are of IPv6. `seed` keeps slots of the tables
+ * secret. False: out of memory. */
+bool carrick_bridge_open(struct carrick_bridge *bridge, struct carrick_port *const *ports, uint32_t count, bool six,
                          uint64_t seed);
 void carrick_bridge_close(struct carrick_bridge *bridge);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs over IPv6, in the simulator, compiled, and on devices: each one that leaves the version to the build.
 
+mod between;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;

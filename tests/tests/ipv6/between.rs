@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A program in the network over IPv6, between two hosts of Linux that know nothing of it.
+
+use carrick_tests::build::host_with;
+use carrick_tests::middle::{Middle, Place};
+use carrick_tests::net::lacks;
+use carrick_tests::node::Node;
+use carrick_tests::scripted::Scripted;
+
+const RELAY: &str = "tests/programs/relay_between.mtp";
+const KINDS: [[&str; 2]; 2] = [["packet", "packet"], ["xdp", "xdp"]];
+/// The hop limit with which Linux sends.
+const HOPS: u32 = 64;
+
+/// The program between both hosts.
+fn node(middle: &Middle, kinds: [&str; 2]) -> Node {
+    Node::start_host(middle, &host_with(RELAY, &["--over", "ipv6"]), kinds, &[])
+}
+
+/// Linux finds its peer by neighbour discovery through the node, and its TCP is of another protocol than the program's.
+#[test]
+fn hosts_find_each_other_through_a_program_over_ipv6() {
+    for kinds in KINDS {
+        let Some(middle) = Middle::new() else { return };
+        let node = node(&middle, kinds);
+        middle.transfer_over_ipv6();
+        let report = node.end();
+        assert!(report.count("tx_forwarded") > 70, "{:?}", report.0);
+        assert!(report.count("bridge_passed") >= 2, "a solicitation and an advertisement: {:?}", report.0);
+        for never in ["bridge_full", "bridge_unknown", "bridge_refused", "bridge_too_long", "tx_too_long"] {
+            assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
+        }
+    }
+}
+
+/// What the program does to a packet is by its kind: KEEP 1, FREE 2, MARK 3, COPY 4, ASK 5. Others pass.
+fn exchange(client: &mut Scripted, server: &mut Scripted) {
+    client.must("say 0 3 1000", "ok");
+    server.must("hear", &format!("0 3 {HOPS} 1000"));
+    // A copy, and the packet itself.
+    client.must("say 4 9 100", "ok");
+    for _ in 0..2 {
+        server.must("hear", &format!("4 9 {HOPS} 100"));
+    }
+    // Back to its sender, with another header and its payload, in the name of the server.
+    client.must("say 3 1000 500", "ok");
+    client.must("hear", &format!("3 {} {HOPS} 500", 1000 + HOPS));
+    // The program makes an answer, with a hop limit of its own.
+    client.must("say 5 41 0", "ok");
+    client.must("hear", "1 42 42 0");
+    // Packets to the server are kept until the server's own packet frees them, which is not forwarded.
+    for n in 0..3 {
+        client.must(&format!("say 1 {n} 1232"), "ok");
+    }
+    server.must("say 2 0 0", "ok");
+    for n in 0..3 {
+        server.must("hear", &format!("1 {n} {HOPS} 1232"));
+    }
+    server.must("say 0 8 1", "ok");
+    client.must("hear", &format!("0 8 {HOPS} 1"));
+}
+
+#[test]
+fn a_program_keeps_copies_changes_and_answers_packets_of_ipv6() {
+    if lacks("python3") {
+        return;
+    }
+    for kinds in KINDS {
+        let Some(middle) = Middle::new() else { return };
+        let node = node(&middle, kinds);
+        let ends = [("client", Place::Client, Middle::SERVER_6), ("server", Place::Server, Middle::CLIENT_6)];
+        let [mut client, mut server] = ends.map(|(who, place, peer)| {
+            let mut python = middle.command(place, "python3");
+            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ipv6/raw.py");
+            let mut end = Scripted::start(who, python.args(["-u", script, peer]));
+            end.answers("ready");
+            end
+        });
+        exchange(&mut client, &mut server);
+        let report = node.end();
+        // Without those that passed on their own: the answer, and the changed one.
+        assert_eq!(report.count("tx_packets"), 2, "{:?}", report.0);
+        for never in ["bridge_unknown", "bad_checksum", "packet_gone"] {
+            assert_eq!(report.count(never), 0, "{never}: {:?}", report.0);
+        }
+    }
+}
